@@ -1,4 +1,4 @@
-//! Puts the revision of the source into the program, so that every report can name it.
+//! Puts the revision of the source into the program, for reports.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn main() {
             println!("cargo:rerun-if-changed={path}");
         }
     }
-    // A packager who has no repository names the revision in the environment.
+    // A packager without a repository sets the revision in the environment.
     let revision = std::env::var("SPFE_GIT_REV").ok().or_else(|| {
         let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
         let changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some();

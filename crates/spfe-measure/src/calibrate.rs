@@ -1,4 +1,4 @@
-//! The whole price list in one go.
+//! Measures all costs in one run.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,59 +10,60 @@ use crate::{
     machine_facts, measurement_cpus, memcpy_gbps_within, now_ns, timer_overshoot,
 };
 
-/// Chunk sizes of the copy rows, in bytes.
+/// Chunk sizes of the copy measurements in bytes.
 pub const CHUNK_SIZES: [usize; 6] = [64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
-/// Working set of each buffer of the "hot" copy (bytes): fits in a second-level cache.
+/// Working set of each buffer of the "hot" copy in bytes. It fits in a second-level cache.
 const HOT_SET: usize = 128 << 10;
-/// Working sets of the "ring" copy (bytes): buffer rings of a busy channel.
+/// Working sets of the "ring" copy in bytes, as large as the buffer rings of a busy channel.
 const RING_SRC: usize = 1 << 20;
 const RING_DST: usize = 4 << 20;
 
-/// `memcpy` limits for one chunk size; payload rates in Gbit/s.
+/// Rates of `memcpy` for one chunk size in Gbit/s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopyLimit {
     /// Bytes per copy.
     pub chunk_bytes: usize,
-    /// One core, the same chunk to the same place again and again.
+    /// One core that copies the same chunk to the same place again and again.
     pub reused_gbps: f64,
-    /// One core, 128 KiB to 128 KiB (or one chunk to one chunk if larger).
+    /// One core that copies 128 KiB to 128 KiB, or one chunk if it is larger.
     pub hot_gbps: f64,
-    /// One core, 1 MiB to 4 MiB.
+    /// One core that copies from 1 MiB to 4 MiB.
     pub ring_gbps: f64,
-    /// Two cores at once, 1 MiB to 4 MiB each, sum of both.
+    /// Sum of two cores that each copy from 1 MiB to 4 MiB at the same time.
     pub ring_two_cores_gbps: f64,
 }
 
-/// All prices of this machine, as of now.
+/// Measured costs of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The machine.
+    /// Facts about the machine.
     pub facts: MachineFacts,
-    /// The two CPUs measured on.
+    /// The two CPUs that ran the measurements.
     pub cpus: (usize, usize),
-    /// Cache lines from one CPU to the other.
+    /// Time to move a cache line from one CPU to the other.
     pub line: LinePingPong,
-    /// Copy limits, one row per chunk size.
+    /// Copy rates, one entry per chunk size.
     pub copies: Vec<CopyLimit>,
-    /// Waking a thread that has just fallen asleep (50 us).
+    /// Cost of waking a thread after 50 us of sleep.
     pub futex_short: FutexWake,
-    /// Waking a thread that has slept for a while (400 us).
+    /// Cost of waking a thread after 400 us of sleep.
     pub futex_long: FutexWake,
-    /// Timed sleeps of 50 us.
+    /// Overshoot of timed sleeps of 50 us.
     pub timer: TimerOvershoot,
-    /// CPU time of one block and wake-up, in nanoseconds: how long to spin first.
+    /// CPU time of blocking and waking up once, in ns. A thread should spin for as long before it
+    /// blocks.
     pub block_wake_cost_ns: f64,
-    /// Time all of this took, in milliseconds.
+    /// Duration of all measurements in ms.
     pub elapsed_ms: f64,
 }
 
-/// Measures everything on [`measurement_cpus`], within 1.5 s.
+/// Measures all costs on [`measurement_cpus`]. Takes at most 1.5 s.
 pub fn calibrate() -> Calibration {
     calibrate_on(&CHUNK_SIZES)
 }
 
-/// [`calibrate`] with other chunk sizes (bytes); about 0.1 s per size and 0.4 s more.
+/// Like [`calibrate`] with other chunk sizes in bytes. Takes about 0.1 s per size plus 0.4 s.
 pub fn calibrate_on(chunk_sizes: &[usize]) -> Calibration {
     let from = now_ns();
     let cpus = measurement_cpus();
@@ -174,7 +175,7 @@ impl Calibration {
     }
 }
 
-/// A size in the largest binary unit that divides it.
+/// Formats a size in the largest binary unit that divides it.
 fn size_text(bytes: usize) -> String {
     match bytes {
         0 => "?".to_owned(),

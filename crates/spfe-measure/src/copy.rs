@@ -1,4 +1,4 @@
-//! What `memcpy` of the C library delivers, with one and with two cores.
+//! Rates of the C library's `memcpy` on one and on two cores.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::{Stats, measurement_cpus, now_ns, pin_to};
 
 const PAGE: usize = 4096;
-/// Nanoseconds of copying per rate sample.
+/// Duration of a rate sample in ns.
 const SAMPLE_NS: u64 = 500_000;
-/// Bytes copied between two looks at the clock, at least.
+/// Minimum number of bytes copied between two reads of the clock.
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// Payload rate of `memcpy` in Gbit/s (10^9 bits per second), measured for
@@ -32,7 +32,7 @@ pub fn memcpy_gbps(
     memcpy_gbps_within(chunk_bytes, working_set_src, working_set_dst, cores, budget)
 }
 
-/// [`memcpy_gbps`] with another time budget, the filling of the buffers excluded.
+/// Like [`memcpy_gbps`] with another duration, which does not include filling the buffers.
 pub fn memcpy_gbps_within(
     chunk_bytes: usize,
     working_set_src: usize,
@@ -63,7 +63,7 @@ pub fn memcpy_gbps_within(
     })
 }
 
-/// A pair of buffers and the places to copy from and to next.
+/// A pair of buffers with the next source and destination offsets.
 struct Job {
     chunk: usize,
     src: Buffer,
@@ -87,8 +87,8 @@ impl Job {
     #[inline(never)]
     fn copy(&mut self, count: usize) {
         for _ in 0..count {
-            // SAFETY: both places are at least one chunk from the end of their
-            // buffers (see below), and the two buffers are separate allocations.
+            // SAFETY: `next` keeps both offsets at least one chunk from the end of their
+            // buffers, and the two buffers are separate allocations.
             unsafe {
                 libc::memcpy(
                     self.dst.start.as_ptr().add(self.dst_at).cast(),
@@ -102,12 +102,12 @@ impl Job {
         std::hint::black_box(&mut self.dst);
     }
 
-    /// Walks once through the larger buffer, which warms both.
+    /// Copies through the larger buffer once, to warm both.
     fn pass(&mut self) {
         self.copy(self.src.len.max(self.dst.len) / self.chunk);
     }
 
-    /// Copies until `deadline`; median rate in Gbit/s.
+    /// Copies until `deadline` and returns the median rate in Gbit/s.
     fn run(&mut self, deadline: u64) -> f64 {
         let batch = (BATCH_BYTES / self.chunk).max(1);
         let mut rates = Vec::new();
@@ -128,7 +128,7 @@ impl Job {
     }
 }
 
-/// Page-aligned memory, written once so that every page exists.
+/// Page-aligned memory that is written once, so that every page is mapped.
 struct Buffer {
     start: NonNull<u8>,
     len: usize,
@@ -146,7 +146,7 @@ impl Buffer {
         Self { start, len, layout }
     }
 
-    /// The place after `at`, or the beginning if no whole chunk fits there.
+    /// The offset after the chunk at `at`, or 0 if no whole chunk fits there.
     fn next(&self, at: usize, chunk: usize) -> usize {
         let next = at + chunk;
         if next + chunk > self.len { 0 } else { next }
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_positive_for_odd_shapes() {
+    fn rates_are_positive_for_odd_sizes() {
         let budget = Duration::from_millis(1);
         for (chunk, src, dst, cores) in [(64, 4096, 8192, 1), (100, 10, 250, 1), (0, 0, 0, 2)] {
             let rate = memcpy_gbps_within(chunk, src, dst, cores, budget);

@@ -1,4 +1,4 @@
-//! What the machine says about itself.
+//! Facts about the machine from `/proc` and `/sys`.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::thread::parse_cpu_list;
 
-/// Facts a reader needs to judge a measurement. Sizes of 0 mean "not reported".
+/// Facts for judging a measurement. A size of 0 means "not reported".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineFacts {
     /// CPU model as the processor reports it.
@@ -17,7 +17,7 @@ pub struct MachineFacts {
     pub kernel: String,
     /// Main memory in bytes.
     pub memory_bytes: u64,
-    /// Whether the processor says that it is a virtual one.
+    /// Whether the processor reports a hypervisor.
     pub hypervisor: bool,
     /// First-level data cache of CPU 0 in bytes.
     pub l1d_bytes: u64,
@@ -25,9 +25,9 @@ pub struct MachineFacts {
     pub l2_bytes: u64,
     /// Third-level cache of CPU 0 in bytes (often shared with other machines).
     pub l3_bytes: u64,
-    /// Revision the program was built from (`SPFE_GIT_REV` at build time) or `unknown`.
+    /// Revision of the source (`SPFE_GIT_REV` at build time), or `unknown`.
     pub git_revision: String,
-    /// Load average over 1, 5 and 15 minutes when asked.
+    /// Load average over 1, 5 and 15 minutes.
     pub load_average: [f64; 3],
 }
 
@@ -52,7 +52,7 @@ pub fn machine_facts() -> MachineFacts {
     }
 }
 
-/// Value of the first `name : value` line.
+/// The value of the first line `name : value`.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -86,7 +86,7 @@ fn cache_sizes() -> [u64; 3] {
     sizes
 }
 
-/// Bytes of a size such as `48K` or `32M`.
+/// Parses a size such as `48K` or `32M`.
 fn parse_size(text: &str) -> u64 {
     let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
         Some(digits) if text.ends_with('K') => (digits, 1 << 10),

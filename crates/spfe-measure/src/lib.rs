@@ -1,17 +1,16 @@
-//! Prices of the machine a measurement runs on.
+//! Measures basic costs of the machine.
 //!
-//! A throughput or latency figure means little without the price list of the
-//! machine it was taken on: how long a cache line takes from one CPU to the
-//! other, how fast `memcpy` is with the same chunk and working set, what a
-//! sleep and a wake-up cost. On virtual machines these prices differ by an
-//! order of magnitude from bare metal and change while a benchmark runs, so
-//! they have to be taken in the same run as the figures they explain.
+//! A throughput or latency figure means little without the basic costs of the
+//! machine: the time of a cache line from one CPU to the other, the rate of
+//! `memcpy` with the same chunk and working set, the cost of a sleep and a
+//! wake-up. On virtual machines these costs differ by an order of magnitude
+//! from bare metal and change while a benchmark runs. They must be measured in
+//! the same run as the figures that they explain.
 //!
-//! [`calibrate`] takes the whole list in well under 1.5 s; every row is also
-//! available as a function of its own. All functions measure on threads of
-//! their own: the affinity and the scheduling class of the caller stay as they
-//! are (new threads inherit the caller's class, so a caller under
-//! `SCHED_FIFO` gets figures for `SCHED_FIFO`).
+//! [`calibrate`] measures all costs in less than 1.5 s. Each cost also has a
+//! function of its own. All functions measure on new threads, so the caller's
+//! affinity and scheduling class do not change. New threads inherit the
+//! caller's class: a caller under `SCHED_FIFO` gets figures for `SCHED_FIFO`.
 //!
 //! ```
 //! let ns = spfe_measure::line_ping_pong_within(0, 1, std::time::Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! Price of moving a cache line between two CPUs.
+//! Time to move a cache line between two CPUs.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Stats, now_ns, pin_to};
 
-/// Round trips per run: about 6 us with near lines, 40 us with very far ones.
+/// Round trips per run. A run takes about 6 us with near lines and 40 us with very distant ones.
 const ROUNDS: u32 = 64;
-/// Lines in play; every run uses another one.
+/// Number of lines. Each run uses another one.
 const LINES: usize = 1024;
-/// Distance between the lines of two runs, coprime to [`LINES`].
+/// Distance between the lines of consecutive runs, coprime to [`LINES`].
 const STRIDE: usize = 397;
-/// Polls before the CPU is offered to others (both threads may share one).
+/// Number of polls before yielding the CPU, which both threads may share.
 const POLLS: u32 = 20_000;
-/// Value that ends the game; an odd number the count never reaches.
+/// Value that stops the reflecting thread: an odd number that the count never reaches.
 const STOP: u32 = u32::MAX;
 
 /// One-way times of cache lines between two CPUs, in nanoseconds.
 ///
 /// On processors with a distributed last-level cache the time depends on the
-/// physical address of the line, often by a factor of two: where its home is.
-/// A single line therefore says little about a pair of CPUs.
+/// physical address of the line, often by a factor of two. A single line
+/// therefore says little about a pair of CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LinePingPong {
-    /// Mean over many lines, the slowest tenth of the runs left out.
+    /// Mean over many lines, without the slowest tenth of the runs.
     pub mean_ns: f64,
-    /// 10th percentile: the well-placed lines.
+    /// 10th percentile: well-placed lines.
     pub p10_ns: f64,
-    /// 90th percentile: the badly placed ones.
+    /// 90th percentile: badly placed lines.
     pub p90_ns: f64,
 }
 
 impl LinePingPong {
-    /// Plays between two CPUs for `budget` (at most one second).
+    /// Measures between two CPUs for `budget`, at most one second.
     pub fn measure(cpu_a: usize, cpu_b: usize, budget: Duration) -> Self {
         let lines: Vec<Ball> = (0..LINES).map(|_| Ball(AtomicU32::new(0))).collect();
         let start = Barrier::new(2);
@@ -62,31 +62,32 @@ impl LinePingPong {
 }
 
 /// One-way time of a cache line between two CPUs in nanoseconds: half of a
-/// round trip, mean over many lines in about 50 ms.
+/// round trip, averaged over many lines in about 50 ms.
 ///
-/// On virtual machines the value is often bimodal in time, since the host moves
-/// virtual CPUs between core complexes: take it before and after what it explains.
+/// On virtual machines the value may change over time, because the host moves
+/// virtual CPUs between core complexes. Measure before and after a benchmark.
 pub fn line_ping_pong_ns(cpu_a: usize, cpu_b: usize) -> f64 {
     line_ping_pong_within(cpu_a, cpu_b, Duration::from_millis(50))
 }
 
-/// [`line_ping_pong_ns`] with another time budget (at most one second).
+/// Like [`line_ping_pong_ns`] with another duration, at most one second.
 pub fn line_ping_pong_within(cpu_a: usize, cpu_b: usize, budget: Duration) -> f64 {
     LinePingPong::measure(cpu_a, cpu_b, budget).mean_ns
 }
 
-/// The ball: odd values travel to the reflecting thread, even ones back. It
-/// has two lines to itself, so that adjacent-line prefetch stays out of it.
+/// The counter that both threads pass to each other. Odd values go to the
+/// reflecting thread, even values back. It has two lines to itself, so that
+/// adjacent-line prefetch has no effect.
 #[repr(align(128))]
 struct Ball(AtomicU32);
 
-/// The ball of run number `run`.
+/// The counter of run number `run`.
 fn ball(lines: &[Ball], run: usize) -> &AtomicU32 {
     &lines[run * STRIDE % lines.len()].0
 }
 
-/// Plays until `deadline`, then stops the other side; one-way times in
-/// nanoseconds, at least one.
+/// Measures until `deadline`, then stops the other thread. Returns at least
+/// one one-way time in nanoseconds.
 fn lead(lines: &[Ball], deadline: u64) -> Vec<f64> {
     let mut samples = Vec::with_capacity(8192);
     for run in 0.. {
@@ -101,7 +102,7 @@ fn lead(lines: &[Ball], deadline: u64) -> Vec<f64> {
             ball.store(count + 1, Ordering::Release);
             count += 2;
             if !wait_for(ball, count, deadline) {
-                // An incomplete run is only worth something if there is no other.
+                // Use an incomplete run only if there is no other.
                 if samples.is_empty() {
                     samples.push((now_ns() - from) as f64 / f64::from(2 * played));
                 }
@@ -114,7 +115,7 @@ fn lead(lines: &[Ball], deadline: u64) -> Vec<f64> {
     samples
 }
 
-/// Polls until the ball shows `value`; `false` if it still does not at `deadline`.
+/// Polls until the counter has `value`. Returns `false` at `deadline`.
 fn wait_for(ball: &AtomicU32, value: u32, deadline: u64) -> bool {
     loop {
         for _ in 0..POLLS {
@@ -129,7 +130,7 @@ fn wait_for(ball: &AtomicU32, value: u32, deadline: u64) -> bool {
     }
 }
 
-/// Returns every odd ball as the next even one, line after line, until [`STOP`].
+/// Answers every odd value with the next even one, line after line, until [`STOP`].
 fn reflect(lines: &[Ball]) {
     for run in 0.. {
         let ball = ball(lines, run);
@@ -140,7 +141,7 @@ fn reflect(lines: &[Ball]) {
                 return;
             }
             if value & 1 == 1 {
-                // A failure means that the leader gave up and stored STOP meanwhile.
+                // A failure means that the leader has given up and stored STOP.
                 let order = (Ordering::AcqRel, Ordering::Relaxed);
                 let _ = ball.compare_exchange(value, value + 1, order.0, order.1);
                 returned += 1;
@@ -161,7 +162,7 @@ mod tests {
     use crate::measurement_cpus;
 
     #[test]
-    fn gives_times_on_two_cpus_and_on_one() {
+    fn measures_on_two_cpus_and_on_one() {
         let (a, b) = measurement_cpus();
         for (a, b) in [(a, b), (a, a)] {
             let line = LinePingPong::measure(a, b, Duration::from_millis(3));
@@ -171,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_cpu_is_no_obstacle() {
+    fn a_missing_cpu_does_not_fail() {
         let ns = line_ping_pong_within(0, usize::MAX, Duration::from_millis(2));
         assert!(ns.is_finite() && ns > 0.0, "{ns}");
     }
 
     #[test]
-    fn every_line_gets_its_turn() {
+    fn runs_use_every_line() {
         let lines: Vec<Ball> = (0..LINES).map(|_| Ball(AtomicU32::new(0))).collect();
         for run in 0..LINES {
             ball(&lines, run).store(1, Ordering::Relaxed);

@@ -1,16 +1,16 @@
 //! Order statistics of a set of samples.
 
-/// Sorted samples with their usual summaries.
+/// Sorted samples and their summaries.
 ///
-/// Values that are not numbers are dropped on construction. All summaries of
-/// an empty set are `NaN`.
+/// `NaN` samples are dropped on construction. All summaries of an empty set
+/// are `NaN`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
     sorted: Vec<f64>,
 }
 
 impl Stats {
-    /// Takes a copy of `samples`, in any order.
+    /// Copies and sorts `samples`.
     pub fn new(samples: &[f64]) -> Self {
         Self::from(samples.to_vec())
     }
@@ -20,7 +20,7 @@ impl Stats {
         self.sorted.len()
     }
 
-    /// Whether there is no sample at all.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
@@ -40,12 +40,12 @@ impl Stats {
         self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
     }
 
-    /// Middle sample, or the mean of the two middle ones.
+    /// The middle sample, or the mean of the two middle samples.
     pub fn median(&self) -> f64 {
         self.percentile(50.0)
     }
 
-    /// Value below which `percent` (0 to 100) of the samples lie, linearly
+    /// The value below which `percent` (0 to 100) of the samples lie, linearly
     /// interpolated between neighbouring samples.
     pub fn percentile(&self, percent: f64) -> f64 {
         let Some(last) = self.sorted.len().checked_sub(1) else {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_set_has_no_values() {
+    fn summaries_of_an_empty_set_are_nan() {
         let s = Stats::new(&[]);
         assert!(s.is_empty());
         assert!(s.median().is_nan() && s.mean().is_nan() && s.max().is_nan());

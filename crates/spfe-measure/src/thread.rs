@@ -1,9 +1,9 @@
-//! Clocks, affinity and scheduling class of the calling thread.
+//! Clocks, CPU affinity and scheduling class of the calling thread.
 
 use std::fs;
 use std::mem;
 
-/// Priority used by [`set_fifo`]: above everything ordinary, below kernel threads.
+/// Priority that [`set_fifo`] sets: above ordinary threads, below kernel threads.
 pub const FIFO_PRIORITY: i32 = 10;
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {
@@ -31,11 +31,11 @@ pub fn process_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Restricts the calling thread to one CPU; `false` if the system refused.
+/// Restricts the calling thread to one CPU. Returns `false` if the system refused.
 ///
-/// Threads and processes created afterwards inherit the restriction. A child
-/// created by a pinned `SCHED_FIFO` thread that then spins never gets to run:
-/// create first, pin afterwards, each in its own thread.
+/// Threads and processes created afterwards inherit the restriction. If a
+/// pinned `SCHED_FIFO` thread creates a child and then spins, the child never
+/// runs: create first, and pin afterwards in each thread.
 pub fn pin_to(cpu: usize) -> bool {
     if cpu >= libc::CPU_SETSIZE as usize {
         return false;
@@ -48,17 +48,17 @@ pub fn pin_to(cpu: usize) -> bool {
     unsafe { libc::sched_setaffinity(0, mem::size_of::<libc::cpu_set_t>(), &set) == 0 }
 }
 
-/// Moves the calling thread to `SCHED_FIFO` at [`FIFO_PRIORITY`]; `false`
-/// without the right to do so, and then nothing has changed.
+/// Moves the calling thread to `SCHED_FIFO` at [`FIFO_PRIORITY`]. Without the
+/// right to do so it returns `false` and changes nothing.
 pub fn set_fifo() -> bool {
     let param = libc::sched_param { sched_priority: FIFO_PRIORITY };
     // SAFETY: `param` is valid for the call; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) == 0 }
 }
 
-/// The two CPUs to measure on: the first two the caller may run on, or the
-/// first two online if it is pinned to one. Both are the same on a machine
-/// with a single CPU.
+/// Selects two CPUs for measurements: the first two that the caller may use,
+/// or the first two online if it is pinned to one. Both are the same on a
+/// machine with a single CPU.
 pub fn measurement_cpus() -> (usize, usize) {
     let allowed = allowed_cpus();
     let cpus = if allowed.len() >= 2 {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn pinning_reports_success_and_refusal() {
+    fn pinning_reports_whether_it_worked() {
         let cpu = measurement_cpus().1;
         let pinned = std::thread::spawn(move || (pin_to(cpu), allowed_cpus()));
         let (done, cpus) = pinned.join().unwrap();

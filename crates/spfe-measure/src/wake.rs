@@ -1,4 +1,4 @@
-//! Price of sleeping: futex wake-ups and timed sleeps.
+//! Costs of sleeping: futex wake-ups and timed sleeps.
 
 use std::hint::spin_loop;
 use std::sync::Barrier;
@@ -10,65 +10,65 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Stats, measurement_cpus, now_ns, pin_to, thread_cpu_ns};
 
-/// Longest run of one measurement in this module.
+/// Maximum duration of a measurement in this module.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Price of one bare sleep and wake-up of a thread through a futex.
+/// Cost of one sleep and wake-up of a thread through a futex.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FutexWake {
-    /// Time the waking thread spends in the wake call, median, in nanoseconds.
+    /// Median time of the waking thread in the wake call, in nanoseconds.
     pub waker_cost_ns: f64,
-    /// CPU time of the sleeping thread per sleep and wake-up, mean, in nanoseconds.
+    /// Mean CPU time of the sleeping thread per sleep and wake-up, in nanoseconds.
     pub sleeper_cpu_ns: f64,
-    /// Time from just before the wake call until the sleeper runs, median, in nanoseconds.
+    /// Median time from the wake call until the sleeper runs, in nanoseconds.
     pub latency_p50_ns: f64,
-    /// The same, 99th percentile, in nanoseconds.
+    /// 99th percentile of this time, in nanoseconds.
     pub latency_p99_ns: f64,
-    /// How long the sleeper slept before each wake-up, in nanoseconds.
+    /// Duration of each sleep before the wake-up, in nanoseconds.
     pub gap_ns: u64,
-    /// Wake-ups that found the sleeper asleep.
+    /// Number of wake-ups that found the sleeper asleep.
     pub samples: usize,
 }
 
 impl FutexWake {
-    /// CPU time both sides pay for one sleep and wake-up, in nanoseconds.
+    /// CPU time of both threads for one sleep and wake-up, in nanoseconds.
     pub fn pair_cost_ns(&self) -> f64 {
         self.waker_cost_ns + self.sleeper_cpu_ns
     }
 }
 
-/// What a timed sleep costs beyond the time asked for.
+/// Costs of a timed sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimerOvershoot {
-    /// Length of each sleep asked for, in nanoseconds.
+    /// Requested duration of each sleep, in nanoseconds.
     pub requested_ns: u64,
-    /// Median of the time slept too long, in nanoseconds.
+    /// Median overshoot in nanoseconds.
     pub p50_ns: f64,
-    /// 99th percentile of the time slept too long, in nanoseconds.
+    /// 99th percentile of the overshoot in nanoseconds.
     pub p99_ns: f64,
-    /// CPU time per sleep, mean, in nanoseconds.
+    /// Mean CPU time per sleep in nanoseconds.
     pub cpu_per_sleep_ns: f64,
     /// Number of sleeps.
     pub samples: usize,
 }
 
-/// What the two threads of [`futex_wake`] share.
+/// State shared by the two threads of [`futex_wake`].
 struct Bed {
-    /// The futex: number of the wake-up last given.
+    /// The futex: number of the last wake-up.
     word: AtomicU32,
-    /// Number of the wake-up the sleeper waits for next.
+    /// Number of the wake-up that the sleeper waits for.
     armed: AtomicU32,
-    /// When the wake-up `word` was given, in nanoseconds.
+    /// Time of wake-up `word` in nanoseconds.
     given_at: AtomicU64,
-    /// How many wake-ups there will be; lowered when time runs out.
+    /// Number of wake-ups, which is reduced when time runs out.
     rounds: AtomicU32,
 }
 
-/// Measures up to `rounds` wake-ups of a thread on `sleeper_cpu` by one on
-/// `waker_cpu`, each after the sleeper slept for `gap`; stops after 0.2 s.
+/// Measures up to `rounds` wake-ups of a thread on `sleeper_cpu` by a thread
+/// on `waker_cpu`, each after a sleep of `gap`. Stops after 0.2 s.
 ///
-/// The gap matters on machines whose idle loop polls for a while before it
-/// halts the CPU: a sleep shorter than that is cheap to end.
+/// The gap matters on machines whose idle loop polls before it halts the CPU:
+/// waking from a shorter sleep is cheap.
 pub fn futex_wake(waker_cpu: usize, sleeper_cpu: usize, gap: Duration, rounds: u32) -> FutexWake {
     let bed = Bed {
         word: AtomicU32::new(0),
@@ -95,7 +95,7 @@ pub fn futex_wake(waker_cpu: usize, sleeper_cpu: usize, gap: Duration, rounds: u
     let pairs: Vec<_> = woken.iter().zip(&latencies).filter_map(asleep).collect();
     let costs: Stats = pairs.iter().map(|p| p.0).collect::<Vec<_>>().into();
     let latency: Stats = pairs.iter().map(|p| p.1).collect::<Vec<_>>().into();
-    // Zero instead of NaN without samples: JSON has no NaN.
+    // JSON has no NaN, so use 0 if there are no samples.
     let or_zero = |value: f64| if value.is_nan() { 0.0 } else { value };
     FutexWake {
         waker_cost_ns: or_zero(costs.median()),
@@ -107,7 +107,8 @@ pub fn futex_wake(waker_cpu: usize, sleeper_cpu: usize, gap: Duration, rounds: u
     }
 }
 
-/// Sleeps until woken, again and again; wake latencies and own CPU time in ns.
+/// Sleeps until woken, again and again. Returns wake latencies and the
+/// thread's CPU time in ns.
 fn sleep_rounds(bed: &Bed) -> (Vec<f64>, u64) {
     let mut latencies = Vec::with_capacity(bed.rounds.load(Ordering::Acquire) as usize);
     let cpu_before = thread_cpu_ns();
@@ -123,7 +124,8 @@ fn sleep_rounds(bed: &Bed) -> (Vec<f64>, u64) {
     (latencies, thread_cpu_ns() - cpu_before)
 }
 
-/// Gives the wake-ups; the cost of each in ns, `None` if nobody was asleep.
+/// Wakes the sleeper again and again. Returns the cost of each wake-up in ns,
+/// or `None` if the sleeper was not asleep.
 fn wake_rounds(bed: &Bed, gap: Duration, same_cpu: bool) -> Vec<Option<f64>> {
     let deadline = now_ns() + LIMIT.as_nanos() as u64;
     let rounds = bed.rounds.load(Ordering::Acquire);
@@ -164,7 +166,7 @@ fn spin_for(time: Duration) {
 fn futex_wait(word: &AtomicU32, expected: u32) {
     let no_timeout = std::ptr::null::<libc::timespec>();
     let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word outlives the call; all outcomes lead to another look at it.
+    // SAFETY: the word outlives the call. The caller reads it again after every outcome.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, no_timeout) };
 }
 
@@ -174,13 +176,13 @@ fn futex_wake_one(word: &AtomicU32) -> i64 {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, 1) }
 }
 
-/// Measures `clock_nanosleep` of 50 us, 300 times at most, for up to 0.2 s, on
-/// the first measurement CPU and with the smallest timer slack.
+/// Measures `clock_nanosleep` of 50 us on the first measurement CPU with the
+/// smallest timer slack, at most 300 times and for at most 0.2 s.
 pub fn timer_overshoot() -> TimerOvershoot {
     const REQUESTED_NS: u64 = 50_000;
     let sleeper = thread::spawn(|| {
         pin_to(measurement_cpus().0);
-        // SAFETY: plain values; the slack of this short-lived thread only.
+        // SAFETY: the call only takes plain values. It changes the slack of this thread alone.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
         let deadline = now_ns() + LIMIT.as_nanos() as u64;
         let mut late = Vec::with_capacity(300);
@@ -209,16 +211,16 @@ fn nanosleep(ns: u64) {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: `time` is valid for the call; no remaining time is asked for.
+    // SAFETY: `time` is valid for the call. The pointer for the remaining time may be null.
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &time, std::ptr::null_mut()) };
 }
 
-/// Estimate in nanoseconds of what one block and wake-up costs here, taken in
-/// about 20 ms: the CPU time of the waker and the sleeper together.
+/// Estimates the CPU time of waker and sleeper for blocking and waking up
+/// once, in nanoseconds. Takes about 20 ms.
 ///
 /// Spinning for this long before blocking never costs more than twice the best
-/// possible choice. It is the price after a short sleep (50 us), which is the
-/// kind of sleep that spinning competes with.
+/// possible choice. It is measured after short sleeps of 50 us, because
+/// spinning competes with short sleeps.
 pub fn block_wake_cost_ns() -> f64 {
     let (waker, sleeper) = measurement_cpus();
     futex_wake(waker, sleeper, Duration::from_micros(50), 200).pair_cost_ns()
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wakes_have_a_price_on_two_cpus_and_on_one() {
+    fn wake_ups_are_measured_on_two_cpus_and_on_one() {
         let (a, b) = measurement_cpus();
         for (a, b) in [(a, b), (a, a)] {
             let w = futex_wake(a, b, Duration::from_micros(30), 20);

@@ -1,6 +1,6 @@
 //! The configuration space of the device (PCI Express Base Specification, 7.5).
 //!
-//! | offset | what |
+//! | offset | content |
 //! | --- | --- |
 //! | 0x00 | type 0 header: BAR 0 (registers) and BAR 2 (MSI-X), 64-bit, not prefetchable; no INTx |
 //! | 0x40 | PCI Express capability, version 2, endpoint, with function level reset |
@@ -9,11 +9,11 @@
 use spfe_contract::{PCI_CLASS, PCI_DEVICE, PCI_VENDOR};
 use spfe_plane::registers::EVENTS;
 
-/// Bytes of the configuration space.
+/// Size of the configuration space in bytes.
 pub const BYTES: usize = 4096;
-/// Bytes of BAR 2.
+/// Size of BAR 2 in bytes.
 pub const MSIX_BYTES: u64 = 0x1000;
-/// Where the pending bits are in BAR 2.
+/// Offset of the pending bits in BAR 2.
 pub const PENDING: u64 = 0x800;
 
 const COMMAND: usize = 0x04;
@@ -23,25 +23,25 @@ const EXPRESS: usize = 0x40;
 const DEVICE_CONTROL: usize = EXPRESS + 0x08;
 const MSIX: usize = 0x80;
 
-/// COMMAND: the device may use the bus.
+/// COMMAND: the device may access memory and send interrupts.
 const BUS_MASTER: u8 = 1 << 2;
-/// COMMAND: memory space, bus master, parity response, SERR#, INTx disable.
+/// Writable bits of COMMAND: memory space, bus master, parity response, SERR#, INTx disable.
 const COMMAND_BITS: u16 = 0x0546;
 /// High byte of the device control register: initiate function level reset. Reads as 0.
 const FLR: u8 = 1 << 7;
-/// A BAR of 64 bits.
+/// BAR type: 64-bit address.
 const BAR_64: u8 = 0x4;
 
-/// What a write asks of the device.
+/// The actions that a write to the configuration space requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// A function level reset.
+    /// Perform a function level reset.
     pub reset: bool,
-    /// The bus master bit has changed to this.
+    /// New value of the bus master bit, if it has changed.
     pub master: Option<bool>,
 }
 
-/// A configuration space: what it reads, and which bits a host may write.
+/// A configuration space: its bytes, and a mask of the bits that a host may write.
 pub struct ConfigSpace {
     bytes: Vec<u8>,
     writable: Vec<u8>,
@@ -49,8 +49,8 @@ pub struct ConfigSpace {
 }
 
 impl ConfigSpace {
-    /// The configuration space after power-up, of a device with so many bytes of registers (a
-    /// power of two).
+    /// Makes the configuration space after power-up of a device whose registers have
+    /// `register_bytes` bytes, a power of two.
     pub fn new(register_bytes: u32) -> Self {
         let (bytes, writable) = (vec![0; BYTES], vec![0; BYTES]);
         let mut space = Self { bytes, writable, register_bytes };
@@ -74,10 +74,10 @@ impl ConfigSpace {
             self.set(at, &id.to_le_bytes());
         }
         self.allow(COMMAND, &COMMAND_BITS.to_le_bytes());
-        // STATUS: there is a list of capabilities.
+        // STATUS: the device has a list of capabilities.
         self.set(0x06, &0x0010u16.to_le_bytes());
         self.set(0x09, &(PCI_CLASS as u32).to_le_bytes()[..3]);
-        // Cache line size and interrupt line are the host's to remember things in.
+        // Cache line size and interrupt line only store values of the host.
         self.allow(0x0c, &[0xff]);
         self.allow(0x3c, &[0xff]);
         let size = u64::from(self.register_bytes);
@@ -93,7 +93,7 @@ impl ConfigSpace {
         self.set(EXPRESS + 0x02, &2u16.to_le_bytes());
         // Device capabilities: role-based error reporting, function level reset.
         self.set(EXPRESS + 0x04, &(1u32 << 15 | 1 << 28).to_le_bytes());
-        // All of device control but the reset bit, which keeps nothing.
+        // All bits of device control except the reset bit, which always reads 0.
         self.allow(DEVICE_CONTROL, &0x7fffu16.to_le_bytes());
         // Link: 8 GT/s, 4 lanes.
         self.set(EXPRESS + 0x0c, &0x0043u32.to_le_bytes());
@@ -106,20 +106,20 @@ impl ConfigSpace {
     fn msix(&mut self) {
         self.set(MSIX, &[0x11, 0]);
         self.set(MSIX + 0x02, &(EVENTS as u16 - 1).to_le_bytes());
-        // Function mask and enable.
+        // MSI-X message control: function mask and enable.
         self.allow(MSIX + 0x03, &[0xc0]);
         self.set(MSIX + 0x04, &2u32.to_le_bytes());
         self.set(MSIX + 0x08, &(PENDING as u32 | 2).to_le_bytes());
     }
 
-    /// Reads any stretch; all ones past the end.
+    /// Reads at any offset. Bytes beyond the end read as all ones.
     pub fn read(&self, offset: u64, data: &mut [u8]) {
         for (at, byte) in places(offset).zip(data) {
             *byte = self.bytes.get(at).copied().unwrap_or(0xff);
         }
     }
 
-    /// Writes any stretch; what it asks of the device.
+    /// Writes at any offset, and returns the actions that the device must perform.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Effect {
         let was = self.is_master();
         let mut effect = Effect::default();
@@ -133,13 +133,13 @@ impl ConfigSpace {
         effect
     }
 
-    /// Whether the device may use the bus: memory and interrupts.
+    /// Whether the bus master bit is set.
     pub fn is_master(&self) -> bool {
         self.bytes[COMMAND] & BUS_MASTER != 0
     }
 }
 
-/// The places of the bytes of an access; far out, all are the same one.
+/// The offsets of the bytes of an access. They saturate, so they never wrap into the space.
 pub fn places(offset: u64) -> impl Iterator<Item = usize> {
     let first = usize::try_from(offset).unwrap_or(usize::MAX);
     (0usize..).map(move |at| first.saturating_add(at))
@@ -156,12 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn identity_and_capabilities() {
+    fn identity_and_capabilities_are_found() {
         let space = ConfigSpace::new(0x20000);
         assert_eq!(word(&space, 0), 0x5f0e_1209);
         assert_eq!(word(&space, 0x2c), 0x5f0e_1209);
         assert_eq!(word(&space, 8) >> 8, 0x02_8000);
-        // The list: PCI Express, MSI-X, end.
+        // The list holds PCI Express and MSI-X.
         let (mut at, mut list) = (word(&space, 0x34) & 0xff, Vec::new());
         while at != 0 {
             let head = word(&space, u64::from(at));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_its_size() {
+    fn bars_report_their_sizes() {
         let mut space = ConfigSpace::new(0x20000);
         space.write(0x10, &[0xff; 8]);
         assert_eq!((word(&space, 0x10), word(&space, 0x14)), (0xfffe_0004, u32::MAX));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_reach_what_may_be_written() {
+    fn writes_change_writable_bits_only() {
         let mut space = ConfigSpace::new(0x20000);
         assert_eq!(space.write(0, &[0xff; 4]), Effect::default());
         assert_eq!(word(&space, 0), 0x5f0e_1209);

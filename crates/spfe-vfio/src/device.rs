@@ -1,4 +1,4 @@
-//! The device behind the socket: what a virtual machine's accesses do.
+//! The device behind the socket: handles accesses, mappings and resets of a virtual machine.
 
 use crate::config::{self, ConfigSpace};
 use crate::interrupts::Action;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 use vfio_bindings::bindings::vfio;
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
-/// One connection: what its client has configured.
+/// A connection and the configuration that its client has made.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
-    /// The face all of this was written for.
+    /// Serial number of the register file that the configuration belongs to.
     serial: u64,
     config: ConfigSpace,
-    /// The MSI-X table, as last written. The client has its own, which counts.
+    /// The MSI-X table as last written. It has no effect: the client uses a table of its own.
     table: Vec<u8>,
-    /// Mappings the device cannot use have been spoken of.
+    /// The last reason for an unusable mapping, so that it is logged once.
     warned: Option<Unusable>,
 }
 
-/// Longest access: the whole configuration space.
+/// Maximum length of an access: the whole configuration space.
 const ACCESS_MAX: usize = config::BYTES;
-/// Bytes of the MSI-X table.
+/// Size of the MSI-X table in bytes.
 const TABLE_BYTES: usize = 16 * spfe_plane::registers::EVENTS as usize;
 const _: () = assert!(TABLE_BYTES as u64 <= config::PENDING);
 
@@ -37,7 +37,8 @@ impl Connection {
         Self { shared, serial: 0, config, table, warned: None }
     }
 
-    /// The registers, if the device is there; a new one has its state after power-up.
+    /// The registers, or `None` if the device is unplugged. If another device was plugged in, this
+    /// first puts the connection into its state after power-up.
     fn registers(&mut self) -> Option<Arc<RegisterFile>> {
         let (registers, serial) = self.shared.registers()?;
         if serial != self.serial {
@@ -57,14 +58,14 @@ impl Connection {
         add(&self.shared.count.refused, 1);
     }
 
-    /// What a reset of the bus and a function level reset do.
+    /// Performs a bus reset or a function level reset.
     fn reset_device(&mut self) {
         add(&self.shared.count.resets, 1);
         let Some(registers) = self.registers() else { return };
         if let Err(status) = registers.reset() {
             self.shared.say(format_args!("reset: {}", status.name()));
         }
-        // What could not be stopped finds no memory.
+        // Queues that could not be stopped find no memory.
         self.power_up(&registers);
     }
 
@@ -119,14 +120,14 @@ impl Connection {
     }
 }
 
-/// The offset of an access the registers take: 4 or 8 bytes, aligned, inside.
+/// The offset of a valid register access: 4 or 8 bytes, aligned, within the registers.
 fn access(offset: u64, bytes: usize, size: u64) -> Option<u32> {
     let good = matches!(bytes, 4 | 8) && offset.is_multiple_of(bytes as u64) && offset < size;
     u32::try_from(offset).ok().filter(|_| good)
 }
 
 fn too_long(bytes: usize) -> io::Error {
-    let what = format!("an access of {bytes} bytes; {ACCESS_MAX} at most");
+    let what = format!("access of {bytes} bytes, at most {ACCESS_MAX} allowed");
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
@@ -182,7 +183,7 @@ impl ServerBackend for Connection {
         let mapped = mapped.inspect_err(|error| {
             self.shared.say(format_args!("map {size:#x} bytes at {address:#x}: {error}"));
         })?;
-        // Read-only memory of the machine comes without a file: nobody misses it.
+        // Read-only memory of the machine comes without a file. The device does not need it.
         if let Err(why) = mapped
             && has_file
             && self.warned != Some(why)
@@ -222,7 +223,7 @@ impl ServerBackend for Connection {
     ) -> io::Result<()> {
         match index {
             vfio::VFIO_PCI_MSIX_IRQ_INDEX => {}
-            // There are no such errors: nobody will signal it.
+            // The device never reports bus errors.
             vfio::VFIO_PCI_ERR_IRQ_INDEX => return Ok(()),
             _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "MSI-X only")),
         }

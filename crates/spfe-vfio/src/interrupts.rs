@@ -1,4 +1,4 @@
-//! MSI-X: event vectors of the register face become event descriptors of the virtual machine.
+//! MSI-X: raises event descriptors of the virtual machine for event vectors of the registers.
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
@@ -18,10 +18,10 @@ struct Vector {
     pending: bool,
 }
 
-/// What the virtual machine is told of events with.
+/// All MSI-X vectors of a device.
 pub(crate) struct Vectors {
     list: Mutex<Vec<Vector>>,
-    /// The device may use the bus: an interrupt is a write to it.
+    /// Whether bus mastering is on. An interrupt is a write to the bus.
     master: AtomicBool,
     raised: AtomicU64,
 }
@@ -33,13 +33,13 @@ impl Default for Vectors {
     }
 }
 
-/// What a client does with vectors (`VFIO_DEVICE_SET_IRQS`).
+/// Action of a client on vectors (`VFIO_DEVICE_SET_IRQS`).
 pub(crate) enum Action {
-    /// Takes descriptors; fewer than vectors: the rest has none from now on.
+    /// Sets descriptors. If there are fewer than vectors, the other vectors lose theirs.
     Descriptors(Vec<File>),
-    /// Raises them.
+    /// Raises the vectors.
     Trigger,
-    /// Holds interrupts back, or lets them go on.
+    /// Masks or unmasks the vectors.
     Mask(bool),
 }
 
@@ -48,17 +48,17 @@ impl Vectors {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all descriptors.
+    /// Removes all descriptors.
     pub fn clear(&self) {
         self.lock().fill_with(Vector::default);
     }
 
-    /// Does something with `count` vectors from `start`.
+    /// Performs an action on `count` vectors from `start` on.
     pub fn set(&self, start: u32, count: u32, action: Action) -> io::Result<()> {
         let mut vectors = self.lock();
         let end = start.checked_add(count).map(|end| end as usize);
         let range = end.and_then(|end| vectors.get_mut(start as usize..end)).ok_or_else(|| {
-            let what = format!("vectors {start} and {count} on: there are {EVENTS}");
+            let what = format!("{count} vectors from {start} on: the device has {EVENTS}");
             io::Error::new(io::ErrorKind::InvalidInput, what)
         })?;
         match action {
@@ -82,17 +82,17 @@ impl Vectors {
         Ok(())
     }
 
-    /// Whether the device may use the bus.
+    /// Turns bus mastering on or off.
     pub fn set_master(&self, on: bool) {
         self.master.store(on, Ordering::Release);
     }
 
-    /// Interrupts raised so far.
+    /// Number of interrupts raised so far.
     pub fn raised(&self) -> u64 {
         self.raised.load(Ordering::Relaxed)
     }
 
-    /// Raises one, if the device may use the bus.
+    /// Raises a vector if bus mastering is on.
     pub fn raise(&self, number: u32) {
         if self.master.load(Ordering::Acquire)
             && let Some(vector) = self.lock().get_mut(number as usize)
@@ -102,7 +102,7 @@ impl Vectors {
         }
     }
 
-    /// Pending bits, from vector 0 on.
+    /// Pending bits, bit n for vector n.
     pub fn pending(&self) -> u64 {
         let bits = self.lock();
         bits.iter().enumerate().fold(0, |all, (at, vector)| all | u64::from(vector.pending) << at)
@@ -121,13 +121,13 @@ impl Vector {
     }
 }
 
-/// The thread that waits for events of one register face; it stops when dropped.
+/// A thread that waits for events of a register file and raises vectors. It stops when dropped.
 pub(crate) struct Raiser {
     stop: OwnedFd,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Epoll data of the descriptor that stops the thread.
+/// Epoll data of the descriptor that tells the thread to stop.
 const STOP: u64 = EVENTS as u64;
 
 impl Raiser {
@@ -173,7 +173,7 @@ fn run(set: &OwnedFd, registers: &RegisterFile, vectors: &Vectors) {
             match event.data.u64() {
                 STOP => return,
                 vector => {
-                    // Taken in any case: what could not be said is not made up for.
+                    // Consume the event in any case: an interrupt that cannot be raised is lost.
                     if registers.take_event(vector as u32) {
                         vectors.raise(vector as u32);
                     }

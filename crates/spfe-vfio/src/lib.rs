@@ -1,26 +1,26 @@
 //! The soft device as a PCI Express device of a virtual machine.
 //!
-//! A [`VfioDevice`] serves one endpoint of a network on a UNIX socket, in the protocol vfio-user: the
-//! client, an emulator such as QEMU, forwards every access to registers, hands over the memory of the
-//! machine as files, and takes interrupts as event descriptors. What the machine sees:
+//! A [`VfioDevice`] serves one endpoint of a network on a UNIX socket with the protocol vfio-user.
+//! The client, an emulator such as QEMU, forwards accesses to registers, passes the memory of the
+//! machine as files, and receives interrupts through event descriptors. The machine sees:
 //!
-//! * vendor, device and class of the contract, an endpoint with function level reset;
+//! * an endpoint with the vendor, device and class of the contract, and function level reset;
 //! * BAR 0: the registers of the contract and the doorbell pages, for aligned accesses of 4 and 8
-//!   bytes; others read all ones and write nothing;
+//!   bytes. Other accesses read all ones and write nothing;
 //! * BAR 2: MSI-X, entry n for event vector n;
-//! * regions by bus address or page list (capability IOVA), inside what is mapped for the device;
-//! * nothing of the bus while the bus master bit is off: no memory and no interrupt.
+//! * regions by bus address or page list (capability IOVA) within memory mapped for the device;
+//! * no memory accesses and no interrupts while the bus master bit is off.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! | --- | --- |
 //! | `config` | configuration space |
-//! | `device` | what accesses, mappings and resets do |
+//! | `device` | accesses, mappings and resets |
 //! | `interrupts` | MSI-X |
-//! | `shared` | what the threads of a device share |
+//! | `shared` | state shared by the threads of a device |
 //!
-//! One client at a time. When it hangs up, everything it had is taken back, and the next one finds
-//! a device that has just been powered up. What the machine does is not trusted; the client is, as
-//! far as its own connection goes.
+//! A device serves one client at a time. When the client disconnects, the device releases all of
+//! its resources, and the next client finds a device after power-up. The machine is not trusted.
+//! The client is trusted, but only for its own connection.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ mod device;
 mod interrupts;
 mod shared;
 
-pub use shared::Counts;
+pub use shared::DeviceCounts;
 
 use device::Connection;
 use rustix::fd::OwnedFd;
@@ -44,13 +44,13 @@ use std::time::Duration;
 use vfio_bindings::bindings::vfio;
 use vfio_user::{IrqInfo, Server, ServerRegion};
 
-/// Where a device says what happens.
+/// Receives log messages of a device.
 pub type Log = Arc<dyn Fn(std::fmt::Arguments<'_>) + Send + Sync>;
 
-/// How long to wait before the socket is tried again.
+/// Delay before a failed socket is tried again.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// A device on a socket; it is taken out when dropped.
+/// A device on a socket. Dropping it removes the device.
 pub struct VfioDevice {
     shared: Arc<Shared>,
     listener: OwnedFd,
@@ -58,10 +58,11 @@ pub struct VfioDevice {
 
 impl VfioDevice {
     /// Serves an endpoint of a network to the clients of a listening stream socket, one after the
-    /// other, in a thread of its own. A [`DeviceThread`](spfe_plane::DeviceThread) has to run.
+    /// other, in a new thread. A [`DeviceThread`](spfe_plane::DeviceThread) must run.
     ///
     /// # Errors
-    /// NOT_FOUND if there is no such endpoint; NO_RESOURCES if the network has no room for a client.
+    /// NOT_FOUND if the endpoint does not exist, NO_RESOURCES if the network has no room for a
+    /// client.
     pub fn start(
         network: Arc<Network>,
         endpoint: u32,
@@ -79,26 +80,26 @@ impl VfioDevice {
         Ok(Self { shared, listener })
     }
 
-    /// Surprise removal: all registers and the configuration space read all ones, and what the
-    /// machine had is taken back. The client notices nothing.
+    /// Removes the device by surprise: registers and configuration space read all ones, and the
+    /// machine's resources are released. The client stays connected.
     pub fn unplug(&self) {
         self.shared.unplug();
     }
 
-    /// Puts a device in the state after power-up in the slot again.
+    /// Plugs in a device in its state after power-up.
     ///
     /// # Errors
-    /// As [`VfioDevice::start`].
+    /// The same as those of [`VfioDevice::start`].
     pub fn plug(&self) -> Result<(), Error> {
         self.shared.plug().map(drop)
     }
 
-    /// What has happened so far.
-    pub fn counts(&self) -> Counts {
+    /// Reads the counters.
+    pub fn counts(&self) -> DeviceCounts {
         self.shared.counts()
     }
 
-    /// The endpoint it is.
+    /// Number of the endpoint.
     pub fn endpoint(&self) -> u32 {
         self.shared.endpoint
     }
@@ -106,39 +107,39 @@ impl VfioDevice {
 
 impl Drop for VfioDevice {
     fn drop(&mut self) {
-        // A client that is connected sees a removed device until it hangs up; nobody comes after it.
+        // A connected client sees a removed device until it disconnects. No other client is served.
         self.shared.close();
         let _ = rustix::net::shutdown(&self.listener, Shutdown::Both);
     }
 }
 
-/// Serves clients until stopped.
+/// Serves clients until the slot is closed.
 fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
     while !shared.is_closed() {
         let mut connection = Connection::new(shared.clone(), bytes);
-        // A message that cannot be understood ends its connection and nothing else.
+        // An invalid message ends its connection and nothing else.
         let ended = catch_unwind(AssertUnwindSafe(|| server.run(&mut connection)));
         shared.disconnected();
         if shared.is_closed() {
             return;
         }
         match ended {
-            Ok(Ok(())) => shared.say(format_args!("the client has left")),
+            Ok(Ok(())) => shared.say(format_args!("the client disconnected")),
             Ok(Err(error)) => {
-                shared.say(format_args!("the client is gone: {error}"));
+                shared.say(format_args!("the connection to the client failed: {error}"));
                 std::thread::sleep(RETRY);
             }
-            Err(_) => shared.say(format_args!("the client sent what is no message")),
+            Err(_) => shared.say(format_args!("the client sent an invalid message")),
         }
         while let Err(error) = shared.plug() {
-            shared.say(format_args!("cannot be used again yet: {error}"));
+            shared.say(format_args!("the device is not ready for the next client yet: {error}"));
             std::thread::sleep(RETRY);
         }
     }
 }
 
-/// The kinds of interrupts a PCI device can have: it has MSI-X, and says that it could report errors of
-/// the bus, so that emulators do not miss that.
+/// The interrupts of the device. It has MSI-X. It also claims to report bus errors, because
+/// emulators expect this.
 fn interrupts() -> Vec<IrqInfo> {
     let kinds = vfio::VFIO_PCI_INTX_IRQ_INDEX..=vfio::VFIO_PCI_REQ_IRQ_INDEX;
     let info = |index| match index {
@@ -154,8 +155,8 @@ fn interrupts() -> Vec<IrqInfo> {
     kinds.map(info).collect()
 }
 
-/// The regions a PCI device can have: BAR 0, BAR 2 and the configuration space. Every access is a
-/// message; none can be mapped.
+/// The regions of the device: BAR 0, BAR 2 and the configuration space. Every access is a message;
+/// no region can be mapped.
 fn regions(register_bytes: u32) -> Vec<ServerRegion> {
     let size = |index| match index {
         vfio::VFIO_PCI_BAR0_REGION_INDEX => u64::from(register_bytes),

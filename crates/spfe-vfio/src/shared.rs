@@ -1,5 +1,5 @@
-//! What the threads of a device share: the register face that is plugged in, the machine's memory, its
-//! interrupts.
+//! State shared by the threads of a device: the plugged-in registers, the memory of the machine and
+//! its interrupts.
 
 use crate::Log;
 use crate::interrupts::{Raiser, Vectors};
@@ -8,18 +8,18 @@ use spfe_plane::{GuestMemory, Network, RegisterFile, Stride};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What has happened at a device since it was started.
+/// Counters of a device since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Clients that have come and gone.
+pub struct DeviceCounts {
+    /// Clients that connected.
     pub connections: u64,
     /// Resets by the bus or by function level reset.
     pub resets: u64,
     /// Interrupts raised.
     pub interrupts: u64,
-    /// Regions whose memory was taken away while they were enabled.
+    /// Regions whose memory was unmapped while they were enabled.
     pub withdrawn: u64,
-    /// Accesses that name no register or have a width of neither 4 nor 8 bytes.
+    /// Accesses that address no register, or that are not 4 or 8 bytes wide.
     pub refused: u64,
 }
 
@@ -31,20 +31,20 @@ pub(crate) struct Counters {
     pub refused: AtomicU64,
 }
 
-/// Counts more.
+/// Adds to a counter.
 pub(crate) fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
 }
 
-/// A register face that is plugged in, and the thread that waits for its events.
+/// A plugged-in register file with the thread that waits for its events.
 struct Plugged {
     registers: Arc<RegisterFile>,
-    /// Which one it is: another one each time.
+    /// Serial number, different each time a device is plugged in.
     serial: u64,
     _raiser: Raiser,
 }
 
-/// What the serving thread, the interrupt thread and the owner of a device share.
+/// State shared by the serving thread, the interrupt thread and the owner of a device.
 pub(crate) struct Shared {
     pub network: Arc<Network>,
     pub endpoint: u32,
@@ -56,13 +56,13 @@ pub(crate) struct Shared {
     pub count: Counters,
 }
 
-/// Where a register face is plugged in.
+/// The slot into which a register file is plugged.
 #[derive(Default)]
 struct Slot {
     plugged: Option<Plugged>,
-    /// Faces so far.
+    /// Number of devices plugged in so far.
     serial: u64,
-    /// For good: nothing is plugged in any more.
+    /// Whether the slot is closed for ever.
     closed: bool,
 }
 
@@ -84,14 +84,14 @@ impl Shared {
         self.plugged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The registers and which face they are, if the device is there.
+    /// The registers and their serial number, or `None` if the device is unplugged.
     pub fn registers(&self) -> Option<(Arc<RegisterFile>, u64)> {
         let slot = self.slot();
         slot.plugged.as_ref().map(|plugged| (plugged.registers.clone(), plugged.serial))
     }
 
-    /// Puts a device in its state after power-up in the slot; no change if there is one, or if the
-    /// slot is closed. Bytes of its registers.
+    /// Plugs in a device in its state after power-up, and returns the size of its registers in
+    /// bytes. Does nothing if a device is plugged in or the slot is closed.
     pub fn plug(&self) -> Result<u32, spfe_host::ControlError> {
         let mut slot = self.slot();
         if let Some(plugged) = &slot.plugged {
@@ -110,7 +110,7 @@ impl Shared {
         Ok(bytes)
     }
 
-    /// Takes the device out: every read is all ones from now on.
+    /// Removes the device: every read returns all ones from now on.
     pub fn unplug(&self) {
         let taken = self.slot().plugged.take();
         if let Some(plugged) = taken
@@ -120,18 +120,18 @@ impl Shared {
         }
     }
 
-    /// Takes the device out for good.
+    /// Removes the device and closes the slot for ever.
     pub fn close(&self) {
         self.slot().closed = true;
         self.unplug();
     }
 
-    /// Whether the device was taken out for good.
+    /// Whether the slot is closed.
     pub fn is_closed(&self) -> bool {
         self.slot().closed
     }
 
-    /// The client is gone: nothing of it is left.
+    /// Releases everything that the disconnected client had.
     pub fn disconnected(&self) {
         self.vectors.set_master(false);
         self.unplug();
@@ -142,9 +142,9 @@ impl Shared {
         add(&self.count.connections, 1);
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DeviceCounts {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts {
+        DeviceCounts {
             connections: of(&self.count.connections),
             resets: of(&self.count.resets),
             interrupts: self.vectors.raised(),
@@ -157,7 +157,7 @@ impl Shared {
         (self.log)(format_args!("vfio-user, endpoint {}: {what}", self.endpoint));
     }
 
-    /// Regions have lost their memory: they are disabled, and what used them stops.
+    /// Disables regions that have lost their memory, and stops the queues that use them.
     pub fn withdraw(&self, lost: &[Arc<SharedMemory>], why: &str) {
         if lost.is_empty() {
             return;
@@ -170,12 +170,12 @@ impl Shared {
         ));
     }
 
-    /// Whether the device may use the bus.
+    /// Turns bus mastering on or off.
     pub fn set_master(&self, on: bool) {
         self.vectors.set_master(on);
         match self.memory.set_on(on) {
             Ok(lost) => self.withdraw(&lost, "bus mastering was turned off"),
-            Err(error) => self.say(format_args!("bus master {on}: {error}")),
+            Err(error) => self.say(format_args!("setting bus mastering to {on} failed: {error}")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A device on a socket, used by a virtual machine made of a client and a piece of memory.
+//! Tests of a device on a socket, used by a simulated virtual machine: a client with memory.
 
 #[path = "device/hostile.rs"]
 mod hostile;
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 const ENABLED: u32 = QueueState::Enabled as u32;
 const ERROR: u32 = QueueState::Error as u32;
 
-/// Two endpoints joined by a cable, each of them a device.
+/// Two devices on the endpoints of one link.
 struct Lab {
     network: Arc<Network>,
     paths: [PathBuf; 2],
@@ -64,7 +64,7 @@ impl Drop for Lab {
     }
 }
 
-/// Moves a packet from one machine to the other and compares it.
+/// Sends a packet from one machine to the other and compares its content.
 fn move_packet(
     (a, tx, from): (&mut Machine, &mut machine::Queue, &Region),
     (b, rx, to): (&mut Machine, &mut machine::Queue, &Region),
@@ -97,7 +97,7 @@ fn a_machine_finds_its_device() {
     assert_eq!((info.count, machine.client.get_irq_info(0).unwrap().count), (64, 0));
     let size = machine.client.region(BAR0).unwrap().size;
     assert!(size.is_power_of_two() && size > machine.read(global::DOORBELL_OFFSET).into());
-    // Both halves of a time at once, and one by one.
+    // Read both halves of a time at once, and one by one.
     let (mut both, low) = ([0; 8], u64::from(global::PACKET_MAX));
     machine.client.region_read(BAR0, low, &mut both).unwrap();
     let pages = machine.read(global::DOORBELL_PAGES);
@@ -114,7 +114,7 @@ fn doorbell_pages_may_be_64_kib_apart() {
     assert!(first.is_multiple_of(0x10000) && pages >= 2);
     let size = machine.client.region(BAR0).unwrap().size;
     assert_eq!(u64::from(first) + u64::from(pages) * 0x10000, size);
-    // Every page rings, for stores of 64 and of 32 bits; what is between two pages does not.
+    // Stores of 64 and 32 bits ring on every page, but not between two pages.
     let doorbell = lab.network.doorbell().clone();
     let rung = || doorbell::word(&doorbell).load(Ordering::Acquire);
     let last = first + (pages - 1) * 0x10000;
@@ -141,7 +141,7 @@ fn packets_go_from_machine_to_machine_through_scattered_pages() {
         let length = 1 + random.u64(..10 * PAGE);
         move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), length, seed);
     }
-    // The other way, over the same region.
+    // The opposite direction, over the same region.
     let mut tx = b.queue(&to, 5, false, 4, 0);
     let mut rx = a.queue(&from, 5, true, 4, 0);
     b.store_in(&to, 9 * PAGE, b"there and back");
@@ -155,7 +155,7 @@ fn packets_go_from_machine_to_machine_through_scattered_pages() {
 fn contiguous_memory_and_large_pages_are_regions_too() {
     let lab = Lab::new("large");
     let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
-    // All of the upper half; of the other machine pages of 64 KiB, the last one not a whole one.
+    // One machine uses the whole upper half, the other pages of 64 KiB with a partial last page.
     a.configure_region(1, HIGH, RAM / 2, 0);
     assert_eq!(a.command(Command::RegionEnable, 1), Status::Ok);
     let key = a.get(BlockType::Region, 1, region::KEY) as u16;
@@ -173,7 +173,7 @@ fn contiguous_memory_and_large_pages_are_regions_too() {
     let mut tx = a.queue(&from, 0, false, 0, 0);
     let mut rx = b.queue(&to, 0, true, 0, 0);
     move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), 0x1e000, 4);
-    // The first byte after the region is outside of it.
+    // The last byte of this buffer is outside of the region.
     b.post(&mut rx, true, 0x22fff, 2);
     a.post(&mut tx, false, 0x8000, 2);
     assert_eq!(rx.complete().status, Status::OutOfBounds.raw());
@@ -196,7 +196,7 @@ fn interrupts_come_when_armed_enabled_and_bus_master() {
         assert_eq!((rx.complete().bytes, tx.complete().status), (64, 0));
     }
     assert!(lab.devices[1].counts().interrupts >= 3);
-    // Disabled, it counts.
+    // A disabled vector counts the event.
     b.put(BlockType::Event, 9, event::ENABLE, 0);
     assert_eq!(b.command(Command::Nop, 0), Status::Ok);
     let before = b.get(BlockType::Event, 9, event::COUNT);
@@ -228,7 +228,7 @@ fn without_bus_mastering_there_is_no_memory() {
     b.configure_region(1, LOW, PAGE, 0);
     assert_eq!(b.command(Command::RegionEnable, 1), Status::AccessDenied);
     assert_eq!(b.load_from(&to, buffers(1), 64), [0xaa; 64]);
-    // Turned on again, all of it can be set up again; the packet has waited.
+    // After bus mastering is on again, everything can be set up again. The packet has waited.
     b.set_master(true);
     assert_eq!(b.command(Command::QueueDisable, context), Status::Ok);
     let to = b.region_of(0, to.pages);
@@ -238,13 +238,13 @@ fn without_bus_mastering_there_is_no_memory() {
 }
 
 #[test]
-fn memory_that_is_unmapped_is_touched_no_more() {
+fn the_device_does_not_touch_unmapped_memory() {
     let lab = Lab::new("unmap");
     let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
     let from = a.region(0, 8);
     let mut tx = a.queue(&from, 0, false, 0, 0);
     for turn in 0..20u64 {
-        // Everything above 4 GiB, so that all of it goes.
+        // Use only memory above 4 GiB, which is unmapped as a whole.
         let pages: Vec<u64> = (0..16).map(|page| RAM / 2 + (turn * 16 + page) * PAGE).collect();
         let to = b.region_of(0, pages);
         let mut rx = b.queue(&to, 0, true, 0, 0);
@@ -265,7 +265,7 @@ fn memory_that_is_unmapped_is_touched_no_more() {
         assert_eq!(b.command(Command::QueueDisable, rx.index), Status::NotFound);
         b.map(HIGH);
         assert_eq!(lab.devices[1].counts().withdrawn, turn + 1);
-        // What the sender has still pending goes to the next receiver, which takes all of it.
+        // The next receiver gets the sender's pending packets and must take all of them.
         let to = b.region(1, 8);
         let mut rx = b.queue(&to, 0, true, 0, 0);
         for _ in 0..40 {
@@ -285,7 +285,7 @@ fn memory_that_is_unmapped_is_touched_no_more() {
 }
 
 #[test]
-fn resets_bring_the_device_to_its_first_state() {
+fn resets_restore_the_state_after_power_up() {
     let lab = Lab::new("reset");
     let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
     let from = a.region(0, 8);
@@ -297,7 +297,7 @@ fn resets_bring_the_device_to_its_first_state() {
         if turn % 2 == 0 {
             b.client.reset().unwrap();
         } else {
-            // Function level reset, by the device control register.
+            // Function level reset through the device control register.
             b.client.region_write(CONFIG, 0x48, &0x8000u16.to_le_bytes()).unwrap();
         }
         assert_eq!(u64::from(b.read(global::RESETS)), turn);
@@ -313,7 +313,7 @@ fn resets_bring_the_device_to_its_first_state() {
 }
 
 #[test]
-fn a_client_that_goes_under_traffic_makes_room_for_the_next() {
+fn a_new_client_can_follow_one_that_left_under_traffic() {
     let lab = Lab::new("next");
     let mut a = lab.machine(0, 3);
     let from = a.region(0, 8);
@@ -332,7 +332,7 @@ fn a_client_that_goes_under_traffic_makes_room_for_the_next() {
         rx.complete();
         b.client.shutdown().unwrap();
         wait("the end", || lab.devices[1].counts().connections == turn + 1);
-        // The sender's packets end one way or the other, or wait for the next receiver.
+        // The sender's packets complete with any status, or wait for the next receiver.
         while tx.completions.pop().is_some() {}
         assert_eq!(a.command(Command::QueueDisable, tx.index), Status::Ok);
         tx = a.queue(&from, 0, false, 0, 0);
@@ -341,7 +341,7 @@ fn a_client_that_goes_under_traffic_makes_room_for_the_next() {
 }
 
 #[test]
-fn a_removed_device_reads_all_ones_until_it_is_put_in_again() {
+fn a_removed_device_reads_all_ones_until_plugged_in_again() {
     let lab = Lab::new("remove");
     let mut machine = lab.machine(0, 3);
     let region = machine.region(0, 8);

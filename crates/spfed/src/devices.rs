@@ -91,7 +91,7 @@ impl Devices {
     }
 
     /// Event counters of each device.
-    pub fn counts(&self) -> Vec<spfe_vfio::Counts> {
+    pub fn counts(&self) -> Vec<spfe_vfio::DeviceCounts> {
         self.lock().iter().map(|(device, _)| device.counts()).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Prints what this machine charges for cache lines, copies and wake-ups.
+//! Prints the costs of cache lines, copies and wake-ups on this machine.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     if options.fifo && !set_fifo() {
-        eprintln!("spfe-probe: not allowed to use SCHED_FIFO, going on without");
+        eprintln!("spfe-probe: not allowed to use SCHED_FIFO, continuing without it");
     }
     if options.line_only {
         let (a, b) = options.cpus;

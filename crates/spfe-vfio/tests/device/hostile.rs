@@ -1,4 +1,4 @@
-//! Whatever a machine or its client does, the device goes on, and the other machine too.
+//! A hostile machine or client must not disturb the device or the other machine.
 
 use crate::machine::{BAR0, BAR2, CONFIG, HIGH, LOW, Machine, PAGE, RAM, bus, wait};
 use crate::{Lab, move_packet};
@@ -38,7 +38,7 @@ fn wrong_accesses_read_all_ones_and_change_nothing() {
         assert_eq!(lab.devices[0].counts().refused, 2 * count, "{bytes} bytes at {offset:#x}");
     }
     assert_eq!(machine.read(global::CFG_INDEX), 0x1234_5678);
-    // BARs that are none, the expansion ROM, VGA.
+    // BARs that do not exist, the expansion ROM, VGA.
     for other in [1, 3, 4, 5, 6, 8] {
         let mut data = [0; 4];
         machine.client.region_read(other, 0, &mut data).unwrap();
@@ -53,7 +53,7 @@ fn wrong_accesses_read_all_ones_and_change_nothing() {
             machine.client.region_write(other, far, &data).unwrap();
         }
     }
-    // The MSI-X table keeps what it is told; pending bits cannot be written.
+    // The MSI-X table can be written, the pending bits cannot.
     machine.client.region_write(BAR2, 0x10, &[7; 16]).unwrap();
     machine.client.region_write(BAR2, 0x800, &[7; 8]).unwrap();
     let mut data = [1; 16];
@@ -101,12 +101,12 @@ fn wrong_page_lists_get_their_status() {
         machine.configure_region(3, base, bytes, log2);
         machine.command(Command::RegionEnable, 3)
     };
-    // Where the list is.
+    // Bad addresses of the list.
     assert_eq!(base(good + 4, PAGE, 12), Status::BadField);
     assert_eq!(base(too_far, PAGE, 12), Status::OutOfBounds);
     assert_eq!(base(too_far - 8, 2 * PAGE, 12), Status::OutOfBounds);
     assert_eq!(base(u64::MAX - 7, 2 * PAGE, 12), Status::OutOfBounds);
-    // Without a list.
+    // No list.
     assert_eq!(base(good + 512, PAGE, 0), Status::BadField);
     assert_eq!(base(HIGH, RAM / 2 + 1, 0), Status::OutOfBounds);
     assert_eq!(base(u64::MAX - 4095, 2 * PAGE, 0), Status::OutOfBounds);
@@ -116,7 +116,7 @@ fn wrong_page_lists_get_their_status() {
 }
 
 #[test]
-fn what_is_no_message_ends_its_connection_only() {
+fn an_invalid_message_ends_only_its_connection() {
     let lab = Lab::new("messages");
     let header = |command: u16, bytes: u32, flags: u32| {
         let mut all = [7u16.to_le_bytes(), command.to_le_bytes()].concat();
@@ -140,7 +140,7 @@ fn what_is_no_message_ends_its_connection_only() {
         let mut stream = UnixStream::connect(&lab.paths[0]).unwrap();
         stream.write_all(&bytes).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
-        // Whatever it says, it ends.
+        // The device may answer anything, but must end the connection.
         let _ = stream.read_to_end(&mut Vec::new());
         wait("the end", || lab.devices[0].counts().connections == turn);
     }
@@ -151,7 +151,7 @@ fn what_is_no_message_ends_its_connection_only() {
     move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), 100, 1);
 }
 
-/// One step of a machine that does anything.
+/// A random action of a machine.
 fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
     let mut data = vec![0; random.u64(..9) as usize];
     data.fill_with(|| random.u64(..256) as u8);
@@ -164,7 +164,7 @@ fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
         3 => machine.client.region_write(BAR2, random.u64(..4200), &data).unwrap(),
         4 => machine.set_master(random.u64(..8) != 0),
         5 => machine.unmap(if random.u64(..2) == 0 { LOW } else { HIGH }),
-        // Refused where it is mapped.
+        // The device refuses a half that is already mapped.
         6 | 7 => machine.map(if random.u64(..2) == 0 { LOW } else { HIGH }),
         8 => {
             let addresses: Vec<u64> = (0..16).map(|_| bus(random.u64(..RAM) & !0xfff)).collect();
@@ -175,7 +175,7 @@ fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
             machine.command(Command::RegionEnable, index);
         }
         9 => {
-            // A queue whose rings are anywhere in a region.
+            // A queue with its rings anywhere in a region.
             let key = machine.get(BlockType::Region, index, region::KEY);
             let context = random.u64(..16) as u32;
             for register in (queue::KIND..=queue::FILTER).step_by(4) {
@@ -198,7 +198,7 @@ fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
             ];
             machine.command(commands[random.u64(..4) as usize], random.u64(..16) as u32);
         }
-        // Rings and everything else, from one end of memory to the other.
+        // Random bytes anywhere in memory, including rings.
         _ => {
             let at = random.u64(..RAM - PAGE);
             let noise: Vec<u8> = (0..512).map(|_| random.u64(..6) as u8).collect();
@@ -209,7 +209,7 @@ fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
 }
 
 #[test]
-fn no_sequence_of_steps_harms_anybody() {
+fn random_actions_do_not_disturb_the_other_machine() {
     let lab = Lab::new("random");
     let mut b = lab.machine(1, 5);
     for seed in 1..7u64 {
@@ -219,7 +219,7 @@ fn no_sequence_of_steps_harms_anybody() {
         for _ in 0..150 {
             step(&mut machine, &mut random);
         }
-        // It can be used again after a reset, at least by who starts from the beginning.
+        // After a reset, a machine that starts anew can use the device.
         machine.client.reset().unwrap();
         assert_eq!(machine.read(global::MAGIC), CONTRACT_MAGIC);
         assert_eq!(b.read(global::MAGIC), CONTRACT_MAGIC);

@@ -1,5 +1,5 @@
-//! A virtual machine as its device sees it: memory in a file, a vfio-user client, and a driver that
-//! knows nothing but the contract.
+//! A simulated virtual machine: memory in a file, a vfio-user client, and a driver that only relies
+//! on the contract.
 #![allow(dead_code)]
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -16,32 +16,32 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 use vfio_user::Client;
 
-/// Bytes of a page, and of the machine's memory.
+/// Size of a page, and of the machine's memory.
 pub const PAGE: u64 = 4096;
 pub const RAM: u64 = 16 << 20;
-/// The machine's memory is in two halves of its file, the second one above 4 GiB.
+/// Bus addresses of the two halves of the machine's memory. The second is above 4 GiB.
 pub const LOW: u64 = 0;
 pub const HIGH: u64 = 4 << 30;
-/// Entries of a ring, log2.
+/// Number of entries of a ring, as a power of two.
 pub const LOG2: u32 = 6;
-/// Pages a queue's rings, times and lines take.
+/// Number of pages for a queue's rings, times and lines.
 const QUEUE_PAGES: u64 = 4;
 
 pub const BAR0: u32 = 0;
 pub const BAR2: u32 = 2;
 pub const CONFIG: u32 = 7;
 const MSIX: u32 = 2;
-/// SET_IRQS: descriptors that are triggered.
+/// SET_IRQS flags: set the trigger descriptors.
 const EVENTFD: u32 = 4 | 32;
 
-/// A path for a socket that no other test uses.
+/// A socket path that no other test uses.
 pub fn socket_path(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("spfe-vm-{}-{name}.sock", std::process::id()));
     let _ = std::fs::remove_file(&path);
     path
 }
 
-/// Waits for something that must come, half a minute at most.
+/// Waits until `come` returns true. Fails after half a minute.
 pub fn wait(what: &str, mut come: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !come() {
@@ -50,7 +50,7 @@ pub fn wait(what: &str, mut come: impl FnMut() -> bool) {
     }
 }
 
-/// Whether an event comes, in half a minute at most; it is taken.
+/// Waits for an event for at most `seconds` and consumes it. Returns whether it came.
 pub fn signalled(event: &OwnedFd, seconds: i64) -> bool {
     let mut fds = [PollFd::new(event, PollFlags::IN)];
     let timeout = Timespec { tv_sec: seconds, tv_nsec: 0 };
@@ -58,11 +58,11 @@ pub fn signalled(event: &OwnedFd, seconds: i64) -> bool {
     rustix::io::read(event, &mut [0u8; 8]).is_ok()
 }
 
-/// A region of the machine: which page of its memory each of its pages is.
+/// A region of the machine.
 pub struct Region {
     pub index: u32,
     pub key: u16,
-    /// Offset of each page in the file.
+    /// Offset of each of its pages in the file.
     pub pages: Vec<u64>,
 }
 
@@ -85,7 +85,7 @@ pub fn bus(offset: u64) -> u64 {
 }
 
 impl Machine {
-    /// A machine that has found its device, with bus mastering on.
+    /// Connects a machine that has found its device, with bus mastering on.
     pub fn new(path: &Path, seed: u64) -> Self {
         let mut machine = Self::bare(path, seed);
         machine.set_master(true);
@@ -93,7 +93,7 @@ impl Machine {
         machine
     }
 
-    /// A machine that is connected and has mapped its memory.
+    /// Connects a machine and maps its memory.
     pub fn bare(path: &Path, seed: u64) -> Self {
         let client = Client::new(path).unwrap();
         let ram = SharedMemory::create("ram", RAM as usize).unwrap();
@@ -108,7 +108,7 @@ impl Machine {
         machine
     }
 
-    /// Maps the half of its memory at a bus address.
+    /// Maps the half of the memory at a bus address.
     pub fn map(&mut self, half: u64) {
         let offset = if half == LOW { 0 } else { RAM / 2 };
         let fd = self.ram.fd().as_raw_fd();
@@ -134,7 +134,7 @@ impl Machine {
         self.client.region_write(BAR0, offset.into(), &value.to_le_bytes()).unwrap();
     }
 
-    /// The block list: kind, offset, size, instance.
+    /// Reads the block list: kind, offset, size, instance.
     pub fn walk(&mut self) -> Vec<(BlockType, u32, u32, u32)> {
         let (mut blocks, mut at) = (Vec::new(), 0);
         loop {
@@ -175,7 +175,7 @@ impl Machine {
         self.put(kind, element, register + 4, (value >> 32) as u32);
     }
 
-    /// A 64-bit store to the first doorbell page.
+    /// Makes a 64-bit store to the first doorbell page.
     pub fn ring(&mut self, kind: u64) {
         let value = kind << doorbell::KIND_SHIFT;
         let at = self.read(global::DOORBELL_OFFSET);
@@ -192,7 +192,7 @@ impl Machine {
         Status::from_raw(self.read(global::CFG_STATUS) as u8).unwrap()
     }
 
-    /// A page of the file that nobody uses.
+    /// Returns an unused page of the file.
     pub fn page(&mut self) -> u64 {
         self.free.pop().expect("memory")
     }
@@ -200,7 +200,7 @@ impl Machine {
     pub fn store(&self, offset: u64, bytes: &[u8]) {
         assert!(offset + bytes.len() as u64 <= RAM);
         let at = self.ram.base().as_ptr().wrapping_add(offset as usize);
-        // SAFETY: inside the mapping; nothing in this process refers to it but by raw copies.
+        // SAFETY: the bytes are inside the mapping, which this process accesses only by raw copies.
         unsafe { std::ptr::copy(bytes.as_ptr(), at, bytes.len()) };
     }
 
@@ -208,7 +208,7 @@ impl Machine {
         assert!(offset + length as u64 <= RAM);
         let at = self.ram.base().as_ptr().wrapping_add(offset as usize);
         let mut bytes = vec![0; length];
-        // SAFETY: as for `store`.
+        // SAFETY: the same as for `store`.
         unsafe { std::ptr::copy(at, bytes.as_mut_ptr(), length) };
         bytes
     }
@@ -224,7 +224,7 @@ impl Machine {
         (offset..offset + length).map(|at| self.load(region.place(at), 1)[0]).collect()
     }
 
-    /// Writes a region entry down.
+    /// Writes the registers of a region.
     pub fn configure_region(&mut self, index: u32, base: u64, bytes: u64, page_list: u32) {
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
         self.put64(BlockType::Region, index, region::BASE_LO, base);
@@ -234,7 +234,7 @@ impl Machine {
         self.put(BlockType::Region, index, region::PAGE_LIST, page_list);
     }
 
-    /// Writes a page list into the machine's memory; its bus address.
+    /// Writes a page list into the machine's memory and returns its bus address.
     pub fn list(&mut self, addresses: &[u64]) -> u64 {
         assert!(addresses.len() * 8 <= PAGE as usize);
         let at = self.page();
@@ -243,7 +243,7 @@ impl Machine {
         bus(at)
     }
 
-    /// Enables a region of pages from all over the machine's memory.
+    /// Enables a region of scattered pages of the machine's memory.
     pub fn region(&mut self, index: u32, pages: u64) -> Region {
         let pages: Vec<u64> = (0..pages).map(|_| self.page()).collect();
         self.region_of(index, pages)
@@ -255,7 +255,7 @@ impl Machine {
         self.configure_region(index, list, pages.len() as u64 * PAGE, 12);
         assert_eq!(self.command(Command::RegionEnable, index), Status::Ok);
         let key = self.get(BlockType::Region, index, region::KEY);
-        // What was in the list does not matter any more.
+        // The device has read the list, so its content may change now.
         let at = if list < HIGH { list } else { list - HIGH + RAM / 2 };
         self.store(at, &[0xff; PAGE as usize]);
         Region { index, key: u16::try_from(key).unwrap(), pages }
@@ -266,13 +266,13 @@ impl Machine {
         self.get(BlockType::Port, 0, port::FIRST_QUEUE) + 2 * vc + u32::from(rx)
     }
 
-    /// Enables a queue of port 0 with its rings in pages `place` on of a region.
+    /// Enables a queue of port 0, with its rings in a region from page `place` on.
     pub fn queue(&mut self, region: &Region, vc: u32, rx: bool, place: u64, vector: u32) -> Queue {
         let index = self.context(vc, rx);
         let ring = |page: u64| {
             let at = region.place((place + page) * PAGE) as usize;
             let slots = NonNull::new(self.ram.base().as_ptr().wrapping_add(at)).unwrap();
-            // SAFETY: a page of the machine's memory, which lives as long as the machine.
+            // SAFETY: the page is in the machine's memory, which lives as long as the machine.
             unsafe { Ring::new(slots.cast(), LOG2) }
         };
         let (submissions, completions) = (ring(0), ring(1));
@@ -309,16 +309,16 @@ impl Machine {
         event
     }
 
-    /// Posts a buffer and rings.
+    /// Posts a buffer and rings the doorbell.
     pub fn post(&mut self, queue: &mut Queue, rx: bool, offset: u64, length: u32) {
         queue.post(rx, offset, length);
         self.ring(0);
     }
 
-    /// Arms a queue for its next completion and an event.
+    /// Arms a queue to raise an event at its next completion.
     pub fn arm(&mut self, queue: &Queue, sequence: u32) {
         let at = self.ram.base().as_ptr().wrapping_add(queue.lines as usize);
-        // SAFETY: the line lies in the machine's memory, aligned; all its fields are atomics.
+        // SAFETY: the line is in the machine's memory and aligned, and all its fields are atomics.
         let line = unsafe { &*at.cast::<HostLine>() };
         let count = Some(queue.completions.position.wrapping_add(1));
         let arm = Arm { count, event: true, ..Arm::default() };
@@ -352,12 +352,12 @@ impl Queue {
     }
 }
 
-/// Where the buffers of a region begin, after the rings of so many queues.
+/// Offset of the first buffer of a region, after the rings of `queues` queues.
 pub fn buffers(queues: u64) -> u64 {
     queues * QUEUE_PAGES * PAGE
 }
 
-/// Bytes that tell where they are.
+/// Bytes that depend on their position.
 pub fn pattern(length: u64, seed: u64) -> Vec<u8> {
     (0..length).map(|at| (at * 31 + at / 256 + seed * 7 + 1) as u8).collect()
 }

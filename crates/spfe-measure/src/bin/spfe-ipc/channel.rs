@@ -1,4 +1,4 @@
-//! Two connected ends of a kernel channel, with message semantics on top.
+//! Kernel channels with two ends that exchange messages of a fixed size.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Which kernel channel connects the two processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChannelKind {
     /// Unix domain stream socket.
     UnixStream,
     /// Unix domain socket that keeps message boundaries.
@@ -15,8 +15,8 @@ pub enum Kind {
     Pipe,
 }
 
-impl Kind {
-    /// The kind of that name.
+impl ChannelKind {
+    /// Finds a kind by its name on the command line.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::UnixStream, Self::UnixSeqpacket, Self::Pipe]
             .into_iter()
@@ -34,23 +34,23 @@ impl Kind {
 }
 
 /// One end of the channel.
-pub struct End {
+pub struct ChannelEnd {
     rx: File,
     tx: File,
 }
 
-impl End {
-    /// Two connected ends for messages of `size` bytes.
-    pub fn pair(kind: Kind, size: usize) -> io::Result<(Self, Self)> {
-        if kind == Kind::Pipe {
+impl ChannelEnd {
+    /// Makes two connected ends for messages of `size` bytes.
+    pub fn pair(kind: ChannelKind, size: usize) -> io::Result<(Self, Self)> {
+        if kind == ChannelKind::Pipe {
             let (a_rx, b_tx) = pipe()?;
             let (b_rx, a_tx) = pipe()?;
             return Ok((Self { rx: a_rx, tx: a_tx }, Self { rx: b_rx, tx: b_tx }));
         }
-        let seqpacket = kind == Kind::UnixSeqpacket;
+        let seqpacket = kind == ChannelKind::UnixSeqpacket;
         let (a, b) = socket_pair(seqpacket)?;
         if seqpacket {
-            // A message has to fit into the send buffer as a whole.
+            // A whole message must fit into the send buffer.
             grow_send_buffer(&a, size);
             grow_send_buffer(&b, size);
         }
@@ -63,7 +63,7 @@ impl End {
         self.tx.write_all(message)
     }
 
-    /// Receives one message; `false` at the end of the stream.
+    /// Receives one message. Returns `false` at the end of the stream.
     pub fn receive(&mut self, message: &mut [u8]) -> io::Result<bool> {
         match self.rx.read_exact(message) {
             Ok(()) => Ok(true),
@@ -74,8 +74,8 @@ impl End {
 }
 
 fn owned(fds: [RawFd; 2]) -> (File, File) {
-    // SAFETY: the caller just got both descriptors from the kernel, open and
-    // owned by nobody else.
+    // SAFETY: the kernel has just returned both descriptors, which are open and have no other
+    // owner.
     unsafe { (OwnedFd::from_raw_fd(fds[0]).into(), OwnedFd::from_raw_fd(fds[1]).into()) }
 }
 
@@ -88,8 +88,8 @@ fn pipe() -> io::Result<(File, File)> {
     // SAFETY: `fds` has room for the two descriptors.
     checked(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) })?;
     let ends = owned(fds);
-    // Best effort: the default of 64 KiB costs two switches per large message.
-    // SAFETY: an open descriptor and a plain value.
+    // Best effort: with the default of 64 KiB a large message costs two context switches.
+    // SAFETY: the descriptor is open, and the other arguments are plain values.
     unsafe { libc::fcntl(ends.1.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
     Ok(ends)
 }
@@ -103,12 +103,12 @@ fn socket_pair(seqpacket: bool) -> io::Result<(File, File)> {
     Ok(owned(fds))
 }
 
-/// Makes room for four messages; without the right to exceed the system's
-/// limit the kernel cuts the request down and large messages fail when sent.
+/// Makes room for four messages. Without the right to exceed the system's
+/// limit the kernel reduces the request, and sending large messages fails.
 fn grow_send_buffer(socket: &File, size: usize) {
     let want = (size.saturating_mul(4)).clamp(256 << 10, 64 << 20) as libc::c_int;
     for option in [libc::SO_SNDBUFFORCE, libc::SO_SNDBUF] {
-        // SAFETY: an open descriptor and a valid integer of the size given.
+        // SAFETY: the descriptor is open, and the pointer is to an integer of the given size.
         let rc = unsafe {
             libc::setsockopt(
                 socket.as_raw_fd(),
@@ -130,16 +130,16 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for kind in [Kind::UnixStream, Kind::UnixSeqpacket, Kind::Pipe] {
-            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        for kind in [ChannelKind::UnixStream, ChannelKind::UnixSeqpacket, ChannelKind::Pipe] {
+            assert_eq!(ChannelKind::from_name(kind.name()), Some(kind));
         }
-        assert_eq!(Kind::from_name("tcp"), None);
+        assert_eq!(ChannelKind::from_name("tcp"), None);
     }
 
     #[test]
-    fn messages_cross_both_ways_and_end() {
-        for kind in [Kind::UnixStream, Kind::UnixSeqpacket, Kind::Pipe] {
-            let (mut a, mut b) = End::pair(kind, 5).unwrap();
+    fn messages_arrive_in_both_directions_until_the_end() {
+        for kind in [ChannelKind::UnixStream, ChannelKind::UnixSeqpacket, ChannelKind::Pipe] {
+            let (mut a, mut b) = ChannelEnd::pair(kind, 5).unwrap();
             let mut got = [0; 5];
             a.send(b"there").unwrap();
             assert!(b.receive(&mut got).unwrap());

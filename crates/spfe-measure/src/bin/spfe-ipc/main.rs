@@ -1,5 +1,5 @@
-//! Throughput and latency of kernel channels between two processes, as a
-//! yardstick that every Linux machine has.
+//! Measures throughput and latency of kernel channels between two processes,
+//! for comparison.
 
 mod channel;
 mod run;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 use spfe_measure::{measurement_cpus, set_fifo};
 
-use channel::Kind;
+use channel::ChannelKind;
 use run::{Bandwidth, Job, Latency};
 
 const USAGE: &str = "\
@@ -25,7 +25,7 @@ Usage: spfe-ipc bw|lat --kind unix-stream|unix-seqpacket|pipe --size N
   --cpus A,B    CPUs of the child and of the measuring parent
   --fifo        run under SCHED_FIFO if allowed";
 
-/// The shape of `spfe perf --json`, so that one reader does for both.
+/// The format of `spfe perf --json`, so that the same programs can read both.
 #[derive(Serialize)]
 struct Report {
     meta: Meta,
@@ -61,7 +61,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
     let (mut cpus, mut fifo, mut json) = (measurement_cpus(), false, false);
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "--kind" => kind = Some(Kind::from_name(&args.next()?)?),
+            "--kind" => kind = Some(ChannelKind::from_name(&args.next()?)?),
             "--size" => size = args.next()?.parse().ok().filter(|&s: &usize| s > 0),
             "--seconds" => seconds = args.next()?.parse().ok()?,
             "--cpus" => {
@@ -118,7 +118,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     if options.fifo && !set_fifo() {
-        eprintln!("spfe-ipc: not allowed to use SCHED_FIFO, going on without");
+        eprintln!("spfe-ipc: not allowed to use SCHED_FIFO, continuing without it");
     }
     match measure(&options).and_then(|outcome| print(outcome, options.json)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! The two measurements, each between this process and one forked child.
+//! The two measurements, each between this process and a forked child.
 
 use std::io;
 use std::time::Duration;
@@ -6,17 +6,16 @@ use std::time::Duration;
 use serde::Serialize;
 use spfe_measure::{Stats, now_ns, pin_to};
 
-use crate::channel::{End, Kind};
+use crate::channel::{ChannelEnd, ChannelKind};
 
-/// What to run.
+/// Parameters of a measurement.
 pub struct Job {
-    /// The channel.
-    pub kind: Kind,
+    pub kind: ChannelKind,
     /// Bytes per message.
     pub size: usize,
-    /// How long.
+    /// Duration of the measurement.
     pub time: Duration,
-    /// CPU of the sender (or of the reflecting side) and of the measuring side.
+    /// CPU of the sender or reflecting side, and CPU of the measuring side.
     pub cpus: (usize, usize),
 }
 
@@ -43,8 +42,8 @@ pub struct Latency {
 }
 
 impl Job {
-    /// The child sends as fast as it can; rate seen by this process, from the
-    /// first message to the last.
+    /// Measures the rate of messages that the child sends as fast as it can,
+    /// from the first to the last.
     pub fn bandwidth(&self) -> io::Result<Bandwidth> {
         let (child, mut end) = Child::start(self, send_for)?;
         let mut message = vec![0u8; self.size];
@@ -59,7 +58,7 @@ impl Job {
                 last = now_ns();
             }
         }
-        // The stamp of the last full 16; at most 15 messages went uncounted.
+        // The time is taken after every 16 messages, so up to 15 are not counted.
         let counted = (messages / 16 * 16).saturating_sub(1);
         child.wait()?;
         if counted == 0 {
@@ -73,7 +72,7 @@ impl Job {
         })
     }
 
-    /// This process sends, the child returns every message.
+    /// Measures round trips: the child returns every message.
     pub fn latency(&self) -> io::Result<Latency> {
         const WARM_UP: usize = 50;
         let (child, mut end) = Child::start(self, reflect)?;
@@ -111,7 +110,7 @@ impl Job {
     }
 }
 
-fn send_for(job: &Job, mut end: End) -> io::Result<()> {
+fn send_for(job: &Job, mut end: ChannelEnd) -> io::Result<()> {
     let message = vec![0x5au8; job.size];
     let deadline = now_ns() + job.time.as_nanos() as u64;
     while now_ns() < deadline {
@@ -122,7 +121,7 @@ fn send_for(job: &Job, mut end: End) -> io::Result<()> {
     Ok(())
 }
 
-fn reflect(job: &Job, mut end: End) -> io::Result<()> {
+fn reflect(job: &Job, mut end: ChannelEnd) -> io::Result<()> {
     let mut message = vec![0u8; job.size];
     while end.receive(&mut message)? {
         end.send(&message)?;
@@ -130,26 +129,29 @@ fn reflect(job: &Job, mut end: End) -> io::Result<()> {
     Ok(())
 }
 
-/// A forked child process, waited for by [`Child::wait`].
+/// A forked child process. [`Child::wait`] waits for it.
 struct Child(libc::pid_t);
 
 impl Child {
-    /// Forks and gives each process its end of a channel; the child pins itself,
-    /// does `work` and exits. The parent must not be pinned before: a child that
+    /// Forks, and gives each process its end of a channel. The child pins itself,
+    /// does `work` and exits. The parent must not be pinned yet: a child that
     /// starts on the CPU of a spinning real-time parent never runs.
-    fn start(job: &Job, work: fn(&Job, End) -> io::Result<()>) -> io::Result<(Self, End)> {
-        let (mine, theirs) = End::pair(job.kind, job.size)?;
+    fn start(
+        job: &Job,
+        work: fn(&Job, ChannelEnd) -> io::Result<()>,
+    ) -> io::Result<(Self, ChannelEnd)> {
+        let (mine, theirs) = ChannelEnd::pair(job.kind, job.size)?;
         let limit = job.time.as_secs() as libc::c_uint + 10;
-        // SAFETY: this process has a single thread, so the child may do
-        // anything; it leaves through `_exit` and never returns.
+        // SAFETY: this process has a single thread, so the child may call any
+        // function. It leaves through `_exit` and never returns.
         let pid = unsafe { libc::fork() };
-        // A hang ends both processes: the default action of SIGALRM.
-        // SAFETY: a plain value; no handler is installed.
+        // If the measurement hangs, the default action of SIGALRM ends the process.
+        // SAFETY: the argument is a plain value, and no handler is installed.
         unsafe { libc::alarm(limit) };
         match pid {
             -1 => Err(io::Error::last_os_error()),
             0 => {
-                // Or this process would keep the channel open for itself.
+                // Otherwise this process would keep the channel open itself.
                 drop(mine);
                 pin_to(job.cpus.0);
                 let code = match work(job, theirs) {
@@ -159,7 +161,7 @@ impl Child {
                         1
                     }
                 };
-                // SAFETY: ends the child at once, without the parent's cleanup.
+                // SAFETY: `_exit` ends the child at once, without the parent's cleanup.
                 unsafe { libc::_exit(code) }
             }
             pid => Ok((Self(pid), mine)),
@@ -168,7 +170,7 @@ impl Child {
 
     fn wait(self) -> io::Result<()> {
         let mut status = 0;
-        // SAFETY: a child of this process, waited for once.
+        // SAFETY: the process is a child of this one, and is waited for once.
         let rc = unsafe { libc::waitpid(self.0, &mut status, 0) };
         if rc == self.0 && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
             Ok(())
