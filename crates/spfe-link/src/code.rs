@@ -1,17 +1,18 @@
 //! The 8b/10b code with its running disparity (50-11C 5.5.9).
 //!
-//! Codes are in line order from bit 0: bit 0 of a symbol's ten bits is `a`, bit 9 is `j`; a word is
-//! 40 bits with symbol 0 in bits 9:0.
+//! Codes are in line order: bit 0 of the ten bits of a symbol is `a`, bit 9 is `j`. A word has 40
+//! bits
+//! with symbol 0 in bits 9:0.
 
 use crate::word::{Word, k};
 
-/// Disparity of what was sent so far.
+/// Running disparity after the symbols so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disparity {
-    /// More zeros, and the start.
+    /// More zeros than ones. Also the initial state.
     #[default]
     Minus,
-    /// More ones.
+    /// More ones than zeros.
     Plus,
 }
 
@@ -22,12 +23,12 @@ impl Disparity {
     }
 }
 
-/// Bits of a word on the line.
+/// Bits of a coded word on the line.
 pub const GROUP_BITS: u32 = 40;
 const GROUP_MASK: u64 = (1 << GROUP_BITS) - 1;
 const SYMBOL_MASK: u64 = 0x3ff;
 
-/// `abcdei` of D0 to D31 after negative disparity, `a` leftmost.
+/// `abcdei` of D0 to D31 at negative disparity, `a` leftmost.
 const SIX: [u8; 32] = [
     0b100111, 0b011101, 0b101101, 0b110001, 0b110101, 0b101001, 0b011001, 0b111000, 0b111001,
     0b100101, 0b010101, 0b110100, 0b001101, 0b101100, 0b011100, 0b010111, 0b011011, 0b100011,
@@ -35,10 +36,10 @@ const SIX: [u8; 32] = [
     0b110110, 0b001110, 0b101110, 0b011110, 0b101011,
 ];
 const SIX_K28: u8 = 0b001111;
-/// `fghj` after negative disparity, `f` leftmost: data characters, then K characters.
+/// `fghj` at negative disparity, `f` leftmost: data characters, then K characters.
 const FOUR: [u8; 8] = [0b1011, 0b1001, 0b0101, 0b1100, 0b1101, 0b1010, 0b0110, 0b1110];
 const FOUR_K: [u8; 8] = [0b1011, 0b0110, 0b1010, 0b1100, 0b1101, 0b0101, 0b1001, 0b0111];
-/// `fghj` that takes the place of `.7` where five equal bits in a row would follow otherwise.
+/// `fghj` that replaces `.7` where five equal bits in a row would follow otherwise.
 const FOUR_ALTERNATE: u8 = 0b0111;
 
 /// Marks a symbol that has no code.
@@ -50,7 +51,7 @@ const fn is_k_character(value: u8) -> bool {
     value & 0x1f == 28 || matches!(value, 0xf7 | k::FILL | k::EOP | k::EEP)
 }
 
-/// A part of a code: (bits, disparity after it).
+/// One of the two sub-blocks of a code: its bits, and the disparity after them.
 const fn part(minus: u8, width: u32, complement: bool, plus: bool) -> (u8, bool) {
     let mask = (1 << width) - 1;
     let ones = minus.count_ones();
@@ -58,7 +59,7 @@ const fn part(minus: u8, width: u32, complement: bool, plus: bool) -> (u8, bool)
     (bits, plus ^ (ones * 2 != width))
 }
 
-/// The entry of one symbol: its code in line order from bit 0, and the disparity after it.
+/// Encoder entry of one symbol: its code in line order from bit 0, and the disparity after it.
 const fn entry(value: u8, is_k: bool, plus: bool) -> u16 {
     if is_k && !is_k_character(value) {
         return NONE;
@@ -79,15 +80,15 @@ const fn entry(value: u8, is_k: bool, plus: bool) -> u16 {
     leftmost_first.reverse_bits() >> 6 | if after { AFTER_PLUS } else { 0 }
 }
 
-/// In an index into `ENCODE`: a K character.
+/// Index bit of `ENCODE`: the symbol is a K character.
 const ENCODE_K: u32 = 1 << 9;
-/// In an index into `ENCODE`: after positive disparity. In its entries: positive after the symbol,
-/// where it can go right into the next index.
+/// In an index into `ENCODE`: the disparity is positive. In an entry: the disparity after the
+/// symbol, at the place where the next index needs it.
 const ENCODE_PLUS: u32 = 1 << 8;
-/// Where the code is in an entry of `ENCODE`.
+/// Position of the code in an entry of `ENCODE`.
 const ENCODE_CODE: u32 = 22;
 
-/// The codes of all symbols. A K character that does not exist has zeros, and leaves the disparity.
+/// Codes of all symbols. A K character that does not exist has code 0 and keeps the disparity.
 static ENCODE: [u32; 1024] = {
     let mut table = [0; 1024];
     let mut index = 0;
@@ -107,8 +108,8 @@ static ENCODE: [u32; 1024] = {
 
 const DECODED_K: u16 = 1 << 8;
 const DECODED_NOT_IN_TABLE: u16 = 1 << 9;
-/// In an index into `DECODE`: after positive disparity. In its entries: positive after the symbol,
-/// where it can go right into the next index.
+/// In an index into `DECODE`: the disparity is positive. In an entry: the disparity after the
+/// symbol, at the place where the next index needs it.
 const DECODED_PLUS: u16 = 1 << 10;
 const DECODED_DISPARITY: u16 = 1 << 11;
 const DECODED_ERROR: u16 = DECODED_NOT_IN_TABLE | DECODED_DISPARITY;
@@ -116,7 +117,7 @@ const DECODED_ERROR: u16 = DECODED_NOT_IN_TABLE | DECODED_DISPARITY;
 /// `DECODE[plus << 10 | code]`.
 static DECODE: [u16; 2048] = {
     let mut table = [0; 2048];
-    // What is no code moves the disparity by its count of ones.
+    // Bits that are no code move the disparity by their number of ones.
     let mut index = 0;
     while index < 2048 {
         let ones = (index as u32 & 0x3ff).count_ones();
@@ -124,7 +125,8 @@ static DECODE: [u16; 2048] = {
         table[index] = k_error() | DECODED_NOT_IN_TABLE | if after { DECODED_PLUS } else { 0 };
         index += 1;
     }
-    // A code of the other disparity is a disparity error; a code of this one then goes over it.
+    // First pass: codes of the other disparity, as disparity errors. Second pass: codes of this
+    // disparity, which overwrite them.
     let mut pass = 0;
     while pass < 2 {
         let mut plus = 0;
@@ -154,52 +156,52 @@ const fn k_error() -> u16 {
     DECODED_K | k::ERROR as u16
 }
 
-/// What became of a symbol.
+/// A decoded symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its value, 0 with the K flag if it is in error.
+    /// Value of the symbol; 0 with the K flag if it is in error.
     pub value: u8,
     /// Whether it is a K character.
     pub is_k: bool,
-    /// The ten bits are no code at all.
+    /// The ten bits are not a code of either disparity.
     pub not_in_table: bool,
     /// The ten bits are a code of the other disparity only.
     pub disparity_error: bool,
 }
 
 impl Symbol {
-    /// Whether it is in error, for either reason.
+    /// Whether the symbol is in error for either reason.
     pub const fn is_error(self) -> bool {
         self.not_in_table || self.disparity_error
     }
 }
 
-/// Encoder of a lane.
+/// 8b/10b encoder of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolEncoder {
     disparity: Disparity,
 }
 
 impl SymbolEncoder {
-    /// One that starts with a disparity.
+    /// Creates an encoder that starts at a disparity.
     pub const fn new(disparity: Disparity) -> Self {
         Self { disparity }
     }
 
-    /// The disparity of what it has made.
+    /// Running disparity.
     pub const fn disparity(&self) -> Disparity {
         self.disparity
     }
 
-    /// The ten bits of a symbol. A K character that 8b/10b does not have gives ten zeros, which is
-    /// no code, and leaves the disparity.
+    /// Encodes a symbol to ten bits. A K character that 8b/10b does not have becomes ten zeros,
+    /// which is no code, and keeps the disparity.
     #[inline]
     pub fn symbol(&mut self, value: u8, is_k: bool) -> u16 {
         let entry = self.entry(u32::from(value), u32::from(is_k));
         (entry >> ENCODE_CODE) as u16
     }
 
-    /// The 40 bits of a word.
+    /// Encodes a word to 40 bits.
     #[inline(always)]
     pub fn word(&mut self, word: Word) -> u64 {
         if word.k == 0 { self.symbols(word.bits, 0) } else { self.word_with_k(word) }
@@ -229,19 +231,19 @@ impl SymbolEncoder {
     }
 }
 
-/// Decoder of a lane.
+/// 8b/10b decoder of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolDecoder {
     disparity: Disparity,
 }
 
 impl SymbolDecoder {
-    /// One that starts with a disparity.
+    /// Creates a decoder that starts at a disparity.
     pub const fn new(disparity: Disparity) -> Self {
         Self { disparity }
     }
 
-    /// The disparity of what it has seen.
+    /// Running disparity.
     pub const fn disparity(&self) -> Disparity {
         self.disparity
     }
@@ -254,7 +256,7 @@ impl SymbolDecoder {
         entry
     }
 
-    /// The symbol of ten bits.
+    /// Decodes ten bits.
     #[inline]
     pub fn symbol(&mut self, code: u16) -> Symbol {
         let entry = self.entry(u64::from(code));
@@ -266,8 +268,8 @@ impl SymbolDecoder {
         }
     }
 
-    /// The word of 40 bits, and the mask of its symbols in error. Those are K0.0 in the word
-    /// (50-11C 5.5.7).
+    /// Decodes 40 bits. Returns the word and the mask of its damaged symbols, which are K0.0 in the
+    /// word (50-11C 5.5.7).
     #[inline(always)]
     pub fn word(&mut self, group: u64) -> (Word, u8) {
         let before = *self;
@@ -284,7 +286,7 @@ impl SymbolDecoder {
         self.word_with_k(group)
     }
 
-    /// A word with K characters or errors.
+    /// Decodes a word that has K characters or errors.
     #[inline(never)]
     fn word_with_k(&mut self, group: u64) -> (Word, u8) {
         let (mut bits, mut k, mut errors) = (0, 0, 0);
@@ -298,13 +300,13 @@ impl SymbolDecoder {
     }
 }
 
-/// The 40 bits that arrive when the wires of the pair are swapped.
+/// Inverts the 40 bits of a word, as a pair with swapped wires does.
 #[inline]
 pub const fn invert_group(group: u64) -> u64 {
     !group & GROUP_MASK
 }
 
-/// `INVERTED[k << 8 | value]`: the symbol (bit 8: K) that a symbol becomes on a swapped pair.
+/// `INVERTED[k << 8 | value]`: the symbol (bit 8: K) that a swapped pair makes of a symbol.
 static INVERTED: [u16; 512] = {
     let mut table = [k_error(); 512];
     let mut index = 0;
@@ -321,8 +323,8 @@ static INVERTED: [u16; 512] = {
     table
 };
 
-/// The word that arrives when the wires of the pair are swapped; symbols whose inverse is no code
-/// become K0.0. For lanes that work on words.
+/// Inverts the code of each symbol, for lanes that work on words. A symbol whose inverse is no code
+/// becomes K0.0.
 pub fn invert_word(word: Word) -> Word {
     let (mut bits, mut k) = (0, 0);
     for index in 0..4 {

@@ -16,13 +16,13 @@ pub struct Column {
 }
 
 impl Column {
-    /// Before any frame. The CRC is over the words on the line, or else over those before
-    /// scrambling.
+    /// Creates a column outside a frame. `crc_covers_scrambled`: the CRC covers the words on the
+    /// line; otherwise it covers the words before scrambling.
     pub const fn new(crc_covers_scrambled: bool) -> Self {
         Self { crc: Crc16::new(), prbs: Prbs::new(), scrambled: false, crc_covers_scrambled }
     }
 
-    /// The SDF: a frame begins, scrambled or not.
+    /// Starts a frame with its SDF.
     #[inline]
     pub const fn start(&mut self, sdf: Word, scrambled: bool) {
         self.crc = Crc16::new().word(sdf);
@@ -30,7 +30,7 @@ impl Column {
         self.scrambled = scrambled;
     }
 
-    /// A data word to the word on the line.
+    /// Converts a data word to the word on the line.
     #[inline]
     pub const fn send(&mut self, plain: Word) -> Word {
         let sent = if self.scrambled { self.prbs.scramble(plain) } else { plain };
@@ -38,7 +38,7 @@ impl Column {
         sent
     }
 
-    /// A word on the line to the data word.
+    /// Converts a word on the line to the data word.
     #[inline]
     pub const fn receive(&mut self, sent: Word) -> Word {
         let plain = if self.scrambled { self.prbs.scramble(sent) } else { sent };
@@ -51,7 +51,7 @@ impl Column {
         edf(self.crc, seq)
     }
 
-    /// Whether an EDF has the CRC of what was received.
+    /// Whether the EDF carries the CRC of the received words.
     pub fn is_good(&self, received: Word) -> bool {
         received == self.end(received.symbol(1))
     }

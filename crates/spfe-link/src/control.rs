@@ -1,4 +1,4 @@
-//! Every control word, to and from its name and fields (50-11C 5.3.3 to 5.3.5).
+//! Control words: names and fields to words and back (50-11C 5.3.3 to 5.3.5).
 
 use crate::crc::{Crc8, Crc16};
 use crate::word::{Word, k};
@@ -18,61 +18,61 @@ const ACTIVE: u8 = 0x20;
 const ALIGN: u8 = 0x77;
 const SDF: u8 = 0x50;
 const SBF: u8 = 0x5d;
-/// D4.2. One published core has 0x84 (D4.4) here, which is not a control word of the standard.
+/// D4.2. One published core sends 0x84 (D4.4) instead, which is not a control word of the standard.
 const SIF: u8 = 0x44;
 const ACK: u8 = 0xa2;
 const NACK: u8 = 0xbb;
 const FULL: u8 = 0x6f;
 const RETRY: u8 = 0x87;
 
-/// A control word. Words with a CRC-8 carry it as it was received; see [`ControlWord::crc8_is_good`].
+/// A control word. A word with a CRC-8 keeps the received CRC; see [`ControlWord::crc8_is_good`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlWord {
-    /// Taken out or repeated by the receiver's elastic buffer.
+    /// The elastic buffer of a receiver deletes or repeats this word.
     Skip,
-    /// Nothing to send.
+    /// Sent when the layers above have nothing to send.
     Idle,
     /// First step of lane initialisation.
     Init1,
-    /// INIT1 through a pair with its wires swapped. Never sent.
+    /// INIT1 as a pair with swapped wires delivers it. Never sent.
     Init1Inverted,
     /// Second step of lane initialisation.
     Init2,
-    /// INIT2 through a pair with its wires swapped. Never sent.
+    /// INIT2 as a pair with swapped wires delivers it. Never sent.
     Init2Inverted,
     /// Third step of lane initialisation.
     Init3 {
         /// Capability field (50-11C 5.3.3.8).
         capability: u8,
     },
-    /// The lane is being put to sleep.
+    /// The sender is about to switch the lane off.
     Standby {
-        /// Why; of no meaning to the receiver.
+        /// Reason of the sender; the receiver only reports it.
         reason: u8,
     },
-    /// The lane starts again because of an error.
+    /// The sender starts the lane again because of an error.
     LostSignal {
         /// 0 no signal, 1 RXERR counter overflow, 2 INIT1 received (bits 1:0).
         cause: u8,
     },
-    /// The sender's active lanes.
+    /// Tells which lanes of the sender are active.
     Active {
         /// Bit L: lane L is active.
         lanes: u16,
     },
-    /// Marks a row for alignment.
+    /// Aligns the lanes of a link.
     Align {
-        /// Bits 3:0 number of lanes (0 is 16), 7:4 number of this one; 0 on a hot redundant lane
-        /// together with an inverse of 0.
+        /// Bits 3:0 number of lanes (0 means 16), bits 7:4 number of this lane. Both this field and
+        /// its inverse are 0 on a hot redundant lane.
         lanes: u8,
-        /// The bitwise inverse, or 0.
+        /// Bitwise inverse of `lanes`, or 0.
         inverse: u8,
     },
-    /// Fills the last row of a data frame.
+    /// Fills up the last row of a data frame.
     Pad,
     /// Start of data frame.
     Sdf {
-        /// Virtual channel as received, 8 bits; 0 to 31 are in use.
+        /// Virtual channel as received, 8 bits; only 0 to 31 are valid.
         vc: u8,
     },
     /// End of data frame.
@@ -105,7 +105,7 @@ pub enum ControlWord {
         /// CRC-8 of the word.
         crc: u8,
     },
-    /// Flow control token: room for `multiplier` times 64 words.
+    /// Flow control token: the receiver has room for `multiplier` times 64 more words.
     Fct {
         /// 1 to 8.
         multiplier: u8,
@@ -123,29 +123,29 @@ pub enum ControlWord {
         /// CRC-8 of the word.
         crc: u8,
     },
-    /// The same, and asks for the rest again.
+    /// Acknowledges everything up to a sequence number, and asks to send the rest again.
     Nack {
         /// Sequence number.
         seq: u8,
         /// CRC-8 of the word.
         crc: u8,
     },
-    /// The error recovery buffer is full: asks for an acknowledgement.
+    /// The error recovery buffer is full; asks for an acknowledgement.
     Full {
         /// Sequence number.
         seq: u8,
         /// CRC-8 of the word.
         crc: u8,
     },
-    /// What follows is sent again.
+    /// Everything after this word is a resend.
     Retry,
-    /// Never sent: a word was lost or damaged.
+    /// A word was lost or damaged. Receivers generate this word; it is never sent.
     RxErr,
 }
 
 impl ControlWord {
-    /// What a word is, if it is a control word of the standard. Data words, words of virtual
-    /// channels with end markers, and unknown control words are `None`.
+    /// Decodes a word. Returns `None` for data words, words with end markers, and unknown control
+    /// words.
     #[inline]
     pub const fn decode(word: Word) -> Option<Self> {
         let [s0, s1, s2, s3] = word.symbols();
@@ -197,7 +197,7 @@ impl ControlWord {
         })
     }
 
-    /// The word, with the fields as they are.
+    /// Encodes the control word; a CRC field is taken as it is.
     pub const fn encode(self) -> Word {
         let (k0, s) = match self {
             Self::Skip => (k::COMMA, [LANE, SKIP, SKIP]),
@@ -237,7 +237,8 @@ impl ControlWord {
         Word::from_symbols([k0, s[0], s[1], s[2]], 1)
     }
 
-    /// The word with its CRC-8 put in, for SIF, FCT, ACK, NACK and FULL; any other as it is.
+    /// Encodes the control word and computes the CRC-8 of SIF, FCT, ACK, NACK and FULL. Other words
+    /// are encoded as they are.
     pub const fn sealed(self) -> Word {
         let word = self.encode();
         match self {
@@ -253,19 +254,20 @@ impl ControlWord {
         }
     }
 
-    /// Whether the CRC-8 in SIF, FCT, ACK, NACK or FULL is that of the word; true for any other.
+    /// Whether SIF, FCT, ACK, NACK or FULL carries the right CRC-8; true for all other words.
     pub fn crc8_is_good(self) -> bool {
         self.sealed() == self.encode()
     }
 }
 
-/// The word that ends a data frame: its CRC goes on over symbols 0 and 1.
+/// The word that ends a data frame. The CRC of the frame also covers symbols 0 and 1 of this word.
 pub const fn edf(frame: Crc16, seq: u8) -> Word {
     let crc = frame.byte(k::EDF).byte(seq).value();
     ControlWord::Edf { seq, crc }.encode()
 }
 
-/// The word that ends a broadcast frame: its CRC goes on over symbols 0 to 2.
+/// The word that ends a broadcast frame. The CRC of the frame also covers symbols 0 to 2 of this
+/// word.
 pub const fn ebf(frame: Crc8, status: u8, seq: u8) -> Word {
     let crc = frame.byte(k::EBF).byte(status).byte(seq).value();
     ControlWord::Ebf { status, seq, crc }.encode()

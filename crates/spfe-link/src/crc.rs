@@ -1,6 +1,6 @@
 //! CRC-8 of single words and broadcast frames, CRC-16 of data frames (50-11C 5.7.6.4, 5.7.6.5).
 //!
-//! Both run over symbol values, least significant bit first; K flags do not count.
+//! Both cover the symbol values, least significant bit first, without the K flags.
 
 use crate::word::Word;
 
@@ -25,7 +25,7 @@ const TABLE8: [u8; 256] = {
     table
 };
 
-/// `TABLES16[n][byte]`: what a byte does that has `n` bytes behind it in a word.
+/// `TABLES16[n][byte]`: effect of a byte that is followed by `n` more bytes of its word.
 const TABLES16: [[u16; 256]; 4] = {
     let mut tables = [[0; 256]; 4];
     let mut index = 0;
@@ -52,23 +52,23 @@ const TABLES16: [[u16; 256]; 4] = {
     tables
 };
 
-/// A CRC-8 under way.
+/// A running CRC-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crc8(u8);
 
 impl Crc8 {
-    /// Before the first symbol.
+    /// Starts a CRC.
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// After one more symbol.
+    /// Adds one symbol.
     #[inline(always)]
     pub const fn byte(self, value: u8) -> Self {
         Self(TABLE8[(self.0 ^ value) as usize])
     }
 
-    /// After the first `count` symbols of a word.
+    /// Adds the first `count` symbols of a word.
     #[inline]
     pub const fn symbols(mut self, word: Word, count: u32) -> Self {
         let mut index = 0;
@@ -79,7 +79,7 @@ impl Crc8 {
         self
     }
 
-    /// After bytes.
+    /// Adds bytes.
     pub const fn bytes(mut self, bytes: &[u8]) -> Self {
         let mut index = 0;
         while index < bytes.len() {
@@ -89,14 +89,14 @@ impl Crc8 {
         self
     }
 
-    /// The CRC.
+    /// The CRC so far.
     #[inline(always)]
     pub const fn value(self) -> u8 {
         self.0
     }
 }
 
-/// A CRC-16 under way.
+/// A running CRC-16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crc16(u16);
 
@@ -107,18 +107,18 @@ impl Default for Crc16 {
 }
 
 impl Crc16 {
-    /// Before the first symbol.
+    /// Starts a CRC.
     pub const fn new() -> Self {
         Self(0xffff)
     }
 
-    /// After one more symbol.
+    /// Adds one symbol.
     #[inline(always)]
     pub const fn byte(self, value: u8) -> Self {
         Self(self.0 >> 8 ^ TABLES16[0][((self.0 ^ value as u16) & 0xff) as usize])
     }
 
-    /// After a whole word.
+    /// Adds a word.
     #[inline(always)]
     pub const fn word(self, word: Word) -> Self {
         let x = word.bits ^ self.0 as u32;
@@ -130,7 +130,7 @@ impl Crc16 {
         )
     }
 
-    /// After bytes.
+    /// Adds bytes.
     pub const fn bytes(mut self, bytes: &[u8]) -> Self {
         let mut index = 0;
         while index < bytes.len() {
@@ -140,7 +140,7 @@ impl Crc16 {
         self
     }
 
-    /// The CRC: its low byte is sent first.
+    /// The CRC so far; its low byte is sent first.
     #[inline(always)]
     pub const fn value(self) -> u16 {
         self.0

@@ -1,30 +1,32 @@
-//! Data Link layer (50-11C 5.7): virtual channels, flow control, frames, error recovery, link reset.
+//! Data link layer (50-11C 5.7): virtual channels, flow control, frames, error recovery, link
+//! reset.
 //!
-//! A [`DataLink`] is one end of a link. The layer below takes a row with [`DataLink::transmit`] and
-//! gives one with [`DataLink::receive`] in each word period; the lanes are told of a LaneReset by
-//! [`DataLink::take_lane_reset`], send [`DataLink::capability`] in INIT3, and hand what they
-//! receive there to [`DataLink::far_end_capability`]. The user writes and reads words of virtual
-//! channels and sends and fetches broadcast messages at any time between.
+//! A [`DataLink`] is one end of a link. In each word period the layer below takes a row with
+//! [`DataLink::transmit`] and delivers one with [`DataLink::receive`].
+//! [`DataLink::take_lane_reset`] says when to reset the lanes. The lanes send
+//! [`DataLink::capability`] in INIT3, and pass the far end's field to
+//! [`DataLink::far_end_capability`]. At any time in between, the user writes and reads words of
+//! virtual channels and sends and receives broadcast messages.
 //!
-//! CRC-16 and scrambling are done column by column below (5.6.4.2).
+//! CRC-16 and scrambling are not done here but in each column (5.6.4.2).
 //!
-//! Choices where the standard leaves one, or where its text was not at hand:
+//! Where the standard leaves a choice, or is not clear, this code does the following:
 //!
-//! | question | here |
+//! | question | answer |
 //! | --- | --- |
-//! | CRC-16 over scrambled or plain data | of the columns below; `data_scrambled` off avoids it |
-//! | SIF symbol | D4.2; an unknown control word is ignored, so another one does no harm |
+//! | CRC-16 over scrambled or plain data | decided in the columns; without scrambling both are the same |
+//! | SIF symbol | D4.2; unknown control words are ignored, so another symbol does no harm |
 //! | retries before a link reset | no limit; they are counted |
-//! | length of an idle frame on several lanes | sends up to 64 words, accepts 64 for each lane |
-//! | two channels of the same precedence | [`qos::QosTieBreak`] |
+//! | length of an idle frame on several lanes | sends up to 64 words, accepts 64 per lane |
+//! | two channels of equal precedence | [`qos::QosTieBreak`] |
 //! | NACK after a CRC error of a single word inside a frame | [`DataLinkConfig::nack_on_single_crc`] |
 //! | distance of a NACK from an ACK | [`DataLinkConfig::nack_keeps_gap`] |
-//! | FCT and frame size when lanes fail | stay: `fct_multiplier`, `segment_multiplier` |
-//! | error recovery buffer nearly full | a segment waits until it fits whole; the buffer counts as full, and FULL is sent, while something ready finds no room |
-//! | bandwidth of a resend | free: a segment is charged when first sent |
+//! | FCT and frame size when lanes fail | unchanged: `fct_multiplier`, `segment_multiplier` |
+//! | error recovery buffer nearly full | a segment waits until all of it fits; while something waits for room, the buffer counts as full and FULL is sent |
+//! | bandwidth of a resend | free: a segment is charged when it is first sent |
 //! | broadcast credit of a resend | none needed |
-//! | broadcast messages that wait at a link reset | stay, and are late; those sent are lost |
-//! | overflow of an input buffer | one only when the frame is good: a damaged SDF names any channel |
+//! | broadcast messages at a link reset | messages not yet sent stay, and become LATE; messages already sent are lost |
+//! | overflow of an input buffer | counts only if the frame is good: a damaged SDF may name any channel |
 //! | data frame without words | accepted; never sent |
 //! | far end that took two link resets for one | [`DataLinkConfig::link_reset_retry_words`] |
 
@@ -57,38 +59,40 @@ use core::fmt;
 use queue::Queue;
 use recovery::Recovery;
 
-/// Words of a segment, and of room of an FCT, for a multiplier of 1.
+/// Words of a segment and of an FCT at a multiplier of 1.
 pub const SEGMENT_WORDS: usize = 64;
-/// Broadcast messages that wait to be sent, or to be fetched.
+/// Maximum number of broadcast messages held in each direction.
 pub const BROADCAST_QUEUE: usize = 8;
 
-/// Memory for the buffers, each of a power of two of words.
+/// Memory of the buffers. The number of words of each must be a power of two.
 #[derive(Debug)]
 pub struct Buffers<B, const V: usize> {
-    /// Output virtual channel buffers, at least 64 words; four segments do not slow down. Those of
-    /// channels above [`DataLinkConfig::virtual_channels`] may be of any size, and are not used.
+    /// Output buffers of the virtual channels: at least 64 words each; four segments give full
+    /// speed. Buffers of channels above [`DataLinkConfig::virtual_channels`] are not used and may
+    /// have any size.
     pub output: [B; V],
-    /// Input virtual channel buffers, at least a segment and an FCT; full rate takes four FCTs,
-    /// and the round trip.
+    /// Input buffers of the virtual channels: at least one segment and one FCT each; full speed
+    /// takes four FCTs and the words of a round trip.
     pub input: [B; V],
-    /// Error recovery buffer for data, at least a segment; full rate takes the round trip.
+    /// Error recovery buffer for data: at least one segment; full speed takes the words of a round
+    /// trip.
     pub recovery: B,
 }
 
-/// Why a link cannot be made.
+/// Reason why a link cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataLinkConfigError {
-    /// A link is made for 1 to 32 virtual channels.
+    /// A link type has 1 to 32 virtual channels.
     VirtualChannels,
-    /// More virtual channels are asked for than the link is made for.
+    /// The configuration asks for more virtual channels than the link type has.
     ChannelsInUse,
-    /// Rows have 1 to 16 words.
+    /// A row has 1 to 16 words.
     Lanes,
-    /// FCT multiplier M: 1 to 8.
+    /// The FCT multiplier must be 1 to 8.
     FctMultiplier,
-    /// Segment multiplier P: 1 to 16, and at most the lanes of a row.
+    /// The segment multiplier must be 1 to 16, and no more than the number of lanes.
     SegmentMultiplier,
-    /// The FCT credit limit is below four FCTs.
+    /// The FCT credit limit must be at least four FCTs.
     FctCreditLimit,
     /// A buffer is too small, or not a power of two.
     Buffer,
@@ -112,29 +116,30 @@ impl fmt::Display for DataLinkConfigError {
 
 impl core::error::Error for DataLinkConfigError {}
 
-/// One end of a link with rows of up to `L` words and up to `V` virtual channels; how many there
-/// are is in [`DataLinkConfig::virtual_channels`]. Idle channels take no time in a word period.
+/// One end of a link with rows of up to `L` words and up to `V` virtual channels.
+/// [`DataLinkConfig::virtual_channels`] gives the number in use. Idle channels cost no time in a
+/// word period.
 pub struct DataLink<B, const L: usize, const V: usize> {
     config: DataLinkConfig,
     parameters: DataLinkParameters,
     status: DataLinkStatus,
-    /// Channels there are: `V` at most.
+    /// Virtual channels in use, up to `V`.
     channels: usize,
     outputs: [Output<B>; V],
     inputs: [Input<B>; V],
-    /// Words sent for the first time, and accepted.
+    /// Per virtual channel: words sent (resends not counted), and words accepted.
     words: [[u64; V]; 2],
     /// FCT credit in words.
     credit: [u32; V],
-    /// Channels with credit and a segment.
+    /// Bit mask of virtual channels that have credit and a segment to send.
     ready: u32,
-    /// Channels with room for one more FCT.
+    /// Bit mask of virtual channels whose input buffer has room for another FCT.
     fct_due: u32,
     recovery: Recovery<B>,
     sequence: Sequence,
     identification: Identification,
     reset: LinkReset,
-    /// DataScrambled as of the last link reset.
+    /// The parameter DataScrambled at the time of the last link reset.
     data_scrambled: bool,
     far_end: Option<u8>,
     qos: MediumAccess<V>,
@@ -147,7 +152,7 @@ pub struct DataLink<B, const L: usize, const V: usize> {
 }
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
-    /// A link after power-on, with the parameters that Interface Reset gives.
+    /// Creates a link in its power-on state, with the parameters that Interface Reset sets.
     pub fn new(
         config: DataLinkConfig,
         buffers: Buffers<B, V>,
@@ -202,10 +207,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     // Virtual channels (6.3.2)
 
-    /// Takes words of N-Chars into a virtual channel's output buffer: data characters, EOP, EEP and
-    /// Fill, at most one end marker in a word and after it only Fill (5.3.9). A word with anything
-    /// else ends the packet with EEP, and the rest up to the next end marker is dropped. How many
-    /// words were taken; 0 for a channel that does not exist.
+    /// Writes words to the output buffer of a virtual channel. Returns how many were taken; 0 for a
+    /// channel that does not exist.
+    ///
+    /// A word may hold data characters, EOP, EEP and Fill; after an end marker only Fill may follow
+    /// (5.3.9). Any other word ends the packet with EEP, and drops the words up to the next end
+    /// marker.
     pub fn write(&mut self, vc: usize, words: &[Word]) -> usize {
         let Some(output) = self.output_mut(vc) else { return 0 };
         let taken = output.write(words);
@@ -213,12 +220,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         taken
     }
 
-    /// Words that a virtual channel's output buffer has room for.
+    /// Free words in the output buffer of a virtual channel.
     pub fn writable(&self, vc: usize) -> usize {
         self.outputs.get(vc).filter(|_| vc < self.channels).map_or(0, Output::free)
     }
 
-    /// Gives words that arrived on a virtual channel; how many.
+    /// Reads words that arrived on a virtual channel. Returns how many.
     pub fn read(&mut self, vc: usize, words: &mut [Word]) -> usize {
         let quantum = self.quantum();
         let Some(input) = self.inputs.get_mut(vc).filter(|_| vc < self.channels) else { return 0 };
@@ -230,25 +237,25 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         count
     }
 
-    /// Words that wait on a virtual channel.
+    /// Words in the input buffer of a virtual channel.
     pub fn readable(&self, vc: usize) -> usize {
         self.inputs.get(vc).map_or(0, Input::len)
     }
 
-    /// Words of data frames that a virtual channel has sent, each once however often it went.
+    /// Words that a virtual channel has sent in data frames; resends are not counted.
     pub fn sent_words(&self, vc: usize) -> u64 {
         self.words[0].get(vc).copied().unwrap_or(0)
     }
 
-    /// Words of data frames that a virtual channel has received and accepted.
+    /// Words in the data frames that a virtual channel has accepted.
     pub fn received_words(&self, vc: usize) -> u64 {
         self.words[1].get(vc).copied().unwrap_or(0)
     }
 
     // Broadcast messages (6.3.3)
 
-    /// Sends a broadcast message as soon as the broadcast flow control lets it go. False: too many
-    /// wait.
+    /// Queues a broadcast message; it is sent as soon as the broadcast flow control allows. Returns
+    /// false if the queue is full.
     pub fn send_broadcast(&mut self, mut message: LinkBroadcast) -> bool {
         message.late = !self.reset.is_initialised()
             || self.transmitter.no_lane()
@@ -258,8 +265,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.waiting.push(message)
     }
 
-    /// Whether a broadcast message given now goes with no other before it. A network layer marks
-    /// one that does not DELAYED.
+    /// Whether a broadcast message queued now would be sent before any other. If not, the network
+    /// layer marks the message DELAYED.
     pub fn broadcasts_at_once(&self) -> bool {
         self.reset.is_initialised()
             && !self.transmitter.no_lane()
@@ -271,19 +278,19 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             && self.flow.may_send()
     }
 
-    /// A broadcast message that arrived.
+    /// Takes the oldest received broadcast message.
     pub fn receive_broadcast(&mut self) -> Option<LinkBroadcast> {
         self.arrived.pop()
     }
 
-    /// Broadcast frames that may go at once (5.7.5).
+    /// Number of broadcast frames that may be sent now (5.7.5).
     pub fn broadcast_credit(&self) -> u16 {
         self.flow.credit()
     }
 
     // Schedule (6.3.4)
 
-    /// SCHEDULE.request: a time-slot begins, 0 to 63. A frame under way is completed.
+    /// SCHEDULE.request: starts time-slot `slot`, 0 to 63. A frame in progress is completed.
     pub fn schedule(&mut self, slot: u8) {
         self.transmitter.look_up();
         self.qos.schedule(slot);
@@ -291,22 +298,22 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     // Management (6.5)
 
-    /// What is fixed.
+    /// The configuration that the link was created with.
     pub const fn config(&self) -> &DataLinkConfig {
         &self.config
     }
 
-    /// Virtual channels there are.
+    /// Number of virtual channels in use.
     pub const fn virtual_channels(&self) -> usize {
         self.channels
     }
 
-    /// Parameters of the layer.
+    /// Parameters of the data link layer.
     pub const fn parameters(&self) -> DataLinkParameters {
         self.parameters
     }
 
-    /// Sets the parameters of the layer.
+    /// Sets the parameters of the data link layer.
     pub fn set_parameters(&mut self, parameters: DataLinkParameters) {
         if parameters.expected_broadcast_bandwidth != self.parameters.expected_broadcast_bandwidth {
             self.flow.set_expected_bandwidth(parameters.expected_broadcast_bandwidth);
@@ -318,28 +325,28 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Parameters of a virtual channel's quality of service.
+    /// Quality of service parameters of a virtual channel; `None` if the channel does not exist.
     pub fn qos_parameters(&self, vc: usize) -> Option<qos::QosParameters> {
         self.qos.parameters(vc)
     }
 
-    /// Sets them. False if there is no such virtual channel.
+    /// Sets the quality of service parameters. Returns false if the channel does not exist.
     pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::QosParameters) -> bool {
         self.transmitter.look_up();
         self.qos.set_parameters(vc, parameters)
     }
 
-    /// Sets the idle time limit of the bandwidth under-use, in rows.
+    /// Sets the idle time limit of bandwidth under-use, in rows.
     pub fn set_idle_time_limit(&mut self, rows: u32) {
         self.qos.set_idle_time_limit(rows);
     }
 
-    /// The medium access controller's accounts.
+    /// Bandwidth credits of the medium access controller.
     pub const fn qos(&self) -> &MediumAccess<V> {
         &self.qos
     }
 
-    /// Status and errors of the layer.
+    /// Status and errors of the data link layer.
     pub fn status(&self) -> DataLinkStatus {
         let mut status = self.status;
         let bit = |(vc, credit): (usize, &u32)| u32::from(*credit != 0) << (vc & 31);
@@ -348,15 +355,15 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         status
     }
 
-    /// What [`DataLink::status`] gives, without what has to be computed for it: `has_credit` and
+    /// Like [`DataLink::status`], but without the fields that have to be computed: `has_credit` and
     /// `error_recovery_buffer_empty`.
     #[inline(always)]
     pub const fn latched(&self) -> &DataLinkStatus {
         &self.status
     }
 
-    /// Whether there is nothing to send but idle frames: no packet, no broadcast message, no FCT,
-    /// no reply, and all that was sent is acknowledged.
+    /// Whether only idle frames are left to send: no packet, broadcast message, FCT or reply is
+    /// pending, and everything sent is acknowledged.
     pub fn is_idle(&self) -> bool {
         self.outputs.iter().take(self.channels).all(Output::is_empty)
             && self.recovery.is_empty()
@@ -367,7 +374,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             && !self.transmitter.in_broadcast()
     }
 
-    /// Clears the errors of the layer and of the quality of service; the counters stay.
+    /// Clears the error flags of this layer and of the quality of service. The counters stay.
     pub fn clear_errors(&mut self) {
         self.status.clear_errors();
         self.qos.clear_errors();
@@ -378,7 +385,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.credit.get(vc).copied().unwrap_or(0)
     }
 
-    /// Receiving side of the error recovery.
+    /// The receiving side of the error recovery.
     pub const fn sequence(&self) -> &Sequence {
         &self.sequence
     }
@@ -390,18 +397,18 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     // Link reset (5.7.9, 5.7.10)
 
-    /// State of the link reset.
+    /// State of the link reset state machine.
     pub const fn reset_state(&self) -> LinkResetState {
         self.reset.state()
     }
 
-    /// Whether the link is through its link reset.
+    /// Whether the link reset is complete and the link works.
     #[inline(always)]
     pub const fn is_initialised(&self) -> bool {
         self.reset.is_initialised()
     }
 
-    /// Interface Reset: link reset, and the parameters go back to what they are after power-on.
+    /// Interface Reset: resets the link and sets the parameters to their power-on values.
     pub fn interface_reset(&mut self) {
         self.set_parameters(DataLinkParameters::default());
         self.qos = MediumAccess::with_channels(self.config.qos, self.channels);
@@ -409,20 +416,20 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.reset.interface_reset();
     }
 
-    /// Link Reset command: the status is cleared too.
+    /// Link Reset command: resets the link and clears the status.
     pub fn link_reset(&mut self) {
         self.status.clear_errors();
         self.reset.link_reset();
     }
 
-    /// Whether LaneReset goes to all lanes and the Multi-Lane layer now. Asked in every word
-    /// period: a link reset goes on when it was.
+    /// Whether to send LaneReset to all lanes and to the multi-lane layer now. Call it in every
+    /// word period; a link reset makes no progress otherwise.
     pub fn take_lane_reset(&mut self) -> bool {
         self.reset.take_lane_reset()
     }
 
-    /// Capability field that the lanes send in INIT3; a lane puts LaneStart in. DataScrambled is
-    /// the parameter as it was at the last link reset, so that all lanes of a session say the same.
+    /// Capability field for INIT3. The lane adds LaneStart. DataScrambled is the parameter at the
+    /// last link reset, so that all lanes of a connection send the same value.
     pub fn capability(&self) -> u8 {
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         flag(!self.reset.is_initialised(), capability::LINK_RESET)
@@ -431,7 +438,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             | flag(self.config.routing_switch, capability::ROUTING_SWITCH)
     }
 
-    /// A lane received three identical INIT3. `any_lane_active`: whether a lane was active then.
+    /// A lane received three identical INIT3 with this capability field. `any_lane_active`: whether
+    /// a lane was active at that time.
     pub fn far_end_capability(&mut self, lane: u8, field: u8, any_lane_active: bool) {
         self.far_end = Some(field);
         if self.reset.far_end_capability(lane, field, any_lane_active) {
@@ -440,7 +448,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// The capability last received, if any.
+    /// Capability field received last, if any.
     pub const fn last_far_end_capability(&self) -> Option<u8> {
         self.far_end
     }
@@ -450,19 +458,19 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.outputs.get_mut(vc).filter(|_| vc < self.channels)
     }
 
-    /// Words of a segment at most.
+    /// Maximum number of words of a segment.
     #[inline(always)]
     fn segment(&self) -> usize {
         SEGMENT_WORDS * usize::from(self.config.segment_multiplier)
     }
 
-    /// Words of an FCT.
+    /// Number of words that an FCT grants.
     #[inline(always)]
     fn quantum(&self) -> usize {
         SEGMENT_WORDS * usize::from(self.config.fct_multiplier)
     }
 
-    /// A virtual channel's buffer or credit has changed.
+    /// Updates `ready` after a buffer or the credit of a virtual channel changed.
     #[inline]
     fn refresh(&mut self, vc: usize) {
         let segment = self.segment();
@@ -476,8 +484,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.ready = self.ready & !(1 << vc) | u32::from(ready) << vc;
     }
 
-    /// What a link reset does to this layer: everything but parameters, status and the credits of
-    /// the quality of service. Broadcast messages that wait stay, and are late.
+    /// Performs a link reset in this layer. Parameters, status and bandwidth credits stay.
+    /// Broadcast messages that were not sent yet stay too, and become LATE.
     fn reset_layer(&mut self) {
         let quantum = self.quantum();
         self.data_scrambled = self.parameters.data_scrambled;
@@ -500,7 +508,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 }
 
-/// 0 in the configuration is all that the link is made for.
+/// Number of channels in use; 0 in the configuration means all.
 fn channels_in_use(config: &DataLinkConfig, made_for: usize) -> usize {
     match usize::from(config.virtual_channels) {
         0 => made_for,

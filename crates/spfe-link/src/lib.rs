@@ -1,23 +1,23 @@
 //! SpaceFibre (ECSS-E-ST-50-11C) and SpaceWire (ECSS-E-ST-50-12C Rev.1) links, word by word.
 //!
 //! Pure state machines: no thread, no clock, no allocation. Words and time come in as parameters,
-//! words and events go out, so the same code is a link of the virtual network, the model another
-//! implementation is checked against, and the decoder behind a capture.
+//! words and events go out. The same code therefore serves as a link of the virtual network, as the
+//! model for checking other implementations, and as the decoder behind a capture.
 //!
 //! One module per box of the standard:
 //!
-//! | module | clause | what it holds |
+//! | module | clause | content |
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
 //! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
-//! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
-//! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
+//! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; CRC-16 and scrambler of each lane |
+//! | [`row`] | 50-11C 5.6.4 | rows between the data link and multi-lane layers |
 //! | [`datalink`], [`qos`] | 50-11C 5.7 | virtual channels, frames, error recovery, link reset, medium access |
 //! | [`port`] | 50-11C 5.5 to 5.7 | one end of a link: the data link layer over its lanes |
 //! | [`mib`] | 50-11C 5.9 | every parameter, status and error by its name |
-//! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both |
+//! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both kinds |
 //! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
 

@@ -1,7 +1,8 @@
 //! One end of a link: the data link layer over its lanes (50-11C 5.5 to 5.7).
 //!
-//! Once in each word period: [`SpaceFibrePort::transmit`] gives the words on the lines, [`SpaceFibrePort::receive`]
-//! takes those that came. Both layers stay at hand for users and management.
+//! In each word period call [`SpaceFibrePort::transmit`] for the words on the lines, and
+//! [`SpaceFibrePort::receive`] with the words that came. Users and management access the layers
+//! directly.
 
 use crate::datalink::{DataLink, Store};
 use crate::mib::{LinkMib, NodeRegisters};
@@ -12,19 +13,19 @@ use crate::word::Word;
 pub struct SpaceFibrePort<B, const L: usize, const V: usize> {
     /// The data link layer: virtual channels, broadcast messages, parameters and status.
     pub link: DataLink<B, L, V>,
-    /// The multi-lane layer, and the lanes in it.
+    /// The multi-lane layer with its lanes.
     pub lanes: MultiLane<L>,
     /// Registers of the network layer of a node.
     pub node: NodeRegisters<V>,
 }
 
 impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
-    /// Joins them. The capability field of INIT3 comes from the data link layer.
+    /// Joins the layers. The capability field of INIT3 comes from the data link layer.
     pub fn new(link: DataLink<B, L, V>, lanes: MultiLane<L>) -> Self {
         Self { link, lanes, node: NodeRegisters::new() }
     }
 
-    /// The management information base.
+    /// The management information base of this end.
     pub fn mib(&mut self) -> LinkMib<'_, B, L, V> {
         LinkMib {
             link: &mut self.link,
@@ -34,7 +35,7 @@ impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
         }
     }
 
-    /// One word period of the drivers: the words on the lines.
+    /// Runs the drivers for one word period. Returns the words on the lines.
     #[inline]
     pub fn transmit(&mut self) -> [Option<Word>; L] {
         if !self.lanes.all_lanes_active() || !self.link.is_initialised() {
@@ -49,7 +50,7 @@ impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
         self.lanes.transmit(row.as_ref()).0
     }
 
-    /// One word period of the receivers: the words that came.
+    /// Runs the receivers for one word period, with the words that came.
     #[inline]
     pub fn receive(&mut self, lines: [Option<Word>; L]) {
         let row = self.lanes.receive(lines);
@@ -62,7 +63,7 @@ impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
         }
     }
 
-    /// LaneReset and the capability field go down.
+    /// Passes LaneReset and the capability field down to the lanes.
     #[cold]
     fn manage(&mut self) {
         if self.link.take_lane_reset() {

@@ -2,11 +2,11 @@
 
 use crate::word::Word;
 
-/// What a set output bit does to the state: x^16 + x^5 + x^4 + x^3 + 1.
+/// Feedback taps of the polynomial x^16 + x^5 + x^4 + x^3 + 1.
 const TAPS: u16 = 0x0039;
 
-/// For each upper byte of the state: what eight steps leave there for the lower one to be added
-/// to, and the eight output bits, first in bit 0.
+/// For each upper byte of the state: its contribution to the state after eight steps, and the eight
+/// output bits, the first in bit 0.
 const STEP8: [(u16, u8); 256] = {
     let mut table = [(0, 0); 256];
     let mut index = 0;
@@ -26,11 +26,11 @@ const STEP8: [(u16, u8); 256] = {
     table
 };
 
-/// What 32 steps make of the upper byte of a state: the state after them from bit 32 on, and the 32
-/// bits, first in bit 0. The sequence is linear, so what they make of a state is the sum of what
-/// they make of its bytes.
+/// Effect of 32 steps on the upper byte of a state: the new state in bits 47:32, and the 32 output
+/// bits in bits 31:0, the first in bit 0. The sequence is linear, so the effects of the two bytes
+/// add up.
 static UPPER: [u64; 256] = steps32(8);
-/// The same of the lower byte.
+/// Effect of 32 steps on the lower byte.
 static LOWER: [u64; 256] = steps32(0);
 
 const fn steps32(shift: u32) -> [u64; 256] {
@@ -45,7 +45,7 @@ const fn steps32(shift: u32) -> [u64; 256] {
     table
 }
 
-/// The generator.
+/// Generator of the pseudo-random sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prbs {
     state: u16,
@@ -58,12 +58,12 @@ impl Default for Prbs {
 }
 
 impl Prbs {
-    /// Seeded: after a link reset for idle frames, at each SDF for the scrambler.
+    /// The seed: used after a link reset for idle frames, and at each SDF for the scrambler.
     pub const fn new() -> Self {
         Self { state: 0xffff }
     }
 
-    /// As it is after it made this word: what it makes next follows from the word alone.
+    /// The generator after it produced `word`. The word alone determines what follows.
     pub const fn after(word: u32) -> Self {
         let (mut state, mut bit) = (0, 16);
         while bit < 32 {
@@ -73,12 +73,12 @@ impl Prbs {
         Self { state }
     }
 
-    /// The state.
+    /// Current state.
     pub const fn state(&self) -> u16 {
         self.state
     }
 
-    /// The next eight bits, the first in bit 0.
+    /// Next eight bits, the first in bit 0.
     #[inline(always)]
     pub const fn byte(&mut self) -> u8 {
         let (rest, out) = STEP8[(self.state >> 8) as usize];
@@ -86,7 +86,7 @@ impl Prbs {
         out
     }
 
-    /// The next 32 bits, the first in bit 0.
+    /// Next 32 bits, the first in bit 0.
     #[inline(always)]
     pub const fn word(&mut self) -> u32 {
         let steps = UPPER[(self.state >> 8) as usize] ^ LOWER[(self.state & 0xff) as usize];
@@ -94,8 +94,7 @@ impl Prbs {
         steps as u32
     }
 
-    /// Scrambles a data word, or unscrambles it: data characters only, but the sequence goes on
-    /// under the others too.
+    /// Scrambles or unscrambles a word. Only data characters change; the sequence advances for all.
     #[inline(always)]
     pub const fn scramble(&mut self, word: Word) -> Word {
         let mask = BYTES[(word.k & 0xf) as usize];
@@ -103,7 +102,7 @@ impl Prbs {
     }
 }
 
-/// The bytes of data characters, for each K mask.
+/// Bits of the data characters, for each K mask.
 const BYTES: [u32; 16] = {
     let mut table = [0; 16];
     let mut k = 0;

@@ -1,16 +1,19 @@
 //! Quality of service of virtual channels (50-11C 5.7.4): priority, bandwidth, time-slots.
 //!
-//! Bandwidth credit is counted in rows of the link, which are words on a link of one lane, with
-//! eight binary places. It is brought up to date after each data segment, and after
-//! [`UPDATE_ROWS`] rows without one. A segment sent again is not paid for twice. Rows are added up
-//! for all channels at once, and a channel takes them over when it is looked at: the cost of an
-//! update does not depend on the number of channels.
+//! Bandwidth credit is counted in rows of the link with eight binary places. On a link of one lane
+//! a
+//! row is a word. The credit is updated after each data segment, and after [`UPDATE_ROWS`] rows
+//! without a segment. A resend is free.
+//!
+//! Rows are counted once for all channels, and each channel is brought up to date when its credit
+//! is
+//! needed. The cost of an update therefore does not depend on the number of channels.
 
-/// Rows after which the credit is brought up to date when no segment ends.
+/// Rows after which the credits are updated if no segment ends.
 pub const UPDATE_ROWS: u32 = 66;
 /// Expected bandwidth of virtual channel 0 after reset: 10 %.
 pub const BANDWIDTH_VC0: u16 = 6554;
-/// Expected bandwidth of the others after reset, and the smallest useful one: 0.39 %.
+/// Expected bandwidth of the other channels after reset, and the smallest useful value: 0.39 %.
 pub const BANDWIDTH_MINIMUM: u16 = 256;
 
 const FRACTION: u32 = 8;
@@ -18,36 +21,37 @@ const FRACTION: u32 = 8;
 /// Parameters of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QosParameters {
-    /// 0 is the highest; above [`QosLimits::priority_levels`] - 1 counts as the lowest.
+    /// 0 is the highest priority. Values above [`QosLimits::priority_levels`] - 1 count as the
+    /// lowest.
     pub priority: u8,
-    /// Expected share of the link in 65536ths; 65535 is all of it, 0 bars the channel from sending.
+    /// Expected share of the link in 65536ths. 65535 is the whole link; 0 stops the channel.
     pub expected_bandwidth: u16,
-    /// Bit T: may send in time-slot T.
+    /// Mask of the time-slots in which the channel may send.
     pub time_slots: u64,
 }
 
-/// Who goes first of two with the same precedence. The standard does not say.
+/// Choice between two channels of the same precedence, which the standard leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QosTieBreak {
-    /// The lowest virtual channel number.
+    /// The channel with the lowest number goes first.
     #[default]
     LowestFirst,
-    /// The next one after the last that sent.
+    /// The channels take turns.
     RoundRobin,
 }
 
-/// Parameters of the link; constants in many implementations.
+/// Parameters of the link. In many implementations they are constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QosLimits {
-    /// Priority levels, 4 to 16.
+    /// Number of priority levels, 4 to 16.
     pub priority_levels: u8,
     /// Bandwidth credit limit in rows, at most 2^24.
     pub bandwidth_credit_limit: u32,
-    /// Minimum bandwidth credit threshold, in tenths of the limit below zero.
+    /// Minimum bandwidth credit threshold, in tenths of the limit, below zero.
     pub minimum_threshold_tenths: u8,
-    /// Idle time limit in rows: full credit for longer is under-use.
+    /// Idle time limit in rows: full credit for longer counts as under-use.
     pub idle_time_limit: u32,
-    /// Who goes first of two with the same precedence.
+    /// Choice between two channels of the same precedence.
     pub tie_break: QosTieBreak,
 }
 
@@ -64,12 +68,12 @@ impl Default for QosLimits {
     }
 }
 
-/// Status of the medium access. Bit V is of virtual channel V.
+/// Status of the medium access. In masks, bit V stands for virtual channel V.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QosStatus {
-    /// Bandwidth over-use, sticky: a segment took the credit below the threshold.
+    /// Bandwidth over-use: a segment took the credit below the threshold. Stays set until cleared.
     pub bandwidth_over_use: u32,
-    /// Bandwidth under-use, sticky; the idle time begins again when it is cleared.
+    /// Bandwidth under-use. Stays set until cleared; the idle time then starts again.
     pub bandwidth_under_use: u32,
     /// Current time-slot.
     pub current_time_slot: u8,
@@ -78,18 +82,18 @@ pub struct QosStatus {
 #[derive(Clone, Copy, Debug)]
 struct Channel {
     parameters: QosParameters,
-    /// Rows times 2^8.
+    /// Credit in 1/256 rows.
     credit: i64,
     /// Price of a row of a segment: 1 / expected bandwidth.
     price: i64,
-    /// Rows at full credit.
+    /// Rows spent at full credit.
     idle: u64,
-    /// Rows of the link that are in the credit.
+    /// Rows of the link that the credit accounts for.
     rows: u64,
 }
 
 impl Channel {
-    /// As it is when the link has sent so many rows.
+    /// The account after the link has sent `rows` rows.
     #[inline]
     fn at(&self, rows: u64, limit: i64) -> Self {
         let more = rows.wrapping_sub(self.rows);
@@ -104,28 +108,28 @@ impl Channel {
     }
 }
 
-/// The medium access controller's accounts.
+/// Medium access controller: keeps the bandwidth credits and selects the next channel to send.
 #[derive(Clone, Debug)]
 pub struct MediumAccess<const V: usize> {
     channels: [Channel; V],
-    /// Channels there are, `V` at most.
+    /// Virtual channels in use, up to `V`.
     count: usize,
     limits: QosLimits,
-    /// Rows that went by on the link.
+    /// Rows of the link so far.
     rows: u64,
-    /// Channels that may send in this time-slot.
+    /// Mask of channels that may send in this time-slot.
     allowed: u32,
     last: u32,
     status: QosStatus,
 }
 
 impl<const V: usize> MediumAccess<V> {
-    /// After Interface Reset, with `V` virtual channels.
+    /// State after Interface Reset, with `V` virtual channels.
     pub fn new(limits: QosLimits) -> Self {
         Self::with_channels(limits, V)
     }
 
-    /// After Interface Reset, with so many virtual channels, `V` at most.
+    /// State after Interface Reset, with `count` virtual channels, at most `V`.
     pub fn with_channels(limits: QosLimits, count: usize) -> Self {
         let mut limits = limits;
         limits.priority_levels = limits.priority_levels.clamp(4, 16);
@@ -154,7 +158,7 @@ impl<const V: usize> MediumAccess<V> {
         this
     }
 
-    /// Parameters of a virtual channel.
+    /// Parameters of a virtual channel, if it exists.
     pub fn parameters(&self, vc: usize) -> Option<QosParameters> {
         self.existing().get(vc).map(|channel| channel.parameters)
     }
@@ -164,7 +168,7 @@ impl<const V: usize> MediumAccess<V> {
         self.channels.get(..self.count).unwrap_or(&self.channels)
     }
 
-    /// Sets the parameters of a virtual channel. False if there is none of that number.
+    /// Sets the parameters of a virtual channel. Returns false if the channel does not exist.
     pub fn set_parameters(&mut self, vc: usize, parameters: QosParameters) -> bool {
         if vc >= self.count {
             return false;
@@ -200,7 +204,7 @@ impl<const V: usize> MediumAccess<V> {
         idle > u64::from(self.limits.idle_time_limit)
     }
 
-    /// Clears the sticky bits.
+    /// Clears the error flags.
     pub fn clear_errors(&mut self) {
         let (rows, limit) = (self.rows, self.limit());
         for channel in &mut self.channels {
@@ -216,7 +220,7 @@ impl<const V: usize> MediumAccess<V> {
         Some(channel.at(self.rows, self.limit()).credit >> FRACTION)
     }
 
-    /// SCHEDULE.request (6.3.4): a time-slot begins, 0 to 63.
+    /// SCHEDULE.request (6.3.4): starts time-slot `slot`, 0 to 63.
     pub fn schedule(&mut self, slot: u8) {
         self.status.current_time_slot = slot & 63;
         self.allow();
@@ -239,8 +243,8 @@ impl<const V: usize> MediumAccess<V> {
         -self.limit() * i64::from(self.limits.minimum_threshold_tenths) / 10
     }
 
-    /// Rows have gone by on the link; the last ones, if `used` says so, with a segment of a
-    /// virtual channel of that many rows, SDF and EDF with it.
+    /// Accounts for rows of the link. `used`: the last of them carried a segment of this virtual
+    /// channel, with this number of rows including SDF and EDF.
     pub fn update(&mut self, rows: u32, used: Option<(usize, u32)>) {
         let before = self.rows;
         self.rows = before.wrapping_add(u64::from(rows));
@@ -249,8 +253,7 @@ impl<const V: usize> MediumAccess<V> {
         }
     }
 
-    /// A virtual channel pays for a segment out of the rows up to now, of which `before` went by
-    /// before the last update.
+    /// Charges a segment to a virtual channel. `before`: rows that passed before the last update.
     fn charge(&mut self, vc: usize, before: u64, segment: u32) {
         let (limit, threshold, rows) = (self.limit(), self.threshold(), self.rows);
         let Some(channel) = self.existing().get(vc) else { return };
@@ -271,7 +274,7 @@ impl<const V: usize> MediumAccess<V> {
         }
     }
 
-    /// The precedence of a virtual channel: bands for the priorities, and the credit inside.
+    /// Precedence of a virtual channel: one band per priority, ordered by credit within the band.
     fn precedence(&self, channel: &Channel) -> i64 {
         let limit = self.limit();
         let credit = channel.at(self.rows, limit).credit;
@@ -283,13 +286,13 @@ impl<const V: usize> MediumAccess<V> {
         2 * limit * rank + limit + credit
     }
 
-    /// Channels of a mask that may send now.
+    /// Channels of the mask that may send now.
     #[inline(always)]
     pub const fn competing(&self, ready: u32) -> u32 {
         ready & self.allowed
     }
 
-    /// The one of the channels with a segment ready (bit V for virtual channel V) that sends next.
+    /// Selects the channel to send next. `ready`: mask of channels with a segment to send.
     pub fn select(&self, ready: u32) -> Option<usize> {
         let competing = self.competing(ready);
         if competing & competing.wrapping_sub(1) == 0 {
@@ -313,7 +316,7 @@ impl<const V: usize> MediumAccess<V> {
         best.map(|(_, vc)| vc)
     }
 
-    /// The selected channel begins to send.
+    /// Records that the selected channel starts to send.
     pub fn selected(&mut self, vc: usize) {
         self.last = vc as u32 & 31;
     }

@@ -2,31 +2,32 @@
 
 use crate::word::Word;
 
-/// Most broadcast credit.
+/// Maximum broadcast credit.
 pub const CREDIT_LIMIT: u16 = 256;
 
-/// A broadcast message.
+/// A broadcast message of 8 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkBroadcast {
     /// Broadcast channel.
     pub channel: u8,
     /// Broadcast type (B_TYPE).
     pub kind: u8,
-    /// The eight bytes.
+    /// The eight data bytes.
     pub data: [u8; 8],
-    /// It did not go at once: no lane was active, or the link recovered from an error.
+    /// LATE: the message could not be sent at once, because no lane was active or the link was
+    /// recovering from an error.
     pub late: bool,
-    /// A routing switch had to hold it.
+    /// DELAYED: a routing switch had to hold the message.
     pub delayed: bool,
 }
 
 impl LinkBroadcast {
-    /// STATUS of the EBF.
+    /// STATUS field of the EBF.
     pub const fn status(&self) -> u8 {
         self.late as u8 | (self.delayed as u8) << 1
     }
 
-    /// First or second data word.
+    /// First or second data word of the frame.
     pub const fn word(&self, second: bool) -> Word {
         let [a, b, c, d, e, f, g, h] = self.data;
         let symbols = if second { [e, f, g, h] } else { [a, b, c, d] };
@@ -34,23 +35,23 @@ impl LinkBroadcast {
     }
 }
 
-/// Broadcast flow control: so many broadcast frames may go.
+/// Broadcast flow control: the credit for broadcast frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
     credit: u16,
-    /// Rows until the next credit; 0 is never.
+    /// Rows until the credit goes up; 0 means never.
     left: u32,
     interval: u32,
 }
 
 impl Flow {
-    /// After link reset.
+    /// State after a link reset.
     pub fn new(expected_bandwidth: u16) -> Self {
         let interval = interval(expected_bandwidth);
         Self { credit: 0, left: interval, interval }
     }
 
-    /// Rows are sent.
+    /// Accounts for `count` rows that were sent.
     pub fn rows(&mut self, count: u32) {
         if self.interval == 0 {
             return;
@@ -65,7 +66,7 @@ impl Flow {
         self.credit = (self.credit + more).min(CREDIT_LIMIT);
     }
 
-    /// Rows that bring no credit.
+    /// Number of rows until the credit changes.
     pub fn quiet_rows(&self) -> u32 {
         if self.interval == 0 { u32::MAX } else { self.left - 1 }
     }
@@ -89,7 +90,7 @@ impl Flow {
     }
 }
 
-/// Rows for one broadcast frame of four: 40 at 10 %.
+/// Rows per broadcast frame, which takes four rows: 40 at 10 %.
 fn interval(expected_bandwidth: u16) -> u32 {
     let share = u32::from(expected_bandwidth);
     ((4 << 16) + share / 2).checked_div(share).unwrap_or(0)

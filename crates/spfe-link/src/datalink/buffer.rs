@@ -1,33 +1,33 @@
-//! Virtual channel buffers (50-11C 5.7.2) and what may stand in them (5.3.7, 5.3.9).
+//! Virtual channel buffers (50-11C 5.7.2) and the words they may hold (5.3.7, 5.3.9).
 
 use crate::word::{Word, k};
 
-/// A word with an EEP alone.
+/// A word that holds only an EEP.
 pub const EEP: Word =
     Word { bits: u32::from_le_bytes([k::EEP, k::FILL, k::FILL, k::FILL]), k: 0xf };
 
-/// Memory for words: an array, a slice lent by the owner, or a box.
+/// Memory for words: an array, a borrowed slice, or a box.
 pub trait Store: AsRef<[Word]> + AsMut<[Word]> {}
 
 impl<T: AsRef<[Word]> + AsMut<[Word]>> Store for T {}
 
-/// What a word of a virtual channel holds.
+/// Content of a word of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordContent {
-    /// Data characters, maybe Fill, no end marker.
+    /// Data characters, possibly with Fill, and no end marker.
     Data,
-    /// Fill only: carries nothing.
+    /// Only Fill: the word carries nothing.
     Fill,
-    /// An end marker, and after it only Fill.
+    /// An end marker, followed only by Fill.
     End,
-    /// Any other K character, or characters after an end marker.
+    /// Another K character, or characters after an end marker.
     Illegal {
-        /// Whether an end marker is in it.
+        /// Whether the word also has an end marker.
         end: bool,
     },
 }
 
-/// What a word holds.
+/// Classifies a word.
 #[inline]
 pub fn content(word: Word) -> WordContent {
     if word.k == 0 { WordContent::Data } else { content_with_k(word) }
@@ -56,7 +56,7 @@ fn content_with_k(word: Word) -> WordContent {
     }
 }
 
-/// A queue of words in memory of a power of two.
+/// A ring of words. Its size is a power of two.
 pub(super) struct Ring<B> {
     words: B,
     head: usize,
@@ -64,7 +64,7 @@ pub(super) struct Ring<B> {
 }
 
 impl<B: Store> Ring<B> {
-    /// The caller has looked that the memory is a power of two of words.
+    /// The caller has checked that the size is a power of two.
     pub fn new(words: B) -> Self {
         Self { words, head: 0, tail: 0 }
     }
@@ -84,7 +84,7 @@ impl<B: Store> Ring<B> {
         self.capacity() - self.len()
     }
 
-    /// Position of the next word written; positions go on over the end of the memory.
+    /// Position of the next word to write. Positions are not wrapped at the size.
     #[inline(always)]
     pub fn tail(&self) -> usize {
         self.tail
@@ -101,7 +101,7 @@ impl<B: Store> Ring<B> {
         words[position & (words.len() - 1)]
     }
 
-    /// The caller has looked that there is room.
+    /// The caller has checked that there is room.
     #[inline(always)]
     pub fn put(&mut self, position: usize, word: Word) {
         let words = self.words.as_mut();
@@ -115,14 +115,14 @@ impl<B: Store> Ring<B> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Words from a position on as they lie in memory, up to the end of the memory.
+    /// Up to `count` words from `position` on, cut at the end of the memory.
     fn piece(&self, position: usize, count: usize) -> &[Word] {
         let words = self.words.as_ref();
         let first = position & (words.len() - 1);
         &words[first..words.len().min(first + count)]
     }
 
-    /// The caller has looked that there is room.
+    /// The caller has checked that there is room.
     fn extend(&mut self, words: &[Word]) {
         let first = self.tail & (self.capacity() - 1);
         let (to_end, rest) = words.split_at(words.len().min(self.capacity() - first));
@@ -147,16 +147,16 @@ impl<B: Store> Ring<B> {
     }
 }
 
-/// Output virtual channel buffer: at least 64 words.
+/// Output buffer of a virtual channel: at least 64 words.
 pub(super) struct Output<B> {
     ring: Ring<B>,
     /// End markers in the buffer.
     ends: usize,
-    /// A packet was begun by the user and not ended.
+    /// The user has written the start of a packet but not its end.
     open: bool,
-    /// User words are dropped up to and with the next end marker.
+    /// Words from the user are dropped up to and including the next end marker.
     discarding: bool,
-    /// The user never waits (continuous mode).
+    /// Continuous mode: writes never wait for room.
     pub continuous: bool,
 }
 
@@ -184,13 +184,14 @@ impl<B: Store> Output<B> {
         self.ring.len() == 0
     }
 
-    /// Whether a segment may be made: a whole one is there, or an end marker, or no more room.
+    /// Whether a segment can be sent: a whole segment is there, or an end marker, or the buffer is
+    /// full.
     #[inline]
     pub fn has_segment(&self, whole: usize) -> bool {
         self.ring.len() >= whole || self.ends != 0 || self.ring.free() == 0
     }
 
-    /// Takes words from the user; how many were taken, dropped ones included.
+    /// Writes words from the user. Returns how many were taken; dropped words count as taken.
     pub fn write(&mut self, words: &[Word]) -> usize {
         let mut done = 0;
         while let Some((&word, _)) = words[done..].split_first() {
@@ -250,8 +251,8 @@ impl<B: Store> Output<B> {
         self.open = false;
     }
 
-    /// Continuous mode: what waits is flushed, an EEP goes in its place, and the rest of the
-    /// packet is dropped.
+    /// Continuous mode: replaces all words of the buffer with an EEP, and drops the rest of the
+    /// packet.
     fn truncate(&mut self) {
         self.ring.clear();
         self.ends = 0;
@@ -259,7 +260,7 @@ impl<B: Store> Output<B> {
         self.discarding = true;
     }
 
-    /// Continuous mode without a lane.
+    /// Continuous mode: no lane is active.
     pub fn lane_lost(&mut self) {
         let waits =
             self.ring.len() > 1 || self.ring.len() == 1 && self.ring.at(self.ring.head()) != EEP;
@@ -270,7 +271,7 @@ impl<B: Store> Output<B> {
         }
     }
 
-    /// Moves words into the error recovery buffer.
+    /// Moves words to the error recovery buffer.
     pub fn take(&mut self, mut count: usize, to: &mut Ring<B>) {
         while count != 0 {
             let piece = self.ring.piece(self.ring.head(), count);
@@ -285,7 +286,7 @@ impl<B: Store> Output<B> {
         }
     }
 
-    /// Link reset: what waits is flushed, and the rest of an open packet is dropped.
+    /// Link reset: empties the buffer, and drops the rest of an open packet.
     pub fn link_reset(&mut self) {
         self.ring.clear();
         self.ends = 0;
@@ -294,18 +295,18 @@ impl<B: Store> Output<B> {
     }
 }
 
-/// Input virtual channel buffer: at least 64 words for each data-sending lane.
+/// Input buffer of a virtual channel: at least 64 words per data-sending lane.
 pub(super) struct Input<B> {
     ring: Ring<B>,
-    /// Words of the frame under way, behind the accepted ones.
+    /// Words of the frame in progress, stored behind the accepted ones.
     staged: usize,
-    /// One of them found no room.
+    /// A word of the frame in progress found no room.
     overflow: bool,
-    /// Room not given to the far end yet, in words.
+    /// Room that was not granted to the far end yet, in words.
     room: usize,
-    /// The user has read the begin of a packet and not its end.
+    /// The user has read the start of a packet but not its end.
     open: bool,
-    /// An EEP is due before anything else.
+    /// The next word to read is an EEP, before all others.
     truncated: bool,
 }
 
@@ -320,13 +321,13 @@ impl<B: Store> Input<B> {
         self.ring.capacity()
     }
 
-    /// A data frame begins.
+    /// Starts a data frame; drops the words of an unfinished one.
     pub fn begin(&mut self) {
         self.staged = 0;
         self.overflow = false;
     }
 
-    /// A word of the frame.
+    /// Stores a word of the frame in progress.
     #[inline(always)]
     pub fn stage(&mut self, word: Word) {
         if self.staged < self.ring.free() {
@@ -337,7 +338,7 @@ impl<B: Store> Input<B> {
         }
     }
 
-    /// The frame is good. False if it did not fit.
+    /// Accepts the frame in progress. Returns false if it did not fit.
     pub fn accept(&mut self) -> bool {
         if !self.overflow {
             self.ring.advance_tail(self.staged);
@@ -346,7 +347,7 @@ impl<B: Store> Input<B> {
         !self.overflow
     }
 
-    /// Room for one more flow control token of some words.
+    /// Whether the buffer has room for an FCT of this many words.
     #[inline(always)]
     pub fn has_room(&self, words: usize) -> bool {
         self.room >= words
@@ -356,13 +357,13 @@ impl<B: Store> Input<B> {
         self.room -= words;
     }
 
-    /// Words to read.
+    /// Number of words to read.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len() + usize::from(self.truncated)
     }
 
-    /// Gives words to the user; how many.
+    /// Reads words. Returns how many.
     pub fn read(&mut self, words: &mut [Word]) -> usize {
         let mut done = 0;
         if self.truncated && !words.is_empty() {
@@ -386,11 +387,11 @@ impl<B: Store> Input<B> {
             self.open = last.k == 0 || content(*last) != WordContent::End;
         }
         self.room += count;
-        // The words of a frame under way stay where they are: the tail did not move.
+        // The tail did not move, so the words of a frame in progress stay where they are.
         done + count
     }
 
-    /// Link reset: what waits is flushed, and an EEP ends the packet that is being read.
+    /// Link reset: empties the buffer; an EEP ends the packet that the user is reading.
     pub fn link_reset(&mut self) {
         self.ring.clear();
         self.staged = 0;

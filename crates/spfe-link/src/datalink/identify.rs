@@ -1,6 +1,6 @@
 //! Data word identification state machine (50-11C 5.7.8).
 
-/// Its states.
+/// States of the data word identification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdentificationState {
     /// Between frames.
@@ -19,94 +19,94 @@ pub enum IdentificationState {
 /// A received word, with the results of its checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckedWord {
-    /// Data words: those of a row of a data frame; one for a replicated row.
+    /// Data words: the number of words of a row in a data frame, 1 for a replicated row.
     Data(u32),
     /// Start of data frame.
     Sdf,
     /// End of data frame.
     Edf {
-        /// CRC-16 good.
+        /// The CRC-16 is right.
         crc: bool,
-        /// Number in sequence.
+        /// The sequence number is the next one.
         seq: bool,
     },
     /// Start of broadcast frame.
     Sbf,
     /// End of broadcast frame.
     Ebf {
-        /// CRC-8 good.
+        /// The CRC-8 is right.
         crc: bool,
-        /// Number in sequence.
+        /// The sequence number is the next one.
         seq: bool,
     },
     /// Start of idle frame.
     Sif {
-        /// CRC-8 good.
+        /// The CRC-8 is right.
         crc: bool,
-        /// Number in sequence.
+        /// The sequence number is the current one.
         seq: bool,
     },
-    /// FCT, FULL, ACK and NACK; the latter two are always in sequence here.
+    /// FCT, FULL, ACK or NACK.
     Single {
-        /// CRC-8 good.
+        /// The CRC-8 is right.
         crc: bool,
-        /// Number in sequence.
+        /// The sequence number is as expected; always true for ACK and NACK.
         seq: bool,
     },
-    /// RETRY.
+    /// RETRY: a resend follows.
     Retry,
     /// A word was lost or damaged.
     RxErr,
 }
 
-/// What to do with the word.
+/// What the receiver does with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordVerdict {
-    /// Nothing.
+    /// Ignores it.
     Ignore,
-    /// Use it.
+    /// Uses it.
     Accept,
-    /// Frame error: status only.
+    /// Reports a frame error; sends no NACK.
     FrameError,
-    /// CRC error.
+    /// Reports a CRC error.
     CrcError {
-        /// NACK asked for.
+        /// Whether to send a NACK.
         nack: bool,
     },
-    /// Sequence error: NACK asked for.
+    /// Reports a sequence error and sends a NACK.
     SequenceError,
-    /// RXERR.
+    /// Reports an RXERR.
     RxErr {
-        /// NACK asked for.
+        /// Whether to send a NACK.
         nack: bool,
     },
 }
 
-/// The machine.
+/// The data word identification state machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Identification {
     state: IdentificationState,
-    /// Words of the data or idle frame.
+    /// Words so far in the data or idle frame.
     words: u32,
-    /// Words of the broadcast frame.
+    /// Words so far in the broadcast frame.
     broadcast_words: u32,
-    /// Most words of a data or idle frame.
+    /// Maximum number of words of a data or idle frame.
     limit: u32,
 }
 
 impl Identification {
-    /// After link reset; `limit` is 64 times the number of data-sending lanes.
+    /// State after a link reset. `limit` is 64 times the number of data-sending lanes.
     pub const fn new(limit: u32) -> Self {
         Self { state: IdentificationState::RxNothing, words: 0, broadcast_words: 0, limit }
     }
 
-    /// The state.
+    /// Current state.
     #[inline(always)]
     pub const fn state(&self) -> IdentificationState {
         self.state
     }
 
-    /// Whether an error now loses a data or broadcast frame.
+    /// Whether an error at this point damages a data or broadcast frame.
     const fn in_frame(&self) -> bool {
         !matches!(self.state, IdentificationState::RxNothing | IdentificationState::RxIdleFrame)
     }
@@ -127,7 +127,7 @@ impl Identification {
         WordVerdict::SequenceError
     }
 
-    /// Takes one word.
+    /// Processes one word.
     #[inline]
     pub fn step(&mut self, event: CheckedWord) -> WordVerdict {
         match event {
@@ -173,7 +173,7 @@ impl Identification {
         if over { self.frame_error() } else { WordVerdict::Accept }
     }
 
-    /// Start of a data or idle frame.
+    /// Starts a data or idle frame.
     fn start(&mut self, state: IdentificationState) -> WordVerdict {
         if self.in_frame() {
             return self.frame_error();
@@ -221,7 +221,7 @@ impl Identification {
             }
             _ => IdentificationState::RxBroadcastFrame,
         };
-        // Both checks come before the number of words.
+        // CRC and number are checked before the number of words.
         let short = self.broadcast_words != 2;
         if self.state == inside && crc && seq && short {
             return self.frame_error();

@@ -1,43 +1,48 @@
-//! Parameters and status of the Data Link layer (50-11C 5.9, tables 5-36 and 5-37).
+//! Parameters and status of the data link layer (50-11C 5.9, tables 5-36 and 5-37).
 //!
-//! Those of the quality of service are in [`crate::qos`]. Bit V of a mask is of virtual channel V.
+//! The parameters of the quality of service are in [`crate::qos`]. In masks, bit V stands for
+//! virtual
+//! channel V.
 
 use crate::qos::QosLimits;
 
-/// What is fixed when the link is made.
+/// Settings that are fixed when a link is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataLinkConfig {
-    /// Virtual channels there are: 1 to those that the link is made for; 0 is all of these. A
-    /// channel above them is one that does not exist: nothing is taken for it and no FCT sent, and
-    /// a data frame or an FCT to it is accepted and has no effect.
+    /// Virtual channels in use, from 1 to the number of the link type; 0 means all. Higher channels
+    /// do not exist: writes to them take nothing, no FCT is sent for them, and data frames and FCTs
+    /// for them are accepted without effect.
     pub virtual_channels: u8,
-    /// FCT multiplier M, 1 to 8: an FCT is worth M times 64 words. It stays the same when lanes
-    /// fail.
+    /// FCT multiplier M, 1 to 8: an FCT grants M times 64 words, also after lanes fail.
     pub fct_multiplier: u8,
-    /// Segment multiplier P, 1 to 16: the maximum number of data-sending lanes. Both ends have the
-    /// same; a data frame has up to P times 64 words. It stays the same when lanes fail.
+    /// Segment multiplier P, 1 to 16: the maximum number of data-sending lanes, the same at both
+    /// ends. A data frame has up to P times 64 words, also after lanes fail.
     pub segment_multiplier: u8,
-    /// FCT credit limit in words: what goes above is lost, with a status. Four FCTs at least.
+    /// FCT credit limit in words, at least four FCTs. Credit above it is lost and reported.
     pub fct_credit_limit_words: u32,
-    /// Words between one ACK and the next: 15 or more. An ACK covers all that came before it. With
-    /// 16 lanes a frame is worth two FCTs, and 64 words, one ACK for a frame, keep the rate of
-    /// fewer lanes (0.7640 of the signalling rate one way and 0.7419 both ways); with 15 it is
-    /// 0.753. The far end's error recovery buffer has to hold as many rows more.
+    /// Minimum number of words between two ACKs, 15 or more. An ACK covers everything before it.
+    ///
+    /// With 16 lanes a frame is worth two FCTs. A gap of 64 words (one ACK per frame) then keeps
+    /// the rate of fewer lanes: 0.7640 of the signalling rate one way, 0.7419 both ways. With a gap
+    /// of 15 it is 0.753. A larger gap needs as many more rows in the far end's error recovery
+    /// buffer.
     pub ack_gap_words: u8,
-    /// Whether a NACK keeps that distance from an ACK too. The standard is read as: it does not.
+    /// Whether a NACK keeps the same gap after an ACK. By our reading of the standard it does not.
     pub nack_keeps_gap: bool,
-    /// Whether a CRC error of FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame asks for
-    /// a NACK.
+    /// Whether a CRC error in FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame causes a
+    /// NACK.
     pub nack_on_single_crc: bool,
-    /// Word periods with lanes active and aligned after which an end whose link reset waits for
-    /// that of the far end resets the lanes again; 0 is never. It goes beyond the standard: of
-    /// several lanes that come up one after the other some bring INIT3 of before a reset and some
-    /// of after it, and a far end that takes two resets for one would be waited for without end.
-    /// Not less than the initialisation timer of a lane.
+    /// Word periods with active, aligned lanes after which an end that waits for the link reset of
+    /// the far end resets the lanes again; 0 means never. Not less than the initialisation timer of
+    /// a lane.
+    ///
+    /// This goes beyond the standard. When several lanes come up one after the other, some may
+    /// deliver an INIT3 from before a reset and some one from after it. A far end that takes two
+    /// resets for one would then never answer.
     pub link_reset_retry_words: u32,
-    /// Capability: can operate the Multi-Lane protocol.
+    /// Capability: supports the multi-lane protocol.
     pub multi_lane_capable: bool,
-    /// Capability: is a routing switch.
+    /// Capability: this end is a routing switch.
     pub routing_switch: bool,
     /// Limits of the quality of service.
     pub qos: QosLimits,
@@ -61,14 +66,14 @@ impl Default for DataLinkConfig {
     }
 }
 
-/// What Interface Reset puts back.
+/// Parameters that Interface Reset sets to their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataLinkParameters {
-    /// DataScrambled: data frames are scrambled. Taken over by the next link reset.
+    /// DataScrambled: data frames are scrambled. Takes effect at the next link reset.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
     pub expected_broadcast_bandwidth: u16,
-    /// Virtual channels in continuous mode.
+    /// Mask of virtual channels in continuous mode.
     pub continuous_mode: u32,
 }
 
@@ -78,42 +83,42 @@ impl Default for DataLinkParameters {
     }
 }
 
-/// Status and errors. Errors stay until they are cleared.
+/// Status and errors. An error flag stays set until it is cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataLinkStatus {
-    /// Virtual channels with FCT credit.
+    /// Mask of virtual channels with FCT credit.
     pub has_credit: u32,
-    /// Input buffer overflow. It resets the link.
+    /// Mask of virtual channels whose input buffer overflowed. An overflow resets the link.
     pub input_buffer_overflow: u32,
-    /// FCT credit overflow.
+    /// Mask of virtual channels whose FCT credit went over the limit.
     pub fct_credit_overflow: u32,
-    /// CRC-16 error.
+    /// A data frame had a wrong CRC-16.
     pub crc16_error: bool,
-    /// CRC-8 error.
+    /// A broadcast frame or single word had a wrong CRC-8.
     pub crc8_error: bool,
-    /// Frame error.
+    /// A word came where the standard does not allow it.
     pub frame_error: bool,
-    /// Sequence error.
+    /// A sequence number was not the expected one.
     pub sequence_error: bool,
-    /// Link Reset Caused by Protocol Error.
+    /// Link Reset Caused by Protocol Error: an ACK or NACK matched nothing.
     pub protocol_error: bool,
-    /// Far-End Link Reset.
+    /// The far end asked for a link reset.
     pub far_end_link_reset: bool,
-    /// The error recovery buffer is empty.
+    /// Everything sent is acknowledged.
     pub error_recovery_buffer_empty: bool,
-    /// Error recovery attempts: valid NACKs received. No number of them resets the link.
+    /// Number of valid NACKs received. There is no limit that resets the link.
     pub error_recovery_attempts: u64,
-    /// Broadcast messages lost because the user did not fetch earlier ones.
+    /// Broadcast messages lost because the receive queue was full.
     pub broadcasts_dropped: u64,
-    /// How often each error came.
+    /// Error counters.
     pub errors: DataLinkErrors,
-    /// What was sent.
+    /// Counters of what was sent.
     pub sent: DataLinkCounters,
-    /// What was received and accepted.
+    /// Counters of what was received and accepted.
     pub received: DataLinkCounters,
 }
 
-/// How often errors came.
+/// Number of errors of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataLinkErrors {
     /// RXERR words and rows.
@@ -136,7 +141,7 @@ pub struct DataLinkErrors {
     pub fct_credit_overflow: u64,
 }
 
-/// Words and frames.
+/// Number of words and frames in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataLinkCounters {
     /// Data frames.

@@ -1,6 +1,6 @@
 //! Queues of fixed size.
 
-/// A queue whose first items may have been given out already, and are kept (50-11C 5.7.7).
+/// A queue that keeps items after they are sent, until they are acknowledged (50-11C 5.7.7).
 #[derive(Clone, Debug)]
 pub(super) struct Queue<T, const N: usize> {
     items: [T; N],
@@ -57,7 +57,7 @@ impl<T: Copy + Default, const N: usize> Queue<T, N> {
         (self.len() != 0).then(|| &self.items[self.head & Self::MASK])
     }
 
-    /// The first item, if it was sent.
+    /// The first item, if it has been sent.
     pub fn first_sent(&self) -> Option<&T> {
         (self.sent != self.head).then(|| &self.items[self.head & Self::MASK])
     }
@@ -72,14 +72,14 @@ impl<T: Copy + Default, const N: usize> Queue<T, N> {
         self.is_pending().then(|| &mut self.items[self.sent & Self::MASK])
     }
 
-    /// The next item is sent.
+    /// Marks the next item as sent.
     pub fn advance(&mut self) {
         if self.is_pending() {
             self.sent = self.sent.wrapping_add(1);
         }
     }
 
-    /// All items are to be sent again.
+    /// Marks all items as not sent, for a resend.
     pub fn rewind(&mut self) {
         self.sent = self.head;
     }

@@ -9,10 +9,10 @@ use crate::crc::Crc8;
 use crate::row::ReceivedRow;
 use crate::word::Word;
 
-/// The virtual channel of a data frame for one that does not exist.
+/// Stands for the virtual channel of a data frame whose channel does not exist.
 const NO_CHANNEL: u8 = u8::MAX;
 
-/// What is being received.
+/// State of the frame that is being received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Receiver {
     /// Virtual channel of the data frame.
@@ -38,11 +38,12 @@ impl Receiver {
 }
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
-    /// Takes the row of this word period, if there was one; words of lanes (SKIP, IDLE) are none.
+    /// Processes the row of this word period. Words that belong to the lanes (SKIP, IDLE) are not
+    /// rows.
     #[inline(always)]
     pub fn receive(&mut self, row: ReceivedRow<L>) {
         if !self.reset.is_initialised() {
-            // An acknowledgement of before the reset would look like a protocol error.
+            // An acknowledgement from before the reset would look like a protocol error.
             return;
         }
         match row {
@@ -122,7 +123,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// SIF, FCT, ACK, NACK and FULL; words of other layers and unknown ones are ignored.
+    /// Processes SIF, FCT, ACK, NACK and FULL. Words of other layers and unknown words are ignored.
     fn receive_single(&mut self, control: ControlWord) {
         let crc = control.crc8_is_good();
         let (event, seq) = match control {
@@ -166,7 +167,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Whether to use a word; errors are dealt with here.
+    /// Returns whether to use a word, and handles errors.
     #[inline]
     fn check(&mut self, event: CheckedWord, seq: u8) -> bool {
         let outcome = self.identification.step(event);
@@ -226,7 +227,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// A frame for a channel that does not exist is accepted, and its data dropped.
+    /// Accepts a data frame. Data for a channel that does not exist is dropped.
     fn accept_data_frame(&mut self) {
         self.sequence.accept();
         self.status.received.data_frames += 1;

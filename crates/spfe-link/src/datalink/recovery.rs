@@ -1,18 +1,18 @@
-//! Error recovery buffer and transmit numbering (50-11C 5.7.6.3, 5.7.7).
+//! Error recovery buffer and numbering of sent items (50-11C 5.7.6.3, 5.7.7).
 //!
-//! An item is stored before it is numbered and sent, as a resend gives it another number. The
-//! classes are kept apart, so that data never takes the room of an FCT or a broadcast message.
+//! An item is stored before it gets its number, because a resend gives it another one. The kinds of
+//! items have separate queues, so that data never takes the room of an FCT or a broadcast message.
 
 use super::broadcast::LinkBroadcast;
 use super::buffer::{Ring, Store};
 use super::queue::Queue;
 use super::sequence::seq_num;
 
-/// Most items without acknowledgement.
+/// Maximum number of unacknowledged items.
 pub const ITEMS: usize = 127;
-/// Items that data leaves free, for FCTs and broadcast messages.
+/// Items that data leaves free for FCTs and broadcast messages.
 const RESERVE: usize = 8;
-/// Broadcast messages kept.
+/// Maximum number of unacknowledged broadcast messages.
 pub const BROADCASTS: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,7 @@ pub(super) struct Message {
     seq: u8,
 }
 
-/// An ACK or NACK that matches nothing outstanding.
+/// An ACK or NACK matches no outstanding item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProtocolError;
 
@@ -44,9 +44,9 @@ pub(super) struct Recovery<B> {
     pub frames: Queue<Frame, 128>,
     pub fcts: Queue<Fct, 128>,
     pub broadcasts: Queue<Message, BROADCASTS>,
-    /// Transmit count.
+    /// Number of the last item sent.
     count: u8,
-    /// Count of the last acknowledgement.
+    /// Number of the last acknowledged item.
     acknowledged: u8,
     /// Transmit polarity flag.
     negative: bool,
@@ -83,7 +83,7 @@ impl<B: Store> Recovery<B> {
         self.items() == 0
     }
 
-    /// Whether a segment fits.
+    /// Whether a segment of this many words fits.
     pub fn has_room(&self, words: usize) -> bool {
         self.words.free() >= words && self.items() < ITEMS - RESERVE
     }
@@ -106,7 +106,7 @@ impl<B: Store> Recovery<B> {
         self.seq()
     }
 
-    /// The EDF of the next frame is sent: its number.
+    /// Gives the next frame its number when its EDF is sent.
     pub fn send_frame(&mut self) -> u8 {
         let seq = self.number();
         if let Some(frame) = self.frames.next_mut() {
@@ -116,7 +116,7 @@ impl<B: Store> Recovery<B> {
         seq
     }
 
-    /// The next FCT is sent: its virtual channel and number.
+    /// Gives the next FCT its number when it is sent. Returns its virtual channel and number.
     pub fn send_fct(&mut self) -> (u8, u8) {
         let seq = self.number();
         let mut vc = 0;
@@ -128,7 +128,7 @@ impl<B: Store> Recovery<B> {
         (vc, seq)
     }
 
-    /// The EBF of the next broadcast frame is sent: its number.
+    /// Gives the next broadcast frame its number when its EBF is sent.
     pub fn send_broadcast(&mut self) -> u8 {
         let seq = self.number();
         if let Some(message) = self.broadcasts.next_mut() {
@@ -138,7 +138,7 @@ impl<B: Store> Recovery<B> {
         seq
     }
 
-    /// A frame of words that are put into [`Self::words`] now.
+    /// Adds a frame; the caller puts its words into [`Self::words`] right after.
     pub fn store_frame(&mut self, vc: u8, words: usize) {
         let start = self.words.tail();
         self.frames.push(Frame { vc, seq: 0, words, start });
@@ -152,12 +152,12 @@ impl<B: Store> Recovery<B> {
         self.broadcasts.push(Message { broadcast, seq: 0 });
     }
 
-    /// Whether an ACK or NACK has the polarity of what is being sent.
+    /// Whether an ACK or NACK has the polarity of the items being sent.
     pub fn is_valid(&self, seq: u8) -> bool {
         (seq >> 7 != 0) == self.negative
     }
 
-    /// A valid ACK: forgets what is acknowledged.
+    /// Processes a valid ACK: removes the acknowledged items.
     pub fn acknowledge(&mut self, seq: u8) -> Result<(), ProtocolError> {
         let last = self.acknowledged;
         let age = |seq: u8| seq.wrapping_sub(last) & 0x7f;
@@ -180,7 +180,7 @@ impl<B: Store> Recovery<B> {
         Ok(())
     }
 
-    /// A valid NACK: the rest is to be sent again with the other polarity.
+    /// Processes a valid NACK: the remaining items are sent again with the other polarity.
     pub fn refuse(&mut self, seq: u8) -> Result<(), ProtocolError> {
         self.acknowledge(seq)?;
         self.count = seq & 0x7f;

@@ -8,46 +8,46 @@ pub enum LinkResetState {
     /// Power-on, or Interface Reset.
     #[default]
     ConfigurationReset,
-    /// Everything of this end is reset, the lanes too.
+    /// This end is being reset, its lanes too.
     NearEndReset,
-    /// Waits for the far end to be reset.
+    /// Waiting for the far end to be reset.
     CheckFarEndReset,
     /// Normal operation.
     LinkInitialised,
 }
 
-/// The machine.
+/// The link reset state machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkReset {
     state: LinkResetState,
-    /// The lanes have not been told of the reset yet.
+    /// LaneReset has not been sent to the lanes yet.
     lane_reset: bool,
-    /// Lanes that told of a capability since the link is initialised and no lane was active.
+    /// Mask of lanes that delivered a capability since the link came up, while no lane was active.
     heard: u16,
-    /// Word periods that this end has waited for the far end although rows could be sent.
+    /// Word periods for which this end has waited for the far end while rows could be sent.
     waited: u32,
 }
 
 impl LinkReset {
-    /// The state.
+    /// Current state.
     #[inline(always)]
     pub const fn state(&self) -> LinkResetState {
         self.state
     }
 
-    /// Normal operation.
+    /// Whether the link works normally.
     #[inline(always)]
     pub const fn is_initialised(&self) -> bool {
         matches!(self.state, LinkResetState::LinkInitialised)
     }
 
-    /// Interface Reset.
+    /// Starts an Interface Reset.
     pub fn interface_reset(&mut self) {
         self.state = LinkResetState::ConfigurationReset;
         self.lane_reset = true;
     }
 
-    /// Link Reset command, protocol error or overflow of an input buffer.
+    /// Starts a link reset: by command, after a protocol error, or after an input buffer overflow.
     pub fn link_reset(&mut self) {
         if self.state != LinkResetState::ConfigurationReset {
             self.state = LinkResetState::NearEndReset;
@@ -55,17 +55,17 @@ impl LinkReset {
         self.lane_reset = true;
     }
 
-    /// Whether LaneReset goes to all lanes now. It is asked in every word period.
+    /// Whether to send LaneReset to all lanes now. Call it in every word period.
     pub fn take_lane_reset(&mut self) -> bool {
         core::mem::take(&mut self.lane_reset)
     }
 
-    /// A word period without a row has gone by. `rows_pass`: lanes are active and aligned. True
-    /// when this end has to be reset now.
+    /// A word period without a row has passed. `rows_pass`: the lanes are active and aligned.
+    /// Returns true when this end must reset its state now.
     ///
-    /// Lanes that are active bring no INIT3: a far end that is initialised and has missed the flag
-    /// of this end would never be asked again. After `retry` word periods (0 is never) the lanes
-    /// start anew, and it hears the flag while none of its lanes is active.
+    /// Active lanes deliver no INIT3. A far end that works normally and missed this end's LinkReset
+    /// flag would therefore never see it. After `retry` word periods (0 means never) the lanes
+    /// restart, and the far end receives the flag while none of its lanes is active.
     pub fn step(&mut self, rows_pass: bool, retry: u32) -> bool {
         match self.state {
             LinkResetState::ConfigurationReset => {
@@ -73,7 +73,7 @@ impl LinkReset {
                 self.state = LinkResetState::NearEndReset;
                 false
             }
-            // The lanes are reset before the far end is listened to.
+            // The lanes are reset before this end listens to the far end.
             LinkResetState::NearEndReset if !self.lane_reset => {
                 self.state = LinkResetState::CheckFarEndReset;
                 self.waited = 0;
@@ -91,10 +91,10 @@ impl LinkReset {
         }
     }
 
-    /// Three identical INIT3 were received on a lane. True when the far end asks for a link reset.
+    /// A lane received three identical INIT3. Returns true if the far end asks for a link reset.
     ///
-    /// The lanes of one initialisation tell of it one after the other, so the first word of each
-    /// is not taken for a new reset; a second one is.
+    /// All lanes of one initialisation report the flag one after the other. The first report of
+    /// each lane is therefore not a new reset; the second one is.
     pub fn far_end_capability(&mut self, lane: u8, field: u8, any_lane_active: bool) -> bool {
         let bit = 1u16 << (lane & 15);
         let heard = self.heard & bit != 0;
@@ -121,7 +121,7 @@ impl LinkReset {
         }
     }
 
-    /// A lane is active: from now on any capability with the flag is a new reset.
+    /// A lane is active: from now on, every capability with the flag is a new reset.
     #[inline(always)]
     pub fn lane_active(&mut self) {
         self.heard = u16::MAX;

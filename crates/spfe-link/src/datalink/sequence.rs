@@ -1,6 +1,6 @@
 //! Receive counter, receive error state machine and replies (50-11C 5.7.6.3, 5.7.7).
 
-/// Sequence number byte: bits 6:0 count, bit 7 polarity.
+/// Builds a sequence number: bits 6:0 count, bit 7 polarity.
 #[inline(always)]
 pub const fn seq_num(count: u8, negative: bool) -> u8 {
     count & 0x7f | (negative as u8) << 7
@@ -9,26 +9,26 @@ pub const fn seq_num(count: u8, negative: bool) -> u8 {
 /// States of the receive error state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiveError {
-    /// After link reset.
+    /// No error, polarity positive. State after a link reset.
     #[default]
     ValidPositive,
     /// No error, polarity negative.
     ValidNegative,
-    /// Waits for the resend with positive polarity.
+    /// An error was reported; waiting for the resend with positive polarity.
     ErrorPositive,
-    /// Waits for the resend with negative polarity.
+    /// An error was reported; waiting for the resend with negative polarity.
     ErrorNegative,
 }
 
-/// What is to be told to the far end.
+/// Reply that is due to the far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acknowledgement {
-    /// Nothing.
+    /// No reply is due.
     #[default]
     None,
-    /// An ACK.
+    /// An ACK is due.
     Ack,
-    /// A NACK.
+    /// A NACK is due.
     Nack,
 }
 
@@ -41,7 +41,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// After link reset.
+    /// State after a link reset.
     pub const fn new() -> Self {
         Self { count: 0, state: ReceiveError::ValidPositive, reply: Acknowledgement::None }
     }
@@ -56,18 +56,18 @@ impl Sequence {
         self.state
     }
 
-    /// What is to be told to the far end.
+    /// Reply that is due to the far end.
     #[inline(always)]
     pub const fn reply(&self) -> Acknowledgement {
         self.reply
     }
 
-    /// Receive polarity flag: true is negative.
+    /// Whether the receive polarity is negative.
     pub const fn is_negative(&self) -> bool {
         matches!(self.state, ReceiveError::ValidNegative | ReceiveError::ErrorNegative)
     }
 
-    /// Whether an EDF, EBF or FCT is the next one.
+    /// Whether an EDF, EBF or FCT has the next number.
     pub const fn is_next(&self, seq: u8) -> bool {
         seq == seq_num(self.count.wrapping_add(1), self.is_negative())
     }
@@ -77,13 +77,13 @@ impl Sequence {
         seq == seq_num(self.count, self.is_negative())
     }
 
-    /// An item is accepted.
+    /// Counts an accepted item and requests an ACK.
     pub fn accept(&mut self) {
         self.count = (self.count + 1) & 0x7f;
         self.request_ack();
     }
 
-    /// An ACK is asked for; it replaces a NACK that waits.
+    /// Requests an ACK; it replaces a pending NACK.
     pub fn request_ack(&mut self) {
         self.reply = Acknowledgement::Ack;
         self.state = match self.state {
@@ -93,7 +93,7 @@ impl Sequence {
         };
     }
 
-    /// A NACK is asked for by a damaged frame; it replaces an ACK that waits.
+    /// Requests a NACK after a damaged frame; it replaces a pending ACK.
     pub fn request_nack(&mut self) {
         self.reply = Acknowledgement::Nack;
         self.state = match self.state {
@@ -103,7 +103,7 @@ impl Sequence {
         };
     }
 
-    /// A word with a good CRC had the wrong number.
+    /// A word with a good CRC had the wrong number: requests a NACK.
     pub fn sequence_error(&mut self, seq: u8) {
         let same = seq >> 7 == self.is_negative() as u8;
         self.reply = Acknowledgement::Nack;
@@ -116,7 +116,7 @@ impl Sequence {
         };
     }
 
-    /// Number in an ACK: count and polarity; in a NACK: count and the other polarity.
+    /// Number for the reply: count and polarity for an ACK, count and inverse polarity for a NACK.
     pub const fn reply_seq(&self) -> u8 {
         match self.reply {
             Acknowledgement::Nack => seq_num(self.count, !self.is_negative()),
@@ -124,7 +124,7 @@ impl Sequence {
         }
     }
 
-    /// The reply is sent.
+    /// The reply was sent.
     pub fn replied(&mut self) {
         self.reply = Acknowledgement::None;
     }

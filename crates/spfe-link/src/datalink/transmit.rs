@@ -9,7 +9,7 @@ use crate::qos::UPDATE_ROWS;
 use crate::row::Row;
 use crate::word::Word;
 
-/// Rows from one FULL to the next.
+/// Minimum number of rows between two FULLs.
 const FULL_ROWS: u64 = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,42 +17,42 @@ enum Frame {
     #[default]
     None,
     Idle {
-        /// PRBS words that still may follow.
+        /// Pseudo-random words that may still follow.
         left: u8,
     },
-    /// The next frame of the error recovery buffer, at a position of its words.
+    /// A frame of the error recovery buffer, and the position of its next word.
     Data {
         position: usize,
         end: usize,
-        /// Channel to be charged: it is not a resend.
+        /// Virtual channel to charge for the bandwidth; `None` for a resend.
         vc: Option<u8>,
         rows: u32,
     },
 }
 
-/// What is being sent.
+/// State of the transmit side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmitter {
     frame: Frame,
-    /// Words of the broadcast frame under way that are sent; 0: none is under way.
+    /// Words already sent of the broadcast frame in progress; 0 if there is none.
     broadcast: u8,
     crc8: Crc8,
     retry: bool,
     no_lane: bool,
-    /// Rows sent since link reset.
+    /// Rows sent since the link reset.
     rows: u64,
-    /// First row that may be an ACK.
+    /// First row in which an ACK may be sent.
     next_ack: u64,
-    /// Something finds no room in the error recovery buffer.
+    /// Something waits for room in the error recovery buffer.
     full: bool,
     next_full: u64,
     full_after_error: bool,
-    /// Rows since the bandwidth credits were brought up to date.
+    /// Rows since the bandwidth credits were last updated.
     since_update: u32,
     fct_turn: u32,
-    /// Rows that the frame under way can go on for without a look at anything else.
+    /// Rows for which the frame in progress can continue without checking anything else.
     quiet: u32,
-    /// Rows of those that are not counted yet.
+    /// Rows of those that are not accounted for yet.
     skipped: u32,
 }
 
@@ -69,12 +69,12 @@ impl Transmitter {
         self.broadcast != 0
     }
 
-    /// A valid NACK: RETRY goes next.
+    /// A valid NACK was received: RETRY is sent next.
     pub fn retry(&mut self) {
         self.retry = true;
     }
 
-    /// A word was damaged: it may have been an acknowledgement.
+    /// A word was damaged, and may have been an acknowledgement.
     pub fn ask_when_idle(&mut self) {
         self.full_after_error = true;
     }
@@ -84,7 +84,7 @@ impl Transmitter {
         self.full = false;
     }
 
-    /// Something has changed: everything is looked at before the next row.
+    /// Something changed: checks everything before the next row.
     #[inline(always)]
     pub fn look_up(&mut self) {
         self.quiet = 0;
@@ -99,8 +99,8 @@ impl Transmitter {
 }
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
-    /// The row of this word period on some data-sending lanes. `lanes` is 0 when none is active or
-    /// they are not aligned; then, and while the link is being reset, there is no row.
+    /// Returns the row of this word period for `lanes` data-sending lanes. `lanes` is 0 while no
+    /// lane is active or the lanes are not aligned. Then, and during a link reset, there is no row.
     #[inline(always)]
     pub fn transmit(&mut self, lanes: usize) -> Option<Row<L>> {
         if lanes == 0 || !self.reset.is_initialised() {
@@ -118,7 +118,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         Some(self.transmit_checked(lanes))
     }
 
-    /// The next row of the frame under way; none if it is through.
+    /// The next row of the frame in progress; `None` if the frame is complete.
     #[inline(always)]
     fn continue_frame(&mut self, lanes: usize) -> Option<Row<L>> {
         match &mut self.transmitter.frame {
@@ -142,7 +142,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// A row before which everything is looked at. Apart, so that the other rows stay short.
+    /// A row before which everything is checked. A separate function keeps the common path short.
     #[inline(never)]
     fn transmit_checked(&mut self, lanes: usize) -> Row<L> {
         self.count_rows();
@@ -161,7 +161,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Goes on with the frame, and finds out for how many rows it can without looking up.
+    /// Continues the frame, and computes for how many rows nothing else needs checking.
     fn go_on(&mut self, lanes: usize) -> Row<L> {
         let row = self.continue_frame(lanes);
         let t = &self.transmitter;
@@ -176,13 +176,13 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         if t.full {
             quiet = quiet.min(until(t.next_full));
         }
-        // Something waits for room, or to be looked at between frames.
+        // Something waits for room, or for the end of an idle frame.
         let idle = matches!(t.frame, Frame::Idle { .. });
         if self.fct_due != 0 || idle && self.qos.competing(self.ready) != 0 {
             quiet = 0;
         }
         self.transmitter.quiet = quiet;
-        // There is always a row here; the other way costs a SIF.
+        // There is always a row here. If there were none, a SIF would do no harm.
         row.unwrap_or_else(|| Row::Control(self.start_idle_frame()))
     }
 
@@ -207,8 +207,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Rows of idle frames went by that nobody looked at: credit of broadcast messages and of
-    /// virtual channels goes on. Without effect while no rows are sent.
+    /// Accounts for rows of idle frames that were skipped: the credits of broadcast messages and
+    /// virtual channels go on. No effect while no rows are sent.
     pub fn leave_out(&mut self, rows: u32) {
         if rows != 0 && self.reset.is_initialised() && !self.transmitter.no_lane {
             self.transmitter.skipped = self.transmitter.skipped.saturating_add(rows - 1);
@@ -216,7 +216,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Counts this row, and those since the last time.
+    /// Accounts for this row and the skipped ones.
     fn count_rows(&mut self) {
         self.reset.lane_active();
         let t = &mut self.transmitter;
@@ -225,7 +225,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         t.quiet = 0;
         t.skipped = 0;
         t.rows += u64::from(rows);
-        // All credit is full long before.
+        // The credits are full long before this saturates.
         t.since_update = t.since_update.saturating_add(rows);
         self.flow.rows(rows);
         let t = &self.transmitter;
@@ -239,7 +239,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.transmitter.since_update = 0;
     }
 
-    /// Words that go before those of data and idle frames, in their order.
+    /// Words that take precedence over data and idle frames, in the order of the standard.
     fn urgent(&mut self) -> Option<Word> {
         if self.transmitter.retry {
             return Some(self.send_retry());
@@ -267,7 +267,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         None
     }
 
-    /// RETRY cuts every frame; what was cut is still to be sent.
+    /// RETRY ends every frame in progress; an unfinished frame is sent again.
     fn send_retry(&mut self) -> Word {
         self.transmitter.retry = false;
         self.transmitter.broadcast = 0;
@@ -279,7 +279,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         ControlWord::Retry.encode()
     }
 
-    /// Moves a new broadcast message into the error recovery buffer, if one may go.
+    /// Moves a new broadcast message to the error recovery buffer, if one may be sent.
     #[inline(always)]
     fn take_broadcast(&mut self) -> bool {
         self.waiting.len() != 0 && self.flow.may_send() && self.take_waiting_broadcast()
@@ -334,7 +334,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         ControlWord::Ack { seq, crc: 0 }.sealed()
     }
 
-    /// Moves a new FCT into the error recovery buffer, round-robin over the virtual channels.
+    /// Moves a new FCT to the error recovery buffer, round-robin over the virtual channels.
     fn take_fct(&mut self) -> bool {
         if !self.recovery.has_fct_room() {
             self.transmitter.blocked();
@@ -379,8 +379,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         ControlWord::Edf { seq, crc: 0 }.encode()
     }
 
-    /// The first word of a data frame if there is one to send, else a SIF; none if the idle frame
-    /// goes on.
+    /// The first word of a data frame if there is one to send, otherwise a SIF; `None` if the idle
+    /// frame continues.
     fn between_frames(&mut self) -> Option<Word> {
         if let Some(frame) = self.recovery.frames.next().copied() {
             return Some(self.start_data_frame(frame.vc, frame.start, frame.words, false));
@@ -408,7 +408,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// Moves a segment of a virtual channel into the error recovery buffer (5.7.2), if it has room.
+    /// Moves a segment of a virtual channel to the error recovery buffer if it has room (5.7.2).
     fn take_segment(&mut self, vc: usize) -> Option<(usize, usize)> {
         let most = self.segment();
         let (Some(output), Some(credit)) = (self.outputs.get_mut(vc), self.credit.get_mut(vc))

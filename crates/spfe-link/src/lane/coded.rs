@@ -1,4 +1,4 @@
-//! Bits instead of words: symbol synchronisation and the 8b/10b code round a lane (50-11C 5.5.6 to
+//! Bits instead of words: symbol synchronisation and the 8b/10b code of a lane (50-11C 5.5.6 to
 //! 5.5.9).
 
 use super::{Lane, LaneParameters};
@@ -7,7 +7,7 @@ use crate::word::Word;
 
 const GROUP: u64 = (1 << GROUP_BITS) - 1;
 
-/// Finds the word boundary: K28.5 and K28.7, the only symbols with a comma, stand in symbol 0.
+/// Finds the word boundary. Only K28.5 and K28.7 contain a comma, and both are always symbol 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitSync {
     before: u64,
@@ -15,18 +15,18 @@ pub struct BitSync {
 }
 
 impl BitSync {
-    /// With groups taken as they come, until a comma stands elsewhere.
+    /// Initial state: groups of 40 bits count as words until a comma is found elsewhere.
     pub const fn new() -> Self {
         Self { before: 0, offset: 0 }
     }
 
-    /// Where in the groups words begin, 0 to 39.
+    /// Bit at which words begin in the groups, 0 to 39.
     pub const fn offset(&self) -> u32 {
         self.offset
     }
 
-    /// The next 40 bits of the line: the 40 bits of a word that begins in those before, and whether
-    /// the boundary moved for it.
+    /// Processes the next 40 bits of the line. Returns the 40 bits of the word that begins in the
+    /// group before, and whether the word boundary moved.
     #[inline(always)]
     pub fn receive(&mut self, group: u64) -> (u64, bool) {
         let before = core::mem::replace(&mut self.before, group & GROUP);
@@ -39,17 +39,18 @@ impl BitSync {
     }
 }
 
-/// Where the pattern 0011111 or 1100000 begins.
+/// Position of the pattern 0011111 or 1100000.
 #[inline(always)]
 const fn commas(bits: u64) -> u64 {
-    // Where a bit differs from the one before it, and where one of two, of four does.
+    // Bits that differ from the bit before them; then groups of two and of four bits where one
+    // differs.
     let differs = bits ^ bits >> 1;
     let of_two = differs | differs >> 1;
     let of_four = of_two | of_two >> 2;
     differs >> 1 & !(differs | of_four >> 2)
 }
 
-/// The code between a lane and its line, with `inverts_words` false in the lane's configuration.
+/// Coder between a lane and its line. The lane's configuration must have `inverts_words` false.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LaneCoder {
     encoder: SymbolEncoder,
@@ -57,14 +58,14 @@ pub struct LaneCoder {
     bits: BitSync,
     error_symbols: u64,
     realignments: u64,
-    /// Sent last, for the near-end serial loopback.
+    /// Bits sent last, for the near-end serial loopback.
     sent: Option<u64>,
-    /// To be sent: what was received, while the far-end serial loopback is on.
+    /// While the far-end serial loopback is on: the received bits to send back.
     back: Option<Option<u64>>,
 }
 
 impl LaneCoder {
-    /// At negative disparity, without a word boundary.
+    /// Initial state: negative disparity, no word boundary.
     pub const fn new() -> Self {
         Self {
             encoder: SymbolEncoder::new(crate::code::Disparity::Minus),
@@ -77,7 +78,7 @@ impl LaneCoder {
         }
     }
 
-    /// The 40 bits of the word that [`Lane::transmit`] gave.
+    /// Encodes the word that [`Lane::transmit`] returned.
     #[inline(always)]
     pub fn transmit(&mut self, word: Option<Word>) -> Option<u64> {
         let Some(word) = word else {
@@ -92,8 +93,8 @@ impl LaneCoder {
         }
     }
 
-    /// 40 bits of the line to the word for [`Lane::receive`], cut at any place. Inverts them if the
-    /// lane says so, and tells it when the word boundary moves.
+    /// Decodes 40 bits of the line, cut at any place, to the word for [`Lane::receive`]. Inverts
+    /// the bits if the lane asks for it, and tells the lane when the word boundary moves.
     #[inline(always)]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
         let LaneParameters { near_end_serial_loopback, far_end_serial_loopback, .. } =
@@ -116,19 +117,19 @@ impl LaneCoder {
         Some(word)
     }
 
-    /// The serial loopbacks: what is received, and what is to be sent next.
+    /// Applies the serial loopbacks. Returns the bits to receive.
     #[inline(never)]
     fn loop_back(&mut self, parameters: &LaneParameters, line: Option<u64>) -> Option<u64> {
         self.back = parameters.far_end_serial_loopback.then_some(line);
         if parameters.near_end_serial_loopback { self.sent } else { line }
     }
 
-    /// Symbols that were no code or of the wrong disparity.
+    /// Number of symbols that were no code or had the wrong disparity.
     pub const fn error_symbols(&self) -> u64 {
         self.error_symbols
     }
 
-    /// Times that the word boundary moved.
+    /// Number of times that the word boundary moved.
     pub const fn realignments(&self) -> u64 {
         self.realignments
     }

@@ -1,14 +1,16 @@
-//! The receive elastic buffer: takes up the difference of two clocks in SKIP words (50-11C 5.5.5).
+//! Receive elastic buffer: deletes or repeats SKIP words to absorb the difference between two
+//! clocks
+//! (50-11C 5.5.5).
 
 use crate::control::ControlWord;
 use crate::word::Word;
 
 const SKIP: Word = ControlWord::Skip.encode();
-/// Words it has room for.
+/// Capacity in words.
 pub const DEPTH: usize = 8;
 const MIDDLE: usize = DEPTH / 2;
 
-/// A buffer that is written at the rate of the far end and read at that of the near end.
+/// A buffer that is written at the rate of the far end and read at the rate of the near end.
 #[derive(Clone, Debug)]
 pub struct ElasticBuffer {
     words: [Word; DEPTH],
@@ -27,14 +29,14 @@ impl Default for ElasticBuffer {
 }
 
 impl ElasticBuffer {
-    /// Half full of SKIP words.
+    /// Creates a buffer that is half full of SKIP words.
     pub const fn new() -> Self {
         let words = [SKIP; DEPTH];
         Self { words, first: 0, count: MIDDLE, lost: false, deleted: 0, repeated: 0, slips: 0 }
     }
 
-    /// A word from the line. A SKIP is deleted while the buffer is more than half full. With no
-    /// room left the word is lost, and the next one becomes an RXERR.
+    /// Writes a word from the line. A SKIP is deleted while the buffer is more than half full. If
+    /// the buffer is full the word is lost, and the next one becomes an RXERR.
     pub fn write(&mut self, word: Word) {
         if word == SKIP && self.count > MIDDLE {
             self.deleted += 1;
@@ -52,8 +54,8 @@ impl ElasticBuffer {
         (self.count < DEPTH).then(|| (self.first + self.count) % DEPTH)
     }
 
-    /// A word for the lane. A SKIP is repeated while the buffer is less than half full; an empty
-    /// buffer gives an RXERR.
+    /// Reads a word for the lane. A SKIP is repeated while the buffer is less than half full. An
+    /// empty buffer returns an RXERR.
     pub fn read(&mut self) -> Word {
         if self.count == 0 {
             self.slips += 1;
@@ -69,22 +71,22 @@ impl ElasticBuffer {
         word
     }
 
-    /// Words inside.
+    /// Number of words in the buffer.
     pub const fn fill(&self) -> usize {
         self.count
     }
 
-    /// SKIP words deleted.
+    /// Number of SKIP words deleted.
     pub const fn deleted(&self) -> u64 {
         self.deleted
     }
 
-    /// SKIP words repeated.
+    /// Number of SKIP words repeated.
     pub const fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// Words lost or invented for want of a SKIP.
+    /// Number of words lost or inserted because no SKIP came in time.
     pub const fn slips(&self) -> u64 {
         self.slips
     }

@@ -2,37 +2,39 @@
 
 use super::state::{LaneState, LostSignalCause};
 
-/// What never changes while a lane exists: rates, and the choices the standard leaves open.
+/// Settings that never change while a lane exists: rates, and choices that the standard leaves
+/// open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneConfig {
-    /// Words per second: the signalling rate divided by 40.
+    /// Words per second: the signalling rate in bit/s divided by 40.
     pub word_rate_hz: u64,
     /// Data words after each INIT1 and INIT2, 0 to 64.
     pub filler_words: u8,
-    /// Data words after each INIT3. Receivers take any number.
+    /// Data words after each INIT3. Receivers accept any number.
     pub init3_filler_words: u8,
-    /// Words from one SKIP to the next; 0: the layer above gives the SKIP words.
+    /// Words between two SKIPs; 0: the layer above inserts the SKIPs.
     pub skip_interval_words: u32,
-    /// Initialisation timer, from Started until Active.
+    /// Initialisation timer in words, from Started until Active.
     pub init_timeout_words: u32,
-    /// Words without RXERR that Started waits for.
+    /// Words without RXERR that are needed to leave Started.
     pub started_words: u32,
-    /// STANDBY or LOST_SIGNAL words of a burst.
+    /// Number of STANDBY or LOST_SIGNAL words in a burst.
     pub burst_words: u8,
-    /// One is taken off the RXERR counter each time so many words came in (15000 to 16384).
+    /// Number of words after which the RXERR counter goes down by one (15000 to 16384).
     pub rxerr_leak_words: u32,
-    /// A damaged symbol makes an RXERR of the word before, too (50-11C 5.5.7).
+    /// Whether a damaged symbol also makes an RXERR of the word before it (50-11C 5.5.7).
     pub rxerr_preceding: bool,
-    /// So many erroneous words in a row lose synchronisation.
+    /// Number of consecutive erroneous words that lose synchronisation.
     pub sync_error_words: u8,
-    /// Whether the erroneous word that ends Ready is the first of them.
+    /// Whether the erroneous word that ends Ready counts as the first of them.
     pub sync_counts_first: bool,
-    /// The lane undoes a swapped pair on words; false where [`super::LaneCoder`] does it on bits.
+    /// The lane itself corrects swapped wires, on words. False where [`super::LaneCoder`] does it
+    /// on bits.
     pub inverts_words: bool,
 }
 
 impl LaneConfig {
-    /// Lane at a signalling rate of 6.25 Gbit/s.
+    /// A lane at a signalling rate of 6.25 Gbit/s.
     pub const fn new() -> Self {
         Self {
             word_rate_hz: 156_250_000,
@@ -50,7 +52,7 @@ impl LaneConfig {
         }
     }
 
-    /// A time in word periods, rounded up.
+    /// Converts a time to word periods, rounded up.
     pub const fn words_in_ns(&self, ns: u64) -> u32 {
         let words = (self.word_rate_hz as u128 * ns as u128).div_ceil(1_000_000_000);
         if words > u32::MAX as u128 { u32::MAX } else { words as u32 }
@@ -63,33 +65,34 @@ impl Default for LaneConfig {
     }
 }
 
-/// Parameters, which management may change at any time.
+/// Parameters that management may change at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneParameters {
-    /// Start, and keep trying.
+    /// Start the lane, and keep trying.
     pub lane_start: bool,
-    /// Start when the far end does.
+    /// Start the lane when the far end starts.
     pub auto_start: bool,
-    /// Held in ClearLine.
+    /// Hold the lane in ClearLine.
     pub lane_reset: bool,
-    /// What is received is what is sent here.
+    /// Near-end parallel loopback: the lane receives its own words.
     pub near_end_parallel_loopback: bool,
-    /// What is sent is what is received.
+    /// Far-end parallel loopback: the lane sends back the received words.
     pub far_end_parallel_loopback: bool,
-    /// Physical layer: the bits received are those sent here. [`super::LaneCoder`] does it.
+    /// Near-end serial loopback: the lane receives its own bits. Done by [`super::LaneCoder`].
     pub near_end_serial_loopback: bool,
-    /// Physical layer: the bits sent are those received. [`super::LaneCoder`] does it.
+    /// Far-end serial loopback: the lane sends back the received bits. Done by
+    /// [`super::LaneCoder`].
     pub far_end_serial_loopback: bool,
-    /// Sent in STANDBY.
+    /// Reason to send in STANDBY.
     pub standby_reason: u8,
-    /// The lane sends (a multi-lane parameter).
+    /// Enables the transmitter (a parameter of the multi-lane layer).
     pub tx_en: bool,
-    /// The lane receives (a multi-lane parameter).
+    /// Enables the receiver (a parameter of the multi-lane layer).
     pub rx_en: bool,
 }
 
 impl LaneParameters {
-    /// After reset.
+    /// Values after reset.
     pub const fn new() -> Self {
         Self {
             lane_start: false,
@@ -112,31 +115,31 @@ impl Default for LaneParameters {
     }
 }
 
-/// Status. Flags stay until they are cleared.
+/// Status. A flag stays set until it is cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneStatus {
     /// Lane state.
     pub state: LaneState,
     /// RXERR counter, 0 to 255.
     pub rxerr_count: u8,
-    /// It reached 255.
+    /// The RXERR counter reached 255.
     pub rxerr_overflow: bool,
-    /// The far end went to standby.
+    /// The far end went into standby.
     pub far_end_standby: bool,
-    /// Why, as it said.
+    /// Reason that the far end gave for its standby.
     pub far_end_standby_reason: u8,
     /// The initialisation timer ran out.
     pub timeout: bool,
     /// The far end lost its signal.
     pub far_end_lost_signal: bool,
-    /// Why, as it said: 0 no signal, 1 RXERR counter, 2 INIT1.
+    /// Cause that the far end gave: 0 no signal, 1 RXERR counter, 2 INIT1.
     pub far_end_lost_signal_cause: u8,
-    /// Why this end last sent LOST_SIGNAL.
+    /// Cause of the LOST_SIGNAL that this end sent last.
     pub lost_signal_cause: Option<LostSignalCause>,
-    /// Capability field of the last three equal INIT3.
+    /// Capability field of the last three identical INIT3.
     pub far_end_capability: Option<u8>,
-    /// Received bits are inverted.
+    /// The received bits are inverted.
     pub rx_polarity_inverted: bool,
-    /// No signal is received (physical layer).
+    /// The physical layer receives no signal.
     pub no_signal: bool,
 }

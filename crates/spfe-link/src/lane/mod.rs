@@ -1,8 +1,9 @@
 //! A lane: initialisation, SKIP and IDLE, word synchronisation, RXERR, loopbacks (50-11C 5.5).
 //!
-//! Once in each word period call [`Lane::transmit`], then [`Lane::receive`]. On the line, `None` is
-//! a driver that is off, or a cable that is pulled. A lane works on words; [`LaneCoder`] puts the code
-//! and the bits of the line round it.
+//! In each word period call [`Lane::transmit`] once, then [`Lane::receive`]. On the line, `None`
+//! stands for a driver that is off or a cable that is unplugged. A lane works on words;
+//! [`LaneCoder`]
+//! adds the 8b/10b code and the bits of the line.
 
 mod coded;
 mod elastic;
@@ -27,20 +28,20 @@ use seen::Seen;
 pub mod capability {
     /// The sender's link reset is not finished.
     pub const LINK_RESET: u8 = 1;
-    /// LaneStart of the sending lane. The lane puts it in.
+    /// LaneStart of the sending lane. The lane itself sets it.
     pub const LANE_START: u8 = 1 << 1;
-    /// Data frames of the sender are scrambled.
+    /// The sender scrambles its data frames.
     pub const DATA_SCRAMBLED: u8 = 1 << 2;
-    /// The sender knows the multi-lane protocol.
+    /// The sender supports the multi-lane protocol.
     pub const MULTI_LANE: u8 = 1 << 3;
     /// The sender is a routing switch.
     pub const ROUTING_SWITCH: u8 = 1 << 4;
 }
 
-/// How long ClearLine lasts.
+/// Duration of ClearLine.
 pub const CLEAR_LINE_NS: u64 = 2000;
 
-/// Words from one SKIP to the next; without end where the lane gives none.
+/// Words between two SKIPs; the maximum value if the lane sends none.
 const fn skip_interval(config: &LaneConfig) -> u64 {
     match config.skip_interval_words {
         0 => u64::MAX,
@@ -52,24 +53,24 @@ const fn skip_interval(config: &LaneConfig) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Lane {
     config: LaneConfig,
-    /// Management may change them at any time.
+    /// Parameters; management may change them at any time.
     pub parameters: LaneParameters,
     status: LaneStatus,
     sync: WordSync,
     seen: Seen,
     clear_line_words: u32,
-    /// Word periods in this state.
+    /// Word periods since this state was entered.
     periods: u32,
-    /// Word periods since Started.
+    /// Word periods since Started was entered.
     timer: u32,
     /// Words until the next SKIP.
     skip_left: u64,
     filler: Prbs,
     filler_left: u8,
     init3_sent: u8,
-    /// Bits of INIT3 that come from above.
+    /// Bits of the capability field that the layers above set.
     capability: u8,
-    /// As sent in this initialisation.
+    /// Capability field of this initialisation.
     capability_sent: u8,
     capability_event: Option<u8>,
     far_end_active: bool,
@@ -81,7 +82,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// A lane in ClearLine, with the parameters after reset.
+    /// Creates a lane in ClearLine, with the parameters after reset.
     pub fn new(config: LaneConfig) -> Self {
         Self {
             config,
@@ -108,23 +109,23 @@ impl Lane {
         }
     }
 
-    /// What it was made with.
+    /// The configuration that the lane was created with.
     pub const fn config(&self) -> &LaneConfig {
         &self.config
     }
 
-    /// Status, for the management information base.
+    /// Status for the management information base.
     pub const fn status(&self) -> &LaneStatus {
         &self.status
     }
 
-    /// Its state.
+    /// Current state.
     #[inline(always)]
     pub const fn state(&self) -> LaneState {
         self.status.state
     }
 
-    /// Whether words of the upper layers pass.
+    /// Whether words of the layers above pass.
     #[inline(always)]
     pub fn is_active(&self) -> bool {
         self.status.state == LaneState::Active
@@ -135,7 +136,7 @@ impl Lane {
         self.sync.state()
     }
 
-    /// Clears the flags of the status that stay.
+    /// Clears the status flags.
     pub fn clear_status(&mut self) {
         let LaneStatus { state, rxerr_count, far_end_capability, .. } = self.status;
         let LaneStatus { rx_polarity_inverted, no_signal, .. } = self.status;
@@ -149,64 +150,65 @@ impl Lane {
         };
     }
 
-    /// LaneReset: ClearLine at the end of this word period.
+    /// LaneReset: enters ClearLine at the end of this word period.
     pub fn reset(&mut self) {
         self.reset = true;
     }
 
-    /// The bits of the capability field that come from above, see [`capability`]. Those of an
-    /// initialisation are taken as Connected begins.
+    /// Sets the bits of the capability field that come from the layers above, see [`capability`].
+    /// They take effect when Connected is entered.
     pub fn set_capability(&mut self, bits: u8) {
         self.capability = bits & !capability::LANE_START;
     }
 
-    /// The capability field of the INIT3 sent last.
+    /// Capability field of the INIT3 sent last.
     pub const fn capability_sent(&self) -> u8 {
         self.capability_sent
     }
 
-    /// The far end's capability field, once for each time that three equal INIT3 came.
+    /// Takes the capability field of the far end. It is delivered once for each three identical
+    /// INIT3.
     pub fn take_far_end_capability(&mut self) -> Option<u8> {
         self.capability_event.take()
     }
 
-    /// FarEndActive, as the multi-lane layer learnt it from ACTIVE words.
+    /// Sets FarEndActive, which the multi-lane layer learns from ACTIVE words.
     pub fn set_far_end_active(&mut self, active: bool) {
         self.far_end_active = active;
     }
 
-    /// RxOnly: the lane comes up without being heard (50-11C 5.6.5).
+    /// Sets RxOnly: the lane comes up although the far end cannot hear it (50-11C 5.6.5).
     pub fn set_rx_only(&mut self, rx_only: bool) {
         self.rx_only = rx_only;
     }
 
-    /// TxOnly: it comes up without hearing.
+    /// TxOnly: the lane comes up although it cannot hear the far end.
     pub fn tx_only(&self) -> bool {
         let LaneParameters { tx_en, rx_en, .. } = self.parameters;
         tx_en && !rx_en && self.state() != LaneState::ClearLine
     }
 
-    /// Whether received bits are to be inverted, for a physical layer that works on bits.
+    /// Whether a physical layer that works on bits must invert the received bits.
     pub const fn invert_rx(&self) -> bool {
         self.status.rx_polarity_inverted
     }
 
-    /// What the driver last put on the line.
+    /// Word on the line that the driver sent last.
     pub const fn sent(&self) -> Option<Word> {
         self.sent
     }
 
-    /// What the receiver last had from the line.
+    /// Word on the line that the receiver got last.
     pub const fn line(&self) -> Option<Word> {
         self.line
     }
 
-    /// The word boundary moved: the word in progress is lost.
+    /// Reports that the word boundary moved: the word in progress is lost.
     pub fn realign(&mut self) {
         self.sync.lose();
     }
 
-    /// Whether a word offered in this word period would be taken.
+    /// Whether the lane would take a word in this word period.
     #[inline(always)]
     pub fn takes(&self) -> bool {
         self.is_active() && !self.skip_due() && !self.parameters.far_end_parallel_loopback
@@ -217,7 +219,8 @@ impl Lane {
         self.skip_left == 0
     }
 
-    /// One word period of the driver: the word on the line, and whether the offered one was taken.
+    /// Runs the driver for one word period. Returns the word on the line, and whether the offered
+    /// word was taken.
     #[inline(always)]
     pub fn transmit(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
         let LaneParameters { tx_en, far_end_parallel_loopback, .. } = self.parameters;
@@ -290,13 +293,13 @@ impl Lane {
         control.encode()
     }
 
-    /// One word period of the receiver: the line, and the word for the layer above. On the line a
-    /// damaged word is [`Word::RXERR`], or has K0.0 where a symbol is damaged.
+    /// Runs the receiver for one word period. Returns the word for the layer above. On the line, a
+    /// damaged word is [`Word::RXERR`], or has K0.0 in place of each damaged symbol.
     #[inline(always)]
     pub fn receive(&mut self, line: Option<Word>) -> Option<Word> {
         self.line = line;
         match line {
-            // Data words of a lane that runs; any other word takes the longer way.
+            // Fast path: data words of a lane that runs.
             Some(word) if word.k == 0 && self.is_steady() => {
                 self.leak_rxerr();
                 let word = self.sync.receive(word);
@@ -355,7 +358,7 @@ impl Lane {
         self.receive_in_active(word)
     }
 
-    /// A word that may end Active.
+    /// Processes a word that may end Active.
     #[inline(never)]
     fn receive_in_active(&mut self, word: Word) -> Option<Word> {
         let up = if word.k == 0 {
@@ -380,7 +383,7 @@ impl Lane {
         self.is_active() && stays && !changes
     }
 
-    /// Filters what is not for the layers above (50-11C 5.5.4).
+    /// Removes the words that are not for the layers above (50-11C 5.5.4).
     fn receive_control(&mut self, word: Word) -> Option<Word> {
         let control = ControlWord::decode(word);
         self.seen.stop(control);
@@ -412,14 +415,14 @@ impl Lane {
         self.leak = self.leak.saturating_sub(1);
         if self.leak == 0 {
             self.leak = self.config.rxerr_leak_words;
-            // At its limit it stays, for management to read.
+            // The counter stays at its limit for management to read.
             if self.status.rxerr_count != state::RXERR_LIMIT {
                 self.status.rxerr_count = self.status.rxerr_count.saturating_sub(1);
             }
         }
     }
 
-    /// The end of a word period.
+    /// Ends a word period.
     #[inline]
     fn advance(&mut self) {
         self.periods = self.periods.saturating_add(1);

@@ -1,45 +1,46 @@
-//! What was received since the lane came into its state (50-11C 5.5.2).
+//! Words received since the lane entered its state (50-11C 5.5.2).
 
 use crate::control::ControlWord;
 use crate::word::{Word, k};
 
-/// Counters of words received. They stop at their last value.
+/// Counters of received words. They saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Words in a row without RXERR.
+    /// Consecutive words without RXERR.
     pub good_words: u32,
-    /// An INIT1 or INIT2 is among them.
+    /// Whether an INIT1 or INIT2 is among them.
     pub init1_or_init2: bool,
-    /// An INIT1.
+    /// Whether an INIT1 was received.
     pub init1: bool,
-    /// INIT2 without RXERR between them.
+    /// INIT2 words without an RXERR between them.
     pub init2: u8,
-    /// Equal INIT3 without RXERR between them.
+    /// Identical INIT3 words without an RXERR between them.
     pub init3: u8,
-    /// Their capability field.
+    /// Capability field of these INIT3.
     pub capability: u8,
-    /// iINIT1 without RXERR between them.
+    /// Inverted INIT1 words without an RXERR between them.
     pub init1_inverted: u8,
-    /// iINIT2 without RXERR between them.
+    /// Inverted INIT2 words without an RXERR between them.
     pub init2_inverted: u8,
-    /// STANDBY in a row.
+    /// Consecutive STANDBY words.
     pub standby: u8,
-    /// LOST_SIGNAL in a row.
+    /// Consecutive LOST_SIGNAL words.
     pub lost_signal: u8,
-    /// Reason or cause in the last of them.
+    /// Reason or cause in the last STANDBY or LOST_SIGNAL.
     pub stop_field: u8,
-    /// A word that begins with K28.7.
+    /// Whether a word that begins with K28.7 was received.
     pub comma: bool,
 }
 
 impl Seen {
-    /// Into a new state: INIT3 of Connecting still count in Connected.
+    /// Resets the counters for a new state. INIT3 words received in Connecting still count in
+    /// Connected.
     pub fn clear(&mut self, keep_init3: bool) {
         let (init3, capability) = if keep_init3 { (self.init3, self.capability) } else { (0, 0) };
         *self = Self { init3, capability, ..Self::default() };
     }
 
-    /// One more word, in a state of initialisation.
+    /// Counts one more word in a state of initialisation.
     pub fn word(&mut self, word: Word, control: Option<ControlWord>) {
         if word == Word::RXERR {
             *self = Self::default();

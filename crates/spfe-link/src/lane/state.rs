@@ -1,27 +1,27 @@
-//! Lane initialisation and standby: its states, and when they change (50-11C 5.5.2).
+//! Lane initialisation and standby: states and transitions (50-11C 5.5.2).
 
 use super::Lane;
 
-/// State of a lane; the codes are those of the status register.
+/// State of a lane. The values are those of the status register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum LaneState {
-    /// Everything off for 2 us.
+    /// Driver and receiver are off for 2 us.
     #[default]
     ClearLine = 0,
-    /// Off.
+    /// Driver and receiver are off.
     Disabled = 1,
-    /// Listening for a signal.
+    /// Waiting for a signal.
     Wait = 2,
     /// Sending INIT1.
     Started = 3,
-    /// The same, with the received bits inverted.
+    /// Sending INIT1, with the received bits inverted.
     InvertRxPolarity = 4,
     /// Sending INIT2.
     Connecting = 5,
     /// Sending INIT3.
     Connected = 6,
-    /// Words of the upper layers.
+    /// Passing words of the layers above.
     Active = 7,
     /// Sending STANDBY.
     PrepareStandby = 8,
@@ -30,38 +30,38 @@ pub enum LaneState {
 }
 
 impl LaneState {
-    /// The line driver is on (unless the lane only receives).
+    /// Whether the line driver is on, unless the lane only receives.
     pub const fn drives(self) -> bool {
         self as u8 >= Self::Started as u8
     }
 
-    /// Words are received (unless the lane only sends).
+    /// Whether words are received, unless the lane only sends.
     pub const fn receives(self) -> bool {
         self as u8 >= Self::Started as u8
     }
 }
 
-/// Why a lane left Active by itself, as in LOST_SIGNAL.
+/// Reason why a lane left Active by itself, as sent in LOST_SIGNAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LostSignalCause {
-    /// No signal.
+    /// The signal was lost.
     NoSignal = 0,
     /// The RXERR counter reached 255.
     RxerrOverflow = 1,
-    /// The far end starts again.
+    /// The far end started the lane again.
     Init1Received = 2,
 }
 
-/// INIT words in a row that are believed.
+/// Consecutive INIT words that are needed to take effect.
 const INITS: u8 = 3;
-/// STANDBY or LOST_SIGNAL words in a row that are believed.
+/// Consecutive STANDBY or LOST_SIGNAL words that are needed to take effect.
 const STOPS: u8 = 3;
-/// The RXERR counter's last value.
+/// Value at which the RXERR counter stops.
 pub(super) const RXERR_LIMIT: u8 = 255;
 
 impl Lane {
-    /// The state after this word period. Conditions are in the order of the standard.
+    /// State after this word period. The conditions are in the order of the standard.
     pub(super) fn next_state(&mut self) -> LaneState {
         let start = self.parameters.lane_start;
         let wanted = start || self.parameters.auto_start;
@@ -144,7 +144,7 @@ impl Lane {
         }
     }
 
-    /// The end of an initialisation that does not get on.
+    /// State after a transition failed: leaves the initialisation on timeout.
     fn after_failure(&mut self, state: LaneState) -> LaneState {
         if self.timer >= self.config.init_timeout_words {
             self.status.timeout = true;
@@ -156,12 +156,12 @@ impl Lane {
         }
     }
 
-    /// Enough words without RXERR, and an INIT1 or INIT2 among them.
+    /// Whether enough words without RXERR came, and an INIT1 or INIT2 among them.
     fn far_end_started(&self) -> bool {
         self.seen.good_words >= self.config.started_words && self.seen.init1_or_init2
     }
 
-    /// Three STANDBY or three LOST_SIGNAL in a row.
+    /// Whether three consecutive STANDBY or LOST_SIGNAL came; records the reason.
     fn stopped(&mut self) -> bool {
         if self.seen.standby >= STOPS {
             self.status.far_end_standby = true;
@@ -175,7 +175,7 @@ impl Lane {
         true
     }
 
-    /// A lane that only sends has no signal to lose.
+    /// Whether the signal is lost. A lane that only sends cannot lose it.
     fn no_signal(&self) -> bool {
         self.status.no_signal && !self.tx_only()
     }

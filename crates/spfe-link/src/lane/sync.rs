@@ -6,17 +6,17 @@ use crate::word::{Word, k};
 /// State of the receive synchronisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncState {
-    /// No word boundary: every word is an RXERR.
+    /// No word boundary: every word counts as RXERR.
     #[default]
     LostSync,
-    /// Errors came lately.
+    /// Errors came recently.
     CheckSync,
     /// Synchronised.
     Ready,
 }
 
-/// Receive synchronisation of a lane. Words come out one call after they went in, as an erroneous
-/// one makes an RXERR of the one before.
+/// Receive synchronisation of a lane. Each word comes out one call late, because an erroneous word
+/// turns the word before it into an RXERR.
 #[derive(Clone, Copy, Debug)]
 pub struct WordSync {
     state: SyncState,
@@ -28,7 +28,7 @@ pub struct WordSync {
 }
 
 impl WordSync {
-    /// Out of synchronisation.
+    /// Initial state: not synchronised.
     pub const fn new(config: &LaneConfig) -> Self {
         Self {
             state: SyncState::LostSync,
@@ -40,19 +40,19 @@ impl WordSync {
         }
     }
 
-    /// Its state.
+    /// Current state.
     pub const fn state(&self) -> SyncState {
         self.state
     }
 
-    /// Loses synchronisation: the lane is reset, the receiver is off, or the word boundary moved.
+    /// Loses synchronisation: the lane was reset, the receiver is off, or the word boundary moved.
     pub fn lose(&mut self) {
         self.state = SyncState::LostSync;
         self.errors = 0;
         self.held = Word::RXERR;
     }
 
-    /// One word in, the word before it out.
+    /// Takes one word and returns the word before it.
     #[inline]
     pub fn receive(&mut self, raw: Word) -> Word {
         if self.state == SyncState::Ready && raw.k == 0 {
@@ -96,7 +96,7 @@ impl WordSync {
     }
 }
 
-/// Whether a symbol is K0.0.
+/// Whether a symbol of the word is K0.0.
 fn has_error_symbol(word: Word) -> bool {
     word.k != 0 && (0..4).any(|index| word.is_k(index) && word.symbol(index) == k::ERROR)
 }

@@ -1,8 +1,10 @@
-//! The management information base (50-11C 5.9, 6.5): parameters, status and errors of every layer
-//! of an end of a link, under one name each.
+//! The management information base (50-11C 5.9, 6.5): parameters, status and errors of all layers
+//! of
+//! one end of a link, each under its name in the standard.
 //!
-//! A value is a number: a flag is 0 or 1, a set has a bit per lane or time-slot. Errors stay until
-//! [`LinkMib::clear_errors`]. Routing tables and time-outs of a switch are in
+//! Values are numbers: a flag is 0 or 1, a mask has a bit per lane or time-slot. An error stays set
+//! until [`LinkMib::clear_errors`]. The routing tables and time-outs of a switch are not here but
+//! in
 //! [`crate::network::RoutingTable`] and [`crate::network::RoutingSwitch`].
 
 mod read;
@@ -14,30 +16,30 @@ use crate::datalink::{DataLink, Store};
 use crate::multilane::MultiLane;
 use core::fmt;
 
-/// The item with this name, in the spelling of the standard's tables.
+/// Finds the item with this name, in the spelling of the standard.
 pub fn find(name: &str) -> Option<&'static MibInfo> {
     MIB_ITEMS.iter().find(|info| info.title == name)
 }
 
-/// Why an item cannot be read or set.
+/// Reason why an item cannot be read or set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// No item has the name.
+    /// No item has this name.
     Name,
     /// This kind of link has no such item.
     Absent,
-    /// There are so many lanes or channels, or the one link.
+    /// The index is out of range.
     Index {
-        /// How many.
+        /// Number of lanes or virtual channels of the link; 1 for an item of the link itself.
         count: usize,
     },
-    /// It is only read.
+    /// The item is read-only.
     ReadOnly,
     /// The value is out of range.
     Range {
-        /// The least.
+        /// Smallest value.
         min: u64,
-        /// The greatest.
+        /// Largest value.
         max: u64,
     },
 }
@@ -56,14 +58,14 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A value that was read.
+/// An item with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MibReading {
-    /// What it is a value of.
+    /// Description of the item.
     pub item: &'static MibInfo,
     /// Lane or virtual channel; 0 for the link.
     pub index: usize,
-    /// The value.
+    /// Value of the item.
     pub value: u64,
 }
 
@@ -71,7 +73,7 @@ pub struct MibReading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRegisters<const V: usize> {
     virtual_network: [u8; V],
-    /// Channel that the node sends broadcast messages on.
+    /// Broadcast channel on which the node sends.
     pub broadcast_channel: u8,
 }
 
@@ -82,31 +84,31 @@ impl<const V: usize> Default for NodeRegisters<V> {
 }
 
 impl<const V: usize> NodeRegisters<V> {
-    /// As after reset: each virtual channel on the virtual network of its number.
+    /// Values after reset: each virtual channel is on the virtual network of the same number.
     pub fn new() -> Self {
         Self { virtual_network: core::array::from_fn(|vc| vc as u8), broadcast_channel: 0 }
     }
 
-    /// Virtual network of a virtual channel.
+    /// Virtual network of a virtual channel, if the channel exists.
     pub fn virtual_network(&self, vc: usize) -> Option<u8> {
         self.virtual_network.get(vc).copied()
     }
 }
 
-/// The management information base of an end of a link.
+/// The management information base of one end of a link.
 pub struct LinkMib<'a, B, const L: usize, const V: usize> {
     /// Data link layer.
     pub link: &'a mut DataLink<B, L, V>,
     /// Multi-lane layer and lanes.
     pub lanes: &'a mut MultiLane<L>,
-    /// Lanes there are, at most `L`; the others are held in reset and have no items.
+    /// Number of lanes, at most `L`. The other lanes are held in reset and have no items.
     pub lane_count: usize,
     /// Network layer.
     pub node: &'a mut NodeRegisters<V>,
 }
 
 impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
-    /// How many of an item there are.
+    /// Number of lanes or virtual channels that have this item; 1 for an item of the link.
     pub fn count(&self, item: &MibInfo) -> usize {
         match item.scope {
             MibScope::Link => 1,
@@ -115,7 +117,8 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
         }
     }
 
-    /// Range of an item on this link: the standard's, less what this link does not have.
+    /// Range of an item on this link. It is the standard's range, reduced to what this link
+    /// supports.
     pub fn range(&self, item: &MibInfo) -> (u64, u64) {
         let max = match item.item {
             MibItem::MaxDataSendingLanes => self.lane_count.min(L) as u64,
@@ -125,13 +128,14 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
         (item.min, max)
     }
 
-    /// The value of an item.
+    /// Reads an item. Fails if there is no such lane or virtual channel.
     pub fn get(&self, id: MibItem, index: usize) -> Result<u64, Error> {
         let count = self.count(id.info());
         if index < count { Ok(self.read(id, index)) } else { Err(Error::Index { count }) }
     }
 
-    /// Sets an item.
+    /// Sets an item. Fails if there is no such lane or virtual channel, if the item is read-only,
+    /// or if the value is out of range.
     pub fn set(&mut self, id: MibItem, index: usize, value: u64) -> Result<(), Error> {
         let item = id.info();
         let count = self.count(item);
@@ -150,7 +154,7 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
         }
     }
 
-    /// The value of an item by its name.
+    /// Reads an item by its name.
     pub fn get_by_name(&self, name: &str, index: usize) -> Result<u64, Error> {
         self.get(find(name).ok_or(Error::Name)?.item, index)
     }
@@ -160,7 +164,7 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
         self.set(find(name).ok_or(Error::Name)?.item, index, value)
     }
 
-    /// Gives the value of every item but commands, for each lane and virtual channel.
+    /// Calls `each` with the value of every item but commands, for each lane and virtual channel.
     pub fn visit(&self, mut each: impl FnMut(MibReading)) {
         for item in MIB_ITEMS.iter().filter(|item| item.access != MibAccess::Command) {
             for index in 0..self.count(item) {

@@ -1,4 +1,4 @@
-//! Where the value of each item is.
+//! Reading items.
 
 use super::LinkMib;
 use crate::datalink::Store;
@@ -6,7 +6,7 @@ use crate::lane::SyncState;
 use spfe_contract::MibItem;
 
 impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
-    /// The value of an item that exists.
+    /// Reads an item that exists.
     pub(super) fn read(&self, id: MibItem, index: usize) -> u64 {
         let value = self.read_network(id, index).or_else(|| self.read_link(id, index));
         let value = value.or_else(|| self.read_multi_lane(id));

@@ -1,4 +1,4 @@
-//! Where each item is set.
+//! Setting items.
 
 use super::LinkMib;
 use crate::datalink::{self, Store};
@@ -6,7 +6,7 @@ use crate::{lane, qos};
 use spfe_contract::MibItem;
 
 impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
-    /// Sets an item that exists to a value in its range.
+    /// Sets an item that exists to a value within its range.
     pub(super) fn write(&mut self, id: MibItem, index: usize, value: u64) {
         let on = value != 0;
         match id {
@@ -50,12 +50,12 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
             MibItem::NearEndSerialLoopback => self.lane(index, |p| p.near_end_serial_loopback = on),
             MibItem::FarEndSerialLoopback => self.lane(index, |p| p.far_end_serial_loopback = on),
             MibItem::StandbyReason => self.lane(index, |p| p.standby_reason = value as u8),
-            // The rest is read only.
+            // All other items are read-only.
             _ => {}
         }
     }
 
-    /// Parameters of all layers go back to what they are after power-on.
+    /// Sets the parameters of all layers to their power-on values.
     fn interface_reset(&mut self) {
         self.link.interface_reset();
         let there = self.lane_count.min(L);

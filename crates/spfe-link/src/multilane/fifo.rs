@@ -2,10 +2,10 @@
 
 use crate::word::Word;
 
-/// Words it holds: lanes may be this less one apart.
+/// Capacity in words: lanes may be up to one word less apart.
 pub const DEPTH: usize = 4;
 
-/// Words of a lane that wait for those of the other lanes.
+/// Words of a lane that wait for the words of the other lanes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fifo {
     words: [Word; DEPTH],
@@ -18,7 +18,7 @@ impl Fifo {
         self.count = 0;
     }
 
-    /// False if there is no room.
+    /// Adds a word. Returns false if the buffer is full.
     #[inline]
     pub const fn push(&mut self, word: Word) -> bool {
         if self.count == DEPTH {
@@ -44,13 +44,13 @@ impl Fifo {
         head
     }
 
-    /// Whether a word can come in, and the word that goes out for it then is data.
+    /// Whether a word can be added and the word that leaves for it is data.
     #[inline(always)]
     pub const fn passes_data(&self) -> bool {
         self.count == 0 || self.count < DEPTH && self.words[self.first % DEPTH].k == 0
     }
 
-    /// One word in, one out.
+    /// Adds one word and removes one.
     #[inline(always)]
     pub const fn pass(&mut self, word: Word) -> Word {
         if self.count == 0 {

@@ -2,7 +2,7 @@
 
 use crate::lane;
 
-/// What the number in a sent ALIGN counts. The same thing on symmetric links.
+/// What the number in a sent ALIGN counts. Both are the same on symmetric links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AlignCount {
     /// Active transmitting lanes.
@@ -12,35 +12,37 @@ pub enum AlignCount {
     Active,
 }
 
-/// What never changes while a link exists.
+/// Settings that never change while a link exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiLaneConfig {
-    /// Of each lane. SKIP of a multi-lane link comes from its layer, at the same interval.
+    /// Settings of each lane. The multi-lane layer sends SKIP itself, at the interval set here.
     pub lane: lane::LaneConfig,
-    /// Data frames are scrambled, and INIT3 says so; until [`super::MultiLane::set_capability`].
+    /// Data frames are scrambled, and INIT3 says so, until [`super::MultiLane::set_capability`] is
+    /// called.
     pub data_scrambled: bool,
-    /// INIT3 says that this is a routing switch; until [`super::MultiLane::set_capability`].
+    /// INIT3 says that this end is a routing switch, until [`super::MultiLane::set_capability`] is
+    /// called.
     pub routing_switch: bool,
-    /// The CRC-16 is over the words after scrambling, not before.
+    /// The CRC-16 covers the words after scrambling, not before.
     pub crc_covers_scrambled: bool,
-    /// A plain single lane on lane 0, whatever the number of lanes.
+    /// Use only lane 0, as a plain single lane, whatever the number of lanes.
     pub bypass: bool,
     /// What a sent ALIGN counts.
     pub align_count: AlignCount,
-    /// A row with an RXERR starts alignment again.
+    /// A row with an RXERR restarts the alignment.
     pub rxerr_row_misaligns: bool,
-    /// In Near-End Ready, while the far end sends ACTIVE, the word before each ALIGN is an ACTIVE.
-    /// Without it two ends can wait for each other for ever: one is ready before the other has had
+    /// In Near-End Ready, while the far end sends ACTIVE, put an ACTIVE before each ALIGN. Without
+    /// it two ends can wait for each other for ever: one may be ready before the other has received
     /// its ACTIVE words.
     pub repeats_active: bool,
-    /// A lane that is in reserve as its last ALIGN said, and brings a word of the data link layer,
-    /// starts alignment again: it is not in reserve, that ALIGN was not what the far end sent.
-    /// Without it such a lane can stay out of use for ever, and its words be missing in each row.
+    /// Restart the alignment if a lane whose last ALIGN said "in reserve" delivers a word of the
+    /// data link layer. That ALIGN was then not what the far end sent. Without this check the lane
+    /// can stay unused for ever, and its words be missing in each row.
     pub checks_reserve: bool,
 }
 
 impl MultiLaneConfig {
-    /// Scrambled, lanes of 6.25 Gbit/s.
+    /// Scrambled data frames, lanes of 6.25 Gbit/s.
     pub const fn new() -> Self {
         Self {
             lane: lane::LaneConfig::new(),
@@ -75,59 +77,59 @@ pub enum Alignment {
     BothEndsReady = 2,
 }
 
-/// Why alignment starts again.
+/// Reason why alignment starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misaligned {
-    /// The set of active lanes changed here.
+    /// The set of active lanes of this end changed.
     ActiveLanes,
-    /// It changed at the far end.
+    /// The set of active lanes of the far end changed.
     FarEndActiveLanes,
     /// The set of data-receiving lanes changed.
     DataReceivingLanes,
     /// A lane is too far ahead of another.
     FifoOverflow,
-    /// A correct ALIGN does not fit this lane, or the number of lanes.
+    /// An ALIGN with a good inverse does not fit this lane, or the number of lanes.
     InvalidAlign,
-    /// Aligned lanes brought ALIGN at different times.
+    /// Aligned lanes delivered ALIGN at different times.
     HeldAlign,
-    /// Data words and control words in one row.
+    /// A row had both data words and control words.
     InvalidRow,
-    /// A lane in reserve brought a word of the data link layer.
+    /// A lane in reserve delivered a word of the data link layer.
     ReserveInUse,
-    /// An RXERR went up within 4 us of Near-End Ready.
+    /// The multi-lane layer reported an RXERR within 4 us of Near-End Ready.
     EarlyRxErr,
-    /// An RXERR in a row, where the configuration says so.
+    /// A row had an RXERR, and the configuration restarts the alignment for it.
     RxErrRow,
 }
 
-/// Parameters, which management may change. Those of each lane, TxEn and RxEn among them, are in
-/// the lane.
+/// Parameters that management may change. The parameters of each lane, including TxEn and RxEn, are
+/// in the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiLaneParameters {
-    /// Maximum number of data-sending lanes, the same at both ends. Taken over while no lane is
-    /// active, and by a link reset.
+    /// Maximum number of data-sending lanes, the same at both ends. Takes effect while no lane is
+    /// active, and at a link reset.
     pub max_data_sending: u8,
 }
 
-/// Status. Sets of lanes have bit L for lane L.
+/// Status. In masks, bit L stands for lane L.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MultiLaneStatus {
     /// Active lanes.
     pub active: u16,
-    /// Those that send rows.
+    /// Lanes that send rows.
     pub data_sending: u16,
-    /// Those that are active and send, but no rows.
+    /// Active sending lanes that carry no rows.
     pub hot_redundant: u16,
-    /// Those that rows are received from.
+    /// Lanes from which rows are received.
     pub data_receiving: u16,
-    /// Active lanes of the far end, as it said.
+    /// Active lanes of the far end, as reported in ACTIVE words.
     pub far_end_active: u16,
     /// State of the alignment.
     pub alignment: Alignment,
-    /// Times that it started again.
+    /// Number of times that alignment started again.
     pub misaligned_events: u32,
-    /// Why, the last time.
+    /// Reason of the last restart.
     pub misaligned_cause: Option<Misaligned>,
-    /// The layer is bypassed: a plain single lane on lane 0.
+    /// The layer is bypassed: the link uses lane 0 as a plain single lane.
     pub bypass: bool,
 }

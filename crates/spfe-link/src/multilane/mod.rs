@@ -1,7 +1,8 @@
-//! The multi-lane layer: rows over 1 to 16 lanes, alignment, lanes that fail, lanes in reserve and
-//! lanes of one direction (50-11C 5.6).
+//! The multi-lane layer: rows over 1 to 16 lanes, alignment, failing lanes, lanes in reserve and
+//! unidirectional lanes (50-11C 5.6).
 //!
-//! Once in each word period: ask [`MultiLane::wants`], make a row, [`MultiLane::transmit`], then
+//! In each word period call [`MultiLane::wants`], build a row, then call [`MultiLane::transmit`]
+//! and
 //! [`MultiLane::receive`]. With one lane the layer is bypassed and costs nothing.
 
 mod fifo;
@@ -19,10 +20,10 @@ use crate::lane::{Lane, capability};
 use crate::prbs::Prbs;
 use fifo::Fifo;
 
-/// An RXERR so soon after Near-End Ready starts alignment again.
+/// An RXERR within this time of Near-End Ready restarts the alignment.
 const EARLY_NS: u64 = 4000;
 
-/// The frame that received rows are in, as far as the columns need it (50-11C 5.6.4.2).
+/// Kind of frame that the received rows belong to, as far as the columns need it (50-11C 5.6.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     None,
@@ -32,14 +33,14 @@ enum Frame {
     Idle,
 }
 
-/// The far end's capability field, out of three equal INIT3.
+/// Capability field of the far end, from three identical INIT3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd {
-    /// The lane.
+    /// Lane that received it.
     pub lane: u8,
-    /// The field, see [`crate::lane::capability`].
+    /// Bits of [`crate::lane::capability`].
     pub capability: u8,
-    /// Whether a lane was active then.
+    /// Whether a lane was active at that time.
     pub lane_active: bool,
 }
 
@@ -47,10 +48,10 @@ pub struct FarEnd {
 #[derive(Clone, Debug)]
 pub struct MultiLane<const L: usize> {
     lanes: [Lane; L],
-    /// Management may change them at any time.
+    /// Parameters; management may change them at any time.
     pub parameters: MultiLaneParameters,
     status: MultiLaneStatus,
-    /// More than one lane is implemented, and not bypassed.
+    /// The link has more than one lane and is not bypassed.
     multi_lane: bool,
     align_count: AlignCount,
     rxerr_row_misaligns: bool,
@@ -58,13 +59,13 @@ pub struct MultiLane<const L: usize> {
     early: u32,
     /// Capability field for INIT3.
     capability: u8,
-    /// Parameters in effect.
+    /// The maximum number of data-sending lanes in effect.
     max_data_sending: u32,
     /// Active transmitting lanes.
     transmitting: u16,
     /// Active receiving lanes.
     receiving: u16,
-    /// Sets of lanes have to be looked at again.
+    /// The sets of lanes must be computed again.
     changed: bool,
     /// Number of data-sending lanes.
     width: u8,
@@ -76,15 +77,15 @@ pub struct MultiLane<const L: usize> {
     columns_received: [Column; L],
     fifos: [Fifo; L],
     frame: Frame,
-    /// ACT of the last ACTIVE on each lane.
+    /// Mask in the last ACTIVE of each lane.
     act_before: [Option<u16>; L],
-    /// Lanes with an ALIGN of either kind since they became active.
+    /// Lanes that delivered an ALIGN of either kind since they became active.
     heard: u16,
     aligned: bool,
     misaligned: Option<Misaligned>,
-    /// A valid ACTIVE came in this word period.
+    /// A valid ACTIVE was received in this word period.
     far_end_starts: bool,
-    /// One came since the last ALIGN was sent.
+    /// A valid ACTIVE was received since the last ALIGN was sent.
     far_end_asks: bool,
     repeats_active: bool,
     checks_reserve: bool,
@@ -95,12 +96,12 @@ pub struct MultiLane<const L: usize> {
     far_end_scrambles: u16,
     any_scrambles: bool,
     rx_only: u16,
-    /// Lanes that heard a capability that has not been fetched, and whether one was active then.
+    /// Mask of lanes with a capability that was not taken yet.
     capability_events: u16,
     lane_was_active: bool,
 }
 
-/// Calls `f` with each item whose bit is set.
+/// Calls `f` for each item whose bit is set.
 #[inline]
 fn each<T, const L: usize>(set: u16, items: &mut [T; L], mut f: impl FnMut(usize, &mut T)) {
     for (index, item) in items.iter_mut().enumerate() {
@@ -111,11 +112,11 @@ fn each<T, const L: usize>(set: u16, items: &mut [T; L], mut f: impl FnMut(usize
 }
 
 impl<const L: usize> MultiLane<L> {
-    /// The set of all lanes.
+    /// Mask of all lanes.
     const ALL: u16 = ((1u32 << L) - 1) as u16;
     const LANES: () = assert!(L >= 1 && L <= 16, "1 to 16 lanes");
 
-    /// All lanes in ClearLine, with the parameters after reset.
+    /// Creates a link whose lanes are in ClearLine, with the parameters after reset.
     pub fn new(config: &MultiLaneConfig) -> Self {
         let () = Self::LANES;
         let multi_lane = L > 1 && !config.bypass;
@@ -176,7 +177,7 @@ impl<const L: usize> MultiLane<L> {
         self.lanes.get(index)
     }
 
-    /// A lane, for its parameters and its line.
+    /// A lane, to change its parameters or to access its line.
     pub fn lane_mut(&mut self, index: usize) -> Option<&mut Lane> {
         self.changed = true;
         self.lanes.get_mut(index)
@@ -187,24 +188,24 @@ impl<const L: usize> MultiLane<L> {
         &self.lanes
     }
 
-    /// The lanes, for their parameters and lines.
+    /// The lanes, to change their parameters or to access their lines.
     pub const fn lanes_mut(&mut self) -> &mut [Lane; L] {
         self.changed = true;
         &mut self.lanes
     }
 
-    /// The lanes, for the code between them and their lines, which changes no parameter.
+    /// The lanes, for code that runs between them and their lines and changes no parameter.
     #[inline(always)]
     pub const fn lines_mut(&mut self) -> &mut [Lane; L] {
         &mut self.lanes
     }
 
-    /// Status, for the management information base.
+    /// Status for the management information base.
     pub const fn status(&self) -> &MultiLaneStatus {
         &self.status
     }
 
-    /// Clears the events of this layer and the flags of the lanes that stay.
+    /// Clears the events of this layer and the status flags of the lanes.
     pub fn clear_status(&mut self) {
         self.status.misaligned_events = 0;
         self.status.misaligned_cause = None;
@@ -217,19 +218,19 @@ impl<const L: usize> MultiLane<L> {
         self.status.active == Self::ALL
     }
 
-    /// Whether a lane is active.
+    /// Whether any lane is active.
     pub const fn any_lane_active(&self) -> bool {
         self.status.active != 0
     }
 
-    /// Maximum number of data-sending lanes in effect: a data frame has up to 64 rows of it.
+    /// Maximum number of data-sending lanes in effect. A data frame has up to 64 words for each.
     pub const fn max_data_sending(&self) -> u8 {
         self.max_data_sending as u8
     }
 
-    /// The capability field for INIT3, from the data link layer. A lane takes it as Connected
-    /// begins, so it has to be said only while a lane is not active. LaneStart and
-    /// Multi-LaneCapable are of the lanes and of this layer.
+    /// Sets the capability field for INIT3, from the data link layer. A lane uses the value at the
+    /// time it enters Connected, so setting it matters only while a lane is not active. The lanes
+    /// set LaneStart and this layer sets Multi-LaneCapable.
     #[inline]
     pub fn set_capability(&mut self, field: u8) {
         let own = if self.multi_lane { capability::MULTI_LANE } else { 0 };
@@ -242,14 +243,14 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// The LinkReset flag of that field alone, for users that leave the rest as configured.
+    /// Sets only the LinkReset flag of the capability field.
     pub fn set_link_reset_flag(&mut self, flag: bool) {
         let bit = if flag { capability::LINK_RESET } else { 0 };
         self.set_capability(self.capability & !capability::LINK_RESET | bit);
     }
 
-    /// The far end's capability field, once for each time that a lane received three equal INIT3.
-    /// Several lanes may do so in one word period.
+    /// Takes a capability field of the far end, once for each three identical INIT3 on a lane.
+    /// Several lanes may deliver one in the same word period.
     #[inline]
     pub fn take_far_end_capability(&mut self) -> Option<FarEnd> {
         if self.capability_events == 0 {
@@ -261,20 +262,20 @@ impl<const L: usize> MultiLane<L> {
         Some(FarEnd { lane: lane as u8, capability, lane_active: self.lane_was_active })
     }
 
-    /// With one lane the layer is always bypassed.
+    /// Whether the layer is bypassed; with one lane always.
     #[inline(always)]
     const fn is_bypassed(&self) -> bool {
         L == 1 || self.status.bypass
     }
 
-    /// LaneReset of every lane.
+    /// Sends LaneReset to every lane.
     pub fn lane_reset(&mut self) {
         for lane in &mut self.lanes {
             lane.reset();
         }
     }
 
-    /// Link reset: frames, alignment and its buffers begin again. The lanes are left alone, see
+    /// Link reset: frames, alignment and buffers start again. The lanes continue, see
     /// [`MultiLane::lane_reset`].
     pub fn link_reset(&mut self) {
         self.flush();
@@ -305,7 +306,7 @@ impl<const L: usize> MultiLane<L> {
         set
     }
 
-    /// Sets of lanes, and what they mean for each lane (50-11C 5.6.3, 5.6.5).
+    /// Computes the sets of lanes and their effect on each lane (50-11C 5.6.3, 5.6.5).
     #[inline(never)]
     fn update(&mut self) {
         self.changed = false;
@@ -336,7 +337,7 @@ impl<const L: usize> MultiLane<L> {
         self.direct();
     }
 
-    /// TxOnly, RxOnly, FarEndActive and LaneReset of each lane.
+    /// Sets TxOnly, RxOnly, FarEndActive and LaneReset of each lane.
     fn direct(&mut self) {
         if self.is_bypassed() {
             for lane in self.lanes.iter_mut().skip(1) {
@@ -358,7 +359,7 @@ impl<const L: usize> MultiLane<L> {
             }
             lane.set_rx_only(self.rx_only & bit != 0);
             let far_end_active = self.status.far_end_active & bit != 0;
-            // A lane that hears for itself goes by what it hears.
+            // A lane with a receiver uses what it receives itself.
             lane.set_far_end_active(far_end_active && lane.tx_only());
             let deaf = lane.is_active() && lane.tx_only() && !(far_end_active && both_ways);
             if deaf || !tx_en && !rx_en {
@@ -367,7 +368,7 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// Alignment starts again if it has to. True if rows were lost by it.
+    /// Restarts the alignment if necessary. Returns true if rows were lost.
     fn settle(&mut self) -> bool {
         let Some(cause) = self.misaligned.take() else {
             return false;
@@ -383,7 +384,7 @@ impl<const L: usize> MultiLane<L> {
         true
     }
 
-    /// The alignment at the end of a word period (50-11C 5.6.4.3).
+    /// Updates the alignment at the end of a word period (50-11C 5.6.4.3).
     #[inline(always)]
     fn advance(&mut self) {
         self.ready_periods = self.ready_periods.saturating_add(1);

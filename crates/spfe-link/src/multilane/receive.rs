@@ -1,4 +1,4 @@
-//! Words on lanes to rows (50-11C 5.6.4.4 to 5.6.4.6).
+//! Receive side: words on lanes to rows (50-11C 5.6.4.4 to 5.6.4.6).
 
 use super::mib::{Alignment, Misaligned};
 use super::{Frame, MultiLane, each};
@@ -7,7 +7,7 @@ use crate::lane::{LaneState, capability};
 use crate::row::ReceivedRow;
 use crate::word::{Word, k};
 
-/// What the words of a row are.
+/// Kinds of words in a row.
 #[derive(Clone, Copy, Default)]
 struct Kinds {
     data: u32,
@@ -16,7 +16,7 @@ struct Kinds {
     active: u32,
     align: u32,
     control: u32,
-    /// A data word stands right of a PAD.
+    /// A data word follows a PAD.
     gap: bool,
 }
 
@@ -40,13 +40,13 @@ impl Kinds {
         }
     }
 
-    /// Only ACTIVE and ALIGN.
+    /// Whether the row has only ACTIVE and ALIGN.
     fn is_multi_lane(&self) -> bool {
         self.data + self.pad + self.rxerr + self.control == 0
     }
 }
 
-/// Whether a word is a control word of the data link layer, or PAD: a lane in reserve has none.
+/// Whether a word is a control word of the data link layer, or PAD. A lane in reserve has none.
 fn is_data_link(word: Word) -> bool {
     word.k & 1 != 0
         && matches!(
@@ -68,7 +68,7 @@ fn is_data_link(word: Word) -> bool {
 }
 
 impl<const L: usize> MultiLane<L> {
-    /// One word period of the receivers.
+    /// Runs the receivers for one word period.
     #[inline(always)]
     pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<ReceivedRow<L>> {
         let mut up = [None; L];
@@ -91,7 +91,7 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// The words of all lanes. Rows of data on lanes that are aligned go a shorter way.
+    /// Processes the words of all lanes. Rows of data on aligned lanes take a fast path.
     #[inline(always)]
     fn receive_row(&mut self, up: [Option<Word>; L]) -> Option<ReceivedRow<L>> {
         if self.misaligned.is_some() || !self.is_data(&up) {
@@ -112,8 +112,8 @@ impl<const L: usize> MultiLane<L> {
         row
     }
 
-    /// Whether every data-receiving lane has a data word and passes one on, and no other lane has
-    /// anything else.
+    /// Whether every data-receiving lane has a data word and passes one on, and all other lanes
+    /// have nothing.
     #[inline(always)]
     fn is_data(&self, up: &[Option<Word>; L]) -> bool {
         let from = self.status.data_receiving;
@@ -139,7 +139,7 @@ impl<const L: usize> MultiLane<L> {
             }
         }
         if !room {
-            // All of them together, or one would keep a word more than the others.
+            // All lanes together: otherwise one lane would keep a word more than the others.
             self.flush();
             self.misaligned = Some(Misaligned::FifoOverflow);
         }
@@ -156,7 +156,7 @@ impl<const L: usize> MultiLane<L> {
         row
     }
 
-    /// A word of lane 0 while the layer is bypassed.
+    /// Processes a word of lane 0 while the layer is bypassed.
     #[inline(always)]
     fn receive_single(&mut self, word: Word) -> Option<ReceivedRow<L>> {
         if word.k != 0 {
@@ -181,8 +181,8 @@ impl<const L: usize> MultiLane<L> {
         (kinds.data + kinds.control != 0).then(|| self.pass([word; L], 1, kinds))
     }
 
-    /// A word out of an active lane: what it says about lanes, and into the alignment buffer.
-    /// False if that is full.
+    /// Processes a word of an active lane and puts it into the alignment buffer. Returns false if
+    /// the buffer is full.
     fn arrive(&mut self, lane: usize, word: Word) -> bool {
         let bit = 1 << lane;
         if self.receiving & bit == 0 {
@@ -221,7 +221,7 @@ impl<const L: usize> MultiLane<L> {
         true
     }
 
-    /// An ACTIVE is valid if the one before on its lane said the same.
+    /// Processes an ACTIVE. It is valid if the one before on its lane was the same.
     fn far_end_says(&mut self, lane: usize, active: u16) {
         if self.act_before[lane].replace(active) != Some(active) {
             return;
@@ -243,7 +243,7 @@ impl<const L: usize> MultiLane<L> {
         inverse == !lanes && lanes & 0xf == count && usize::from(lanes >> 4) == lane
     }
 
-    /// A row, when every data-receiving lane has a word.
+    /// Reads a row when every data-receiving lane has a word.
     fn read(&mut self) -> Option<ReceivedRow<L>> {
         let from = self.status.data_receiving;
         let (mut held, mut ready) = (0, from != 0);
@@ -294,7 +294,7 @@ impl<const L: usize> MultiLane<L> {
         ReceivedRow::RxErr
     }
 
-    /// Whether a row is one (50-11C 5.6.4.6).
+    /// Checks the words of a row (50-11C 5.6.4.6).
     #[inline(always)]
     fn judge(&mut self, words: [Word; L], kinds: Kinds) -> Option<ReceivedRow<L>> {
         let lanes = self.status.data_receiving;
@@ -324,7 +324,7 @@ impl<const L: usize> MultiLane<L> {
         Some(self.pass(words, lanes, kinds))
     }
 
-    /// A good row, by what frame it is in.
+    /// Processes a valid row by the frame it belongs to.
     #[inline(always)]
     fn pass(&mut self, words: [Word; L], lanes: u16, kinds: Kinds) -> ReceivedRow<L> {
         let word = words.first().copied().unwrap_or(Word::RXERR);
@@ -350,7 +350,7 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// Follows frames through a control row; says whether the CRC-16 of all columns is good.
+    /// Follows the frames through a control row. Returns whether the CRC-16 of all columns is good.
     fn control(&mut self, words: &[Word; L], lanes: u16) -> bool {
         let before = self.frame;
         match words.first().copied().and_then(ControlWord::decode) {
@@ -390,14 +390,14 @@ impl<const L: usize> MultiLane<L> {
         let (scrambled, heard) = (self.far_end_scrambles, self.capability_heard);
         each(lanes, &mut self.columns_received, |lane, column| {
             let bit = 1 << lane;
-            // A lane that only receives has no INIT3: what any lane heard last holds for it.
+            // A lane that only receives has no INIT3; the last INIT3 of any lane applies to it.
             let bits = if heard & bit != 0 { scrambled & bit != 0 } else { self.any_scrambles };
             column.start(words[place], bits);
             place += 1;
         });
     }
 
-    /// What a lane brings that was not active or is not.
+    /// Processes a word of a lane that was not or is not active.
     #[inline(never)]
     fn follow(&mut self, index: usize, was_active: bool) {
         self.changed = true;

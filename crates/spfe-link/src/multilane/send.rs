@@ -1,4 +1,4 @@
-//! Rows to words on lanes (50-11C 5.6.4.2).
+//! Transmit side: rows to words on lanes (50-11C 5.6.4.2).
 
 use super::mib::{AlignCount, Alignment};
 use super::{MultiLane, each};
@@ -6,10 +6,10 @@ use crate::control::ControlWord;
 use crate::row::Row;
 use crate::word::{Word, k};
 
-/// Words between two ALIGN.
+/// Words between two ALIGNs.
 const BETWEEN_ALIGNS: u8 = 7;
 
-/// What a word period is for.
+/// What is sent in a word period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Nothing,
@@ -20,8 +20,8 @@ enum Slot {
 }
 
 impl<const L: usize> MultiLane<L> {
-    /// How many data words a row has: the number of data-sending lanes, or 0 while none is active
-    /// or they are not aligned.
+    /// Number of data words in a row: the number of data-sending lanes, or 0 while no lane is
+    /// active or the lanes are not aligned.
     #[inline]
     pub fn width(&self) -> u8 {
         if self.is_bypassed() {
@@ -33,8 +33,8 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// [`MultiLane::width`] if a row will be taken in this word period, and 0 if not: then a SKIP,
-    /// an ALIGN or an ACTIVE is due.
+    /// Returns [`MultiLane::width`] if a row will be taken in this word period, and 0 if a SKIP,
+    /// ALIGN or ACTIVE is due.
     #[inline]
     pub fn wants(&self) -> u8 {
         if self.is_bypassed() {
@@ -64,8 +64,8 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
-    /// One word period of the drivers: the words on the lines, and whether the row was taken. A
-    /// data row must have 1 to [`MultiLane::wants`] words, or it is not.
+    /// Runs the drivers for one word period. Returns the words on the lines, and whether the row
+    /// was taken. A data row with no words, or with more than [`MultiLane::wants`], is not taken.
     #[inline(always)]
     pub fn transmit(&mut self, offered: Option<&Row<L>>) -> ([Option<Word>; L], bool) {
         let mut words = [None; L];
@@ -121,7 +121,7 @@ impl<const L: usize> MultiLane<L> {
             AlignCount::Transmitting => self.transmitting,
             AlignCount::Active => self.status.active,
         };
-        // 16 lanes are written as 0.
+        // 16 lanes are encoded as 0.
         let count = counted.count_ones() as u8 & 0xf;
         each(self.status.data_sending, words, |lane, word| {
             let lanes = (lane as u8) << 4 | count;
@@ -132,7 +132,7 @@ impl<const L: usize> MultiLane<L> {
         });
     }
 
-    /// Puts a row on lanes.
+    /// Distributes a row over the lanes.
     #[inline(always)]
     fn row(
         &mut self,
@@ -170,7 +170,7 @@ impl<const L: usize> MultiLane<L> {
         true
     }
 
-    /// SDF starts the columns, EDF takes their CRC.
+    /// Starts the columns at an SDF, and inserts their CRCs at an EDF.
     #[inline(never)]
     fn frame_limits(&mut self, control: Word, sending: u16, words: &mut [Option<Word>; L]) {
         match ControlWord::decode(control) {

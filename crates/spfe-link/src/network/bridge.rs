@@ -1,24 +1,24 @@
 //! SpaceWire broadcast codes as SpaceFibre broadcast messages, and back (50-11C 5.8, 50-12C 5.6).
 //!
-//! No B_TYPE is fixed for them, so channel, type and place of the code in the eight bytes are
-//! settings, for time-codes and for interrupts apart. A bridge is one port of both switches: what
-//! ends loops is the [`super::codes::CodeSwitch`] on one side and the
-//! [`super::broadcast::BroadcastSwitch`] on the other.
+//! The standards fix no B_TYPE for codes. Channel, type and position of the code in the eight bytes
+//! are therefore settings, separate for time-codes and for interrupts. A bridge is one port of both
+//! switches. The [`super::codes::CodeSwitch`] on one side and the
+//! [`super::broadcast::BroadcastSwitch`] on the other side end loops.
 
 use crate::datalink::LinkBroadcast;
 use crate::spacewire::BroadcastCode;
 use crate::spacewire::character::CodeMeaning;
 
-/// How one kind of codes stands in broadcast messages.
+/// Position of one kind of codes in broadcast messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeMapping {
-    /// Broadcast channel that messages are sent on; each channel has one source in a network.
+    /// Broadcast channel for sent messages. Each channel has one source in a network.
     pub channel: u8,
-    /// B_TYPE.
+    /// B_TYPE of sent messages.
     pub kind: u8,
-    /// Bits of B_TYPE that a received message must have as in `kind`.
+    /// Bits of B_TYPE that must equal those of `kind` in a received message.
     pub kind_mask: u8,
-    /// Which of the eight bytes is the code, 0 to 7. The others are sent 0.
+    /// Index of the byte that holds the code, 0 to 7. The other bytes are sent as 0.
     pub byte: u8,
 }
 
@@ -39,38 +39,38 @@ impl CodeMapping {
 /// Settings of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BridgeConfig {
-    /// Time-codes; none are passed without it.
+    /// Mapping of time-codes; `None`: the bridge passes no time-codes.
     pub time: Option<CodeMapping>,
-    /// Interrupts and their acknowledges; none are passed without it.
+    /// Mapping of interrupts and their acknowledges; `None`: the bridge passes none.
     pub interrupts: Option<CodeMapping>,
-    /// Time-codes of messages that are LATE or DELAYED pass too. Without it they are discarded, and
-    /// the register of the next switch sees two codes that do not follow each other.
+    /// Also pass time-codes of LATE or DELAYED messages. Otherwise they are discarded, and the
+    /// register of the next switch sees two codes that do not follow each other.
     pub passes_late_time: bool,
 }
 
-/// A code out of a message.
+/// A code taken out of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BridgedCode {
-    /// The code.
+    /// The broadcast code.
     pub code: BroadcastCode,
-    /// Its message was LATE.
+    /// Whether its message was LATE.
     pub late: bool,
-    /// Its message was DELAYED.
+    /// Whether its message was DELAYED.
     pub delayed: bool,
 }
 
-/// What a bridge counts.
+/// Counters of a bridge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounters {
-    /// Codes that became messages.
+    /// Codes sent on as messages.
     pub to_messages: u64,
-    /// Those that were marked DELAYED.
+    /// Messages that were marked DELAYED.
     pub delayed: u64,
-    /// Messages that became codes.
+    /// Messages passed on as codes.
     pub to_codes: u64,
-    /// Codes and messages that no setting is for.
+    /// Codes and messages without a mapping.
     pub ignored: u64,
-    /// Time-codes discarded because their messages were LATE or DELAYED.
+    /// Time-codes discarded because their message was LATE or DELAYED.
     pub late: u64,
 }
 
@@ -82,23 +82,24 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// With its counters at 0.
+    /// Creates a bridge with its counters at 0.
     pub fn new(config: BridgeConfig) -> Self {
         Self { config, counters: BridgeCounters::default() }
     }
 
-    /// The settings.
+    /// Settings.
     pub const fn config(&self) -> &BridgeConfig {
         &self.config
     }
 
-    /// The counters.
+    /// Counters.
     pub const fn counters(&self) -> BridgeCounters {
         self.counters
     }
 
-    /// A code came from the SpaceWire side: the message to send, if it passes. `at_once`: whether
-    /// the link takes it now ([`crate::DataLink::broadcasts_at_once`]); if not it is DELAYED.
+    /// Converts a code from the SpaceWire side. Returns the message to send, if the code passes.
+    /// `at_once`: whether the link takes the message now ([`crate::DataLink::broadcasts_at_once`]);
+    /// otherwise it is marked DELAYED.
     pub fn code(&mut self, code: BroadcastCode, at_once: bool) -> Option<LinkBroadcast> {
         let mapping = match code.meaning() {
             CodeMeaning::Time(_) => self.config.time,
@@ -112,8 +113,8 @@ impl Bridge {
         message
     }
 
-    /// A message came from the SpaceFibre side: the code to send, if it passes. A message of one
-    /// kind with a code of the other does not.
+    /// Converts a message from the SpaceFibre side. Returns the code to send, if the message
+    /// passes. A message of one kind that holds a code of the other kind does not pass.
     pub fn message(&mut self, message: &LinkBroadcast) -> Option<BridgedCode> {
         let of = |mapping: Option<CodeMapping>| mapping.and_then(|mapping| mapping.code(message));
         let is_time = |code: &BroadcastCode| matches!(code.meaning(), CodeMeaning::Time(_));

@@ -1,18 +1,19 @@
 //! Broadcast messages in a switch (50-11C 5.8): to all other ports, each once in spite of loops.
 //!
-//! The switch remembers per channel that a message passed, for the broadcast time-out, which is to
-//! be longer than any way through the network. How copies are told is a setting, as readings of
-//! the standard differ. The messages themselves stay with the caller, who marks those DELAYED that
-//! an output cannot send at once.
+//! For each channel the switch remembers that a message passed, for the duration of the broadcast
+//! time-out. The time-out must be longer than any route through the network. A setting selects how
+//! copies are recognised, because the standard can be read in two ways. The caller keeps the
+//! messages
+//! themselves, and marks those DELAYED that an output cannot send at once.
 
-/// What counts as a copy, within the time-out.
+/// Which messages count as copies within the time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CopyRule {
-    /// What comes in at another port than the last message of the channel did. A source may send
-    /// as often as the links allow.
+    /// A message that comes in at another port than the last message of its channel. A source may
+    /// send as often as the links allow.
     #[default]
     OtherPort,
-    /// Any message of the channel: a source sends one per time-out at most.
+    /// Any message of the channel. A source then sends at most one message per time-out.
     AnyPort,
 }
 
@@ -22,45 +23,45 @@ struct Passed {
     end_ns: u64,
 }
 
-/// Counters of a switch's broadcast messages.
+/// Counters of the broadcast messages of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BroadcastCounters {
-    /// Handed on.
+    /// Messages passed on.
     pub passed: u64,
-    /// Discarded as copies.
+    /// Copies discarded.
     pub copies: u64,
 }
 
-/// A switch's memory of broadcast channels.
+/// A switch's record of broadcast channels.
 #[derive(Clone, Debug)]
 pub struct BroadcastSwitch {
     rule: CopyRule,
     timeout_ns: u64,
-    /// Ports that messages are handed on to.
+    /// Mask of ports that messages may leave by.
     ports: u32,
     channels: [Option<Passed>; 256],
     counters: BroadcastCounters,
 }
 
 impl BroadcastSwitch {
-    /// Nothing has passed yet. The ports, bit per number, are those that messages go to.
+    /// Creates a record without messages. `ports` is the mask of ports that messages may leave by.
     pub const fn new(rule: CopyRule, timeout_ns: u64, ports: u32) -> Self {
         let counters = BroadcastCounters { passed: 0, copies: 0 };
         Self { rule, timeout_ns, ports, channels: [None; 256], counters }
     }
 
-    /// Sets the ports that messages are handed on to.
+    /// Sets the mask of ports that messages may leave by.
     pub const fn set_ports(&mut self, ports: u32) {
         self.ports = ports;
     }
 
-    /// The counters.
+    /// Counters.
     pub const fn counters(&self) -> BroadcastCounters {
         self.counters
     }
 
-    /// A message of a channel came in at a port, 0 to 31. Gives back the ports it goes to, bit per
-    /// number; none for a copy.
+    /// A message of a channel came in at `port`, 0 to 31. Returns the mask of ports that it leaves
+    /// by; 0 for a copy.
     pub fn receive(&mut self, now_ns: u64, port: u8, channel: u8) -> u32 {
         let place = &mut self.channels[usize::from(channel)];
         let copy = place.is_some_and(|passed| {

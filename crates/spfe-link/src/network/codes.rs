@@ -5,18 +5,18 @@ use crate::spacewire::character::CodeMeaning;
 use crate::spacewire::interrupt::InterruptRelay;
 use crate::spacewire::timecode::TimeCodeRegister;
 
-/// Ports that take part, bit per number.
+/// Ports that take part, as masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodePorts {
-    /// Time-codes go out.
+    /// Ports that time-codes leave by.
     pub time_out: u32,
-    /// Interrupts and acknowledges are taken in.
+    /// Ports at which interrupts and acknowledges are accepted.
     pub interrupt_in: u32,
-    /// Interrupts and acknowledges go out.
+    /// Ports that interrupts and acknowledges leave by.
     pub interrupt_out: u32,
 }
 
-/// A switch's time-code register and its relay of interrupts.
+/// Time-code register and interrupt relay of a switch.
 #[derive(Clone, Debug)]
 pub struct CodeSwitch {
     time: TimeCodeRegister,
@@ -25,7 +25,7 @@ pub struct CodeSwitch {
 }
 
 impl CodeSwitch {
-    /// With the register at 0. Without a relay, interrupts are discarded.
+    /// Creates a switch with its time-code register at 0. Without a relay it discards interrupts.
     pub const fn new(enables: CodePorts, relay: Option<InterruptRelay>) -> Self {
         Self { time: TimeCodeRegister::new(), relay, enables }
     }
@@ -35,12 +35,13 @@ impl CodeSwitch {
         self.time.value()
     }
 
-    /// The switch is the master: its next time-code, and the ports it goes to.
+    /// The switch is the time master: returns its next time-code and the mask of ports it leaves
+    /// by.
     pub const fn tick(&mut self) -> (BroadcastCode, u32) {
         (self.time.tick(), self.enables.time_out)
     }
 
-    /// A code came in at a port, 0 to 31. Gives back the ports it goes to, bit per number.
+    /// A code came in at `port`, 0 to 31. Returns the mask of ports that it leaves by.
     pub fn receive(&mut self, now_ns: u64, port: u8, code: BroadcastCode) -> u32 {
         let arrival = 1u32.checked_shl(u32::from(port)).unwrap_or(0);
         let out = match code.meaning() {

@@ -1,8 +1,7 @@
 //! The registers behind the configuration port of a switch: 32 bits each, by byte address.
 //!
-//! The standards leave the registers to the maker of a switch; these are ours, and
-//! `docs/router-registers.md` says what each bit means. Which protocol brings reads and writes here,
-//! usually RMAP on port 0, is the caller's business.
+//! The standards leave the registers to the maker of a switch. `docs/router-registers.md` describes
+//! these. The caller chooses the protocol that reads and writes them, usually RMAP on port 0.
 //!
 //! ```text
 //! 0x000000                              identification
@@ -17,21 +16,21 @@ use super::router::{SwitchPortConfig, VirtualNetworkError};
 use super::table::{FIRST, LAST, RoutingEntry};
 use super::{MAX_PORTS, NETWORKS};
 
-/// What the identification register says.
+/// Value of the identification register: "SPFR".
 pub const MAGIC: u32 = 0x5350_4652;
-/// Version of this map: major in the upper half.
+/// Version of this register map: major in bits 31:16, minor in bits 15:0.
 pub const VERSION: u32 = 0x0001_0000;
-/// Start of the identification.
+/// Address of the identification registers.
 pub const IDENTIFICATION: u32 = 0;
-/// Start of the ports, and bytes of each.
+/// Address of the port registers.
 pub const PORTS: u32 = 0x01_0000;
-/// Start of the map of virtual channels to virtual networks.
+/// Address of the map of virtual channels to virtual networks.
 pub const CHANNELS: u32 = 0x02_0000;
-/// Start of the time-slot table.
+/// Address of the time-slot tables.
 pub const SLOTS: u32 = 0x03_0000;
-/// Start of the map of virtual networks to routing tables.
+/// Address of the map of virtual networks to routing tables.
 pub const TABLE_OF: u32 = 0x05_0000;
-/// Start of the routing tables.
+/// Address of the routing tables.
 pub const TABLES: u32 = 0x10_0000;
 
 const PORT_BYTES: u32 = 0x100;
@@ -39,21 +38,21 @@ const CHANNELS_BYTES: u32 = 0x80;
 const SLOTS_BYTES: u32 = 0x100;
 const TABLE_BYTES: u32 = 0x800;
 
-/// Registers of a port, from its start on.
+/// Offsets of the registers of a port.
 pub mod port {
-    /// Kind and state; read only.
+    /// Kind and state; read-only.
     pub const STATUS: u32 = 0x00;
     /// Enable, start, priority.
     pub const CONTROL: u32 = 0x04;
-    /// Errors since they were cleared; a one written clears.
+    /// Errors since they were cleared; writing 1 clears a bit.
     pub const ERRORS: u32 = 0x08;
-    /// Packet time-out in microseconds; 0 for none.
+    /// Packet time-out in microseconds; 0: none.
     pub const PACKET_TIMEOUT: u32 = 0x0c;
-    /// Waiting time-out in microseconds; 0 for none.
+    /// Waiting time-out in microseconds; 0: none.
     pub const WAIT_TIMEOUT: u32 = 0x10;
-    /// Signalling rate of a lane in Mbit/s, lanes in bits 31 to 24; read only.
+    /// Signalling rate of a lane in Mbit/s in bits 23:0, number of lanes in bits 31:24; read-only.
     pub const RATE: u32 = 0x14;
-    /// The first counter; read only.
+    /// The first counter; read-only.
     pub const COUNTERS: u32 = 0x40;
 }
 
@@ -63,23 +62,23 @@ const DELETE: u32 = 1 << 1;
 const URGENT: u32 = 1 << 2;
 const NS: u64 = 1000;
 
-/// What a switch is.
+/// Sizes of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchShape {
-    /// Ports, the configuration port included, 1 to 32.
+    /// Number of ports, including the configuration port: 1 to 32.
     pub ports: u8,
-    /// Virtual channels of a port, 1 to 32; 1 for SpaceWire.
+    /// Virtual channels of each port: 1 to 32; 1 for SpaceWire.
     pub vcs: u8,
-    /// Routing tables, 1 to 64.
+    /// Number of routing tables: 1 to 64.
     pub tables: u8,
-    /// Which one it is: given by its user.
+    /// Instance number, chosen by the user.
     pub instance: u32,
 }
 
 /// What a port speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SwitchPortKind {
-    /// It does not exist.
+    /// The port does not exist.
     #[default]
     None,
     /// The configuration port.
@@ -90,16 +89,16 @@ pub enum SwitchPortKind {
     SpaceWire,
 }
 
-/// How a port is.
+/// State of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchPortStatus {
-    /// What it speaks.
+    /// What the port speaks.
     pub kind: SwitchPortKind,
-    /// Its link runs.
+    /// Whether the link of the port is up.
     pub running: bool,
-    /// Errors since they were cleared: the bits of [`error`].
+    /// Errors since they were cleared: bits of [`error`].
     pub errors: u32,
-    /// Lanes; 1 for SpaceWire.
+    /// Number of lanes; 1 for SpaceWire.
     pub lanes: u8,
     /// Signalling rate of a lane in Mbit/s.
     pub mbps: u32,
@@ -107,64 +106,64 @@ pub struct SwitchPortStatus {
 
 /// Bits of the errors of a port.
 pub mod error {
-    /// SpaceWire: disconnect.
+    /// SpaceWire: disconnect error.
     pub const DISCONNECT: u32 = 1;
-    /// SpaceWire: parity.
+    /// SpaceWire: parity error.
     pub const PARITY: u32 = 1 << 1;
-    /// SpaceWire: escape.
+    /// SpaceWire: escape error.
     pub const ESCAPE: u32 = 1 << 2;
-    /// Credit: SpaceWire, or a virtual channel of SpaceFibre.
+    /// Credit error of SpaceWire, or of a virtual channel of SpaceFibre.
     pub const CREDIT: u32 = 1 << 3;
     /// SpaceFibre: the link was reset.
     pub const LINK_RESET: u32 = 1 << 4;
     /// SpaceFibre: a lane was lost.
     pub const LANE: u32 = 1 << 5;
-    /// A packet was discarded or cut here.
+    /// The port discarded or cut a packet.
     pub const PACKET: u32 = 1 << 6;
-    /// All of them.
+    /// All error bits.
     pub const ALL: u32 = 0x7f;
 }
 
-/// What a port is told.
+/// Control bits of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchPortControl {
-    /// It may run.
+    /// The link may run.
     pub enable: bool,
-    /// It starts its link.
+    /// Start the link.
     pub start: bool,
-    /// It starts its link when the far end does.
+    /// Start the link when the far end starts.
     pub auto_start: bool,
 }
 
-/// What a port counts; numbers are those of the registers.
+/// Counters of a port; the values are those of the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchPortCounter {
-    /// Packets that came in.
+    /// Packets received.
     PacketsIn,
-    /// Packets that went out.
+    /// Packets sent.
     PacketsOut,
-    /// Packets that came in with EEP.
+    /// Packets received with EEP.
     EepIn,
-    /// Discarded: empty.
+    /// Discarded: the packet was empty.
     Empty,
-    /// Discarded: invalid logical address.
+    /// Discarded: the logical address has no valid entry.
     InvalidAddress,
-    /// Discarded: no such port.
+    /// Discarded: the port does not exist.
     NoPort,
-    /// Discarded: virtual channel without a virtual network, at the input.
+    /// Discarded: the virtual channel of the input has no virtual network.
     InputUnmapped,
-    /// Discarded: at the output.
+    /// Discarded: no virtual channel of the output has the virtual network.
     OutputUnmapped,
-    /// Discarded: the output did not run.
+    /// Discarded: the link of the output was not up.
     NotRunning,
     /// Discarded: the output was not free in time.
     Blocked,
-    /// Cut: under way it did not move in time.
+    /// Cut: the packet made no progress in time.
     Timeout,
 }
 
 impl SwitchPortCounter {
-    /// All of them, in the order of their registers.
+    /// All counters, in the order of their registers.
     pub const ALL: [Self; 11] = [
         Self::PacketsIn,
         Self::PacketsOut,
@@ -180,61 +179,62 @@ impl SwitchPortCounter {
     ];
 }
 
-/// Why a register is not written.
+/// Reason why a register cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterRefusal {
-    /// There is no register at this address.
+    /// No register has this address.
     NoRegister,
-    /// It cannot be written.
+    /// The register is read-only.
     ReadOnly,
-    /// The value is none it takes.
+    /// The register does not accept this value.
     Value,
-    /// Not while a packet is under way.
+    /// A packet is in progress; try again later.
     Busy,
 }
 
-/// What a switch lets its registers see and change. Ports and virtual channels are within its shape.
+/// The interface through which the registers see and change a switch. Ports and virtual channels
+/// are always within its shape.
 pub trait SwitchRegisters {
-    /// What it is.
+    /// Sizes of the switch.
     fn shape(&self) -> SwitchShape;
-    /// How a port is.
+    /// State of a port.
     fn status(&self, port: usize) -> SwitchPortStatus;
-    /// Clears errors of a port.
+    /// Clears error bits of a port.
     fn clear_errors(&mut self, port: usize, errors: u32);
-    /// What a port was told.
+    /// Control bits of a port.
     fn control(&self, port: usize) -> SwitchPortControl;
-    /// Tells a port.
+    /// Sets the control bits of a port.
     fn set_control(&mut self, port: usize, control: SwitchPortControl);
-    /// What a port counted; it wraps.
+    /// A counter of a port; it wraps.
     fn counter(&self, port: usize, counter: SwitchPortCounter) -> u32;
     /// Time-outs and priority of a port.
     fn settings(&self, port: usize) -> SwitchPortConfig;
-    /// Sets them.
+    /// Sets time-outs and priority of a port.
     fn set_settings(&mut self, port: usize, settings: SwitchPortConfig);
-    /// The virtual network of a virtual channel.
+    /// The virtual network of a virtual channel, if it has one.
     fn network(&self, port: usize, vc: usize) -> Option<u8>;
-    /// Sets it.
+    /// Sets the virtual network of a virtual channel.
     fn set_network(
         &mut self,
         port: usize,
         vc: usize,
         network: Option<u8>,
     ) -> Result<(), VirtualNetworkError>;
-    /// The time-slots a virtual channel may send in, bit per slot.
+    /// Mask of the time-slots in which a virtual channel may send.
     fn slots(&self, port: usize, vc: usize) -> u64;
-    /// Sets them.
+    /// Sets the mask of time-slots of a virtual channel.
     fn set_slots(&mut self, port: usize, vc: usize, slots: u64);
     /// The routing table of a virtual network.
     fn table_of(&self, network: u8) -> u8;
-    /// Sets it, to one of the tables there are.
+    /// Sets the routing table of a virtual network; `table` exists.
     fn set_table_of(&mut self, network: u8, table: u8);
-    /// The entry of a logical address, 32 to 254; none if it is invalid.
+    /// The entry of a logical address, 32 to 254; `None` if it is invalid.
     fn entry(&self, table: u8, address: u8) -> Option<RoutingEntry>;
-    /// Sets it.
+    /// Sets the entry of a logical address.
     fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>);
 }
 
-/// A register, with what it belongs to.
+/// A register and the object it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Identification(u32),
@@ -246,13 +246,13 @@ enum Register {
     Flags(u8, u8),
 }
 
-/// What is at an address of a switch of this shape.
+/// Finds the register at an address of a switch of this shape.
 fn find(shape: &SwitchShape, address: u32) -> Option<Register> {
     if !address.is_multiple_of(4) {
         return None;
     }
     let (ports, vcs) = (u32::from(shape.ports).min(MAX_PORTS as u32), u32::from(shape.vcs));
-    // Which one of a block with so many bytes each, and where in it.
+    // Index into an array of blocks with `bytes` bytes each, and the offset in the block.
     let within = |start: u32, bytes: u32, count: u32| {
         let offset = address.checked_sub(start)?;
         (offset / bytes < count).then_some((offset / bytes, offset % bytes))
@@ -287,7 +287,7 @@ fn find(shape: &SwitchShape, address: u32) -> Option<Register> {
     }
 }
 
-/// Reads a register; none if there is none. Reading changes nothing.
+/// Reads a register; `None` if there is none at the address. Reading has no side effect.
 pub fn read(switch: &(impl SwitchRegisters + ?Sized), address: u32) -> Option<u32> {
     let shape = switch.shape();
     Some(match find(&shape, address)? {
@@ -339,7 +339,7 @@ fn read_port(switch: &(impl SwitchRegisters + ?Sized), number: usize, offset: u3
     }
 }
 
-/// Writes a register. A value with bits that have no meaning is refused, and nothing changes.
+/// Writes a register. A value with undefined bits is refused and changes nothing.
 pub fn write(
     switch: &mut (impl SwitchRegisters + ?Sized),
     address: u32,
@@ -387,7 +387,7 @@ pub fn write(
             Ok(())
         }
         Register::Flags(table, logical) => {
-            // An invalid entry has none.
+            // An invalid entry has no flags.
             let entry = switch.entry(table, logical).ok_or(RegisterRefusal::Value)?;
             if value & !(MULTICAST | DELETE | URGENT) != 0 {
                 return Err(RegisterRefusal::Value);

@@ -1,16 +1,16 @@
-//! What a switch counts at each port.
+//! Counters of each port of a switch.
 
 use super::ports::DiscardReason;
 use super::unit::PacketUnit;
 
-/// What went through a port in one direction.
+/// Traffic of a port in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortTraffic {
-    /// End markers.
+    /// Packets, counted by their end markers.
     pub packets: u64,
-    /// EEPs alone or in a word, among them.
+    /// Packets that ended with EEP.
     pub eeps: u64,
-    /// N-Chars of a SpaceWire port, words of a SpaceFibre port.
+    /// N-Chars of a SpaceWire port, or words of a SpaceFibre port.
     pub units: u64,
     /// Data characters.
     pub bytes: u64,
@@ -28,20 +28,20 @@ impl PortTraffic {
     }
 }
 
-/// The counters of a port, from the making of its switch on.
+/// Counters of a port since the switch was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchPortCounters {
-    /// Taken in, what was discarded included.
+    /// Received traffic, including discarded packets.
     pub received: PortTraffic,
-    /// Put out, the EEPs of cut packets included.
+    /// Sent traffic, including the EEPs of cut packets.
     pub sent: PortTraffic,
-    /// Units of packets that came in here and were thrown away.
+    /// N-Chars or words received here and thrown away.
     pub spilled_units: u64,
     dropped: [u64; DiscardReason::ALL.len()],
 }
 
 impl SwitchPortCounters {
-    /// At 0.
+    /// All counters at 0.
     pub const fn new() -> Self {
         const NONE: PortTraffic = PortTraffic { packets: 0, eeps: 0, units: 0, bytes: 0 };
         Self {
@@ -52,17 +52,17 @@ impl SwitchPortCounters {
         }
     }
 
-    /// Packets that came in here and were discarded, or cut, for a reason.
+    /// Packets received here that were discarded or cut for a reason.
     pub const fn dropped(&self, reason: DiscardReason) -> u64 {
         self.dropped[reason as usize]
     }
 
-    /// Packets discarded or cut, for any reason.
+    /// Packets received here that were discarded or cut for any reason.
     pub fn all_dropped(&self) -> u64 {
         self.dropped.iter().sum()
     }
 
-    /// Time-outs: packets that waited for too long, or did not move for too long.
+    /// Packets lost to time-outs: they waited too long, or made no progress for too long.
     pub const fn timeouts(&self) -> u64 {
         self.dropped(DiscardReason::NotRunning)
             + self.dropped(DiscardReason::Blocked)

@@ -2,84 +2,85 @@
 
 use super::unit::PacketUnit;
 
-/// Input and output queues per port and virtual channel. Port 0 is the configuration port: what it
-/// is given goes to the switch's own target, what it sends are the target's replies.
+/// Input and output queues for each port and virtual channel. Port 0 is the configuration port: its
+/// output queue leads to the switch's own RMAP target, and its input queue holds the replies.
 pub trait SwitchPorts {
-    /// What moves.
+    /// Unit that the queues hold.
     type Unit: PacketUnit;
 
-    /// Units of a packet under way that one step moves at most: as many as the queues hold costs
-    /// least. Packets do not go in another order for it, as their outputs are theirs alone.
+    /// Maximum number of units that a packet moves in one step. The capacity of the queues is the
+    /// cheapest value. It does not change the order of packets, because a packet has its outputs
+    /// for itself.
     const BURST: usize = 1;
 
-    /// Virtual channels of a port whose input queues may hold a unit: bit V for virtual channel V.
-    /// The others are not looked at, but for their time-outs.
+    /// Mask of the virtual channels of a port whose input queues may hold a unit. A step skips the
+    /// other channels, except for their time-outs.
     fn waiting(&mut self, port: usize) -> u32 {
         let _ = port;
         u32::MAX
     }
 
-    /// The first unit of an input queue.
+    /// First unit of an input queue.
     fn peek(&mut self, port: usize, vc: usize) -> Option<Self::Unit>;
 
-    /// Takes the unit that was peeked.
+    /// Removes the first unit of an input queue.
     fn take(&mut self, port: usize, vc: usize);
 
-    /// Whether an output queue has a place.
+    /// Whether an output queue has room for a unit.
     fn has_room(&mut self, port: usize, vc: usize) -> bool;
 
-    /// Puts a unit into an output queue that has a place.
+    /// Adds a unit to an output queue that has room.
     fn put(&mut self, port: usize, vc: usize, unit: Self::Unit);
 
-    /// Whether a port exists and its link runs. Packets wait for a port that does not.
+    /// Whether the port exists and its link is up. Packets wait for a port that is not up.
     fn is_running(&mut self, port: usize) -> bool {
         let _ = port;
         true
     }
 
-    /// A packet is discarded, or its rest: once for each.
+    /// Called once for each packet that is discarded, whole or in part.
     fn dropped(&mut self, dropped: DiscardedPacket);
 }
 
 /// A packet that a switch discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiscardedPacket {
-    /// Port it came in at.
+    /// Port at which the packet came in.
     pub port: u8,
-    /// Virtual channel it came in on.
+    /// Virtual channel on which the packet came in.
     pub vc: u8,
-    /// Virtual network, if the channel has one.
+    /// Virtual network of the packet, if the channel has one.
     pub network: Option<u8>,
-    /// Its first character, if it has one and was not yet under way.
+    /// First character of the packet, if it has one and the packet was not yet in progress.
     pub address: Option<u8>,
-    /// Why.
+    /// Reason for discarding the packet.
     pub reason: DiscardReason,
 }
 
-/// Why a packet was discarded.
+/// Reason for discarding a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DiscardReason {
-    /// No data character at its start.
+    /// The packet does not begin with a data character.
     Empty,
-    /// No valid entry in the routing table, or 255.
+    /// The address has no valid entry in the routing table, or is 255.
     InvalidAddress,
-    /// A port that the switch does not have.
+    /// The switch does not have the port.
     NoPort,
-    /// Its virtual channel belongs to no virtual network.
+    /// The virtual channel of the input belongs to no virtual network.
     InputUnmapped,
-    /// Its virtual network has no virtual channel on the output port, on one of them for a
-    /// multicast.
+    /// The output port has no virtual channel of the packet's virtual network. For a multicast, one
+    /// of its output ports has none.
     OutputUnmapped,
-    /// The output port did not run for the waiting time-out.
+    /// The link of the output port was not up for the waiting time-out.
     NotRunning,
-    /// It waited for an output for the waiting time-out.
+    /// The packet waited for an output for the waiting time-out.
     Blocked,
-    /// Under way, it did not move for the packet time-out: its outputs get an EEP.
+    /// The packet was in progress and did not move for the packet time-out. Its outputs get an EEP.
     Timeout,
 }
 
 impl DiscardReason {
-    /// All of them, in the order of their numbers.
+    /// All reasons, in the order of their numbers.
     pub const ALL: [Self; 8] = [
         Self::Empty,
         Self::InvalidAddress,

@@ -1,15 +1,21 @@
 //! Wormhole switching (50-11C 5.8, 50-12C 5.6.8): addressing, arbitration, time-outs.
 //!
-//! Every virtual network is a switch of its own: packets of different ones share nothing here.
+//! Every virtual network is a switch of its own: packets of different virtual networks share
+//! nothing.
 //!
-//! *Arbitration.* A packet that waits longer goes first, those of one step in turn, those with
-//! priority before the others (and as long as there are such, only they). As each input has one
-//! packet that waits, that is round robin among the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
-//! do not get the ports that are, so that it is served too.
+//! *Arbitration.* Packets with priority go before all others. Among equals, the packet that has
+//! waited
+//! longer goes first, and inputs take turns for packets of the same step. Since each input has at
+//! most
+//! one waiting packet, this is round robin among the inputs. A multicast waits until all its ports
+//! are
+//! free. Once it is first in line, its free ports are reserved, so that later packets cannot starve
+//! it.
 //!
-//! *Deadlock.* A packet that waits holds nothing, so unicast packets on a tree always move on.
-//! Multicasts that cross, and loops, can stop each other, which is in the nature of wormholes: the
-//! packet time-out ends it.
+//! *Deadlock.* A waiting packet holds no output, so unicast packets on a tree always make progress.
+//! Crossing multicasts and loops can block each other, as in any wormhole network; the packet
+//! time-out
+//! ends this.
 
 use super::counters::SwitchPortCounters;
 use super::forward::forward;
@@ -22,29 +28,28 @@ const NONE: u16 = u16::MAX;
 const UNMAPPED: u8 = u8::MAX;
 const FIRST_LOGICAL: u8 = super::table::FIRST;
 
-/// Settings of a port.
+/// Time-outs and priority of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchPortConfig {
-    /// A packet that came in here and is under way is cut when it has not moved for so long; none
-    /// for ever.
+    /// A packet from this port that has not moved for this time is cut; `None`: never.
     pub packet_timeout_ns: Option<u64>,
-    /// A packet that came in here is discarded when it has waited for an output for so long; none
-    /// for ever.
+    /// A packet from this port that has waited for an output for this time is discarded; `None`:
+    /// never.
     pub wait_timeout_ns: Option<u64>,
     /// Packets with the path address of this port have priority.
     pub priority: bool,
 }
 
-/// Why a virtual channel is not given to a virtual network.
+/// Reason why a virtual channel cannot be assigned to a virtual network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VirtualNetworkError {
-    /// No such port, virtual channel or virtual network.
+    /// The port, virtual channel or virtual network does not exist.
     Range,
     /// Virtual channel 0 and virtual network 0 always belong together.
     Fixed,
-    /// The virtual network has another virtual channel on this port.
+    /// Another virtual channel of this port has the virtual network.
     Taken,
-    /// A packet is under way.
+    /// A packet is in progress.
     Busy,
 }
 
@@ -54,9 +59,9 @@ enum Phase {
     Idle,
     /// A packet waits for its outputs.
     Waiting,
-    /// A packet has its outputs.
+    /// A packet moves to its outputs.
     Moving,
-    /// The rest of a packet is thrown away.
+    /// The rest of a packet is being thrown away.
     Spilling,
 }
 
@@ -64,16 +69,16 @@ enum Phase {
 struct Input {
     phase: Phase,
     network: u8,
-    /// Waiting: the ports it may or must get. Moving: the ports it has.
+    /// Waiting: the ports that the packet may or must get. Moving: the ports that it has.
     targets: u32,
     multicast: bool,
-    /// The address is still to be taken off.
+    /// The address has still to be removed.
     delete: bool,
-    /// Something of the packet went out.
+    /// A unit of the packet has been sent.
     sent: bool,
-    /// Start of waiting, or the last move.
+    /// Time at which the packet began to wait, or last moved.
     since_ns: u64,
-    /// The next in the list of those that wait.
+    /// Next input in the list of waiting inputs.
     next: u16,
 }
 
@@ -90,32 +95,33 @@ impl Input {
     };
 }
 
-/// Inputs that wait, in the order they came.
+/// List of waiting inputs, in order of arrival.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u16,
     last: u16,
 }
 
-/// A switch with `P` ports, the configuration port included, of `V` virtual channels.
+/// A routing switch with `P` ports, including the configuration port, and `V` virtual channels per
+/// port.
 #[derive(Clone, Debug)]
 pub struct RoutingSwitch<const P: usize, const V: usize> {
-    /// Ports that exist, a bit for each: all `P` unless limited.
+    /// Mask of ports that exist: all `P` unless limited.
     exists: u32,
     settings: [SwitchPortConfig; P],
-    /// Virtual network of each virtual channel, and back.
+    /// Virtual network of each virtual channel, and the reverse map.
     network_of: [[u8; V]; P],
     vc_of: [[u8; NETWORKS]; P],
     inputs: [[Input; V]; P],
-    /// With priority, without.
+    /// Waiting inputs with priority, and without.
     waiting: [List; 2],
-    /// Ports taken by a packet, per virtual network.
+    /// For each virtual network, mask of the ports that a packet has.
     busy: [u32; NETWORKS],
-    /// Ports among them that only wait for room for an EEP.
+    /// For each virtual network, mask of the ports that only wait for room for an EEP.
     closing: [u32; NETWORKS],
-    /// Virtual networks with such ports.
+    /// Mask of virtual networks with such ports.
     closing_networks: u64,
-    /// The port that is looked at first.
+    /// Port with which the next step begins.
     turn: usize,
     counters: [SwitchPortCounters; P],
 }
@@ -129,7 +135,8 @@ impl<const P: usize, const V: usize> Default for RoutingSwitch<P, V> {
 impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
     const CHANNELS: u32 = u32::MAX >> (32 - V);
 
-    /// As at reset: virtual channel 0 on virtual network 0, the others on none, no time-outs.
+    /// State after reset: virtual channel 0 is on virtual network 0, the others on none; no
+    /// time-outs.
     pub const fn new() -> Self {
         const { assert!(P >= 1 && P <= MAX_PORTS, "1 to 32 ports") };
         const { assert!(V >= 1 && V <= 32, "1 to 32 virtual channels") };
@@ -158,28 +165,28 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         }
     }
 
-    /// Makes a smaller switch: only the first `ports` ports exist, port 0 included. Packets with an
-    /// address of the others are discarded. At least port 0 stays, and never more than `P`.
+    /// Reduces the switch to its first `ports` ports, including port 0. Packets addressed to other
+    /// ports are discarded. The number is clamped to 1 to `P`.
     pub fn limit_ports(&mut self, ports: usize) {
         self.exists = u32::MAX >> (MAX_PORTS - ports.clamp(1, P));
     }
 
-    /// Sets a port; false if there is none of that number.
+    /// Sets time-outs and priority of a port. Returns false if the port does not exist.
     pub fn set(&mut self, port: usize, settings: SwitchPortConfig) -> bool {
         self.settings.get_mut(port).map(|place| *place = settings).is_some()
     }
 
-    /// The counters of a port.
+    /// Counters of a port, if it exists.
     pub fn counters(&self, port: usize) -> Option<&SwitchPortCounters> {
         self.counters.get(port)
     }
 
-    /// The settings of a port.
+    /// Time-outs and priority of a port, if it exists.
     pub fn settings(&self, port: usize) -> Option<SwitchPortConfig> {
         self.settings.get(port).copied()
     }
 
-    /// Gives a virtual channel of a port to a virtual network, or takes it from all.
+    /// Assigns a virtual channel of a port to a virtual network, or to none.
     pub fn map(
         &mut self,
         port: usize,
@@ -214,13 +221,13 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         Ok(())
     }
 
-    /// The virtual network of a virtual channel of a port.
+    /// Virtual network of a virtual channel of a port.
     pub fn network(&self, port: usize, vc: usize) -> Option<u8> {
         let network = *self.network_of.get(port)?.get(vc)?;
         (network != UNMAPPED).then_some(network)
     }
 
-    /// The virtual channel of a virtual network on a port.
+    /// Virtual channel of a virtual network on a port.
     pub fn vc(&self, port: usize, network: u8) -> Option<usize> {
         let vc = *self.vc_of.get(port)?.get(usize::from(network))?;
         (vc != UNMAPPED).then_some(usize::from(vc))
@@ -232,7 +239,8 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
             && self.inputs.iter().flatten().all(|input| input.phase == Phase::Idle)
     }
 
-    /// When the first time-out ends, if nothing moves until then: step then.
+    /// Time of the next time-out if nothing moves until then. Call [`RoutingSwitch::step`] at that
+    /// time.
     pub fn deadline_ns(&self) -> Option<u64> {
         let of_port = |(inputs, settings): (&[Input; V], &SwitchPortConfig)| {
             let of_input = |input: &Input| {
@@ -248,8 +256,9 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         self.inputs.iter().zip(&self.settings).filter_map(of_port).min()
     }
 
-    /// One step: each input moves [`SwitchPorts::BURST`] units at most. Gives back how many moved or were
-    /// discarded; with 0, and the same time, another step does nothing new.
+    /// Runs one step, in which each input moves at most [`SwitchPorts::BURST`] units. Returns the
+    /// number of units moved or discarded. If it is 0, another step at the same time does nothing
+    /// new.
     pub fn step<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
@@ -284,7 +293,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         moved
     }
 
-    /// Moves or discards units of a packet; how many.
+    /// Moves or discards units of a packet. Returns how many.
     fn proceed<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
@@ -308,7 +317,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         moved
     }
 
-    /// Whether a virtual network has a packet to a port, or one that waits for it.
+    /// Whether a packet of a virtual network moves to a port, or waits for it.
     fn uses(&self, port: usize, network: u8) -> bool {
         let busy = self.busy.get(usize::from(network)).is_some_and(|busy| busy >> port & 1 != 0);
         busy || self.inputs.iter().flatten().any(|input| {
@@ -318,7 +327,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         })
     }
 
-    /// Gives the EEPs of cut packets to outputs with room.
+    /// Sends the EEPs of cut packets to outputs that have room.
     fn close<Q: SwitchPorts>(&mut self, ports: &mut Q) -> usize {
         let mut closed = 0;
         let mut networks = self.closing_networks;
@@ -342,7 +351,8 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         closed
     }
 
-    /// Looks for a packet on an input, and where it goes. True if a unit was used up.
+    /// Looks for the start of a packet at an input and finds its outputs. Returns true if a unit
+    /// was consumed.
     fn begin<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
@@ -386,7 +396,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         }
     }
 
-    /// The outputs of a packet. A path address has the priority of its port.
+    /// Finds the outputs of a packet. A path address takes the priority of its port.
     fn route(
         &self,
         network: u8,
@@ -414,7 +424,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         self.inputs.as_flattened_mut().get_mut(usize::from(index))
     }
 
-    /// Goes through a list, gives free ports away, and takes out those that are served or late.
+    /// Walks a list, assigns free ports, and removes inputs that got their ports or timed out.
     fn grant<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
@@ -447,7 +457,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         }
     }
 
-    /// The ports a waiting packet gets, if it is its turn.
+    /// Returns the ports that a waiting packet gets, if it is its turn.
     fn choose(&self, input: &Input, running: u32, claimed: &mut [u32; NETWORKS]) -> Option<u32> {
         let network = usize::from(input.network);
         let claimed = claimed.get_mut(network)?;
@@ -464,7 +474,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         None
     }
 
-    /// Moves one unit of a packet that has its outputs. True if one was used up.
+    /// Moves one unit of a packet that has its outputs. Returns true if a unit was consumed.
     fn advance<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
@@ -510,7 +520,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         true
     }
 
-    /// Ends a packet under way: an EEP to its outputs, the rest thrown away.
+    /// Cuts a packet in progress: its outputs get an EEP, and the rest is thrown away.
     fn cut<Q: SwitchPorts>(&mut self, port: usize, vc: usize, ports: &mut Q) {
         let input = self.inputs[port][vc];
         let network = usize::from(input.network);
@@ -524,7 +534,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         }
     }
 
-    /// Throws one unit away. True if there was one.
+    /// Throws one unit away. Returns true if there was one.
     fn spill<Q: SwitchPorts>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
         let Some(unit) = ports.peek(port, vc) else { return false };
         ports.take(port, vc);

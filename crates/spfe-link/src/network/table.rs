@@ -1,4 +1,4 @@
-//! Routing tables: logical addresses to ports (50-11C 5.8, 50-12C 5.6.8).
+//! Routing tables: from logical addresses to ports (50-11C 5.8, 50-12C 5.6.8).
 
 use super::NETWORKS;
 
@@ -7,65 +7,65 @@ pub const FIRST: u8 = 32;
 /// Last logical address; 255 is reserved.
 pub const LAST: u8 = 254;
 
-/// What a switch does with a logical address.
+/// Entry of a logical address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutingEntry {
-    /// The ports, bit per number, 1 to 31: one port, a group, or all that get a copy.
+    /// Mask of ports 1 to 31: a single port, a group, or all ports of a multicast.
     pub ports: u32,
-    /// A copy to each of the ports, instead of one port of a group that is free.
+    /// Send a copy to each of the ports, instead of using one free port of the group.
     pub multicast: bool,
-    /// Header deletion: the address is taken off.
+    /// Header deletion: remove the address.
     pub delete: bool,
-    /// Goes before packets without it in arbitration.
+    /// Packets with priority go before all others in arbitration.
     pub priority: bool,
 }
 
 impl RoutingEntry {
-    /// One of a group of ports, or the only one.
+    /// Sends to one free port of the mask.
     pub const fn any_of(ports: u32) -> Self {
         Self { ports, multicast: false, delete: false, priority: false }
     }
 
-    /// A copy to each port.
+    /// Sends a copy to each port of the mask.
     pub const fn each_of(ports: u32) -> Self {
         Self { multicast: true, ..Self::any_of(ports) }
     }
 
-    /// With header deletion.
+    /// The same entry with header deletion.
     pub const fn deleting(self) -> Self {
         Self { delete: true, ..self }
     }
 
-    /// With priority.
+    /// The same entry with priority.
     pub const fn urgent(self) -> Self {
         Self { priority: true, ..self }
     }
 }
 
-/// Where a switch looks logical addresses up.
+/// Source of routing entries for a switch.
 pub trait RouteLookup {
-    /// The entry of an address on a virtual network; none if it is invalid.
+    /// Entry of an address on a virtual network; `None` if it is invalid.
     fn entry(&self, network: u8, address: u8) -> Option<RoutingEntry>;
 }
 
-/// Why an entry is not taken.
+/// Reason why an entry cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableError {
-    /// Not 32 to 254.
+    /// The address is not 32 to 254.
     NotLogical,
-    /// No port, or the configuration port, which only path addresses reach.
+    /// The entry names no port, or the configuration port, which only path addresses can reach.
     Ports,
-    /// No such table or virtual network.
+    /// The table or virtual network does not exist.
     NoTable,
 }
 
 const BYTES: usize = 224;
 
-/// `T` tables; each virtual network uses one of them, table 0 at reset. All entries are invalid at
-/// reset.
+/// `T` routing tables. Each virtual network uses one of them, at reset table 0. At reset all
+/// entries are invalid.
 #[derive(Clone, Debug)]
 pub struct RoutingTable<const T: usize> {
-    /// Ports are 0 for an invalid entry.
+    /// An entry with an empty mask of ports is invalid.
     entries: [[RoutingEntry; BYTES]; T],
     table_of: [u8; NETWORKS],
 }
@@ -77,13 +77,13 @@ impl<const T: usize> Default for RoutingTable<T> {
 }
 
 impl<const T: usize> RoutingTable<T> {
-    /// As at reset.
+    /// State after reset.
     pub const fn new() -> Self {
         const { assert!(T >= 1 && T <= NETWORKS, "1 to 64 tables") };
         Self { entries: [[RoutingEntry::any_of(0); BYTES]; T], table_of: [0; NETWORKS] }
     }
 
-    /// Sets an entry, or makes it invalid.
+    /// Sets an entry; `None` makes it invalid.
     pub fn set(
         &mut self,
         table: u8,
@@ -101,7 +101,7 @@ impl<const T: usize> RoutingTable<T> {
         Ok(())
     }
 
-    /// The entry of a logical address in a table; none if it is invalid.
+    /// Entry of a logical address in a table; `None` if it is invalid.
     pub fn get(&self, table: u8, address: u8) -> Option<RoutingEntry> {
         let index = usize::from(address.checked_sub(FIRST)?);
         let entry = *self.entries.get(usize::from(table))?.get(index)?;
@@ -113,7 +113,7 @@ impl<const T: usize> RoutingTable<T> {
         self.table_of.get(usize::from(network)).copied()
     }
 
-    /// Gives a virtual network its table.
+    /// Assigns a table to a virtual network.
     pub fn use_table(&mut self, network: u8, table: u8) -> Result<(), TableError> {
         let place = self.table_of.get_mut(usize::from(network)).ok_or(TableError::NoTable)?;
         if usize::from(table) >= T {

@@ -1,29 +1,29 @@
-//! What a switch moves: words of a virtual channel (50-11C 5.3.7), or N-Chars (50-12C 5.4.2).
+//! Units that a switch moves: words of a virtual channel (50-11C 5.3.7), or N-Chars (50-12C 5.4.2).
 
 use crate::spacewire::NChar;
 use crate::word::{Word, k};
 
-/// A piece of a packet that moves in one go.
+/// The smallest piece of a packet that a switch moves.
 pub trait PacketUnit: Copy {
-    /// An error end of packet alone.
+    /// A unit that holds only an error end of packet.
     const EEP: Self;
 
-    /// The first data character, unless an end marker comes before it.
+    /// First data character of the unit, unless an end marker comes before it.
     fn address(self) -> Option<u8>;
 
-    /// What is left without that character; none if that is no N-Char.
+    /// The unit without its first data character; `None` if no N-Char is left.
     fn without_address(self) -> Option<Self>;
 
-    /// Whether there is an EOP or EEP in it.
+    /// Whether the unit contains an EOP or EEP.
     fn is_end(self) -> bool;
 
-    /// Whether there is an EEP in it.
+    /// Whether the unit contains an EEP.
     fn is_error_end(self) -> bool;
 
-    /// Whether there is no N-Char in it: it carries nothing and need not be sent.
+    /// Whether the unit contains no N-Char and need not be sent.
     fn is_empty(self) -> bool;
 
-    /// Data characters in it.
+    /// Number of data characters in the unit.
     fn data_chars(self) -> u32;
 }
 
@@ -58,7 +58,8 @@ impl PacketUnit for NChar {
     }
 }
 
-/// In a word, a deleted character becomes a Fill: Fills may stand before the first data character.
+/// Removing a character from a word leaves a Fill, so Fills may stand before the first data
+/// character.
 impl PacketUnit for Word {
     const EEP: Self = Self::from_symbols([k::EEP, k::FILL, k::FILL, k::FILL], 0xf);
 
@@ -92,7 +93,7 @@ impl PacketUnit for Word {
     }
 }
 
-/// Where the first data character is, with nothing but Fills before it.
+/// Index of the first data character, if only Fills stand before it.
 fn first_data(word: Word) -> Option<u32> {
     let index = (0..4).find(|index| !word.is_k(*index) || word.symbol(*index) != k::FILL)?;
     (!word.is_k(index)).then_some(index)

@@ -1,6 +1,6 @@
 //! Characters and control codes (50-12C 5.4.2, 5.4.3).
 
-/// What packets are made of. Each needs one place of the far end's credit.
+/// A normal character: part of a packet. Each one uses up one unit of the far end's credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NChar {
     /// Eight bits of a packet.
@@ -12,7 +12,7 @@ pub enum NChar {
 }
 
 impl NChar {
-    /// Whether it ends a packet.
+    /// Whether the character ends a packet.
     pub const fn is_end(self) -> bool {
         !matches!(self, Self::Data(_))
     }
@@ -22,37 +22,37 @@ impl NChar {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BroadcastCode(pub u8);
 
-/// What a broadcast code says (50-12C 5.6).
+/// Meaning of a broadcast code (50-12C 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CodeMeaning {
     /// Type 00: a time-code, 0 to 63.
     Time(u8),
     /// Type 10, bit 5 clear: interrupt 0 to 31.
     Interrupt(u8),
-    /// Type 10, bit 5 set: acknowledge of interrupt 0 to 31, or, where the network is set to
-    /// extended interrupts, interrupt 32 to 63 (here still 0 to 31).
+    /// Type 10, bit 5 set: acknowledge of interrupt 0 to 31. In a network with extended interrupts:
+    /// interrupt 32 to 63, given here as 0 to 31.
     Acknowledge(u8),
-    /// Types 01 and 11: not sent, ignored when received.
+    /// Types 01 and 11: never sent, and ignored when received.
     Reserved,
 }
 
 impl BroadcastCode {
-    /// A time-code; bits 5:0 of the value count.
+    /// Makes a time-code of bits 5:0 of `value`.
     pub const fn time(value: u8) -> Self {
         Self(value & 0x3f)
     }
 
-    /// An interrupt code; bits 4:0 of the identifier count.
+    /// Makes an interrupt code of bits 4:0 of `id`.
     pub const fn interrupt(id: u8) -> Self {
         Self(0x80 | id & 0x1f)
     }
 
-    /// An interrupt acknowledge code; bits 4:0 of the identifier count.
+    /// Makes an interrupt acknowledge code of bits 4:0 of `id`.
     pub const fn acknowledge(id: u8) -> Self {
         Self(0xa0 | id & 0x1f)
     }
 
-    /// What it says.
+    /// Decodes the meaning of the code.
     pub const fn meaning(self) -> CodeMeaning {
         match self.0 >> 5 {
             0 | 1 => CodeMeaning::Time(self.0 & 0x3f),
@@ -63,16 +63,16 @@ impl BroadcastCode {
     }
 }
 
-/// What a transmitter sends in one go: a character, or a control code of two.
+/// A unit of transmission: a character, or a control code of two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpaceWireCharacter {
-    /// ESC and FCT: nothing else to send.
+    /// ESC and FCT: sent when there is nothing else to send.
     Null,
-    /// Flow control token: eight more N-Chars may come.
+    /// Flow control token: the far end may send eight more N-Chars.
     Fct,
-    /// A character of a packet.
+    /// A normal character.
     NChar(NChar),
-    /// ESC and data.
+    /// Broadcast code: ESC and a data character.
     Broadcast(BroadcastCode),
 }
 

@@ -1,38 +1,38 @@
-//! Flow control (50-12C 5.5.4): one FCT is leave to send eight N-Chars.
+//! Flow control (50-12C 5.5.4): one FCT lets the far end send eight N-Chars.
 
 /// N-Chars per FCT.
 pub const FCT_N_CHARS: u8 = 8;
-/// The most credit either side may hold.
+/// Maximum credit of either side.
 pub const MAX_N_CHARS: u8 = 56;
 
-/// The two credit counters of a port, both 0 in ErrorReset.
+/// The two credit counters of a port. Both are 0 in ErrorReset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpaceWireCredit {
     transmit: u8,
     receive: u8,
 }
 
-/// More than the credit allowed.
+/// The far end sent more than the credit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditError;
 
 impl SpaceWireCredit {
-    /// None in either direction.
+    /// No credit in either direction.
     pub const fn new() -> Self {
         Self { transmit: 0, receive: 0 }
     }
 
-    /// N-Chars that may be sent, 0 to 56.
+    /// Number of N-Chars that this end may send, 0 to 56.
     pub const fn transmit(&self) -> u8 {
         self.transmit
     }
 
-    /// N-Chars that may still come, 0 to 56.
+    /// Number of N-Chars that the far end may still send, 0 to 56.
     pub const fn receive(&self) -> u8 {
         self.receive
     }
 
-    /// Takes one N-Char of transmit credit; false if there is none.
+    /// Uses one unit of transmit credit. Returns false if there is none.
     pub const fn send_n_char(&mut self) -> bool {
         if self.transmit == 0 {
             return false;
@@ -41,7 +41,7 @@ impl SpaceWireCredit {
         true
     }
 
-    /// An FCT came. One that would lead above 56 is not added.
+    /// Counts a received FCT. Fails, and adds nothing, if the credit would exceed 56.
     pub const fn receive_fct(&mut self) -> Result<(), CreditError> {
         if self.transmit > MAX_N_CHARS - FCT_N_CHARS {
             return Err(CreditError);
@@ -50,7 +50,7 @@ impl SpaceWireCredit {
         Ok(())
     }
 
-    /// An N-Char came.
+    /// Counts a received N-Char. Fails if the far end had no credit.
     pub const fn receive_n_char(&mut self) -> Result<(), CreditError> {
         if self.receive == 0 {
             return Err(CreditError);
@@ -59,13 +59,13 @@ impl SpaceWireCredit {
         Ok(())
     }
 
-    /// Whether an FCT may be sent with so many places free in the receive queue.
+    /// Whether an FCT may be sent while the receive queue has `free` places.
     pub const fn may_send_fct(&self, free: usize) -> bool {
         self.receive <= MAX_N_CHARS - FCT_N_CHARS
             && free >= self.receive as usize + FCT_N_CHARS as usize
     }
 
-    /// An FCT is sent; only if [`SpaceWireCredit::may_send_fct`].
+    /// Counts a sent FCT. Only allowed if [`SpaceWireCredit::may_send_fct`].
     pub const fn send_fct(&mut self) {
         self.receive += FCT_N_CHARS;
     }

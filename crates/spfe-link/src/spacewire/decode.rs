@@ -1,47 +1,48 @@
 //! Bits to characters (50-12C 5.4.4, 5.4.7): the first NULL, parity and escape errors.
 //!
-//! The parity bit that covers the content of a character is in the next one. A character is
-//! therefore handed on two bits after its end, when the flag of the next is there: nothing is ever
-//! handed on that its parity does not cover.
+//! The parity bit that covers a character is in the next one. A character is therefore delivered
+//! two
+//! bits after its end, together with the flag of the next one. No character is delivered before its
+//! parity is checked.
 
 use super::character::{BroadcastCode, NChar, SpaceWireCharacter};
 use super::encode::kind;
 
-/// The NULL that ends the search, and the parity bit of the control character after it. Last nine
+/// The NULL that ends the search, and the parity bit of the next control character: the last nine
 /// bits, the newest in bit 0.
 const FIRST_NULL: u16 = 0b0_1110_1000;
 
-/// What came out of the decoder.
+/// A decoded character, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodedCharacter {
-    /// A character with good parity. The first one is always the NULL of gotNull.
+    /// A character with right parity. The first one is always the NULL of gotNull.
     Character(SpaceWireCharacter),
-    /// Parity does not hold.
+    /// The parity is wrong.
     ParityError,
-    /// ESC and then ESC, EOP or EEP.
+    /// ESC was followed by ESC, EOP or EEP.
     EscapeError,
 }
 
-/// A complete character, its parity not yet known.
+/// A complete character whose parity has not been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Data(u8),
     Control(u8),
 }
 
-/// The receiver's decoder: one call per bit.
+/// Decoder of the receiver, called once per bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharacterDecoder {
     got_null: bool,
-    /// An error was given out: nothing more until reset.
+    /// An error was reported; the decoder is silent until it is created again.
     stopped: bool,
-    /// The last bits in the search, then those of the character under way.
+    /// During the search: the last bits. Afterwards: the bits of the character in progress.
     shift: u16,
-    /// How many bits of the character under way there are.
+    /// Number of bits of the character in progress.
     count: u8,
-    /// The character before, until its parity is known.
+    /// The previous character, until its parity is checked.
     held: Option<Part>,
-    /// The character before the held one was an ESC.
+    /// An ESC came before the held character.
     escape: bool,
     odd: bool,
 }
@@ -53,7 +54,7 @@ impl Default for CharacterDecoder {
 }
 
 impl CharacterDecoder {
-    /// As after the receiver is enabled: it looks for the first NULL.
+    /// State after the receiver is enabled: searches for the first NULL.
     pub const fn new() -> Self {
         Self {
             got_null: false,
@@ -67,12 +68,12 @@ impl CharacterDecoder {
         }
     }
 
-    /// gotNull: errors are looked for from then on.
+    /// gotNull: whether the first NULL was found. Errors count only from then on.
     pub const fn got_null(&self) -> bool {
         self.got_null
     }
 
-    /// Takes a bit. After an error it is silent until it is made anew.
+    /// Processes a bit. After an error the decoder returns nothing more.
     pub fn bit(&mut self, bit: bool) -> Option<DecodedCharacter> {
         if self.stopped {
             return None;
@@ -95,13 +96,14 @@ impl CharacterDecoder {
             return None;
         }
         self.got_null = true;
-        // The ninth bit is the first of the next character: parity 0 after a content of no ones.
+        // The ninth bit starts the next character: parity 0, because the content before it counts
+        // as 0.
         self.shift = 0;
         self.count = 1;
         Some(DecodedCharacter::Character(SpaceWireCharacter::Null))
     }
 
-    /// Parity bit and flag are there: the character before is now covered.
+    /// Parity bit and flag are complete: the held character can be checked.
     fn flag(&mut self) -> Option<DecodedCharacter> {
         let (parity, flag) = (self.shift & 1 != 0, self.shift & 2 != 0);
         if !(parity ^ flag ^ self.odd) {
@@ -113,7 +115,7 @@ impl CharacterDecoder {
         received
     }
 
-    /// The held character, as part of a control code or alone.
+    /// Delivers the held character, alone or as part of a control code.
     fn release(&mut self) -> Option<DecodedCharacter> {
         let part = self.held.take()?;
         let escape = core::mem::replace(&mut self.escape, part == Part::Control(kind::ESC));

@@ -1,6 +1,6 @@
-//! Data-Strobe encoding (50-12C 5.4.5): strobe changes exactly when data does not.
+//! Data-strobe encoding (50-12C 5.4.5): for each bit either data or strobe changes, never both.
 
-/// The two signals.
+/// Levels of the two signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DsSignals {
     /// Data.
@@ -9,24 +9,24 @@ pub struct DsSignals {
     pub s: bool,
 }
 
-/// The transmitter's side.
+/// Data-strobe encoder of a transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DsEncoder {
     signals: DsSignals,
 }
 
 impl DsEncoder {
-    /// Both signals 0, as at reset.
+    /// Both signals are 0, as at reset.
     pub const fn new() -> Self {
         Self { signals: DsSignals { d: false, s: false } }
     }
 
-    /// The signals now.
+    /// Current levels.
     pub const fn signals(&self) -> DsSignals {
         self.signals
     }
 
-    /// The signals for a bit.
+    /// Encodes a bit.
     pub const fn bit(&mut self, bit: bool) -> DsSignals {
         if bit == self.signals.d {
             self.signals.s = !self.signals.s;
@@ -35,8 +35,9 @@ impl DsEncoder {
         self.signals
     }
 
-    /// One step towards both signals 0, never both at once: strobe, then data. Call it once per
-    /// bit period while the transmitter is off; the gap is then between one bit and 500 ns.
+    /// Takes one step towards both signals at 0: first strobe, then data, never both at once. Call
+    /// it once per bit period while the transmitter is off; the time between the steps is then
+    /// between one bit and 500 ns.
     pub const fn quiet(&mut self) -> DsSignals {
         if self.signals.s {
             self.signals.s = false;
@@ -47,30 +48,30 @@ impl DsEncoder {
     }
 }
 
-/// What a look at the signals shows.
+/// Change between two samples of the signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsEdge {
-    /// Nothing changed.
+    /// No signal changed.
     None,
     /// One signal changed: a bit.
     Bit(bool),
-    /// Both changed at once: not a bit, and no reason to fail.
+    /// Both signals changed at once. This is not a bit, and by itself not an error.
     Both,
 }
 
-/// The receiver's side.
+/// Data-strobe decoder of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DsDecoder {
     signals: DsSignals,
 }
 
 impl DsDecoder {
-    /// Both signals 0.
+    /// Both signals are 0.
     pub const fn new() -> Self {
         Self { signals: DsSignals { d: false, s: false } }
     }
 
-    /// Takes the signals; call it at least once between two edges.
+    /// Samples the signals; call it at least once between two edges.
     pub const fn signals(&mut self, signals: DsSignals) -> DsEdge {
         let d = signals.d != self.signals.d;
         let s = signals.s != self.signals.s;

@@ -2,7 +2,7 @@
 
 use super::character::{NChar, SpaceWireCharacter};
 
-/// Type fields, first bit sent in bit 0.
+/// Type fields of control characters; bit 0 is sent first.
 pub(super) mod kind {
     pub const FCT: u8 = 0b00;
     pub const EOP: u8 = 0b10;
@@ -13,17 +13,17 @@ pub(super) mod kind {
 /// Bits in the order of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharacterBits {
-    /// The bits; bit 0 goes first.
+    /// The bits; bit 0 is sent first.
     pub value: u16,
-    /// How many, 0 to 14.
+    /// Number of bits, 0 to 14.
     pub count: u8,
 }
 
 impl CharacterBits {
-    /// None.
+    /// No bits.
     pub const NONE: Self = Self { value: 0, count: 0 };
 
-    /// The next bit, taken off.
+    /// Removes the next bit.
     pub const fn next_bit(&mut self) -> Option<bool> {
         if self.count == 0 {
             return None;
@@ -39,7 +39,8 @@ impl CharacterBits {
     }
 }
 
-/// The transmitter's encoder. Its state is what the next parity bit also covers.
+/// Encoder of the transmitter. Its state is the part of the last character that the next parity bit
+/// covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CharacterEncoder {
     /// Whether the previous content has an odd number of ones.
@@ -47,12 +48,12 @@ pub struct CharacterEncoder {
 }
 
 impl CharacterEncoder {
-    /// As after the transmitter is enabled: no content before.
+    /// State after the transmitter is enabled.
     pub const fn new() -> Self {
         Self { odd: false }
     }
 
-    /// The bits of a character.
+    /// Encodes a character.
     pub const fn encode(&mut self, character: SpaceWireCharacter) -> CharacterBits {
         match character {
             SpaceWireCharacter::Null => self.control(kind::ESC).then(self.control(kind::FCT)),
@@ -64,14 +65,14 @@ impl CharacterEncoder {
         }
     }
 
-    /// A data character: the flag is 0.
+    /// Encodes a data character; its flag is 0.
     const fn data(&mut self, data: u8) -> CharacterBits {
         let parity = !self.odd;
         self.odd = data.count_ones() & 1 != 0;
         CharacterBits { value: (data as u16) << 2 | parity as u16, count: 10 }
     }
 
-    /// A control character: the flag is 1.
+    /// Encodes a control character; its flag is 1.
     pub(super) const fn control(&mut self, kind: u8) -> CharacterBits {
         let parity = self.odd;
         self.odd = kind.count_ones() & 1 != 0;

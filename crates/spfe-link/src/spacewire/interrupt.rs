@@ -1,8 +1,8 @@
-//! Distributed interrupts (50-12C 5.6.4, optional): the relay of a router, the flags of a node.
+//! Distributed interrupts (50-12C 5.6.4, optional): the relay of a router and the flags of a node.
 
 use super::character::{BroadcastCode, CodeMeaning};
 
-/// How interrupts are used in a network.
+/// Kinds of interrupts in a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InterruptMode {
     /// 32 interrupts, no acknowledge codes.
@@ -10,12 +10,12 @@ pub enum InterruptMode {
     Interrupt,
     /// 32 interrupts, each acknowledged.
     Acknowledged,
-    /// 64 interrupts, no acknowledge codes. In drafts of the standard and in parts, not in the
-    /// published one.
+    /// 64 interrupts, no acknowledge codes. Found in drafts of the standard and in devices, but not
+    /// in the published standard.
     Extended,
 }
 
-/// A code as the mode reads it.
+/// Meaning of a code in the mode in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Interrupt(usize),
@@ -35,8 +35,8 @@ const fn event(mode: InterruptMode, code: BroadcastCode) -> Option<Event> {
     }
 }
 
-/// A router's register of interrupts under way, with a timer each. It lets each pass once, which
-/// ends loops.
+/// A router's record of interrupts in progress, with a timer for each. Each interrupt passes once,
+/// which ends loops.
 #[derive(Clone, Copy, Debug)]
 pub struct InterruptRelay {
     mode: InterruptMode,
@@ -45,13 +45,13 @@ pub struct InterruptRelay {
 }
 
 impl InterruptRelay {
-    /// Nothing under way. The time-out must be above the longest way through the network, with
-    /// acknowledges above the way there, the handler, and the way back.
+    /// No interrupt is in progress. The time-out must be longer than the longest route through the
+    /// network. With acknowledges it must also cover the handler and the route back.
     pub const fn new(mode: InterruptMode, timeout_ns: u64) -> Self {
         Self { mode, timeout_ns, ends_ns: [None; 64] }
     }
 
-    /// A code came. True if it is to be handed on.
+    /// Processes a received code. Returns true if it must be passed on.
     pub fn receive(&mut self, now_ns: u64, code: BroadcastCode) -> bool {
         let Some(event) = event(self.mode, code) else { return false };
         let (Event::Interrupt(id) | Event::Acknowledge(id)) = event;
@@ -65,36 +65,36 @@ impl InterruptRelay {
         true
     }
 
-    /// Whether an interrupt is under way.
+    /// Whether an interrupt is in progress.
     pub fn is_set(&self, now_ns: u64, id: u8) -> bool {
         let end = self.ends_ns.get(usize::from(id)).copied().flatten();
         end.is_some_and(|end_ns| now_ns < end_ns)
     }
 }
 
-/// A node's flags: an interrupt is active from its code until the host has handled it.
+/// Interrupt flags of a node. An interrupt is active from its code until the host has handled it.
 #[derive(Clone, Copy, Debug)]
 pub struct InterruptFlags {
     mode: InterruptMode,
-    /// Shortest time from an interrupt to its acknowledge, in ns.
+    /// Minimum time from an interrupt to its acknowledge, in ns.
     acknowledge_ns: u64,
     active: u64,
     since_ns: [u64; 64],
 }
 
 impl InterruptFlags {
-    /// All ready. In acknowledged mode an acknowledge goes out no sooner than the time given after
-    /// its interrupt: the network's longest way.
+    /// No interrupt is active. In acknowledged mode, an acknowledge is sent no earlier than
+    /// `acknowledge_ns` after its interrupt: the delay of the longest route through the network.
     pub const fn new(mode: InterruptMode, acknowledge_ns: u64) -> Self {
         Self { mode, acknowledge_ns, active: 0, since_ns: [0; 64] }
     }
 
-    /// Active interrupts, bit per identifier.
+    /// Mask of active interrupts.
     pub const fn active(&self) -> u64 {
         self.active
     }
 
-    /// A code came. The identifier, if the host is to be told.
+    /// Processes a received code. Returns the identifier if the host must be told.
     pub fn receive(&mut self, now_ns: u64, code: BroadcastCode) -> Option<u8> {
         let Event::Interrupt(id) = event(self.mode, code)? else { return None };
         if self.active >> id & 1 != 0 {
@@ -105,7 +105,8 @@ impl InterruptFlags {
         Some(id as u8)
     }
 
-    /// The host has handled an interrupt. Gives back what to send, and from when on.
+    /// The host has handled an interrupt. Returns the code to send, and the earliest time to send
+    /// it.
     pub fn handled(&mut self, now_ns: u64, id: u8) -> Option<(BroadcastCode, u64)> {
         let since_ns = *self.since_ns.get(usize::from(id))?;
         let bit = 1 << id;

@@ -12,40 +12,40 @@ pub const START_RATE_BPS: u64 = 10_000_000;
 /// Lowest transmit rate, in bit/s.
 pub const MIN_RATE_BPS: u64 = 2_000_000;
 const PS_PER_S: u64 = 1_000_000_000_000;
-/// More steps than the state machine can take at one time.
+/// Upper bound for the state changes at one point in time.
 const MAX_STEPS: u32 = 8;
 
-/// Errors since the last look; each stays set until it is cleared.
+/// Errors since they were last cleared. A flag stays set until it is cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpaceWireErrors {
-    /// No edge for too long.
+    /// No edge for the disconnect time-out.
     pub disconnect: bool,
-    /// Parity.
+    /// Parity error.
     pub parity: bool,
-    /// ESC and then no FCT or data.
+    /// Escape error: ESC was not followed by an FCT or data.
     pub escape: bool,
-    /// More FCTs or N-Chars than the credit allows.
+    /// The far end sent more FCTs or N-Chars than the credit allows.
     pub credit: bool,
-    /// A character that does not belong in the state.
+    /// A character that is not allowed in the state of the link.
     pub sequence: bool,
-    /// The far end did not answer in Started or Connecting. Usual when it is off.
+    /// The far end did not answer in Started or Connecting, as is usual while it is off.
     pub timeout: bool,
 }
 
-/// What a port counts, from its making on.
+/// Counters of a port since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpaceWireCounters {
-    /// Times Run was entered.
+    /// Number of times Run was entered.
     pub runs: u64,
-    /// Times ErrorReset was entered again.
+    /// Number of times the link fell back to ErrorReset.
     pub falls: u64,
     /// N-Chars sent.
     pub sent_n_chars: u64,
-    /// Packets sent to their end marker.
+    /// Packets sent completely.
     pub sent_packets: u64,
     /// Broadcast codes sent.
     pub sent_broadcasts: u64,
-    /// N-Chars of a cut packet that were thrown away instead of sent.
+    /// N-Chars of cut packets that were thrown away instead of sent.
     pub spilled_n_chars: u64,
     /// N-Chars received.
     pub received_n_chars: u64,
@@ -53,22 +53,22 @@ pub struct SpaceWireCounters {
     pub received_packets: u64,
     /// EEPs received.
     pub received_eeps: u64,
-    /// EEPs put at the end of packets that the link cut.
+    /// EEPs added to packets that the link cut.
     pub appended_eeps: u64,
     /// Broadcast codes received.
     pub received_broadcasts: u64,
-    /// Broadcast codes offered and discarded.
+    /// Broadcast codes that were offered but discarded.
     pub discarded_broadcasts: u64,
 }
 
-/// One end of a link, with `TX` and `RX` places for N-Chars.
+/// One end of a link, with queues for `TX` and `RX` N-Chars.
 ///
-/// * When the transmitter is free: [`SpaceWirePort::transmit`], then keep the wire busy for
+/// * When the transmitter is free, call [`SpaceWirePort::transmit`], then keep the wire busy for
 ///   [`SpaceWirePort::character_ps`].
-/// * When signals change, or are known to keep changing: [`SpaceWirePort::signal`].
-/// * When they stop before the time announced: [`SpaceWirePort::silence`].
-/// * When a character is complete at the receiver: [`SpaceWirePort::receive`].
-/// * When [`SpaceWirePort::deadline_ns`] is there: [`SpaceWirePort::poll`].
+/// * When the signals change, or are known to keep changing, call [`SpaceWirePort::signal`].
+/// * When the signals stop before the announced time, call [`SpaceWirePort::silence`].
+/// * When the receiver has a complete character, call [`SpaceWirePort::receive`].
+/// * At [`SpaceWirePort::deadline_ns`], call [`SpaceWirePort::poll`].
 ///
 /// Time is in ns and never goes back.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub struct SpaceWirePort<const TX: usize, const RX: usize> {
     schedule: CodeSchedule,
     /// The character on the wire.
     in_progress: Option<SpaceWireCharacter>,
-    /// A packet is partly sent.
+    /// Part of a packet has been sent.
     tx_in_packet: bool,
     /// The rest of a cut packet is being thrown away.
     spilling: bool,
@@ -91,14 +91,15 @@ pub struct SpaceWirePort<const TX: usize, const RX: usize> {
     rx_in_packet: bool,
     /// An EEP waits for a place in the receive queue.
     eep_owed: bool,
-    /// The last edge seen or announced.
+    /// Time of the last edge, or of the last announced edge.
     last_edge_ns: Option<u64>,
     errors: SpaceWireErrors,
     counters: SpaceWireCounters,
 }
 
 impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
-    /// In ErrorReset from now on. The rate is that of Run, in bit/s, at least 2 Mbit/s.
+    /// Creates a port in ErrorReset. `run_rate_bps` is the transmit rate in Run, in bit/s, at least
+    /// 2 Mbit/s.
     pub fn new(
         now_ns: u64,
         control: SpaceWireControl,
@@ -126,7 +127,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// The state.
+    /// State of the link.
     pub fn state(&self) -> SpaceWireState {
         self.machine.state
     }
@@ -139,13 +140,12 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         )
     }
 
-    /// What management asks for.
+    /// Control bits set by management.
     pub fn control(&self) -> SpaceWireControl {
         self.control
     }
 
-    /// Management asks for something else. The queues are emptied when port reset begins and when
-    /// it ends.
+    /// Sets the control bits. Starting and ending a port reset both empty the queues.
     pub fn set_control(&mut self, now_ns: u64, control: SpaceWireControl) {
         let reset = self.control.reset || control.reset;
         self.control = control;
@@ -155,27 +155,27 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// Sets the rate of Run, in bit/s, at least 2 Mbit/s.
+    /// Sets the transmit rate in Run, in bit/s, at least 2 Mbit/s.
     pub fn set_run_rate_bps(&mut self, rate_bps: u64) {
         self.run_rate_bps = rate_bps.clamp(MIN_RATE_BPS, PS_PER_S);
     }
 
-    /// The rate of the transmitter now, in bit/s.
+    /// Current transmit rate in bit/s.
     pub fn rate_bps(&self) -> u64 {
         if self.machine.state == SpaceWireState::Run { self.run_rate_bps } else { START_RATE_BPS }
     }
 
-    /// One bit of the transmitter now, in ps.
+    /// Current duration of a bit in ps.
     pub fn bit_ps(&self) -> u64 {
         PS_PER_S / self.rate_bps()
     }
 
-    /// How long a character takes now, in ps.
+    /// Current duration of a character in ps.
     pub fn character_ps(&self, character: SpaceWireCharacter) -> u64 {
         self.bit_ps() * u64::from(character.length_bits())
     }
 
-    /// The credit of both directions.
+    /// Credit of both directions.
     pub fn credit(&self) -> SpaceWireCredit {
         self.credit
     }
@@ -190,13 +190,13 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         self.errors = SpaceWireErrors::default();
     }
 
-    /// The counters.
+    /// Counters of the port.
     pub fn counters(&self) -> &SpaceWireCounters {
         &self.counters
     }
 
-    /// Puts an N-Char into the transmit queue; false if it is full. While the rest of a cut packet
-    /// is thrown away, so is what comes here, up to its end marker.
+    /// Adds an N-Char to the transmit queue. Returns false if the queue is full. While the rest of
+    /// a cut packet is being thrown away, the N-Char is thrown away too.
     pub fn push(&mut self, n_char: NChar) -> bool {
         if self.spilling {
             self.spill(n_char);
@@ -205,12 +205,12 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         self.tx.push(n_char)
     }
 
-    /// Places free in the transmit queue.
+    /// Free places of the transmit queue.
     pub fn push_room(&self) -> usize {
         self.tx.free()
     }
 
-    /// The next N-Char of the receive queue.
+    /// First N-Char of the receive queue.
     pub fn front(&self) -> Option<NChar> {
         self.rx.front()
     }
@@ -220,7 +220,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         self.rx.len()
     }
 
-    /// Takes the next N-Char from the receive queue.
+    /// Removes the first N-Char of the receive queue.
     pub fn pop(&mut self) -> Option<NChar> {
         let n_char = self.rx.pop();
         if self.eep_owed {
@@ -229,14 +229,16 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         n_char
     }
 
-    /// Offers a broadcast code; false if it is discarded: not in Run, or of a reserved type.
+    /// Offers a broadcast code. Returns false if it is discarded: outside Run, or if its type is
+    /// reserved.
     pub fn broadcast(&mut self, code: BroadcastCode) -> bool {
         let taken = self.machine.state == SpaceWireState::Run && self.schedule.offer(code);
         self.counters.discarded_broadcasts += u64::from(!taken);
         taken
     }
 
-    /// The same, of any type (50-12C reserves some): false if it is discarded, as not in Run.
+    /// Offers a broadcast code of any type, including the types that 50-12C reserves. Returns false
+    /// if it is discarded because the link is not in Run.
     pub fn broadcast_any(&mut self, code: BroadcastCode) -> bool {
         let taken = self.machine.state == SpaceWireState::Run;
         if taken {
@@ -246,7 +248,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         taken
     }
 
-    /// When time alone will change something, in ns: call [`SpaceWirePort::poll`] then.
+    /// Time of the next change without input, in ns. Call [`SpaceWirePort::poll`] at that time.
     pub fn deadline_ns(&self) -> Option<u64> {
         let machine = self.machine.deadline_ns(&self.control, &self.timing);
         let disconnect = self.last_edge_ns.map(|ns| ns.saturating_add(self.timing.disconnect_ns));
@@ -256,13 +258,13 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// Takes the steps that are due.
+    /// Makes the state changes that are due.
     pub fn poll(&mut self, now_ns: u64) {
         let limit_ns = self.timing.disconnect_ns;
         if self.last_edge_ns.is_some_and(|ns| now_ns.saturating_sub(ns) >= limit_ns) {
             self.fail(ErrorResetCause::Disconnect);
         }
-        // Most calls: in Run, only a failure leads on.
+        // Fast path: only a failure can end Run.
         let SpaceWireControl { enabled, reset, .. } = self.control;
         let machine = &self.machine;
         if machine.state == SpaceWireState::Run && machine.seen.cause.is_none() && enabled && !reset
@@ -282,9 +284,9 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// The signals change now, and are known to go on changing up to a time: now for one edge, the
-    /// end of a character for those who see only characters. Without it the link is disconnected
-    /// 850 ns after the last one (5.4.8).
+    /// The signals change now, and are known to keep changing until `until_ns`. For a single edge
+    /// this is now; for callers that only see characters it is the end of the character. The link
+    /// disconnects 850 ns after the last known change (5.4.8).
     pub fn signal(&mut self, now_ns: u64, until_ns: u64) {
         self.poll(now_ns);
         if self.machine.state != SpaceWireState::ErrorReset {
@@ -293,13 +295,14 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// The signals stop now, before the time announced: the sender turned off, the cable is out.
+    /// The signals stop now, before the announced time: the sender was switched off, or the cable
+    /// was unplugged.
     pub fn silence(&mut self, now_ns: u64) {
         self.last_edge_ns = self.last_edge_ns.map(|ns| ns.min(now_ns));
         self.poll(now_ns);
     }
 
-    /// A character, or an error of one, came from the wire. Gives back a broadcast code to hand up.
+    /// Processes a received character or error. Returns a broadcast code to pass on.
     pub fn receive(&mut self, now_ns: u64, received: DecodedCharacter) -> Option<BroadcastCode> {
         self.signal(now_ns, now_ns);
         if self.machine.state == SpaceWireState::ErrorReset {
@@ -307,7 +310,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
         let up = match received {
             DecodedCharacter::Character(character) => self.take(character),
-            // Errors count from gotNull on only.
+            // Errors count only after gotNull.
             _ if !self.machine.seen.got_null => None,
             DecodedCharacter::ParityError => {
                 self.fail(ErrorResetCause::Parity);
@@ -322,8 +325,8 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         up
     }
 
-    /// The transmitter is free: what it sends next, in the order of priority (5.5.3). None while
-    /// it is off. The character before counts as sent from here on.
+    /// The transmitter is free: returns what to send next, in the order of priority (5.5.3), or
+    /// `None` while the transmitter is off. The character before now counts as sent.
     pub fn transmit(&mut self, now_ns: u64) -> Option<SpaceWireCharacter> {
         match self.in_progress.take() {
             Some(SpaceWireCharacter::Null) => self.machine.seen.null_sent = true,
@@ -375,7 +378,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         Some(n_char)
     }
 
-    /// A character with good parity.
+    /// Processes a character with right parity.
     fn take(&mut self, character: SpaceWireCharacter) -> Option<BroadcastCode> {
         let seen = &mut self.machine.seen;
         seen.got_null |= character == SpaceWireCharacter::Null;
@@ -419,7 +422,8 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         self.counters.received_eeps += u64::from(n_char == NChar::Eep);
     }
 
-    /// Notes the first failure; a credit error that waits for Run gives way to any other.
+    /// Records the first failure. A credit error that has no effect before Run gives way to any
+    /// other.
     fn fail(&mut self, cause: ErrorResetCause) {
         let first = &mut self.machine.seen.cause;
         if matches!(first, None | Some(ErrorResetCause::Credit)) {
@@ -427,7 +431,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         }
     }
 
-    /// Back to ErrorReset, with the recovery of 5.5.8.
+    /// Falls back to ErrorReset, with the recovery of 5.5.8.
     fn fall(&mut self, now_ns: u64, cause: ErrorResetCause) {
         self.record(cause);
         self.counters.falls += 1;
@@ -439,7 +443,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
                 self.spill(n_char);
             }
         }
-        // Also in Connecting, where a faster far end may have begun a packet.
+        // Also in Connecting: a far end that is already in Run may have started a packet.
         if self.rx_in_packet {
             self.rx_in_packet = false;
             self.counters.appended_eeps += 1;
@@ -460,7 +464,7 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
         self.counters.spilled_n_chars += 1;
     }
 
-    /// Port reset: both queues are emptied.
+    /// Port reset: empties both queues.
     fn clear(&mut self) {
         self.tx.clear();
         self.rx.clear();

@@ -2,7 +2,7 @@
 
 use super::character::NChar;
 
-/// First in, first out, at most `N`.
+/// A queue of at most `N` N-Chars.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<const N: usize> {
     places: [NChar; N],
@@ -27,7 +27,7 @@ impl<const N: usize> Queue<N> {
         N - self.length
     }
 
-    /// False if it is full.
+    /// Adds an N-Char. Returns false if the queue is full.
     pub fn push(&mut self, n_char: NChar) -> bool {
         if self.length == N {
             return false;

@@ -1,8 +1,9 @@
-//! Broadcast codes that wait for the character in progress to end (50-12C 5.5.3, 5.6).
+//! Broadcast codes that wait until the character in progress ends (50-12C 5.5.3, 5.6).
 
 use super::character::{BroadcastCode, CodeMeaning};
 
-/// One place for each code: a time-code, 32 acknowledges, 32 interrupts; one for reserved types.
+/// Pending codes: one time-code, any of 32 acknowledges and 32 interrupts, and one code of a
+/// reserved type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeSchedule {
     time: Option<u8>,
@@ -12,13 +13,13 @@ pub struct CodeSchedule {
 }
 
 impl CodeSchedule {
-    /// Nothing waits.
+    /// No code is pending.
     pub const fn new() -> Self {
         Self { time: None, acknowledges: 0, interrupts: 0, reserved: None }
     }
 
-    /// Takes a code. A time-code takes the place of one that still waits; an interrupt that waits
-    /// already is not doubled. False for the reserved types, which are not sent.
+    /// Adds a code. A time-code replaces a pending time-code; an interrupt that is already pending
+    /// is not doubled. Returns false for the reserved types, which are not sent.
     pub const fn offer(&mut self, code: BroadcastCode) -> bool {
         match code.meaning() {
             CodeMeaning::Time(value) => self.time = Some(value),
@@ -29,15 +30,15 @@ impl CodeSchedule {
         true
     }
 
-    /// The same, of any type: for units that give the two upper bits a meaning of their own.
+    /// Adds a code of any type, for devices that give the two upper bits a meaning of their own.
     pub const fn offer_any(&mut self, code: BroadcastCode) {
         if !self.offer(code) {
             self.reserved = Some(code.0);
         }
     }
 
-    /// The next to send: time-code, then acknowledges, then interrupts, lowest identifier first,
-    /// then a reserved type.
+    /// Removes the next code to send: time-code, acknowledges, interrupts, each with the lowest
+    /// identifier first, then a reserved type.
     pub const fn take(&mut self) -> Option<BroadcastCode> {
         if let Some(value) = self.time.take() {
             return Some(BroadcastCode::time(value));

@@ -1,4 +1,6 @@
-//! A port with its wires: one call per bit period to send, one per look at the signals to receive.
+//! A port with its wires. Call it once per bit period to send, and once per sample of the signals
+//! to
+//! receive.
 
 use super::character::BroadcastCode;
 use super::decode::CharacterDecoder;
@@ -7,23 +9,23 @@ use super::encode::{CharacterBits, CharacterEncoder};
 use super::port::SpaceWirePort;
 use super::state::SpaceWireState;
 
-/// A [`SpaceWirePort`], encoder, decoder and data-strobe of both directions.
+/// A [`SpaceWirePort`] with encoder, decoder and data-strobe coding of both directions.
 #[derive(Clone, Debug)]
 pub struct SerialPort<const TX: usize, const RX: usize> {
-    /// The port.
+    /// The port above the wires.
     pub port: SpaceWirePort<TX, RX>,
     encoder: CharacterEncoder,
     bits: CharacterBits,
     ds_encoder: DsEncoder,
     decoder: CharacterDecoder,
     ds_decoder: DsDecoder,
-    /// Falls of the port that encoder and decoder know of.
+    /// Value of the port's fall counter that encoder and decoder have seen.
     falls: u64,
     flip: bool,
 }
 
 impl<const TX: usize, const RX: usize> SerialPort<TX, RX> {
-    /// A port and its wires, both signals 0.
+    /// Adds wires to a port; both signals are 0.
     pub fn new(port: SpaceWirePort<TX, RX>) -> Self {
         Self {
             falls: port.counters().falls,
@@ -37,12 +39,12 @@ impl<const TX: usize, const RX: usize> SerialPort<TX, RX> {
         }
     }
 
-    /// Sends the next bit wrong, a fault for tests.
+    /// Inverts the next bit that is sent, to inject a fault.
     pub fn flip_next_bit(&mut self) {
         self.flip = true;
     }
 
-    /// The signals for the next bit period; the period is the port's `bit_ps`.
+    /// Signals for the next bit period, which lasts the port's `bit_ps`.
     pub fn transmit(&mut self, now_ns: u64) -> DsSignals {
         self.port.poll(now_ns);
         self.follow();
@@ -58,7 +60,8 @@ impl<const TX: usize, const RX: usize> SerialPort<TX, RX> {
         }
     }
 
-    /// A look at the far end's signals: at least one between two edges.
+    /// Samples the far end's signals; call it at least once between two edges. Returns a broadcast
+    /// code to pass on.
     pub fn receive(&mut self, now_ns: u64, signals: DsSignals) -> Option<BroadcastCode> {
         self.port.poll(now_ns);
         self.follow();
@@ -77,7 +80,7 @@ impl<const TX: usize, const RX: usize> SerialPort<TX, RX> {
         up
     }
 
-    /// After a fall both directions start anew.
+    /// Restarts both directions after the link fell back to ErrorReset.
     fn follow(&mut self) {
         let falls = self.port.counters().falls;
         if falls != self.falls {

@@ -2,21 +2,21 @@
 
 use core::ops::RangeInclusive;
 
-/// Time limits of the standard for "6.4 us" in ns (5.5.7.2).
+/// Limits of the standard for the 6.4 us timer, in ns (5.5.7.2).
 pub const RESET_NS: RangeInclusive<u64> = 5_820..=7_220;
-/// Time limits of the standard for "12.8 us" in ns.
+/// Limits of the standard for the 12.8 us timer, in ns.
 pub const WAIT_NS: RangeInclusive<u64> = 11_640..=14_330;
 /// Limits of the disconnect time-out in ns (5.4.8).
 pub const DISCONNECT_NS: RangeInclusive<u64> = 727..=1_000;
 
-/// The timers of a port.
+/// Timers of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceWireTiming {
     /// Time in ErrorReset.
     pub reset_ns: u64,
-    /// Time in ErrorWait, longest time in Started and in Connecting.
+    /// Time in ErrorWait, and maximum time in Started and in Connecting.
     pub wait_ns: u64,
-    /// Longest time without an edge.
+    /// Maximum time without an edge.
     pub disconnect_ns: u64,
 }
 
@@ -30,7 +30,7 @@ impl SpaceWireTiming {
     /// The nominal values.
     pub const NOMINAL: Self = Self { reset_ns: 6_400, wait_ns: 12_800, disconnect_ns: 850 };
 
-    /// Whether all are inside the limits of the standard.
+    /// Whether all timers are within the limits of the standard.
     pub fn is_standard(&self) -> bool {
         RESET_NS.contains(&self.reset_ns)
             && WAIT_NS.contains(&self.wait_ns)
@@ -46,17 +46,17 @@ pub enum SpaceWireState {
     ErrorReset,
     /// Receiver on.
     ErrorWait,
-    /// Waits for leave to start.
+    /// Waiting for permission to start.
     Ready,
-    /// Sends NULLs.
+    /// Sending NULLs.
     Started,
-    /// Sends FCTs and NULLs.
+    /// Sending FCTs and NULLs.
     Connecting,
-    /// Sends everything.
+    /// Sending everything.
     Run,
 }
 
-/// Why a link fell back to ErrorReset.
+/// Reason why a link fell back to ErrorReset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorResetCause {
     /// No edge for the disconnect time-out.
@@ -67,34 +67,34 @@ pub enum ErrorResetCause {
     Escape,
     /// Credit error.
     Credit,
-    /// A character that does not belong in the state.
+    /// A character that is not allowed in the state of the link.
     Sequence,
-    /// Nothing came in time from the far end, in Started or Connecting.
+    /// The far end did not answer in time, in Started or Connecting.
     Timeout,
-    /// Disabled.
+    /// Management disabled the port.
     Disabled,
     /// Port reset.
     Reset,
 }
 
-/// What management asks of the link.
+/// Control bits that management sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceWireControl {
-    /// The inverse is LinkDisabled. A port that is not enabled stays in ErrorReset.
+    /// Inverse of LinkDisabled. A port that is not enabled stays in ErrorReset.
     pub enabled: bool,
-    /// LinkDisabled as in the standard of 2008 (5.5.7.8): it ends Run only, and a port that is not
-    /// enabled goes as far as Ready.
+    /// LinkDisabled has the meaning of the standard of 2008 (5.5.7.8): it ends only Run, and a port
+    /// that is not enabled still reaches Ready.
     pub legacy_disable: bool,
-    /// Start when Ready.
+    /// Start the link when Ready.
     pub link_start: bool,
-    /// Start when Ready and the far end sends NULLs.
+    /// Start the link when Ready and the far end sends NULLs.
     pub auto_start: bool,
-    /// Held in reset; clears both queues.
+    /// Hold the port in reset; empties both queues.
     pub reset: bool,
 }
 
 impl SpaceWireControl {
-    /// Whether ErrorReset may be left.
+    /// Whether the port may leave ErrorReset.
     const fn may_try(&self) -> bool {
         (self.enabled || self.legacy_disable) && !self.reset
     }
@@ -112,7 +112,7 @@ impl Default for SpaceWireControl {
     }
 }
 
-/// What the state machine has seen since ErrorReset.
+/// Events since ErrorReset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub got_null: bool,
@@ -123,7 +123,7 @@ pub(super) struct Seen {
     pub cause: Option<ErrorResetCause>,
 }
 
-/// State, and when it was entered.
+/// The state and the time at which it was entered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
     pub state: SpaceWireState,
@@ -136,7 +136,7 @@ impl Machine {
         Self { state: SpaceWireState::ErrorReset, since_ns: now_ns, seen: Seen::default() }
     }
 
-    /// The failure that ends the state now, if any.
+    /// The failure that ends the current state now, if any.
     pub fn failure(
         &self,
         now_ns: u64,
@@ -153,19 +153,19 @@ impl Machine {
             return Some(ErrorResetCause::Disabled);
         }
         match self.seen.cause {
-            // Credit errors count in Run only; before, they wait for it.
+            // Credit errors count only in Run; before that they wait.
             Some(ErrorResetCause::Credit) if self.state != SpaceWireState::Run => {}
             Some(cause) => return Some(cause),
             None => {}
         }
         let waits = matches!(self.state, SpaceWireState::Started | SpaceWireState::Connecting);
         let late = now_ns.saturating_sub(self.since_ns) >= timing.wait_ns;
-        // Success at the same time goes first.
+        // A success at the same time takes precedence.
         (waits && late && self.success(now_ns, control, timing).is_none())
             .then_some(ErrorResetCause::Timeout)
     }
 
-    /// The next state, if all that it takes is there.
+    /// The next state, if its conditions are met.
     pub fn success(
         &self,
         now_ns: u64,
@@ -200,7 +200,7 @@ impl Machine {
         }
     }
 
-    /// When time alone changes something.
+    /// Time at which the state changes without input, if any.
     pub fn deadline_ns(&self, control: &SpaceWireControl, timing: &SpaceWireTiming) -> Option<u64> {
         let after = match self.state {
             SpaceWireState::ErrorReset if control.may_try() => timing.reset_ns,
