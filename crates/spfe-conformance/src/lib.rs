@@ -1,22 +1,22 @@
-//! One suite of behaviour for every device and every face of it.
+//! One suite of behaviour for every device, and for every face of a device.
 //!
-//! A [`Fixture`] opens two endpoints that are joined by port 0 (SpaceFibre) and port 1 (SpaceWire)
-//! and says what its device is able to do; [`run_all`] runs every [`Case`] on it. A case that needs
-//! more than the device has is skipped, and the skip says what is missing. Cases know nothing of
-//! what is behind the library: whatever passes here behaves alike.
+//! A [`Fixture`] opens two endpoints whose ports 0 (SpaceFibre) and 1 (SpaceWire) are joined, and
+//! lists the capabilities of its device. [`run_case`] holds the device to one [`Case`]. A case that
+//! needs a capability which the device lacks is skipped, with the name of that capability. Cases
+//! use the public library only, so every device that passes behaves alike.
 //!
-//! | module | what it asks |
+//! | module | behaviour |
 //! | --- | --- |
 //! | [`packets`] | every size, group, burst, chain and end arrives byte for byte |
-//! | [`receive`] | packed areas and posted buffers, full and empty; nothing is ever lost |
-//! | [`pooled`] | the same for queues that have their own buffers |
-//! | [`waiting`] | deadlines, thresholds, descriptors; no wake-up is lost |
-//! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer comes back |
+//! | [`receive`] | packed areas and posted buffers, full and empty; no packet is lost |
+//! | [`pooled`] | the same for queues with their own buffers |
+//! | [`waiting`] | deadlines, thresholds and descriptors; no wake-up is lost |
+//! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer is returned |
 //! | [`messages`] | broadcast messages and time-codes |
-//! | [`load`] | everything at once, and counters that add up |
+//! | [`load`] | many things at once, and counters that add up |
 //! | [`time`] | paced links in virtual time: priorities and determinism |
 //!
-//! No case looks at how long anything takes; every wait is bounded.
+//! No case measures time, and every wait is bounded.
 
 pub mod kit;
 pub mod lifetime;
@@ -35,35 +35,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Something a device may be without.
+/// A property of a device that some cases need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// Its time is that of the machine.
+    /// Device time is the time of the machine.
     RealTime,
-    /// Its time moves only when everybody waits.
+    /// Device time advances only while every participant waits.
     VirtualTime,
-    /// Its SpaceFibre link takes time.
+    /// The SpaceFibre link has a limited rate.
     Paced,
-    /// Burst entries.
+    /// Burst submissions.
     Burst,
     /// Packed receive.
     Packed,
     /// Broadcast messages and time-codes.
     Message,
-    /// Descriptors that become readable.
+    /// Event descriptors.
     Event,
-    /// A reset completes what is pending.
+    /// A reset completes pending submissions.
     Reset,
-    /// What a sender is told is so at the receiver: no link keeps anything in between.
+    /// A transmit completion means that the packet is in the receiver's memory. An exact link,
+    /// which stores words in between, does not have this.
     EndToEnd,
-    /// It says who uses a port. A driver, which keeps its users apart, does not.
+    /// The device reports who uses a port. A kernel driver keeps its users apart and does not.
     Owners,
-    /// A network of its own for each case: counters begin at 0.
+    /// Each case gets a network of its own, so counters start at 0.
     Fresh,
 }
 
 impl Capability {
-    /// All that an unpaced device in real time can have.
+    /// Every capability of an unpaced device in real time.
     pub const UNLIMITED: [Self; 9] = [
         Self::RealTime,
         Self::Burst,
@@ -76,7 +77,7 @@ impl Capability {
         Self::Fresh,
     ];
 
-    /// What programs call it.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::RealTime => "real-time",
@@ -100,32 +101,30 @@ impl fmt::Display for Capability {
             Self::RealTime => "real time, in which threads and descriptors sleep",
             Self::VirtualTime => "virtual time, which stands still between waits",
             Self::Paced => "a paced link",
-            Self::Burst => "burst entries",
+            Self::Burst => "burst submissions",
             Self::Packed => "packed receive",
             Self::Message => "broadcast messages and time-codes",
             Self::Event => "event descriptors",
-            Self::Reset => "reset of what is pending",
-            Self::EndToEnd => {
-                "a sender that is told of its receiver: no link keeps words in between"
-            }
-            Self::Owners => "a device that names the users of a port",
-            Self::Fresh => "a network of its own, whose counters begin at 0",
+            Self::Reset => "a reset that completes pending submissions",
+            Self::EndToEnd => "a link that stores nothing between sender and receiver",
+            Self::Owners => "a device that reports who uses a port",
+            Self::Fresh => "a network of its own, whose counters start at 0",
         })
     }
 }
 
-/// A device to be held to the suite.
+/// A device under test.
 pub struct Fixture {
-    /// Its name, for people.
+    /// Name of the device in reports.
     pub name: String,
-    /// Two endpoints of a fresh network, joined by port 0 (SpaceFibre) and port 1 (SpaceWire).
+    /// Opens two endpoints, joined by their ports 0 (SpaceFibre) and 1 (SpaceWire).
     pub open: Box<dyn Fn() -> (Endpoint, Endpoint) + Send + Sync>,
-    /// What it is able to do.
+    /// Capabilities of the device.
     pub capabilities: Vec<Capability>,
 }
 
 impl Fixture {
-    /// A device.
+    /// A device with these capabilities. `open` is called once in each case.
     pub fn new(
         name: impl Into<String>,
         capabilities: &[Capability],
@@ -134,29 +133,29 @@ impl Fixture {
         Self { name: name.into(), open: Box::new(open), capabilities: capabilities.to_vec() }
     }
 
-    /// Whether the device has it.
+    /// Whether the device has a capability.
     pub fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
     }
 
-    /// What a case needs and the device has not.
+    /// A capability that a case needs and the device lacks.
     pub fn missing(&self, case: &Case) -> Option<Capability> {
         case.needs.iter().copied().find(|need| !self.has(*need))
     }
 }
 
-/// One behaviour.
+/// One behaviour that a device must have.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// Its name: what is true when it passes.
+    /// The behaviour, as a sentence that is true when the case passes.
     pub name: &'static str,
-    /// What the device must be able to do.
+    /// Capabilities that the case needs.
     pub needs: &'static [Capability],
-    /// Panics if it is not true.
+    /// Runs the case. Panics if the device behaves otherwise.
     pub run: fn(&Fixture),
 }
 
-/// The cases of a module: functions of that name, with what they need.
+/// The cases of a module: functions of that name, with the capabilities they need.
 macro_rules! cases {
     ($($name:ident: [$($need:ident),*]),* $(,)?) => {
         /// The cases of this module.
@@ -181,81 +180,57 @@ pub const CASES: &[&[Case]] = &[
     time::CASES,
 ];
 
-/// A case that begins no wait for so long hangs: each of its waits ends sooner.
+/// A case that starts no bounded wait for this long has hung, because each of its waits is shorter.
 const HANGS: Duration = Duration::from_secs(120);
-/// One that takes so long goes round and round.
+/// A case that takes this long is in an endless loop.
 const ENDLESS: Duration = Duration::from_secs(900);
 const _: () = assert!(kit::SOON.as_secs() * 2 < HANGS.as_secs());
 
-/// What became of a case.
+/// Result of a case.
 pub enum Outcome {
-    /// It passed.
+    /// The device behaves as the case demands.
     Passed,
-    /// The device has not what it needs.
+    /// The device lacks this capability.
     Skipped(Capability),
-    /// Why it failed.
+    /// The panic message of the case.
     Failed(String),
 }
 
-/// Runs every case on a device; with SPFE_CASE in the environment only those whose name contains
-/// it. Tells of each, and how long it took.
-pub fn run_each(fixture: &'static Fixture, mut tell: impl FnMut(&Case, Outcome, Duration)) {
-    let wanted = std::env::var("SPFE_CASE").unwrap_or_default();
-    for case in CASES.iter().copied().flatten().filter(|case| case.name.contains(&wanted)) {
-        let start = Instant::now();
-        let outcome = match fixture.missing(case) {
-            Some(missing) => Outcome::Skipped(missing),
-            None => run(fixture, case).map_or_else(Outcome::Failed, |()| Outcome::Passed),
-        };
-        tell(case, outcome, start.elapsed());
+/// Holds a device to one case.
+pub fn run_case(fixture: &'static Fixture, case: &'static Case) -> Outcome {
+    match fixture.missing(case) {
+        Some(missing) => Outcome::Skipped(missing),
+        None => run(fixture, case).map_or_else(Outcome::Failed, |()| Outcome::Passed),
     }
 }
 
-/// Runs every case on a device ([`run_each`]) and prints one line for each.
-///
-/// # Panics
-/// When all have run, if any failed.
-pub fn run_all(fixture: &'static Fixture) {
-    let mut failed = Vec::new();
-    run_each(fixture, |case, outcome, time| {
-        let (what, ms) = (format!("{} on {}", case.name, fixture.name), time.as_millis());
-        match outcome {
-            Outcome::Skipped(missing) => println!("skip {what}: needs {missing}"),
-            Outcome::Passed => println!("ok   {what} ({ms} ms)"),
-            Outcome::Failed(why) => {
-                println!("FAIL {what} ({ms} ms): {why}");
-                failed.push(format!("\n{}: {why}", case.name));
-            }
-        }
-    });
-    let count = failed.len();
-    assert!(failed.is_empty(), "{}: {count} cases failed{}", fixture.name, failed.concat());
-}
-
-/// Runs a case in a thread of its own, so that one that hangs is known by its name.
+/// Runs a case in a thread of its own, so that a case that hangs can be reported by name.
 fn run(fixture: &'static Fixture, case: &'static Case) -> Result<(), String> {
     let (done, result) = channel();
     let body = move || {
         let passed = catch_unwind(AssertUnwindSafe(|| (case.run)(fixture)));
-        // Nobody listens to a case that was given up.
-        let _ = done.send(passed.map_err(|panic| said(&*panic)));
+        // The receiver is gone if the case was given up.
+        let _ = done.send(passed.map_err(|panic| message_of(&*panic)));
     };
     let thread = std::thread::Builder::new().name(case.name.to_owned()).spawn(body);
-    let thread = thread.map_err(|error| format!("no thread: {error}"))?;
+    let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
     let passed = result_of(&result)?;
     let _ = thread.join();
     passed
 }
 
-/// Waits for the result of a case for as long as it goes on. A machine that is busy makes all of
-/// it slow, so the time from one wait to the next is what counts. Cases of other devices that run
-/// beside it count as well: then one that hangs is found when they have ended.
+/// Waits for the result of a case for as long as it makes progress. The time since the last bounded
+/// wait began is what counts, because a busy machine makes everything slow. Cases that run in other
+/// threads count as progress too, so a case that hangs beside them is reported after they have
+/// ended.
 fn result_of<T>(result: &Receiver<T>) -> Result<T, String> {
     let (start, mut last, mut begun) = (Instant::now(), Instant::now(), kit::waits_begun());
     loop {
         match result.recv_timeout(Duration::from_secs(1)) {
             Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => return Err("its thread is gone".into()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err("the thread of the case is gone".into());
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         let now = kit::waits_begun();
@@ -263,17 +238,17 @@ fn result_of<T>(result: &Receiver<T>) -> Result<T, String> {
             (last, begun) = (Instant::now(), now);
         }
         if last.elapsed() >= HANGS {
-            return Err(format!("it hangs: no wait begun for {HANGS:?}"));
+            return Err(format!("the case hangs: it started no wait for {HANGS:?}"));
         }
         if start.elapsed() >= ENDLESS {
-            return Err(format!("it does not end in {ENDLESS:?}"));
+            return Err(format!("the case did not end within {ENDLESS:?}"));
         }
     }
 }
 
-/// What a panic says.
-fn said(panic: &(dyn Any + Send)) -> String {
+/// The message of a panic.
+fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("a panic without words").to_owned()
+    text.unwrap_or("a panic without a message").to_owned()
 }

@@ -1,77 +1,62 @@
-//! The suite over a daemon in this process, whose clients are connected by sockets.
+//! The suite on a daemon in this process. Its clients connect to it by sockets.
+
+mod common;
 
 use spfe::{Endpoint, Link, Mode, Topology};
-use spfe_conformance::{Capability, Fixture, run_all};
+use spfe_conformance::{Capability, Fixture};
 use spfed::{Server, ServerConfig};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// Servers whose clients may still be there: each network is a fresh one.
+/// Servers that may still have clients. Each case gets a fresh server with a network of its own.
 #[derive(Default)]
-struct Servers(Mutex<Vec<Arc<Server>>>);
+struct Servers(Mutex<Vec<Server>>);
 
 impl Servers {
-    /// A fresh server; those nobody is attached to any more are stopped.
-    fn start(&self, link: Link, mode: Mode) -> Arc<Server> {
+    /// Opens both endpoints of a fresh server, and stops servers that have no client any more. The
+    /// lock is held throughout, so that no server is stopped before its first client connects.
+    fn open(&self, link: Link, mode: Mode) -> (Endpoint, Endpoint) {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("spfe-conformance-{}-{number}.sock", std::process::id());
         let topology = Topology::pairs(2, link.rate, mode).with_model(link.model);
         let config = ServerConfig::new(topology).listen(std::env::temp_dir().join(name));
-        let server = Arc::new(Server::start(config).unwrap());
         let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|server| !server.network().clients().is_empty());
-        servers.push(server.clone());
-        server
+        let server = Server::start(config).unwrap();
+        let path = server.path().unwrap().display().to_string();
+        let open = |endpoint| Endpoint::open(&format!("unix:{path}/{endpoint}")).unwrap();
+        let ends = (open(0), open(1));
+        servers.push(server);
+        ends
     }
 }
 
-fn run(mode: Mode) {
-    run_over("unlimited", mode, &Capability::UNLIMITED);
+fn unlimited(name: &str, mode: Mode) -> Fixture {
+    fixture(name, "unlimited", mode, &Capability::UNLIMITED)
 }
 
-/// Links that are made word by word, in the daemon.
-fn run_exact(link: &str, mode: Mode) {
+/// A daemon whose links are simulated word by word.
+fn exact(name: &str, link: &str, mode: Mode) -> Fixture {
     let told = |capability: &Capability| *capability != Capability::EndToEnd;
     let mut capabilities: Vec<_> = Capability::UNLIMITED.into_iter().filter(told).collect();
     capabilities.push(Capability::Paced);
-    run_over(link, mode, &capabilities);
+    fixture(name, link, mode, &capabilities)
 }
 
-fn run_over(text: &str, mode: Mode, capabilities: &[Capability]) {
-    let link: Link = text.parse().unwrap();
+fn fixture(name: &str, link: &str, mode: Mode, capabilities: &[Capability]) -> Fixture {
+    let link: Link = link.parse().unwrap();
     let servers = Servers::default();
-    let open = move || {
-        let server = servers.start(link, mode);
-        let path = server.path().unwrap().display().to_string();
-        let open = |endpoint| Endpoint::open(&format!("unix:{path}/{endpoint}")).unwrap();
-        (open(0), open(1))
-    };
-    let name = format!("daemon, {mode}, {text}");
-    run_all(Box::leak(Box::new(Fixture::new(name, capabilities, open))));
+    Fixture::new(name, capabilities, move || servers.open(link, mode))
 }
 
-#[test]
-fn thread() {
-    run(Mode::Thread);
-}
-
-#[test]
-fn inline() {
-    run(Mode::Inline);
-}
-
-#[test]
-fn coop() {
-    run(Mode::Coop);
-}
-
-#[test]
-fn exact_thread() {
-    run_exact("exact:1x6.25G", Mode::Thread);
-}
-
-#[test]
-fn exact_inline() {
-    run_exact("exact:4x6.25G", Mode::Inline);
+fn main() -> ExitCode {
+    common::run(vec![
+        unlimited("thread", Mode::Thread),
+        unlimited("inline", Mode::Inline),
+        unlimited("coop", Mode::Coop),
+        exact("exact_thread", "exact:1x6.25G", Mode::Thread),
+        exact("exact_inline", "exact:4x6.25G", Mode::Inline),
+    ])
 }

@@ -1,28 +1,31 @@
 //! The suite on networks inside this process.
 
+mod common;
+
 use spfe::{Embedded, Endpoint, Link, LinkModel, LinkRate, Mode, Topology};
-use spfe_conformance::{Capability, Fixture, run_all};
+use spfe_conformance::{Capability, Fixture};
+use std::process::ExitCode;
 
 fn fixture(
     name: &str,
     capabilities: &[Capability],
     topology: impl Fn() -> Topology + Send + Sync + 'static,
-) -> &'static Fixture {
+) -> Fixture {
     let open = move || {
         let network = Embedded::new(topology()).unwrap();
         let open = |endpoint| Endpoint::attach(&network, endpoint, "embedded").unwrap();
         (open(0), open(1))
     };
-    Box::leak(Box::new(Fixture::new(name, capabilities, open)))
+    Fixture::new(name, capabilities, open)
 }
 
-fn unlimited(mode: Mode) {
+fn unlimited(name: &str, mode: Mode) -> Fixture {
     let topology = move || Topology::pairs(2, LinkRate::Unlimited, mode);
-    run_all(fixture(&format!("embedded, {mode}"), &Capability::UNLIMITED, topology));
+    fixture(name, &Capability::UNLIMITED, topology)
 }
 
-/// A link that takes time, in real or in virtual time.
-fn paced(link: &str, mode: Mode, virtual_time: bool) {
+/// A device whose link takes time, in real or in virtual time.
+fn paced(name: &str, link: &str, mode: Mode, virtual_time: bool) -> Fixture {
     let Link { rate, model } = link.parse().unwrap();
     let mut capabilities = Capability::UNLIMITED.to_vec();
     capabilities.push(Capability::Paced);
@@ -36,58 +39,20 @@ fn paced(link: &str, mode: Mode, virtual_time: bool) {
     }
     let topology =
         move || Topology { virtual_time, ..Topology::pairs(2, rate, mode).with_model(model) };
-    let name = if virtual_time { "virtual time" } else { "real time" };
-    run_all(fixture(&format!("embedded, {mode}, {link}, {name}"), &capabilities, topology));
+    fixture(name, &capabilities, topology)
 }
 
-#[test]
-fn inline() {
-    unlimited(Mode::Inline);
-}
-
-#[test]
-fn coop() {
-    unlimited(Mode::Coop);
-}
-
-#[test]
-fn thread() {
-    unlimited(Mode::Thread);
-}
-
-#[test]
-fn paced_inline() {
-    paced("4x7.5G", Mode::Inline, false);
-}
-
-#[test]
-fn paced_virtual_time() {
-    paced("4x7.5G", Mode::Inline, true);
-}
-
-// Links that are made word by word.
-
-#[test]
-fn exact_one_lane_virtual_time() {
-    paced("exact:1x6.25G", Mode::Inline, true);
-}
-
-#[test]
-fn exact_four_lanes_virtual_time() {
-    paced("exact:4x6.25G", Mode::Inline, true);
-}
-
-#[test]
-fn exact_one_lane_inline() {
-    paced("exact:1x6.25G", Mode::Inline, false);
-}
-
-#[test]
-fn exact_one_lane_thread() {
-    paced("exact:1x6.25G", Mode::Thread, false);
-}
-
-#[test]
-fn exact_four_lanes_coop() {
-    paced("exact:4x6.25G", Mode::Coop, false);
+fn main() -> ExitCode {
+    common::run(vec![
+        unlimited("inline", Mode::Inline),
+        unlimited("coop", Mode::Coop),
+        unlimited("thread", Mode::Thread),
+        paced("paced_inline", "4x7.5G", Mode::Inline, false),
+        paced("paced_virtual_time", "4x7.5G", Mode::Inline, true),
+        paced("exact_one_lane_virtual_time", "exact:1x6.25G", Mode::Inline, true),
+        paced("exact_four_lanes_virtual_time", "exact:4x6.25G", Mode::Inline, true),
+        paced("exact_one_lane_inline", "exact:1x6.25G", Mode::Inline, false),
+        paced("exact_one_lane_thread", "exact:1x6.25G", Mode::Thread, false),
+        paced("exact_four_lanes_coop", "exact:4x6.25G", Mode::Coop, false),
+    ])
 }
