@@ -1,4 +1,4 @@
-//! The copy itself: by the runner alone, or shared with the far end through the flow's board.
+//! Copying payload: by the runner alone, or shared with the far end through the board of the flow.
 
 use crate::memory::{Address, READ, RegionKey, RegionMap, WRITE};
 use crate::queue::{CompletionTime, QueueView};
@@ -6,28 +6,29 @@ use spfe_contract::Completion;
 use spfe_ring::Board;
 use spfe_ring::board::{RoundPlan, Segment};
 
-/// One stretch of bytes to send: where it is for this process and, if it lies in a region, for all.
+/// A stretch of bytes to send.
 #[derive(Clone, Copy, Debug)]
 pub struct CopySource {
-    /// First byte.
+    /// First byte, in this process.
     pub at: *const u8,
-    /// Its address, or `None` for bytes the runner holds itself (inline data, instruments).
+    /// Address of the first byte. `None` for bytes outside of any region: inline data and
+    /// instruments.
     pub address: Option<Address>,
-    /// Bytes.
+    /// Number of bytes.
     pub length: u32,
 }
 
-/// Where bytes go.
+/// A place to copy to.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyTarget {
-    /// First byte.
+    /// First byte, in this process.
     pub at: *mut u8,
-    /// Its address, or `None` for memory only this process has.
+    /// Address of the first byte. `None` for memory outside of any region.
     pub address: Option<Address>,
 }
 
 impl CopyTarget {
-    /// The place `bytes` further on.
+    /// The place `bytes` further.
     #[inline(always)]
     pub fn plus(self, bytes: u32) -> Self {
         Self {
@@ -37,7 +38,7 @@ impl CopyTarget {
     }
 }
 
-/// Which end of the flow a completion belongs to.
+/// One of the two ends of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowEnd {
     /// The sender.
@@ -46,13 +47,14 @@ pub enum FlowEnd {
     Rx,
 }
 
-/// Copies of at least this many bytes are worth sharing out.
+/// Shorter copies are never shared.
 pub const SHARE_MIN_BYTES: u32 = 2048;
-/// A round worth opening to a helper has at least this many bytes.
+/// A helper is woken only for a round with at least this many bytes.
 const ROUND_MIN_BYTES: u64 = 48 * 1024;
-/// A copy longer than this is cut, so that both ends get some of it.
+/// A longer copy is divided, so that both ends can work on it.
 const CUT_BYTES: u32 = 32 * 1024;
 
+/// A completion that waits for a job of the round.
 struct Deferred {
     end: FlowEnd,
     job: u32,
@@ -61,7 +63,7 @@ struct Deferred {
     time: CompletionTime,
 }
 
-/// A round being planned: copies on the board, and the completions that wait for them.
+/// A round being planned: copies on the board, and completions that wait for them.
 pub struct CopyRound<'a> {
     board: &'a Board,
     plan: RoundPlan,
@@ -71,7 +73,7 @@ pub struct CopyRound<'a> {
     id: u32,
 }
 
-/// Room for the completions of one round; allocated once per flow.
+/// The completions of one round. Allocated once for each flow.
 pub struct DeferredList(Vec<Deferred>);
 
 impl Default for DeferredList {
@@ -80,22 +82,23 @@ impl Default for DeferredList {
     }
 }
 
-/// How a step copies.
+/// How a step copies payload.
 pub enum Copier<'a> {
-    /// The runner alone, at once.
+    /// The runner copies at once.
     Alone,
-    /// With the far end's help, in rounds.
+    /// The runner plans rounds, and the far end helps.
     Shared(CopyRound<'a>),
 }
 
-/// Copies payload. The regions may be written by a hostile host meanwhile; only bytes are moved.
+/// Copies payload. A host may write to the memory at the same time; then the bytes are undefined, but
+/// nothing else is affected.
 ///
 /// # Safety
-/// Both stretches are mapped for `length` bytes (`RegionMap::translate` said so).
+/// Source and target are mapped for `length` bytes ([`RegionMap::translate`]).
 #[inline(always)]
 pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
-    // SAFETY: mapped by the caller's promise. Short ones are two words that may overlap, all loads
-    // before all stores; `copy` for the rest because both may be in one region.
+    // SAFETY: both are mapped for `length` bytes. The two words of a short copy may overlap, and both
+    // are loaded before the first store. `copy` allows source and target to overlap.
     unsafe {
         match length {
             8..=16 => {
@@ -111,7 +114,7 @@ pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
 }
 
 impl<'a> Copier<'a> {
-    /// A copier that shares large copies out.
+    /// A copier that shares large copies with helpers.
     pub fn shared(board: &'a Board, deferred: &'a mut DeferredList, id: u32) -> Self {
         let shared = CopyRound {
             board,
@@ -124,7 +127,7 @@ impl<'a> Copier<'a> {
         Self::Shared(shared)
     }
 
-    /// Whether completions wait for copies (then everything later has to wait too).
+    /// Whether completions wait for planned copies. Then every later completion waits as well.
     #[inline(always)]
     pub fn is_deferring(&self) -> bool {
         match self {
@@ -133,7 +136,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Whether the round is full and has to be settled before anything is added.
+    /// Whether the round is full. Then [`Copier::settle`] comes before the next copy.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         match self {
@@ -145,10 +148,10 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Copies now, or plans the copy.
+    /// Copies now, or plans the copy for the round.
     ///
     /// # Safety
-    /// Both ends are mapped for `length` bytes.
+    /// Source and target are mapped for `length` bytes until the round is settled.
     #[inline(always)]
     pub unsafe fn copy(&mut self, source: CopySource, target: CopyTarget, length: u32) {
         if let Self::Shared(shared) = self
@@ -162,7 +165,7 @@ impl<'a> Copier<'a> {
         unsafe { move_bytes(source.at, target.at, length) };
     }
 
-    /// Writes a completion now, or when the copies planned so far are done.
+    /// Writes a completion now, or after the copies that are planned so far.
     #[inline(always)]
     pub fn complete(
         &mut self,
@@ -192,8 +195,9 @@ impl CopyRound<'_> {
             let cut = if rest > CUT_BYTES + CUT_BYTES / 2 { CUT_BYTES } else { rest };
             let at = done as usize;
             if !self.plan.has_room() {
-                // The round is full: the runner does the rest itself; it is published later anyway.
-                // SAFETY: both ends are mapped for the whole length (caller of `copy`).
+                // The round is full, so the runner copies the rest now. Nothing is published before
+                // the round ends anyway.
+                // SAFETY: source and target are mapped for the whole length (`Copier::copy`).
                 unsafe { move_bytes(source.wrapping_add(at), target.wrapping_add(at), rest) };
                 return;
             }
@@ -209,7 +213,7 @@ impl CopyRound<'_> {
     }
 }
 
-/// What both ends need to carry out a job of the board.
+/// The regions that the jobs of a board refer to.
 pub struct CopyRegions<'a> {
     /// Regions of the sender.
     pub tx_map: &'a RegionMap,
@@ -222,7 +226,8 @@ pub struct CopyRegions<'a> {
 }
 
 impl CopyRegions<'_> {
-    /// Does one copy of a job; otherwise says what this process has not mapped {sender's, key}.
+    /// Makes one copy of a job. `Err` names a region that this process has not mapped; true if it is a
+    /// region of the sender.
     pub fn carry_out(&self, segment: Segment) -> Result<(), (bool, RegionKey)> {
         let length = u64::from(segment.length);
         let (from, to) = (Address(segment.source), Address(segment.target));
@@ -235,8 +240,8 @@ impl CopyRegions<'_> {
         Ok(())
     }
 
-    /// A helper's turn: takes jobs until none is left. Returns the number of jobs done, and what
-    /// was missing for one that was not.
+    /// Helper: takes jobs until none is left. Returns the number of jobs done and, if one could not be
+    /// done, the region to map first.
     pub fn help(&self, board: &Board, id: u32) -> (u32, Option<(bool, RegionKey)>) {
         let mut jobs = 0;
         while let Some(taken) = board.take(id) {
@@ -252,7 +257,8 @@ impl CopyRegions<'_> {
 }
 
 impl Copier<'_> {
-    /// Ends the round: copies, waits for the helper's share, publishes what waited for it.
+    /// Ends the round: copies, waits for the jobs that helpers took, and writes the completions that
+    /// waited for them.
     pub fn settle(
         &mut self,
         ends: &CopyRegions<'_>,
@@ -269,7 +275,7 @@ impl Copier<'_> {
         let mut waiting = shared.deferred.0.drain(..).peekable();
         for job in 0..jobs {
             let again = |segment| {
-                // The holder translated these addresses when it planned the round.
+                // Cannot fail: the runner translated these addresses when it planned the round.
                 let _ = ends.carry_out(segment);
             };
             let mut turns = 0u32;

@@ -1,31 +1,35 @@
-//! Source to sink: the step that moves packets.
+//! A flow as one process runs it.
+//!
+//! [`Flow::step`] tries the fast path first (`fast`). What that leaves goes piece by piece from the
+//! source to the sink (`run`). `upkeep` has the work beside the steps: helping with copies, wake-ups,
+//! resets and recovery.
 
-mod ends;
-mod piece;
 mod run;
 mod upkeep;
 
-pub use ends::{AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome};
-pub use piece::Piece;
+pub use crate::memory::Regions;
+pub use crate::piece::Piece;
+pub use crate::step::{
+    AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome,
+};
 
 use crate::copy::{Copier, DeferredList};
 use crate::fast;
-use crate::memory::{AccessRefusal, RegionKey, RegionMap, RegionShared};
+use crate::memory::{AccessRefusal, RegionKey};
 use crate::observer::{DeliveryObserver, ObservedFlow};
 use crate::pace::Pacer;
-use crate::queue::{Host, QueueView};
+use crate::queue::{Host, bind_view};
 use crate::receive::{RxPacked, RxPosted};
-use crate::shared::{FlowShared, QueueConfig};
+use crate::shared::FlowShared;
 use crate::transmit::TxQueue;
 use run::GeneralStep;
 use spfe_contract::QueueKind;
 use spfe_ring::sync::{Ordering, light_fence};
-use std::sync::Arc;
 
-/// Who fills receive queues when it is not the far end's transmit queue.
+/// The sending end of a flow.
 #[expect(clippy::large_enum_variant, reason = "one per flow; a box would cost a load per step")]
 pub enum TxEnd<S> {
-    /// Nobody.
+    /// No transmit queue is open.
     None,
     /// The transmit queue.
     Queue(TxQueue),
@@ -33,9 +37,9 @@ pub enum TxEnd<S> {
     Instrument(S),
 }
 
-/// Who takes packets when it is not the far end's receive queue.
+/// The receiving end of a flow.
 pub enum RxEnd<D> {
-    /// Nobody yet: the sender waits.
+    /// No receive queue is open, so the sender waits.
     None,
     /// Posted buffers.
     Posted(RxPosted),
@@ -45,26 +49,7 @@ pub enum RxEnd<D> {
     Instrument(D),
 }
 
-/// One side's regions: the shared table and this process's map of it.
-#[derive(Clone)]
-pub struct Regions {
-    /// This process's mappings.
-    pub map: Arc<RegionMap>,
-    /// The table in shared memory.
-    pub table: &'static [RegionShared],
-}
-
-impl Regions {
-    /// Whether a key that is not mapped here exists (then it has to be mapped).
-    fn exists(&self, key: RegionKey) -> bool {
-        self.table.get(key.index()).is_some_and(|region| {
-            let tag = region.tag();
-            tag.is_valid() && tag.key() == key
-        })
-    }
-}
-
-/// A flow as one process runs it. The caller holds the seat around every call.
+/// A flow as one process runs it. The caller holds the seat during every call but [`Flow::help`].
 pub struct Flow<S, D> {
     shared: &'static FlowShared,
     epoch: u32,
@@ -78,16 +63,16 @@ pub struct Flow<S, D> {
     id: u32,
     share: bool,
     timed: bool,
-    /// What the fast path uses, if it can be used.
+    /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
-    /// Who looks on.
     observer: Option<ObservedFlow>,
 }
 
 impl<S: PieceSource, D: PieceSink> Flow<S, D> {
-    /// A runner of a flow, not yet bound to its configuration.
+    /// A runner of a flow. [`Flow::bind`] comes before the first step.
     ///
-    /// The `'static` references stand for shared memory that stays mapped while the runner lives.
+    /// The `'static` references are to shared memory that stays mapped while the runner lives. `id`
+    /// is this participant; with `share` long copies are shared with the far end.
     pub fn new(
         shared: &'static FlowShared,
         tx_regions: Regions,
@@ -119,13 +104,12 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.shared
     }
 
-    /// Gives every completion the time of its step, as a paced link does: one end is a link that
-    /// takes its own time.
+    /// Gives every completion the time of its step. For flows with an exact link at one end.
     pub fn set_timed(&mut self) {
         self.timed = true;
     }
 
-    /// Shows what is delivered to somebody, from the next [`Flow::bind`] on, or to nobody.
+    /// Sets or removes the observer of delivered packets, from the next [`Flow::bind`] on.
     pub fn set_observer(&mut self, observer: Option<DeliveryObserver>) {
         self.observer = observer.map(ObservedFlow::new);
     }
@@ -150,8 +134,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if let TxEnd::Instrument(source) = &mut self.tx { Some(source) } else { None }
     }
 
-    /// Reads the configuration again after the control plane changed it. `Err` names a region that
-    /// has to be mapped first; then call again.
+    /// Reads the configuration, which the control plane may have changed. `Err` names a region to map
+    /// first (true: a region of the sender); then call it again.
     pub fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
         let epoch = self.shared.epoch();
         self.tx_regions.map.sync(self.tx_regions.table);
@@ -161,14 +145,14 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if !matches!(self.tx, TxEnd::Instrument(_)) {
             self.tx = TxEnd::None;
             if tx.kind == u32::from(QueueKind::Tx.raw())
-                && let Some(view) = view(tx, &self.tx_regions, true)?
+                && let Some(view) = bind_view(tx, &self.tx_regions, true)?
             {
                 self.tx = TxEnd::Queue(TxQueue::new(view, self.shared));
             }
         }
         if !matches!(self.rx, RxEnd::Instrument(_)) {
             self.rx = RxEnd::None;
-            let view = if rx.kind != 0 { view(rx, &self.rx_regions, false)? } else { None };
+            let view = if rx.kind != 0 { bind_view(rx, &self.rx_regions, false)? } else { None };
             match (view, QueueKind::from_raw(rx.kind as u8)) {
                 (Some(view), Some(QueueKind::Rx)) => {
                     self.rx = RxEnd::Posted(RxPosted::new(view, self.shared));
@@ -201,7 +185,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         Ok(())
     }
 
-    /// Moves at most `budget` pieces. See [`StepOutcome`].
+    /// Moves at most `budget` pieces.
     #[inline]
     pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
         if self.shared.epoch() != self.epoch {
@@ -214,7 +198,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// The fast path alone: packets moved, and the end of the step if there was nothing else.
+    /// Runs the fast path. Returns the packets moved and, unless the general path must go on, the
+    /// outcome of the step.
     #[inline(always)]
     fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<StepOutcome>) {
         let (mut packets, mut ended) = self.run_fast(host, budget, false);
@@ -226,7 +211,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if ended == fast::LoopEnd::General {
             return (packets, None);
         }
-        // A look (budget 0) says nothing about what waits.
+        // With a budget of 0 nothing was tried, so the mark stays.
         if self.shared.stalled.load(Ordering::Relaxed) != 0 && budget != 0 {
             self.shared.stalled.store(0, Ordering::Release);
         }
@@ -239,7 +224,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// The loops of the fast path, with or without bursts.
+    /// Runs the loops over DATA entries, or those over bursts.
     #[inline(always)]
     fn run_fast<H: Host>(
         &mut self,
@@ -247,10 +232,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         budget: u32,
         bursts: bool,
     ) -> (u32, fast::LoopEnd) {
-        let (Some(places), TxEnd::Queue(tx)) = (&self.plain, &mut self.tx) else {
+        let (Some(fast), TxEnd::Queue(tx)) = (&self.plain, &mut self.tx) else {
             return (0, fast::LoopEnd::General);
         };
-        let sender = fast::FastSender { tx, map: &self.tx_regions.map, places };
+        let sender = fast::FastSender { tx, map: &self.tx_regions.map, fast };
         let map = &self.rx_regions.map;
         match &mut self.rx {
             RxEnd::Posted(rx) if bursts => rx.run_bursts(sender, map, budget),
@@ -261,7 +246,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Whether a host of either end is armed. Pairs with its heavy barrier after arming.
+    /// Whether the host of either end is armed. The light fence pairs with the heavy fence in
+    /// [`spfe_ring::HostLine::arm`].
     #[inline(always)]
     fn is_awaited(&self) -> bool {
         light_fence();
@@ -275,14 +261,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.wake_due(host);
     }
 
-    /// What a poster does: moves everything that is plain and ready. False if there is more to it
-    /// (then [`Flow::step`] goes on).
+    /// Moves everything that the fast path can move. False if [`Flow::step`] has to go on.
     #[inline(always)]
     pub fn sweep<H: Host>(&mut self, host: &mut H) -> bool {
         self.shared.epoch() == self.epoch && self.step_fast(host, u32::MAX).1.is_some()
     }
 
-    /// Everything the fast path leaves.
+    /// Runs the general path.
     #[inline(never)]
     fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
         let copier = if self.share {
@@ -293,7 +278,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         let (pacer, timed) = (self.pacer, self.timed);
         let mut cx = StepContext { host, pacer, copier, now_ns: 0, through_ns: 0, timed };
         if cx.pacer.is_some() {
-            // Link time starts before the copy, not after it: hardware sends while it reads.
+            // Link time starts before the copy, because hardware sends while it reads.
             cx.now();
         }
         let run = GeneralStep {
@@ -316,7 +301,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 unsafe { (*self.shared.tx.get()).at.submission },
             ) {
                 Some(_) => {
-                    // Whoever receives here one day has to fetch it.
+                    // A receiver that opens later has to fetch the packet.
                     self.shared.stalled.store(1, Ordering::Release);
                     StepOutcome::Stalled(0)
                 }
@@ -327,19 +312,5 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (TxEnd::None, RxEnd::Packed(rx)) => run.only_cut(rx, &mut cx),
             (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => StepOutcome::Idle(0),
         }
-    }
-}
-
-/// A queue's view; `Ok(None)` when its configuration is not usable, `Err` when a region it lies in
-/// has to be mapped first.
-pub(crate) fn view(
-    config: QueueConfig,
-    regions: &Regions,
-    tx: bool,
-) -> Result<Option<QueueView>, (bool, RegionKey)> {
-    match QueueView::new(config, &regions.map) {
-        Ok(view) => Ok(Some(view)),
-        Err(AccessRefusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
-        Err(_) => Ok(None),
     }
 }

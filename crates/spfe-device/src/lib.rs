@@ -1,28 +1,32 @@
-//! The spfe soft device.
+//! The spfe soft device: the engine that moves packets between the rings of two endpoints.
 //!
 //! Pure logic over shared memory: no thread, clock or I/O. A [`Flow`] is one virtual channel in one
-//! direction of one link: it reads the transmit ring of one endpoint and fills the receive buffers
-//! (or the packed area) of the other, copying each payload byte once. [`Flow::step`] does a bounded
-//! amount of that. *Who* calls it is policy: the posting thread, both ends, a device thread or a
-//! daemon; the seat of the flow keeps them apart.
+//! direction of one link. It reads the transmit ring of one endpoint and fills the receive buffers,
+//! or the packed area, of the other. It copies each payload byte once. [`Flow::step`] does a bounded
+//! amount of that work. The caller decides which participant steps a flow: the thread that posts,
+//! both ends, a device thread or a daemon. The seat of the flow lets in one at a time.
 //!
-//! | module | what it holds |
+//! Each module uses only modules above it:
+//!
+//! | module | content |
 //! | --- | --- |
-//! | [`memory`] | regions, addresses, access checks |
-//! | [`shared`] | the state of a flow, in memory every runner can map |
+//! | [`memory`] | regions, addresses and access checks |
+//! | [`shared`] | state of a flow, in memory that every runner maps |
+//! | [`pace`] | time of links with a limited rate |
 //! | [`queue`] | a queue as its runner sees it: rings, lines, completions, wake-ups |
-//! | [`transmit`] | the transmit ring as a source of pieces of packets |
-//! | [`receive`] | posted buffers and packed area as sinks of them |
-//! | [`flow`] | source to sink: the step |
-//! | `fast` | the common case of a step, short |
-//! | [`copy`] | the copy itself, alone or shared with the far end |
-//! | [`pace`] | link time: when a paced link would have delivered |
-//! | [`observer`] | what a flow delivers, for who looks on |
+//! | [`copy`] | copying payload, alone or shared with the far end |
+//! | [`piece`] | a packet, or a piece of one, between source and sink |
+//! | [`step`] | sources, sinks and outcomes of the general path |
+//! | [`observer`] | observers of delivered packets: captures |
+//! | [`transmit`] | transmit queue as a source of pieces |
+//! | `fast` | fast path of a step: loops for the common cases |
+//! | [`receive`] | posted buffers and packed areas as sinks of pieces |
+//! | [`recover`] | repair of a flow after its runner died |
+//! | [`flow`] | a flow as one process runs it: the step |
 //! | [`message`] | broadcast messages and time-codes |
-//! | [`recover`] | putting a flow right after a runner died |
 //!
-//! The host side of every ring is hostile: entries are read once, checked with overflow-safe
-//! arithmetic, and a bad one costs its owner an error completion and nobody else anything.
+//! The host side of every ring is hostile. Entries are read once and checked with arithmetic that
+//! cannot overflow. A bad entry costs its owner an error completion and affects no other queue.
 
 pub mod copy;
 mod fast;
@@ -31,13 +35,16 @@ pub mod memory;
 pub mod message;
 pub mod observer;
 pub mod pace;
+pub mod piece;
 pub mod queue;
 pub mod receive;
 pub mod recover;
 pub mod shared;
+pub mod step;
 pub mod transmit;
 
-pub use flow::{Flow, PieceSink, PieceSource, StepOutcome};
+pub use flow::Flow;
 pub use memory::{Address, RegionKey, RegionMap};
 pub use queue::Host;
 pub use shared::{FlowShared, QueueConfig};
+pub use step::{PieceSink, PieceSource, StepOutcome};

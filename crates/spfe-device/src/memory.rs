@@ -1,44 +1,46 @@
-//! Memory regions: what an entry may name, and the check every access goes through.
+//! Memory regions, and the check that every access of the device passes.
 
 pub use spfe_contract::{Address, RegionKey};
 use spfe_contract::{Status, access};
 use spfe_ring::sync::{AtomicU64, Ordering};
 use std::cell::Cell;
+use std::sync::Arc;
 
-/// Regions an endpoint of the soft device can have at a time.
+/// Maximum number of regions of an endpoint.
 pub const REGIONS: usize = 256;
 
-/// What makes a region usable, in one word: {valid 1, access 15, serial 16, domain 16, key 16}.
+/// Everything that an access is checked against, in one word: {valid 1, access 15, serial 16,
+/// domain 16, key 16}.
 ///
-/// Generations come round after 16 regions at an index; the serial number tells a runner that has
-/// not looked meanwhile that what it has mapped is an older region of the same key.
+/// The generation of a key repeats after 16 regions at an index. The serial number tells a runner
+/// that has not looked for so long that it has an older region of the same key mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionTag(pub u64);
 
 impl RegionTag {
     const VALID: u64 = 1 << 63;
 
-    /// The tag of a usable region.
+    /// The tag of a valid region, with serial number 0.
     pub const fn new(key: RegionKey, domain: u16, access: u32) -> Self {
         Self(Self::VALID | (access as u64 & 0x7fff) << 48 | (domain as u64) << 16 | key.0 as u64)
     }
 
-    /// The same with a number that is another one in each round of generations.
+    /// The same tag with a serial number, which differs in each round of generations.
     pub const fn with_serial(self, serial: u16) -> Self {
         Self(self.0 & !(0xffff << 32) | (serial as u64) << 32)
     }
 
-    /// Whether the region is usable at all.
+    /// Whether the region exists.
     pub const fn is_valid(self) -> bool {
         self.0 & Self::VALID != 0
     }
 
-    /// The key.
+    /// Key of the region.
     pub const fn key(self) -> RegionKey {
         RegionKey(self.0 as u16)
     }
 
-    /// Access bits of the contract.
+    /// Allowed accesses (`access` bits of the contract).
     pub const fn access(self) -> u32 {
         (self.0 >> 48 & 0x7fff) as u32
     }
@@ -49,24 +51,24 @@ impl RegionTag {
     }
 }
 
-/// A region as all runners see it, in shared memory. Written by the control plane only.
+/// A region as all runners see it, in shared memory. Only the control plane writes it.
 #[repr(C)]
 #[derive(Default)]
 pub struct RegionShared {
-    /// [`RegionTag`], 0 when unused.
+    /// A [`RegionTag`]; 0 for no region.
     pub tag: AtomicU64,
     /// Size in bytes.
     pub size: AtomicU64,
 }
 
 impl RegionShared {
-    /// The tag now.
+    /// The current tag.
     pub fn tag(&self) -> RegionTag {
         RegionTag(self.tag.load(Ordering::Acquire))
     }
 }
 
-/// A region as this process has mapped it.
+/// A region as this process has mapped it. `base` is its address here.
 #[derive(Default)]
 struct Mapped {
     tag: AtomicU64,
@@ -76,9 +78,9 @@ struct Mapped {
 
 /// The regions of one endpoint as one process has mapped them.
 ///
-/// Entries appear and disappear while other threads translate: the tag is stored last and cleared
-/// first. A cleared region's memory may only be unmapped when no flow that knew it is in its step
-/// (the control plane takes the seats first).
+/// Regions appear and disappear while other threads translate: the tag is stored last and cleared
+/// first. The memory of a cleared region may be unmapped only while no step that may have
+/// translated it is running: the control plane takes the seats of those flows first.
 pub struct RegionMap {
     mapped: Box<[Mapped]>,
 }
@@ -89,12 +91,12 @@ impl Default for RegionMap {
     }
 }
 
-/// Why an access is refused.
+/// Why an access was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessRefusal {
-    /// The fault is the entry's: complete it with this status.
+    /// The entry is wrong: complete it with this status.
     Fault(Status),
-    /// The region is valid but this process has not mapped it yet.
+    /// This process has no such region mapped. If the region exists, map it and try again.
     Unmapped(RegionKey),
 }
 
@@ -102,25 +104,25 @@ impl RegionMap {
     /// Makes a mapped region usable for translation.
     ///
     /// # Safety
-    /// `base` points to `size` bytes that stay mapped until [`RegionMap::clear`] and until no step
-    /// that began before it is running.
+    /// `base` points to `size` bytes. They stay mapped until the region is cleared
+    /// ([`RegionMap::clear`], [`RegionMap::sync`]) and every step that began before has ended.
     pub unsafe fn set(&self, tag: RegionTag, base: *mut u8, size: u64) {
         let mapped = &self.mapped[tag.key().index()];
         mapped.tag.store(0, Ordering::Release);
         mapped.size.store(size, Ordering::Relaxed);
         mapped.base.store(base as u64, Ordering::Relaxed);
-        // Release pairs with the acquire in `translate`: who sees the tag sees base and size.
+        // Release pairs with the acquire in `translate`: a thread that sees the tag sees base and size.
         mapped.tag.store(tag.0, Ordering::Release);
     }
 
-    /// Forgets the region at an index.
+    /// Removes the region at an index.
     pub fn clear(&self, index: usize) {
         if let Some(mapped) = self.mapped.get(index) {
             mapped.tag.store(0, Ordering::Release);
         }
     }
 
-    /// Forgets every region whose tag is no longer the one in the shared table.
+    /// Removes every region whose tag differs from the one in the shared table.
     pub fn sync(&self, table: &[RegionShared]) {
         for (mapped, shared) in self.mapped.iter().zip(table) {
             let tag = mapped.tag.load(Ordering::Acquire);
@@ -130,7 +132,7 @@ impl RegionMap {
         }
     }
 
-    /// The memory an entry names, if `domain` may access `length` bytes there in the given way.
+    /// The memory of an address, if `domain` has the wanted `access` to `length` bytes there.
     #[inline(always)]
     pub fn translate(
         &self,
@@ -145,8 +147,8 @@ impl RegionMap {
         };
         let tag = mapped.tag.load(Ordering::Acquire);
         let want = RegionTag::new(key, domain, access).0;
-        // Key, domain and validity must be equal; every wanted access bit must be there. The serial
-        // number is the control plane's business.
+        // Key, domain and validity must be equal, and every wanted access bit must be set. `sync`
+        // checks the serial number.
         const EXACT: u64 = RegionTag::VALID | 0xffff_ffff;
         if (tag ^ want) & EXACT != 0 || want & !tag != 0 {
             return Err(Self::refuse(RegionTag(tag), key, domain));
@@ -161,8 +163,8 @@ impl RegionMap {
         Ok(base.wrapping_add(offset as usize))
     }
 
-    /// A region as a tight loop uses it for stretches of at most `most` bytes: looked up once,
-    /// valid until the end of the step.
+    /// Looks up a region for many accesses of at most `most` bytes each. The window is valid until the
+    /// end of the step.
     #[inline(always)]
     pub fn window(
         &self,
@@ -202,7 +204,7 @@ impl RegionMap {
         }
     }
 
-    /// Whether the region is mapped here.
+    /// Whether the region with this tag is mapped here.
     pub fn has(&self, tag: RegionTag) -> bool {
         self.mapped
             .get(tag.key().index())
@@ -210,40 +212,42 @@ impl RegionMap {
     }
 }
 
-/// A region looked up by [`RegionMap::window`]: where it begins as an entry names it, how long it
-/// is, and what to add to an address in it to get the memory.
+/// A region looked up by [`RegionMap::window`], for tight loops.
 ///
-/// Cells, so that a loop reads what it needs where it needs it: copies of all of them would not fit
-/// into the processor's registers.
+/// The fields are cells so that a loop loads each where it needs it: there are too few registers to
+/// keep copies of all of them.
 #[derive(Clone, Default)]
 pub struct RegionWindow {
+    /// Address of the first byte.
     start: Cell<u64>,
+    /// Bytes of the region.
     size: Cell<u64>,
+    /// Added to an address of the region it gives the address in this process (mod 2^64).
     delta: Cell<u64>,
-    /// Longest stretch; not more than the size.
+    /// Longest access. At most the size.
     most: Cell<u32>,
 }
 
 impl RegionWindow {
-    /// The memory of `length` bytes at an address, if they are in this region and neither none nor
-    /// more than the longest stretch.
+    /// The memory of `length` bytes at an address. `None` if they are not all in this region, if
+    /// `length` is 0, or if it exceeds the longest access.
     #[inline(always)]
     pub fn at(&self, address: u64, length: u32) -> Option<*mut u8> {
         if length.wrapping_sub(1) >= self.most.get() {
             return None;
         }
-        // An address before the start is a huge offset. The difference cannot be negative.
+        // The offset of an address before the start is huge. The right side cannot be negative.
         let offset = address.wrapping_sub(self.start.get());
         (offset <= self.size.get() - u64::from(length)).then(|| self.guess(address).cast_mut())
     }
 
-    /// Where an address is if it is in this region. Only for hints: nothing is checked.
+    /// The memory of an address if it is in this region. Unchecked: only for prefetching.
     #[inline(always)]
     pub fn guess(&self, address: u64) -> *const u8 {
         address.wrapping_add(self.delta.get()) as *const u8
     }
 
-    /// Becomes another region's.
+    /// Takes over the content of another window.
     pub fn set(&self, other: Self) {
         self.start.set(other.start.get());
         self.size.set(other.size.get());
@@ -252,16 +256,35 @@ impl RegionWindow {
     }
 }
 
-/// What a transmit queue needs.
+/// Access that a transmit queue needs.
 pub const READ: u32 = access::LOCAL_READ;
-/// What a receive queue needs.
+/// Access that a receive queue needs.
 pub const WRITE: u32 = access::LOCAL_WRITE;
+
+/// The regions of one endpoint: the shared table and the mappings of this process.
+#[derive(Clone)]
+pub struct Regions {
+    /// Mappings of this process.
+    pub map: Arc<RegionMap>,
+    /// Table in shared memory.
+    pub table: &'static [RegionShared],
+}
+
+impl Regions {
+    /// Whether a region with this key exists. If it is not mapped here it has to be mapped.
+    pub fn exists(&self, key: RegionKey) -> bool {
+        self.table.get(key.index()).is_some_and(|region| {
+            let tag = region.tag();
+            tag.is_valid() && tag.key() == key
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Greatest offset an address can have.
+    /// Largest offset of an address.
     const OFFSET_MAX: u64 = (1 << spfe_contract::OFFSET_BITS) - 1;
 
     fn map(size: u64, bits: u32) -> (RegionMap, RegionKey, Vec<u8>) {
@@ -301,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_of_an_earlier_round_of_generations_is_forgotten() {
+    fn region_of_an_earlier_round_of_generations_is_removed() {
         let (map, key, _bytes) = map(100, READ);
         let tag = RegionTag::new(key, 7, READ);
         assert!(map.has(tag) && !map.has(tag.with_serial(1)));

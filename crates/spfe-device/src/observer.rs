@@ -1,26 +1,27 @@
-//! Somebody looks on: what a flow delivers is shown as it goes, to a capture.
+//! Observers of a flow: captures see each packet as it is delivered.
 
-use crate::flow::{Accepted, Piece, StepContext};
+use crate::piece::Piece;
 use crate::queue::Host;
+use crate::step::{Accepted, StepContext};
 use spfe_contract::EndMarker;
 
-/// A part of a packet that a receiver got.
+/// A packet, or a part of one, that was delivered to a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a> {
-    /// Link time at which it was through, ns.
+    /// Link time at which its last byte had passed the link, ns.
     pub time_ns: u64,
-    /// It goes on with a packet that has begun.
+    /// It continues a packet that has begun.
     pub continues: bool,
-    /// Bytes.
+    /// Payload.
     pub bytes: &'a [u8],
-    /// How the packet ends, if it does.
+    /// End marker; [`EndMarker::None`] if the packet continues.
     pub end: EndMarker,
 }
 
-/// Who is shown what a flow delivers. Called with the flow's seat held: it must not wait.
+/// An observer of a flow. It is called with the seat of the flow held and must not block.
 pub type DeliveryObserver = Box<dyn FnMut(Delivery<'_>) + Send>;
 
-/// A observer on a flow, and room for a part of a packet.
+/// The observer of a flow, and a buffer to gather packets in.
 pub(crate) struct ObservedFlow {
     observer: DeliveryObserver,
     bytes: Vec<u8>,
@@ -31,7 +32,8 @@ impl ObservedFlow {
         Self { observer, bytes: Vec::new() }
     }
 
-    /// A sink took of a piece what is behind its first `before` bytes.
+    /// Reports the bytes that a sink took of a piece. The sink had `before` bytes of it already;
+    /// `continues` is whether the packet had begun.
     pub fn see<H: Host>(
         &mut self,
         piece: &Piece,
@@ -50,7 +52,7 @@ impl ObservedFlow {
         }
     }
 
-    /// The packet under way ended with an EEP.
+    /// Reports that the open packet ended with EEP.
     pub fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         let (time_ns, end) = (time(cx), EndMarker::Eep);
         (self.observer)(Delivery { time_ns, continues: true, bytes: &[], end });

@@ -1,33 +1,34 @@
-//! Link time: when a paced link would have delivered what the engine has already copied.
+//! Paced links: the time at which a link of limited rate would have delivered a packet.
 //!
-//! There is no pacing thread. A packet that starts when the link is free ends after its bits; that
-//! end is stamped into the completion, which stays invisible before it. One [`LinkTime`] per
-//! direction is shared by all virtual channels of the link.
+//! There is no pacing thread. A packet starts when the link is free and occupies it for its bits.
+//! The engine copies the packet at once and puts that end time into the completion, which the host
+//! does not report before then. All virtual channels of a direction share one [`LinkTime`].
 //!
-//! Priorities follow the same idea. Each priority level has its own "free from" time. A packet
-//! pushes the free time of its own and of all lower levels, so urgent traffic never queues behind
-//! a backlog of less urgent traffic, and what it takes from the link is missing to the others.
+//! Each priority level has its own time from which the link is free. A packet moves that time for
+//! its own level and for all less urgent ones. So urgent traffic never waits behind a backlog of
+//! less urgent traffic, and the rate it uses is taken from the others.
 
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering, relax};
 
 /// Priority levels of ECSS-E-ST-50-11C (0 is the most urgent).
 pub const PRIORITIES: usize = 16;
 
-/// Picoseconds in a nanosecond: link time is kept in ps so that short packets do not round.
+/// Picoseconds in a nanosecond. Link time is kept in ps so that short packets do not add up to a
+/// rounding error.
 pub const PS: u64 = 1000;
 
-/// How long the link takes for bytes, as the standard's overhead arithmetic says.
+/// The rate of a link for payload, with the overhead of the standard included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Rate {
-    /// Femtoseconds per byte when only this direction carries data; 0 is not paced.
+    /// Femtoseconds per byte while only this direction carries data. 0 for a link without pacing.
     pub fs_per_byte: u64,
-    /// Femtoseconds per byte when the other direction carries data as well.
+    /// Femtoseconds per byte while the other direction carries data as well.
     pub fs_per_byte_both: u64,
 }
 
 impl Rate {
-    /// A link without limit.
+    /// A link without pacing.
     pub const UNLIMITED: Self = Self { fs_per_byte: 0, fs_per_byte_both: 0 };
 
     /// Whether the link is paced.
@@ -42,8 +43,9 @@ impl Rate {
 pub struct LinkTime {
     lock: AtomicU32,
     pad: AtomicU32,
+    /// From when the link is free for each priority, ps.
     free_ps: [AtomicU64; PRIORITIES],
-    /// End of the last packet of any priority, for the other direction to look at.
+    /// End of the last packet of any priority, ps. The other direction reads it.
     busy_until_ps: AtomicU64,
     /// Priorities of the virtual channels, 4 bits each (registers VC_PRIORITY_n).
     priorities: [AtomicU32; 4],
@@ -52,26 +54,26 @@ pub struct LinkTime {
 /// A flow's access to its link.
 #[derive(Clone, Copy)]
 pub struct Pacer<'a> {
-    /// This direction.
+    /// Link time of this direction.
     pub link: &'a LinkTime,
-    /// The other direction.
+    /// Link time of the other direction.
     pub reverse: &'a LinkTime,
     /// The rate of the link.
     pub rate: Rate,
-    /// The virtual channel, whose priority the link knows.
+    /// Virtual channel. It has a priority in the link.
     pub vc: u32,
-    /// Who asks, for the lock.
+    /// Id of this participant, for the lock.
     pub id: u32,
 }
 
 impl Pacer<'_> {
-    /// Books `bytes` on the link, not before `now_ns`; returns when the last bit is through, in ns.
-    /// A packet's last word also carries its end marker, hence whole words: (bytes + 1) to 4.
+    /// Books `bytes` on the link from `now_ns` at the earliest. Returns the time at which the last bit
+    /// has passed, ns. With `ends` the end marker is added and the last word is filled up.
     pub fn book(&self, now_ns: u64, bytes: u32, ends: bool) -> u64 {
         let wire = if ends { (u64::from(bytes) + 4) & !3 } else { u64::from(bytes) };
         let now = now_ns * PS;
         let level = usize::from(self.link.priority(self.vc));
-        let _guard = Lock::take(&self.link.lock, self.id);
+        let _guard = LinkLock::take(&self.link.lock, self.id);
         let free = self.link.free_ps[level].load(Ordering::Relaxed);
         let start = free.max(now);
         let both = self.reverse.busy_until_ps.load(Ordering::Relaxed) > start;
@@ -88,7 +90,7 @@ impl Pacer<'_> {
         end.div_ceil(PS)
     }
 
-    /// When the link is free for this priority, in ns.
+    /// From when the link is free for this priority, ns.
     pub fn free_ns(&self) -> u64 {
         let level = usize::from(self.link.priority(self.vc));
         self.link.free_ps[level].load(Ordering::Relaxed) / PS
@@ -110,16 +112,16 @@ impl LinkTime {
         word.store(rest | u32::from(priority & 0xf) << shift, Ordering::Relaxed);
     }
 
-    /// Control plane: frees the lock if a dead participant held it.
-    pub fn break_dead(&self, id: u32) {
+    /// Control plane: frees the lock if this dead participant held it.
+    pub fn release_dead(&self, id: u32) {
         let _ = self.lock.compare_exchange(id, 0, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 
-/// A short spin lock with its holder's id, so that a dead holder can be broken out.
-struct Lock<'a>(&'a AtomicU32);
+/// A spin lock that names its holder, so that the control plane can free it after a death.
+struct LinkLock<'a>(&'a AtomicU32);
 
-impl<'a> Lock<'a> {
+impl<'a> LinkLock<'a> {
     fn take(word: &'a AtomicU32, id: u32) -> Self {
         while word.compare_exchange_weak(0, id, Ordering::Acquire, Ordering::Relaxed).is_err() {
             relax();
@@ -128,7 +130,7 @@ impl<'a> Lock<'a> {
     }
 }
 
-impl Drop for Lock<'_> {
+impl Drop for LinkLock<'_> {
     fn drop(&mut self) {
         self.0.store(0, Ordering::Release);
     }
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_follow_each_other_and_idle_time_is_not_saved_up() {
+    fn packets_queue_and_idle_time_is_lost() {
         let (link, reverse) = (LinkTime::default(), LinkTime::default());
         let pacer = pacer(&link, &reverse, 0);
         let first = pacer.book(1_000, 1020, true);
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn urgent_traffic_passes_a_backlog_and_takes_its_share() {
+    fn urgent_packet_overtakes_a_backlog_and_delays_it() {
         let (link, reverse) = (LinkTime::default(), LinkTime::default());
         let slow = pacer(&link, &reverse, 5);
         let urgent = pacer(&link, &reverse, 1);
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_both_ways_is_slower_than_one_way() {
+    fn data_in_both_directions_is_slower() {
         let (there, back) = (LinkTime::default(), LinkTime::default());
         let one_way = pacer(&there, &back, 0).book(0, 1 << 20, true);
         let both_ways = pacer(&back, &there, 0).book(0, 1 << 20, true);

@@ -1,21 +1,22 @@
-//! Packets on their way.
+//! A packet, or a piece of one, between source and sink.
 
-use crate::copy::{Copier, CopySource};
+use crate::copy::{Copier, CopySource, CopyTarget, move_bytes};
+use crate::memory::Address;
 use spfe_contract::{self as contract, EndMarker};
 
-/// A packet, or a piece of one, gathered from its stretches.
+/// A packet, or a piece of one, gathered from up to [`contract::CHAIN_MAX`] stretches of memory.
 pub struct Piece {
-    stretches: [CopySource; contract::CHAIN_MAX as usize],
+    sources: [CopySource; contract::CHAIN_MAX as usize],
     count: usize,
-    /// Bytes in all.
+    /// Bytes of the whole piece.
     pub length: u32,
-    /// Bytes already delivered.
+    /// Bytes that the sink has already.
     pub done: u32,
-    /// How it ends.
+    /// End marker; [`EndMarker::None`] if the packet continues in another piece.
     pub end: EndMarker,
-    /// Submission entries it takes.
+    /// Number of its submission entries. 0 for a packet of a burst that has more to come.
     pub entries: u32,
-    /// `submit_flags` of its last entry.
+    /// `submit_flags` of the last entry.
     pub flags: u16,
 }
 
@@ -26,7 +27,7 @@ impl Default for Piece {
     fn default() -> Self {
         let nowhere = CopySource { at: core::ptr::null(), address: None, length: 0 };
         Self {
-            stretches: [nowhere; contract::CHAIN_MAX as usize],
+            sources: [nowhere; contract::CHAIN_MAX as usize],
             count: 0,
             length: 0,
             done: 0,
@@ -38,10 +39,10 @@ impl Default for Piece {
 }
 
 impl Piece {
-    /// One stretch is the whole piece.
+    /// Makes one stretch the whole piece.
     #[inline(always)]
     pub fn set_one(&mut self, stretch: CopySource, end: EndMarker, flags: u16) {
-        self.stretches[0] = stretch;
+        self.sources[0] = stretch;
         self.count = 1;
         self.length = stretch.length;
         self.end = end;
@@ -49,7 +50,7 @@ impl Piece {
         self.flags = flags;
     }
 
-    /// Starts gathering.
+    /// Removes all stretches, to gather anew.
     pub fn clear(&mut self) {
         self.count = 0;
         self.length = 0;
@@ -57,37 +58,37 @@ impl Piece {
 
     /// Adds a stretch; the caller keeps the count within a chain and the sum within a packet.
     pub fn add(&mut self, stretch: CopySource) {
-        self.stretches[self.count] = stretch;
+        self.sources[self.count] = stretch;
         self.count += 1;
         self.length += stretch.length;
     }
 
-    /// Ends gathering.
+    /// Sets what the last gathered entry says.
     pub fn finish(&mut self, end: EndMarker, flags: u16, entries: u32) {
         self.end = end;
         self.flags = flags;
         self.entries = entries;
     }
 
-    /// Bytes not yet delivered.
+    /// Bytes that the sink does not have yet.
     #[inline(always)]
     pub fn rest(&self) -> u32 {
         self.length - self.done
     }
 
-    /// Appends some of its bytes, delivered or not.
+    /// Appends bytes of the piece to a vector.
     #[cold]
     pub(crate) fn append(&self, range: core::ops::Range<u32>, to: &mut Vec<u8>) {
         let mut start = 0;
-        for stretch in &self.stretches[..self.count] {
+        for stretch in &self.sources[..self.count] {
             let end = start + stretch.length;
             let (from, until) = (range.start.max(start), range.end.min(end));
             if from < until {
                 let (length, at) = (until - from, to.len());
                 to.resize(at + length as usize, 0);
                 let source = stretch.plus(from - start).at;
-                // SAFETY: within the stretch, which is mapped while its step runs; made room for.
-                unsafe { crate::copy::move_bytes(source, to[at..].as_mut_ptr(), length) };
+                // SAFETY: the stretch is mapped while its step runs, and `to` was resized.
+                unsafe { move_bytes(source, to[at..].as_mut_ptr(), length) };
             }
             start = end;
         }
@@ -98,14 +99,9 @@ impl Piece {
     /// # Safety
     /// The target is mapped for `length` bytes.
     #[inline(always)]
-    pub unsafe fn take(
-        &mut self,
-        target: crate::copy::CopyTarget,
-        length: u32,
-        copier: &mut Copier<'_>,
-    ) {
+    pub unsafe fn take(&mut self, target: CopyTarget, length: u32, copier: &mut Copier<'_>) {
         if self.count == 1 {
-            let whole = self.stretches[0];
+            let whole = self.sources[0];
             let from = whole.plus(self.done);
             // SAFETY: `length` is within the stretch; the target is the caller's promise.
             unsafe { copier.copy(from, target, length) };
@@ -119,12 +115,12 @@ impl Piece {
     #[cold]
     unsafe fn take_gathered(
         &self,
-        mut target: crate::copy::CopyTarget,
+        mut target: CopyTarget,
         mut length: u32,
         copier: &mut Copier<'_>,
     ) {
         let mut skip = self.done;
-        for stretch in &self.stretches[..self.count] {
+        for stretch in &self.sources[..self.count] {
             if skip >= stretch.length {
                 skip -= stretch.length;
                 continue;
@@ -143,12 +139,12 @@ impl Piece {
 }
 
 impl CopySource {
-    /// The stretch without its first `bytes` bytes.
+    /// The same stretch without its first `bytes` bytes.
     #[inline(always)]
     pub fn plus(self, bytes: u32) -> Self {
         Self {
             at: self.at.wrapping_add(bytes as usize),
-            address: self.address.map(|a| crate::memory::Address(a.0 + u64::from(bytes))),
+            address: self.address.map(|a| Address(a.0 + u64::from(bytes))),
             length: self.length - bytes,
         }
     }

@@ -1,31 +1,32 @@
-//! A queue as its runner sees it: rings, lines, completions, wake-ups.
+//! A queue as a runner sees it: rings, lines, completions and wake-ups.
 
-use crate::memory::{AccessRefusal, Address, READ, RegionMap, WRITE};
+use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, Regions, WRITE};
 use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{
-    self as contract, Completion, Message, Status, completion_flags, queue_options,
+    self as contract, Completion, EntryType, Message, Release, Status, completion_flags,
+    queue_options, submit_flags as sf,
 };
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{DeviceLine, HostLine, Ring, Slot};
 use std::ptr::NonNull;
 
-/// What a runner of the device offers to it: time and a way to wake a host.
+/// What a runner provides to the device: a clock, and a way to wake a host.
 pub trait Host {
-    /// Time in ns. Called once per step or per packet, and only where times are used.
+    /// Device time, ns. Called at most once for each step or message, and only if a time is needed.
     fn now_ns(&mut self) -> u64;
 
-    /// Wakes whoever sleeps on the line's `wake_seq` (already bumped); `event` asks for a signal on
-    /// the queue's event vector as well.
+    /// Wakes the threads that sleep on the `wake_seq` of a line, which has been incremented already.
+    /// `event` asks for a signal on the event vector of the queue as well.
     fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool);
 
-    /// Whether a participant is dead (0 is: cannot be told apart).
+    /// Whether a participant is dead.
     fn is_dead(&mut self, participant: u32) -> bool {
         let _ = participant;
         false
     }
 }
 
-/// Rings and lines of one queue, translated for this process.
+/// Rings and lines of one queue, as addresses of this process.
 #[derive(Clone, Copy)]
 pub struct QueueView {
     /// Submission ring.
@@ -35,15 +36,15 @@ pub struct QueueView {
     stamps: NonNull<AtomicU64>,
     host: NonNull<HostLine>,
     device: NonNull<DeviceLine>,
-    /// The configuration it was made from.
+    /// The configuration that the view was made from.
     pub config: QueueConfig,
 }
 
-// SAFETY: the view is pointers into shared memory that only atomics are used on; whoever made it
-// keeps the memory mapped (`QueueView::new`).
+// SAFETY: all pointers are to atomics in shared memory, which the regions of the map keep mapped
+// (`RegionMap::set`).
 unsafe impl Send for QueueView {}
 
-/// Bytes of the two lines of a queue.
+/// Bytes of host line and device line together.
 const LINES_BYTES: u64 = 128;
 
 fn ring_at(map: &RegionMap, address: u64, log2: u32, domain: u16) -> Result<Ring, AccessRefusal> {
@@ -72,7 +73,8 @@ fn aligned(
 }
 
 impl QueueView {
-    /// Checks a configuration and translates its addresses.
+    /// Checks a configuration and translates its addresses. Fails with BAD_RING for a size or an
+    /// alignment that is not allowed, or with the reason why the memory cannot be used.
     pub fn new(config: QueueConfig, map: &RegionMap) -> Result<Self, AccessRefusal> {
         let domain = config.domain as u16;
         if config.cq_log2 < config.sq_log2 {
@@ -94,7 +96,8 @@ impl QueueView {
     /// The line the host writes.
     #[inline(always)]
     pub fn host_line(&self) -> &HostLine {
-        // SAFETY: inside a mapped region for as long as the view is used, aligned; only atomics.
+        // SAFETY: the line is aligned and in a region that stays mapped while the view is used. It
+        // consists of atomics.
         unsafe { self.host.as_ref() }
     }
 
@@ -111,7 +114,7 @@ impl QueueView {
         self.config.options & queue_options::STAMP != 0
     }
 
-    /// Writes a completion at a position: side array first, then the entry.
+    /// Writes a completion: first its time into the side array, then the entry.
     #[inline(always)]
     pub fn complete_at(&self, position: u32, mut completion: Completion, time: CompletionTime) {
         let flags = match time {
@@ -123,7 +126,7 @@ impl QueueView {
         self.write_stamped(position, completion.to_words(), time);
     }
 
-    /// Writes a received message and its time at a position.
+    /// Writes a received message and the time of its arrival.
     pub fn message_at(&self, position: u32, mut message: Message, now_ns: u64) {
         message.flags |= completion_flags::STAMPED;
         self.write_stamped(position, message.to_words(), CompletionTime::Stamp(now_ns));
@@ -136,11 +139,11 @@ impl QueueView {
             // SAFETY: the side array has one word per completion slot; the index is masked.
             unsafe { self.stamps.add(index).as_ref() }.store(ns, Ordering::Relaxed);
         }
-        // The entry's release store publishes the side array too.
+        // The release store of the entry publishes the side array too.
         self.completions.write(position, entry);
     }
 
-    /// After completions were written: wakes the host if it waits for what is there now.
+    /// Called after completions were written: wakes the host if they are what it waits for.
     #[inline(always)]
     pub fn notify<H: Host>(&self, at: &mut Positions, count: &QueueCounters, host: &mut H) {
         if let Some(sequence) = self.host_line().armed() {
@@ -181,13 +184,13 @@ impl QueueView {
         }
     }
 
-    /// Wakes the host whatever it waits for: its queue changed under it.
+    /// Wakes the host whatever it waits for, because the state of its queue has changed.
     pub fn kick<H: Host>(&self, host: &mut H) {
         self.device_line().bump();
         host.wake(self.device_line(), &self.config, true);
     }
 
-    /// When the host has to be woken because of time, if that is what it waits for.
+    /// Device time at which the host has to be woken, ns, if it waits for a time.
     pub fn deadline(&self, at: &Positions) -> Option<u64> {
         let sequence = self.host_line().armed()?;
         if at.answered == sequence {
@@ -198,18 +201,19 @@ impl QueueView {
     }
 }
 
-/// The time that goes with a completion.
+/// The time of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionTime {
-    /// None is wanted.
+    /// The completion has no time.
     None,
-    /// When it happened.
+    /// Device time at which the packet was completed, ns.
     Stamp(u64),
-    /// When a paced link will have done it: not to be reported before.
+    /// Device time at which a paced link completes the packet, ns. The host must not report the
+    /// completion before.
     Visible(u64),
 }
 
-/// A completion without times: the common case written in one place.
+/// A completion of the submission at `position`, with nothing else filled in.
 #[inline(always)]
 pub fn completion(config: &QueueConfig, position: u32, status: Status) -> Completion {
     Completion {
@@ -217,5 +221,25 @@ pub fn completion(config: &QueueConfig, position: u32, status: Status) -> Comple
         status: status.raw(),
         position: position as u16,
         ..Completion::default()
+    }
+}
+
+/// Whether an entry is a valid RELEASE.
+pub(crate) fn is_release(entry: &Release) -> bool {
+    let kind = entry.flags & (sf::TYPE_MASK | sf::MBZ_MASK);
+    kind == u16::from(EntryType::Release.raw()) && entry.reserved0 == 0 && entry.completions != 0
+}
+
+/// The view of a queue. `Ok(None)` if its configuration is not usable. `Err` names a region to map
+/// first, with `tx` passed on.
+pub(crate) fn bind_view(
+    config: QueueConfig,
+    regions: &Regions,
+    tx: bool,
+) -> Result<Option<QueueView>, (bool, RegionKey)> {
+    match QueueView::new(config, &regions.map) {
+        Ok(view) => Ok(Some(view)),
+        Err(AccessRefusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
+        Err(_) => Ok(None),
     }
 }

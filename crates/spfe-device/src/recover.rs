@@ -1,15 +1,16 @@
-//! Putting a flow right after a runner died in the middle of a step.
+//! Repairs the state of a flow after its runner died in the middle of a step.
 //!
-//! The rings are the truth: what has been published there has happened, what has not, has not. The
-//! state in the flow is brought back in line with them. Only the control plane does this, with the
-//! seat of the dead runner broken and claimed.
+//! The rings decide: an entry that was published has happened, and any other has not. The state of
+//! the flow is changed to agree with them. Only the control plane does this, after it has taken over
+//! the seat ([`spfe_ring::Seat::take_over`]).
 
 use crate::queue::QueueView;
 use crate::shared::{FlowShared, RxState, TxState};
 use spfe_contract::{Completion, QueueKind, completion_flags as cf};
 use spfe_ring::PackedWriter;
 
-/// First position at which no completion has been published, near a position that may be torn.
+/// First position without a published completion. `near` is the stored position, which may be off by
+/// up to a ring in both directions.
 pub(crate) fn first_free(view: &QueueView, near: u32) -> u32 {
     let size = view.completions.size();
     let mut position = near;
@@ -28,7 +29,7 @@ pub(crate) fn first_free(view: &QueueView, near: u32) -> u32 {
     position
 }
 
-/// Completions published from a position to another one, at most a ring of them.
+/// Completions published between two positions, at most a ring of them.
 fn published(view: &QueueView, from: u32, to: u32) -> impl Iterator<Item = Completion> + '_ {
     let count = to.wrapping_sub(from).min(view.completions.size());
     (0..count).map_while(move |ahead| {
@@ -36,8 +37,8 @@ fn published(view: &QueueView, from: u32, to: u32) -> impl Iterator<Item = Compl
     })
 }
 
-/// The receiver lives; the participant that died was running the engine. `planned`: copies were
-/// being shared out, so bytes may be booked that never arrived.
+/// Repairs the receive side of a flow whose receiver is alive. `planned`: copies were shared through
+/// the board, so the state may count bytes that were never copied.
 pub fn receive(flow: &FlowShared, view: &QueueView, planned: bool) {
     // SAFETY: the caller holds the seat.
     let state: &mut RxState = unsafe { &mut *flow.rx.get() };
@@ -48,12 +49,12 @@ pub fn receive(flow: &FlowShared, view: &QueueView, planned: bool) {
     } else {
         packed(state, view, free)
     };
-    // The host has seen the beginning of a packet that will not go on.
+    // The host has the beginning of a packet that will not continue.
     state.open = u32::from(open);
     state.cut = u32::from(open);
 }
 
-/// Posted buffers; whether a packet is open.
+/// Posted buffers. Returns whether a packet is open.
 fn posted(state: &mut RxState, view: &QueueView, free: u32, planned: bool) -> bool {
     // Every buffer has exactly one completion.
     state.at.submission = free;
@@ -64,7 +65,7 @@ fn posted(state: &mut RxState, view: &QueueView, free: u32, planned: bool) -> bo
     state.fill != 0 || last.is_some_and(|last| last.flags & cf::MORE != 0)
 }
 
-/// A packed area; whether a packet is open. Runs that were not published are free again.
+/// A packed area. Returns whether a packet is open. Runs that were not published become free.
 fn packed(state: &mut RxState, view: &QueueView, free: u32) -> bool {
     let size = view.config.area_bytes;
     let mut mark = state.known;
@@ -73,7 +74,7 @@ fn packed(state: &mut RxState, view: &QueueView, free: u32) -> bool {
             mark.bytes = mark.bytes.wrapping_add(size.saturating_sub(mark.head));
             mark.head = 0;
         }
-        // What the host wrote into its own ring cannot lead out of the area.
+        // The host may have changed its ring, so the offset is limited to the area.
         mark.head = mark.head.saturating_add(done.bytes).min(size);
         mark.bytes = mark.bytes.wrapping_add(done.bytes);
         mark.position = mark.position.wrapping_add(1);
@@ -81,8 +82,8 @@ fn packed(state: &mut RxState, view: &QueueView, free: u32) -> bool {
     mark.open = match mark.position {
         position if position == state.handed.position => state.handed.open,
         position if position == state.known.position => state.known.open,
-        // Some of the runs that were handed out together: nobody knows. An end too many, of an
-        // empty packet, does no harm; one too few would join two packets.
+        // Only some of the runs that were handed out together: it is unknown. An extra end, of an
+        // empty packet, does no harm; a missing one would join two packets.
         _ => 1,
     };
     let used = mark.bytes.wrapping_sub(state.released_bytes).min(size);
@@ -95,8 +96,8 @@ fn packed(state: &mut RxState, view: &QueueView, free: u32) -> bool {
     mark.open != 0
 }
 
-/// The sender lives; the participant that died was running the engine. Everything pending is about
-/// to be completed with PEER_GONE, so a packet delivered but not reported may be reported so too.
+/// Repairs the transmit side of a flow whose sender is alive. The caller completes everything pending
+/// with PEER_GONE afterwards, so a packet that was delivered but not reported may get that status.
 pub fn transmit(flow: &FlowShared, view: &QueueView) {
     // SAFETY: the caller holds the seat.
     let state: &mut TxState = unsafe { &mut *flow.tx.get() };
@@ -106,7 +107,7 @@ pub fn transmit(flow: &FlowShared, view: &QueueView) {
     let last = published(view, free.wrapping_sub(1), free).next().filter(|_| free != 0);
     state.at.submission = last.map_or(0, |last| {
         let (freed, near) = (last.position.wrapping_add(1), state.at.submission);
-        // The torn position is at most a ring away. It is behind only if completions were
+        // The stored position is at most a ring away. It is behind only if completions were
         // published that the state does not know of.
         if ahead {
             near.wrapping_add(u32::from(freed.wrapping_sub(near as u16)))

@@ -1,18 +1,18 @@
-//! The state of a flow, in memory that every possible runner can map.
+//! The state of a flow, in memory that every possible runner maps.
 //!
-//! Only who holds the seat touches anything here except the atomics; the control plane claims the
-//! seat before it changes a configuration and then bumps the epoch, which makes every runner read
-//! the configuration again before its next step.
+//! Only the holder of the seat accesses the fields that are not atomic. The control plane claims the
+//! seat before it changes a configuration. Then it increments the epoch, which makes every runner
+//! read the configuration again before its next step.
 
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use spfe_ring::{Board, PackedWriter, Seat};
 use std::cell::UnsafeCell;
 
-/// What a queue is: the configuration area of its context (contract block `queue`).
+/// Configuration of a queue (contract block `queue`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueConfig {
-    /// `queue_kind`; 0 when disabled.
+    /// `queue_kind`; 0 if the queue is disabled.
     pub kind: u32,
     /// `queue_options`.
     pub options: u32,
@@ -38,13 +38,13 @@ pub struct QueueConfig {
     pub area_bytes: u32,
     /// Message receive filter.
     pub filter: u32,
-    /// Virtual channel, copied into completions.
+    /// Virtual channel. It is copied into completions.
     pub vc: u32,
-    /// Who runs it: the participant the queue belongs to (0: nobody).
+    /// Id of the client that the queue belongs to, or 0.
     pub owner: u32,
 }
 
-/// Counters of one queue. Written by the seat holder, read by anyone.
+/// Counters of one queue. The holder of the seat writes them; anyone may read them.
 #[repr(C)]
 #[derive(Default)]
 pub struct QueueCounters {
@@ -56,13 +56,13 @@ pub struct QueueCounters {
     pub errors: AtomicU64,
     /// Times a packet had to wait for a receive buffer.
     pub stalls: AtomicU64,
-    /// Wake-ups given to the host.
+    /// Wake-ups of the host.
     pub wakes: AtomicU64,
     /// Messages dropped.
     pub dropped: AtomicU64,
 }
 
-/// Adds to a counter only the seat holder writes: no lock prefix needed.
+/// Adds to a counter. Only the holder of the seat writes it, so no atomic addition is needed.
 #[inline(always)]
 pub fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
@@ -75,18 +75,18 @@ pub struct QueueCounts {
     pub packets: u64,
     /// Payload bytes moved.
     pub bytes: u64,
-    /// Submissions refused.
+    /// Submissions refused with an error status.
     pub errors: u64,
-    /// Stalls for want of a receive buffer.
+    /// Times a packet had to wait for a receive buffer.
     pub stalls: u64,
-    /// Wake-ups given to the host.
+    /// Wake-ups of the host.
     pub wakes: u64,
     /// Messages dropped.
     pub dropped: u64,
 }
 
 impl QueueCounters {
-    /// The values now; each is exact, together they are a close look at a moving thing.
+    /// The current values. Each is exact, but they are not all from the same moment.
     pub fn values(&self) -> QueueCounts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         QueueCounts {
@@ -100,31 +100,32 @@ impl QueueCounters {
     }
 }
 
-/// Positions both kinds of queue have.
+/// Positions in the rings of a queue, and the state of its wake-ups.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
-    /// Next submission to read.
+    /// Position of the next submission to read.
     pub submission: u32,
-    /// Next completion to write.
+    /// Position of the next completion to write.
     pub completion: u32,
-    /// Arm sequence that has been answered with a wake-up.
+    /// Sequence number of the last arming that was answered with a wake-up.
     pub answered: u32,
-    /// Arm sequence whose first completion has been seen (time condition).
+    /// Sequence number of the arming that `first_ns` belongs to.
     pub timed: u32,
-    /// Not 0: something ended with an error since the host was last woken. It wakes.
+    /// Not 0: a completion with an error was written since the last wake-up. It wakes the host.
     pub urgent: u32,
-    /// Keeps the layout without holes.
+    /// Fills the layout.
     pub reserved: u32,
-    /// When that first completion came.
+    /// Device time of the first completion after the arming, ns. For hosts that wait for a time after
+    /// it.
     pub first_ns: u64,
     /// Payload bytes reported in completions since the queue was enabled.
     pub reported_bytes: u64,
 }
 
-/// A burst being sent.
+/// The open burst of a transmit queue.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BurstState {
     /// Address of the next packet.
     pub address: u64,
@@ -132,42 +133,42 @@ pub struct BurstState {
     pub length: u32,
     /// Bytes from one packet to the next.
     pub stride: u32,
-    /// Packets left; 0 when no burst is open.
+    /// Packets left. 0 if no burst is open.
     pub left: u32,
-    /// Flags of the burst entry.
+    /// Flags of its first entry.
     pub flags: u32,
 }
 
 /// Transmit side of a flow.
 #[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxState {
-    /// Positions.
+    /// Positions and wake-ups.
     pub at: Positions,
-    /// Bytes of the current piece already delivered.
+    /// Bytes of the current piece that the receiver has already.
     pub done: u32,
-    /// A piece without end marker was the last thing sent: the packet is open (1), or its receiver
-    /// is gone (2).
+    /// 1: the last piece sent had no end marker, so a packet is open. 2: its receiver is gone. 0: no
+    /// packet is open.
     pub open: u32,
-    /// The burst being sent.
+    /// The open burst.
     pub burst: BurstState,
-    /// Packets since the last completion.
+    /// Packets sent and not reported in a completion yet.
     pub pending_packets: u32,
-    /// Keeps the layout without holes.
+    /// Fills the layout.
     pub reserved: u32,
-    /// Bytes since the last completion.
+    /// Bytes sent and not reported in a completion yet.
     pub pending_bytes: u64,
 }
 
-/// How far a packed area has been filled: what a recovery starts from.
+/// How far a packed area is filled. A recovery starts from it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AreaMark {
-    /// Offset behind the last record.
+    /// Offset of the first byte after the last record.
     pub head: u32,
     /// Bytes used since the queue was enabled, skipped tails included (mod 2^32).
     pub bytes: u32,
-    /// The last record's packet goes on.
+    /// Not 0: the packet of the last record continues.
     pub open: u32,
     /// Completion position of the next run.
     pub position: u32,
@@ -175,21 +176,21 @@ pub struct AreaMark {
 
 /// Receive side of a flow.
 #[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxState {
-    /// Positions.
+    /// Positions and wake-ups.
     pub at: Positions,
     /// Bytes in the buffer being filled.
     pub fill: u32,
-    /// A packet has begun and not ended.
+    /// Not 0: a packet has begun and not ended.
     pub open: u32,
-    /// The open packet has to be ended with EEP as soon as there is room.
+    /// Not 0: the open packet must be ended with EEP as soon as there is room.
     pub cut: u32,
-    /// Packed area.
+    /// Use of the packed area.
     pub packed: PackedWriter,
-    /// The area after the last run that was handed out to be published.
+    /// The area after the last run whose completion was written or planned.
     pub handed: AreaMark,
-    /// The same after a run that has been published for sure, with all runs before it.
+    /// The area after a run that is certainly published, with all runs before it.
     pub known: AreaMark,
     /// Bytes the host has given back since the queue was enabled (mod 2^32).
     pub released_bytes: u32,
@@ -197,61 +198,62 @@ pub struct RxState {
     pub released: u32,
     /// Completions the device may still write (packed receive).
     pub credits: u32,
-    /// The run being built: offset, bytes, records, payload bytes.
+    /// Offset of the run being built.
     pub run_offset: u32,
-    /// Bytes of the run, headers and padding included.
+    /// Bytes of that run, headers and padding included.
     pub run_bytes: u32,
-    /// Records of the run.
+    /// Records of that run. 0 if no run is being built.
     pub run_records: u32,
-    /// The run starts after a skipped tail.
+    /// Not 0: that run begins at offset 0, after a skipped tail.
     pub run_wrapped: u32,
-    /// Time of the first record in the run, ns (paced links).
+    /// Link time of its first record, ns (paced links).
     pub run_first_ns: u64,
 }
 
-/// One direction of one virtual channel of one link.
+/// State of a flow: one virtual channel in one direction of one link.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct FlowShared {
-    /// Who runs the engine. Alone on its line: its owner writes it at every step.
+    /// Held by the runner of the engine. It has a cache line of its own, because the owner writes it
+    /// at every step.
     pub seat: Seat,
     pad0: [AtomicU32; 14],
-    /// Goes up when the configuration or a region of either end changes.
+    /// Incremented when the configuration or a region of either end changes.
     pub epoch: AtomicU32,
-    /// Not 0: the sender has something that waits for a receive buffer.
+    /// Not 0: a packet waits for room at the receiver.
     pub stalled: AtomicU32,
-    /// Not 0: a participant of this flow is known to be dead (its id).
+    /// Id of a dead participant of this flow, or 0.
     pub dead: AtomicU32,
     pad1: [AtomicU32; 13],
-    /// Transmit side; seat holder only.
+    /// Transmit side. Only for the holder of the seat.
     pub tx: UnsafeCell<TxState>,
-    /// Receive side; seat holder only.
+    /// Receive side. Only for the holder of the seat.
     pub rx: UnsafeCell<RxState>,
-    /// Transmit queue configuration; written with the seat claimed.
+    /// Configuration of the transmit queue. Written with the seat claimed.
     pub tx_config: UnsafeCell<QueueConfig>,
-    /// Receive queue configuration; written with the seat claimed.
+    /// Configuration of the receive queue. Written with the seat claimed.
     pub rx_config: UnsafeCell<QueueConfig>,
     /// Transmit counters.
     pub tx_count: QueueCounters,
     /// Receive counters.
     pub rx_count: QueueCounters,
-    /// Copies shared out between the ends (cooperative mode).
+    /// Copies that both ends share (mode coop).
     pub board: Board,
 }
 
-// SAFETY: the cells are only touched by who holds the seat; everything else is atomic.
+// SAFETY: only the holder of the seat accesses the cells; the other fields are atomics.
 unsafe impl Sync for FlowShared {}
-// SAFETY: plain data and atomics, no thread affinity.
+// SAFETY: plain data and atomics that belong to no thread.
 unsafe impl Send for FlowShared {}
 
 impl FlowShared {
-    /// The epoch now.
+    /// The current epoch.
     #[inline(always)]
     pub fn epoch(&self) -> u32 {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Makes every runner read configuration and regions again.
+    /// Makes every runner read configuration and regions again before its next step.
     pub fn bump_epoch(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }

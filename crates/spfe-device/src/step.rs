@@ -1,126 +1,127 @@
-//! What a step works with: sources, sinks, and how it ends.
+//! The parts of a general step: a source of pieces, a sink for them, and the outcome.
 
-use super::Piece;
 use crate::copy::Copier;
 use crate::memory::{RegionKey, RegionMap};
 use crate::pace::Pacer;
+use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
 use spfe_contract::Status;
 
-/// What a source has.
+/// The next piece of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextPiece {
-    /// A piece.
+    /// A piece is there.
     Ready,
-    /// Nothing now.
+    /// No piece is there now.
     Idle,
-    /// Nothing before this time in ns (instruments).
+    /// No piece before this device time, ns (instruments only).
     At(u64),
-    /// A submission was refused and completed with its error; `cut`: the open packet ends here.
+    /// A submission was refused and completed with an error status.
     Failed {
-        /// The receiver has part of a packet that will not go on.
+        /// The receiver has the first part of a packet that will not continue.
         cut: bool,
     },
-    /// The piece is in a region this process has not mapped.
+    /// The piece is in a region that this process has not mapped.
     Unmapped(RegionKey),
 }
 
-/// How far an instrument may run ahead of the time on a paced link. What it has sent ahead is not
-/// visible before its time, and its receiver can sleep until then without being woken.
+/// How far an instrument may run ahead of device time on a paced link, ns. A packet sent early
+/// becomes visible at its time only, and its receiver sleeps until then without being woken.
 pub const AHEAD_NS: u64 = 1_000_000;
 
-/// Where pieces come from.
+/// A source of pieces: the transmit queue or an instrument.
 pub trait PieceSource {
-    /// It could send for ever: on a paced link it runs only [`AHEAD_NS`] ahead of time.
+    /// The source always has a piece. On a paced link it may run ahead by [`AHEAD_NS`] only.
     const ENDLESS: bool = false;
-    /// The next piece, or the rest of the one that was paused.
+    /// Fills in the next piece, or the rest of the paused one.
     fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece;
-    /// The sink took part of the piece and waits.
+    /// The sink took a part of the piece and has no room for the rest.
     fn pause(&mut self, piece: &Piece);
-    /// The sink took all of it.
+    /// The sink took all of the piece. `time` goes into the completion.
     fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>);
-    /// The piece names a region that does not exist after all; true if a packet is cut.
+    /// The region of the piece does not exist. True if that cuts a packet.
     fn fail_unmapped(&mut self, piece: &Piece, status: Status, copier: &mut Copier<'_>) -> bool;
-    /// End of a step: wake who waits.
+    /// Ends a step: wakes the host if it waits for what was completed.
     fn flush_step<H: Host>(&mut self, host: &mut H);
-    /// The queue behind it.
+    /// The transmit queue; `None` for an instrument.
     fn view(&self) -> Option<&QueueView>;
-    /// Protection domain of its regions.
+    /// Protection domain of the source's regions.
     fn domain(&self) -> u16;
-    /// The receiver is gone: what is still to come of a packet it has part of is nobody's.
+    /// The receiver of the open packet is gone: discards the rest of that packet.
     fn lose(&mut self) {}
 }
 
-/// What became of a piece at the sink.
+/// How much of a piece a sink took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// All of it.
+    /// The whole piece.
     Whole,
-    /// No room for the rest.
+    /// A part or none of it: there is no room for the rest.
     Full,
-    /// The room is in a region this process has not mapped.
+    /// None of it: the next buffer is in a region that this process has not mapped.
     Unmapped(RegionKey),
 }
 
-/// Where pieces go.
+/// A sink for pieces: the receive queue or an instrument.
 pub trait PieceSink {
-    /// Takes as much of the piece as there is room for.
+    /// Takes as much of the piece as there is room for and advances [`Piece::done`].
     fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
         cx: &mut StepContext<'_, '_, H>,
     ) -> Accepted;
-    /// The open packet will not go on: end it with EEP.
+    /// Ends the open packet with EEP because it will not continue. If there is no room for that,
+    /// [`PieceSink::is_cut`] is true from then on.
     fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
-    /// Its room names a region that does not exist after all.
+    /// The region of the next buffer does not exist: completes the buffer with `status`.
     fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>);
-    /// End of a step: publish what is held back (before the copies are settled).
+    /// Ends a step: publishes a run that is held back. Comes before shared copies are settled.
     fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
-    /// End of a step: wake who waits.
+    /// Ends a step: wakes the host if it waits for what was completed.
     fn flush_step<H: Host>(&mut self, host: &mut H);
-    /// The queue behind it.
+    /// The receive queue; `None` for an instrument.
     fn view(&self) -> Option<&QueueView>;
-    /// Protection domain of its regions.
+    /// Protection domain of the sink's regions.
     fn domain(&self) -> u16;
-    /// Whether the last packet has begun and not ended.
+    /// Whether a packet has begun and not ended.
     fn is_open(&self) -> bool;
     /// Whether an EEP waits for room.
     fn is_cut(&self) -> bool {
         false
     }
-    /// A packet waits for room: tells a host that waits for more than it has room for.
+    /// A packet waits for room: tells a host that waits for more packets than it has room for.
     fn mark_full(&mut self) {}
-    /// Whether the host has made room that no step has seen yet.
+    /// Whether the host has posted room that no step has used yet.
     fn has_room(&self) -> bool {
         false
     }
 }
 
-/// What a step works with.
+/// State of one step that source and sink share.
 pub struct StepContext<'c, 'a, H> {
-    /// Time and wake-ups.
+    /// Clock and wake-ups.
     pub host: &'c mut H,
-    /// The link, if it is paced.
+    /// Pacing of the link, if any.
     pub pacer: Option<Pacer<'c>>,
-    /// How bytes are copied.
+    /// Copies payload.
     pub copier: Copier<'a>,
-    /// Time of the step, read when first needed; 0 is not yet.
+    /// Device time of the step, ns. 0 until it is first needed.
     pub now_ns: u64,
-    /// Link time at which the bytes taken so far are through.
+    /// Link time at which the last byte taken so far has passed the link, ns.
     pub through_ns: u64,
-    /// Every completion has the time of its step.
+    /// Every completion carries the time of its step.
     pub timed: bool,
 }
 
 impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
-    /// Outside of a step: no link time passes.
+    /// A context for work outside of a step: without pacing.
     pub fn quiet(host: &'c mut H) -> Self {
         let (pacer, copier) = (None, Copier::Alone);
         Self { host, pacer, copier, now_ns: 0, through_ns: 0, timed: false }
     }
 
-    /// Time of this step.
+    /// Device time of this step, ns.
     #[inline]
     pub fn now(&mut self) -> u64 {
         if self.now_ns == 0 {
@@ -129,7 +130,7 @@ impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
         self.now_ns
     }
 
-    /// Books bytes on the link, if it is paced.
+    /// Books bytes on a paced link.
     #[inline(always)]
     pub fn book(&mut self, bytes: u32, ends: bool) {
         if let Some(pacer) = self.pacer {
@@ -138,7 +139,7 @@ impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
         }
     }
 
-    /// The time that goes with a completion of this queue.
+    /// The time for a completion. `stamps`: the queue wants time stamps.
     #[inline(always)]
     pub fn time(&mut self, stamps: bool) -> CompletionTime {
         if self.pacer.is_some() {
@@ -153,31 +154,31 @@ impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
     }
 }
 
-/// What a step did and why it ended.
+/// The number of packets that a step moved, and why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
-    /// Everything that was there has moved; the number of packets.
+    /// Every posted packet was moved.
     Idle(u32),
-    /// The budget is used up; there is more.
+    /// The budget is used up and more is posted.
     More(u32),
-    /// The receiver has no room; the number of packets before that.
+    /// The receiver has no room for the next packet.
     Stalled(u32),
-    /// Nothing more before this time in ns (instruments).
+    /// An instrument has no further packet before this device time, ns; then the packets.
     Until(u64, u32),
-    /// Configuration or regions changed: [`Flow::bind`] first.
+    /// Configuration or regions have changed: call [`crate::Flow::bind`] first.
     Stale,
-    /// A region has to be mapped first: {sender's side, key}.
+    /// Map this region first. True if it is a region of the sender.
     Unmapped(bool, RegionKey),
 }
 
 impl StepOutcome {
-    /// The same after `before` more packets.
-    pub(super) fn after(self, before: u32) -> Self {
+    /// The same outcome with `before` more packets.
+    pub(crate) fn after(self, before: u32) -> Self {
         self.with(self.packets() + before)
     }
 
-    /// The same with another number of packets.
-    pub(super) fn with(self, packets: u32) -> Self {
+    /// The same outcome with another number of packets.
+    pub(crate) fn with(self, packets: u32) -> Self {
         match self {
             Self::Idle(_) => Self::Idle(packets),
             Self::More(_) => Self::More(packets),
@@ -187,7 +188,7 @@ impl StepOutcome {
         }
     }
 
-    /// Packets moved.
+    /// Number of packets moved.
     pub const fn packets(self) -> u32 {
         match self {
             Self::Idle(n) | Self::More(n) | Self::Stalled(n) | Self::Until(_, n) => n,

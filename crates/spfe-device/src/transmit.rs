@@ -1,10 +1,11 @@
-//! The transmit ring as a source of pieces of packets.
+//! The transmit queue as a source of pieces.
 
 use crate::copy::{Copier, CopySource, FlowEnd};
-use crate::flow::{NextPiece, Piece, PieceSource};
 use crate::memory::{AccessRefusal, Address, READ, RegionMap};
+use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView, completion};
 use crate::shared::{BurstState, FlowShared, QueueCounters, TxState, bump};
+use crate::step::{NextPiece, PieceSource};
 use spfe_contract::{
     self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, Status, Submission,
     submit_flags as sf,
@@ -15,23 +16,26 @@ use std::ptr::NonNull;
 
 const CHAIN_MAX: usize = contract::CHAIN_MAX as usize;
 const PACKET_MAX: u64 = contract::PACKET_MAX_BYTES;
-/// The last packet has its end.
+/// `TxState::open`: no packet is open.
 const CLOSED: u32 = 0;
-/// The open packet's receiver is gone: its pieces up to its end complete with PEER_GONE.
+/// `TxState::open`: the receiver of the open packet is gone. The remaining pieces of the packet
+/// complete with PEER_GONE.
 const LOST: u32 = 2;
+/// Flags that make an entry more than a DATA entry of its own.
 const NOT_SIMPLE: u16 = sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK;
 
-/// A transmit queue and what is needed to read it.
+/// A transmit queue.
 pub struct TxQueue {
     /// Rings and lines.
     pub view: QueueView,
     state: NonNull<TxState>,
     counters: NonNull<QueueCounters>,
+    /// Bytes of the INLINE entries of the current chain.
     inline_bytes: [[u8; 16]; CHAIN_MAX],
 }
 
-// SAFETY: points into the flow's shared state, which its holder keeps mapped; used by one thread
-// at a time, the one that holds the seat.
+// SAFETY: the pointers are to the shared state of the flow, which the creator keeps mapped. Only the
+// holder of the seat uses them.
 unsafe impl Send for TxQueue {}
 
 #[inline(always)]
@@ -49,7 +53,7 @@ impl TxQueue {
     pub fn new(view: QueueView, flow: &FlowShared) -> Self {
         Self {
             view,
-            // SAFETY: an UnsafeCell's pointer is not null.
+            // SAFETY: the pointer of an `UnsafeCell` is not null.
             state: unsafe { NonNull::new_unchecked(flow.tx.get()) },
             counters: NonNull::from(&flow.tx_count),
             inline_bytes: [[0; 16]; CHAIN_MAX],
@@ -58,24 +62,24 @@ impl TxQueue {
 
     #[inline(always)]
     fn state(&mut self) -> &mut TxState {
-        // SAFETY: the runner holds the seat (rule of `FlowShared`), so this is the only access.
+        // SAFETY: the runner holds the seat (see `FlowShared`), so there is no other access.
         unsafe { self.state.as_mut() }
     }
 
-    /// View, state and counters, borrowed apart.
+    /// View, state and counters, borrowed together.
     #[inline(always)]
     pub(crate) fn parts(&mut self) -> (&QueueView, &mut TxState, &QueueCounters) {
-        // SAFETY: the runner holds the seat; the counters are atomics elsewhere in shared memory.
+        // SAFETY: as in `state` and `counters`; the two do not overlap.
         unsafe { (&self.view, self.state.as_mut(), self.counters.as_ref()) }
     }
 
     #[inline(always)]
     fn counters(&self) -> &QueueCounters {
-        // SAFETY: in shared memory that outlives the queue; atomics only.
+        // SAFETY: the counters are atomics in shared memory that outlives the queue.
         unsafe { self.counters.as_ref() }
     }
 
-    /// The address of an entry's bytes, or the status it deserves.
+    /// The memory that an entry names.
     #[inline(always)]
     fn stretch(&self, map: &RegionMap, entry: RingEntry) -> Result<CopySource, AccessRefusal> {
         let submission = Submission::from_words(entry);
@@ -89,7 +93,7 @@ impl TxQueue {
         Ok(CopySource { at, address: Some(address), length })
     }
 
-    /// An entry on its own: DATA, not part of a chain.
+    /// Makes a piece of a DATA entry that is not part of a chain.
     #[inline(always)]
     fn simple(
         &mut self,
@@ -109,7 +113,8 @@ impl TxQueue {
         Ok(())
     }
 
-    /// INLINE entries and chains of DATA and INLINE entries. A fault takes the whole chain with it.
+    /// Makes a piece of an INLINE entry or a chain of DATA and INLINE entries. A fault fails the whole
+    /// chain.
     #[cold]
     fn gather(
         &mut self,
@@ -154,15 +159,14 @@ impl TxQueue {
                 piece.finish(end, flags, entries);
                 return Ok(());
             }
-            // A chain is published whole, so its next entry must be there.
+            // The host publishes a chain as a whole, so its next entry must be there.
             let next = self.state().at.submission.wrapping_add(entries);
             entry = self.view.submissions.read(next).ok_or(fault(Status::BadField))?;
         }
         Err(AccessRefusal::Fault(Status::ChainTooLong))
     }
 
-    /// Entries the submission in hand takes, and whether the packet ends with it. Bounded by the
-    /// ring size.
+    /// [`extent`] of the current submission. Bounded by the ring size.
     fn submission(&mut self) -> (u32, bool) {
         let (position, in_burst) = (self.state().at.submission, self.state().burst.left != 0);
         if in_burst { (2, true) } else { extent(&self.view.submissions, position) }
@@ -180,10 +184,10 @@ impl TxQueue {
         Ok(CopySource { at: bytes.as_ptr(), address: None, length: u32::from(count) })
     }
 
-    /// Opens a burst: both entries checked, the whole range translated once.
+    /// Opens a burst: checks both entries and translates the range of all its packets.
     ///
-    /// What is pending before it is reported first, so that the counts of the burst's completion
-    /// are its own.
+    /// Packets before the burst are reported first, so that the completion of the burst counts its
+    /// own packets only.
     #[cold]
     fn open_burst(
         &mut self,
@@ -235,14 +239,15 @@ impl TxQueue {
         Ok(())
     }
 
-    /// Opens a burst for the fast path; false leaves it, and what is wrong with it, to the general.
+    /// Opens a burst for the fast path. False leaves a faulty burst to the general path.
     #[cold]
     #[inline(never)]
     pub(crate) fn open_burst_plain(&mut self, map: &RegionMap, first: RingEntry) -> bool {
         self.open_burst(map, first, &mut Copier::Alone).is_ok()
     }
 
-    /// The next packet of the open burst. Its region may have been revoked since it was opened.
+    /// Makes a piece of the next packet of the open burst. The region is translated again, because it
+    /// may have been revoked since the burst was opened.
     #[inline(always)]
     fn burst_piece(&mut self, map: &RegionMap, piece: &mut Piece) -> Result<(), Fault> {
         let domain = self.view.config.domain as u16;
@@ -306,8 +311,8 @@ impl TxQueue {
         copier.complete(FlowEnd::Tx, view, position, done, time);
     }
 
-    /// Completes everything before the entry in hand, if it has not been reported yet, so that an
-    /// error completion speaks of one submission only.
+    /// Completes all packets before the current entry that are not reported yet, so that an error
+    /// completion is about one submission only.
     fn report_pending(&mut self, copier: &mut Copier<'_>) {
         if self.state().pending_packets != 0 || self.state().pending_bytes != 0 {
             let bytes = self.state().pending_bytes as u32;
@@ -315,10 +320,10 @@ impl TxQueue {
         }
     }
 
-    /// Ends a submission with an error: always signalled, and only this one.
+    /// Completes the current submission, which has `entries` entries, with an error.
     pub fn fail(&mut self, status: Status, entries: u32, copier: &mut Copier<'_>) {
-        // The pending report frees the entries before this one and takes a completion slot that is
-        // theirs. Inside a burst the packets already sent are in the error completion's count.
+        // The report takes a completion slot of the entries it frees, so there is room for both
+        // completions. Inside a burst the error completion counts the packets already sent.
         if self.state().burst.left == 0 {
             self.report_pending(copier);
         }
@@ -332,7 +337,8 @@ impl TxQueue {
         bump(&self.counters().errors, 1);
     }
 
-    /// Completes the submission in hand with `status`. What is still to come of its packet is lost.
+    /// Completes the current submission with `status` and discards the rest of its packet. Returns
+    /// the number of submissions completed, 0 or 1.
     pub fn flush_one(&mut self, status: Status, copier: &mut Copier<'_>) -> u32 {
         let position = self.state().at.submission;
         if self.view.submissions.read(position).is_none() {
@@ -344,7 +350,8 @@ impl TxQueue {
         1
     }
 
-    /// The receiver of the open packet is gone: the rest of the packet must not look like one.
+    /// The receiver of the open packet is gone: the rest of the packet must not be taken for a new
+    /// packet.
     pub fn lose(&mut self) {
         let state = self.state();
         if state.open != CLOSED {
@@ -352,8 +359,8 @@ impl TxQueue {
         }
     }
 
-    /// Completes every valid entry of the ring with `status` (reset, dead peer). Bounded by the
-    /// ring size.
+    /// Completes every posted submission with `status`, for a reset or a dead peer. Returns their
+    /// number. Bounded by the ring size.
     pub fn flush(&mut self, status: Status, copier: &mut Copier<'_>) -> u32 {
         let mut flushed = 0;
         for _ in 0..self.view.submissions.size() {
@@ -367,7 +374,7 @@ impl TxQueue {
     }
 }
 
-/// A refused submission: why, and how many entries it takes with it.
+/// Why a submission was refused, and the number of its entries.
 struct Fault {
     refusal: AccessRefusal,
     entries: u32,
@@ -384,7 +391,7 @@ impl PieceSource for TxQueue {
                 NextPiece::Failed { cut: false }
             }
             Ok(NextPiece::Ready) if self.state().done > piece.length => {
-                // The host has shortened the submission since part of it was sent.
+                // The host has shortened the submission after part of it was sent.
                 let (entries, _) = self.submission();
                 self.fail(Status::BadField, entries, copier);
                 self.state().open = 0;
@@ -428,7 +435,7 @@ impl PieceSource for TxQueue {
         state.pending_packets += u32::from(ends);
         state.pending_bytes += u64::from(length);
         let signal = piece.flags & sf::SIGNAL != 0;
-        // Not signalled, but the counts of a completion would not hold more: report now.
+        // Without a signal too: the counts of a completion would overflow.
         let full = state.pending_packets >= 0xf000 || state.pending_bytes > 0x8000_0000;
         let bytes = state.pending_bytes as u32;
         if piece.entries != 0 && (signal || full) {
@@ -447,9 +454,8 @@ impl PieceSource for TxQueue {
 
     #[inline(always)]
     fn flush_step<H: Host>(&mut self, host: &mut H) {
-        // SAFETY: seat held; counters are atomics elsewhere in shared memory.
-        let (state, counters) = unsafe { (self.state.as_mut(), self.counters.as_ref()) };
-        self.view.notify(&mut state.at, counters, host);
+        let (view, state, counters) = self.parts();
+        view.notify(&mut state.at, counters, host);
     }
 
     #[inline(always)]

@@ -1,16 +1,18 @@
-//! The general step: piece by piece from a source to a sink.
+//! The general path of a step: piece by piece from a source to a sink.
 
-use super::{
-    AHEAD_NS, Accepted, NextPiece, Piece, PieceSink, PieceSource, Regions, StepContext, StepOutcome,
-};
 use crate::copy::{Copier, CopyRegions};
+use crate::memory::Regions;
 use crate::observer::ObservedFlow;
+use crate::piece::Piece;
 use crate::queue::{Host, QueueView};
 use crate::shared::FlowShared;
+use crate::step::{
+    AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome,
+};
 use spfe_contract::Status;
 use spfe_ring::sync::{Ordering, light_fence};
 
-/// Times a stalled step looks again whether room was made meanwhile.
+/// Number of times that a stalled step looks again for new room.
 const LOOKS: u32 = 64;
 
 pub(super) struct GeneralStep<'a> {
@@ -45,8 +47,8 @@ impl GeneralStep<'_> {
         step
     }
 
-    /// Says that the sender waits for room. A receiver that posts and then looks at the flag may
-    /// have looked too early: then its room is there now.
+    /// Marks the flow as stalled, and looks for room again: a receiver that posted before it could
+    /// see the mark will not run the engine.
     #[cold]
     fn stall<S: PieceSource, D: PieceSink, H: Host>(
         &mut self,
@@ -55,12 +57,12 @@ impl GeneralStep<'_> {
         cx: &mut StepContext<'_, '_, H>,
         mut packets: u32,
     ) -> StepOutcome {
-        // Bounded: a host that posts nonsense as fast as it is refused may stay stalled.
+        // The bound is for a host that posts bad entries as fast as they are refused.
         for _ in 0..LOOKS {
             self.shared.stalled.store(1, Ordering::Release);
             sink.mark_full();
-            // Pairs with the heavy barrier of a receiver that falls asleep: it sees the flag, or
-            // its room is seen here.
+            // Pairs with the heavy fence of a receiver that falls asleep: either it sees the mark, or
+            // this step sees its room.
             light_fence();
             if !sink.has_room() {
                 break;
@@ -81,7 +83,7 @@ impl GeneralStep<'_> {
         StepOutcome::Stalled(packets)
     }
 
-    /// Nobody sends; the last sender's packet may still need its EEP.
+    /// A step without a sender. The last packet of the former sender may still need its EEP.
     pub(super) fn only_cut<D: PieceSink, H: Host>(
         mut self,
         sink: &mut D,
@@ -152,7 +154,7 @@ impl GeneralStep<'_> {
                 }
             }
             let before = self.observer.is_some().then(|| {
-                // The next part of a piece that was paused, or of a packet.
+                // It continues a paused piece or an open packet.
                 (self.piece.done, self.piece.done != 0 || sink.is_open())
             });
             let taken = sink.take(self.piece, &self.rx_regions.map, cx);
@@ -182,7 +184,7 @@ impl GeneralStep<'_> {
         StepOutcome::More(packets)
     }
 
-    /// The open packet ends with an EEP, now or when there is room.
+    /// Ends the open packet with EEP, now or as soon as there is room.
     #[cold]
     fn cut<D: PieceSink, H: Host>(&mut self, sink: &mut D, cx: &mut StepContext<'_, '_, H>) {
         sink.cut(cx);

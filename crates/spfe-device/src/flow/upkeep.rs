@@ -1,4 +1,4 @@
-//! What is done to a flow beside its steps: help, wake-ups, flushes, recovery.
+//! Work on a flow beside its steps: help, wake-ups, resets and recovery.
 
 use super::{Flow, PieceSink, PieceSource, RxEnd, StepContext, TxEnd};
 use crate::copy::{Copier, CopyRegions};
@@ -8,8 +8,8 @@ use spfe_contract::{QueueState, Status};
 use spfe_ring::sync::Ordering;
 
 impl<S: PieceSource, D: PieceSink> Flow<S, D> {
-    /// Helps with the copies of a round somebody else runs; needs no seat. Returns jobs done, and
-    /// a region that has to be mapped for the next time.
+    /// Helps with the copies of a round that another participant runs. Needs no seat. Returns the
+    /// number of jobs done and, if one could not be done, a region to map before the next call.
     pub fn help(&self) -> (u32, Option<(bool, RegionKey)>) {
         let (TxEnd::Queue(tx), rx) = (&self.tx, &self.rx) else { return (0, None) };
         let rx_domain = match rx {
@@ -26,7 +26,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         ends.help(&self.shared.board, self.id)
     }
 
-    /// When a waiting host has to be woken because of time (device threads ask).
+    /// Device time at which a waiting host has to be woken, ns. Device threads sleep until then.
     pub fn deadline(&self) -> Option<u64> {
         if self.is_stale() {
             return None;
@@ -47,13 +47,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Whether the configuration has changed since it was bound.
+    /// Whether the configuration has changed since [`Flow::bind`].
     pub fn is_stale(&self) -> bool {
         self.shared.epoch() != self.epoch
     }
 
-    /// Whether a device has to look at this flow: it has a queue at either end. A receiver alone may
-    /// still wait for the end of its last packet, or for a time.
+    /// Whether a device has to step this flow: it has a sender or a receive queue. A receive queue
+    /// without a sender may still wait for the end of its last packet, or for a time.
     pub fn is_active(&self) -> bool {
         !matches!((&self.tx, &self.rx), (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)))
     }
@@ -63,12 +63,12 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.tx_view().is_some() || self.rx_view().is_some()
     }
 
-    /// The transmit queue's lines and rings, if there is one and it is bound.
+    /// The transmit queue, if it is bound.
     pub fn tx_view(&self) -> Option<&QueueView> {
         if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None }
     }
 
-    /// Wakes hosts whose time condition is due, and those that a late arming missed.
+    /// Wakes hosts whose time has come, and hosts that armed after their packet was completed.
     pub fn wake_due<H: Host>(&mut self, host: &mut H) {
         if self.is_stale() {
             return;
@@ -86,7 +86,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
 
     /// Tells both hosts whether the device sleeps and wants a doorbell.
     pub fn set_need_doorbell(&self, on: bool) {
-        // The rings bound before the change may be somebody else's memory by now.
+        // After a change the memory of the bound rings may have another use.
         if self.is_stale() {
             return;
         }
@@ -96,8 +96,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Completes what the sender has pending with `status` and ends the receiver's open packet with
-    /// EEP. With `only_open`, just the packet that has begun. Returns the submissions completed.
+    /// Completes every posted submission with `status`, and ends the open packet of the receiver with
+    /// EEP. With `only_open` it completes only the packet that has begun. Returns the number of
+    /// submissions completed.
     pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
         let mut flushed = 0;
         if let TxEnd::Instrument(source) = &mut self.tx {
@@ -121,7 +122,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         flushed
     }
 
-    /// Completes every posted receive buffer with `status` (reset).
+    /// Completes every posted receive buffer with `status`, for a reset. Returns their number.
     pub fn flush_receive<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
         let mut cx = StepContext::quiet(host);
         match &mut self.rx {
@@ -130,7 +131,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Tells an end's host that its queue has changed state, and wakes it.
+    /// Publishes the state of the queue at one end, and wakes its host.
     pub fn set_state<H: Host>(&self, host: &mut H, tx: bool, state: QueueState, error: Status) {
         let view = if tx { self.tx_view() } else { self.rx_view() };
         if let Some(view) = view {
@@ -139,10 +140,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Puts the state in line with the rings after a participant died while it ran the engine.
+    /// Repairs the state after a participant died while it ran the engine.
     pub fn recover(&mut self) {
         let dead = self.shared.dead.load(Ordering::Acquire);
-        // A worker that has taken a job but not signed it yet may live: it signs within a few turns.
+        // A job without a worker (0) was taken a moment ago. A living worker signs within a few turns.
         let mut turns = 0u32;
         let gone = |id| {
             turns = turns.saturating_add(1);
@@ -157,7 +158,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
+    /// Ends the open packet of the receiver with EEP, because its sender will not continue.
     pub fn cut<H: Host>(&mut self, host: &mut H) {
         let mut cx = StepContext::quiet(host);
         let was_open = match &self.rx {
@@ -186,7 +187,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             observer.cut(&mut StepContext::quiet(host));
         }
         if self.rx_is_cut() {
-            // The receiver that makes room runs the engine for it.
+            // The receiver runs the engine when it makes room.
             self.shared.stalled.store(1, Ordering::Release);
         }
     }

@@ -87,8 +87,8 @@ impl Network {
             for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
                 self.recover_messages(endpoint, port, at.client);
                 let (out, into) = self.arena.times_out(endpoint, port);
-                out.break_dead(at.client);
-                into.break_dead(at.client);
+                out.release_dead(at.client);
+                into.release_dead(at.client);
             }
         }
         Ok(())

@@ -1,0 +1,196 @@
+//! The fast path and the general path of a step do the same.
+//!
+//! Every operation goes to two flows of the same configuration. The second has an observer, which
+//! makes it use the general path for everything. Completions, payload, counters and, for posted
+//! buffers, the state after each operation must be equal.
+
+mod pair;
+
+use pair::{CQ, DATA, Got, KEY, Pair, SIZE, area, poll_packed, poll_posted, poll_tx};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spfe_contract::{
+    BurstExt, EndMarker, EntryType, InlineSubmission, QueueKind, submit_flags as sf,
+};
+use spfe_device::Address;
+use spfe_ring::packed::PackedReader;
+use spfe_ring::ring::RingEntry;
+
+/// PROPTEST_RNG_SEED repeats a run.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Bytes of each posted buffer.
+const BUFFER: u32 = 64;
+/// Bytes of the transmit data that entries name.
+const TX_BYTES: u32 = 8192;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// A DATA entry: length, flags.
+    Data(u32, u16),
+    /// A burst: length, stride, count, whether it asks for a completion.
+    Burst(u32, u32, u16, bool),
+    /// An INLINE entry with this many bytes.
+    Inline(u8),
+    /// Any two words.
+    Garbage([u64; 2]),
+    /// Posts a receive buffer.
+    Buffer,
+    /// Moves at most this many pieces.
+    Step(u32),
+    /// Both hosts take their completions.
+    Poll,
+}
+
+fn end_flags(end: EndMarker) -> u16 {
+    u16::from(end.raw()) << sf::END_SHIFT
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let end = prop_oneof![
+        8 => Just(EndMarker::Eop), 1 => Just(EndMarker::Eep), 1 => Just(EndMarker::None),
+    ];
+    let flags = (end, any::<bool>(), 0..12u8).prop_map(|(end, signal, chain)| {
+        let signal = if signal { sf::SIGNAL } else { 0 };
+        end_flags(end) | signal | if chain == 0 { sf::CHAIN } else { 0 }
+    });
+    let length = prop_oneof![8 => 1..BUFFER + 1, 2 => 0..400u32, 1 => Just(TX_BYTES + 1)];
+    prop_oneof![
+        12 => (length, flags).prop_map(|(length, flags)| Op::Data(length, flags)),
+        2 => (1..100u32, 0..80u32, 1..12u16, any::<bool>())
+            .prop_map(|(length, stride, count, signal)| Op::Burst(length, stride, count, signal)),
+        1 => (0..14u8).prop_map(Op::Inline),
+        1 => any::<[u64; 2]>().prop_map(Op::Garbage),
+        12 => Just(Op::Buffer),
+        8 => (0..20u32).prop_map(Op::Step),
+        5 => Just(Op::Poll),
+    ]
+}
+
+fn address(offset: u32) -> u64 {
+    Address::new(KEY, DATA + u64::from(offset)).0
+}
+
+/// The same flow twice. The second uses the general path only.
+fn both(kind: QueueKind) -> [Pair; 2] {
+    let mut pairs = [Pair::new(kind, false), Pair::new(kind, false)];
+    pairs[1].flow.set_observer(Some(Box::new(|_| {})));
+    assert_eq!(pairs[1].flow.bind(), Ok(()));
+    for pair in &mut pairs {
+        for at in 0..u64::from(TX_BYTES) {
+            pair.tx.fill(DATA + at, 1, (at % 251) as u8);
+        }
+    }
+    pairs
+}
+
+/// The entries that an operation posts to a transmit ring at this position.
+fn entries(op: &Op, position: u32) -> Vec<RingEntry> {
+    match *op {
+        Op::Data(length, flags) => {
+            let flags = u64::from(u16::from(EntryType::Data.raw()) | flags) << 32;
+            vec![[address(position % SIZE * 400), u64::from(length) | flags]]
+        }
+        Op::Burst(length, stride, count, signal) => {
+            let signal = if signal { sf::SIGNAL } else { 0 };
+            let flags = u16::from(EntryType::Burst.raw()) | end_flags(EndMarker::Eop) | signal;
+            let flags_ext = u16::from(EntryType::BurstExt.raw());
+            let ext = BurstExt { stride, count, flags: flags_ext, ..BurstExt::default() };
+            vec![[address(0), u64::from(length) | u64::from(flags) << 32], ext.to_words()]
+        }
+        Op::Inline(count) => {
+            let flags = u16::from(EntryType::Inline.raw()) | end_flags(EndMarker::Eop);
+            let data_lo = 0x0706_0504_0302_0100;
+            let inline = InlineSubmission { data_lo, count, flags, ..Default::default() };
+            vec![inline.to_words()]
+        }
+        Op::Garbage(words) => vec![words],
+        Op::Buffer | Op::Step(_) | Op::Poll => Vec::new(),
+    }
+}
+
+/// Posts what an operation posts, if there is room in both rings.
+fn post(pairs: &mut [Pair; 2], op: &Op) {
+    let entries = entries(op, pairs[0].tx.sq.position);
+    if pairs.iter().all(|pair| pair.tx.free() as usize >= entries.len()) {
+        for pair in pairs {
+            entries.iter().for_each(|entry| pair.tx.sq.push(*entry));
+        }
+    }
+}
+
+/// The rings, payload and counters that the hosts see, and the state that the next runner sees.
+fn visible(pair: &Pair) -> impl PartialEq {
+    let rings = [pair.tx.bytes(CQ, 16 * SIZE), pair.rx.bytes(CQ, 16 * SIZE)];
+    let counts = [pair.shared.tx_count.values(), pair.shared.rx_count.values()];
+    (rings, pair.rx.bytes(DATA, BUFFER * SIZE), counts, pair.states())
+}
+
+/// Posted buffers: everything visible is equal after each operation.
+fn compare_posted(ops: &[Op]) {
+    let mut pairs = both(QueueKind::Rx);
+    let mut got = [Got::default(), Got::default()];
+    for (number, op) in ops.iter().enumerate() {
+        post(&mut pairs, op);
+        for (pair, got) in pairs.iter_mut().zip(&mut got) {
+            match *op {
+                Op::Buffer => pair.post_buffer(),
+                Op::Step(budget) => pair.step(budget),
+                Op::Poll => {
+                    poll_tx(pair);
+                    poll_posted(pair, got);
+                }
+                _ => {}
+            }
+        }
+        let equal = visible(&pairs[0]) == visible(&pairs[1]);
+        assert!(equal, "operation {number}, {op:?}: {:#?}", pairs.map(|pair| pair.states()));
+    }
+}
+
+/// A packed area: both paths deliver the same packets and complete the same submissions. The runs
+/// may differ, because the fast path ends a run before the record that would exceed its limit, and
+/// the general path after it.
+fn compare_packed(ops: &[Op]) {
+    let mut pairs = both(QueueKind::RxPacked);
+    let mut hosts = [(); 2].map(|()| (Got::default(), PackedReader::new(area(false)), Vec::new()));
+    let end = [Op::Step(1000), Op::Poll].repeat(20);
+    for op in ops.iter().chain(&end) {
+        post(&mut pairs, op);
+        for (pair, (got, reader, sent)) in pairs.iter_mut().zip(&mut hosts) {
+            match *op {
+                Op::Step(budget) => pair.step(budget),
+                Op::Poll => {
+                    sent.extend(poll_tx(pair));
+                    poll_packed(pair, reader, got);
+                }
+                _ => {}
+            }
+        }
+    }
+    let [(fast, _, fast_sent), (general, _, general_sent)] = hosts;
+    assert!(fast.packets == general.packets && fast.open == general.open, "other packets");
+    assert_eq!(fast_sent, general_sent);
+    let counts = |pair: &Pair| {
+        let [tx, rx] = [pair.shared.tx_count.values(), pair.shared.rx_count.values()];
+        (tx.packets, tx.bytes, tx.errors, rx.packets, rx.bytes, rx.errors)
+    };
+    assert_eq!(counts(&pairs[0]), counts(&pairs[1]));
+    assert_eq!(pairs[0].tx.sq.position, pairs[1].tx.sq.position);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn paths_agree_on_posted_buffers(ops in vec(op(), 1..150)) {
+        compare_posted(&ops);
+    }
+
+    #[test]
+    fn paths_agree_on_a_packed_area(ops in vec(op(), 1..150)) {
+        compare_packed(&ops);
+    }
+}
