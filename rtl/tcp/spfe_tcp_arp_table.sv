@@ -58,14 +58,7 @@ module spfe_tcp_arp_table
   typedef logic [IndexBits-1:0] index_t;
   localparam index_t LastIndex = index_t'(ArpEntries - 1);
 
-  // Kinds of passes.
-  localparam int unsigned Jobs = 4;
-  typedef enum logic [1:0] {
-    Update,  // a packet was received
-    Insert,  // a query found no entry
-    Deliver,  // report a change to the engine; touches one entry only
-    Age  // a tick has passed
-  } job_e;
+  localparam int unsigned Jobs = 4;  // values of arp_job_e
   logic [Jobs-1:0] wanted;
 
   typedef enum logic [1:0] {
@@ -75,16 +68,8 @@ module spfe_tcp_arp_table
     Give  // read the changed entry
   } state_e;
 
-  // Suitability of an entry for replacement, in ascending order.
-  typedef enum logic [1:0] {
-    None,
-    InUse,
-    Useless,
-    Vacant
-  } room_e;
-
   state_e state_q;
-  job_e job_q, job_d;
+  arp_job_e job_q, job_d;
   logic [ArpEntries-1:0] used_q;  // the entry is valid
   logic [ArpEntries-1:0] reported_q;  // the failure was reported to the engine
   logic [ArpEntries-1:0] changed_q;  // the change was not yet reported to the engine
@@ -97,28 +82,15 @@ module spfe_tcp_arp_table
   index_t read_index_q;
   arp_entry_t read_q;
 
-  // Entry one cycle later: comparison results and the update.
-  typedef struct packed {
-    logic used;
-    logic heard;  // the entry is the sender of the received packet
-    logic moved;  // the packet has another MAC address
-    logic same;  // the entry matches the query
-    logic enabled;  // its interface is enabled
-    logic reported;
-    logic due;  // its timer has expired
-    logic try_again;  // requests are left to send
-    logic past;  // not before next_victim_q
-    room_e room;
-    logic [7:0] tries;  // incremented
-    logic [31:0] timer;  // decremented
-  } judged_t;
-  judged_t judged_q;
-  arp_entry_t entry_q, entry_d;
+  // Entry one cycle later, with comparison results and its update.
+  arp_judged_t judged_q;
+  arp_change_t change;
+  arp_entry_t entry_q;
   index_t entry_index_q;
-  logic entry_valid_q, last_q, write, drop, change, send, fail;
+  logic entry_valid_q, last_q, send;
 
   // Entry to insert.
-  room_e best_q;
+  arp_room_e best_q;
   index_t best_index_q, next_victim_q;
   logic best_before_q;  // best_index_q is before next_victim_q
   logic found_q, better;
@@ -190,25 +162,24 @@ module spfe_tcp_arp_table
     .ready_o(heard_ready),
     .data_i({rx_i.vifs, rx_i.sha, rx_i.spa}),
     .valid_o(heard_valid),
-    .ready_i(state_q == Pass && last_q && job_q == Update),
+    .ready_i(state_q == Pass && last_q && job_q == JobUpdate),
     .data_o(heard),
     .count_o(unused_count),
     .almost_full_o(unused_almost_full)
   );
 
-  // ------------------------------------------------------------------------------------------
-  // Next pass: round robin among the jobs that have work.
+  // ---- next pass: round robin among the jobs that have work.
 
   always_comb begin
-    wanted[Update] = heard_valid;
-    wanted[Insert] = insert_valid;
-    wanted[Deliver] = changed_any_q && !update_valid_q;
-    wanted[Age] = ticks_q != '0;
+    wanted[JobUpdate] = heard_valid;
+    wanted[JobInsert] = insert_valid;
+    wanted[JobDeliver] = changed_any_q && !update_valid_q;
+    wanted[JobAge] = ticks_q != '0;
     job_d = job_q;
     for (int unsigned i = Jobs; i > 0; i--) begin
       logic [1:0] candidate;
       candidate = job_q + 2'(i);
-      if (wanted[candidate]) job_d = job_e'(candidate);
+      if (wanted[candidate]) job_d = arp_job_e'(candidate);
     end
     changed_index = '0;
     for (int unsigned i = ArpEntries; i > 0; i--) begin
@@ -216,8 +187,7 @@ module spfe_tcp_arp_table
     end
   end
 
-  // ------------------------------------------------------------------------------------------
-  // Update of an entry in a pass.
+  // ---- update of an entry in a pass.
 
   assign read_used = used_q[read_index_q];
   assign read_last = read_valid_q && read_index_q == LastIndex;
@@ -240,55 +210,29 @@ module spfe_tcp_arp_table
     judged_q.past <= read_index_q >= next_victim_q;
     judged_q.tries <= (read_q.state == ArpKnown ? 8'd0 : read_q.tries) + 8'd1;
     judged_q.timer <= read_q.timer - 32'd1;
-    if (!read_used) judged_q.room <= Vacant;
-    else if (read_q.state == ArpFailed) judged_q.room <= Useless;
-    else if (read_q.state == ArpAsking) judged_q.room <= None;
-    else judged_q.room <= InUse;
+    if (!read_used) judged_q.room <= RoomVacant;
+    else if (read_q.state == ArpFailed) judged_q.room <= RoomUseless;
+    else if (read_q.state == ArpAsking) judged_q.room <= RoomNone;
+    else judged_q.room <= RoomInUse;
   end
 
+  spfe_tcp_arp_change #(
+    .Refresh(Refresh)
+  ) i_change (
+    .cfg_i,
+    .job_i(job_q),
+    .entry_i(entry_q),
+    .judged_i(judged_q),
+    .mac_i(heard_q.sha),
+    .busy_i(request_valid_q),
+    .retry_i(retry_q),
+    .retry_less_i(retry_less_q),
+    .change_o(change)
+  );
+
   always_comb begin
-    entry_d = entry_q;
-    write = 1'b0;
-    drop = 1'b0;
-    change = 1'b0;
-    send = 1'b0;
-    fail = 1'b0;
+    send = change.send;
     request_d = '0;
-    if (judged_q.used && job_q == Update && judged_q.heard) begin
-      write = 1'b1;
-      change = entry_q.state == ArpAsking || entry_q.state == ArpFailed || judged_q.moved;
-      entry_d.state = ArpKnown;
-      entry_d.mac = heard_q.sha;
-      entry_d.timer = cfg_i.arp_refresh;
-    end
-    if (judged_q.used && job_q == Age) begin
-      write = 1'b1;
-      if (!judged_q.enabled) drop = 1'b1;
-      else if (entry_q.state == ArpFailed && !judged_q.reported) write = 1'b0;
-      else if (entry_q.state == ArpKnown && (!Refresh || cfg_i.arp_refresh == '0)) write = 1'b0;
-      else if (!judged_q.due) entry_d.timer = judged_q.timer;
-      else begin
-        unique case (entry_q.state)
-          ArpKnown: begin
-            send = 1'b1;
-            entry_d.tries = 8'd0;
-            if (!request_valid_q) entry_d.state = ArpAgain;
-          end
-          ArpFailed: drop = 1'b1;
-          default: send = judged_q.try_again;
-        endcase
-        if (send && !request_valid_q) begin
-          entry_d.tries = judged_q.tries;
-          entry_d.timer = retry_less_q;
-        end
-        if (!send && entry_q.state == ArpAgain) drop = 1'b1;
-        if (!send && entry_q.state == ArpAsking) begin
-          fail = 1'b1;
-          entry_d.state = ArpFailed;
-          entry_d.timer = retry_q;
-        end
-      end
-    end
     // The first refresh request goes to the known owner only (RFC 1122, 2.3.2.1).
     request_d.vif = entry_q.vif;
     request_d.dmac = entry_q.state == ArpKnown ? entry_q.mac : '1;
@@ -301,12 +245,11 @@ module spfe_tcp_arp_table
     end
   end
 
-  // ------------------------------------------------------------------------------------------
-  // Place of a new entry: a vacant entry, else a failed one, else known ones in rotation.
+  // ---- place of a new entry: a vacant entry, else a failed one, else known ones in rotation.
 
   always_comb begin
     better = judged_q.room > best_q
-        || (judged_q.room == InUse && best_q == InUse && best_before_q && judged_q.past);
+        || (judged_q.room == RoomInUse && best_q == RoomInUse && best_before_q && judged_q.past);
     new_entry = '0;
     new_entry.state = ArpAsking;
     new_entry.vif = insert.vif;
@@ -317,25 +260,25 @@ module spfe_tcp_arp_table
     end
   end
 
-  assign we = state_q == Put || (state_q == Pass && write);
+  assign we = state_q == Put || (state_q == Pass && change.write);
   assign waddr = state_q == Put ? best_index_q : entry_index_q;
-  assign wdata = state_q == Put ? new_entry : entry_d;
+  assign wdata = state_q == Put ? new_entry : change.entry;
   assign insert_done = state_q == Put
-      || (state_q == Pass && last_q && job_q == Insert
-          && (found_q || (judged_q.used && judged_q.same) || (best_q == None && !better)));
+      || (state_q == Pass && last_q && job_q == JobInsert
+          && (found_q || (judged_q.used && judged_q.same) || (best_q == RoomNone && !better)));
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
       Rest: begin
-        index_q <= job_d == Deliver ? changed_index_q : '0;
+        index_q <= job_d == JobDeliver ? changed_index_q : '0;
         heard_q <= heard;
-        best_q <= None;
+        best_q <= RoomNone;
         best_index_q <= '0;
         found_q <= 1'b0;
         read_valid_q <= 1'b0;
         if (wanted != '0) begin
           job_q <= job_d;
-          state_q <= job_d == Deliver ? Give : Pass;
+          state_q <= job_d == JobDeliver ? Give : Pass;
         end
       end
       Pass: begin
@@ -349,17 +292,17 @@ module spfe_tcp_arp_table
           best_before_q <= !judged_q.past;
         end
         if (judged_q.used && judged_q.same) found_q <= 1'b1;
-        if (last_q) state_q <= job_q == Insert && !insert_done ? Put : Rest;
+        if (last_q) state_q <= job_q == JobInsert && !insert_done ? Put : Rest;
       end
       Put: begin
-        if (best_q == InUse) next_victim_q <= best_index_q + 1'b1;
+        if (best_q == RoomInUse) next_victim_q <= best_index_q + 1'b1;
         state_q <= Rest;
       end
       Give: state_q <= Rest;
     endcase
     if (rst_i) begin
       state_q <= Rest;
-      job_q <= Age;
+      job_q <= JobAge;
       next_victim_q <= '0;
       read_valid_q <= 1'b0;
     end
@@ -370,10 +313,10 @@ module spfe_tcp_arp_table
     changed_any_q <= changed_q != '0;
     changed_index_q <= changed_index;
     if (reported) reported_q[reported_index] <= 1'b1;
-    if (state_q == Pass && change) changed_q[entry_index_q] <= 1'b1;
-    if (state_q == Pass && drop) used_q[entry_index_q] <= 1'b0;
+    if (state_q == Pass && change.changed) changed_q[entry_index_q] <= 1'b1;
+    if (state_q == Pass && change.drop) used_q[entry_index_q] <= 1'b0;
     if (state_q == Give) changed_q[index_q] <= 1'b0;
-    if (state_q == Pass && fail) reported_q[entry_index_q] <= 1'b0;
+    if (state_q == Pass && change.fail) reported_q[entry_index_q] <= 1'b0;
     if (state_q == Put) begin
       used_q[best_index_q] <= 1'b1;
       changed_q[best_index_q] <= 1'b0;
@@ -399,11 +342,11 @@ module spfe_tcp_arp_table
       update_q.ip <= word[0].ip;
       update_q.mac <= word[0].mac;
     end
-    failed_q <= state_q == Pass && fail;
+    failed_q <= state_q == Pass && change.fail;
     failed_query_q <= {entry_q.vif, entry_q.ip};
-    learnt_q <= state_q == Pass && change;
+    learnt_q <= state_q == Pass && change.changed;
     if (tick_i && ticks_q != '1) ticks_q <= ticks_q + 4'd1;
-    if (state_q == Pass && last_q && job_q == Age) ticks_q <= ticks_q - 4'(!tick_i);
+    if (state_q == Pass && last_q && job_q == JobAge) ticks_q <= ticks_q - 4'(!tick_i);
     if (rst_i || !cfg_i.enable) begin
       request_valid_q <= 1'b0;
       update_valid_q <= 1'b0;

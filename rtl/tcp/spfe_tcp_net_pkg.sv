@@ -80,6 +80,48 @@ package spfe_tcp_net_pkg;
     logic [31:0] timer;  // ticks until the next action
   } arp_entry_t;
 
+  /// Kinds of passes over the ARP table.
+  typedef enum logic [1:0] {
+    JobUpdate,  // a packet was received
+    JobInsert,  // a query found no entry
+    JobDeliver,  // report a change to the engine; touches one entry only
+    JobAge  // a tick has passed
+  } arp_job_e;
+
+  /// Suitability of an entry for replacement, in ascending order.
+  typedef enum logic [1:0] {
+    RoomNone,
+    RoomInUse,
+    RoomUseless,
+    RoomVacant
+  } arp_room_e;
+
+  /// Comparison results of an entry in a pass.
+  typedef struct packed {
+    logic used;
+    logic heard;  // the entry is the sender of the received packet
+    logic moved;  // the packet has another MAC address
+    logic same;  // the entry matches the query
+    logic enabled;  // its interface is enabled
+    logic reported;  // its failure was reported to the engine
+    logic due;  // its timer has expired
+    logic try_again;  // requests are left to send
+    logic past;  // at or after the next entry to replace in rotation
+    arp_room_e room;
+    logic [7:0] tries;  // incremented
+    logic [31:0] timer;  // decremented
+  } arp_judged_t;
+
+  /// Effect of a pass on an entry.
+  typedef struct packed {
+    arp_entry_t entry;  // new value
+    logic write;  // store it
+    logic drop;  // remove the entry
+    logic changed;  // it was resolved, or its MAC address has changed
+    logic send;  // send a request
+    logic fail;  // the address cannot be resolved
+  } arp_change_t;
+
   /// Words per half of the echo buffer. The transmitter may read one word past the end of a frame.
   function automatic int unsigned echo_depth(int unsigned mtu);
     return (EthBytes + mtu + 15) / 8;
