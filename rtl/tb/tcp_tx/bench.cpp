@@ -7,7 +7,8 @@
 static Phases* bench;
 static u64 seed;
 [[noreturn]] static void fail(const std::string& why) {
-  printf("FAILED, seed %llu, cycle %llu: %s\n", (unsigned long long)seed, bench ? (unsigned long long)bench->cycle : 0ull, why.c_str());
+  printf("FAILED, seed %llu, cycle %llu: %s\n", (unsigned long long)seed,
+         bench ? (unsigned long long)bench->cycle : 0ull, why.c_str());
   exit(1);
 }
 
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
   rng.seed(seed);
   bench = new Phases;
   Phases& b = *bench;
-  printf("tcp_tx: %d sessions, MAC %d bytes, user %d bytes, MTU %d, pad %d, pipe %d, seed %llu\n", b.sessions, b.macb, b.userb, b.mtu, b.pad, int(b.top.p_pipe_o), (unsigned long long)seed);
+  printf("tcp_tx: %d sessions, MAC %d bytes, user %d bytes, MTU %d, pad %d, pipe %d, seed %llu\n",
+         b.sessions, b.macb, b.userb, b.mtu, b.pad, int(b.top.p_pipe_o), (unsigned long long)seed);
   for (int i = 0; i <= b.sessions; i++) b.connect(i);
   b.settle();
 
@@ -50,7 +52,8 @@ int main(int argc, char** argv) {
       int want = mode == 0 ? beats : mode == 1 ? std::max(1, beats - early) : 1;
       if (mode == 2 && b.userb < b.macb) want = std::max(1, beats - (n >> 3) - 1);
       want += int(b.top.p_pipe_o);
-      CHECK(int(l) == want, "mode %d, %d bytes: %llu cycles, not %d", mode, n, (unsigned long long)l, want);
+      CHECK(int(l) == want, "mode %d, %d bytes: %llu cycles, not %d", mode, n,
+            (unsigned long long)l, want);
     }
     printf("\n");
   }
@@ -76,7 +79,7 @@ int main(int argc, char** argv) {
   k.net = 2;
   k.bad_sums = 20;
   k.lies = 10;
-  b.phase("lies, wrong sums, ARP", k, count);
+  b.phase("wrong lengths and sums, ARP", k, count);
   k = clean;
   k.bubbles = 30;
   k.mac_ready = 70;
@@ -87,7 +90,7 @@ int main(int argc, char** argv) {
   k.latency = 20;
   k.jitter = 20;
   k.stop_live = 50;
-  b.phase("slow memory, no leave", k, count);
+  b.phase("slow memory, not live", k, count);
   k = clean;
   k.window = 4000;
   k.done_ready = 10;
@@ -123,6 +126,7 @@ int main(int argc, char** argv) {
     k.window = chance(50) ? 1 << 30 : 3000 + int(rnd(30000));
     b.phase("all at random", k, count);
   }
-  printf("passed %s: %llu frames, %llu cycles\n", NAME, (unsigned long long)b.n_frames, (unsigned long long)b.cycle);
+  printf("passed %s: %llu frames, %llu cycles\n", NAME, (unsigned long long)b.n_frames,
+         (unsigned long long)b.cycle);
   return 0;
 }

@@ -22,25 +22,35 @@ static u32 rnd(u32 n) { return n ? u32(rng() % n) : 0; }
 static bool chance(u32 percent) { return rnd(100) < percent; }
 
 [[noreturn]] static void fail(const std::string& why);
-#define CHECK(cond, ...)                                  \
-  do {                                                    \
-    if (!(cond)) {                                        \
-      char b_[400];                                       \
-      snprintf(b_, sizeof b_, __VA_ARGS__);               \
-      fail(std::string(#cond) + ": " + b_);               \
-    }                                                     \
+#define CHECK(cond, ...)                    \
+  do {                                      \
+    if (!(cond)) {                          \
+      char b_[400];                         \
+      snprintf(b_, sizeof b_, __VA_ARGS__); \
+      fail(std::string(#cond) + ": " + b_); \
+    }                                       \
   } while (0)
 
 // ---- ports of any width as bytes
-static void put(IData& p, const u8* b, int n) { p = 0; for (int i = 0; i < n; i++) p |= IData(b[i]) << (8 * i); }
-static void put(QData& p, const u8* b, int n) { p = 0; for (int i = 0; i < n; i++) p |= QData(b[i]) << (8 * i); }
-template <std::size_t N> static void put(VlWide<N>& p, const u8* b, int n) {
+static void put(IData& p, const u8* b, int n) {
+  p = 0;
+  for (int i = 0; i < n; i++) p |= IData(b[i]) << (8 * i);
+}
+static void put(QData& p, const u8* b, int n) {
+  p = 0;
+  for (int i = 0; i < n; i++) p |= QData(b[i]) << (8 * i);
+}
+template <std::size_t N>
+static void put(VlWide<N>& p, const u8* b, int n) {
   for (std::size_t i = 0; i < N; i++) p[i] = 0;
   for (int i = 0; i < n; i++) p[i / 4] |= EData(b[i]) << (8 * (i % 4));
 }
 static u8 at(IData p, int i) { return u8(p >> (8 * i)); }
 static u8 at(QData p, int i) { return u8(p >> (8 * i)); }
-template <std::size_t N> static u8 at(const VlWide<N>& p, int i) { return u8(p[i / 4] >> (8 * (i % 4))); }
+template <std::size_t N>
+static u8 at(const VlWide<N>& p, int i) {
+  return u8(p[i / 4] >> (8 * (i % 4)));
+}
 
 static u16 sum_of(const u8* b, std::size_t n, u32 s = 0) {
   u64 t = s;
@@ -65,7 +75,7 @@ struct Expected {  // expected tx_done, in message order
 };
 struct Session {
   u32 iss = 0, una = 0, lim = 0, fin_seq = 0;
-  bool open = false, live = false, dirty = false;
+  bool open = false, live = false;
   Bytes stream;  // byte i has sequence number iss + 1 + i
   std::size_t written = 0, got_to = 0, live_to = 0;
   std::vector<bool> got;
@@ -85,6 +95,16 @@ struct Command {
   int len = 0;
   bool seen = false, done = false;
   u32 seen_seq = 0, done_seq = 0;
+};
+struct Segment {  // of a frame that was sent
+  int sid = 0;
+  u32 seq = 0, ack = 0;
+  u8 flags = 0;
+  bool good = false;       // the TCP checksum is correct
+  std::size_t header = 0;  // bytes of the TCP header
+  std::size_t len = 0;     // bytes of payload
+  const u8* options = nullptr;
+  const u8* data = nullptr;
 };
 struct Knobs {
   int mac_ready = 100, wr_ready = 100, rd_ready = 100, done_ready = 100, latency = 2, jitter = 0;

@@ -2,7 +2,8 @@
 //
 // Bench of the transmitter: test phases, each of which runs until all queues are empty.
 #pragma once
-#include "bench.h"
+#include "drive.h"
+#include "frame.h"
 
 struct Phases : Bench {
   Message message(int sid, int mode, int len) {
@@ -19,7 +20,9 @@ struct Phases : Bench {
     return m;
   }
   void random_message() {
-    int len = chance(60) ? 1 + int(rnd(40)) : chance(30) ? mss - int(rnd(20)) : 1 + int(rnd(u32(mss)));
+    int len = chance(60)   ? 1 + int(rnd(40))
+              : chance(30) ? mss - int(rnd(20))
+                           : 1 + int(rnd(u32(mss)));
     Message m = message(small_ring ? int(rnd(2)) : int(rnd(u32(sessions))), int(rnd(3)), len);
     m.bubbles = chance(50) ? k.bubbles : 0;
     if (chance(k.lies)) {
@@ -36,7 +39,8 @@ struct Phases : Bench {
     if (chance(k.bad_sums) && m.mode == 2) {
       m.sum = u16(m.sum + 1 + rnd(60000));
       u16 real = sum_of(m.data.data(), m.data.size());
-      m.bad_sum = !(m.sum == real || ((m.sum == 0 || m.sum == 0xffff) && (real == 0 || real == 0xffff)));
+      m.bad_sum =
+          !(m.sum == real || ((m.sum == 0 || m.sum == 0xffff) && (real == 0 || real == 0xffff)));
     }
     messages.push_back(m);
   }
@@ -65,8 +69,12 @@ struct Phases : Bench {
     }
     settle();
     if (small_ring) printf("  refused for lack of room: %llu\n", (unsigned long long)n_ring);
-    printf("  %-28s live %6llu deferred %5llu aborted %4llu refused %4llu bad sum %4llu commands %5llu\n", name, (unsigned long long)(n_live - l), (unsigned long long)(n_deferred - d),
-           (unsigned long long)(n_aborted - a), (unsigned long long)(n_refused - r), (unsigned long long)(n_bad - b), (unsigned long long)(n_command - c));
+    printf(
+        "  %-28s live %6llu deferred %5llu aborted %4llu refused %4llu bad sum %4llu commands "
+        "%5llu\n",
+        name, (unsigned long long)(n_live - l), (unsigned long long)(n_deferred - d),
+        (unsigned long long)(n_aborted - a), (unsigned long long)(n_refused - r),
+        (unsigned long long)(n_bad - b), (unsigned long long)(n_command - c));
   }
   /// Closes and reopens sessions while a message arrives, waits or is sent.
   void stale_phase(int rounds) {
@@ -83,7 +91,8 @@ struct Phases : Bench {
       m.bubbles = int(rnd(80));
       if (chance(20)) m.sum ^= 0x0102;
       u16 real = sum_of(m.data.data(), m.data.size());
-      old_bad = m.bad_sum = m.sum != real && !((m.sum == 0 || m.sum == 0xffff) && (real == 0 || real == 0xffff));
+      old_bad = m.bad_sum =
+          m.sum != real && !((m.sum == 0 || m.sum == 0xffff) && (real == 0 || real == 0xffff));
       old_data = m.data;
       if (chance(30)) s.live = false, s.lim = s.una, snd_queue.push_back({sid, false});
       messages.push_back(m);
@@ -95,7 +104,9 @@ struct Phases : Bench {
       set(sid);
       for (u32 i = rnd(30); i; i--) step();
       // ISS near the old one, or such that the first byte has the sequence number of the message.
-      s.iss = chance(20) ? old.iss + u32(rnd(8)) : chance(40) ? old.iss + u32(old.written) : u32(rng());
+      s.iss = chance(20)   ? old.iss + u32(rnd(8))
+              : chance(40) ? old.iss + u32(old.written)
+                           : u32(rng());
       s.stream.clear();
       s.got.clear();
       s.written = s.got_to = s.live_to = 0;
@@ -107,7 +118,8 @@ struct Phases : Bench {
       u64 end = cycle + 100000;
       while (!waits && (!messages.empty() || !expected.empty() || in_frame)) {
         step();
-        CHECK(cycle < end, "a stale message does not end: %zu to come, %zu expected", messages.size(), expected.size());
+        CHECK(cycle < end, "a stale message does not complete: %zu messages, %zu expected",
+              messages.size(), expected.size());
       }
       for (int i = 0; i < 20; i++) step();
       stale = -1;
@@ -124,22 +136,26 @@ struct Phases : Bench {
       u64 live = n_live;
       messages.push_back(message(sid, int(rnd(3)), 1 + int(rnd(100))));
       settle();
-      CHECK(n_live == live + 1, "session %d does not send live after it was opened anew", sid);
+      CHECK(n_live == live + 1, "session %d does not send live after it was reopened", sid);
     }
-    printf("  %-28s stale %llu\n", "closed and opened anew", (unsigned long long)(n_stale - before));
+    printf("  %-28s stale %llu\n", "closed and reopened", (unsigned long long)(n_stale - before));
   }
   /// Messages to closed sessions must be discarded or stalled.
   void closed_phase() {
     k = Knobs();
     settle();
-    for (int i = 0; i < 20; i++) messages.push_back(message(sessions + int(rnd(u32(512 - sessions))), int(rnd(3)), 1 + int(rnd(100))));
+    for (int i = 0; i < 20; i++)
+      messages.push_back(
+          message(sessions + int(rnd(u32(512 - sessions))), int(rnd(3)), 1 + int(rnd(100))));
     settle();
     for (int sid = 0; sid < std::min(sessions, 4); sid++) {
       close(sid);
       u64 refusals = n_refused;
       for (int i = 0; i < 5; i++) messages.push_back(message(sid, int(rnd(3)), 1 + int(rnd(100))));
       for (int i = 0; i < 300; i++) step();
-      CHECK(drop ? n_refused == refusals + 5 : messages.size() == 5 && !in_message, "%zu messages wait, %llu refused", messages.size(), (unsigned long long)(n_refused - refusals));
+      CHECK(drop ? n_refused == refusals + 5 : messages.size() == 5 && !in_message,
+            "%zu messages wait, %llu refused", messages.size(),
+            (unsigned long long)(n_refused - refusals));
       connect(sid);
       settle();
     }
@@ -173,17 +189,19 @@ struct Phases : Bench {
         commands.push_back(c);
         from = n_live;
       }
-      CHECK(!from || n_command > told_commands || n_live <= from + 20, "a command waits for more than 20 live frames");
+      CHECK(!from || n_command > told_commands || n_live <= from + 20,
+            "a command waits for more than 20 live frames");
     }
     settle();
-    CHECK(n_command == told_commands + 1, "the command has not left");
+    CHECK(n_command == told_commands + 1, "the command was not sent");
     for (int i = 0; i < sessions; i++) set(i);
     settle();
-    printf("  %-28s a command passes them\n", "users without a pause");
+    printf("  %-28s a command is sent in time\n", "users that never pause");
   }
   /// Counts idle MAC beats between the first and the last beat of a series of messages.
   u64 bandwidth(int mode, int len, bool round_robin, int count) {
-    for (int i = 0; i < count; i++) messages.push_back(message(round_robin ? i % sessions : 1, mode, len));
+    for (int i = 0; i < count; i++)
+      messages.push_back(message(round_robin ? i % sessions : 1, mode, len));
     measure = true;
     seen_user = seen_mac = false;
     gaps = 0;
