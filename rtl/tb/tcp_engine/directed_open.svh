@@ -7,7 +7,8 @@ task automatic test_open();
   begin_test("passive open");
   accept();
   state(0, StEstablished);
-  check(i_env.view.mss == 16'd1460 && i_env.view.snd_wnd == 32'd32768, "MSS and window of the peer");
+  check(i_env.view.mss == 16'd1460 && i_env.view.snd_wnd == 32'd32768,
+        "MSS and window of the peer");
   check(i_env.ropen[0] && i_env.open[0] && i_env.live[0], "open for data");
   silence();
   no_event();

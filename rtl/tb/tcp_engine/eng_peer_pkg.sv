@@ -182,7 +182,7 @@ package eng_peer_pkg;
             return;
           end
           if (!f.flags.ack) return;
-          if (seq_lt(nxt, f.ack)) $fatal(1, "ACK %0d of what was not sent (%0d)", f.ack, nxt);
+          if (seq_lt(nxt, f.ack)) $fatal(1, "ACK %0d is above SND.NXT %0d of the peer", f.ack, nxt);
           if (seq_lt(una, f.ack)) begin
             una = f.ack;
             timer = 0;

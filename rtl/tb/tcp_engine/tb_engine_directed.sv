@@ -153,7 +153,7 @@ module tb_engine_directed
       test_open();
       test_data();
       test_close();
-      check(i_env.n_lost == 0, "events lost");
+      check(i_env.n_lost == 0, "the engine lost events");
       complain();
       if (errors != 0) $fatal(1, "%0d errors in %0d checks", errors, checks);
       spfe_tb_pkg::passed(Name, checks);

@@ -78,8 +78,9 @@ module tb_engine_random
     for (int i = 0; i < Sessions; i++) begin
       if (alive[i]) begin
         $display("%0d: una %0d nxt %0d cons %0d wr %0d lim %0d rcv %0d open %b live %b %s", i,
-            i_env.una[i], i_env.nxt[i], i_env.cons[i], i_env.wr[i], i_env.lim[i], i_env.rnxt[i], i_env.open[i],
-            i_env.live[i], i_env.i_dut.i_pipe.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
+            i_env.una[i], i_env.nxt[i], i_env.cons[i], i_env.wr[i], i_env.lim[i], i_env.rnxt[i],
+            i_env.open[i], i_env.live[i],
+            i_env.i_dut.i_pipe.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
         $display("   left %0d of %0d; delivered %0d of %0d; opened %b closed %b asked %b",
             to_send[i], total[i], i_env.delivered[i] - base[i], peer_total[i], opened[i],
             closed[i], close_asked[i]);
@@ -118,23 +119,24 @@ module tb_engine_random
       i = int'(e.sid);
       case (e.kind)
         EvOpened: begin
-          if (opened[i]) fail("opened twice");
+          if (opened[i]) fail("EvOpened twice for a connection");
           opened[i] = 1;
           n_opened++;
         end
         EvClosed: begin
-          if (closed[i] || !opened[i]) fail("closed twice or never opened");
+          if (closed[i] || !opened[i]) fail("EvClosed twice, or without EvOpened");
           closed[i] = 1;
           reason[i] = int'(e.data);
           n_closed++;
         end
         EvCredit: begin
           n_credit++;
-          if (int'(e.data) > i_env.RingBytes) fail("more credit than the ring has");
+          if (int'(e.data) > i_env.RingBytes)
+            fail("EvCredit reports more bytes than the ring holds");
         end
         EvStatus: begin
           n_status++;
-          if (state_e'(e.data[3:0]) == last_state[i]) fail("status without a change");
+          if (state_e'(e.data[3:0]) == last_state[i]) fail("EvStatus without a change of state");
           last_state[i] = state_e'(e.data[3:0]);
         end
         default: ;
@@ -229,11 +231,12 @@ module tb_engine_random
     idle = 0;
     checks += 3;
     again += peers[i].again;
-    if (reason[i] != int'(CloseDone)) fail($sformatf("session %0d: reason %0d", i, reason[i]));
+    if (reason[i] != int'(CloseDone))
+      fail($sformatf("session %0d: closed with reason %0d", i, reason[i]));
     if (peers[i].got != total[i])
-      fail($sformatf("session %0d: %0d of %0d bytes reach the peer", i, peers[i].got, total[i]));
+      fail($sformatf("session %0d: the peer received %0d of %0d bytes", i, peers[i].got, total[i]));
     if (i_env.delivered[i] - base[i] != longint'(peer_total[i]))
-      fail($sformatf("session %0d: %0d of %0d bytes from the peer", i,
+      fail($sformatf("session %0d: received %0d of %0d bytes", i,
           i_env.delivered[i] - base[i], peer_total[i]));
     if (rounds < target) begin_one(i);
   endtask
@@ -298,7 +301,7 @@ module tb_engine_random
         for (int i = 0; i < Sessions; i++)
           if (alive[i] && closed[i] && peers[i].state == PeerDone) finish_one(i);
         if (i_env.dones.size() > max_dones) max_dones = i_env.dones.size();
-        if (idle > 300000) fail("nothing moves");
+        if (idle > 300000) fail("no progress for 300000 cycles");
         if (problem != "") give_up();
       end
       // All sessions must be idle in the end.
@@ -309,17 +312,20 @@ module tb_engine_random
         checks += 2;
         if (i_env.view.state != (i < Sessions / 2 ? StListen : StClosed))
           fail($sformatf("session %0d ends in %s", i, i_env.view.state.name()));
-        if (i_env.key_ok[i] || i_env.ropen[i] || i_env.open[i]) fail("a closed session is open");
+        if (i_env.key_ok[i] || i_env.ropen[i] || i_env.open[i])
+          fail("a closed session still accepts data");
       end
       checks += 6;
-      if (i_env.n_lost != 0) fail("events lost");
-      if (n_opened != rounds || n_closed != rounds) fail("not all opened and closed");
-      if (CreditEvents != (n_credit != 0)) fail("events of credit");
-      if (StatusEvents != (n_status != 0)) fail("events of status");
+      if (i_env.n_lost != 0) fail("the engine lost events");
+      if (n_opened != rounds || n_closed != rounds)
+        fail("not every connection was opened and closed");
+      if (CreditEvents != (n_credit != 0)) fail("EvCredit events do not match CreditEvents");
+      if (StatusEvents != (n_status != 0)) fail("EvStatus events do not match StatusEvents");
       if (loss == 0 && (again != 0 || i_env.n_rto != 0 || i_env.n_fast != 0 || i_env.n_chal != 0))
-        fail($sformatf("no loss, but RTO %0d, fast %0d, challenges %0d, by peers %0d, SYN dropped %0d",
+        fail($sformatf(
+            "no loss, but %0d RTO, %0d fast, %0d challenges, %0d by peers, %0d SYN dropped",
             i_env.n_rto, i_env.n_fast, i_env.n_chal, again, i_env.n_syn_drop));
-      if (loss != 0 && (i_env.n_rto == 0)) fail("loss without a timeout");
+      if (loss != 0 && (i_env.n_rto == 0)) fail("segments were lost, but no timeout occurred");
       if (problem != "") give_up();
       $display("%0d connections, %0d cycles; RTO %0d, fast %0d, probes %0d, resets %0d", rounds,
           i_env.cycles, i_env.n_rto, i_env.n_fast, i_env.n_probe, i_env.n_rst);

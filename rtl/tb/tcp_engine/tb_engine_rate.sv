@@ -74,11 +74,12 @@ module tb_engine_rate
         segments, i_env.wire_out.size(), cycles, most);
     checks += 5;
     if (has - had != longint'(segments) * Length)
-      $fatal(1, "%s: %0d bytes delivered of %0d segments", Name, has - had, segments);
-    if (2 * cycles > segments * halves + 400) $fatal(1, "%s: segments waited", Name);
-    if (i_env.wire_out.size() < 2 * cycles / (halves + 1)) $fatal(1, "%s: messages waited", Name);
-    if (most > 4) $fatal(1, "%s: %0d tx_done waited", Name, most);
-    if (i_env.n_rto != begin_rto) $fatal(1, "%s: timeouts", Name);
+      $fatal(1, "%s: %0d bytes delivered from %0d segments", Name, has - had, segments);
+    if (2 * cycles > segments * halves + 400) $fatal(1, "%s: segments were delayed", Name);
+    if (i_env.wire_out.size() < 2 * cycles / (halves + 1))
+      $fatal(1, "%s: messages were delayed", Name);
+    if (most > 4) $fatal(1, "%s: up to %0d reports waited, 4 are allowed", Name, most);
+    if (i_env.n_rto != begin_rto) $fatal(1, "%s: timeouts occurred", Name);
   endtask
 
   initial begin
