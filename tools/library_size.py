@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-ALLOWED = {"spfe", "spfe-contract", "spfe-host", "spfe-proto", "spfe-ring"}
+ALLOWED = {"spfe", "spfe-contract", "spfe-host", "spfe-proto", "spfe-ring", "spfe-topology"}
 LIMIT = 18_000
 BUILD = ["cargo", "check", "--package", "spfe", "--lib", "--no-default-features",
          "--features", "kernel", "--message-format", "json"]

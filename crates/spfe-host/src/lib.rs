@@ -23,7 +23,6 @@ pub mod mib;
 pub mod os;
 pub mod port;
 pub mod queue;
-pub mod topology;
 
 pub use backend::{Attachment, Backend, DeviceInfo};
 pub use clock::Clock;
@@ -33,4 +32,5 @@ pub use os::SharedMemory;
 pub use port::PortInfo;
 pub use queue::QueueRequest;
 pub use spfe_contract::{Address, RegionKey};
+pub use spfe_topology as topology;
 pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};

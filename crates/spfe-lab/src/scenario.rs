@@ -6,11 +6,11 @@ use crate::exact::Exact;
 use crate::exact::fabric::{Both, Fabric};
 use crate::exact::mib::{self, Watch};
 use spfe_host::MibEntry;
-use spfe_host::topology::{LinkModel, LinkRate, Mode, Peer, Port, Topology};
+use spfe_host::topology::{LinkModel, Mode, Peer, Port, Topology};
 use spfe_sim::fault::Fault;
 use spfe_sim::link::{Blind, End, Observer, Side};
 use spfe_sim::recorder::Wiring;
-use spfe_sim::scenario::{Link, Medium, NodeKind, Place, Scenario, Time};
+use spfe_sim::scenario::{Link, NodeKind, Place, Scenario, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{MS, Ps};
 
@@ -60,15 +60,13 @@ fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endp
 }
 
 fn port(link: &Link) -> Port {
-    let mbps = u32::try_from(link.rate.0 / 1_000_000).unwrap_or(u32::MAX);
-    let (space_wire, rate) = match &link.medium {
-        Medium::SpaceFibre(fibre) => {
-            (false, LinkRate::SpaceFibre { lanes: u32::from(fibre.lanes), mbps })
-        }
-        Medium::SpaceWire(_) => (true, LinkRate::SpaceWire { mbps }),
-    };
-    let (vcs, model) = (u32::from(link.channels()), LinkModel::Exact);
-    Port { space_wire, vcs, rate, model, peer: Peer::Network }
+    Port {
+        space_wire: link.is_spacewire(),
+        vcs: u32::from(link.channels()),
+        rate: link.link_rate(),
+        model: LinkModel::Exact,
+        peer: Peer::Network,
+    }
 }
 
 /// What a network needs to run a scenario.

@@ -5,6 +5,7 @@ use super::units::{BitRate, Cable, Share};
 use crate::link::Side;
 use serde::Deserialize;
 use spfe_link::qos;
+use spfe_topology::LinkRate;
 
 /// How an end is started (LaneStart and AutoStart, or LinkStart and AutoStart).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -251,6 +252,15 @@ impl TryFrom<Written> for Link {
 }
 
 impl Link {
+    /// Kind, lanes and rate, as a topology describes them. Parts of a Mbit/s are left out.
+    pub fn link_rate(&self) -> LinkRate {
+        let mbps = u32::try_from(self.rate.0 / 1_000_000).unwrap_or(u32::MAX);
+        match &self.medium {
+            Medium::SpaceFibre(link) => LinkRate::SpaceFibre { lanes: link.lanes.into(), mbps },
+            Medium::SpaceWire(_) => LinkRate::SpaceWire { mbps },
+        }
+    }
+
     /// Virtual channels; 1 for SpaceWire.
     pub const fn channels(&self) -> u8 {
         match &self.medium {

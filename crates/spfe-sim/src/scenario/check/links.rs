@@ -5,6 +5,7 @@ use crate::link::Side;
 use crate::scenario::{Link, Medium, Place, SpaceFibre, Start, Unit};
 use crate::time::US;
 use spfe_link::datalink::SEGMENT_WORDS;
+use spfe_topology::{LinkField, check_channels};
 use std::collections::{HashMap, HashSet};
 
 /// Longest signal time: 20 km of cable.
@@ -64,20 +65,7 @@ impl Checker<'_> {
 
     fn link(&mut self, at: At, link: &Link) {
         let object = format!("link '{}'", link.name);
-        let most = match link.medium {
-            Medium::SpaceFibre(_) => 100_000_000..=100_000_000_000,
-            Medium::SpaceWire(_) => 2_000_000..=400_000_000,
-        };
-        let (least, most) = (most.start(), most.end());
-        let rate = link.rate;
-        if !(*least..=*most).contains(&rate.0) || !rate.0.is_multiple_of(1_000_000) {
-            let message = format!(
-                "{object}: rate {rate} is not a whole number of Mbit/s from {} to {}",
-                crate::scenario::BitRate(*least),
-                crate::scenario::BitRate(*most)
-            );
-            self.problem(at.key("rate"), message);
-        }
+        self.limits(at, &object, link);
         let cable = crate::scenario::Time(link.cable.0);
         self.time(at.key("cable"), &object, cable, 0..=LONGEST_CABLE);
         let start = match &link.medium {
@@ -94,9 +82,26 @@ impl Checker<'_> {
         }
     }
 
+    /// Lanes, rate and virtual channels: the limits of every link that is simulated word by word.
+    fn limits(&mut self, at: At, object: &str, link: &Link) {
+        let rate = link.rate;
+        if !rate.0.is_multiple_of(1_000_000) {
+            let message = format!("{object}: rate {rate} is not a whole number of Mbit/s");
+            self.problem(at.key("rate"), message);
+            return;
+        }
+        let channels = check_channels(link.is_spacewire(), link.channels().into()).err();
+        for problem in link.link_rate().problems().into_iter().chain(channels) {
+            let key = match problem.field {
+                LinkField::Lanes => "lanes",
+                LinkField::Rate => "rate",
+                LinkField::Channels => "channels",
+            };
+            self.problem(at.key(key), format!("{object}: {}", problem.text));
+        }
+    }
+
     fn spacefibre(&mut self, at: At, object: &str, link: &SpaceFibre) {
-        self.range(at.key("lanes"), object, link.lanes, 1..=16);
-        self.range(at.key("channels"), object, link.channels, 1..=32);
         if let Some(sending) = link.sending_lanes {
             self.range(at.key("sending-lanes"), object, sending, 1..=link.lanes.max(1));
         }

@@ -58,7 +58,7 @@ impl fmt::Display for Allow {
 /// A memory behind an RMAP target.
 ///
 /// ```
-/// use spfe_host::topology::RmapUnit;
+/// use spfe_topology::RmapUnit;
 /// let unit: RmapUnit = "64K:base=0x40000000:key=0x20:logical=0x42:allow=rw".parse()?;
 /// assert_eq!((unit.bytes, unit.base, unit.key), (65536, 0x4000_0000, Some(0x20)));
 /// assert_eq!("1M".parse::<RmapUnit>()?, RmapUnit::default());

@@ -1,0 +1,342 @@
+//! Links: kind, lanes, rate and model, their text forms and limits.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// Rate of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum LinkRate {
+    /// As fast as memory.
+    #[default]
+    Unlimited,
+    /// SpaceFibre lanes.
+    SpaceFibre {
+        /// Number of lanes, 1 to 16.
+        lanes: u32,
+        /// Lane signalling rate in Mbit/s.
+        mbps: u32,
+    },
+    /// SpaceWire.
+    SpaceWire {
+        /// Signalling rate in Mbit/s.
+        mbps: u32,
+    },
+}
+
+impl LinkRate {
+    /// Link time of a data byte in femtoseconds, protocol overhead included: when only this
+    /// direction carries data, and when both do. `None` without limit.
+    ///
+    /// SpaceFibre: per 64 data rows one SDF, one EDF and the ACK of an FCT are sent, with data both
+    /// ways also an FCT and an ACK; 8b/10b; one SKIP per 5000 words (clauses 5.3 and 5.7 of
+    /// ECSS-E-ST-50-11C). SpaceWire: 10 bits per data character, with data both ways 4 bits of FCT
+    /// per 8 characters more.
+    pub fn byte_fs(&self) -> Option<[u64; 2]> {
+        match *self {
+            Self::Unlimited => None,
+            Self::SpaceFibre { lanes, mbps } => {
+                let bits = f64::from(lanes) * f64::from(mbps) * 1e6 * 0.8 * 5000.0 / 5001.0;
+                Some([67.0, 69.0].map(|rows| (8e15 / (bits * 64.0 / rows)).round() as u64))
+            }
+            Self::SpaceWire { mbps } => {
+                let bits_per_second = f64::from(mbps) * 1e6;
+                Some([10.0, 10.5].map(|bits| (bits * 1e15 / bits_per_second).round() as u64))
+            }
+        }
+    }
+
+    /// Lanes of the link; one where it has none of its own.
+    pub fn lanes(&self) -> u32 {
+        match *self {
+            Self::SpaceFibre { lanes, .. } => lanes,
+            Self::SpaceWire { .. } | Self::Unlimited => 1,
+        }
+    }
+
+    /// User data rate one way in bit/s, `None` without limit.
+    pub fn user_bits_per_second(&self) -> Option<f64> {
+        self.byte_fs().map(|[one_way, _]| 8e15 / one_way as f64)
+    }
+
+    /// User data rate one way in Gbit/s, `None` without limit.
+    pub fn user_gbps(&self) -> Option<f64> {
+        self.user_bits_per_second().map(|rate| rate / 1e9)
+    }
+}
+
+/// Lanes of a SpaceFibre link.
+const LANES: RangeInclusive<u32> = 1..=16;
+/// Signalling rates in Mbit/s of lanes that are simulated word by word.
+const SPACEFIBRE_MBPS: RangeInclusive<u32> = 100..=100_000;
+/// Signalling rates in Mbit/s of SpaceWire links that are simulated character by character
+/// (ECSS-E-ST-50-12C 5.4.6: 2 Mbit/s at least).
+const SPACEWIRE_MBPS: RangeInclusive<u32> = 2..=400;
+
+/// A property of a link that has limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkField {
+    /// Number of lanes.
+    Lanes,
+    /// Signalling rate.
+    Rate,
+    /// Number of virtual channels.
+    Channels,
+}
+
+/// A property of a link that is out of its limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkProblem {
+    /// The property.
+    pub field: LinkField,
+    /// Its value and its limits.
+    pub text: String,
+}
+
+/// Checks one property of a link.
+fn check(
+    field: LinkField,
+    name: &str,
+    value: u32,
+    limits: RangeInclusive<u32>,
+    unit: &str,
+) -> Result<(), LinkProblem> {
+    if limits.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = (limits.start(), limits.end());
+    Err(LinkProblem { field, text: format!("{name} {value} is not in {least} to {most}{unit}") })
+}
+
+/// Checks the number of virtual channels of a link.
+///
+/// # Errors
+///
+/// The number and its limits.
+pub fn check_channels(space_wire: bool, channels: u32) -> Result<(), LinkProblem> {
+    let most = if space_wire { 1 } else { spfe_contract::VC_MAX as u32 };
+    check(LinkField::Channels, "channels", channels, 1..=most, "")
+}
+
+impl LinkRate {
+    /// What keeps this link from being simulated word by word: each property out of its limits.
+    pub fn problems(&self) -> Vec<LinkProblem> {
+        let rate = |mbps, limits| check(LinkField::Rate, "rate", mbps, limits, " Mbit/s");
+        let checks = match *self {
+            Self::Unlimited => vec![Err(LinkProblem {
+                field: LinkField::Rate,
+                text: "an exact link has a rate, such as exact:1x6.25G".to_owned(),
+            })],
+            Self::SpaceFibre { lanes, mbps } => {
+                let lanes = check(LinkField::Lanes, "lanes", lanes, LANES, "");
+                vec![lanes, rate(mbps, SPACEFIBRE_MBPS)]
+            }
+            Self::SpaceWire { mbps } => vec![rate(mbps, SPACEWIRE_MBPS)],
+        };
+        checks.into_iter().filter_map(Result::err).collect()
+    }
+}
+
+impl FromStr for LinkRate {
+    type Err = String;
+
+    /// `unlimited`, `4x7.5G` (lanes x Gbit/s), `4x6250M`, `spw:200M`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || {
+            format!(
+                "link '{text}' is none of: unlimited, LANESxRATE such as 4x7.5G (1 to 16 lanes, \
+                 up to 100G each), spw:RATE such as spw:200M (up to 400M)"
+            )
+        };
+        let mbps = |rate: &str, most: f64| -> Result<u32, String> {
+            let (number, scale) = match rate.strip_suffix(['G', 'g']) {
+                Some(number) => (number, 1000.0),
+                None => (rate.strip_suffix(['M', 'm']).unwrap_or(rate), 1.0),
+            };
+            let value = number.parse::<f64>().map_err(|_| bad())? * scale;
+            if (1.0..=most).contains(&value) { Ok(value.round() as u32) } else { Err(bad()) }
+        };
+        if text == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        if let Some(rate) = text.strip_prefix("spw:") {
+            return Ok(Self::SpaceWire { mbps: mbps(rate, 400.0)? });
+        }
+        let (lanes, rate) = text.split_once('x').ok_or_else(bad)?;
+        let lanes = lanes.parse::<u32>().map_err(|_| bad())?;
+        if !LANES.contains(&lanes) {
+            return Err(bad());
+        }
+        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, 100_000.0)? })
+    }
+}
+
+impl fmt::Display for LinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unlimited => f.write_str("unlimited"),
+            Self::SpaceFibre { lanes, mbps } => write!(f, "{lanes}x{}G", f64::from(mbps) / 1000.0),
+            Self::SpaceWire { mbps } => write!(f, "spw:{mbps}M"),
+        }
+    }
+}
+
+/// How a cable is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkModel {
+    /// Whole packets, paced by the rate.
+    #[default]
+    Packet,
+    /// Every word of the link: what the standard says happens.
+    Exact,
+}
+
+/// A cable: its rate and how it is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Rate.
+    pub rate: LinkRate,
+    /// Packet level or word by word.
+    pub model: LinkModel,
+}
+
+impl From<LinkRate> for Link {
+    fn from(rate: LinkRate) -> Self {
+        Self { rate, model: LinkModel::Packet }
+    }
+}
+
+impl FromStr for Link {
+    type Err = String;
+
+    /// A rate (packet level), or `exact:` and a rate: `exact:4x6.25G`, `exact:spw:200M`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(rate) = text.strip_prefix("exact:") else {
+            return Ok(text.parse::<LinkRate>()?.into());
+        };
+        let link = Self { rate: rate.parse()?, model: LinkModel::Exact };
+        link.check()?;
+        Ok(link)
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = if self.model == LinkModel::Exact { "exact:" } else { "" };
+        write!(f, "{model}{}", self.rate)
+    }
+}
+
+impl Link {
+    /// Checks lanes and rate of an exact link. Packet-level links have no limits of their own.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let problems = match self.model {
+            LinkModel::Packet => Vec::new(),
+            LinkModel::Exact => self.rate.problems(),
+        };
+        match problems.first() {
+            Some(problem) => Err(format!("link '{self}': {}", problem.text)),
+            None => Ok(()),
+        }
+    }
+
+    /// A link of SpaceWire ports: `200M`, `exact:200M`, `unlimited`.
+    ///
+    /// # Errors
+    /// What such a link looks like.
+    pub fn spacewire(text: &str) -> Result<Self, String> {
+        let bad = |_| {
+            format!(
+                "SpaceWire link '{text}' is none of: unlimited, RATE or exact:RATE such as 200M \
+                 (1M to 400M; exact 2M to 400M)"
+            )
+        };
+        match text.strip_prefix("exact:") {
+            Some(rate) => format!("exact:spw:{rate}").parse().map_err(bad),
+            None if text == "unlimited" => Ok(Self::default()),
+            None => format!("spw:{text}").parse().map_err(bad),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_and_written() {
+        for text in ["unlimited", "4x7.5G", "1x6.25G", "4x31.25G", "spw:200M"] {
+            assert_eq!(text.parse::<LinkRate>().unwrap().to_string(), text);
+        }
+        for text in
+            ["", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "4y5G", "4x-1G", "4xnanG"]
+        {
+            let error = text.parse::<LinkRate>().unwrap_err();
+            assert!(error.contains("4x7.5G"), "{error}");
+        }
+    }
+
+    #[test]
+    fn user_rates_follow_from_the_overhead_of_the_protocols() {
+        for (text, gbps) in [
+            ("4x7.5G", 22.921),
+            ("4x6.25G", 19.101),
+            ("1x6.25G", 4.775),
+            ("4x31.25G", 95.504),
+            ("spw:200M", 0.160),
+        ] {
+            let rate = text.parse::<LinkRate>().unwrap();
+            assert!((rate.user_gbps().unwrap() - gbps).abs() < 0.01, "{text}");
+        }
+        let [_, both] = "4x7.5G".parse::<LinkRate>().unwrap().byte_fs().unwrap();
+        assert!((8e15 / both as f64 / 1e9 - 22.256).abs() < 0.01);
+        assert_eq!(LinkRate::Unlimited.byte_fs(), None);
+    }
+
+    #[test]
+    fn links_are_read_and_written() {
+        for text in
+            ["unlimited", "4x7.5G", "exact:1x6.25G", "exact:16x25G", "spw:200M", "exact:spw:100M"]
+        {
+            assert_eq!(text.parse::<Link>().unwrap().to_string(), text);
+        }
+        for (text, link) in
+            [("unlimited", "unlimited"), ("10M", "spw:10M"), ("exact:400M", "exact:spw:400M")]
+        {
+            assert_eq!(Link::spacewire(text).unwrap().to_string(), link);
+        }
+        for text in ["", "exact:", "exact:1M", "exact:401M", "spw:200M", "1x5G", "exact:unlimited"]
+        {
+            let error = Link::spacewire(text).unwrap_err();
+            assert!(error.contains("exact:RATE"), "{text}: {error}");
+        }
+        for (text, part) in [
+            ("exact:spw:1M", "rate 1 is not in 2 to 400 Mbit/s"),
+            ("exact:unlimited", "has a rate"),
+            ("exact:1x50M", "rate 50 is not in 100 to 100000 Mbit/s"),
+            ("exact:", "4x7.5G"),
+            ("exact", "4x7.5G"),
+        ] {
+            let error = text.parse::<Link>().unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_property_out_of_its_limits_is_named() {
+        let fields = |rate: LinkRate| rate.problems().iter().map(|p| p.field).collect::<Vec<_>>();
+        let wrong = LinkRate::SpaceFibre { lanes: 17, mbps: 99 };
+        assert_eq!(fields(wrong), [LinkField::Lanes, LinkField::Rate]);
+        assert_eq!(fields(LinkRate::SpaceFibre { lanes: 16, mbps: 100 }), []);
+        assert_eq!(fields(LinkRate::SpaceWire { mbps: 401 }), [LinkField::Rate]);
+        assert_eq!(fields(LinkRate::Unlimited), [LinkField::Rate]);
+        check_channels(false, 32).unwrap();
+        let error = check_channels(true, 2).unwrap_err();
+        assert_eq!(
+            (error.field, &*error.text),
+            (LinkField::Channels, "channels 2 is not in 1 to 1")
+        );
+    }
+}
