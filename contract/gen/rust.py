@@ -197,6 +197,39 @@ def block(item):
     return lines + ["}"]
 
 
+def setup_fields(item):
+    """The registers of a block that the host writes, as fields: pairs of words are one field."""
+    registers = [register for register in item.registers if register.access == "rw"]
+    for register in registers:
+        if register.name.endswith("_HI"):
+            continue
+        wide = register.name.endswith("_LO")
+        name = register.name.removesuffix("_LO") if wide else register.name
+        doc = register.doc.replace(", low word", "") if wide else register.doc
+        yield name, 64 if wide else 32, doc
+
+
+def setup(item):
+    """What a host writes to set up an element of a block, in the order of the registers."""
+    name, fields = f"{camel(item.name)}Setup", list(setup_fields(item))
+    lines = ["", f"/// What a host writes to set up an element of the block `{item.name}`: the registers",
+             "/// with access rw, in their order.", "#[repr(C)]", DERIVE_STRUCT,
+             '#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]',
+             f"pub struct {name} {{"]
+    for field, width, doc in fields:
+        lines += [f"    /// {doc}", f"    pub {ident(field.lower())}: u{width},"]
+    lines += ["}", "", f"impl {name} {{"]
+    lines += ["    /// Reads it from registers, by their offset in the element."]
+    lines += ["    pub fn from_registers(mut read: impl FnMut(u32) -> u32) -> Self {"]
+    lines += [f"        use {item.name}_block as at;", "        Self {"]
+    for field, width, _ in fields:
+        value = f"read(at::{field})"
+        if width == 64:
+            value = f"read(at::{field}_LO) as u64 | (read(at::{field}_HI) as u64) << 32"
+        lines.append(f"            {ident(field.lower())}: {value},")
+    return lines + ["        }", "    }", "}"]
+
+
 MIB_INFO = """
 /// What an item of the management information base is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,6 +300,8 @@ def emit(contract, note):
         lines += words_struct(item) if item.words else offset_struct(item)
     for item in contract.blocks:
         lines += block(item)
+        if item.name == "queue":
+            lines += setup(item)
     lines += mib(contract.mib)
     return "\n".join(lines) + "\n"
 

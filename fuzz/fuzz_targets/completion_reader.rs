@@ -196,7 +196,7 @@ impl Device {
     }
 
     fn time(&self, index: u8, value: u64) {
-        let first = Address(self.config.stamps).offset() as usize / 8;
+        let first = Address(self.config.stamp).offset() as usize / 8;
         let index = usize::from(index) % (1 << self.config.cq_log2);
         Self::store(&self.memory, first + index, value);
     }

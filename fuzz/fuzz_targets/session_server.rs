@@ -5,6 +5,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{Shutdown, shutdown};
+use spfe_contract::QueueSetup;
 use spfe_fuzz::lab::cable;
 use spfe_host::{LinkCommand, LinkRate, Mode, QueueRequest, SharedMemory};
 use spfe_session::{Hello, Request, codec, socket};
@@ -43,9 +44,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
                 let line = u64::from(u.int_in_range(0..=63u8)?) * 64;
                 Ok(u64::from(key(u)?) << 48 | line)
             };
-            Request::CreateQueue(QueueRequest {
-                port: small(u)?,
-                vc: small(u)?,
+            let (port, vc) = (small(u)?, small(u)?);
+            let setup = QueueSetup {
                 kind: u.int_in_range(0..=6)?,
                 options: small(u)?,
                 vector: small(u)?,
@@ -53,12 +53,14 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
                 cq_log2: small(u)?.wrapping_add(2),
                 sq: at(u)?,
                 cq: at(u)?,
-                stamps: at(u)?,
+                stamp: at(u)?,
                 lines: at(u)?,
                 area: at(u)?,
                 area_bytes: 4096,
                 filter: u.arbitrary()?,
-            })
+                domain: 0,
+            };
+            Request::CreateQueue(QueueRequest { port, vc, setup })
         }
         4 | 5 => {
             Request::DestroyQueue { port: small(u)?, vc: small(u)?, kind: u.int_in_range(0..=6)? }

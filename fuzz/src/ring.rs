@@ -2,7 +2,7 @@
 
 use crate::entry::{Keys, Place};
 use arbitrary::{Arbitrary, Result, Unstructured};
-use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
+use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, QueueSetup, queue_options};
 use spfe_host::{QueueRequest, SharedMemory};
 use spfe_ring::{DeviceLine, HostLine, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
@@ -68,23 +68,24 @@ impl Shape {
         let cq_log2 = log2 + u32::from(self.more && !equal);
         let cq = SQ + (16 << LOG2_MAX);
         let stamps = cq + (16 << (LOG2_MAX + 1));
-        let mut request = QueueRequest {
-            kind: kind.raw(),
+        let mut request = QueueRequest::default();
+        request.setup = QueueSetup {
+            kind: u32::from(kind.raw()),
             options: if self.stamps { queue_options::STAMP } else { 0 },
             sq_log2: log2,
             cq_log2,
             sq: keys.address(Place::Rings, SQ),
             cq: keys.address(Place::Rings, cq),
-            stamps: keys.address(Place::Rings, stamps),
+            stamp: keys.address(Place::Rings, stamps),
             lines: keys.address(Place::Rings, 0),
             area: keys.address(Place::Data, 0),
             area_bytes: PACKED_AREA_MIN_BYTES as u32 + u32::from(self.area) / 4 * 8,
-            ..QueueRequest::default()
+            ..QueueSetup::default()
         };
         if let Some(odd) = self.odd {
             let [sq, cq, stamps, lines, area] =
                 odd.map(|(place, offset)| keys.address(place, u64::from(offset & !7)));
-            (request.sq, request.cq, request.stamps) = (sq & !63, cq & !63, stamps);
+            (request.sq, request.cq, request.stamp) = (sq & !63, cq & !63, stamps);
             (request.lines, request.area) = (lines & !63, area);
         }
         if let Some((sq, cq, area)) = self.sizes {

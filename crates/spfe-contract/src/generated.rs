@@ -2358,6 +2358,62 @@ pub mod queue_block {
     pub const FILTER: u32 = 0x84;
 }
 
+/// What a host writes to set up an element of the block `queue`: the registers
+/// with access rw, in their order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct QueueSetup {
+    /// queue_kind.
+    pub kind: u32,
+    /// queue_options.
+    pub options: u32,
+    /// Protection domain whose regions the queue may name: less than DOMAINS.
+    pub domain: u32,
+    /// Event vector: less than EVENTS.
+    pub vector: u32,
+    /// log2 of the entries of the submission ring.
+    pub sq_log2: u32,
+    /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX.
+    pub cq_log2: u32,
+    /// Submission ring address {region, offset}.
+    pub sq: u64,
+    /// Completion ring address.
+    pub cq: u64,
+    /// Side array of 64-bit times, one per completion. Needed without STAMP too: a device that paces its links in advance uses it.
+    pub stamp: u64,
+    /// host_line followed by device_line.
+    pub lines: u64,
+    /// Packed area address.
+    pub area: u64,
+    /// Packed area size in bytes.
+    pub area_bytes: u32,
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port.
+    pub filter: u32,
+}
+
+impl QueueSetup {
+    /// Reads it from registers, by their offset in the element.
+    pub fn from_registers(mut read: impl FnMut(u32) -> u32) -> Self {
+        use queue_block as at;
+        Self {
+            kind: read(at::KIND),
+            options: read(at::OPTIONS),
+            domain: read(at::DOMAIN),
+            vector: read(at::VECTOR),
+            sq_log2: read(at::SQ_LOG2),
+            cq_log2: read(at::CQ_LOG2),
+            sq: read(at::SQ_LO) as u64 | (read(at::SQ_HI) as u64) << 32,
+            cq: read(at::CQ_LO) as u64 | (read(at::CQ_HI) as u64) << 32,
+            stamp: read(at::STAMP_LO) as u64 | (read(at::STAMP_HI) as u64) << 32,
+            lines: read(at::LINES_LO) as u64 | (read(at::LINES_HI) as u64) << 32,
+            area: read(at::AREA_LO) as u64 | (read(at::AREA_HI) as u64) << 32,
+            area_bytes: read(at::AREA_BYTES),
+            filter: read(at::FILTER),
+        }
+    }
+}
+
 /// Memory-region table, REGIONS elements of the stride, right behind the header.
 pub mod region_block {
     /// block_type REGION.

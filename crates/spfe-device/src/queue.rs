@@ -85,7 +85,7 @@ impl QueueView {
         Ok(Self {
             submissions: ring_at(map, config.sq, config.sq_log2, domain)?,
             completions: ring_at(map, config.cq, config.cq_log2, domain)?,
-            stamps: aligned(map, config.stamps, stamps, domain, 8)?.cast(),
+            stamps: aligned(map, config.stamp, stamps, domain, 8)?.cast(),
             host: lines.cast(),
             // SAFETY: the 128 bytes of both lines were translated together.
             device: unsafe { lines.add(64) }.cast(),

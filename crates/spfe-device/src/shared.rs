@@ -4,44 +4,30 @@
 //! seat before it changes a configuration. Then it increments the epoch, which makes every runner
 //! read the configuration again before its next step.
 
+use spfe_contract::QueueSetup;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use spfe_ring::{Board, PackedWriter, Seat};
 use std::cell::UnsafeCell;
+use std::ops::Deref;
 
-/// Configuration of a queue (contract block `queue`).
+/// A queue as the control plane has configured it. Reads as its [`QueueSetup`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueConfig {
-    /// `queue_kind`; 0 if the queue is disabled.
-    pub kind: u32,
-    /// `queue_options`.
-    pub options: u32,
-    /// Protection domain.
-    pub domain: u32,
-    /// Event vector.
-    pub vector: u32,
-    /// Submission ring entries, log2.
-    pub sq_log2: u32,
-    /// Completion ring entries, log2.
-    pub cq_log2: u32,
-    /// Submission ring {region, offset}.
-    pub sq: u64,
-    /// Completion ring.
-    pub cq: u64,
-    /// Side array of times.
-    pub stamps: u64,
-    /// Host line, then device line.
-    pub lines: u64,
-    /// Packed area.
-    pub area: u64,
-    /// Packed area size in bytes.
-    pub area_bytes: u32,
-    /// Message receive filter.
-    pub filter: u32,
-    /// Virtual channel. It is copied into completions.
+    /// What the host has written; `kind` is 0 while the queue is disabled.
+    pub setup: QueueSetup,
+    /// Virtual channel, copied into completions.
     pub vc: u32,
-    /// Id of the client that the queue belongs to, or 0.
+    /// Participant that the queue belongs to, 0 for none.
     pub owner: u32,
+}
+
+impl Deref for QueueConfig {
+    type Target = QueueSetup;
+    #[inline(always)]
+    fn deref(&self) -> &QueueSetup {
+        &self.setup
+    }
 }
 
 /// Counters of one queue. The holder of the seat writes them; anyone may read them.

@@ -5,7 +5,7 @@ mod raw;
 
 use raw::{Client, network};
 use rustix::event::{EventfdFlags, eventfd};
-use spfe_contract::{QueueKind, Status};
+use spfe_contract::{QueueKind, QueueSetup, Status};
 use spfe_host::{ControlError as Error, Mode, QueueRequest};
 use spfe_plane::network::EVENTS_MAX;
 use spfe_plane::{Event, RegisterFile, Segments, Stride};
@@ -25,11 +25,14 @@ impl Client {
     }
 
     fn create(&self, request: &QueueRequest, vc: u32, vector: u32) -> Result<(), Error> {
-        self.network.create_queue(self.at, QueueRequest { vc, vector, ..*request })
+        self.network.create_queue(
+            self.at,
+            QueueRequest { vc, setup: QueueSetup { vector, ..request.setup }, ..*request },
+        )
     }
 
     fn destroy(&self, request: &QueueRequest, vc: u32) {
-        self.network.destroy_queue(self.at, request.port, vc, request.kind).unwrap();
+        self.network.destroy_queue(self.at, request.port, vc, request.kind as u8).unwrap();
     }
 }
 

@@ -10,7 +10,7 @@ use raw::{
 };
 use spfe_contract::{
     BURST_MAX, CHAIN_MAX, EndMarker, EntryType, InlineSubmission, Message, MessageKind,
-    PACKET_MAX_BYTES, QueueKind, Release, Status, access, submit_flags as sf,
+    PACKET_MAX_BYTES, QueueKind, QueueSetup, Release, Status, access, submit_flags as sf,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{Mode, QueueRequest, SharedMemory};
@@ -491,7 +491,10 @@ fn a_port_refuses_messages_of_the_other_kind() {
         }
         let (request, _) = b.request(QueueKind::MessageRx, 0);
         for filter in [1 << 16 | 5, 1 << 17 | 5 << 8, 1 << 18] {
-            let done = network.create_queue(b.at, QueueRequest { port, filter, ..request });
+            let done = network.create_queue(
+                b.at,
+                QueueRequest { port, setup: QueueSetup { filter, ..request.setup }, ..request },
+            );
             if port == 0 && filter != 1 << 18 {
                 done.unwrap();
                 network.destroy_queue(b.at, port, 0, QueueKind::MessageRx.raw()).unwrap();
@@ -501,7 +504,11 @@ fn a_port_refuses_messages_of_the_other_kind() {
             assert_eq!(error.status(), Status::BadField, "port {port}: {filter:#x}");
             assert!(error.what.contains(&format!("port {port} speaks SPACE")), "{error}");
         }
-        let uneven = QueueRequest { port, sq_log2: raw::LOG2 - 1, ..request };
+        let uneven = QueueRequest {
+            port,
+            setup: QueueSetup { sq_log2: raw::LOG2 - 1, ..request.setup },
+            ..request
+        };
         let error = network.create_queue(b.at, uneven).unwrap_err();
         assert_eq!(error.status(), Status::BadRing, "{error}");
         drop((tx, rx));
@@ -658,22 +665,22 @@ fn requests() -> impl Strategy<Value = QueueRequest> {
                 2 => 0x1000 << 48 | near,
                 _ => 0x1000 << 48 | any & OFFSET_MAX,
             };
-            QueueRequest {
-                port: port % 3,
-                vc: vc % 9,
-                kind: kind % 9,
+            let setup = QueueSetup {
+                kind: u32::from(kind % 9),
                 options,
                 vector,
                 sq_log2,
                 cq_log2,
                 sq: place(at.0),
                 cq: place(at.1),
-                stamps: place(at.2),
+                stamp: place(at.2),
                 lines: place(at.3),
                 area: place(at.4),
                 area_bytes,
                 filter,
-            }
+                domain: 0,
+            };
+            QueueRequest { port: port % 3, vc: vc % 9, setup }
         },
     )
 }

@@ -12,8 +12,8 @@ use crate::{Error, Region, Result};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd};
 use spfe_contract::{
-    self as contract, Completion, QueueKind, QueueState, Status, completion_flags as cf,
-    queue_options,
+    self as contract, Completion, QueueKind, QueueSetup, QueueState, Status,
+    completion_flags as cf, queue_options,
 };
 use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
@@ -174,19 +174,18 @@ impl Queue {
         } else {
             None
         };
-        let mut request = QueueRequest {
-            port: place.port,
-            vc: place.vc,
-            kind: place.kind.raw(),
+        let setup = QueueSetup {
+            kind: u32::from(place.kind.raw()),
             options: if options.stamps { queue_options::STAMP } else { 0 },
             sq_log2: log2,
             cq_log2: log2,
             sq: memory.address(at.sq),
             cq: memory.address(at.cq),
-            stamps: memory.address(at.stamps),
+            stamp: memory.address(at.stamps),
             lines: memory.address(0),
-            ..QueueRequest::default()
+            ..QueueSetup::default()
         };
+        let mut request = QueueRequest { port: place.port, vc: place.vc, setup };
         fill(&mut request);
         let base = memory.base();
         // SAFETY: `layout` placed everything inside the region, aligned to 64 bytes; the region is

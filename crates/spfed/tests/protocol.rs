@@ -7,7 +7,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{QueueKind, Status};
-use spfe_host::{Mode, QueueRequest, SharedMemory};
+use spfe_host::{Mode, SharedMemory};
 use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
@@ -197,7 +197,8 @@ fn events_are_eventfds_and_limited() {
     // Destroying a queue frees its vector.
     let memory = SharedMemory::create("t", 4096).unwrap();
     let key = client.add_region(memory.fd(), 4096).unwrap();
-    let wish = QueueRequest { vector: vectors[7], ..queue(key, QueueKind::Tx) };
+    let mut wish = queue(key, QueueKind::Tx);
+    wish.setup.vector = vectors[7];
     client.ask(&Request::CreateQueue(wish)).unwrap();
     assert_eq!(refused(add_event(&mut client, &event)).0, Status::NoResources);
     client.ask(&Request::DestroyQueue { port: 0, vc: 0, kind: QueueKind::Tx.raw() }).unwrap();

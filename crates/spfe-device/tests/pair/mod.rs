@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use spfe_contract::{
-    Completion, EndMarker, EntryType, QueueKind, Status, access, completion_flags as cf,
-    submit_flags as sf,
+    Completion, EndMarker, EntryType, QueueKind, QueueSetup, Status, access,
+    completion_flags as cf, submit_flags as sf,
 };
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
 use spfe_device::queue::{Host, QueueView};
@@ -117,18 +117,19 @@ impl Side {
             unsafe { Ring::new(at.cast::<Slot>(), LOG2) }
         };
         let at = |offset| Address::new(KEY, offset).0;
-        let config = QueueConfig {
+        let setup = QueueSetup {
             kind: u32::from(kind.raw()),
             sq_log2: LOG2,
             cq_log2: LOG2,
             sq: at(SQ),
             cq: at(CQ),
-            stamps: at(STAMPS),
+            stamp: at(STAMPS),
             lines: at(0),
             area: if kind == QueueKind::RxPacked { at(DATA) } else { 0 },
             area_bytes: if kind == QueueKind::RxPacked { area } else { 0 },
-            ..QueueConfig::default()
+            ..QueueSetup::default()
         };
+        let config = QueueConfig { setup, ..QueueConfig::default() };
         let (sq, cq) = (Producer::new(ring(SQ)), Consumer::new(ring(CQ)));
         let regions = Regions { map, table };
         Self { memory, regions, sq, cq, credit: RingCredit::default(), config }

@@ -164,9 +164,9 @@ impl Network {
             let status = if reset { Status::DeviceReset } else { Status::Ok };
             slot.end(&view, tx && reset, status, &mut ViewHost(&self.view));
         }
-        let QueueConfig { owner, vector, .. } = slot.config();
+        let config = slot.config();
         slot.configure(QueueConfig::default(), messages);
-        self.leave_event(owner, vector);
+        self.leave_event(config.owner, config.vector);
         Ok(())
     }
 }

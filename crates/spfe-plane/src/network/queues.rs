@@ -4,7 +4,7 @@ use super::seats::{bind, claim};
 use super::{Attachment, Ended, Error, Inner, MessageQueue, Network, QueueRequest, Result};
 use crate::arena::PARTICIPANTS;
 use crate::view::ViewHost;
-use spfe_contract::{QueueKind, QueueState, Status};
+use spfe_contract::{QueueKind, QueueSetup, QueueState, Status};
 use spfe_device::queue::QueueView;
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{QueueConfig, RxState, TxState};
@@ -29,23 +29,8 @@ impl Placement {
 
 /// The configuration of the queue that a client asks for.
 pub(super) fn config(request: &QueueRequest, client: u32, place: Placement) -> QueueConfig {
-    QueueConfig {
-        kind: u32::from(request.kind),
-        options: request.options,
-        domain: u32::from(place.domain_of(client)),
-        vector: request.vector,
-        sq_log2: request.sq_log2,
-        cq_log2: request.cq_log2,
-        sq: request.sq,
-        cq: request.cq,
-        stamps: request.stamps,
-        lines: request.lines,
-        area: request.area,
-        area_bytes: request.area_bytes,
-        filter: request.filter,
-        vc: request.vc,
-        owner: client,
-    }
+    let domain = u32::from(place.domain_of(client));
+    QueueConfig { setup: QueueSetup { domain, ..request.setup }, vc: request.vc, owner: client }
 }
 
 impl Network {
@@ -82,7 +67,7 @@ impl Network {
         place: Placement,
     ) -> Result<()> {
         let port = self.port(at.endpoint, request.port)?;
-        let kind = QueueKind::from_raw(request.kind);
+        let kind = request.queue_kind();
         match kind {
             Some(QueueKind::Tx | QueueKind::Rx | QueueKind::RxPacked) => {
                 if request.vc >= port.vcs {
@@ -141,7 +126,7 @@ impl Network {
         let config = config(&request, at.client, place);
         let view = self.check_view(at, config)?;
         let mut state = RxState::default();
-        if request.kind == QueueKind::RxPacked.raw() {
+        if request.queue_kind() == Some(QueueKind::RxPacked) {
             let flow = self.arena.flow_into(at.endpoint, port, vc);
             self.view.check_area(at.endpoint, view, flow).map_err(|status| {
                 let what = format!(
@@ -210,7 +195,7 @@ impl Network {
         ended: Ended,
     ) -> Result<()> {
         let view = self.view.clone();
-        let QueueConfig { owner, vector, .. } = self.config(endpoint, port, vc, tx);
+        let config = self.config(endpoint, port, vc, tx);
         let runner = self.control(inner, endpoint, port, vc, tx);
         let shared = runner.shared();
         bind(runner)?;
@@ -245,7 +230,7 @@ impl Network {
         }
         shared.bump_epoch();
         shared.seat.release();
-        self.leave_event(owner, vector);
+        self.leave_event(config.owner, config.vector);
         self.changed();
         Ok(())
     }

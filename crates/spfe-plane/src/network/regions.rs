@@ -124,7 +124,7 @@ impl Network {
 
     fn holds_rings(&self, at: Attachment, key: RegionKey) -> Option<(u32, u32)> {
         let holds = |config: QueueConfig| {
-            let used = [config.sq, config.cq, config.stamps, config.lines, config.area];
+            let used = [config.sq, config.cq, config.stamp, config.lines, config.area];
             let mine = config.kind != 0 && config.owner == at.client;
             mine && used.iter().any(|a| *a != 0 && Address(*a).key() == key)
         };

@@ -5,9 +5,9 @@ use super::layout::{Context, End, NO_VC};
 use super::{EVENTS, Region, RegisterFile, State};
 use crate::network::Placement;
 use spfe_contract::{
-    BlockType, Command, MibItem, QueueKind, QueueState, Status, access,
+    BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, access,
     broadcast_block as broadcast, event_block as event, global_block as global, port_block,
-    queue_block as queue, region_block as region,
+    region_block as region,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
@@ -84,8 +84,8 @@ impl RegisterFile {
         let queue = &mut state.queues[index as usize];
         queue.state = QueueState::Enabled;
         queue.error = Status::Ok;
-        queue.holds = [request.sq, request.cq, request.stamps, request.lines, 0];
-        if request.kind == QueueKind::RxPacked.raw() {
+        queue.holds = [request.sq, request.cq, request.stamp, request.lines, 0];
+        if request.queue_kind() == Some(QueueKind::RxPacked) {
             queue.holds[4] = request.area;
         }
         Ok(())
@@ -98,31 +98,17 @@ impl RegisterFile {
         context: Context,
         index: u32,
     ) -> Result<(QueueRequest, u8), Status> {
-        let word = |offset| self.configured(state, BlockType::Queue, index, offset);
-        let pair = |low, high| u64::from(word(low)) | u64::from(word(high)) << 32;
-        let byte = |offset| u8::try_from(word(offset)).map_err(|_| Status::BadField);
-        let kind = byte(queue::KIND)?;
-        let known = QueueKind::from_raw(kind).is_some_and(|kind| context.can_be(kind));
-        let vector = self.vectors.get(word(queue::VECTOR) as usize).copied();
-        let vector = vector.filter(|_| known).ok_or(Status::BadField)?;
+        let read = |offset| self.configured(state, BlockType::Queue, index, offset);
+        let mut setup = QueueSetup::from_registers(read);
+        let vector = self.vectors.get(setup.vector as usize).copied();
         let vc = context.vc();
-        let request = QueueRequest {
-            port: context.port,
-            vc: if vc == NO_VC { 0 } else { vc },
-            kind,
-            options: word(queue::OPTIONS),
-            vector,
-            sq_log2: word(queue::SQ_LOG2),
-            cq_log2: word(queue::CQ_LOG2),
-            sq: pair(queue::SQ_LO, queue::SQ_HI),
-            cq: pair(queue::CQ_LO, queue::CQ_HI),
-            stamps: pair(queue::STAMP_LO, queue::STAMP_HI),
-            lines: pair(queue::LINES_LO, queue::LINES_HI),
-            area: pair(queue::AREA_LO, queue::AREA_HI),
-            area_bytes: word(queue::AREA_BYTES),
-            filter: word(queue::FILTER),
-        };
-        Ok((request, byte(queue::DOMAIN)?))
+        let mut request =
+            QueueRequest { port: context.port, vc: if vc == NO_VC { 0 } else { vc }, setup };
+        let known = request.queue_kind().is_some_and(|kind| context.can_be(kind));
+        setup.vector = vector.filter(|_| known).ok_or(Status::BadField)?;
+        request.setup = setup;
+        let domain = u8::try_from(setup.domain).map_err(|_| Status::BadField)?;
+        Ok((request, domain))
     }
 
     fn disable_queue(&self, state: &mut State, index: u32) -> Done {

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use spfe_contract::{
-    BurstExt, Completion, EndMarker, EntryType, QueueKind, Release, Status, access,
+    BurstExt, Completion, EndMarker, EntryType, QueueKind, QueueSetup, Release, Status, access,
     submit_flags as sf,
 };
 use spfe_device::memory::{Address, RegionKey};
@@ -81,20 +81,19 @@ impl Client {
         self.queues += 1;
         assert!(base + QUEUE_BYTES <= DATA);
         let packed = kind == QueueKind::RxPacked;
-        let request = QueueRequest {
-            vc,
-            kind: kind.raw(),
+        let setup = QueueSetup {
+            kind: u32::from(kind.raw()),
             sq_log2: LOG2,
             cq_log2: LOG2,
             sq: self.address(base + SQ),
             cq: self.address(base + CQ),
-            stamps: self.address(base + STAMPS),
+            stamp: self.address(base + STAMPS),
             lines: self.address(base),
             area: if packed { self.address(DATA) } else { 0 },
             area_bytes: if packed { 4096 } else { 0 },
-            ..QueueRequest::default()
+            ..QueueSetup::default()
         };
-        (request, base)
+        (QueueRequest { port: 0, vc, setup }, base)
     }
 
     pub fn try_queue(&mut self, kind: QueueKind, vc: u32) -> Result<Queue, Error> {

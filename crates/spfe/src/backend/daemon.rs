@@ -237,7 +237,7 @@ impl Backend for Daemon {
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
-        let name = (request.port, request.vc, request.kind);
+        let name = (request.port, request.vc, request.kind as u8);
         let done = self.done(&Request::CreateQueue(*request));
         // A vector goes with its queue, also if that was refused.
         match &done {

@@ -279,26 +279,10 @@ impl Backend for Kernel {
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
-        let messages = [QueueKind::MessageTx.raw(), QueueKind::MessageRx.raw()];
-        let QueueRequest { port, vc, kind, vector, .. } = *request;
-        let mut queue = uapi::Queue {
-            port,
-            vc: if messages.contains(&kind) { 0 } else { vc },
-            kind: kind.into(),
-            options: request.options,
-            event: vector,
-            sq_log2: request.sq_log2,
-            cq_log2: request.cq_log2,
-            area_bytes: request.area_bytes,
-            sq: request.sq,
-            cq: request.cq,
-            stamps: request.stamps,
-            lines: request.lines,
-            area: request.area,
-            filter: request.filter,
-            ..uapi::Queue::default()
-        };
-        let name = QueueKind::from_raw(kind).map_or("unknown", QueueKind::name);
+        let QueueRequest { port, vc, setup } = *request;
+        let (kind, vector) = (setup.kind as u8, setup.vector);
+        let mut queue = uapi::Queue::from(request);
+        let name = request.queue_kind().map_or("unknown", QueueKind::name);
         let what = format_args!("{name} queue of port {port} VC {vc}");
         let mut queues = self.queues();
         let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);

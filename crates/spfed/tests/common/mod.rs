@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use spfe_contract::{QueueKind, Status, access};
+use spfe_contract::{QueueKind, QueueSetup, Status, access};
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{LinkRate, Mode, QueueRequest, SharedMemory, Topology};
 use spfe_session::{Connection, Error, Hello, Reply, Request, Welcome, socket};
@@ -89,16 +89,17 @@ impl Client {
 /// Lines at 0, submissions at 128, completions at 384, times at 640.
 pub fn queue(key: RegionKey, kind: QueueKind) -> QueueRequest {
     let at = |offset| Address::new(key, offset).0;
-    QueueRequest {
-        kind: kind.raw(),
+    let setup = QueueSetup {
+        kind: u32::from(kind.raw()),
         sq_log2: 4,
         cq_log2: 4,
         sq: at(128),
         cq: at(384),
-        stamps: at(640),
+        stamp: at(640),
         lines: at(0),
-        ..QueueRequest::default()
-    }
+        ..QueueSetup::default()
+    };
+    QueueRequest { setup, ..QueueRequest::default() }
 }
 
 /// The status and message of a request that must be refused.

@@ -9,7 +9,7 @@ use spfe_ring::{Cursor, Ring};
 
 /// Completes every submission that has no completion yet; their number, at most a ring.
 pub fn flush(queue: &QueueRequest, submissions: &Ring, completions: &Ring) -> u32 {
-    let kind = QueueKind::from_raw(queue.kind);
+    let kind = queue.queue_kind();
     // What the others post is room: it goes without a completion.
     if !matches!(kind, Some(QueueKind::Tx | QueueKind::Rx | QueueKind::MessageTx)) {
         return 0;

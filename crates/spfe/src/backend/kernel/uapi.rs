@@ -2,7 +2,8 @@
 
 use crate::{Error, Result};
 use rustix::fd::{AsRawFd, OwnedFd};
-use spfe_contract::Status;
+use spfe_contract::{QueueKind, QueueSetup, Status};
+use spfe_host::QueueRequest;
 use std::io;
 
 /// `SPFE_UAPI_VERSION`: the oldest driver that has everything used here.
@@ -202,6 +203,32 @@ structures! {
         value: u64,
         status: u32,
         reserved: u32,
+    }
+}
+
+impl From<&QueueRequest> for Queue {
+    /// The driver knows the virtual channel of data queues only, and sets the domain itself.
+    fn from(request: &QueueRequest) -> Self {
+        let messages = [Some(QueueKind::MessageTx), Some(QueueKind::MessageRx)];
+        let QueueSetup { kind, options, vector, sq_log2, cq_log2, sq, cq, .. } = request.setup;
+        let QueueSetup { stamp, lines, area, area_bytes, filter, .. } = request.setup;
+        Self {
+            port: request.port,
+            vc: if messages.contains(&request.queue_kind()) { 0 } else { request.vc },
+            kind,
+            options,
+            event: vector,
+            sq_log2,
+            cq_log2,
+            area_bytes,
+            sq,
+            cq,
+            stamps: stamp,
+            lines,
+            area,
+            filter,
+            ..Self::default()
+        }
     }
 }
 

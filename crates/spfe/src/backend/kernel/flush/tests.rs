@@ -1,7 +1,7 @@
 //! Rings as host and device leave them at any position, laps that wrap included.
 
 use super::*;
-use spfe_contract::{EndMarker, EntryType, Submission, submit_flags as sf};
+use spfe_contract::{EndMarker, EntryType, QueueSetup, Submission, submit_flags as sf};
 use spfe_ring::Slot;
 use std::ptr::NonNull;
 
@@ -21,7 +21,8 @@ impl Memory {
 }
 
 fn queue(kind: QueueKind) -> QueueRequest {
-    QueueRequest { kind: kind.raw(), vc: 5, ..QueueRequest::default() }
+    let setup = QueueSetup { kind: u32::from(kind.raw()), ..QueueSetup::default() };
+    QueueRequest { port: 0, vc: 5, setup }
 }
 
 /// Writes what is left of `end` entries: the last lap of them.
