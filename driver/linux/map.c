@@ -4,6 +4,7 @@
  * never reused, so a stale offset maps nothing.
  */
 #include <linux/fs.h>
+#include <linux/math64.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 
@@ -30,7 +31,8 @@ static u32 spfe_doorbell_step(const struct spfe_device *spfe)
 
 static u32 spfe_doorbell_steps(const struct spfe_device *spfe)
 {
-	return (u64)spfe->doorbell_pages * spfe->doorbell_stride / spfe_doorbell_step(spfe);
+	return div_u64((u64)spfe->doorbell_pages * spfe->doorbell_stride,
+		       spfe_doorbell_step(spfe));
 }
 
 /*

@@ -127,10 +127,10 @@ void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes)
 	u64 word1 = spfe_ring_phase(ring, ring->posted) | bytes |
 		    FIELD_PREP(SPFE_SUBMISSION_FLAGS_MASK, (u64)flags);
 
-	WRITE_ONCE(entry->word0, cpu_to_le64(ring->pool + offset));
+	spfe_entry_store(&entry->word0, ring->pool + offset);
 	/* Pairs with the device's load of word 1: a new phase implies the payload and word 0. */
 	dma_wmb();
-	WRITE_ONCE(entry->word1, cpu_to_le64(word1));
+	spfe_entry_store(&entry->word1, word1);
 	ring->posted++;
 }
 
@@ -148,7 +148,7 @@ void spfe_ring_notify(struct spfe_ring *ring)
 bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 {
 	const struct spfe_completion *entry = &ring->cq[spfe_ring_index(ring, ring->seen)];
-	u64 word1 = le64_to_cpu(READ_ONCE(entry->word1));
+	u64 word1 = spfe_entry_load(&entry->word1);
 	u64 word0;
 
 	if (ring->broken ||
@@ -156,7 +156,7 @@ bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 		return false;
 	/* Pairs with the device's store of the phase, which follows payload and word 0. */
 	dma_rmb();
-	word0 = le64_to_cpu(READ_ONCE(entry->word0));
+	word0 = spfe_entry_load(&entry->word0);
 	done->first = ring->freed;
 	done->entries = (u16)(FIELD_GET(SPFE_COMPLETION_POSITION_MASK, word1) + 1 - ring->freed);
 	done->bytes = FIELD_GET(SPFE_COMPLETION_BYTES_MASK, word0);
@@ -189,7 +189,7 @@ bool spfe_ring_arm(struct spfe_ring *ring)
 	WRITE_ONCE(ring->host->arm, cpu_to_le32(ring->arm));
 	/* Pairs with the device's fence between a completion and its load of `arm`. */
 	mb();
-	word1 = le64_to_cpu(READ_ONCE(entry->word1));
+	word1 = spfe_entry_load(&entry->word1);
 	if (ring->broken ||
 	    (word1 & SPFE_COMPLETION_PHASE_MASK) != spfe_ring_phase(ring, ring->seen))
 		return true;

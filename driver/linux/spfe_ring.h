@@ -27,6 +27,36 @@ struct spfe_ring {
 	void **slots;
 };
 
+/*
+ * Stores and loads a word of a ring entry. A 32-bit CPU needs two accesses. The upper half of word 1
+ * holds the phase, so it is stored last and loaded first: whoever sees the phase sees the rest.
+ */
+static inline void spfe_entry_store(__le64 *word, u64 value)
+{
+#ifdef CONFIG_64BIT
+	WRITE_ONCE(*word, cpu_to_le64(value));
+#else
+	__le32 *half = (__force __le32 *)word;
+
+	WRITE_ONCE(half[0], cpu_to_le32(lower_32_bits(value)));
+	dma_wmb();
+	WRITE_ONCE(half[1], cpu_to_le32(upper_32_bits(value)));
+#endif
+}
+
+static inline u64 spfe_entry_load(const __le64 *word)
+{
+#ifdef CONFIG_64BIT
+	return le64_to_cpu(READ_ONCE(*word));
+#else
+	const __le32 *half = (const __force __le32 *)word;
+	u64 upper = le32_to_cpu(READ_ONCE(half[1]));
+
+	dma_rmb();
+	return upper << 32 | le32_to_cpu(READ_ONCE(half[0]));
+#endif
+}
+
 /* A completion that has been checked against the ring. */
 struct spfe_done {
 	u32 first;	/* position of the first entry it frees */

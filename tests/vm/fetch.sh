@@ -4,7 +4,8 @@
 #
 #   tests/vm/fetch.sh [SET...]     unpacks these sets below the cache (default: those for amd64)
 #   tests/vm/fetch.sh --list       lists the sets and whether they are in the cache
-#   tests/vm/fetch.sh --update     resolves all sets again and rewrites packages.lock
+#   tests/vm/fetch.sh --update [SET...]
+#                                  resolves these sets (default: all) again in packages.lock
 #
 # This installs nothing and needs no root: Debian packages are unpacked below
 # ${XDG_CACHE_HOME:-~/.cache}/spfe/vm (SPFE_VM_CACHE names another place). A set that still matches
@@ -17,7 +18,7 @@ source "$(dirname "$0")/lib.sh"
 
 readonly keyring=${SPFE_VM_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 readonly sets=(qemu kernel-6.1-amd64 kernel-6.12-amd64 guest-amd64
-    qemu-arm kernel-6.1-arm64 kernel-6.12-arm64 guest-arm64)
+    qemu-arm kernel-6.1-arm64 kernel-6.12-arm64 guest-arm64 kernel-6.1-i386)
 work=''
 trap '[[ -z $work ]] || rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -36,6 +37,8 @@ recipe() {
         # Only libraries and data of the emulator; not what maintainer scripts would need.
         keep='^(lib|gcc|qemu|seabios|ipxe|openssl|zlib)'
         ;;
+    # Headers only: the driver compiles for a 32-bit kernel, but no guest boots it.
+    kernel-6.1-i386) wanted=(linux-headers-686) ;;
     kernel-6.1-*) wanted=("linux-image-cloud-$architecture" "linux-headers-cloud-$architecture") ;;
     kernel-6.12-*)
         wanted=("linux-image-cloud-$architecture/bookworm-backports"
@@ -54,7 +57,7 @@ recipe() {
     esac
     [[ $1 != kernel-* ]] || keep='^linux-(image|headers|kbuild)-[0-9]'
     # The build tools (kbuild) run on this machine, so they come from its own architecture.
-    [[ $1 != kernel-*-arm64 ]] || keep='^linux-(image|headers)-[0-9]'
+    [[ $1 == *-amd64 || $1 != kernel-* ]] || keep='^linux-(image|headers)-[0-9]'
 }
 
 # mirror: prints the address of the Debian mirror that this machine's apt uses.
@@ -158,13 +161,13 @@ finish_qemu() {
 
 # finish_kernel TREE FINAL SET: makes the headers usable in the place where they will be.
 finish_kernel() {
-    local file host=$vm_cache/${3/-arm64/-amd64}
+    local file host=$vm_cache/${3%-*}-amd64
     while read -r file; do
         sed -i "s#/usr/src/#$2/usr/src/#g" "$file"
     done < <(grep -lsF /usr/src/ "$1"/usr/src/linux-headers-*/Makefile)
     # With vmlinux, building a module would need pahole to add BTF type information.
     rm -f "$1"/usr/src/linux-headers-*/vmlinux
-    if [[ $3 == *-arm64 ]]; then
+    if [[ $3 != *-amd64 ]]; then
         mkdir -p "$1/usr/lib"
         for file in "$host"/usr/lib/linux-kbuild-*; do
             ln -s "$file" "$1/usr/lib/"
@@ -214,14 +217,16 @@ fetch() {
     vm_say "$1: $(du -sm "$vm_cache/$1" | cut -f 1) MiB, $((SECONDS - start)) s"
 }
 
+# update [SET...]: pins the current versions of these sets, or of all.
 update() {
     local set
     work=$(mktemp -d "$vm_cache/work.XXXXXX")
+    (($#)) || set -- "${sets[@]}"
     {
         printf '# Packages of the virtual machines: set, path on a Debian mirror, SHA-256.\n'
         printf '# Written by tests/vm/fetch.sh --update, read by tests/vm/fetch.sh.\n'
         for set in "${sets[@]}"; do
-            resolve "$set"
+            if [[ " $* " == *" $set "* ]]; then resolve "$set"; else grep "^$set " "$vm_lock"; fi
         done
     } >"$work/new"
     cp "$work/new" "$vm_lock"
@@ -237,7 +242,7 @@ main() {
         done
         return
         ;;
-    --update) update && return ;;
+    --update) update "${@:2}" && return ;;
     esac
     (($#)) || set -- "${sets[@]:0:4}"
     # One fetch at a time. A set that another run fetches meanwhile is found complete.
@@ -245,7 +250,7 @@ main() {
     flock 9
     for set in "$@"; do
         [[ " ${sets[*]} " == *" $set "* ]] || vm_die "no set '$set'; there are: ${sets[*]}"
-        [[ $set != kernel-*-arm64 ]] || fetch "${set/-arm64/-amd64}"
+        [[ $set != kernel-* ]] || fetch "${set%-*}-amd64"
         fetch "$set"
     done
 }

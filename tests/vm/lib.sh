@@ -20,14 +20,16 @@ vm_die() {
 }
 
 # vm_kernel SERIES ARCH: describes a fetched kernel. Sets vm_image (its file), vm_release (as uname
-# -r prints it), vm_build (the directory for `make -C` of modules) and vm_modules (its modules).
+# -r prints it), vm_build (the directory for `make -C` of modules) and vm_modules (its modules). For
+# i386 there are headers only, so vm_image does not exist.
 vm_kernel() {
     local root=$vm_cache/kernel-$1-$2
-    local -a images=("$root"/boot/vmlinuz-*)
-    vm_image=${images[0]}
-    [[ -e $vm_image ]] || vm_die "no kernel $1 for $2; run: tests/vm/fetch.sh kernel-$1-$2"
-    vm_release=${vm_image##*/vmlinuz-}
-    vm_build=$root/usr/src/linux-headers-$vm_release
+    local -a headers=("$root"/usr/src/linux-headers-*-{cloud-*,686})
+    while ((${#headers[@]})) && [[ ! -e ${headers[0]} ]]; do headers=("${headers[@]:1}"); done
+    ((${#headers[@]})) || vm_die "no kernel $1 for $2; run: tests/vm/fetch.sh kernel-$1-$2"
+    vm_build=${headers[0]}
+    vm_release=${vm_build##*/linux-headers-}
+    vm_image=$root/boot/vmlinuz-$vm_release
     vm_modules=$root/lib/modules/$vm_release
     [[ -d $vm_modules ]] || vm_modules=$root/usr/lib/modules/$vm_release
 }
