@@ -1,4 +1,4 @@
-//! How long both ends of a link of one lane take for a word, joined directly.
+//! Measures the time per word of two directly joined data links of one lane.
 
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig};
 use spfe_link::{ReceivedRow, Row, Word};

@@ -1,4 +1,4 @@
-//! 8b/10b against `vectors/spacefibre.json`.
+//! Compares the 8b/10b code with `vectors/spacefibre.json`.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -79,7 +79,7 @@ fn control_words() {
     }
 }
 
-/// What a swapped pair makes of symbols and words.
+/// Inversion by a pair with swapped wires.
 #[test]
 fn swapped_pair() {
     let pairs = [
@@ -100,7 +100,8 @@ fn swapped_pair() {
     assert_eq!(ControlWord::decode(pairs[0].1), Some(ControlWord::Init1Inverted));
     assert_eq!(ControlWord::decode(pairs[1].1), Some(ControlWord::Init2Inverted));
     assert_eq!(ControlWord::decode(pairs[2].1), None);
-    // Of every symbol, the same from both disparities, in place and back.
+    // Every symbol has the same inverse at both disparities, and the inverse of the inverse is the
+    // symbol.
     for (value, is_k) in (0..=255).map(|value| (value, false)).chain([(k::INIT_COMMA, true)]) {
         let word = Word::from_symbols([value, 0xb5, 0xb5, 0xb5], u8::from(is_k));
         for before in [Disparity::Minus, Disparity::Plus] {
@@ -126,8 +127,8 @@ proptest! {
         }
     }
 
-    /// One wrong bit is seen in the word or through the disparity in the next ones, or gives
-    /// another symbol: never a panic, and the decoder finds back.
+    /// A wrong bit shows in its word, or through the disparity in a later one, or changes a symbol.
+    /// The decoder never panics, and recovers.
     #[test]
     fn wrong_bits(bits in any::<u32>(), group in 0..(1u64 << 40)) {
         let mut decoder = SymbolDecoder::default();

@@ -1,4 +1,4 @@
-//! The words of an independent core (`vectors/cnes_b2b*.txt.gz`) into a lane and its columns.
+//! Words of an independent core (`vectors/cnes_b2b*.txt.gz`) through a lane and its columns.
 
 use std::path::Path;
 use std::process::Command;
@@ -85,7 +85,7 @@ fn lane_comes_up_and_every_frame_is_good() {
     }
 }
 
-/// The words are those before the line: the bit error shows in the answers.
+/// The recorded words are those before the line, so the bit error shows only in the answers.
 #[test]
 fn nacks_after_a_bit_error() {
     let words = trace("cnes_b2b_biterror.txt.gz");

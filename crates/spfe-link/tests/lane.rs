@@ -1,4 +1,4 @@
-//! Lanes back to back, and each row of the table of states (50-11C 5.5).
+//! Lanes back to back, and each row of the state table (50-11C 5.5).
 
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ struct Pair {
     lanes: [Lane; 2],
     wires: [Wire; 2],
     offered: [Option<Word>; 2],
-    /// What each end sent last and gave its upper layer.
+    /// What each end last sent, and last passed to its upper layer.
     sent: [Option<Word>; 2],
     up: [Vec<Word>; 2],
     periods: u32,
@@ -105,7 +105,7 @@ impl Pair {
     }
 }
 
-/// A lane alone, given words one by one.
+/// A single lane that is fed word by word.
 struct Probe {
     lane: Lane,
     sent: Option<Word>,
@@ -141,13 +141,13 @@ impl Probe {
         self.lane.state()
     }
 
-    /// A control word, and a data word that pushes it through the receiver.
+    /// Receives a control word, and a data word that pushes it through the receiver.
     fn control(&mut self, control: ControlWord) -> LaneState {
         self.word(Some(control.encode()));
         self.word(Some(Word::data(0)))
     }
 
-    /// In a state, by the shortest way.
+    /// A lane brought to a state by the shortest path.
     fn in_state(state: LaneState) -> Self {
         let mut probe = Self::new(config());
         if state == LaneState::ClearLine {
@@ -290,7 +290,7 @@ fn started_wants_1023_good_words_and_an_init() {
     probe.word(Some(ControlWord::Idle.encode()));
     assert_eq!(probe.words(Word::data(0), 2000), LaneState::Started);
     assert_eq!(probe.control(ControlWord::Init2), LaneState::Connecting);
-    // One RXERR starts the count again, and forgets the INIT.
+    // One RXERR restarts the count, and the INIT no longer counts.
     let mut probe = Probe::in_state(LaneState::Started);
     probe.word(Some(ControlWord::Idle.encode()));
     probe.control(ControlWord::Init1);
@@ -298,11 +298,11 @@ fn started_wants_1023_good_words_and_an_init() {
     probe.word(Some(Word::RXERR));
     assert_eq!(probe.words(Word::data(0), 1100), LaneState::Started);
     assert_eq!(probe.control(ControlWord::Init1), LaneState::Connecting);
-    // Exactly 1023, after the comma that synchronises and the word of delay.
+    // Exactly 1023 words, after the comma that synchronises and the one word of delay.
     let mut probe = Probe::in_state(LaneState::Started);
     assert_eq!(probe.words(ControlWord::Init1.encode(), 1 + 1023), LaneState::Started);
     assert_eq!(probe.words(ControlWord::Init1.encode(), 1), LaneState::Connecting);
-    // FarEndActive.
+    // With FarEndActive the lane goes on at once.
     let mut probe = Probe::in_state(LaneState::Started);
     probe.lane.set_far_end_active(true);
     assert_eq!(probe.silence(1), LaneState::Connecting);
@@ -340,7 +340,7 @@ fn connecting() {
     assert_eq!(probe.control(ControlWord::Init2), LaneState::Connecting);
     probe.control(ControlWord::Init2);
     assert_eq!(probe.control(ControlWord::Init2), LaneState::Connected);
-    // Three equal INIT3, which still count in Connected.
+    // Three identical INIT3, which still count in Connected.
     let mut probe = Probe::in_state(LaneState::Connecting);
     probe.control(ControlWord::Init3 { capability: 1 });
     probe.control(ControlWord::Init3 { capability: 0 });
@@ -356,7 +356,7 @@ fn connecting() {
         probe.lane.set_rx_only(rx_only);
         probe.lane.set_far_end_active(!rx_only);
         assert_eq!(probe.words(Word::data(0), 1), LaneState::Connected);
-        // One INIT3 has to be sent, unless the lane only receives.
+        // One INIT3 must be sent, unless the lane only receives.
         assert_eq!(probe.words(Word::data(0), 1), LaneState::Active);
     }
 }
@@ -429,7 +429,7 @@ fn three_word_stop_rule() {
     }
 }
 
-/// The word that becomes `word` on a swapped pair, where there is one.
+/// The word that a swapped pair turns into `word`, if there is one.
 fn invert_back(word: Word) -> Word {
     let back = invert_word(word);
     assert_eq!(invert_word(back), word);
@@ -449,7 +449,7 @@ fn initialisation_times_out() {
     assert_eq!(probe.words(Word::data(0), 4900), LaneState::InvertRxPolarity);
     assert_eq!(probe.words(Word::data(0), 100), LaneState::ClearLine);
     assert!(probe.lane.status().timeout);
-    // The timer is that of Started in Connecting and Connected too.
+    // Connecting and Connected share the timer that Started began.
     for (state, spent) in [(LaneState::Connecting, 1026), (LaneState::Connected, 1032)] {
         let mut probe = Probe::in_state(state);
         assert_eq!(probe.words(Word::data(0), 5000 - spent - 1), state);
@@ -464,7 +464,7 @@ fn bring_up_time() {
         let config = LaneConfig { init3_filler_words, ..config() };
         let mut pair = Pair::new(starting(config), starting(config));
         let took = pair.until([LaneState::Active; 2]) - CLEAR_LINE;
-        // The first INIT2 and the first INIT3 go out at once, without 64 words before them.
+        // The first INIT2 and the first INIT3 are sent at once, without 64 words before them.
         assert!((expected - 2 * 65..=expected + 20).contains(&took), "{took} against {expected}");
     }
 }
@@ -520,7 +520,7 @@ fn rxerr_overflow_is_cause_1() {
     let mut pair = Pair::active();
     for count in 1..255 {
         pair.wires[0].words[0] = Some(Word::RXERR);
-        // The word before becomes an RXERR as well: let pass no other.
+        // The word before becomes an RXERR as well: let another one pass first.
         pair.step();
         pair.run(4);
         assert!(u32::from(pair.lanes[1].status().rxerr_count) <= 2 * count);
@@ -540,7 +540,7 @@ fn rxerr_overflow_is_cause_1() {
 #[test]
 fn rxerr_counter_leaks() {
     let mut probe = Probe::in_state(LaneState::Active);
-    // RXERR alone, not one after the other, or synchronisation goes.
+    // Single RXERRs: several in a row would lose synchronisation.
     let error = |probe: &mut Probe| {
         probe.word(Some(Word::RXERR));
         probe.words(Word::data(0), 3)
@@ -561,7 +561,7 @@ fn rxerr_counter_leaks() {
 #[test]
 fn far_end_restart_is_cause_2() {
     let mut pair = Pair::active();
-    // The far end was reset and its silence not noticed.
+    // The far end was reset, and its silence was not noticed.
     let mut probe = Probe::in_state(LaneState::Active);
     assert_eq!(probe.control(ControlWord::Init1), LaneState::LossOfSignal);
     assert_eq!(probe.lane.status().lost_signal_cause, Some(LostSignalCause::Init1Received));
@@ -594,7 +594,7 @@ fn standby() {
     assert_eq!(pair.lanes[1].status().far_end_standby_reason, 7);
     pair.run(1000);
     assert_eq!(pair.lanes[0].state(), LaneState::Disabled);
-    // Alone, the burst has 32 words.
+    // Without an answer, the burst has 32 words.
     let mut probe = Probe::in_state(LaneState::PrepareStandby);
     assert_eq!(probe.words(Word::data(0), 31), LaneState::PrepareStandby);
     assert_eq!(probe.words(Word::data(0), 1), LaneState::ClearLine);
@@ -623,7 +623,7 @@ fn receive_filter_in_active() {
         probe.control(control);
         assert_eq!(probe.up[1], Word::RXERR);
     }
-    // What is not of the lane goes up, unknown control words too.
+    // Words of other layers pass, including unknown control words.
     for word in [Word::control(0x0000_00fc), ControlWord::Pad.encode(), ControlWord::Retry.encode()]
     {
         probe.up.clear();
@@ -631,7 +631,7 @@ fn receive_filter_in_active() {
         probe.word(Some(Word::data(0)));
         assert_eq!(probe.up[1], word);
     }
-    // Outside Active nothing does.
+    // Outside Active nothing passes.
     for state in ALL.into_iter().filter(|state| *state != LaneState::Active) {
         let mut probe = Probe::in_state(state);
         probe.up.clear();
@@ -714,7 +714,7 @@ fn lanes_of_one_direction() {
     assert_eq!(probe.silence(3), LaneState::Active);
     assert_eq!(probe.silence(5000), LaneState::Active);
     assert!(probe.sent.is_some() && probe.up.is_empty());
-    // A lane that only receives never drives.
+    // A lane that only receives never drives the line.
     let mut probe = Probe::new(config());
     probe.lane.parameters.tx_en = false;
     probe.lane.set_rx_only(true);
@@ -743,7 +743,7 @@ fn synchronisation() {
         assert_eq!(sync.receive(data), Word::RXERR);
         assert_eq!(sync.state(), SyncState::Ready);
         assert_eq!(sync.receive(comma), data);
-        // The damaged word and the one before it.
+        // The damaged word and the word before it.
         assert_eq!(sync.receive(bad), Word::RXERR);
         assert_eq!(sync.state(), SyncState::CheckSync);
         assert_eq!(sync.receive(data), Word::RXERR);
@@ -801,7 +801,7 @@ fn elastic_buffer_takes_up_200_ppm() {
         assert!((buffer.repeated() > 150) == (writes < reads), "{}", buffer.repeated());
         assert!(next - expected <= 8);
     }
-    // Without SKIP words something is lost, and it says so.
+    // Without SKIP words the buffer loses words, and reports that.
     let mut buffer = ElasticBuffer::new();
     for value in 0..10 {
         buffer.write(Word::data(value));
@@ -847,7 +847,7 @@ fn lanes_with_two_clocks() {
     assert!(buffers[1].deleted() > 40 && buffers[0].repeated() > 40);
 }
 
-/// Bits of the own driver, or bits that the far end sends back: the lane comes up with itself.
+/// With a serial loopback at either end the lane comes up by itself.
 #[test]
 fn serial_loopbacks() {
     let config = LaneConfig { inverts_words: false, ..config() };
@@ -863,7 +863,7 @@ fn serial_loopbacks() {
             let words = [lanes[0].transmit(Some(Word::data(next))).0, lanes[1].transmit(None).0];
             next += u32::from(takes);
             let lines = [codes[0].transmit(words[0]), codes[1].transmit(words[1])];
-            // No cable with the near-end loopback.
+            // The near-end loopback needs no cable.
             let to_near = lines[1].filter(|_| !near_end);
             let word = codes[0].receive(&mut lanes[0], to_near);
             up.extend(lanes[0].receive(word));
@@ -877,7 +877,7 @@ fn serial_loopbacks() {
     }
 }
 
-/// The line as bits: any cut, either polarity, one wrong bit.
+/// The line as bits: cut at any position, either polarity, one wrong bit.
 #[test]
 fn coded_lanes() {
     let config = LaneConfig { inverts_words: false, ..config() };
@@ -887,7 +887,7 @@ fn coded_lanes() {
         let mut rest = [0u64; 2];
         let (mut up, mut next, mut damaged) = (vec![], 0, false);
         for period in 0..4000 {
-            // A comma now and then, as in any traffic: a wrong bit can look like one.
+            // A comma now and then, as in any traffic, because a wrong bit can look like one.
             let offered = (period % 16 != 0).then_some(Word::data(next));
             let takes = lanes[0].takes() && offered.is_some();
             let words = [lanes[0].transmit(offered).0, lanes[1].transmit(None).0];
@@ -945,8 +945,8 @@ fn any_line() -> impl Strategy<Value = Option<Word>> {
 }
 
 proptest! {
-    /// Whatever comes, in runs of any length: no panic, at most one word up for one in, and the
-    /// lane says nothing it should not say.
+    /// Any words, in runs of any length: no panic, at most one word up for each word in, and the
+    /// lane sends only what its state allows.
     #[test]
     fn any_words(
         runs in proptest::collection::vec((any_line(), 1u32..1100), 1..40),
@@ -970,7 +970,7 @@ proptest! {
         }
     }
 
-    /// Any bits: no panic, and what the decoder does not know is an RXERR or nothing.
+    /// Any bits: no panic, and bits that the decoder does not know become RXERR or nothing.
     #[test]
     fn any_bits(groups in proptest::collection::vec(any::<u64>(), 1..200), active in any::<bool>()) {
         let state = if active { LaneState::Active } else { LaneState::Started };

@@ -1,4 +1,4 @@
-//! The words, CRCs, sequence and frames of `vectors/spacefibre.json`.
+//! Words, CRCs, pseudo-random sequence and frames of `vectors/spacefibre.json`.
 
 use serde_json::Value;
 use spfe_link::control::{ControlWord, ebf, edf};
@@ -71,7 +71,8 @@ fn prbs() {
             break;
         }
     }
-    // 65535 bits; bytes come round together with bits after eight periods, as 8 does not divide it.
+    // The sequence has 65535 bits. 8 does not divide that, so bytes and bits meet again after eight
+    // periods.
     assert_eq!(bytes, 65535);
 }
 

@@ -1,4 +1,4 @@
-//! Link reset, flow control, cadence of words (50-11C 5.7.2 to 5.7.5, 5.7.9).
+//! Link reset, flow control, rate of control words (50-11C 5.7.2 to 5.7.5, 5.7.9).
 
 use crate::harness::{EOP, Link, control_of, packet, sizes};
 use spfe_link::Row;
@@ -40,7 +40,7 @@ fn first_words_after_link_reset() {
             Row::Data { .. } => panic!("no data yet"),
         })
         .collect();
-    // Four FCTs of 64 words with the first numbers, as far as ACKs do not come between.
+    // Four FCTs of 64 words with the first numbers; ACKs may come between.
     let fcts: Vec<u8> = log
         .iter()
         .filter_map(|row| match control_of(row) {
@@ -51,7 +51,7 @@ fn first_words_after_link_reset() {
     assert_eq!(fcts, [1, 2, 3, 4]);
     assert_eq!(words[0].bits, 0x2201_007c);
     assert_eq!(link.ends[0].dl.fct_credit(0), 256);
-    // Idle frames of 64 words, from one sequence; ACKs may come between.
+    // Idle frames of 64 words from one sequence; ACKs may come between.
     let sifs: Vec<usize> = (0..words.len())
         .filter(|i| matches!(ControlWord::decode(words[*i]), Some(ControlWord::Sif { .. })))
         .collect();
@@ -67,8 +67,8 @@ fn first_words_after_link_reset() {
 
 #[test]
 fn first_idle_frame_vector() {
-    // Nothing to give credit for: an input buffer below an FCT of M = 8 is refused, so look behind
-    // the FCTs for the first SIF; its number is that of the last FCT.
+    // An input buffer smaller than an FCT of M = 8 is refused, so FCTs always come first. The first
+    // SIF has the number of the last FCT.
     let mut link = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 0);
     link.ends[0].log = Some(Vec::new());
     link.run(200);
@@ -100,11 +100,11 @@ fn credit_stalls_and_goes_on() {
     assert_eq!(link.ends[1].dl.readable(1), 256, "four FCTs");
     assert_eq!(link.ends[0].dl.fct_credit(1), 0);
     assert_eq!(link.ends[0].dl.status().has_credit, 0b01);
-    // The other channel does not notice.
+    // The other channel is not affected.
     link.write(0, 0, &packet(30, 5));
     link.run(100);
     assert_eq!(link.drain(1, 0), 31);
-    // 64 words read are 64 words of credit, 63 are none.
+    // Reading 64 words gives 64 words of credit; reading 63 gives none.
     let mut words = [Word::default(); 63];
     assert_eq!(link.ends[1].dl.read(1, &mut words), 63);
     link.ends[1].words_read += 63;
@@ -155,7 +155,7 @@ fn broadcast_frames_and_their_flow_control() {
         late: false,
         delayed: index & 1 != 0,
     };
-    // In a data frame, and the data is not disturbed.
+    // The broadcast frame goes inside a data frame, and the data stays intact.
     link.write(0, 0, &packet(60, 1));
     link.run(10);
     for index in 0..4 {
@@ -167,7 +167,7 @@ fn broadcast_frames_and_their_flow_control() {
     }
     assert_eq!(link.ends[1].dl.receive_broadcast(), None);
     assert_eq!(link.drain(1, 0), 61);
-    // Full speed until the credit is used up, then one in 40 words.
+    // Full speed until the credit is used up, then one message in 40 words.
     let mut count = 0;
     let rows = 20_000;
     for _ in 0..rows {
@@ -195,7 +195,7 @@ fn broadcast_without_a_lane_is_late() {
 fn truncation_at_link_reset() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     let words: Vec<Word> = (0..100).map(Word::data).collect();
-    // The user has read a part of the packet on VC 0, and nothing of the one on VC 1.
+    // The user has read part of the packet on VC 0, and nothing of the packet on VC 1.
     link.write(0, 0, &words);
     link.write(0, 1, &packet(40, 0));
     link.run(300);
@@ -207,7 +207,7 @@ fn truncation_at_link_reset() {
     assert_eq!(link.ends[1].dl.read(0, &mut out), 1);
     assert!(crate::harness::is_eep(out[0]));
     assert_eq!(link.ends[1].dl.read(1, &mut out), 0);
-    // The rest of the open packet is dropped, the next one passes.
+    // The rest of the open packet is dropped; the next packet passes.
     link.ends[0].expected[0].clear();
     link.ends[0].expected[1].clear();
     assert_eq!(link.ends[0].dl.write(0, &words[..5]), 5);
@@ -244,7 +244,7 @@ fn continuous_mode_never_waits() {
             ..parameters
         });
     }
-    // Nobody reads: credit ends, the buffer overflows, the user goes on.
+    // Nothing is read: the credit ends, the buffer overflows, and the user continues to write.
     for index in 0..5000 {
         let word = if index % 100 == 99 { EOP } else { Word::data(index) };
         assert_eq!(link.ends[0].dl.write(0, &[word]), 1);
@@ -264,8 +264,8 @@ fn continuous_mode_never_waits() {
     assert!(!link.ends[0].dl.status().protocol_error);
 }
 
-/// Without a lane it is the same: what waits is flushed, an EEP stands for it, and the rest of the
-/// packet is dropped. A channel that is not in continuous mode keeps what it has.
+/// The same without a lane: the words in the buffer are replaced with an EEP, and the rest of the
+/// packet is dropped. A channel that is not in continuous mode keeps its words.
 #[test]
 fn continuous_mode_without_a_lane() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
@@ -282,7 +282,7 @@ fn continuous_mode_without_a_lane() {
     link.run(10);
     let [lost, kept] = [0, 1].map(|vc| 256 - link.ends[0].dl.writable(vc));
     assert_eq!((lost, kept), (1, 20), "words that wait");
-    // The rest of the packet, and one after it: it goes the same way until a lane is there.
+    // The rest of the packet, and another packet, are dropped too until a lane is there.
     for vc in 0..2 {
         assert_eq!(link.ends[0].dl.write(vc, &packet(10, 20)), 11);
     }
@@ -299,7 +299,7 @@ fn continuous_mode_without_a_lane() {
     assert_eq!(words[..count], [packet(30, 0), packet(5, 90)].concat());
 }
 
-/// It is never sent: the line of the tests looks at every EDF.
+/// A frame without words is accepted. The monitor of the harness checks that none is ever sent.
 #[test]
 fn a_data_frame_without_words_is_accepted() {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);

@@ -1,4 +1,5 @@
-//! Broadcast messages that find no room, go again, or meet a link reset (50-11C 5.7.5, 5.7.9).
+//! Broadcast messages that find no room, are sent again, or meet a link reset (50-11C 5.7.5,
+//! 5.7.9).
 
 use crate::harness::{Link, control_of, packet, sizes};
 use spfe_link::control::ControlWord;
@@ -26,7 +27,7 @@ fn a_full_queue_drops_and_counts() {
     let status = far(&link);
     assert_eq!(status.received.broadcast_frames, 20, "all are accepted");
     assert_eq!(status.broadcasts_dropped, 20 - kept.len() as u64);
-    // With room there is no loss.
+    // Nothing is lost while there is room.
     assert!(link.ends[0].dl.send_broadcast(message(99)));
     link.run(30);
     assert_eq!(link.ends[1].dl.receive_broadcast(), Some(message(99)));
@@ -49,7 +50,7 @@ fn damage_ebf(link: &mut Link<1, 1>) {
 fn a_resend_takes_no_credit() {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     link.run(40 * 10);
-    // No more credit comes from now on.
+    // No more credit from now on.
     let dl = &mut link.ends[0].dl;
     dl.set_parameters(DataLinkParameters { expected_broadcast_bandwidth: 0, ..dl.parameters() });
     let credit = link.ends[0].dl.broadcast_credit();
@@ -70,7 +71,7 @@ fn a_link_reset_keeps_those_that_wait() {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let credit = link.ends[0].dl.broadcast_credit();
     assert!((2..6).contains(&credit), "{credit}");
-    // As many go as there is credit; their ACKs never come.
+    // As many messages are sent as there is credit; their ACKs are lost.
     link.fault = Box::new(|from, _, wire| {
         if from == 1
             && let Some(words) = wire
@@ -96,13 +97,13 @@ fn a_link_reset_keeps_those_that_wait() {
         (credit..credit + 2).map(|index| LinkBroadcast { late: true, ..message(index) }).collect();
     let after = came.iter().position(|message| message.channel >= credit).expect("those that wait");
     assert_eq!(came[after..], waited, "LATE, in order");
-    // What was sent and not acknowledged is not sent again: each came once at most.
+    // Messages that were sent but not acknowledged are not sent again: each arrived at most once.
     let before: Vec<u8> = came[..after].iter().map(|message| message.channel).collect();
     assert!(before.windows(2).all(|pair| pair[0] < pair[1]), "{before:?}");
     assert!(before.len() < usize::from(credit), "{before:?} of {credit}");
 }
 
-/// Rows of idle frames that a simulation leaves out count like those that it sends.
+/// Rows of idle frames that a simulation skips count like rows that are sent.
 #[test]
 fn rows_left_out_bring_credit() {
     let mut runs = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
@@ -120,14 +121,14 @@ fn rows_left_out_bring_credit() {
         assert!((a - b).abs() <= 1, "{rows} rows: {a} and {b} times 66");
     }
     assert_eq!(seen(&runs).0, 256);
-    // However many they are, and in the middle of a frame: all credit is full, and stays so.
+    // In the middle of a frame, any number of rows: all credit is full and stays full.
     leaves.write(0, 0, &packet(1000, 0)[..64]);
     for _ in 0..100 {
         leaves.step();
         leaves.ends[0].dl.leave_out(u32::MAX);
     }
     assert_eq!(seen(&leaves).0, 256);
-    // Nothing is sent, nothing counts.
+    // While nothing is sent, nothing counts.
     let mut down = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 5);
     down.ends[0].dl.leave_out(4000);
     assert_eq!(down.ends[0].dl.broadcast_credit(), 0);

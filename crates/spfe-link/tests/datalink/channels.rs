@@ -1,4 +1,4 @@
-//! One type serves links of any number of virtual channels up to `V`.
+//! One link type serves any number of virtual channels up to `V`.
 
 use crate::harness::EOP;
 use spfe_link::control::ControlWord;
@@ -8,7 +8,7 @@ use spfe_link::{ReceivedRow, Row, qos};
 
 type Store = Vec<Word>;
 
-/// An end with 256 words for each channel.
+/// An end with buffers of 256 words per channel.
 pub fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, DataLinkConfigError> {
     let count = if used == 0 { V } else { usize::from(used) };
     let memory = |vc: usize| vec![Word::default(); if vc < count { 256 } else { 0 }];
@@ -28,7 +28,7 @@ fn received(row: Option<Row<1>>, damaged: bool) -> Option<ReceivedRow<1>> {
     })
 }
 
-/// A link of `N` channels, and one made for 32 with `N` in use: the same rows, reads and status,
+/// A link of `N` channels, and a link of 32 with `N` in use: rows, reads and status are the same,
 /// whatever the user and the far end do.
 fn same_as<const N: usize>(seed: u64) {
     eprintln!("seed {seed}, {N} channels");
@@ -96,7 +96,7 @@ fn as_many_as_configured() {
     same_as::<32>(5);
 }
 
-/// A data frame and an FCT to a channel above those in use: accepted, without effect.
+/// Data frames and FCTs for a channel above those in use are accepted and have no effect.
 #[test]
 fn frames_to_a_channel_out_of_use() {
     let mut link = end::<32>(3).unwrap();
@@ -115,7 +115,7 @@ fn frames_to_a_channel_out_of_use() {
     assert_eq!(link.sequence().count(), 3);
     assert_eq!(link.readable(3), 0);
     assert_eq!(link.status().input_buffer_overflow, 0);
-    // Every channel in use gets its FCTs, the others none.
+    // Each channel in use gets its FCTs, the others get none.
     let mut given = [0; 32];
     for _ in 0..200 {
         if let Some(Row::Control(word)) = link.transmit(1)

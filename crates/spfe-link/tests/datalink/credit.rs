@@ -1,4 +1,4 @@
-//! FCTs and the credit they give (50-11C 5.7.3), word by word against a hand-made far end.
+//! FCTs and their credit (50-11C 5.7.3), word by word against a scripted far end.
 
 use crate::channels::end;
 use spfe_link::control::ControlWord;
@@ -8,7 +8,7 @@ use spfe_link::{ReceivedRow, Row};
 
 type Store = Vec<Word>;
 
-/// Through the link reset.
+/// Runs the link reset.
 fn start<const V: usize>(link: &mut DataLink<Store, 1, V>) {
     for _ in 0..3 {
         link.transmit(0);
@@ -75,12 +75,12 @@ fn credit_above_the_limit_is_lost_with_a_status() {
     assert!(!link.take_lane_reset());
 }
 
-/// Words that a far end sends in some word periods whose credit counter ends at a limit.
+/// Number of words that a far end with a limited credit counter sends in some word periods.
 fn far_end_with(limit: usize, periods: usize) -> usize {
     let mut link = end::<1>(0).unwrap();
     start(&mut link);
     let (mut credit, mut count, mut ack) = (0, 0u8, None);
-    // Words of the frame under way that are still to go; none between frames.
+    // Words left in the frame in progress; `None` between frames.
     let mut frame: Option<usize> = None;
     let (mut total, mut words) = (0, [Word::default(); 64]);
     for _ in 0..periods {

@@ -1,4 +1,4 @@
-//! Two data links joined row to row: columns with CRC-16, a line with a delay, faults, and the
+//! Two data links joined row to row: columns with CRC-16, a line with a delay, faults, and
 //! invariants that hold in every test.
 
 use spfe_link::control::ControlWord;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub const PAD: Word = Word { bits: 0xfbfb_fbfc, k: 0xf };
 
 pub type Wire<const L: usize> = Option<[Word; L]>;
-/// Changes a row that arrives: direction (0 from end 0), its number, the row.
+/// Changes a row that arrives: direction (0: from end 0), number of the row, and the row.
 pub type Fault<const L: usize> = Box<dyn FnMut(usize, u64, &mut Wire<L>)>;
 
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub fn sizes(lanes: usize) -> Sizes {
     Sizes { output: 4 * segment, input: 8 * segment, recovery: 16 * segment }
 }
 
-/// Column of the transmit side: one CRC-16 for each lane.
+/// Columns of one direction, with a CRC-16 for each lane.
 struct Column<const L: usize> {
     crc: [Crc16; L],
     in_data: bool,
@@ -103,7 +103,7 @@ impl<const L: usize> Column<L> {
     }
 }
 
-/// What 12.1 of the facts asks of every sender.
+/// Checks the rules that every sender of the data link layer has to keep.
 pub struct Monitor {
     limit: usize,
     count: u8,
@@ -159,7 +159,7 @@ impl Monitor {
         assert_eq!(seq >> 7 != 0, self.negative);
     }
 
-    /// Number of the last item sent.
+    /// Sequence number of the last item sent.
     pub fn last(&self) -> u8 {
         self.count | u8::from(self.negative) << 7
     }
@@ -234,7 +234,8 @@ impl Monitor {
             ControlWord::Retry => {
                 (self.broadcast, self.frame, self.idle) = (None, None, None);
                 if self.retry {
-                    // Two in a row with nothing numbered between: the polarity went round.
+                    // Two RETRYs without a numbered word between them: the polarity has changed
+                    // twice.
                     self.negative = !self.negative;
                 }
                 self.retry = true;
@@ -243,7 +244,7 @@ impl Monitor {
         }
     }
 
-    /// An ACK that arrives undamaged.
+    /// An ACK arrives undamaged.
     pub fn arrived(&mut self, word: Word) {
         if let Some(ControlWord::Ack { seq, .. }) = ControlWord::decode(word)
             && ControlWord::decode(word).unwrap().crc8_is_good()
@@ -260,12 +261,12 @@ pub struct End<const L: usize, const V: usize> {
     tx: Column<L>,
     rx: Column<L>,
     pub monitor: Monitor,
-    /// Words that the far end's user has still to get from this one.
+    /// Words written here that the far end's user has not read yet.
     pub expected: [VecDeque<Word>; V],
     pub words_read: u64,
-    /// Rows sent, if they are kept.
+    /// Rows sent, if the test records them.
     pub log: Option<Vec<Row<L>>>,
-    /// Rows sent on the line.
+    /// Number of rows sent on the line.
     pub rows: u64,
 }
 
@@ -275,7 +276,7 @@ pub struct Link<const L: usize, const V: usize> {
     pub fault: Fault<L>,
     pub time: u64,
     pub lanes_down: u64,
-    /// Data-sending lanes, both ways.
+    /// Number of data-sending lanes in each direction.
     pub lanes: usize,
     pub resets: u32,
     input: usize,
@@ -291,7 +292,7 @@ pub fn all_bandwidth<const L: usize, const V: usize>(dl: &mut DataLink<Vec<Word>
 }
 
 impl<const L: usize, const V: usize> Link<L, V> {
-    /// A link whose lanes begin to start.
+    /// A link whose lanes are about to start.
     pub fn new(config: DataLinkConfig, sizes: Sizes, delay: usize) -> Self {
         let end = || {
             let buffers = Buffers {
@@ -330,7 +331,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
         }
     }
 
-    /// A link that is initialised.
+    /// A link whose reset is complete.
     pub fn started(config: DataLinkConfig, sizes: Sizes, delay: usize) -> Self {
         let mut link = Self::new(config, sizes, delay);
         for _ in 0..200 {
@@ -344,7 +345,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
         self.ends.iter().all(|end| end.dl.reset_state() == LinkResetState::LinkInitialised)
     }
 
-    /// One word period.
+    /// Runs one word period.
     pub fn step(&mut self) {
         self.time += 1;
         self.start_lanes();
@@ -379,7 +380,8 @@ impl<const L: usize, const V: usize> Link<L, V> {
         self.check();
     }
 
-    /// The lanes: a LaneReset takes them down for a while, then both ends hear of the other.
+    /// LaneReset takes the lanes down for a while; then both ends receive the capability of the
+    /// other.
     fn start_lanes(&mut self) {
         let asked = [0, 1].map(|end: usize| self.ends[end].dl.take_lane_reset());
         if asked != [false; 2] {
@@ -412,7 +414,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
         }
     }
 
-    /// Takes the lanes down for some word periods; the link stays as it is.
+    /// Takes the lanes down for some word periods, without a link reset.
     pub fn lane_failure(&mut self, periods: u64) {
         self.lanes_down = periods;
         for end in &mut self.ends {
@@ -444,19 +446,19 @@ impl<const L: usize, const V: usize> Link<L, V> {
         }
     }
 
-    /// Writes words, all of them.
+    /// Writes all words; fails if they do not fit.
     pub fn write(&mut self, end: usize, vc: usize, words: &[Word]) {
         assert_eq!(self.offer(end, vc, words), words.len(), "output buffer of VC {vc}");
     }
 
-    /// Writes what there is room for.
+    /// Writes as many words as fit.
     pub fn offer(&mut self, end: usize, vc: usize, words: &[Word]) -> usize {
         let taken = self.ends[end].dl.write(vc, words);
         self.ends[end].expected[vc].extend(&words[..taken]);
         taken
     }
 
-    /// Reads all that waits at an end, and compares; how many words.
+    /// Reads everything available at an end and compares it. Returns the number of words.
     pub fn drain(&mut self, end: usize, vc: usize) -> usize {
         let mut words = [Word::default(); 64];
         let mut all = 0;
@@ -474,12 +476,12 @@ impl<const L: usize, const V: usize> Link<L, V> {
         }
     }
 
-    /// Everything written has been read.
+    /// Whether everything written has been read.
     pub fn is_drained(&self) -> bool {
         self.ends.iter().all(|end| end.expected.iter().all(VecDeque::is_empty))
     }
 
-    /// Both directions run until everything is read.
+    /// Runs both directions until everything is read.
     pub fn finish(&mut self, periods: u64) {
         for _ in 0..periods {
             self.step();

@@ -1,5 +1,6 @@
-//! A far end that keeps no rule sends rows of any kind in any order. A reference beside the link
-//! says after each row which words may be read, and how number, credit and errors may change.
+//! A far end that breaks every rule sends rows of any kind in any order. A reference model checks
+//! after
+//! each row which words may be read, and how numbers, credit and errors may change.
 
 use crate::harness::{EOP, Monitor, Sizes, all_bandwidth, seeds, sizes};
 use spfe_link::control::{self, ControlWord};
@@ -14,12 +15,12 @@ use std::collections::{BTreeMap, VecDeque};
 const LANES: usize = 2;
 const VCS: usize = 2;
 const MULTIPLIER: u8 = 2;
-/// Words of an input buffer: one frame, so that a far end without credit overruns it.
+/// Words of an input buffer: a single frame, so that a far end that ignores credit overruns it.
 const INPUT: usize = 128;
 
 type Link = DataLink<Vec<Word>, LANES, VCS>;
 
-/// All that a row may change.
+/// Everything that a row may change.
 #[derive(Clone, Copy, Debug)]
 struct State {
     sequence: Sequence,
@@ -47,12 +48,12 @@ impl State {
         }
     }
 
-    /// Items with a number of their own that were accepted.
+    /// Number of accepted items that have a number of their own.
     fn items(&self) -> u64 {
         self.received.data_frames + self.received.broadcast_frames + self.received.fcts
     }
 
-    /// Errors of a word or frame.
+    /// Number of word and frame errors.
     fn damage(&self) -> u64 {
         let errors = &self.errors;
         errors.rxerr + errors.crc16 + errors.crc8 + errors.frame + errors.sequence
@@ -73,20 +74,20 @@ impl State {
 struct Hostile {
     dl: Link,
     random: fastrand::Rng,
-    /// CRC-8 of the broadcast frame that the far end is sending, and its data words so far.
+    /// CRC-8 of the broadcast frame that the far end is sending, and the number of its data words.
     crc8: Crc8,
     broadcast_words: u32,
-    /// Virtual channel of the data frame under way, and the words that found room.
+    /// Virtual channel of the data frame in progress, and its words that found room.
     vc: usize,
     staged: Vec<Word>,
     overflow: bool,
     /// Words of accepted frames that the user has not read.
     expected: [VecDeque<Word>; VCS],
-    /// The user has read the start of a packet and not its end.
+    /// The user has read the start of a packet but not its end.
     open: [bool; VCS],
-    /// A link reset cut the packet that the user was reading: an EEP comes first.
+    /// A link reset cut the packet that the user was reading; the next word is an EEP.
     eep_due: [bool; VCS],
-    /// Words that accepted FCTs let each virtual channel send.
+    /// Words that each virtual channel may send because of accepted FCTs.
     granted: [u64; VCS],
     monitor: Monitor,
     words_read: u64,
@@ -128,13 +129,13 @@ impl Hostile {
         }
     }
 
-    /// Number of the next item, as this end expects it.
+    /// Sequence number that this end expects next.
     fn next_seq(&self) -> u8 {
         let sequence = self.dl.sequence();
         (sequence.count() + 1) & 0x7f | u8::from(sequence.is_negative()) << 7
     }
 
-    /// A row of a well-behaved far end: it carries frames on, and numbers are right.
+    /// A row of a far end that keeps the rules: it continues frames, and its numbers are right.
     fn fitting_row(&mut self) -> ReceivedRow<LANES> {
         let seq = self.next_seq();
         let current = seq & 0x80 | self.dl.sequence().count();
@@ -163,7 +164,7 @@ impl Hostile {
         ReceivedRow::Control { word, crc16_good: true }
     }
 
-    /// Anything.
+    /// A row of any kind.
     fn any_row(&mut self) -> ReceivedRow<LANES> {
         let random = &mut self.random;
         let (any, vc) = (random.u32(..256) as u8, random.u32(..40) as u8);
@@ -226,7 +227,8 @@ impl Hostile {
         self.check_reset(&before, &after);
     }
 
-    /// Keeps the CRC-8 of a broadcast frame; whether the row ends a whole one with a good CRC.
+    /// Follows the CRC-8 of a broadcast frame. Returns whether the row ends a complete frame with a
+    /// good CRC.
     fn follow_broadcast(&mut self, row: &ReceivedRow<LANES>, before: &State) -> bool {
         let inside = before.in_broadcast();
         if inside && let Some(word) = data_words(row).first() {
@@ -248,7 +250,7 @@ impl Hostile {
         }
     }
 
-    /// Words can be read exactly when their frame was accepted.
+    /// Words become readable exactly when their frame is accepted.
     fn check_words(&mut self, row: &ReceivedRow<LANES>, before: &State, after: &State) {
         let in_frame = |state: &State| state.identification == IdentificationState::RxDataFrame;
         if let ReceivedRow::Control { word, .. } = row
@@ -281,7 +283,8 @@ impl Hostile {
         }
     }
 
-    /// An accepted FCT gives its words to its virtual channel, up to the limit; nothing else does.
+    /// An accepted FCT adds its words to the credit of its virtual channel, up to the limit;
+    /// nothing else does.
     fn check_credit(&mut self, row: &ReceivedRow<LANES>, before: &State, after: &State) {
         let limit = self.dl.config().fct_credit_limit_words;
         let mut credit = before.credit;
@@ -346,7 +349,7 @@ impl Hostile {
         }
     }
 
-    /// A link reset empties the buffers; a packet that the user is reading ends with EEP.
+    /// A link reset empties the buffers; an EEP ends the packet that the user is reading.
     fn flush(&mut self) {
         self.monitor = Monitor::new(SEGMENT_WORDS * usize::from(MULTIPLIER));
         for vc in 0..VCS {
@@ -356,7 +359,8 @@ impl Hostile {
         }
     }
 
-    /// The lanes come up again after a reset; a capability field asks for a reset now and then.
+    /// Brings the lanes up again after a reset, and sometimes delivers a capability that asks for a
+    /// reset.
     fn lanes(&mut self) {
         let reset = self.dl.take_lane_reset() || !self.dl.is_initialised();
         if reset || self.random.u32(..400) == 0 {
@@ -365,13 +369,13 @@ impl Hostile {
         }
     }
 
-    /// Runs, and returns how often each thing happened that the checks are about.
+    /// Runs the rows of one seed. Returns how often each checked event happened.
     fn run(mut self) -> Vec<(&'static str, u64)> {
         for step in 0..6000 {
             self.lanes();
             self.receive();
             self.write();
-            // The user stops reading for a while, so that buffers fill up.
+            // The user stops reading for a while, so that the buffers fill up.
             if step / 400 % 2 == 0 {
                 self.read();
             }
@@ -398,7 +402,7 @@ impl Hostile {
     }
 }
 
-/// Data words of a row: those of a data frame, or the one of a replicated row.
+/// Data words of a row: those of a data frame, or the one word of a replicated row.
 fn data_words(row: &ReceivedRow<LANES>) -> &[Word] {
     match row {
         ReceivedRow::Data { words, count } => &words[..usize::from(*count).min(LANES)],
@@ -411,7 +415,7 @@ fn data_words(row: &ReceivedRow<LANES>) -> &[Word] {
     }
 }
 
-/// Whether a row carries the next item, undamaged and where it belongs (50-11C 5.7.6.3, 5.7.8).
+/// Whether a row carries the next item, undamaged and in its place (50-11C 5.7.6.3, 5.7.8).
 fn must_accept(row: &ReceivedRow<LANES>, before: &State, good_ebf: bool) -> bool {
     let ReceivedRow::Control { word, crc16_good } = *row else { return false };
     let sequence = before.sequence;
@@ -426,7 +430,7 @@ fn must_accept(row: &ReceivedRow<LANES>, before: &State, good_ebf: bool) -> bool
     }
 }
 
-/// No panic, no rule of the reference broken, and all that the checks are about happens often.
+/// The link keeps to the reference model, and every checked event happens often enough.
 #[test]
 fn any_rows() {
     let mut totals = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The Data Link layer, two ends joined.
+//! The data link layer: two joined ends.
 
 mod basics;
 mod broadcasts;

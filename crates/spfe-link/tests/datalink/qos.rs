@@ -22,7 +22,7 @@ fn set<const V: usize>(link: &mut Link<1, V>, vc: usize, priority: u8, percent: 
     assert!(link.ends[0].dl.set_qos_parameters(vc, parameters));
 }
 
-/// Words of each channel in some word periods with the channels of a mask saturated.
+/// Words that each channel sends in some word periods, while the channels of a mask are saturated.
 fn saturate<const V: usize>(link: &mut Link<1, V>, mask: u32, periods: u32) -> [usize; V] {
     let mut words = [0; V];
     let load: Vec<Word> = packet(1000, 0)[..64].to_vec();
@@ -38,7 +38,7 @@ fn saturate<const V: usize>(link: &mut Link<1, V>, mask: u32, periods: u32) -> [
     words
 }
 
-/// All that the link has beside FCTs and ACKs is configured, and the credits have settled.
+/// All bandwidth that FCTs and ACKs leave is configured, and the credits have settled.
 #[test]
 fn shares() {
     let mut link = Link::<1, 4>::started(DataLinkConfig::default(), sizes(1), 5);
@@ -51,7 +51,7 @@ fn shares() {
     let words = saturate(&mut link, 0xf, 200_000);
     let rows = (link.ends[0].rows - before) as f64;
     for (count, percent) in words.into_iter().zip(percents) {
-        // A segment of 64 words has SDF and EDF too.
+        // A segment of 64 words also has SDF and EDF.
         let got = count as f64 * 66.0 / 64.0 / rows * 100.0;
         assert!((got / percent - 1.0).abs() < 0.01, "{got:.3} of {percent} %");
     }
@@ -64,10 +64,10 @@ fn strict_priority() {
     set(&mut link, 1, 0, 100.0);
     set(&mut link, 2, 1, 100.0);
     let words = saturate(&mut link, 0b111, 20_000);
-    // What VC 1 cannot use for want of a segment at the right moment is nothing here.
+    // VC 1 loses no bandwidth for want of a segment at the right moment.
     assert!(words[1] > 18_500, "{words:?}");
     assert!(words[0] + words[2] < 256, "{words:?}");
-    // The highest one pauses, the next one takes all.
+    // The highest priority pauses; the next one takes everything.
     let words = saturate(&mut link, 0b101, 20_000);
     assert!(words[2] > 18_000 && words[0] < 256, "{words:?}");
 }
@@ -127,7 +127,7 @@ fn over_use_is_flagged_within_one_credit_period() {
     let p = QosParameters { priority: 0, expected_bandwidth: share(50.0), time_slots: u64::MAX };
     qos.set_parameters(0, p);
     qos.set_parameters(1, p);
-    // Credit goes down by one row for each row: from 0 to -0.9 B.
+    // Credit goes down by one row per row: from 0 to -0.9 B.
     let mut rows = 0;
     while qos.status().bandwidth_over_use == 0 {
         qos.update(66, Some((0, 66)));
@@ -136,10 +136,10 @@ fn over_use_is_flagged_within_one_credit_period() {
     }
     assert!(rows >= limits.bandwidth_credit_limit * 9 / 10);
     assert_eq!(qos.status().bandwidth_over_use, 0b01);
-    // It is below a channel of the lowest priority from now on.
+    // From now on it ranks below a channel of the lowest priority.
     qos.set_parameters(1, QosParameters { priority: 15, ..p });
     assert_eq!(qos.select(0b11), Some(1));
-    // Its own rate in the long run keeps the credit where it is.
+    // At its own average rate the credit stays where it is.
     let before = qos.credit(0).unwrap();
     for _ in 0..1000 {
         qos.update(132, Some((0, 66)));
@@ -209,7 +209,7 @@ fn ties() {
     assert_eq!(lowest.select(0), None);
 }
 
-/// The accounts against the formula of 5.7.4 done for every channel at every update.
+/// Compares the credits with the formula of 5.7.4, computed for every channel at every update.
 #[test]
 fn accounts_are_those_of_the_formula() {
     const LIMIT: i64 = 16384;
@@ -227,7 +227,7 @@ fn accounts_are_those_of_the_formula() {
     let (mut credit, mut idle, mut flags) = ([0i64; 5], [0u32; 5], [0u32; 2]);
     for round in 0..20_000 {
         let rows = 1 + random.u32(..132);
-        // In turns: much used, most of it by one channel; little used; not at all.
+        // In turn: heavily used, mostly by one channel; lightly used; idle.
         let first = if random.u32(..5) != 0 { round / 6000 } else { random.u32(..5) as usize };
         let used = (random.u32(..100) < [90, 30, 0][round / 2000 % 3])
             .then(|| (first, 3 + random.u32(..130)));
@@ -326,7 +326,7 @@ fn a_frame_under_way_at_the_end_of_its_slot_is_completed() {
     assert_eq!(words(&link), 128);
 }
 
-/// What a channel that sends has paid, in rows: the other one sends nothing and gains a row for
+/// Rows that the sending channel has paid. The other channel sends nothing, and gains a row for
 /// each row of the link.
 fn paid(link: &Link<1, 2>) -> i64 {
     let [sender, other] = [0, 1].map(|vc| link.ends[0].dl.qos().credit(vc).unwrap());
@@ -344,7 +344,7 @@ fn damage_first_edf(link: &mut Link<1, 2>) {
     });
 }
 
-/// Half of the link: two rows of credit for each row of a segment, SDF and EDF with it.
+/// Half of the link: each row of a segment costs two rows of credit, SDF and EDF included.
 #[test]
 fn a_segment_sent_again_is_not_paid_for_again() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
@@ -359,7 +359,7 @@ fn a_segment_sent_again_is_not_paid_for_again() {
     assert_eq!(paid(&link), 2 * 66);
 }
 
-/// A segment that RETRY cuts is paid for as far as it went.
+/// A segment that RETRY cuts is charged for the part that was sent.
 #[test]
 fn a_segment_cut_by_retry_is_paid_for_in_part() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
@@ -378,6 +378,6 @@ fn a_segment_cut_by_retry_is_paid_for_in_part() {
     let retry = at(&|word| word == Some(ControlWord::Retry));
     let cut = log[first..retry].iter().filter(|row| matches!(row, Row::Data { .. })).count();
     assert!((1..64).contains(&cut), "{cut} words of the second segment before RETRY");
-    // Its SDF and those words; nothing for the resend of both.
+    // Its SDF and the words sent; nothing for the resend of both.
     assert_eq!(paid(&link), 2 * 66 + 2 * (cut as i64 + 1));
 }

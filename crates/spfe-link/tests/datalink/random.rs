@@ -1,11 +1,11 @@
-//! Random traffic through random errors: nothing is lost, doubled, moved or changed.
+//! Random traffic through random errors: nothing is lost, duplicated, reordered or changed.
 
 use crate::harness::{Link, Sizes, packet, seeds, sizes};
 use spfe_link::Word;
 use spfe_link::datalink::{DataLinkConfig, LinkBroadcast};
 
-/// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
-/// symbol is wrong.
+/// Random bit errors. Mostly the code finds them, and the word before is lost too; otherwise a bit
+/// of a symbol is wrong.
 fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut again = [false; 2];
@@ -22,8 +22,9 @@ fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
                     words[lane] = Word::RXERR;
                     again[from] = true;
                 }
-                // A damaged K character is always found: another one is three bits away. One bit
-                // would make FCTs with a good CRC-8 of some SBFs, which have no check of their own.
+                // Damage to a K character is always found, because no other K character is less
+                // than three bits away. A single wrong bit would turn some SBFs, which have no
+                // check of their own, into FCTs with a good CRC-8.
                 _ => {
                     let bit = random.u32(..32);
                     if words[lane].is_k(bit / 8) {
@@ -126,8 +127,8 @@ fn several_lanes() {
     }
 }
 
-/// A link of four lanes goes on with fewer of them: frames stay as long as they were, and a row
-/// that is lost at each change is sent again.
+/// A link of four lanes continues with fewer lanes. Frames keep their length, and the row lost at
+/// each change is sent again.
 #[test]
 fn fewer_lanes() {
     for seed in seeds(300, 6) {
@@ -159,7 +160,7 @@ fn fewer_lanes() {
     }
 }
 
-/// Lanes fail and come back in the middle of it.
+/// Lanes fail and come back during traffic.
 #[test]
 fn lanes_fail_at_random() {
     for seed in seeds(200, 6) {

@@ -1,11 +1,12 @@
-//! Saturated links against the arithmetic of the protocol: SDF, EDF, FCT and ACK rows beside the
-//! data rows, 8b/10b, and a SKIP in 5001 words.
+//! Saturated links against the arithmetic of the protocol: rows for SDF, EDF, FCT and ACK beside
+//! the
+//! data rows, 8b/10b, and one SKIP in 5001 words.
 
 use crate::harness::{EOP, Link, sizes};
 use spfe_link::datalink::DataLinkConfig;
 use spfe_link::word::Word;
 
-/// Endless packets of 64 KiB and an EOP.
+/// An endless stream of packets of 64 KiB with an EOP.
 struct Source(u32);
 
 impl Source {
@@ -16,7 +17,7 @@ impl Source {
     }
 }
 
-/// User rate as a share of the signalling rate, of the direction from end 0.
+/// User rate of the direction from end 0, as a share of the signalling rate.
 fn rate<const L: usize>(both: bool) -> f64 {
     rate_with::<L>(both, DataLinkConfig::default().ack_gap_words)
 }
@@ -78,9 +79,10 @@ fn both_ways() {
     close(rate::<8>(true), 0.7419);
 }
 
-/// An FCT is worth eight segments of 64 words at most, so a frame of 16 lanes takes two of them,
-/// and the far end acknowledges each as soon as it may: one row more one way, two both ways.
-/// ACKs a frame apart cover both FCTs and the frame of the other way: the figures of fewer lanes.
+/// An FCT is worth at most eight segments of 64 words, so a frame of 16 lanes takes two FCTs, and
+/// the far end acknowledges each as soon as it may. That costs one row more one way, and two both
+/// ways. ACKs one frame apart cover both FCTs and the frame of the other direction, and give the
+/// figures of fewer lanes.
 #[test]
 fn sixteen_lanes() {
     let base = 0.8 * 5000.0 / 5001.0 * 64.0;
@@ -91,7 +93,7 @@ fn sixteen_lanes() {
     assert!((base / 71.0 * 0.995..base / 70.0 * 1.005).contains(&both), "{both:.4} R");
 }
 
-/// ACKs a frame apart cost fewer lanes nothing one way, and spare them a row both ways.
+/// ACKs one frame apart cost fewer lanes nothing one way, and save a row both ways.
 #[test]
 fn rare_acks() {
     let base = 0.8 * 5000.0 / 5001.0 * 64.0;
@@ -99,7 +101,8 @@ fn rare_acks() {
     close(rate_with::<4>(true, 64), base / 68.0);
 }
 
-/// Packets of so many bytes, each a frame of its own: the next is written when the last is taken.
+/// Rate with packets of some bytes, each a frame of its own: the next one is written when the last
+/// one is taken.
 fn small(bytes: usize) -> f64 {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 20);
     let mut words: Vec<Word> = (0..bytes as u32 / 4).map(Word::data).collect();
@@ -126,8 +129,8 @@ fn small(bytes: usize) -> f64 {
     0.8 * 5000.0 / 5001.0 * (frames as usize * bytes) as f64 / 4.0 / rows as f64
 }
 
-/// A row of SDF, one of EDF, and the words; beside them an ACK for each FCT, which is worth 64
-/// words. The published rates count an ACK for each packet: they are the least.
+/// A row for SDF, a row for EDF, and the words, with an ACK for each FCT of 64 words. The published
+/// rates count an ACK for each packet, so they are lower bounds.
 #[test]
 fn small_packets() {
     for (bytes, least) in [(16, 0.400), (64, 0.640), (255, 0.761)] {

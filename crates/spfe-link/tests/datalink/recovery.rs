@@ -7,7 +7,7 @@ use spfe_link::word::Word;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Damages the words that a choice picks, the first `count` of them; how many it has done.
+/// Damages the first `count` words that `pick` selects. Returns a counter of damaged words.
 fn damage<const V: usize>(
     link: &mut Link<1, V>,
     mut pick: impl FnMut(usize, ControlWord) -> bool + 'static,
@@ -36,7 +36,7 @@ fn logged(link: &Link<1, 2>, end: usize) -> Vec<ControlWord> {
     link.ends[end].log.as_ref().unwrap().iter().filter_map(control_of).collect()
 }
 
-/// Data both ways through whatever the fault does.
+/// Sends data both ways through the fault.
 fn traffic(link: &mut Link<1, 2>) {
     for round in 0..40 {
         link.write(0, 0, &packet(40, round * 100));
@@ -52,7 +52,7 @@ fn traffic(link: &mut Link<1, 2>) {
     assert_eq!(link.resets, 1, "no link reset");
 }
 
-/// Every kind of control word lost once, and several in a row, with data each way.
+/// Each kind of control word is lost once, and several in a row, with data both ways.
 #[test]
 fn each_word_lost() {
     type Pick = fn(ControlWord) -> bool;
@@ -112,14 +112,14 @@ fn resend_damaged() {
     };
     recovery_loses(edf, 1);
     recovery_loses(edf, 3);
-    // The one resend after another, whatever its polarity.
+    // A second resend follows the first, whatever its polarity.
     recovery_loses(|from, control| from == 0 && matches!(control, ControlWord::Edf { .. }), 8);
 }
 
 #[test]
 fn last_frame_lost_is_found_by_the_next_sif() {
     let mut link = started();
-    // Not one word of the frame arrives, and nothing follows but idle frames.
+    // Not one word of the frame arrives, and only idle frames follow.
     link.fault = Box::new({
         let mut inside = false;
         move |from, _, wire| {
@@ -159,7 +159,7 @@ fn full_asks_for_an_acknowledgement() {
         (0..log.len()).filter(is_full).collect::<Vec<_>>()
     };
     assert_eq!(fulls(link.ends[0].log.as_ref().unwrap()).len(), 2, "at once and after 64 words");
-    // All ACKs of a frame are lost: only FULL brings another one.
+    // All ACKs of a frame are lost; only FULL causes another one.
     let mut lost = 0;
     link.fault = Box::new(move |from, _, wire| {
         let Some([word]) = wire else { return };
@@ -185,8 +185,8 @@ fn full_asks_for_an_acknowledgement() {
 
 #[test]
 fn full_once_after_an_error_when_idle() {
-    // The only ACK is damaged, in a way that the code finds or that the CRC-8 finds, and nothing
-    // else is to be sent.
+    // The only ACK is damaged, either visibly to the code or to the CRC-8 only, and nothing else is
+    // to be sent.
     for wrong in [None, Some(1 << 27)] {
         let mut link = started();
         let mut hit = false;
@@ -246,13 +246,13 @@ fn numbers_and_polarity_wrap() {
     assert_eq!(link.resets, 1);
 }
 
-/// The example of the facts: EDF 05 is damaged, FCT 06 and EDF 07 are on the way behind it.
+/// A worked example: EDF 05 is damaged while FCT 06 and EDF 07 follow it on the line.
 #[test]
 fn worked_example() {
     let mut link =
         Link::<1, 1>::started(DataLinkConfig::default(), Sizes { input: 256, ..sizes(1) }, 30);
     link.run(300);
-    // Four FCTs have gone; B has sent 256 words to A, so that reading them makes FCTs.
+    // Four FCTs have been sent. B has sent 256 words to A, so that reading them causes FCTs.
     link.write(1, 0, &packet(63, 0));
     link.run(300);
     assert_eq!(link.ends[1].dl.sequence().count(), 4);
@@ -379,7 +379,7 @@ fn lanes_fail_and_come_back() {
     assert_eq!(link.resets, 1);
 }
 
-/// Words of before a link reset that come late do nothing.
+/// Late words from before a link reset have no effect.
 #[test]
 fn words_between_sessions_are_ignored() {
     let mut link = started();
@@ -403,7 +403,7 @@ fn words_between_sessions_are_ignored() {
     assert_eq!(dl.reset_state(), spfe_link::datalink::LinkResetState::CheckFarEndReset);
 }
 
-/// The two readings of rules that are not settled.
+/// Both readings of the rules that the standard does not settle.
 #[test]
 fn nack_rules_that_can_be_chosen() {
     let bad = ControlWord::Ack { seq: 1, crc: 0 }.encode();
@@ -423,7 +423,7 @@ fn nack_rules_that_can_be_chosen() {
         let mut link = Link::<1, 1>::started(config, sizes(1), 5);
         link.run(100);
         link.ends[1].log = Some(Vec::new());
-        // A good frame is acknowledged; the damaged one behind it is refused.
+        // A good frame is acknowledged; the damaged frame after it is refused.
         link.write(0, 0, &[Word::data(1), EEP]);
         link.run(5);
         link.write(0, 0, &[Word::data(2), EEP]);

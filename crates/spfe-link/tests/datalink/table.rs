@@ -10,7 +10,7 @@ use spfe_link::datalink::{
 
 const STATES: [State; 5] = [N, D, B, BD, I];
 
-/// A machine in a state, with two words in its broadcast frame if it is in one.
+/// A machine in a given state, with two words in its broadcast frame if it is in one.
 fn at(state: State) -> Identification {
     let mut machine = Identification::new(64);
     let events: &[CheckedWord] = match state {
@@ -27,7 +27,7 @@ fn at(state: State) -> Identification {
     machine
 }
 
-/// One row of the table: what comes out and the next state, in the order of `STATES`.
+/// One row of the table: verdict and next state, in the order of `STATES`.
 fn row(event: CheckedWord, cells: [(WordVerdict, State); 5]) {
     for (state, (outcome, next)) in STATES.into_iter().zip(cells) {
         let mut machine = at(state);
@@ -147,7 +147,8 @@ fn receive_errors() {
         assert_eq!(sequence.state(), state);
         sequence
     };
-    // From; after an ACK request, a NACK request, a wrong number of polarity 0, of polarity 1.
+    // Start state; next states after an ACK request, a NACK request, and a wrong number of polarity
+    // 0 and 1.
     let table = [
         (ValidPositive, [ValidPositive, ErrorNegative, ErrorNegative, ErrorNegative]),
         (ValidNegative, [ValidNegative, ErrorPositive, ErrorPositive, ErrorPositive]),
@@ -173,8 +174,7 @@ fn receive_errors() {
     }
 }
 
-/// From outside: where a word is no control word at all: it is ignored everywhere,
-/// and so are the words of the layers below.
+/// Seen from outside: unknown control words, and words of the layers below, are ignored everywhere.
 #[test]
 fn unknown_words_are_ignored() {
     use crate::harness::{Link, sizes};

@@ -1,4 +1,4 @@
-//! Frames of `vectors/spacefibre.json` through the layer, both ways, and the words that an
+//! Frames of `vectors/spacefibre.json` through the layer in both directions, and words that an
 //! independent core sent.
 
 use crate::harness::{Link, sizes};
@@ -35,7 +35,7 @@ fn flag(value: &Value) -> bool {
     value.as_u64().unwrap() != 0
 }
 
-/// A link whose far end is this test.
+/// A link whose far end is the test itself.
 fn alone() -> Dl {
     let memory = || vec![Word::default(); 256];
     let buffers = Buffers {
@@ -72,12 +72,12 @@ fn expects(seq: u8) -> Dl {
     for count in 1..=before {
         give(&mut dl, fct(0, count | seq & 0x80), true);
     }
-    // Number 0 comes after 127.
+    // Number 0 follows 127.
     assert_eq!(dl.sequence().count(), before);
     dl
 }
 
-/// Words of a frame into a receiver, with the CRC-16 checked as a column does.
+/// Feeds the words of a frame to a receiver; checks the CRC-16 as a column does.
 fn receive(dl: &mut Dl, words: &[Word]) {
     let mut crc = Crc16::new();
     for word in words {
@@ -98,7 +98,7 @@ fn data_frames_received() {
         let vc = frame["vc"].as_u64().unwrap() as usize;
         let mut out = [Word::default(); 256];
         let got = dl.read(vc, &mut out);
-        // Unscrambled by the column, so that scrambled ones come out as they are here.
+        // The column unscrambles, so scrambled words arrive here as they are.
         assert_eq!(out[..got], words[1..words.len() - 1]);
         assert!(!dl.status().crc16_error);
         count += 1;
@@ -124,7 +124,7 @@ fn broadcast_frames_received() {
     }
 }
 
-/// A sender whose next number is `seq`, and that has nothing to send.
+/// A sender whose next number is `target`, and that has nothing to send.
 fn numbers_next(target: u8) -> Dl {
     let mut dl = alone();
     let mut next = 1u8;
@@ -161,7 +161,7 @@ fn numbers_next(target: u8) -> Dl {
     panic!("number {target} never came");
 }
 
-/// The next frame that a sender makes, with the CRC-16 that a column puts in.
+/// The next frame of a sender, with the CRC-16 that a column inserts.
 fn next_frame(dl: &mut Dl) -> Vec<Word> {
     let mut crc = Crc16::new();
     let mut words = Vec::new();
@@ -259,7 +259,7 @@ fn single_words_sent() {
     assert!(found != 0);
 }
 
-/// Lines of a recording of two other cores: for each direction, the words.
+/// Words of each direction in a recording of two other cores.
 fn recording(name: &str) -> [Vec<Word>; 2] {
     let path = format!("{}/../../vectors/{name}", env!("CARGO_MANIFEST_DIR"));
     let out = std::process::Command::new("gzip").args(["-dc", &path]).output().expect("gzip");
@@ -279,8 +279,8 @@ fn recording(name: &str) -> [Vec<Word>; 2] {
     words
 }
 
-/// What an independent core sends is accepted without an error; its idle frames are not those of
-/// the standard, and are ignored. ACKs are left out, as nothing here was sent to it.
+/// The words of an independent core are accepted without an error. Its idle frames differ from the
+/// standard and are ignored. ACKs are left out, because nothing here was sent to the core.
 #[test]
 fn independent_core_is_understood() {
     for (direction, words) in recording("cnes_b2b.txt.gz").iter().enumerate() {

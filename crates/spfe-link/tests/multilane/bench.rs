@@ -1,4 +1,4 @@
-//! Two ends, their cable, and a source and sink of frames above each.
+//! Two ends, the cable between them, and a source and a sink of frames above each.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use spfe_link::multilane::{Alignment, MultiLane, MultiLaneConfig};
 use spfe_link::row::{ReceivedRow, Row};
 use spfe_link::word::Word;
 
-/// A frame: its number is in the channel and sequence number, its words count up.
+/// A frame whose number is in the channel and sequence number, and whose words count up.
 pub fn frame(number: u32, words: u32) -> Vec<Word> {
     (0..words).map(|word| Word::data(number << 16 | word)).collect()
 }
 
-/// What stands above an end: sends frames and idle frames, and takes frames.
+/// The layer above an end: sends data and idle frames, and receives frames.
 pub struct Upper<const L: usize> {
     pub lengths: Vec<u32>,
     pub number: u32,
@@ -43,7 +43,7 @@ impl<const L: usize> Upper<L> {
         }
     }
 
-    /// The next row, of `wants` data words.
+    /// The next row, with `wants` data words.
     fn row(&mut self, wants: usize) -> Row<L> {
         match self.phase {
             0 if !self.lengths.is_empty() => {
@@ -100,7 +100,7 @@ impl<const L: usize> Upper<L> {
         }
     }
 
-    /// Every frame that came is one that was sent; their numbers.
+    /// Numbers of the received frames. Fails if one was never sent.
     pub fn numbers(&self) -> Vec<u32> {
         let mut numbers = vec![];
         for words in &self.received {
@@ -116,7 +116,7 @@ impl<const L: usize> Upper<L> {
 pub struct Bench<const L: usize> {
     pub ends: [MultiLane<L>; 2],
     pub uppers: [Upper<L>; 2],
-    /// `wires[end][lane]`: towards the other end.
+    /// `wires[end][lane]`: the wire from an end to the other.
     wires: [Vec<VecDeque<Option<Word>>>; 2],
     pub cut: [u16; 2],
     pub sent: [[Option<Word>; L]; 2],
@@ -194,7 +194,7 @@ impl<const L: usize> Bench<L> {
         self.until("both ends ready", |bench| bench.alignments() == [Alignment::BothEndsReady; 2])
     }
 
-    /// Damages a word on its way.
+    /// Replaces a word on its way.
     pub fn damage(&mut self, end: usize, lane: usize, word: Word) {
         let last = self.wires[end][lane].len() - 1;
         self.wires[end][lane][last] = Some(word);

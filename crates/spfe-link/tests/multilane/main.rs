@@ -1,4 +1,4 @@
-//! The multi-lane layer, two ends back to back (50-11C 5.6).
+//! The multi-lane layer: two ends back to back (50-11C 5.6).
 
 mod bench;
 
@@ -70,7 +70,7 @@ fn skew_up_to_three_words() {
     assert_eq!(bench.ends[0].status().misaligned_cause, Some(Misaligned::FifoOverflow));
 }
 
-/// One end alone: what it puts on its lanes, the far end being a copy of itself.
+/// The words that one end puts on its lanes. Its far end is a copy of itself.
 fn wire_words<const L: usize>(rows: &[Row<L>], config: &MultiLaneConfig) -> Vec<[Option<Word>; L]> {
     let mut bench = Bench::<L>::new(config, &[], &[]);
     if L > 1 {
@@ -93,7 +93,7 @@ fn word(text: &str) -> Word {
     Word { bits: u32::from_str_radix(bits, 16).unwrap(), k: k.parse::<u8>().unwrap_or(15) }
 }
 
-/// The reference frames of two lanes, plain and scrambled.
+/// The reference frames for two lanes, plain and scrambled.
 #[test]
 fn two_lane_vectors() {
     let data = |words: &[Word]| {
@@ -232,7 +232,7 @@ fn alignment_words_and_skip_on_all_lanes() {
         }
     }
     assert!(seen > 0);
-    // Both-Ends Ready: no more of them, and SKIP on all lanes in the same word period.
+    // Both-Ends Ready: no more ALIGN, and SKIP on all lanes in the same word period.
     bench.uppers[1].lengths = LENGTHS.to_vec();
     bench.until_aligned();
     bench.run(20);
@@ -305,7 +305,7 @@ fn a_hot_lane_steps_in() {
     }
     bench.run(300);
     bench.forget();
-    // The hot lane carries data words and SKIP, no words of the data link layer.
+    // The hot redundant lane carries data words and SKIP, but no words of the data link layer.
     for _ in 0..6000 {
         bench.step();
         let word = bench.sent[0][2].unwrap();
@@ -325,7 +325,7 @@ fn a_hot_lane_steps_in() {
     bench.run(1000);
     assert!(bench.uppers[1].numbers().len() > 10);
     assert_eq!(bench.uppers[1].bad_crc, 0);
-    // The lane comes back, and the third is in reserve again.
+    // The lane comes back, and the third lane is in reserve again.
     bench.cut = [0; 2];
     bench.until("the first lane", |bench| {
         bench.alignments() == [Alignment::BothEndsReady; 2]
@@ -336,7 +336,7 @@ fn a_hot_lane_steps_in() {
 #[test]
 fn a_lane_of_one_direction() {
     let mut bench = Bench::<3>::new(&config(), &[0, 1, 0], &LENGTHS);
-    // Lane 2 goes from end 0 to end 1 only.
+    // Lane 2 leads only from end 0 to end 1.
     bench.ends[0].lane_mut(2).unwrap().parameters.rx_en = false;
     bench.ends[1].lane_mut(2).unwrap().parameters.tx_en = false;
     bench.until("three lanes and two", |bench| {
@@ -355,7 +355,7 @@ fn a_lane_of_one_direction() {
         assert!(upper.numbers().len() > 30);
         assert_eq!((upper.rxerr, upper.bad_crc), (0, 0));
     }
-    // Cut: the receiver leaves Active, says so, and the sender starts again.
+    // Cut: the receiver leaves Active and says so, and the sender starts again.
     bench.cut[0] = 4;
     bench.until("two lanes", |bench| {
         bench.alignments() == [Alignment::BothEndsReady; 2]
@@ -366,11 +366,11 @@ fn a_lane_of_one_direction() {
         bench.alignments() == [Alignment::BothEndsReady; 2]
             && bench.ends[1].status().data_receiving == 7
     });
-    // No bidirectional lane: nothing can come up.
+    // Without a bidirectional lane nothing can come up.
     bench.cut = [3; 2];
     bench.run(5000);
     assert_eq!(bench.ends[0].status().active, 0);
-    // Neither direction: held in reset.
+    // With neither direction enabled a lane is held in reset.
     let mut bench = Bench::<2>::new(&config(), &[], &LENGTHS);
     bench.ends[0].lane_mut(1).unwrap().parameters.rx_en = false;
     bench.ends[0].lane_mut(1).unwrap().parameters.tx_en = false;
@@ -382,7 +382,7 @@ fn a_lane_of_one_direction() {
 #[test]
 fn lanes_of_both_single_directions() {
     let mut bench = Bench::<4>::new(&config(), &[0, 1, 2, 3], &LENGTHS);
-    // Lane 1 and 3 go one way, lane 2 the other.
+    // Lanes 1 and 3 lead one way, lane 2 the other.
     for (lane, sender) in [(1, 0), (3, 0), (2, 1)] {
         bench.ends[sender].lane_mut(lane).unwrap().parameters.rx_en = false;
         bench.ends[sender ^ 1].lane_mut(lane).unwrap().parameters.tx_en = false;
@@ -423,7 +423,7 @@ fn bypass_with_a_far_end_of_one_lane() {
     assert!(many.status().bypass);
     assert_eq!(many.lanes()[1].state(), LaneState::ClearLine);
     assert!(got.len() > 2000 && got.windows(2).all(|two| two[1] == two[0] + 1));
-    // By configuration.
+    // Bypassed by configuration.
     let plain = MultiLane::<4>::new(&MultiLaneConfig { bypass: true, ..config() });
     assert!(plain.status().bypass);
 }
@@ -451,7 +451,7 @@ fn capabilities_come_as_events() {
     assert_eq!(events, [event(1, 2 | 4 | 8, true)]);
 }
 
-/// A row that an aligned end of two lanes receives, and what becomes of it.
+/// A link of two aligned lanes.
 fn aligned_pair() -> Bench<2> {
     let mut bench = Bench::<2>::new(&config(), &[], &LENGTHS);
     bench.until_aligned();
@@ -477,7 +477,7 @@ fn misalignment_causes() {
         if expected.is_some() {
             assert_eq!(status.misaligned_cause, expected, "{word}");
         }
-        // One for the row, then those rows that the far end had under way.
+        // One RXERR for the row, then those for the rows that the far end had sent already.
         let most = if expected.is_some() { 8 } else { 1 };
         assert!((1..=most).contains(&bench.uppers[1].rxerr), "{word}");
         bench.until_aligned();
@@ -492,7 +492,7 @@ fn misalignment_causes() {
     one_word(align(0x13, 0xec), Some(Misaligned::InvalidAlign));
     one_word(align(0x12, 0xed), Some(Misaligned::HeldAlign));
     one_word(align(0, 0), Some(Misaligned::DataReceivingLanes));
-    // Not one, but the row is lost.
+    // No restart of the alignment, but the row is lost.
     one_word(ControlWord::Active { lanes: 3 }.encode(), None);
     one_word(align(0x12, 0x12), None);
 }
@@ -503,7 +503,7 @@ fn damaged_words() {
     let before = bench.ends[1].status().misaligned_events;
     bench.damage(0, 1, Word::RXERR);
     bench.run(10);
-    // The word and the one before.
+    // The word and the word before it.
     assert_eq!(bench.uppers[1].rxerr, 2);
     assert_eq!(bench.ends[1].status().misaligned_events, before);
     bench.run(500);
@@ -511,7 +511,7 @@ fn damaged_words() {
     bench.run(1000);
     assert!(bench.uppers[1].numbers().len() > 10);
     assert_eq!((bench.uppers[1].rxerr, bench.uppers[1].bad_crc), (0, 0));
-    // Where the configuration says so, and within 4 us of Near-End Ready, alignment starts again.
+    // Alignment starts again if the configuration says so, and within 4 us of Near-End Ready.
     let strict = MultiLaneConfig { rxerr_row_misaligns: true, ..config() };
     let mut bench = Bench::<2>::new(&strict, &[], &LENGTHS);
     bench.until_aligned();
@@ -526,7 +526,7 @@ fn damaged_words() {
     bench.run(7);
     assert_eq!(bench.ends[1].status().misaligned_cause, Some(Misaligned::EarlyRxErr));
     bench.until_aligned();
-    // A wrong bit in a data word is for the CRC of its lane.
+    // A wrong bit in a data word is left to the CRC of its lane.
     let mut bench = aligned_pair();
     while bench.sent[0].iter().any(|word| word.unwrap().k != 0) {
         bench.step();
@@ -609,8 +609,8 @@ fn link_reset_starts_alignment_again() {
     assert_eq!(bench.ends[1].status().data_receiving, 1);
 }
 
-/// Both ends hear of a lane at about the same time, one of them is ready first: it repeats ACTIVE
-/// until the other has heard it twice.
+/// Both ends hear of a lane at about the same time, but one is ready first. It repeats ACTIVE until
+/// the other end has received it twice.
 #[test]
 fn neither_end_waits_for_ever() {
     let lanes_back = |repeats_active| {
@@ -629,8 +629,8 @@ fn neither_end_waits_for_ever() {
     assert!(!lanes_back(false), "the rule is needed");
 }
 
-/// A lane that a forged ALIGN puts in reserve while alignment starts again takes part again: it is
-/// found out by the first control word it brings.
+/// A forged ALIGN during alignment puts a lane in reserve. The lane takes part again as soon as it
+/// delivers a control word of the data link layer.
 #[test]
 fn a_forged_reserve_lane_comes_back() {
     let hits = [
@@ -658,7 +658,7 @@ fn a_forged_reserve_lane_comes_back() {
             && bench.alignments() == [Alignment::BothEndsReady; 2];
         assert_eq!(back, found_out);
         if back {
-            // Every frame since then, and none of them without the words of a lane.
+            // Every frame since then arrives, and none lacks the words of a lane.
             bench.forget();
             bench.run(1000);
             assert!(bench.uppers[1].numbers().len() > 100);
@@ -669,7 +669,7 @@ fn a_forged_reserve_lane_comes_back() {
     assert!(!comes_back(false), "the rule is needed");
 }
 
-/// Bits instead of words, with other cuts and polarities on each lane.
+/// Bits instead of words, with different cuts and polarities on the lanes.
 #[test]
 fn coded_lines() {
     use spfe_link::lane::LaneCoder;
@@ -746,7 +746,7 @@ fn any_word() -> impl Strategy<Value = Option<Word>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any words in place of those of an aligned link: no panic, counts in their bounds; and the
+    /// Any words in place of those of an aligned link: no panic, counters stay in range, and the
     /// link comes back.
     #[test]
     fn any_words(
@@ -767,7 +767,7 @@ proptest! {
             prop_assert!(status.data_sending & status.hot_redundant == 0);
         }
         bench.cut = [0; 2];
-        // No frame came that was not sent, or not all of it.
+        // Every received frame was sent, and is complete.
         bench.uppers[1].numbers();
         bench.until("all lanes", |bench| {
             bench.ends.iter().all(|end| end.status().data_receiving == 7)
@@ -780,7 +780,7 @@ proptest! {
         prop_assert_eq!(bench.uppers[1].bad_crc, 0);
     }
 
-    /// Rows of any kind downwards: none is taken that does not fit.
+    /// Rows of any kind to send: a row that does not fit is not taken.
     #[test]
     fn any_rows(rows in proptest::collection::vec((any::<bool>(), any::<u8>(), any_word()), 1..200)) {
         let mut bench = Bench::<2>::new(&config(), &[], &[]);

@@ -1,4 +1,4 @@
-//! Who gets an output: groups, multicast, turns, priority; virtual networks apart.
+//! Assignment of outputs: groups, multicast, turns, priority, separate virtual networks.
 
 use crate::fabric::{Switch, packet};
 use spfe_link::Word;
@@ -24,7 +24,8 @@ fn firsts(n_chars: &[NChar]) -> Vec<u8> {
 fn a_group_takes_the_lowest_free_port() {
     let mut switch = SpaceWire::new(64);
     switch.table.set(0, 60, Some(RoutingEntry::any_of(0b1110_0000))).unwrap();
-    // Three packets without an end hold a port each, the fourth gets the first that comes free.
+    // Three packets without an end hold a port each; the fourth gets the first port that comes
+    // free.
     for (port, data) in [(1, 1), (2, 2), (3, 3)] {
         switch.send(port, 0, [NChar::Data(60), NChar::Data(data)]);
         switch.settle(0);
@@ -96,7 +97,7 @@ fn inputs_take_turns() {
     let mut switch = SpaceWire::new(1000);
     for input in 1..5 {
         for _ in 0..10 {
-            // Of different lengths: turns are counted in packets.
+            // Packets of different lengths: turns are counted in packets.
             let mut data = vec![input; usize::from(input) + 1];
             data[0] = 7;
             switch.send(usize::from(input), 0, packet(&data));
@@ -127,10 +128,10 @@ fn priority_goes_first() {
     }
     switch.settle(0);
     let order = firsts(&switch.out(7, 0));
-    // It comes back for the next turn one step after its end.
+    // The input gets its next turn one step after the end of its packet.
     let urgent: Vec<_> = (0..20).filter(|at| order[*at] == 90).collect();
     assert!(urgent.iter().zip([1, 2, 3, 4, 5]).all(|(at, turn)| *at <= 2 * turn), "{order:?}");
-    // The same for a path address.
+    // The same with a path address.
     let mut switch = SpaceWire::new(1000);
     assert!(
         switch.router.set(7, SwitchPortConfig { priority: true, ..SwitchPortConfig::default() })
@@ -156,12 +157,12 @@ fn virtual_networks_do_not_block_each_other() {
     }
     let first = Word::from_symbols([3, 1, 2, 3], 0);
     let end = Word::from_symbols([1, EOP, FILL, FILL], 0xe);
-    // VN 0: nobody takes from port 3, a long packet blocks, another waits behind it.
+    // VN 0: nothing is taken from port 3, a long packet blocks, and another one waits behind it.
     switch.send(1, 0, [first].into_iter().chain([Word::data(0); 50]));
     switch.send(2, 0, [first, end]);
     switch.settle(0);
     assert_eq!(switch.queues.outputs[3][0].len(), 4);
-    // VN 5 over the same ports.
+    // VN 5 uses the same ports.
     for _ in 0..100 {
         switch.send(1, 1, [first, end]);
         switch.send(2, 1, [first, end]);

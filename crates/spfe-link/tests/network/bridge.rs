@@ -50,18 +50,18 @@ fn messages_that_are_none() {
         data[byte] = code;
         LinkBroadcast { channel: 3, kind, data, ..LinkBroadcast::default() }
     };
-    // The channel does not matter, of the type only the bits of the mask.
+    // The channel does not matter; of the type only the bits of the mask do.
     assert!(bridge.message(&message(0x40, 0, 5)).is_some());
     assert!(bridge.message(&message(0x41, 0, 5)).is_none());
     assert!(bridge.message(&message(0x5a, 7, 0x85)).is_some());
     assert!(bridge.message(&message(0x60, 7, 0x85)).is_none());
-    // A code of the other kind, and reserved ones.
+    // A code of the other kind, and reserved codes.
     assert!(bridge.message(&message(0x40, 0, 0x85)).is_none());
     assert!(bridge.message(&message(0x50, 7, 5)).is_none());
     assert!(bridge.message(&message(0x40, 0, 0x45)).is_none());
     assert!(bridge.message(&message(0x50, 7, 0xc5)).is_none());
     assert_eq!((bridge.counters().to_codes, bridge.counters().ignored), (2, 6));
-    // Without a setting, or with a byte that is none.
+    // Without a mapping, or with an index beyond the eight bytes.
     let mut none = Bridge::new(BridgeConfig { time: None, ..config() });
     assert!(none.code(BroadcastCode::time(1), true).is_none());
     assert!(none.message(&message(0x40, 0, 5)).is_none());
@@ -80,7 +80,7 @@ fn late_time() {
     assert!(strict.message(&marked(false, true)).is_none());
     assert!(strict.message(&marked(false, false)).is_some());
     assert_eq!(strict.counters().late, 2);
-    // Interrupts pass, with their marks.
+    // Interrupts pass with their marks.
     let mut message = marked(true, true);
     message.kind = 0x50;
     message.data[7] = 0x81;
@@ -89,8 +89,8 @@ fn late_time() {
     assert!(Bridge::new(config()).message(&marked(true, false)).unwrap().late);
 }
 
-/// Over a link: what goes at once is neither LATE nor DELAYED; what waits behind another is
-/// DELAYED; what is given while no lane is active is both.
+/// Over a link: a message sent at once is neither LATE nor DELAYED, a message behind another one is
+/// DELAYED, and a message given while no lane is active is both.
 #[test]
 fn marks_over_a_link() {
     let memory = || vec![Word::default(); 256];
@@ -114,7 +114,7 @@ fn marks_over_a_link() {
         None => {}
     };
     for period in 0..600u32 {
-        // Credit for ten messages has come by now; three at one time.
+        // The credit for ten messages is there by now; three are sent at one time.
         if [450, 500].contains(&period) {
             for step in 0..3 {
                 let code = BroadcastCode::time((period / 10 % 32 + step) as u8);

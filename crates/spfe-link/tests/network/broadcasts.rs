@@ -7,8 +7,9 @@ use spfe_link::spacewire::BroadcastCode;
 use spfe_link::spacewire::interrupt::{InterruptMode, InterruptRelay};
 use std::collections::VecDeque;
 
-/// Three switches in a ring by ports 1 and 2, a node at port 3 of each. The closure gives the ports
-/// a switch hands on to. Gives back how often each node got it, and the steps it took.
+/// Three switches in a ring over ports 1 and 2, with a node at port 3 of each. `pass` returns the
+/// ports that a switch sends on to. Returns how often each node received the message, and the
+/// number of steps.
 fn ring(mut pass: impl FnMut(usize, u64, u8) -> u32, from: usize) -> ([usize; 3], u64) {
     let mut got = [0; 3];
     let mut events = VecDeque::from([(0u64, from, 3u8)]);
@@ -45,7 +46,7 @@ fn copies_within_the_time_out() {
     let mut other = BroadcastSwitch::new(CopyRule::OtherPort, 1_000, 0b1111);
     assert_eq!(other.receive(0, 1, 7), 0b1101);
     assert_eq!(other.receive(10, 2, 7), 0);
-    // The source goes on; another channel is apart.
+    // The source continues; other channels are independent.
     assert_eq!(other.receive(20, 1, 7), 0b1101);
     assert_eq!(other.receive(20, 2, 8), 0b1011);
     assert_eq!(other.receive(1_019, 2, 7), 0);
@@ -76,7 +77,7 @@ fn time_codes_of_a_switch() {
     let mut switch = CodeSwitch::new(CodePorts { time_out: 0b0110, ..ALL }, None);
     assert_eq!(switch.tick(), (BroadcastCode(1), 0b0110));
     assert_eq!(switch.receive(0, 1, BroadcastCode(2)), 0b0100);
-    // Not the next: taken, not handed on.
+    // Not the next time-code: stored, but not passed on.
     assert_eq!(switch.receive(0, 1, BroadcastCode(9)), 0);
     assert_eq!(switch.time(), 9);
     // Reserved types, and interrupts without a relay.

@@ -1,10 +1,10 @@
-//! Steps that move several units, and look only at inputs that hold any.
+//! Steps that move several units, and that skip inputs without units.
 
 use crate::fabric::{Queues, Switch, packet};
 use spfe_link::network::{DiscardedPacket, RoutingSwitch, RoutingTable, SwitchPorts};
 use spfe_link::spacewire::NChar;
 
-/// Queues that say which inputs hold units, and let up to seven of a packet move in a step.
+/// Queues that report which inputs hold units, and let a packet move up to seven units in a step.
 struct Burst<'a>(&'a mut Queues<NChar>);
 
 impl SwitchPorts for Burst<'_> {
@@ -37,7 +37,8 @@ impl SwitchPorts for Burst<'_> {
     }
 }
 
-/// Four inputs send packets of many lengths to ports 1 to 3. What each output gets from each input.
+/// Four inputs send packets of many lengths to ports 1 to 3. Returns what each output received from
+/// each input.
 fn outputs(burst: bool) -> (usize, Vec<Vec<Vec<NChar>>>) {
     let mut switch = Switch::<NChar, 5, 1>::new(10_000);
     let (mut router, table) = (RoutingSwitch::<5, 1>::new(), RoutingTable::<2>::new());

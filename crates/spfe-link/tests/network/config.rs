@@ -1,4 +1,4 @@
-//! The registers of a switch, on a router and a routing table.
+//! The registers of a switch, on a routing switch and its tables.
 
 use spfe_link::network::config::{
     self, CHANNELS, MAGIC, PORTS, RegisterRefusal, SLOTS, SwitchPortControl, SwitchPortCounter,
@@ -8,7 +8,7 @@ use spfe_link::network::config::{
 use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
 use spfe_link::network::{RoutingEntry, RoutingSwitch, RoutingTable};
 
-/// A switch of three links with two virtual channels, and what the registers see besides.
+/// A switch of three links with two virtual channels, and the other objects behind the registers.
 #[derive(Default)]
 struct Unit {
     router: RoutingSwitch<4, 2>,
@@ -159,7 +159,8 @@ fn virtual_networks_and_slots() {
     assert_eq!(read(&unit, vc1), Some(0));
     assert_eq!(write(&mut unit, vc1, 1 << 31 | 7), Ok(()));
     assert_eq!((unit.router.vc(2, 7), read(&unit, vc1)), (Some(1), Some(1 << 31 | 7)));
-    // Virtual channel 0 stays on virtual network 0; 64 is none; numbers need the valid bit.
+    // Virtual channel 0 stays on virtual network 0, there is no virtual network 64, and a number
+    // needs the valid bit.
     for (address, value) in [(vc1 - 4, 0), (vc1, 1 << 31), (vc1, 1 << 31 | 64), (vc1, 7)] {
         assert_eq!(write(&mut unit, address, value), Err(RegisterRefusal::Value), "{value:#x}");
     }
@@ -199,7 +200,7 @@ fn routing_tables() {
         assert_eq!(read(&unit, entry + 4), Some(flags));
     }
     assert_eq!(write(&mut unit, entry + 4, 8), Err(RegisterRefusal::Value));
-    // Other ports leave the flags alone; none at all make the entry invalid.
+    // Changing the ports leaves the flags alone; an entry without ports is invalid.
     assert_eq!(write(&mut unit, entry, 0b0010), Ok(()));
     assert_eq!(unit.table.get(1, 0x42), Some(RoutingEntry::any_of(0b0010).urgent()));
     assert_eq!(write(&mut unit, entry, 0), Ok(()));
@@ -210,7 +211,7 @@ fn routing_tables() {
     assert_eq!(read(&unit, TABLES + 2 * 0x800 + 0x42 * 8), None);
 }
 
-/// Every address: those with a register are read; writing back what was read changes nothing.
+/// Reads every address, and writes back every readable register: nothing changes.
 #[test]
 fn every_address() {
     let mut unit = Unit::default();
@@ -226,13 +227,14 @@ fn every_address() {
         written += usize::from(write(&mut unit, address, value).is_ok());
         assert_eq!(read(&unit, address), Some(value));
     }
-    // Identification, ports, channels, slots, tables of networks, two tables of 223 entries.
+    // Identification, ports, channels, slots, tables of networks, and two tables of 223 entries.
     assert_eq!(registers, 5 + 4 * (6 + 11) + 4 * 2 + 4 * 2 * 2 + 64 + 2 * 223 * 2);
-    // Control, errors and two time-outs of each port, channels, slots, tables, ports of entries.
+    // Control, errors and two time-outs of each port, channels, slots, tables, and ports of
+    // entries.
     assert_eq!(written, 4 * 4 + 4 * 2 + 4 * 2 * 2 + 64 + 2 * 223);
 }
 
-/// The page has every block and every register of a port, at its address.
+/// The page lists every block and every register of a port at its address.
 #[test]
 fn the_page_says_the_same() {
     let page = include_str!("../../../../docs/router-registers.md");

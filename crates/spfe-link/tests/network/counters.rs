@@ -1,4 +1,4 @@
-//! Counters of a switch against what went in and came out.
+//! Compares the counters of a switch with what went in and came out.
 
 use crate::fabric::{Switch, packet};
 use spfe_link::network::router::SwitchPortConfig;
@@ -68,7 +68,7 @@ fn time_outs() {
     assert_eq!(of(2).dropped(DiscardReason::NotRunning), 1);
     assert_eq!(of(3).dropped(DiscardReason::Blocked), 1);
     assert!((1..4).all(|port| of(port).timeouts() == 1));
-    // The EEP of the cut packet, when it finds a place.
+    // The EEP of the cut packet, once it finds room.
     assert_eq!((of(2).sent.units, of(2).sent.eeps), (2, 0));
     assert_eq!(switch.out(2, 0).len(), 2);
     switch.settle(1010);
@@ -76,7 +76,7 @@ fn time_outs() {
     assert_eq!((sent.units, sent.eeps, sent.packets), (3, 1, 1));
 }
 
-/// Packets of all kinds through one switch: everything is counted once.
+/// Packets of all kinds through one switch: each is counted once.
 #[test]
 fn nothing_is_missed() {
     let seed = 5u64;

@@ -42,7 +42,7 @@ impl<U: PacketUnit> SwitchPorts for Queues<U> {
     }
 }
 
-/// A switch, its table and its queues.
+/// A switch with its table and queues.
 pub struct Switch<U, const P: usize, const V: usize> {
     pub router: RoutingSwitch<P, V>,
     pub table: RoutingTable<2>,
@@ -69,7 +69,7 @@ impl<U: PacketUnit, const P: usize, const V: usize> Switch<U, P, V> {
         self.queues.inputs[port][vc].extend(units);
     }
 
-    /// What is in an output queue, taken.
+    /// Takes everything out of an output queue.
     pub fn out(&mut self, port: usize, vc: usize) -> Vec<U> {
         self.queues.outputs[port][vc].drain(..).collect()
     }
@@ -78,7 +78,7 @@ impl<U: PacketUnit, const P: usize, const V: usize> Switch<U, P, V> {
         self.router.step(now_ns, &self.table, &mut self.queues)
     }
 
-    /// Steps until nothing moves any more.
+    /// Steps until nothing moves.
     pub fn settle(&mut self, now_ns: u64) {
         for _ in 0..100_000 {
             if self.step(now_ns) == 0 {
@@ -89,16 +89,17 @@ impl<U: PacketUnit, const P: usize, const V: usize> Switch<U, P, V> {
     }
 }
 
-/// Switches and the links between them. Ports without a link are nodes: what they get is kept.
+/// Switches and the links between them. Ports without a link are nodes; the fabric keeps what they
+/// receive.
 pub struct Fabric<U, const P: usize, const V: usize> {
     pub now_ns: u64,
     pub switches: Vec<Switch<U, P, V>>,
-    /// Both directions of each link: from switch and port to switch and port.
+    /// Each link in both directions: from switch and port, to switch and port.
     pub links: Vec<[(usize, usize); 2]>,
-    /// What nodes got, per switch, port and virtual channel.
+    /// What the nodes received, per switch, port and virtual channel.
     pub got: Vec<Vec<Vec<Vec<U>>>>,
     pub room: usize,
-    /// Nodes take nothing of this virtual channel.
+    /// Virtual channel from which nodes take nothing.
     pub blocked_vc: Option<usize>,
 }
 
@@ -123,7 +124,7 @@ impl<U: PacketUnit, const P: usize, const V: usize> Fabric<U, P, V> {
         self.links.iter().any(|[from, _]| *from == (switch, port))
     }
 
-    /// One step of 10 ns. True if anything moved.
+    /// Runs one step of 10 ns. Returns whether anything moved.
     pub fn step(&mut self) -> bool {
         let mut moved = false;
         for switch in &mut self.switches {

@@ -1,4 +1,4 @@
-//! Random networks: every packet arrives or is reported, nothing panics, trees never stop.
+//! Random networks: every packet arrives or is reported, nothing panics, trees never block.
 
 use crate::fabric::{Fabric, Switch, packet};
 use proptest::prelude::*;
@@ -9,12 +9,12 @@ use spfe_link::spacewire::NChar;
 
 const P: usize = 6;
 
-/// Switches joined to a tree: each one after the first hangs from a port of an earlier one.
+/// Switches joined to a tree: each one but the first is connected to a port of an earlier one.
 fn tree<const V: usize>(parents: &[usize], room: usize) -> Fabric<NChar, P, V> {
     let mut fabric = Fabric::new(parents.len() + 1, room);
     for (child, parent) in parents.iter().enumerate() {
         let mut parent = parent % (child + 1);
-        // Port 5 is always a node's.
+        // Port 5 always leads to a node.
         let port = loop {
             match (2..5).find(|port| !fabric.is_link(parent, *port)) {
                 Some(port) => break port,
@@ -26,7 +26,7 @@ fn tree<const V: usize>(parents: &[usize], room: usize) -> Fabric<NChar, P, V> {
     fabric
 }
 
-/// Path from a switch to the node at port 5 of another.
+/// Path address from a switch to the node at port 5 of another.
 fn path<const V: usize>(fabric: &Fabric<NChar, P, V>, from: usize, to: usize) -> Vec<u8> {
     let mut reached = vec![(from, vec![])];
     let mut at = 0;
@@ -44,7 +44,7 @@ fn path<const V: usize>(fabric: &Fabric<NChar, P, V>, from: usize, to: usize) ->
     panic!("no path");
 }
 
-/// Numbers of the packets that arrived whole.
+/// Numbers of the packets that arrived complete.
 fn whole<const V: usize>(fabric: &Fabric<NChar, P, V>) -> Vec<u8> {
     let mut numbers = Vec::new();
     for n_chars in fabric.got.iter().flatten().flatten() {
@@ -86,8 +86,8 @@ proptest! {
         prop_assert_eq!(whole(&fabric), (0..packets.len() as u8).collect::<Vec<_>>());
     }
 
-    /// Virtual network 0 stands still everywhere; on another, over the same links, each packet
-    /// arrives, in the same number of steps as without the first.
+    /// Virtual network 0 is blocked everywhere. On another one, over the same links, each packet
+    /// arrives in the same number of steps as without the first.
     #[test]
     fn virtual_networks_are_apart(
         parents in prop::collection::vec(any::<usize>(), 0..5),
@@ -123,8 +123,8 @@ proptest! {
         prop_assert_eq!(steps[0], steps[1]);
     }
 
-    /// Any links, loops too, any addresses and tables, some packets without an end, links that do
-    /// not run: with time-outs everything comes to an end, and what did not arrive was reported.
+    /// Any links, loops included, any addresses and tables, packets without an end, and links that
+    /// are down: with time-outs everything comes to an end, and each packet arrives or is reported.
     #[test]
     fn arrived_or_reported(
         links in prop::collection::vec((0usize..4, 1usize..P, 0usize..4, 1usize..P), 0..8),
@@ -169,9 +169,9 @@ proptest! {
             data.extend(vec![number as u8 + 100; *length]);
             fabric.switches[*from].send(5, 0, packet(&data));
         }
-        // A logical address that is never deleted can go round a loop of switches for ever: its
-        // packets are cut as its head waits for its own tail, or it is short and circulates. Such
-        // fabrics are left out after a bounded time.
+        // A logical address that is never deleted can circulate in a loop of switches. A long
+        // packet is then cut because its head waits for its own tail; a short one circulates for
+        // ever. The test gives up on such fabrics after a bounded time.
         let mut still = 0;
         let mut steps = 0;
         while still <= 200 && steps < 20_000 {
@@ -191,7 +191,8 @@ proptest! {
         }
     }
 
-    /// One switch, any words and settings, two virtual networks: no panic, outputs are well formed.
+    /// One switch with any words and settings on two virtual networks: no panic, and the outputs
+    /// are well formed.
     #[test]
     fn random_words(
         words in prop::collection::vec((1usize..4, 0usize..3, any::<[u8; 4]>(), 0u8..32), 0..300),
@@ -242,11 +243,11 @@ proptest! {
             now_ns += 50;
         }
         prop_assert!(switch.queues.inputs.iter().flatten().all(|queue| queue.is_empty()));
-        // A packet without an end was cut; only the rest of one is still awaited.
+        // A packet without an end was cut; only the rest of it is still expected.
         prop_assert_eq!(switch.router.deadline_ns(), None);
     }
 
-    /// Crossing multicasts can stop each other; time-outs end that, and every copy has an end.
+    /// Crossing multicasts can block each other; time-outs end that, and every copy has an end.
     #[test]
     fn multicasts_come_to_an_end(
         sets in prop::collection::vec((0usize..3, 1u32..32), 3..12),

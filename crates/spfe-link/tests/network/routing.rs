@@ -1,4 +1,4 @@
-//! Path and logical addresses, header deletion, and what is invalid.
+//! Path and logical addresses, header deletion, and invalid addresses.
 
 use crate::fabric::{Fabric, Switch, packet};
 use spfe_link::Word;
@@ -20,7 +20,7 @@ fn path_address_is_deleted() {
     switch.send(1, 0, packet(&[3, 7, 8]));
     switch.settle(0);
     assert_eq!(switch.out(3, 0), packet(&[7, 8]));
-    // Back where it came from, and to the configuration port.
+    // Back to where the packet came from, and to the configuration port.
     switch.send(1, 0, packet(&[1, 7]));
     switch.send(1, 0, packet(&[0, 254, 1]));
     switch.settle(0);
@@ -36,7 +36,7 @@ fn a_path_over_three_switches() {
     fabric.join((1, 3), (2, 1));
     fabric.switches[0].send(1, 0, packet(&[2, 3, 5, 2, 40]));
     fabric.settle();
-    // At most one character per switch.
+    // Each switch deletes at most one character.
     assert_eq!(fabric.got[2][5][0], packet(&[2, 40]));
 }
 
@@ -55,10 +55,10 @@ fn a_path_in_words() {
     );
     fabric.switches[0].send(1, 0, payload);
     fabric.settle();
-    // The first word is used up on the way.
+    // The first word is used up by deletions.
     let first = Word::from_symbols([FILL, 1, 2, 3], 1);
     assert_eq!(fabric.got[4][3][0], [first, payload[0], payload[1]]);
-    // A packet of the address alone goes on as an empty one, which the next switch drops.
+    // A packet that is only an address goes on as an empty packet, which the next switch drops.
     fabric.switches[0].send(1, 0, [Word::from_symbols([2, EOP, FILL, FILL], 0xe)]);
     fabric.settle();
     assert_eq!(reasons(&fabric.switches[1]), [DiscardReason::Empty]);
@@ -80,7 +80,8 @@ fn logical_address_stays_unless_told() {
 #[test]
 fn what_is_invalid_is_discarded_to_its_end() {
     let mut switch = SpaceWire::new(64);
-    // An entry with ports that are not there, one of two that is, and a multicast with both.
+    // An entry with ports that do not exist, one with a port of two that exists, and a multicast
+    // with both.
     switch.table.set(0, 50, Some(RoutingEntry::any_of(1 << 9))).unwrap();
     switch.table.set(0, 51, Some(RoutingEntry::any_of(1 << 9 | 1 << 2))).unwrap();
     switch.table.set(0, 52, Some(RoutingEntry::each_of(1 << 9 | 1 << 2))).unwrap();
@@ -132,7 +133,8 @@ fn virtual_channels_to_virtual_networks() {
     router.map(2, 3, Some(63)).unwrap();
     router.map(1, 2, Some(7)).unwrap();
     assert_eq!((router.vc(1, 63), router.vc(2, 63), router.vc(3, 63)), (Some(1), Some(3), None));
-    // VC 1 of port 1 is VC 3 of port 2; port 3 has no VC for it; VC 3 of port 1 is on none.
+    // VC 1 of port 1 is VC 3 of port 2; port 3 has no VC for it; VC 3 of port 1 has no virtual
+    // network.
     let to = |port| [Word::from_symbols([port, 1, EOP, FILL], 0xc)];
     switch.send(1, 1, to(2));
     switch.send(1, 1, to(3));
@@ -142,7 +144,7 @@ fn virtual_channels_to_virtual_networks() {
     let mut reasons = reasons(&switch);
     reasons.sort_by_key(|reason| *reason as u8);
     assert_eq!(reasons, [DiscardReason::InputUnmapped, DiscardReason::OutputUnmapped]);
-    // Not while a packet is under way, and afterwards.
+    // Refused while a packet is in progress, and accepted afterwards.
     switch.send(1, 1, [Word::from_symbols([2, 1, 2, 3], 0)]);
     switch.settle(0);
     assert_eq!(switch.router.map(1, 1, None), Err(VirtualNetworkError::Busy));

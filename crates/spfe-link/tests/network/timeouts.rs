@@ -1,4 +1,4 @@
-//! Packets that do not move on.
+//! Packets that make no progress.
 
 use crate::fabric::{Switch, packet};
 use spfe_link::network::router::SwitchPortConfig;
@@ -35,7 +35,7 @@ fn a_blocked_packet_is_cut() {
     assert!(switch.queues.dropped.is_empty());
     switch.settle(10 + LIMIT_NS);
     assert_eq!(reasons(&switch), [DiscardReason::Timeout]);
-    // The input is free at once, the output when the EEP has a place.
+    // The input is free at once, the output when the EEP has found room.
     assert_eq!(switch.out(3, 0), packet(&[9]));
     switch.send(4, 0, packet(&[2, 8]));
     switch.settle(20 + LIMIT_NS);
@@ -54,7 +54,7 @@ fn a_packet_without_its_end_is_cut() {
     switch.settle(0);
     switch.settle(LIMIT_NS);
     assert_eq!(switch.out(2, 0), [NChar::Data(1), NChar::Eep]);
-    // What still comes of it is thrown away.
+    // The rest of the packet is thrown away when it comes.
     switch.send(1, 0, packet(&[5, 5]));
     switch.send(1, 0, packet(&[2, 3]));
     switch.settle(LIMIT_NS);
@@ -122,7 +122,7 @@ fn waiting_ends_too() {
     switch.settle(LIMIT_NS);
     assert_eq!(reasons(&switch), [DiscardReason::NotRunning]);
     assert!(switch.queues.inputs[1][0].is_empty());
-    // The other waits until the port runs; then one that waits behind it is late.
+    // The other packet waits until the port is up; then a packet that waits behind it times out.
     switch.queues.running[2] = true;
     switch.queues.inputs[3][0].pop_back();
     switch.settle(LIMIT_NS);

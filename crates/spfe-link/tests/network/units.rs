@@ -1,4 +1,4 @@
-//! Words and N-Chars as a switch sees them; the routing table.
+//! Words and N-Chars as units of a switch; the routing table.
 
 use spfe_link::Word;
 use spfe_link::network::table::TableError;
@@ -49,7 +49,7 @@ fn tables() {
     assert_eq!(table.set(2, 40, Some(RoutingEntry::any_of(2))), Err(TableError::NoTable));
     assert_eq!(table.use_table(64, 1), Err(TableError::NoTable));
     assert_eq!(table.use_table(1, 2), Err(TableError::NoTable));
-    // The configuration port has path addresses only.
+    // Only path addresses reach the configuration port.
     assert_eq!(table.set(0, 40, Some(RoutingEntry::any_of(3))), Err(TableError::Ports));
     assert_eq!(table.set(0, 40, Some(RoutingEntry::any_of(0))), Err(TableError::Ports));
     table.set(0, 254, Some(RoutingEntry::any_of(2))).unwrap();

@@ -1,4 +1,4 @@
-//! Two ports and the cable of each lane.
+//! Two ports and a cable for each lane.
 
 use spfe_link::control::ControlWord;
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkResetState};
@@ -11,8 +11,9 @@ pub type End<const L: usize> = SpaceFibrePort<Vec<Word>, L, VCS>;
 
 pub const EOP: Word = Word { bits: 0xfbfb_fbfd, k: 0xf };
 
-/// Lanes that come up in some 200 words, so that a campaign sees many of them. Started still is
-/// longer than the way there and back, or a gap that each end answers with one could go round.
+/// Lanes that come up in about 200 words, so that a campaign sees many initialisations. Started is
+/// still longer than a round trip; otherwise a gap that each end answers with another could
+/// circulate.
 pub fn quick_lane() -> lane::LaneConfig {
     lane::LaneConfig {
         word_rate_hz: 5_000_000,
@@ -49,13 +50,13 @@ pub fn end<const L: usize>(lane: lane::LaneConfig, link: DataLinkConfig) -> End<
 
 pub struct Bench<const L: usize> {
     pub ends: [End<L>; 2],
-    /// `wires[end][lane]`: from this end to the other.
+    /// `wires[end][lane]`: the wire from this end to the other.
     wires: [Vec<VecDeque<Option<Word>>>; 2],
-    /// Lanes cut, by sender.
+    /// Mask of lanes that are cut, by sender.
     pub cut: [u16; 2],
-    /// The next word of a lane is damaged, by sender.
+    /// Mask of lanes whose next word is damaged, by sender.
     pub damaged: [u16; 2],
-    /// The last capability field that went over each lane, by sender.
+    /// Last capability field on each lane, by sender.
     pub init3: [[Option<u8>; L]; 2],
 }
 
@@ -141,7 +142,7 @@ impl<const L: usize> Bench<L> {
         );
     }
 
-    /// A packet of some words from an end comes out at the other, last of all that waits there.
+    /// A packet of some words from one end arrives at the other, as the last words to read.
     pub fn packet_passes(&mut self, from: usize, vc: usize, tag: u32) {
         let mut packet: Vec<Word> = (0..200).map(|index| Word::data(tag ^ index)).collect();
         packet.push(EOP);

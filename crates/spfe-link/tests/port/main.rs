@@ -1,4 +1,4 @@
-//! Both layers together: two ports, their lanes and cables.
+//! Both layers together: two ports with their lanes and cables.
 
 mod bench;
 mod mib;

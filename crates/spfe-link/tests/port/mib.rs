@@ -1,4 +1,4 @@
-//! The management information base (50-11C 5.9): every name, read and set.
+//! The management information base (50-11C 5.9): every name, reading and setting.
 
 use crate::bench::{Bench, VCS, quick_lane};
 use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibKind, MibLayer, MibScope};
@@ -7,7 +7,7 @@ use spfe_link::datalink::DataLinkConfig;
 use spfe_link::mib::{Error, LinkMib, find};
 use std::collections::BTreeSet;
 
-/// Tables 5-36 and 5-37 by layer, as far as they are of an end of a link.
+/// Tables 5-36 and 5-37 by layer, as far as they concern one end of a link.
 const NAMES: [(MibLayer, &[&str]); 5] = [
     (MibLayer::Network, &["Virtual Network Number", "Broadcast Channel"]),
     (
@@ -106,7 +106,7 @@ fn every_name_once() {
     assert!(find("Lane state").is_none());
 }
 
-/// Constants of the link.
+/// Parameters that are fixed when a link is created.
 fn is_fixed(id: MibItem) -> bool {
     matches!(
         id,
@@ -206,7 +206,7 @@ fn visit_gives_all() {
     assert_eq!(seen.len(), expected, "each once");
 }
 
-/// Status of a link through its life.
+/// Status of a link from start to failure.
 #[test]
 fn status_of_a_link() {
     let mut bench = bench();
@@ -217,7 +217,7 @@ fn status_of_a_link() {
             assert_eq!(mib.get(*id, *index), Ok(*value), "{id:?} {index} of end {end}");
         }
     };
-    // Nobody starts: Wait.
+    // No end starts: Wait.
     expect(
         &mut bench,
         0,
@@ -241,10 +241,10 @@ fn status_of_a_link() {
         (MibItem::RxPolarity, 0, 0),
     ];
     expect(&mut bench, 0, &up);
-    // LaneStart is bit 1 of what the end that starts says.
+    // LaneStart is bit 1 of the capability of the end that starts.
     expect(&mut bench, 1, &[(MibItem::FarEndCapabilities, 0, 1 | 2 | 4 | 8)]);
     expect(&mut bench, 0, &[(MibItem::FarEndCapabilities, 0, 1 | 4 | 8)]);
-    // A frame under way is damaged.
+    // A frame in progress is damaged.
     bench.ends[0].link.schedule(9);
     bench.ends[0].link.write(0, &[Word::data(1); 300]);
     bench.run(20);
@@ -268,7 +268,7 @@ fn status_of_a_link() {
     );
     expect(&mut bench, 1, &[(MibItem::FarEndStandby, 1, 0), (MibItem::DataReceivingLanes, 0, 3)]);
     assert!(bench.ends[1].mib().get(MibItem::MisalignedEvents, 0).unwrap() > misaligned);
-    // Lane 1 is cut: the far end says why.
+    // Lane 1 is cut: the far end reports the cause.
     bench.cut[1] = 2;
     bench.run(60);
     expect(
@@ -285,7 +285,7 @@ fn status_of_a_link() {
     );
     bench.run(1000);
     expect(&mut bench, 0, &[(MibItem::Timeout, 1, 1)]);
-    // Link Reset through the base.
+    // Link Reset through the management information base.
     bench.ends[0].mib().set(MibItem::LinkReset, 0, 1).unwrap();
     bench.run(1000);
     expect(&mut bench, 1, &[(MibItem::FarEndLinkReset, 0, 1)]);
@@ -325,11 +325,11 @@ fn link_reset_clears_the_errors_of_all_layers() {
     let state = bench.ends[1].mib().get(MibItem::LaneState, 0);
     bench.ends[1].mib().set(MibItem::LinkReset, 0, 1).unwrap();
     assert_eq!(errors(&mut bench), []);
-    // What is no error stays.
+    // Status that is not an error stays.
     assert_eq!(bench.ends[1].mib().get(MibItem::LaneState, 0), state);
 }
 
-/// A link that is made for more lanes than it has.
+/// A link type with more lanes than the link has.
 #[test]
 fn lanes_that_are_not_there_have_no_items() {
     let mut bench = bench();

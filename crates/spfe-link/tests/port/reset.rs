@@ -28,7 +28,7 @@ fn scrambling_is_taken_over_by_a_link_reset() {
     assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
     let parameters = DataLinkParameters { data_scrambled: false, ..DataLinkParameters::default() };
     bench.ends[0].link.set_parameters(parameters);
-    // A lane comes back in the same session: it says what the others said.
+    // The parameter goes into INIT3, and takes effect on the line, at the next link reset.
     bench.ends[0].lanes.lane_mut(1).unwrap().reset();
     bench.run(20);
     bench.until_up(2000);
@@ -58,7 +58,9 @@ fn two_resets_taken_for_one() {
         let mut bench = Bench::<2>::new(quick_lane(), link, &[]);
         bench.cut = [2; 2];
         bench.start_lanes();
-        // Lane 0 tells end 0 of the first reset, and is cut before it is active.
+        // A second reset is reported by a lane that did not report the first one, and the far end
+        // takes both for one reset. Its own lanes have already said that it is initialised, and
+        // would never say so again.
         while bench.states()[0] != LinkResetState::LinkInitialised {
             bench.step();
         }

@@ -55,7 +55,7 @@ fn it_goes_ahead_of_data() {
     pair.until(|pair| pair.sides[1].port.waiting() == 5);
     pair.sides[0].port.broadcast(BroadcastCode::time(9));
     pair.run_ns(2_600);
-    // Ten bit times of the character in progress at most, and its own fourteen.
+    // At most ten bit times of the character in progress, and fourteen of the code.
     assert_eq!(pair.sides[1].codes, [BroadcastCode(9)]);
     assert!(pair.sides[1].port.waiting() <= 6);
     let at = pair.sides[1].seen.iter().position(|c| matches!(c, SpaceWireCharacter::Broadcast(_)));
@@ -77,7 +77,7 @@ fn time_code_register() {
     let mut register = TimeCodeRegister::new();
     assert!(register.receive(1));
     assert!(!register.receive(1));
-    // One lost: the next is not valid, the one after is.
+    // After a lost code the next one is not valid, but the one after it is.
     assert!(!register.receive(3));
     assert!(register.receive(4));
     assert!(!register.receive(63));

@@ -1,20 +1,20 @@
-//! A far end written for tests: it obeys the standard bit by bit until it is told to break off.
+//! A far end for tests: it keeps the standard bit by bit until the test makes it break off.
 
 use spfe_link::spacewire::decode::CharacterDecoder;
 use spfe_link::spacewire::ds::{DsDecoder, DsEdge, DsEncoder, DsSignals};
 use spfe_link::spacewire::encode::{CharacterBits, CharacterEncoder};
 use spfe_link::spacewire::{DecodedCharacter, NChar, SpaceWireCharacter};
 
-/// One connection: from the first bit to the one that breaks it.
+/// One connection, from its first bit to the bit that breaks it.
 pub struct FarEnd {
     encoder: CharacterEncoder,
     signals: DsEncoder,
     bits: CharacterBits,
     decoder: CharacterDecoder,
     edges: DsDecoder,
-    /// Characters heard.
+    /// Characters received.
     pub heard: Vec<SpaceWireCharacter>,
-    /// N-Chars whose last bit was sent.
+    /// N-Chars sent completely.
     pub sent: Vec<NChar>,
     current: Option<SpaceWireCharacter>,
     pub fcts_sent: usize,
@@ -51,7 +51,7 @@ impl FarEnd {
         self.heard.iter().filter_map(n_char).collect()
     }
 
-    /// N-Chars that it may still send. The one on its way is in neither count.
+    /// N-Chars that it may still send, besides the one that it is sending.
     pub fn credit(&self) -> usize {
         8 * self.heard_fcts() - self.sent.len() - usize::from(self.is_sending_n_char())
     }
@@ -76,7 +76,7 @@ impl FarEnd {
         self.current = Some(character);
     }
 
-    /// The signals of the next bit, wrong if `flip`.
+    /// Signals of the next bit; inverted if `flip`.
     pub fn send_bit(&mut self, flip: bool) -> DsSignals {
         let bit = self.bits.next_bit().expect("a character was started");
         if self.bits.count == 0
@@ -87,12 +87,12 @@ impl FarEnd {
         self.signals.bit(bit ^ flip)
     }
 
-    /// The signals while it is silent.
+    /// Signals while it is silent.
     pub fn hold(&self) -> DsSignals {
         self.signals.signals()
     }
 
-    /// Listens to the other end, which keeps the standard too.
+    /// Receives from the other end, which must keep the standard too.
     pub fn listen(&mut self, signals: DsSignals) {
         let bit = match self.edges.signals(signals) {
             DsEdge::None => return,

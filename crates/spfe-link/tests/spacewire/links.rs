@@ -86,7 +86,7 @@ fn auto_start_waits_for_a_null() {
     assert_eq!(port.state(), SpaceWireState::Ready);
     port.receive(70_000, DecodedCharacter::Character(SpaceWireCharacter::Null));
     assert_eq!(port.state(), SpaceWireState::Started);
-    // Connecting takes a NULL sent, too.
+    // Connecting also needs a NULL to be sent.
     assert_eq!(port.transmit(70_000), Some(SpaceWireCharacter::Null));
     assert_eq!(port.state(), SpaceWireState::Started);
     port.signal(70_000, 71_000);
@@ -108,7 +108,8 @@ fn neither_start_nor_disabled_leaves() {
     assert_eq!((port.state(), port.deadline_ns()), (SpaceWireState::ErrorReset, None));
 }
 
-/// LinkDisabled of the standard of 2008 (5.5.7.8): up to Ready and no further, and it ends only Run.
+/// LinkDisabled of the standard of 2008 (5.5.7.8): the link reaches Ready but no further, and only
+/// Run is ended.
 #[test]
 fn legacy_disable() {
     let off =
@@ -119,14 +120,14 @@ fn legacy_disable() {
         port.poll(now_ns);
     }
     assert_eq!((port.state(), port.deadline_ns()), (SpaceWireState::Ready, None));
-    // A NULL starts it no sooner than it is enabled.
+    // A NULL does not start the link before it is enabled.
     let automatic = SpaceWireControl { link_start: false, auto_start: true, ..off };
     port.set_control(100_000, automatic);
     port.receive(100_100, DecodedCharacter::Character(SpaceWireCharacter::Null));
     assert_eq!(port.state(), SpaceWireState::Ready);
     port.set_control(100_200, SpaceWireControl { enabled: true, ..automatic });
     assert_eq!(port.state(), SpaceWireState::Started);
-    // Disabled in Started and Connecting it goes on; in Run it falls.
+    // When disabled in Started or Connecting the link continues; in Run it falls.
     port.set_control(100_300, automatic);
     assert_eq!(port.state(), SpaceWireState::Started);
     let mut now_ns = 100_300;
@@ -174,7 +175,7 @@ fn a_flipped_bit_brings_the_link_down_and_back() {
     wires.until(|wires| wires.both(SpaceWireState::ErrorReset));
     let errors = wires.sides[1].port.errors();
     assert!(errors.parity || errors.escape || errors.sequence, "{errors:?}");
-    // The other side hears signals that end anywhere in a character.
+    // The other side sees signals that may end anywhere in a character.
     assert_ne!(wires.sides[0].port.errors(), SpaceWireErrors::default());
     wires.until(|wires| wires.both(SpaceWireState::Run));
 }
@@ -182,7 +183,7 @@ fn a_flipped_bit_brings_the_link_down_and_back() {
 #[test]
 fn wires_before_and_after_a_fall() {
     let mut wires = Wires::running();
-    // Contents with an odd number of ones, so that a parity kept over the fall would show.
+    // Contents with an odd number of ones: a parity kept from before the fall would show.
     push(&mut wires.sides[0].port, &[NChar::Data(1); 40]);
     wires.until(|wires| wires.sides[1].port.waiting() == 5);
     wires.sides[1].flip_next_bit();
@@ -191,7 +192,7 @@ fn wires_before_and_after_a_fall() {
     let mut starts = 0;
     for (index, pair) in wires.trace.windows(2).enumerate() {
         let ((before_ns, before), (after_ns, after)) = (pair[0], pair[1]);
-        // Never both at once; at 10 Mbit/s a bit is 100 ns.
+        // Never both signals at once; at 10 Mbit/s a bit lasts 100 ns.
         assert!((before.d == after.d) != (before.s == after.s), "{index}");
         assert!(index == 0 || after_ns - before_ns >= 100);
         if after_ns - before_ns < 6_400 {
@@ -211,7 +212,7 @@ fn credit_stops_the_sender_at_fifty_six() {
     let mut pair = Pair::<100, 64>::running([100 * M; 2]);
     push(&mut pair.sides[0].port, &packet(&[7; 99]));
     pair.run_ns(40_000);
-    // 64 places, 56 N-Chars of credit at most, then 8 more for the 8 places above.
+    // 64 places: at most 56 N-Chars of credit, then 8 more for the 8 places left.
     assert_eq!(pair.sides[1].port.waiting(), 64);
     assert_eq!(pair.sides[0].port.credit().transmit(), 0);
     for _ in 0..7 {
@@ -239,7 +240,7 @@ fn at_most_seven_fcts_to_start_with() {
 
 #[test]
 fn credit_errors() {
-    // An FCT above 56.
+    // An FCT that takes the credit above 56.
     let mut pair = Pair::<8, 64>::running([100 * M; 2]);
     pair.run_ns(20_000);
     pair.inject(0, DecodedCharacter::Character(SpaceWireCharacter::Fct));
@@ -269,7 +270,7 @@ fn errors_of_each_kind() {
         let fallen_ns = pair.now_ns;
         pair.until(|pair| pair.both(SpaceWireState::ErrorReset));
         assert!(pair.sides[1].port.errors().disconnect);
-        // Silence for 850 ns, and the way of 20 ns.
+        // Silence for 850 ns, and a delay of 20 ns.
         assert!((850..=890).contains(&(pair.now_ns - fallen_ns)));
         pair.until(|pair| pair.both(SpaceWireState::Run));
     }
@@ -343,7 +344,7 @@ fn a_credit_error_in_connecting_waits_for_run() {
     port.transmit(20_400);
     assert_eq!((port.state(), port.counters().runs), (SpaceWireState::ErrorReset, 1));
     assert!(port.errors().credit);
-    // Another error does not wait, and is the one that is noted.
+    // Any other error takes effect at once, and is the one that is recorded.
     let mut port = connecting();
     for _ in 0..8 {
         port.receive(20_100, DecodedCharacter::Character(SpaceWireCharacter::Fct));
@@ -361,7 +362,7 @@ fn recovery_cuts_both_packets() {
     push(&mut pair.sides[0].port, &n_chars);
     pair.until(|pair| pair.sides[1].port.waiting() == 4);
     pair.inject(1, DecodedCharacter::ParityError);
-    // The end marker of the packet under way comes at once.
+    // The end marker of the packet in progress follows at once.
     let received = drain(&mut pair.sides[1].port);
     assert_eq!(received[..4], n_chars[..4]);
     assert_eq!(received[4..], [NChar::Eep]);
@@ -423,8 +424,8 @@ fn port_reset_empties_the_queues() {
     assert_eq!(drain(&mut pair.sides[1].port), packet(&[5]));
 }
 
-/// Rates of 60-byte packets at 200 Mbit/s: 604 bits each alone, 10.5 n + 4.5 with the same traffic
-/// in the other direction.
+/// Rates of 60-byte packets at 200 Mbit/s: 604 bits each in one direction; 10.5 n + 4.5 with the
+/// same traffic in the other direction.
 #[test]
 fn rate_of_packets() {
     for (both, bits) in [(false, 604.0), (true, 634.5)] {

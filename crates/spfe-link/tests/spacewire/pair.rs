@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 pub const STEP_NS: u64 = 5;
 
-/// What the cable carries: when it arrives, and what.
+/// Events on the cable; each is stored with its time of arrival.
 enum Event {
     Signal { until_ns: u64 },
     Silence,
@@ -22,13 +22,13 @@ enum Event {
 pub struct Side<const TX: usize, const RX: usize> {
     pub port: SpaceWirePort<TX, RX>,
     pub codes: Vec<BroadcastCode>,
-    /// Characters that arrived.
+    /// Characters received.
     pub seen: Vec<SpaceWireCharacter>,
     cable: VecDeque<(u64, Event)>,
     free_ps: u64,
 }
 
-/// Character by character.
+/// Two ports joined character by character.
 pub struct Pair<const TX: usize, const RX: usize> {
     pub now_ns: u64,
     pub delay_ns: u64,
@@ -52,7 +52,7 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
         Self { now_ns: 0, delay_ns: 20, cut: false, sides: rates_bps.map(side) }
     }
 
-    /// In Run on both sides.
+    /// A pair with both sides in Run.
     pub fn running(rates_bps: [u64; 2]) -> Self {
         let mut pair = Self::new(rates_bps);
         pair.until(|pair| pair.both(SpaceWireState::Run));
@@ -89,7 +89,7 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
         let side = &mut self.sides[from];
         side.port.poll(now_ns);
         if !side.port.transmits() {
-            // What is not yet complete is lost.
+            // Characters that are not complete yet are lost.
             let limit_ns = now_ns + self.delay_ns;
             self.sides[1 - from].cable.retain(|(at_ns, _)| *at_ns <= limit_ns);
             if self.sides[from].free_ps > now_ns * 1000 {
@@ -126,20 +126,20 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
         self.until(|pair| pair.now_ns >= end_ns);
     }
 
-    /// Puts a character of our own on the wire to a side, out of turn.
+    /// Delivers a character or error to a side, out of turn.
     pub fn inject(&mut self, to: usize, received: DecodedCharacter) {
         let now_ns = self.now_ns;
         self.sides[to].port.receive(now_ns, received);
     }
 }
 
-/// Bit by bit. The sides start at the same time.
+/// Two ports joined bit by bit. Both start at the same time.
 pub struct Wires {
     pub now_ns: u64,
     pub cut: bool,
     pub sides: [SerialPort<64, 64>; 2],
     pub codes: [Vec<BroadcastCode>; 2],
-    /// The signals of side 0 where they change, and when.
+    /// Signals of side 0 at each change, with the time.
     pub trace: Vec<(u64, DsSignals)>,
     free_ps: [u64; 2],
 }

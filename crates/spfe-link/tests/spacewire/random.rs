@@ -1,4 +1,4 @@
-//! Random input: nothing panics, limits hold, packets arrive whole or end with an EEP.
+//! Random input: nothing panics, credit stays in range, packets arrive complete or end with EEP.
 
 use crate::pair::{Pair, drain, packet};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ proptest! {
         let mut port = SpaceWirePort::<16, 24>::new(0, SpaceWireControl::default(), SpaceWireTiming::NOMINAL, 100_000_000);
         let mut now_ns = 0;
         for (received, ns, other) in steps {
-            // Long enough at the start of each try to reach Started.
+            // Long enough to reach Started in each attempt.
             now_ns += if port.transmits() { ns } else { 6_400 };
             port.transmit(now_ns);
             port.receive(now_ns, received);
@@ -46,8 +46,8 @@ proptest! {
         }
     }
 
-    /// Packets numbered in their first byte, errors at random times: each arrives whole, or cut
-    /// with an EEP, or not at all, and always in order.
+    /// Packets numbered in their first byte, with errors at random times. Each packet arrives
+    /// complete, or cut with an EEP, or not at all, and always in order.
     #[test]
     fn packets_under_errors(
         lengths in prop::collection::vec(1usize..30, 1..20),
@@ -77,7 +77,7 @@ proptest! {
                 next = errors.next().map(|(ns, side)| (at_ns + ns, side));
             }
         }
-        // An error while the ends start can cost them one more round.
+        // An error during the start can cost another start.
         pair.until(|pair| pair.both(SpaceWireState::Run));
         received.extend(drain(&mut pair.sides[1].port));
         let mut after = None;

@@ -1,5 +1,6 @@
-//! Random connections, bit by bit: states, credit, order and errors of a port whose far end obeys
-//! the standard and then breaks off.
+//! Random connections, bit by bit: states, credit, order and errors of a port whose far end keeps
+//! the
+//! standard and then breaks off.
 
 use crate::far_end::FarEnd;
 use proptest::prelude::*;
@@ -13,18 +14,18 @@ use spfe_link::spacewire::{
     BroadcastCode, NChar, SpaceWireCharacter, SpaceWirePort, SpaceWireState, SpaceWireTiming,
 };
 
-/// How the far end breaks a connection off.
+/// How the far end breaks the connection.
 #[derive(Clone, Debug)]
 enum Break {
-    /// It falls silent: disconnect error.
+    /// The far end falls silent: disconnect error.
     Silence,
-    /// One bit of the next character is wrong: parity error.
+    /// One bit of the next characters is wrong: parity error.
     Flip { bit: u8 },
-    /// The signals are random, for less than the 64 bits of ErrorReset, then silent.
+    /// The signals are random for less than the 64 bits of ErrorReset, then silent.
     Noise(Vec<DsSignals>),
 }
 
-/// What the far end sends once the link runs, and how it ends.
+/// Characters that the far end sends in Run, and how it ends the connection.
 #[derive(Clone, Debug)]
 struct Connection {
     /// Bit periods before the first NULL.
@@ -52,13 +53,13 @@ fn any_connection() -> impl Strategy<Value = Connection> {
         .prop_map(|(delay, characters, end)| Connection { delay, characters, end })
 }
 
-/// One bit at 10 Mbit/s.
+/// Duration of a bit at 10 Mbit/s.
 const BIT_NS: u64 = 100;
 const RX: usize = 24;
-/// Data characters of each packet that the port sends; they count on from packet to packet.
+/// Data characters per packet that the port sends; their values count on from packet to packet.
 const PACKET: u8 = 5;
 
-/// A port under test, and a far end for each connection.
+/// A port under test, connected to a new far end for each connection.
 struct Bench {
     port: SerialPort<16, RX>,
     now_ns: u64,
@@ -67,7 +68,7 @@ struct Bench {
     pushed: u8,
     received: Vec<NChar>,
     codes: Vec<BroadcastCode>,
-    /// The last data character that a far end heard.
+    /// Last data character that a far end received.
     last_heard: Option<u8>,
 }
 
@@ -90,7 +91,7 @@ impl Bench {
         }
     }
 
-    /// One bit period: the port sees these signals, and gives its own.
+    /// Runs one bit period: the port receives these signals and returns its own.
     fn bit(&mut self, signals: DsSignals) -> Result<DsSignals, TestCaseError> {
         self.now_ns += BIT_NS;
         self.codes.extend(self.port.receive(self.now_ns, signals));
@@ -107,7 +108,7 @@ impl Bench {
         Ok(out)
     }
 
-    /// States follow each other as the standard says, and no sooner.
+    /// States follow each other in the order of the standard, and not too early.
     fn follow_state(&mut self) -> Result<(), TestCaseError> {
         use SpaceWireState::{Connecting, ErrorReset, ErrorWait, Ready, Run, Started};
         let (before, after) = (self.state, self.port.port.state());
@@ -126,7 +127,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One bit period of a far end that sends what it is given, or NULL.
+    /// Runs one bit period with a far end that sends the characters of `next`, or NULL.
     fn exchange(
         &mut self,
         far: &mut FarEnd,
@@ -139,7 +140,7 @@ impl Bench {
         }
         let out = self.bit(far.send_bit(flip))?;
         if self.state == SpaceWireState::ErrorReset {
-            // The edges of a transmitter that turns off are no bits.
+            // Edges of a transmitter that turns off are not bits.
             return Ok(());
         }
         let before = far.heard.len();
@@ -150,8 +151,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Nothing but NULLs before Connecting, only FCTs more before Run, and N-Chars and FCTs within
-    /// their credit.
+    /// Before Connecting the port sends only NULLs; before Run it also sends FCTs; N-Chars and FCTs
+    /// stay within their credit.
     fn check_heard(
         &self,
         far: &FarEnd,
@@ -205,7 +206,7 @@ impl Bench {
         self.check_sent(&far)
     }
 
-    /// NULLs until the port is Connecting, FCTs until it runs.
+    /// Sends NULLs until the port is Connecting, then an FCT, until the port is in Run.
     fn connect(&mut self, far: &mut FarEnd) -> Result<(), TestCaseError> {
         for _ in 0..400 {
             if self.state == SpaceWireState::Run && far.is_free() {
@@ -221,7 +222,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Sends the characters, each as soon as its credit is there.
+    /// Sends the characters, each one as soon as there is credit for it.
     fn converse(
         &mut self,
         far: &mut FarEnd,
@@ -254,7 +255,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Breaks the connection; it ends within the disconnect time-out and a character.
+    /// Breaks the connection. It must end within 40 bits, more than the disconnect time-out.
     fn break_off(&mut self, far: &mut FarEnd, end: &Break) -> Result<(), TestCaseError> {
         let mut bits = 0;
         if let Break::Noise(noise) = end {
@@ -281,8 +282,8 @@ impl Bench {
         Ok(())
     }
 
-    /// What came is what was sent, in order, up to the character that the break left without
-    /// parity; a packet that it cut ends with EEP.
+    /// The port received what was sent, in order, up to the last character, whose parity may be
+    /// missing. A packet that was cut ends with EEP.
     fn check_received(
         &self,
         far: &FarEnd,
@@ -297,7 +298,7 @@ impl Bench {
         }
         let certain = far.sent.len().saturating_sub(1);
         prop_assert!(received.len() >= certain, "{} of {}", received.len(), far.sent.len());
-        // Noise may pass for what follows, its parity included.
+        // Noise may look like the next character, even with right parity.
         let common = if noise { certain } else { received.len().min(far.sent.len()) };
         prop_assert_eq!(&received[..common], &far.sent[..common]);
         let certain = codes.len().saturating_sub(1);
@@ -314,7 +315,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The far end heard consecutive characters, from the start of a packet on.
+    /// The far end received consecutive characters, starting with a new packet.
     fn check_sent(&mut self, far: &FarEnd) -> Result<(), TestCaseError> {
         let mut expected = None;
         for n_char in far.heard_n_chars() {
@@ -340,7 +341,7 @@ impl Bench {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
 
-    /// Connections with a far end that obeys the standard, each broken off in some way.
+    /// Connections with a far end that keeps the standard; each is broken in some way.
     #[test]
     fn random_signals(connections in prop::collection::vec(any_connection(), 1..6)) {
         let mut bench = Bench::new();

@@ -6,7 +6,7 @@ use spfe_link::spacewire::{DecodedCharacter, NChar, SpaceWirePort, SpaceWireStat
 
 type Link = Pair<64, 64>;
 
-/// The switch's ends of the links: port 1 and port 2.
+/// The two link ends of the switch: port 1 and port 2.
 struct Ends<'a> {
     ports: [&'a mut SpaceWirePort<64, 64>; 2],
     dropped: Vec<DiscardedPacket>,
@@ -40,7 +40,7 @@ impl SwitchPorts for Ends<'_> {
     }
 }
 
-/// One step of both links and of the switch; gives back what the far node got.
+/// Runs one step of both links and the switch. Returns what the far node received.
 fn step(near: &mut Link, far: &mut Link, router: &mut RoutingSwitch<3, 1>) -> Vec<NChar> {
     near.step();
     far.step();
@@ -68,7 +68,7 @@ fn packets_through_a_switch_and_a_link_that_fails() {
             }
         }
         if first == 20 {
-            // In the middle of the second packet, at the far link's pace.
+            // In the middle of the second packet, at the pace of the far link.
             while got.len() < 60 {
                 got.extend(step(&mut near, &mut far, &mut router));
             }

@@ -1,4 +1,4 @@
-//! Bits in the order of the wire, parity, data and strobe, the first NULL, errors of bits.
+//! Bits in the order of the wire, parity, data and strobe, the first NULL, bit errors.
 
 use spfe_link::spacewire::decode::CharacterDecoder;
 use spfe_link::spacewire::ds::{DsDecoder, DsEdge, DsEncoder, DsSignals};
@@ -46,7 +46,7 @@ fn first_null_on_data_and_strobe() {
 fn data_end_markers_and_time_code() {
     let bits = encoded(&[SpaceWireCharacter::Null, DATA_55, EOP]);
     assert_eq!(bits, ["01110100", "1010101010", "0101"]);
-    // The content of EOP and of EEP is odd, so the parity bit after it changes.
+    // The contents of EOP and EEP are odd, so the parity bit after them changes.
     assert_eq!(encoded(&[EOP, EEP, EOP]), ["0101", "1110", "1101"]);
     let time = SpaceWireCharacter::Broadcast(BroadcastCode::time(0x3f));
     assert_eq!(encoded(&[time]), ["01111011111100"]);
@@ -71,7 +71,7 @@ fn decoder_gives_back_what_was_encoded() {
     characters.extend((0..=255).map(|byte| SpaceWireCharacter::Broadcast(BroadcastCode(byte))));
     characters.push(SpaceWireCharacter::Null);
     let received = decoded(&encoded(&characters).concat());
-    // The last one waits for its parity.
+    // The last character waits for its parity.
     let good = characters[..characters.len() - 1].iter().map(|c| DecodedCharacter::Character(*c));
     assert_eq!(received, good.collect::<Vec<_>>());
 }
@@ -80,7 +80,7 @@ fn decoder_gives_back_what_was_encoded() {
 fn got_null_takes_nine_bits() {
     assert_eq!(decoded("01110100"), []);
     assert_eq!(decoded("01110100 0"), [DecodedCharacter::Character(SpaceWireCharacter::Null)]);
-    // Wherever in the stream the receiver comes in.
+    // The receiver may start anywhere in the stream.
     assert_eq!(
         decoded("10100 01110100 0"),
         [DecodedCharacter::Character(SpaceWireCharacter::Null)]
@@ -96,12 +96,12 @@ fn parity_error_keeps_the_character_back() {
     let good = "01110100 01110100 1010101010 0101 1100";
     let n_chars = [DATA_55, EOP].map(DecodedCharacter::Character);
     assert_eq!(decoded(good), [null, null, n_chars[0], n_chars[1]]);
-    // One bit of the data wrong: it is never handed on, nor is what follows.
+    // One wrong bit in the data: neither it nor what follows is delivered.
     assert_eq!(
         decoded("01110100 01110100 1011101010 0101 1100"),
         [null, null, DecodedCharacter::ParityError]
     );
-    // Its own parity bit wrong: that one covers the NULL before.
+    // A wrong parity bit: it covers the NULL before.
     assert_eq!(decoded("01110100 01110100 0010101010 0101"), [null, DecodedCharacter::ParityError]);
 }
 
@@ -114,8 +114,8 @@ fn each_single_bit_error_is_seen() {
         let mut bits: Vec<u8> = good.clone().into_bytes();
         bits[wrong] ^= 1;
         let received = decoded(core::str::from_utf8(&bits).unwrap());
-        // A wrong flag moves the boundaries of characters, so that the error may show later; no
-        // character before the wrong bit is changed.
+        // A wrong flag moves the character boundaries, so the error may show later. No character
+        // before the wrong bit changes.
         assert_ne!(received, decoded(&good), "bit {wrong}");
     }
 }
@@ -123,7 +123,7 @@ fn each_single_bit_error_is_seen() {
 #[test]
 fn escape_errors() {
     let null = DecodedCharacter::Character(SpaceWireCharacter::Null);
-    // ESC, then ESC (parity 0), EOP, EEP, then the parity and flag that release them.
+    // ESC followed by ESC (parity 0), EOP or EEP, then the parity and flag that release them.
     for bits in ["01110100 0111 0111 01", "01110100 0111 0101 11", "01110100 0111 0110 11"] {
         assert_eq!(decoded(bits), [null, DecodedCharacter::EscapeError], "{bits}");
     }
@@ -138,7 +138,7 @@ fn data_and_strobe_back() {
         assert_eq!(decoder.signals(encoder.bit(bit)), DsEdge::Bit(bit));
         assert_eq!(decoder.signals(encoder.signals()), DsEdge::None);
     }
-    // Both at once is no bit, and one at a time is how the transmitter turns off.
+    // Both signals at once are not a bit; one at a time is how the transmitter turns off.
     let now = encoder.signals();
     assert_eq!(decoder.signals(DsSignals { d: !now.d, s: !now.s }), DsEdge::Both);
     let mut before = encoder.signals();
