@@ -22,29 +22,29 @@
 //!
 //! let mut bytes = [0; 64];
 //! let mut memory = Ram { base: 0x4000_0000, word_bytes: 4, bytes: &mut bytes };
-//! let mut target = Target::new(Config { key: Some(0x20), ..Config::default() });
-//! let mut initiator = Initiator::<8>::new();
-//! let node = Node { key: 0x20, initiator: 0x67, ..Node::default() };
+//! let mut target = RmapTarget::new(RmapTargetConfig { key: Some(0x20), ..RmapTargetConfig::default() });
+//! let mut initiator = RmapInitiator::<8>::new();
+//! let node = RmapNode { key: 0x20, initiator: 0x67, ..RmapNode::default() };
 //! let (mut command, mut reply) = ([0; 64], [0; 64]);
 //! let (now_ns, timeout_ns) = (0, 1_000_000);
 //!
 //! // A verified, acknowledged write: the command goes out, its reply comes back.
-//! let write = Request::write(&[0xde, 0xad, 0xbe, 0xef]);
+//! let write = RmapRequest::write(&[0xde, 0xad, 0xbe, 0xef]);
 //! let sent = initiator
 //!     .begin(&node, 0x4000_0010, &write, now_ns, timeout_ns, &mut command)
 //!     .unwrap();
 //! let outcome = target
-//!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
+//!     .handle(&command[..sent.bytes], PacketEnd::Eop, &mut memory, |_| Ok(()), &mut reply)
 //!     .unwrap();
 //! let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
 //! assert_eq!((done.transaction, done.result), (sent.transaction, Ok(&[][..])));
 //!
 //! // A read: its reply carries the data.
 //! let sent = initiator
-//!     .begin(&node, 0x4000_0010, &Request::read(4), now_ns, timeout_ns, &mut command)
+//!     .begin(&node, 0x4000_0010, &RmapRequest::read(4), now_ns, timeout_ns, &mut command)
 //!     .unwrap();
 //! let outcome = target
-//!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
+//!     .handle(&command[..sent.bytes], PacketEnd::Eop, &mut memory, |_| Ok(()), &mut reply)
 //!     .unwrap();
 //! let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
 //! assert_eq!(done.result, Ok(&[0xde, 0xad, 0xbe, 0xef][..]));

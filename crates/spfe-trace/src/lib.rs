@@ -31,7 +31,7 @@
 //! let (mut listener, mut packets) = (LinkListener::new(&config), vec![]);
 //! for word in words {
 //!     listener.push(&[Some(word)], &mut |event| {
-//!         if let What::Packet(packet) = event.what {
+//!         if let TraceEventKind::Packet(packet) = event.what {
 //!             packets.push((packet.vc, packet.bytes.to_vec()));
 //!         }
 //!     });
