@@ -165,17 +165,6 @@ module spfe_tcp
   sid_t rx_snd_sid;
   seq_t rx_snd_nxt;
 
-  // Narrow builds leave the upper bytes of a beat alone.
-  logic [MacTxWidth-1:0] mac_tx_data;
-  logic [MacTxWidth/8-1:0] mac_tx_keep;
-  logic [TxMemAddrBits-1:0] mem_wr_addr, mem_rd_addr;
-  logic unused_bytes;
-  assign mac_tx_o.data = MacBits'(mac_tx_data);
-  assign mac_tx_o.keep = (MacBits / 8)'(mac_tx_keep);
-  assign mem_wr_o.addr = 32'(mem_wr_addr);
-  assign mem_rd_o = 32'(mem_rd_addr);
-  assign unused_bytes = ^{mac_rx_i, user_tx_i};
-
   // Address resolution.
   arp_query_t arp_query;
   logic arp_query_valid;
@@ -185,9 +174,8 @@ module spfe_tcp
   logic arp_update_valid, arp_update_ready;
 
   // Frames of ARP and ICMP to the MAC.
-  logic [MacTxWidth-1:0] net_data;
-  logic [MacTxWidth/8-1:0] net_keep;
-  logic net_valid, net_ready, net_last;
+  mac_beat_t net;
+  logic net_valid, net_ready;
 
   // Software.
   op_cmd_t op_cmd;
@@ -260,23 +248,15 @@ module spfe_tcp
     .clk_i,
     .rst_i(core_rst),
     .cfg_i(cfg),
-    .user_data_i(user_tx_i.data[UserTxWidth-1:0]),
-    .user_keep_i(user_tx_i.keep[UserTxWidth/8-1:0]),
+    .user_i(user_tx_i),
     .user_valid_i(user_tx_valid_i),
     .user_ready_o(user_tx_ready_o),
-    .user_last_i(user_tx_i.last),
-    .user_head_i(user_tx_i.head),
-    .mac_data_o(mac_tx_data),
-    .mac_keep_o(mac_tx_keep),
+    .mac_o(mac_tx_o),
     .mac_valid_o(mac_tx_valid_o),
     .mac_ready_i(mac_tx_ready_i),
-    .mac_last_o(mac_tx_o.last),
-    .mac_err_o(mac_tx_o.err),
-    .net_data_i(net_data),
-    .net_keep_i(net_keep),
+    .net_i(net),
     .net_valid_i(net_valid),
     .net_ready_o(net_ready),
-    .net_last_i(net_last),
     .hdr_cmd_i(hdr_cmd),
     .hdr_cmd_valid_i(hdr_cmd_valid),
     .hdr_cmd_ready_o(hdr_cmd_ready),
@@ -295,16 +275,14 @@ module spfe_tcp
     .rx_nxt_o(rx_snd_nxt),
     .rcv_sid_o(tx_rcv_sid),
     .rcv_nxt_i(tx_rcv_nxt),
+    .mem_wr_o,
     .mem_wr_valid_o,
     .mem_wr_ready_i,
-    .mem_wr_addr_o(mem_wr_addr),
-    .mem_wr_data_o(mem_wr_o.data),
-    .mem_wr_mask_o(mem_wr_o.mask),
+    .mem_rd_o,
     .mem_rd_valid_o,
     .mem_rd_ready_i,
-    .mem_rd_addr_o(mem_rd_addr),
+    .mem_rsp_i,
     .mem_rsp_valid_i,
-    .mem_rsp_data_i(mem_rsp_i),
     .event_o(tx_event),
     .event_valid_o(tx_event_valid),
     .count_o(count.tx)
@@ -382,16 +360,11 @@ module spfe_tcp
     .rst_i(core_rst),
     .tick_i,
     .cfg_i(cfg),
-    .mac_rx_data_i(mac_rx_i.data[MacRxWidth-1:0]),
-    .mac_rx_keep_i(mac_rx_i.keep[MacRxWidth/8-1:0]),
-    .mac_rx_valid_i,
-    .mac_rx_last_i(mac_rx_i.last),
-    .mac_rx_err_i(mac_rx_i.err),
-    .net_data_o(net_data),
-    .net_keep_o(net_keep),
+    .mac_i(mac_rx_i),
+    .mac_valid_i(mac_rx_valid_i),
+    .net_o(net),
     .net_valid_o(net_valid),
     .net_ready_i(net_ready),
-    .net_last_o(net_last),
     .query_i(arp_query),
     .query_valid_i(arp_query_valid),
     .answer_o(arp_answer),

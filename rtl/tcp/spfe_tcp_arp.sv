@@ -17,9 +17,7 @@ module spfe_tcp_arp
   /// DEFEND_INTERVAL of RFC 5227 in ticks; the default is 10 s at one tick per millisecond.
   parameter int unsigned DefendTicks = 10_000
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// One-cycle pulse per tick.
   input logic tick_i,

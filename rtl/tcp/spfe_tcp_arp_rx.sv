@@ -8,9 +8,7 @@ module spfe_tcp_arp_rx
   /// Number of virtual interfaces, 1 to MaxVifs.
   parameter int unsigned VifCount = 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,

@@ -12,9 +12,7 @@ module spfe_tcp_arp_seek
   /// Width of an entry number; derived.
   localparam int unsigned IndexBits = $clog2(ArpEntries)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Query for a MAC address; from the engine.
   input arp_query_t query_i,

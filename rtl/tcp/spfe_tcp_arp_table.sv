@@ -12,7 +12,6 @@ module spfe_tcp_arp_table
   /// 1: refresh known addresses after cfg.arp_refresh ticks.
   parameter bit Refresh = 1'b1
 ) (
-  /// Clock.
   input logic clk_i,
   /// Synchronous reset, active high; clears the table.
   input logic rst_i,

@@ -13,9 +13,7 @@ module spfe_tcp_eng_arp
   /// Width of a session number; derived.
   localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Virtual interfaces (tcp_cfg_t).
   input vif_cfg_t [MaxVifs-1:0] vif_i,

@@ -9,7 +9,6 @@ module spfe_tcp_eng_cc
   /// 1: congestion control; 0: all outputs are 0.
   parameter bit CongestionControl = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
   /// An event is decided in this cycle.
   input logic decide_i,

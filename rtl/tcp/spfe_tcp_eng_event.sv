@@ -10,9 +10,7 @@ module spfe_tcp_eng_event
   /// 1: raise EvStatus at each state change of a session.
   parameter bit StatusEvents = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A decision is committed; only while idle_o is high.
   input logic valid_i,

@@ -13,9 +13,7 @@ module spfe_tcp_eng_find
   /// Width of a session number; derived.
   localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// One-cycle pulse per tick.
   input logic tick_i,

@@ -8,7 +8,6 @@ module spfe_tcp_eng_finish
   /// 1: the congestion window limits sending.
   parameter bit CongestionControl = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
   /// An event is decided in this cycle.
   input logic decide_i,

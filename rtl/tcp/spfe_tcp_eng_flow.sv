@@ -13,9 +13,7 @@ module spfe_tcp_eng_flow
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Initialisation after reset is running; no event may start.
   input logic init_i,

@@ -6,9 +6,7 @@
 module spfe_tcp_eng_mix
   import spfe_tcp_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Starts a computation. The inputs below must be stable until done_o.
   input logic start_i,

@@ -9,9 +9,7 @@ module spfe_tcp_eng_op
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Operation; from the registers.
   input op_cmd_t op_i,

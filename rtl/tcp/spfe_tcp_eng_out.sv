@@ -10,9 +10,7 @@ module spfe_tcp_eng_out
   /// 1: the congestion window limits sending.
   parameter bit CongestionControl = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A decision is committed.
   input logic valid_i,

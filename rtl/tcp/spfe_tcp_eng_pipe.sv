@@ -27,9 +27,7 @@ module spfe_tcp_eng_pipe
   /// Width of a session number; derived.
   localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,

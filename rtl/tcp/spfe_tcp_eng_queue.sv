@@ -7,9 +7,7 @@ module spfe_tcp_eng_queue #(
   /// Width of a session number; derived.
   localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A session needs service; it enters the queue one cycle later.
   input logic push_i,

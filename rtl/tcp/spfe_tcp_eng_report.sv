@@ -8,9 +8,7 @@ module spfe_tcp_eng_report
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Report from the transmitter.
   input tx_done_t done_i,

@@ -11,9 +11,7 @@ module spfe_tcp_eng_state
   /// Width of a session number; derived.
   localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Initialisation after reset is running; no event may start.
   output logic init_o,

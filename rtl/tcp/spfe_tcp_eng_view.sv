@@ -9,9 +9,7 @@ module spfe_tcp_eng_view
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Requested session; a number out of range shows session 0.
   input sid_t sid_i,

@@ -23,9 +23,7 @@ module spfe_tcp_engine
   /// 1: acknowledge each data segment at once; 0: delay acknowledgements.
   parameter bit InstantAck = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// One-cycle pulse per tick, the unit of all timers; from outside the core.
   input logic tick_i,

@@ -19,9 +19,7 @@ module spfe_tcp_icmp
   /// Address width of each half; derived.
   localparam int unsigned AddrBits = $clog2(Depth)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,

@@ -8,9 +8,7 @@ module spfe_tcp_icmp_sum
   /// Words per beat: 1 or 2.
   parameter int unsigned Lanes = 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A frame starts with the words of this cycle.
   input logic start_i,

@@ -4,6 +4,7 @@
 module spfe_tcp_net
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Width of the receive MAC stream in bits: 32 or 64.
   parameter int unsigned MacRxWidth = 32,
@@ -24,33 +25,21 @@ module spfe_tcp_net
   /// Largest IP packet in bytes.
   parameter int unsigned Mtu = 1500
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// One-cycle pulse per tick.
   input logic tick_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
 
-  /// Received frame without preamble and FCS; from the MAC, which cannot be stalled.
-  input logic [MacRxWidth-1:0] mac_rx_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
-  input logic mac_rx_valid_i,
-  /// Last beat of the frame.
-  input logic mac_rx_last_i,
-  /// With mac_rx_last_i: the FCS was wrong.
-  input logic mac_rx_err_i,
+  /// Received frames; from the MAC, which cannot be stalled.
+  input mac_beat_t mac_i,
+  input logic mac_valid_i,
 
-  /// Frame of at least 60 bytes to the transmitter; valid stays high within a frame.
-  output logic [MacTxWidth-1:0] net_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacTxWidth/8-1:0] net_keep_o,
+  /// Frames of at least 60 bytes to the transmitter; valid stays high within a frame.
+  output mac_beat_t net_o,
   output logic net_valid_o,
   input logic net_ready_i,
-  /// Last beat of the frame.
-  output logic net_last_o,
 
   /// Query for the MAC address of a next hop; from the engine.
   input arp_query_t query_i,
@@ -107,11 +96,8 @@ module spfe_tcp_net
     .clk_i,
     .rst_i,
     .cfg_i(cfg_q),
-    .mac_data_i(mac_rx_data_i),
-    .mac_keep_i(mac_rx_keep_i),
-    .mac_valid_i(mac_rx_valid_i),
-    .mac_last_i(mac_rx_last_i),
-    .mac_err_i(mac_rx_err_i),
+    .mac_i,
+    .mac_valid_i,
     .start_o(start),
     .word_valid_o(word_valid),
     .word_pos_o(word_pos),
@@ -236,11 +222,9 @@ module spfe_tcp_net
     .rd_odd_o(rd_odd),
     .rd_even_i(rd_even_word),
     .rd_odd_i(rd_odd_word),
-    .net_data_o,
-    .net_keep_o,
+    .net_o,
     .net_valid_o,
-    .net_ready_i,
-    .net_last_o
+    .net_ready_i
   );
 
   assign count_o.arp_rx = arp_rx_valid;

@@ -5,6 +5,7 @@
 module spfe_tcp_net_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacRxWidth = 32,
@@ -13,21 +14,13 @@ module spfe_tcp_net_rx
   /// Words per beat; derived.
   localparam int unsigned Lanes = MacRxWidth / 32
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
-  /// Received frame without preamble and FCS; from the MAC.
-  input logic [MacRxWidth-1:0] mac_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacRxWidth/8-1:0] mac_keep_i,
+  /// Received frames; from the MAC.
+  input mac_beat_t mac_i,
   input logic mac_valid_i,
-  /// Last beat of the frame.
-  input logic mac_last_i,
-  /// With mac_last_i: the FCS was wrong.
-  input logic mac_err_i,
   /// A frame starts with the words of this cycle, which may be only a tag.
   output logic start_o,
   /// The lane carries a word.
@@ -53,10 +46,10 @@ module spfe_tcp_net_rx
   ) i_front (
     .clk_i,
     .rst_i,
-    .data_i(mac_data_i),
-    .keep_i(mac_keep_i),
+    .data_i(mac_i.data[MacRxWidth-1:0]),
+    .keep_i(mac_i.keep[MacRxWidth/8-1:0]),
     .valid_i(mac_valid_i),
-    .last_i(mac_last_i),
+    .last_i(mac_i.last),
     .word_valid_o(valid),
     .word_index_o(unused_index),
     .word_data_o(data),
@@ -77,14 +70,14 @@ module spfe_tcp_net_rx
 
   // A tag always fills the last lane of its beat, so it changes no other word number of that beat.
   logic is_tag;
-  assign is_tag = mac_valid_i && mac_keep_i[4*(Lanes-1)] && !valid[Lanes-1];
+  assign is_tag = mac_valid_i && mac_i.keep[4*(Lanes-1)] && !valid[Lanes-1];
 
   always_comb begin
     pos_t pos;
     pos = start ? '0 : next_q;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
       pos_d[lane] = pos;
-      if (mac_keep_i[4*lane] && pos != '1) pos = pos + 1'b1;
+      if (mac_i.keep[4*lane] && pos != '1) pos = pos + 1'b1;
     end
     next_d = is_tag ? pos_t'(3) : pos;
   end
@@ -96,8 +89,8 @@ module spfe_tcp_net_rx
     data_q <= data;
     bytes_q <= bytes;
     start_q <= start;
-    last_q <= mac_valid_i && mac_last_i;
-    err_q <= mac_err_i;
+    last_q <= mac_valid_i && mac_i.last;
+    err_q <= mac_i.err;
     tagged_q <= has_tag;
     tag_q <= tag;
     if (rst_i) begin
@@ -164,5 +157,5 @@ module spfe_tcp_net_rx
 
   // Only part of the configuration is used, and only the VLAN identifier of the tag.
   logic unused;
-  assign unused = ^{cfg_i, tag_q[15:12], unused_index};
+  assign unused = ^{cfg_i, mac_i, tag_q[15:12], unused_index};
 endmodule

@@ -5,6 +5,7 @@
 module spfe_tcp_net_tx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacTxWidth = 32,
@@ -13,9 +14,7 @@ module spfe_tcp_net_tx
   /// Words per beat; derived.
   localparam int unsigned Lanes = MacTxWidth / 32
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
@@ -40,14 +39,10 @@ module spfe_tcp_net_tx
   input logic [31:0] rd_even_i,
   /// Odd word, in the next cycle.
   input logic [31:0] rd_odd_i,
-  /// Frame data to the transmitter; first byte in bits 7:0.
-  output logic [MacTxWidth-1:0] net_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacTxWidth/8-1:0] net_keep_o,
+  /// Frames to the transmitter.
+  output mac_beat_t net_o,
   output logic net_valid_o,
-  input logic net_ready_i,
-  /// Last beat of the frame.
-  output logic net_last_o
+  input logic net_ready_i
 );
   localparam logic [15:0] ArpBytes = 16'd28;
 
@@ -308,9 +303,12 @@ module spfe_tcp_net_tx
   // cycle counts.
   assign count_reply_o = rd_en_o && final_beat;
   assign echo_done_o = count_reply_o || (echo_valid_i && state_q == Idle && !cfg_i.enable);
-  assign net_data_o = out.data;
-  assign net_keep_o = out.keep;
-  assign net_last_o = out.last;
+  assign net_o = '{
+      data: MacBits'(out.data),
+      keep: (MacBits / 8)'(out.keep),
+      last: out.last,
+      err: 1'b0
+    };
 
   // The configuration is used in part.
   logic unused;
@@ -319,7 +317,7 @@ module spfe_tcp_net_tx
 `ifndef SYNTHESIS
   logic inside_q;  // a frame is in progress
   always_ff @(posedge clk_i) begin
-    inside_q <= !rst_i && (net_valid_o && net_ready_i ? !net_last_o : inside_q);
+    inside_q <= !rst_i && (net_valid_o && net_ready_i ? !net_o.last : inside_q);
     if (!rst_i)
       a_gap :
       assert (!inside_q || net_valid_o)

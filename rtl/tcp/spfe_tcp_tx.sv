@@ -5,6 +5,7 @@
 module spfe_tcp_tx
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
@@ -27,42 +28,25 @@ module spfe_tcp_tx
   /// 1: pad frames to 60 bytes; 0: the MAC pads.
   parameter bit MacPad = 1'b1
 ) (
-  /// Clock.
   input logic clk_i,
   /// Synchronous reset, active high; closes all sessions.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
 
-  /// Message data from the user: first byte in bits 7:0, all beats full except the last.
-  input logic [UserWidth-1:0] user_data_i,
-  /// Valid bytes of the beat.
-  input logic [UserWidth/8-1:0] user_keep_i,
-  /// Last beat of the message.
-  input logic user_last_i,
-  /// With the first beat: session and what is known of the message.
-  input user_head_t user_head_i,
+  /// Messages from the user.
+  input user_tx_beat_t user_i,
   input logic user_valid_i,
   output logic user_ready_o,
 
-  /// Frame data to the MAC, without preamble and FCS; first byte in bits 7:0.
-  output logic [MacWidth-1:0] mac_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacWidth/8-1:0] mac_keep_o,
-  /// Last beat of the frame.
-  output logic mac_last_o,
-  /// With mac_last_o: the MAC must invalidate the frame.
-  output logic mac_err_o,
+  /// Frames to the MAC; valid stays high within a frame.
+  output mac_beat_t mac_o,
   /// A beat is offered; stays high until the end of the frame.
   output logic mac_valid_o,
   input logic mac_ready_i,
 
-  /// Frame data from ARP and ICMP; valid stays high within a frame.
-  input logic [MacWidth-1:0] net_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacWidth/8-1:0] net_keep_i,
-  /// Last beat of the frame.
-  input logic net_last_i,
+  /// Frames of ARP and ICMP; valid stays high within a frame.
+  input mac_beat_t net_i,
   input logic net_valid_i,
   output logic net_ready_o,
 
@@ -98,21 +82,17 @@ module spfe_tcp_tx
   /// RCV.NXT of rcv_sid_o, in the same cycle; from the receiver.
   input seq_t rcv_nxt_i,
 
-  /// Word address of a write to the ring memory.
-  output logic [MemAddrBits-1:0] mem_wr_addr_o,
-  /// Data of the write.
-  output logic [127:0] mem_wr_data_o,
-  /// Byte enables of the write.
-  output logic [15:0] mem_wr_mask_o,
+  /// Write to the ring memory.
+  output mem_write_t mem_wr_o,
   output logic mem_wr_valid_o,
   /// Memory accepts the write; every later read must return it.
   input logic mem_wr_ready_i,
   /// Word address of a read of the ring memory.
-  output logic [MemAddrBits-1:0] mem_rd_addr_o,
+  output logic [31:0] mem_rd_o,
   output logic mem_rd_valid_o,
   input logic mem_rd_ready_i,
   /// Read data; answers come in order, with any latency.
-  input logic [127:0] mem_rsp_data_i,
+  input logic [127:0] mem_rsp_i,
   input logic mem_rsp_valid_i,
 
   /// Event to the user.
@@ -184,7 +164,7 @@ module spfe_tcp_tx
     .rx_nxt_o,
     .cmd_sid_i(cmd_sid),
     .cmd_nxt_o(cmd_nxt),
-    .user_sid_i(user_head_i.sid),
+    .user_sid_i(user_i.head.sid),
     .user_written_o(user_written),
     .gen_o(gen)
   );
@@ -215,10 +195,7 @@ module spfe_tcp_tx
     .rst_i,
     .mss_i(cfg_q.mss),
     .ring_refuse_i(cfg_q.ring_refuse),
-    .user_data_i,
-    .user_keep_i,
-    .user_last_i,
-    .user_head_i,
+    .user_i,
     .user_valid_i,
     .user_ready_o,
     .go_i(go),
@@ -251,9 +228,7 @@ module spfe_tcp_tx
     .refused_ready_i(refused_ready),
     .pushed_o(pushed),
     .popped_o(popped),
-    .mem_wr_addr_o,
-    .mem_wr_data_o,
-    .mem_wr_mask_o,
+    .mem_wr_o,
     .mem_wr_valid_o,
     .mem_wr_ready_i
   );
@@ -322,20 +297,15 @@ module spfe_tcp_tx
     .rcv_nxt_i,
     .pushed_i(pushed),
     .popped_i(popped),
-    .mem_rd_addr_o,
+    .mem_rd_o,
     .mem_rd_valid_o,
     .mem_rd_ready_i,
-    .mem_rsp_data_i,
+    .mem_rsp_i,
     .mem_rsp_valid_i,
-    .net_data_i,
-    .net_keep_i,
-    .net_last_i,
+    .net_i,
     .net_valid_i,
     .net_ready_o,
-    .mac_data_o,
-    .mac_keep_o,
-    .mac_last_o,
-    .mac_err_o,
+    .mac_o,
     .mac_valid_o,
     .mac_ready_i,
     .aborted_o(aborted),
@@ -383,7 +353,7 @@ module spfe_tcp_tx
 
   tx_count_t count_q;
   always_ff @(posedge clk_i) begin
-    count_q.frames <= mac_valid_o && mac_ready_i && mac_last_o;
+    count_q.frames <= mac_valid_o && mac_ready_i && mac_o.last;
     count_q.live <= count_live;
     count_q.deferred <= count_deferred;
     count_q.command <= count_command;

@@ -16,9 +16,7 @@ module spfe_tcp_tx_cmd
   /// Longest segment in bytes.
   parameter int unsigned Size = 1460
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Value of the MSS option; from the configuration.
   input logic [15:0] mss_i,
@@ -64,11 +62,11 @@ module spfe_tcp_tx_cmd
   /// Number of writes accepted by the memory, modulo 256; from the ring writer.
   input logic [7:0] popped_i,
   /// Word address of a read of the ring memory.
-  output logic [MemAddrBits-1:0] mem_rd_addr_o,
+  output logic [31:0] mem_rd_o,
   output logic mem_rd_valid_o,
   input logic mem_rd_ready_i,
   /// Read data; answers come in order, with any latency.
-  input logic [127:0] mem_rsp_data_i,
+  input logic [127:0] mem_rsp_i,
   input logic mem_rsp_valid_i
 );
   typedef enum logic [2:0] {
@@ -115,11 +113,11 @@ module spfe_tcp_tx_cmd
     .give_i(load && next_long_q),
     .pushed_i,
     .popped_i,
-    .mem_addr_o(mem_rd_addr_o),
-    .mem_valid_o(mem_rd_valid_o),
-    .mem_ready_i(mem_rd_ready_i),
-    .rsp_data_i(mem_rsp_data_i),
-    .rsp_valid_i(mem_rsp_valid_i),
+    .mem_rd_o,
+    .mem_rd_valid_o,
+    .mem_rd_ready_i,
+    .mem_rsp_i,
+    .mem_rsp_valid_i,
     .chunk_o(read_chunk),
     .chunk_valid_o(read_valid),
     .chunk_ready_i(chunk_ready_i && !cmd_q.flags.syn)

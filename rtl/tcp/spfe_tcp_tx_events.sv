@@ -5,9 +5,7 @@ module spfe_tcp_tx_events
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A frame was aborted; one cycle, at least two cycles apart.
   input logic aborted_i,

@@ -13,9 +13,7 @@ module spfe_tcp_tx_fifo #(
   /// Width of a byte count of one chunk; derived.
   localparam int unsigned ChunkBits = $clog2(MacBytes) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A beat is written.
   input logic valid_i,

@@ -9,9 +9,7 @@ module spfe_tcp_tx_finish
   /// 1: set PSH in every live segment.
   parameter bit Push = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
   /// outcome_i is valid: the sender has completed a message.

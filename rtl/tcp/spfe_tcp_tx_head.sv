@@ -14,9 +14,7 @@ module spfe_tcp_tx_head
   /// 1: set PSH in every live segment.
   parameter bit Push = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,

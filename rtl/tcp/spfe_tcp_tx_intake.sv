@@ -5,6 +5,7 @@
 module spfe_tcp_tx_intake
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
@@ -23,23 +24,15 @@ module spfe_tcp_tx_intake
   /// Bytes per chunk; derived.
   localparam int unsigned MacBytes = MacWidth / 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Longest message in bytes; from the configuration, at most Mss.
   input logic [15:0] mss_i,
   /// 1: refuse a message that finds no room in the ring; 0: stall it.
   input logic ring_refuse_i,
 
-  /// Message data from the user; first byte in bits 7:0.
-  input logic [UserWidth-1:0] user_data_i,
-  /// Valid bytes of the beat; examined only with user_last_i.
-  input logic [UserBytes-1:0] user_keep_i,
-  /// Last beat of the message.
-  input logic user_last_i,
-  /// With the first beat: session and what is known of the message.
-  input user_head_t user_head_i,
+  /// Messages from the user.
+  input user_tx_beat_t user_i,
   input logic user_valid_i,
   output logic user_ready_o,
 
@@ -51,7 +44,7 @@ module spfe_tcp_tx_intake
   input logic [SessionCount-1:0] room_i,
   /// Generation bit of each session; toggles when it is opened.
   input logic [SessionCount-1:0] gen_i,
-  /// End of the data in the ring of the session in user_head_i.
+  /// End of the data in the ring of the session in user_i.head.
   input seq_t written_i,
   /// Request to advance written over a whole message.
   output state_req_t req_o,
@@ -99,12 +92,8 @@ module spfe_tcp_tx_intake
   output logic [7:0] pushed_o,
   /// Number of writes accepted by the memory, modulo 256.
   output logic [7:0] popped_o,
-  /// Word address of a write to the ring memory.
-  output logic [MemAddrBits-1:0] mem_wr_addr_o,
-  /// Data of the write.
-  output logic [127:0] mem_wr_data_o,
-  /// Byte enables of the write.
-  output logic [15:0] mem_wr_mask_o,
+  /// Write to the ring memory.
+  output mem_write_t mem_wr_o,
   output logic mem_wr_valid_o,
   input logic mem_wr_ready_i
 );
@@ -116,6 +105,9 @@ module spfe_tcp_tx_intake
   desc_t desc;
   logic [15:0] total;
   sum_t sum;
+  logic unused_bits;
+
+  assign unused_bits = ^user_i;
 
   spfe_tcp_tx_user #(
     .SessionCount(SessionCount),
@@ -127,9 +119,9 @@ module spfe_tcp_tx_intake
     .rst_i,
     .mss_i,
     .ring_refuse_i,
-    .keep_i(user_keep_i),
-    .last_i(user_last_i),
-    .head_i(user_head_i),
+    .keep_i(user_i.keep[UserBytes-1:0]),
+    .last_i(user_i.last),
+    .head_i(user_i.head),
     .valid_i(user_valid_i),
     .ready_o(user_ready_o),
     .go_i,
@@ -167,7 +159,7 @@ module spfe_tcp_tx_intake
 
   always_comb begin
     for (int unsigned i = 0; i < UserBytes; i++) begin
-      beat_data[i*8+:8] = i < 32'(beat_bytes) ? user_data_i[i*8+:8] : 8'd0;
+      beat_data[i*8+:8] = i < 32'(beat_bytes) ? user_i.data[i*8+:8] : 8'd0;
     end
   end
 
@@ -237,17 +229,15 @@ module spfe_tcp_tx_intake
     .valid_i(beat_valid && (beat_ring || beat_last)),
     .first_i(beat_first),
     .last_i(beat_last),
-    .sid_i(user_head_i.sid),
+    .sid_i(user_i.head.sid),
     .seq_i(first_seq),
     .data_i(beat_data),
     .bytes_i(beat_ring ? beat_bytes : '0),
     .room_o(ring_room),
     .pushed_o,
     .popped_o,
-    .mem_valid_o(mem_wr_valid_o),
-    .mem_ready_i(mem_wr_ready_i),
-    .mem_addr_o(mem_wr_addr_o),
-    .mem_data_o(mem_wr_data_o),
-    .mem_mask_o(mem_wr_mask_o)
+    .mem_wr_o,
+    .mem_wr_valid_o,
+    .mem_wr_ready_i
   );
 endmodule

@@ -2,15 +2,15 @@
 
 /// Output stage of the sender: the register before the MAC, and the frames of ARP and ICMP, which
 /// are passed through and padded.
-module spfe_tcp_tx_mac #(
+module spfe_tcp_tx_mac
+  import spfe_tcp_io_pkg::*;
+#(
   /// Bytes per beat: 4 or 8.
   parameter int unsigned MacBytes = 4,
   /// 1: pad frames of ARP and ICMP to 60 bytes.
   parameter bit MacPad = 1'b1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
   /// While idle: the frame of a session starts.
@@ -36,22 +36,12 @@ module spfe_tcp_tx_mac #(
   /// The output register accepts a beat in this cycle.
   output logic adv_o,
 
-  /// Frame data from ARP and ICMP; valid stays high within a frame.
-  input logic [MacBytes*8-1:0] net_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacBytes-1:0] net_keep_i,
-  /// Last beat of the frame.
-  input logic net_last_i,
+  /// Frames of ARP and ICMP; valid stays high within a frame.
+  input mac_beat_t net_i,
   input logic net_valid_i,
 
-  /// Frame data to the MAC; valid stays high within a frame.
-  output logic [MacBytes*8-1:0] mac_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacBytes-1:0] mac_keep_o,
-  /// Last beat of the frame.
-  output logic mac_last_o,
-  /// With mac_last_o: the MAC must invalidate the frame.
-  output logic mac_err_o,
+  /// Frames to the MAC; valid stays high within a frame.
+  output mac_beat_t mac_o,
   output logic mac_valid_o,
   input logic mac_ready_i
 );
@@ -75,30 +65,38 @@ module spfe_tcp_tx_mac #(
   state_e state_q, state_d, net_state;
   beat_t mac_q, mac_d, net_beat;
   logic valid_q, valid_d;
+  logic unused_bits;
+
+  assign unused_bits = ^net_i;
 
   assign adv_o = !valid_q || mac_ready_i;
   assign idle_o = state_q == Idle;
   assign frame_o = state_q == Frame;
   assign net_o = state_q == Net;
-  assign {mac_err_o, mac_last_o, mac_keep_o, mac_data_o} = mac_q;
+  assign mac_o = '{
+      data: MacBits'(mac_q.data),
+      keep: (MacBits / 8)'(mac_q.keep),
+      last: mac_q.last,
+      err: mac_q.err
+    };
   assign mac_valid_o = valid_q;
 
   // Next beat and state of a frame of ARP or ICMP.
   always_comb begin
     net_beat.err = 1'b0;
-    net_beat.keep = net_keep_i;
-    net_beat.last = net_last_i;
+    net_beat.keep = net_i.keep[MacBytes-1:0];
+    net_beat.last = net_i.last;
     for (int unsigned i = 0; i < MacBytes; i++) begin
-      net_beat.data[i*8+:8] = net_keep_i[i] ? net_data_i[i*8+:8] : 8'd0;
+      net_beat.data[i*8+:8] = net_i.keep[i] ? net_i.data[i*8+:8] : 8'd0;
     end
-    net_state = state_q == Idle && !net_valid_i ? Idle : net_last_i && net_valid_i ? Idle : Net;
-    if (MacPad && net_valid_i && net_last_i) begin
+    net_state = state_q == Idle && !net_valid_i ? Idle : net_i.last && net_valid_i ? Idle : Net;
+    if (MacPad && net_valid_i && net_i.last) begin
       if (state_q == Idle || beat_i < PadBeat) begin
         net_beat.keep = '1;
         net_beat.last = 1'b0;
         net_state = NetPad;
       end else if (beat_i == PadBeat) begin
-        net_beat.keep = net_keep_i | PadKeep;
+        net_beat.keep = net_i.keep[MacBytes-1:0] | PadKeep;
       end
     end
   end

@@ -8,7 +8,6 @@ module spfe_tcp_tx_merge #(
   /// 32-bit words per beat; derived.
   localparam int unsigned Lanes = MacBytes / 4
 ) (
-  /// Clock.
   input logic clk_i,
   /// First words of a frame; first byte in bits 31:24.
   input logic [Lanes-1:0][31:0] start_words_i,

@@ -6,9 +6,7 @@ module spfe_tcp_tx_message
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
   /// Description of the message.

@@ -5,6 +5,7 @@
 module spfe_tcp_tx_out
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
@@ -25,9 +26,7 @@ module spfe_tcp_tx_out
   /// Bytes per beat; derived.
   localparam int unsigned MacBytes = MacWidth / 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
@@ -111,30 +110,20 @@ module spfe_tcp_tx_out
   /// Number of writes accepted by the ring memory, modulo 256.
   input logic [7:0] popped_i,
   /// Word address of a read of the ring memory.
-  output logic [MemAddrBits-1:0] mem_rd_addr_o,
+  output logic [31:0] mem_rd_o,
   output logic mem_rd_valid_o,
   input logic mem_rd_ready_i,
   /// Read data; answers come in order, with any latency.
-  input logic [127:0] mem_rsp_data_i,
+  input logic [127:0] mem_rsp_i,
   input logic mem_rsp_valid_i,
 
-  /// Frame data from ARP and ICMP; valid stays high within a frame.
-  input logic [MacWidth-1:0] net_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacBytes-1:0] net_keep_i,
-  /// Last beat of the frame.
-  input logic net_last_i,
+  /// Frames of ARP and ICMP; valid stays high within a frame.
+  input mac_beat_t net_i,
   input logic net_valid_i,
   output logic net_ready_o,
 
-  /// Frame data to the MAC; valid stays high within a frame.
-  output logic [MacWidth-1:0] mac_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacBytes-1:0] mac_keep_o,
-  /// Last beat of the frame.
-  output logic mac_last_o,
-  /// With mac_last_o: the MAC must invalidate the frame.
-  output logic mac_err_o,
+  /// Frames to the MAC; valid stays high within a frame.
+  output mac_beat_t mac_o,
   output logic mac_valid_o,
   input logic mac_ready_i,
   /// A live frame was aborted.
@@ -186,10 +175,10 @@ module spfe_tcp_tx_out
     .done_ready_i(cmd_done_ready_i),
     .pushed_i,
     .popped_i,
-    .mem_rd_addr_o,
+    .mem_rd_o,
     .mem_rd_valid_o,
     .mem_rd_ready_i,
-    .mem_rsp_data_i,
+    .mem_rsp_i,
     .mem_rsp_valid_i
   );
   assign cmd_sid_o = seg.cmd.sid;
@@ -247,12 +236,8 @@ module spfe_tcp_tx_out
   );
 
   // ---- sender
-  localparam int unsigned BeatBits = MacWidth + MacBytes + 2;
+  mac_beat_t [OutputPipe:0] pipe;
   logic [OutputPipe:0] pipe_valid, pipe_ready;
-  logic [OutputPipe:0][BeatBits-1:0] pipe;
-  logic out_last, out_err;
-  logic [MacWidth-1:0] out_data;
-  logic [MacBytes-1:0] out_keep;
 
   spfe_tcp_tx_send #(
     .SessionCount(SessionCount),
@@ -281,9 +266,7 @@ module spfe_tcp_tx_out
     .cmd_data_i(chunk),
     .cmd_data_valid_i(chunk_valid),
     .cmd_data_ready_o(chunk_ready),
-    .net_data_i,
-    .net_keep_i,
-    .net_last_i,
+    .net_i,
     .net_valid_i,
     .net_ready_o,
     .idle_o(idle),
@@ -307,10 +290,7 @@ module spfe_tcp_tx_out
     .outcome_room_i,
     .finish_idle_i,
     .finish_clear_i,
-    .mac_data_o(out_data),
-    .mac_keep_o(out_keep),
-    .mac_last_o(out_last),
-    .mac_err_o(out_err),
+    .mac_o(pipe[0]),
     .mac_valid_o(pipe_valid[0]),
     .mac_ready_i(pipe_ready[0]),
     .aborted_o,
@@ -318,10 +298,9 @@ module spfe_tcp_tx_out
   );
 
   // ---- output registers
-  assign pipe[0] = {out_err, out_last, out_keep, out_data};
   for (genvar i = 0; i < OutputPipe; i++) begin : gen_pipe
     spfe_slice #(
-      .Width(BeatBits)
+      .Width($bits(mac_beat_t))
     ) i_slice (
       .clk_i,
       .rst_i,
@@ -335,5 +314,5 @@ module spfe_tcp_tx_out
   end
   assign mac_valid_o = pipe_valid[OutputPipe];
   assign pipe_ready[OutputPipe] = mac_ready_i;
-  assign {mac_err_o, mac_last_o, mac_keep_o, mac_data_o} = pipe[OutputPipe];
+  assign mac_o = pipe[OutputPipe];
 endmodule

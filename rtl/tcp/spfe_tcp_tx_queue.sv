@@ -7,7 +7,6 @@ module spfe_tcp_tx_queue
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
   /// Synchronous reset, active high; empties the queue.
   input logic rst_i,

@@ -15,9 +15,7 @@ module spfe_tcp_tx_read
   /// Longest segment in bytes.
   parameter int unsigned Size = 1460
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
   /// Start reading a segment. Allowed only while busy_o is low and at most one earlier segment is
@@ -35,15 +33,13 @@ module spfe_tcp_tx_read
   /// Number of writes accepted by the memory, modulo 256; from the ring writer.
   input logic [7:0] popped_i,
 
-  /// A read is requested.
-  output logic mem_valid_o,
-  input logic mem_ready_i,
-  /// Word address.
-  output logic [MemAddrBits-1:0] mem_addr_o,
-  /// Read data is valid; answers come in order.
-  input logic rsp_valid_i,
-  /// Read data.
-  input logic [127:0] rsp_data_i,
+  /// Word address of a read of the ring memory.
+  output logic [31:0] mem_rd_o,
+  output logic mem_rd_valid_o,
+  input logic mem_rd_ready_i,
+  /// Read data; answers come in order, with any latency.
+  input logic [127:0] mem_rsp_i,
+  input logic mem_rsp_valid_i,
 
   /// Output the chunks of the next buffered segment; not before the previous one has been output.
   input logic give_i,
@@ -86,9 +82,9 @@ module spfe_tcp_tx_read
 
   assign missing = mark_q - popped_i;
   assign early = missing != '0 && !missing[7];
-  assign mem_valid_o = state_q == Read && words_q != '0 && credit_q != '0;
-  assign mem_addr_o = {idx_q, word_q};
-  assign ask = mem_valid_o && mem_ready_i;
+  assign mem_rd_valid_o = state_q == Read && words_q != '0 && credit_q != '0;
+  assign mem_rd_o = 32'({idx_q, word_q});
+  assign ask = mem_rd_valid_o && mem_rd_ready_i;
   assign busy_o = state_q != Idle;
 
   assign sum_o = sum_q;
@@ -114,11 +110,11 @@ module spfe_tcp_tx_read
       word_q <= word_q + word_t'(1);
       words_q <= words_q - 16'd1;
     end
-    if (rsp_valid_i) begin
+    if (mem_rsp_valid_i) begin
       answers_q <= answers_q - 16'd1;
       first_q <= 1'b0;
     end
-    credit_q <= credit_q - 5'(ask) + 5'(rsp_valid_i);
+    credit_q <= credit_q - 5'(ask) + 5'(mem_rsp_valid_i);
     // The sum is over words as aligned in memory. If the segment starts at an odd address, its
     // bytes are swapped (RFC 1071, 2).
     if (sum_valid) sum_q <= from_q[0] ? {sum[7:0], sum[15:8]} : sum;
@@ -132,13 +128,13 @@ module spfe_tcp_tx_read
   logic rsp_q, rsp_first_q, rsp_last_q, fifo_ready;
   logic [127:0] rsp_data_q, sum_data_q;
   always_ff @(posedge clk_i) begin
-    rsp_q <= rsp_valid_i && !rst_i;
+    rsp_q <= mem_rsp_valid_i && !rst_i;
     rsp_first_q <= first_q;
     rsp_last_q <= answers_q == 16'd1;
-    rsp_data_q <= rsp_data_i;
+    rsp_data_q <= mem_rsp_i;
     for (int unsigned i = 0; i < 16; i++) begin
       sum_data_q[i*8+:8] <= (first_q && 4'(i) < from_q) || (answers_q == 16'd1 && 4'(i) > to_q) ?
-          8'd0 : rsp_data_i[i*8+:8];
+          8'd0 : mem_rsp_i[i*8+:8];
     end
   end
 
@@ -274,7 +270,7 @@ module spfe_tcp_tx_read
       assert (!emit_q || chunk_room)
       else $error("no room for a chunk");
       a_answer :
-      assert (!rsp_valid_i || state_q == Read)
+      assert (!mem_rsp_valid_i || state_q == Read)
       else $error("an answer too many");
       a_give :
       assert (!give_i || !some_left_q)

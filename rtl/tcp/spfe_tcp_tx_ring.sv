@@ -4,6 +4,7 @@
 /// number S goes to offset S modulo the ring size of its session.
 module spfe_tcp_tx_ring
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
@@ -14,9 +15,7 @@ module spfe_tcp_tx_ring
   /// Width of a byte count of one beat; derived.
   localparam int unsigned BeatBits = $clog2(UserBytes) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A beat of a message is valid.
   input logic valid_i,
@@ -39,14 +38,10 @@ module spfe_tcp_tx_ring
   /// Number of writes accepted by the memory, modulo 256.
   output logic [7:0] popped_o,
 
-  output logic mem_valid_o,
-  input logic mem_ready_i,
-  /// Word address.
-  output logic [MemAddrBits-1:0] mem_addr_o,
-  /// Write data.
-  output logic [127:0] mem_data_o,
-  /// Byte enables.
-  output logic [15:0] mem_mask_o
+  /// Write to the ring memory.
+  output mem_write_t mem_wr_o,
+  output logic mem_wr_valid_o,
+  input logic mem_wr_ready_i
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned WordBits = MemAddrBits - IdxBits;
@@ -172,20 +167,18 @@ module spfe_tcp_tx_ring
     .valid_i(push_valid),
     .ready_o(fifo_ready),
     .data_i(push),
-    .valid_o(mem_valid_o),
-    .ready_i(mem_ready_i),
+    .valid_o(mem_wr_valid_o),
+    .ready_i(mem_wr_ready_i),
     .data_o(pop),
     .count_o(unused_count),
     .almost_full_o(almost_full)
   );
-  assign mem_addr_o = pop.addr;
-  assign mem_data_o = pop.data;
-  assign mem_mask_o = pop.mask;
+  assign mem_wr_o = '{addr: 32'(pop.addr), data: pop.data, mask: pop.mask};
 
   always_ff @(posedge clk_i) begin
     room_q <= !almost_full && !rst_i;
     pushed_q <= pushed_q + 8'(push_valid);
-    popped_q <= popped_q + 8'(mem_valid_o && mem_ready_i);
+    popped_q <= popped_q + 8'(mem_wr_valid_o && mem_wr_ready_i);
     if (rst_i) begin
       pushed_q <= '0;
       popped_q <= '0;

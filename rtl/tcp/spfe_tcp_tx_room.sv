@@ -11,9 +11,7 @@ module spfe_tcp_tx_room
   /// log2 of the ring size of a session in bytes.
   parameter int unsigned RingBits = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Longest message in bytes; from the configuration.
   input logic [15:0] mss_i,

@@ -5,6 +5,7 @@
 module spfe_tcp_tx_send
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
@@ -17,9 +18,7 @@ module spfe_tcp_tx_send
   /// 32-bit words per beat; derived.
   localparam int unsigned Lanes = MacBytes / 4
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
   /// Sessions that may send live.
@@ -65,12 +64,8 @@ module spfe_tcp_tx_send
   /// Sender accepts the chunk.
   output logic cmd_data_ready_o,
 
-  /// Frame data from ARP and ICMP; valid stays high within a frame.
-  input logic [MacBytes*8-1:0] net_data_i,
-  /// Valid bytes of the beat.
-  input logic [MacBytes-1:0] net_keep_i,
-  /// Last beat of the frame.
-  input logic net_last_i,
+  /// Frames of ARP and ICMP; valid stays high within a frame.
+  input mac_beat_t net_i,
   /// A beat is offered.
   input logic net_valid_i,
   /// Sender accepts the beat.
@@ -121,14 +116,8 @@ module spfe_tcp_tx_send
   /// The finisher has completed a message that was not sent; live messages may start again.
   input logic finish_clear_i,
 
-  /// Frame data to the MAC.
-  output logic [MacBytes*8-1:0] mac_data_o,
-  /// Valid bytes of the beat.
-  output logic [MacBytes-1:0] mac_keep_o,
-  /// Last beat of the frame.
-  output logic mac_last_o,
-  /// With mac_last_o: the MAC must invalidate the frame.
-  output logic mac_err_o,
+  /// Frames to the MAC; valid stays high within a frame.
+  output mac_beat_t mac_o,
   /// A beat is offered; stays high until the end of the frame.
   output logic mac_valid_o,
   /// MAC accepts the beat.
@@ -331,14 +320,9 @@ module spfe_tcp_tx_send
     .frame_o(frame),
     .net_o(net),
     .adv_o(adv),
-    .net_data_i,
-    .net_keep_i,
-    .net_last_i,
+    .net_i,
     .net_valid_i,
-    .mac_data_o,
-    .mac_keep_o,
-    .mac_last_o,
-    .mac_err_o,
+    .mac_o,
     .mac_valid_o,
     .mac_ready_i
   );

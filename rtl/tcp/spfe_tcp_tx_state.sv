@@ -15,7 +15,6 @@ module spfe_tcp_tx_state
   /// Number of requesters, in order of priority; the last one is the command block.
   localparam int unsigned Askers = 3
 ) (
-  /// Clock.
   input logic clk_i,
   /// Synchronous reset, active high; closes all sessions.
   input logic rst_i,

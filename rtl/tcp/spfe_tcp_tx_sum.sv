@@ -8,9 +8,7 @@ module spfe_tcp_tx_sum
   /// Bytes per beat: 4, 8 or 16.
   parameter int unsigned Bytes = 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A beat of a message is valid.
   input logic valid_i,

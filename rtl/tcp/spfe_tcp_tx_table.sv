@@ -10,9 +10,7 @@ module spfe_tcp_tx_table
   /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Virtual interfaces; from the configuration.
   input vif_cfg_t [MaxVifs-1:0] vif_i,

@@ -6,9 +6,7 @@ module spfe_tcp_tx_turn #(
   /// Number of consecutive live frames before others have priority; a power of 2.
   parameter int unsigned Turn = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// A live frame starts.
   input logic live_i,

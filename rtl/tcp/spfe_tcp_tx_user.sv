@@ -19,9 +19,7 @@ module spfe_tcp_tx_user
   /// Width of a byte count of one beat; derived.
   localparam int unsigned CountBits = $clog2(Bytes) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Longest message in bytes; from the configuration.
   input logic [15:0] mss_i,

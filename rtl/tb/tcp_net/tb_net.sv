@@ -5,6 +5,7 @@
 module tb_net
   import spfe_tb_pkg::*;
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import tb_net_frame_pkg::*;
 #(
   /// Name of the bench for spfe_tb_pkg.
@@ -35,9 +36,8 @@ module tb_net
   logic [Rx-1:0] rx_data;
   logic [Rx/8-1:0] rx_keep;
   logic rx_valid = 1'b0, rx_last, rx_err;
-  logic [Tx-1:0] tx_data;
-  logic [Tx/8-1:0] tx_keep;
-  logic tx_valid, tx_ready = 1'b0, tx_last;
+  mac_beat_t tx;
+  logic tx_valid, tx_ready = 1'b0;
   arp_query_t query;
   logic query_valid = 1'b0;
   arp_answer_t answer;
@@ -67,10 +67,8 @@ module tb_net
     .ArpDefendTicks(Defend)
   ) i_dut (
     .clk_i(clk), .rst_i(rst_q), .tick_i(tick_q), .cfg_i(cfg_q),
-    .mac_rx_data_i(rx_data), .mac_rx_keep_i(rx_keep), .mac_rx_valid_i(rx_valid),
-    .mac_rx_last_i(rx_last), .mac_rx_err_i(rx_err),
-    .net_data_o(tx_data), .net_keep_o(tx_keep), .net_valid_o(tx_valid), .net_ready_i(tx_ready),
-    .net_last_o(tx_last),
+    .mac_i('{data: MacBits'(rx_data), keep: (MacBits / 8)'(rx_keep), last: rx_last, err: rx_err}),
+    .mac_valid_i(rx_valid), .net_o(tx), .net_valid_o(tx_valid), .net_ready_i(tx_ready),
     .query_i(query_q), .query_valid_i(query_valid_q), .answer_o(answer), .answer_valid_o(answer_valid),
     .update_o(update), .update_valid_o(update_valid), .update_ready_i(update_ready),
     .event_o(happened), .event_valid_o(happened_valid), .count_o(count)
@@ -123,12 +121,12 @@ module tb_net
       over = 1'b0;
       if (coming == null) coming = new;
       for (int unsigned i = 0; i < Tx / 8; i++) begin
-        if (tx_keep[i] && over) $fatal(1, "bytes after the end of a frame: keep %b", tx_keep);
-        if (tx_keep[i]) coming.b.push_back(tx_data[8*i+:8]);
+        if (tx.keep[i] && over) $fatal(1, "bytes after the end of a frame: keep %b", tx.keep);
+        if (tx.keep[i]) coming.b.push_back(tx.data[8*i+:8]);
         else over = 1'b1;
       end
-      if (over && !tx_last) $fatal(1, "keep %b before the end of a frame", tx_keep);
-      if (tx_last) begin
+      if (over && !tx.last) $fatal(1, "keep %b before the end of a frame", tx.keep);
+      if (tx.last) begin
         if (coming.b.size() < 60) $fatal(1, "a frame of %0d bytes", coming.b.size());
         got.push_back(coming);
         coming = null;

@@ -3,6 +3,7 @@
 /// Transmitter with plain ports, so that the C++ bench can access every field.
 module tb_tcp_tx
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Passed to spfe_tcp_tx.
   parameter int unsigned SessionCount = 16,
@@ -189,6 +190,10 @@ module tb_tcp_tx
   assign p_pad_o = 32'(MacPad);
   assign p_pipe_o = OutputPipe;
 
+  user_tx_beat_t user;
+  mac_beat_t mac, net;
+  mem_write_t mem_wr;
+  logic [31:0] mem_rd;
   tcp_cfg_t cfg;
   hdr_cmd_t hdr;
   snd_cmd_t snd;
@@ -235,6 +240,25 @@ module tb_tcp_tx
     cmd.len = cmd_len_i;
     cmd.opt_ws = cmd_opt_ws_i;
   end
+  assign user = '{
+    data: UserBits'(user_data_i),
+    keep: (UserBits / 8)'(user_keep_i),
+    last: user_last_i,
+    head: '{
+      sid: user_sid_i, mode: user_mode_i, len: user_len_i, sum: user_sum_i, push: user_push_i
+    }
+  };
+  assign net = '{
+    data: MacBits'(net_data_i), keep: (MacBits / 8)'(net_keep_i), last: net_last_i, err: 1'b0
+  };
+  assign mac_data_o = mac.data[MacWidth-1:0];
+  assign mac_keep_o = mac.keep[MacWidth/8-1:0];
+  assign mac_last_o = mac.last;
+  assign mac_err_o = mac.err;
+  assign wr_addr_o = MemAddrBits'(mem_wr.addr);
+  assign wr_data_o = mem_wr.data;
+  assign wr_mask_o = mem_wr.mask;
+  assign rd_addr_o = MemAddrBits'(mem_rd);
   assign done_kind_o = done.kind;
   assign done_sid_o = done.sid;
   assign done_seq_o = done.seq;
@@ -261,23 +285,15 @@ module tb_tcp_tx
     .clk_i,
     .rst_i,
     .cfg_i(cfg),
-    .user_data_i,
-    .user_keep_i,
+    .user_i(user),
     .user_valid_i,
     .user_ready_o,
-    .user_last_i,
-    .user_head_i('{sid: user_sid_i, mode: user_mode_i, len: user_len_i, sum: user_sum_i, push: user_push_i}),
-    .mac_data_o,
-    .mac_keep_o,
+    .mac_o(mac),
     .mac_valid_o,
     .mac_ready_i,
-    .mac_last_o,
-    .mac_err_o,
-    .net_data_i,
-    .net_keep_i,
+    .net_i(net),
     .net_valid_i,
     .net_ready_o,
-    .net_last_i,
     .hdr_cmd_i(hdr),
     .hdr_cmd_valid_i(hdr_valid_i),
     .hdr_cmd_ready_o(hdr_ready_o),
@@ -296,16 +312,14 @@ module tb_tcp_tx
     .rx_nxt_o,
     .rcv_sid_o,
     .rcv_nxt_i,
+    .mem_wr_o(mem_wr),
     .mem_wr_valid_o(wr_valid_o),
     .mem_wr_ready_i(wr_ready_i),
-    .mem_wr_addr_o(wr_addr_o),
-    .mem_wr_data_o(wr_data_o),
-    .mem_wr_mask_o(wr_mask_o),
+    .mem_rd_o(mem_rd),
     .mem_rd_valid_o(rd_valid_o),
     .mem_rd_ready_i(rd_ready_i),
-    .mem_rd_addr_o(rd_addr_o),
+    .mem_rsp_i(rsp_data_i),
     .mem_rsp_valid_i(rsp_valid_i),
-    .mem_rsp_data_i(rsp_data_i),
     .event_o(ev),
     .event_valid_o,
     .count_o(count)
