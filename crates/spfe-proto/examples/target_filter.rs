@@ -1,11 +1,12 @@
-//! An RMAP target as a filter, to hold it against other software: commands come in on standard
-//! input, replies go out on standard output, a packet a line in hexadecimal digits; a line stays empty
-//! where there is no reply.
+//! An RMAP target as a filter, to compare it with other software. It reads commands from standard
+//! input and writes replies to standard output, one packet per line in hexadecimal digits. A
+//! command
+//! without a reply gives an empty line.
 //!
 //!     echo fe014c0067000100a0000000000010c9 | cargo run -q -p spfe-proto --example target_filter
 //!
-//! It has 64 KiB from address 0xa0000000 on, takes every key and logical address, and verifies up to
-//! 64 KiB.
+//! The target has 64 KiB from address 0xa0000000 on, accepts every key and logical address, and
+//! verifies up to 64 KiB.
 
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::target::REPLY_OVERHEAD;

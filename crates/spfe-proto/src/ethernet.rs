@@ -18,24 +18,23 @@
 use crate::packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd};
 use core::fmt;
 
-/// The protocol identifier, one of those that are free for a project (50-51C).
+/// Protocol identifier: one of those that are free for a project (50-51C).
 pub const PID: u8 = 0xf5;
 /// Version of the encapsulation.
 pub const VERSION: u8 = 1;
-/// What every packet begins with: target logical address, protocol, version, flags, two reserved
-/// bytes.
+/// Header of every packet: target logical address, protocol, version, flags, two reserved bytes.
 pub const HEADER: [u8; HEADER_BYTES] = [DEFAULT_LOGICAL_ADDRESS, PID, VERSION, 0, 0, 0];
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 6;
 /// Bytes of the shortest frame: two addresses and a type.
 pub const FRAME_MIN_BYTES: usize = 14;
-/// Bytes of a frame before its payload, at most: two addresses, a VLAN tag, a type.
+/// Maximum bytes of a frame before its payload: two addresses, a VLAN tag, a type.
 pub const FRAME_HEADER_MAX_BYTES: usize = 18;
-/// Least MTU, bytes.
+/// Smallest MTU, bytes.
 pub const MTU_MIN: u32 = 68;
-/// Greatest MTU, bytes.
+/// Largest MTU, bytes.
 pub const MTU_MAX: u32 = 65_500;
-/// MTU unless said otherwise, bytes.
+/// Default MTU, bytes.
 pub const MTU_DEFAULT: u32 = 9_000;
 
 /// Bytes of the longest packet of an interface with this MTU.
@@ -43,28 +42,28 @@ pub const fn packet_bytes(mtu: u32) -> usize {
     HEADER_BYTES + FRAME_HEADER_MAX_BYTES + mtu as usize
 }
 
-/// Why a packet is dropped. It is counted, and nobody is told.
+/// Reason why a packet is dropped. Drops are only counted; no reply is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// It ended with EEP.
+    /// The packet ended with EEP.
     Cut,
-    /// It is too short for header and frame.
+    /// The packet is too short for header and frame.
     Short {
         /// Bytes of the packet.
         bytes: usize,
     },
-    /// It is longer than the MTU needs.
+    /// The packet is longer than the MTU allows.
     Long {
         /// Bytes of the packet.
         bytes: usize,
-        /// Bytes it may have.
+        /// Maximum length in bytes.
         most: usize,
     },
-    /// A byte of the header is not what it has to be.
+    /// A byte of the header has a wrong value.
     Header {
-        /// Which byte.
+        /// Index of the byte.
         at: usize,
-        /// What it is.
+        /// Value of the byte.
         value: u8,
     },
 }
@@ -90,7 +89,8 @@ impl fmt::Display for DropReason {
 
 impl core::error::Error for DropReason {}
 
-/// Writes the header to the start of a packet's buffer; returns the place of the frame.
+/// Writes the header to the start of a packet's buffer. Returns the part of the buffer for the
+/// frame.
 ///
 /// # Errors
 /// The buffer is too short for header and frame; nothing was written.
@@ -105,10 +105,10 @@ pub fn begin(packet: &mut [u8]) -> Result<&mut [u8], NoRoom> {
     }
 }
 
-/// The frame of a whole packet, which may have `most` bytes ([`packet_bytes`]).
+/// Extracts the frame of a packet of at most `most` bytes ([`packet_bytes`]).
 ///
 /// # Errors
-/// Why it is dropped: the first of EEP, length and header that is wrong.
+/// The reason for dropping the packet: EEP, length or header, checked in this order.
 pub fn parse(packet: &[u8], end: PacketEnd, most: usize) -> Result<&[u8], DropReason> {
     let bytes = packet.len();
     if end == PacketEnd::Eep {

@@ -1,6 +1,7 @@
-//! Protocol identifiers: which protocol a packet belongs to (ECSS-E-ST-50-51C).
+//! Protocol identifiers: the protocol of a packet (ECSS-E-ST-50-51C).
 //!
-//! The byte behind the target logical address names the protocol; 0 says that two more bytes do.
+//! The byte after the target logical address names the protocol; 0 means that the next two bytes
+//! do.
 
 use crate::packet::{NoRoom, put};
 use core::fmt;
@@ -16,29 +17,31 @@ pub enum Protocol {
     Grddp,
     /// 239: the serial transfer universal protocol.
     Stup,
-    /// 3 to 237: for the standard's working group to assign. A node that knows none of them discards.
+    /// 3 to 237: assigned by the working group of the standard. A node that knows none of them
+    /// discards the packet.
     Standard(u8),
-    /// 240 to 254: free for a project or mission; two projects may use the same one.
+    /// 240 to 254: free for a project or mission. Two projects may use the same identifier.
     Mission(u8),
-    /// 0, and a 16-bit identifier from 0x0100 on.
+    /// 0, followed by a 16-bit identifier from 0x0100 on.
     Extended(u16),
 }
 
-/// Why a packet belongs to no protocol: it is discarded (50-51C), and best counted.
+/// Reason why a packet belongs to no protocol. Such packets are discarded (50-51C), and should be
+/// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PidError {
-    /// It ends before its identifier does.
+    /// The packet ends before its identifier does.
     Short {
         /// Bytes of the packet.
         bytes: usize,
-        /// Bytes its identifier ends at.
+        /// Bytes up to the end of its identifier.
         needed: usize,
     },
-    /// 255 is never used.
+    /// Identifier 255, which is never used.
     Reserved,
     /// Extended identifiers 0x0000 to 0x00ff are reserved.
     ExtendedReserved {
-        /// The identifier.
+        /// The extended identifier.
         identifier: u16,
     },
 }
@@ -59,19 +62,19 @@ impl fmt::Display for PidError {
 
 impl core::error::Error for PidError {}
 
-/// A packet with its protocol found.
+/// A packet and its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentifiedPacket<'a> {
     /// Target logical address.
     pub target: u8,
-    /// Which protocol the rest belongs to.
+    /// Protocol of the packet.
     pub protocol: Protocol,
-    /// The bytes behind the identifier.
+    /// Bytes after the identifier.
     pub cargo: &'a [u8],
 }
 
 impl Protocol {
-    /// The protocol of a one-byte identifier; none for 0 (look at the extended one) and 255.
+    /// Protocol of a one-byte identifier; `None` for 0 (an extended identifier follows) and 255.
     pub const fn of(pid: u8) -> Option<Self> {
         match pid {
             0 | 255 => None,
@@ -84,12 +87,12 @@ impl Protocol {
         }
     }
 
-    /// The protocol of an extended identifier; none below 0x0100.
+    /// Protocol of an extended identifier; `None` below 0x0100.
     pub const fn of_extended(identifier: u16) -> Option<Self> {
         if identifier < 0x0100 { None } else { Some(Self::Extended(identifier)) }
     }
 
-    /// The protocol identifier byte; 0 for an extended one.
+    /// Protocol identifier byte; 0 for an extended identifier.
     pub const fn pid(self) -> u8 {
         match self {
             Self::Rmap => 1,
@@ -118,7 +121,7 @@ impl<'a> IdentifiedPacket<'a> {
         Ok(Self { target: *target, protocol, cargo })
     }
 
-    /// Writes the packet behind the bytes of its path; returns how many bytes it wrote.
+    /// Writes the path bytes and the packet. Returns the number of bytes written.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, NoRoom> {
         let extended;
         let identifier: &[u8] = match self.protocol {

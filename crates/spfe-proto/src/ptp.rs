@@ -1,8 +1,10 @@
 //! CCSDS packet transfer protocol (ECSS-E-ST-50-53C): space packets in SpaceWire packets.
 //!
-//! Four bytes go in front of a space packet: target logical address, protocol identifier 2, a
-//! reserved zero, and the user application value. There is no CRC, no reply, no retry and no
-//! segmentation: one packet, one transfer.
+//! Four bytes precede the space packet: target logical address, protocol identifier 2, a reserved
+//! zero,
+//! and the user application value. The protocol has no CRC, reply, retry or segmentation: one
+//! packet is
+//! one transfer.
 
 pub mod space_packet;
 
@@ -11,43 +13,43 @@ pub use space_packet::{PacketKind, PrimaryHeader, SequenceFlags, SpacePacket, Sp
 use crate::packet::{NoRoom, PacketEnd, put};
 use core::fmt;
 
-/// The protocol identifier of CCSDS packet transfer (50-51C).
+/// Protocol identifier of CCSDS packet transfer (50-51C).
 pub const PID: u8 = 2;
-/// Bytes in front of the space packet.
+/// Bytes before the space packet.
 pub const HEADER: usize = 4;
 
-/// One transfer, as a user asks for it and as another one gets it.
+/// One transfer: the request of the sending user, and the indication to the receiving user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer<'a> {
     /// Target logical address.
     pub target: u8,
-    /// User application: its meaning is the mission's, 0 if it has none.
+    /// User application value, defined by the mission; 0 if it defines none.
     pub user_application: u8,
     /// The space packet, unchanged.
     pub cargo: &'a [u8],
 }
 
-/// Why a packet is not delivered.
+/// Reason why a packet is not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferError {
-    /// The network cut it; nothing in it was looked at.
+    /// The network cut the packet; its content was not examined.
     Eep {
-        /// Bytes that came.
+        /// Bytes received.
         bytes: usize,
     },
-    /// It ends in the header.
+    /// The packet ends within the header.
     Short {
-        /// Bytes that came.
+        /// Bytes received.
         bytes: usize,
     },
-    /// Another protocol: one that may want it.
+    /// The packet belongs to another protocol.
     Protocol {
-        /// Its identifier.
+        /// Protocol identifier.
         pid: u8,
     },
     /// The reserved byte is not zero.
     Reserved {
-        /// Its value.
+        /// Value of the reserved byte.
         value: u8,
     },
 }
@@ -74,8 +76,8 @@ impl fmt::Display for TransferError {
 impl core::error::Error for TransferError {}
 
 impl<'a> Transfer<'a> {
-    /// Reads a packet that starts at its target logical address. The cargo is delivered whatever it
-    /// is; what is wrong with it [`Transfer::space_packet`] says.
+    /// Parses a packet that starts at its target logical address. Any cargo is delivered;
+    /// [`Transfer::space_packet`] checks it.
     pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, TransferError> {
         let bytes = packet.len();
         if end == PacketEnd::Eep {
@@ -91,29 +93,30 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// The cargo as a space packet: an error is reported beside the delivery, and nothing repaired.
+    /// Parses the cargo as a space packet. An invalid cargo is reported here, but delivered
+    /// unchanged.
     pub fn space_packet(&self) -> Result<SpacePacket<'a>, SpacePacketError> {
         SpacePacket::parse(self.cargo)
     }
 
-    /// Writes the packet behind the bytes of its path; returns how many bytes it wrote. The cargo is
-    /// the user's and goes as it is.
+    /// Writes the path bytes and the packet. Returns the number of bytes written. The cargo is not
+    /// checked.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, NoRoom> {
         let header = [self.target, PID, 0, self.user_application];
         put(out, &[path, &header, self.cargo])
     }
 }
 
-/// What a receiver counts.
+/// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferCounters {
-    /// Transfers delivered, those with an invalid space packet included.
+    /// Transfers delivered, including those with an invalid space packet.
     pub delivered: u64,
-    /// Of them, those whose cargo is no valid space packet.
+    /// Delivered transfers whose cargo is not a valid space packet.
     pub invalid_cargo: u64,
-    /// Packets cut by the network.
+    /// Packets that the network cut.
     pub eep: u64,
-    /// Packets that end in the header.
+    /// Packets that end within the header.
     pub short: u64,
     /// Packets whose reserved byte is not zero.
     pub reserved: u64,
@@ -125,26 +128,26 @@ pub struct TransferReceiver {
     counters: TransferCounters,
 }
 
-/// What a receiver hands to its user: the indication of 50-53C.
+/// A delivered transfer: the indication of 50-53C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferIndication<'a> {
-    /// The transfer, its cargo unchanged.
+    /// The transfer with its cargo unchanged.
     pub transfer: Transfer<'a>,
-    /// Whether the cargo is a valid space packet.
+    /// The cargo as a space packet, or the reason why it is not valid.
     pub space_packet: Result<SpacePacket<'a>, SpacePacketError>,
 }
 
 impl TransferReceiver {
-    /// What it counted.
+    /// Counters of the receiver.
     pub const fn counters(&self) -> &TransferCounters {
         &self.counters
     }
 
-    /// Takes a packet that starts at its target logical address.
+    /// Processes a packet that starts at its target logical address.
     ///
     /// # Errors
     ///
-    /// The packet is not delivered. It was counted, unless it is of another protocol.
+    /// The packet is not delivered. It is counted, unless it belongs to another protocol.
     pub fn handle<'a>(
         &mut self,
         packet: &'a [u8],

@@ -1,17 +1,17 @@
 //! Remote memory access protocol, RMAP (ECSS-E-ST-50-52C).
 //!
-//! | module | clause | what it holds |
+//! | module | clause | content |
 //! | --- | --- | --- |
 //! | [`instruction`] | 5.1 | the instruction byte: packet type, command code, address length |
-//! | [`address`] | 5.1 | the path a reply takes |
-//! | [`command`], [`reply`], [`body`] | 5.3 to 5.5 | packets, read and written |
+//! | [`address`] | 5.1 | the path of a reply |
+//! | [`command`], [`reply`], [`body`] | 5.3 to 5.5 | reading and writing packets |
 //! | [`crc`] | 5.2 | the CRC of headers and data |
-//! | [`status`] | 5.6 | how a command went |
+//! | [`status`] | 5.6 | the result of a command |
 //! | [`memory`], [`target`] | 5.3 to 5.6 | the side that has the memory |
-//! | [`initiator`] | 5.3 to 5.6 | the side that asks |
+//! | [`initiator`] | 5.3 to 5.6 | the side that sends commands |
 //!
-//! A node that is both looks at [`Instruction::of`] a packet: commands go to its target, replies to
-//! its initiator.
+//! A node that is both uses [`Instruction::of`] to pass commands to its target and replies to its
+//! initiator.
 
 pub mod address;
 pub mod body;
@@ -38,16 +38,16 @@ pub use reply::{ReplyHeader, RmapReply};
 pub use status::RmapStatus;
 pub use target::{CommandStream, Denial, RmapTarget, RmapTargetConfig, TargetOutcome};
 
-/// The protocol identifier of RMAP (50-51C).
+/// Protocol identifier of RMAP (50-51C).
 pub const PID: u8 = 1;
-/// The most data one command can carry or ask for, in bytes: the length has 24 bits.
+/// Maximum data of a command, in bytes: the length field has 24 bits.
 pub const LENGTH_MAX: u32 = 0x00ff_ffff;
-/// The highest address: the extended address and the address have 40 bits together.
+/// Highest address: extended address and address together have 40 bits.
 pub const ADDRESS_MAX: u64 = 0xff_ffff_ffff;
-/// The most data of a read-modify-write, in bytes; as much mask comes with it.
+/// Maximum data of a read-modify-write in bytes; the mask has the same length.
 pub const RMW_MAX: usize = 4;
 
-/// The instruction of a packet whose header has at least `needed` bytes.
+/// Instruction of a packet whose header must have at least `needed` bytes.
 fn instruction_of(packet: &[u8], needed: usize) -> Result<Instruction, HeaderError> {
     match packet {
         [_, PID, instruction, ..] => Ok(Instruction(*instruction)),

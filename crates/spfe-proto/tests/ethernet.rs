@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use spfe_proto::ethernet::{self, DropReason, HEADER, HEADER_BYTES};
 use spfe_proto::{NoRoom, PacketEnd, pid};
 
-/// The longest packet of an MTU of 1500.
+/// Longest packet at an MTU of 1500.
 const MOST: usize = 1524;
 
 fn packet(frame: &[u8]) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn numbers_are_those_of_the_document() {
     assert_eq!(found.protocol, pid::Protocol::Mission(0xf5));
 }
 
-/// The value of a `#define` of the driver.
+/// Value of a `#define` in the driver's source.
 fn defined(source: &str, name: &str) -> u32 {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut lines = source.lines().map(words);

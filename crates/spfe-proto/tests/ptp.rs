@@ -66,8 +66,8 @@ const HEADER: PrimaryHeader = PrimaryHeader {
     sequence_count: 0x1234,
 };
 
-/// By the bits of CCSDS 133.0-B: version 000, type, secondary header, 11 bits of identifier; 2 bits of
-/// flags, 14 of count; the bytes of the data less one.
+/// Bits of CCSDS 133.0-B: version 000, type, secondary header, 11 bits of identifier; 2 bits of
+/// flags, 14 bits of count; number of data bytes less one.
 #[test]
 fn space_packet_bits() {
     let data = [0xa0, 0xa1, 0xa2];
@@ -141,7 +141,7 @@ fn transfer_bytes() {
     assert_eq!(transfer.write(&[], &mut out[..10]), Err(NoRoom { bytes: 10, needed: 11 }));
 }
 
-/// 50-53C: what is delivered, what is not, what is reported.
+/// 50-53C: what is delivered, what is not, and what is reported.
 #[test]
 fn receiver() {
     let good = [0xfe, 2, 0, 0x77, 0x19, 0x23, 0xd2, 0x34, 0x00, 0x00, 0xa0];
@@ -151,7 +151,7 @@ fn receiver() {
     assert_eq!(indication.transfer.cargo, &good[4..]);
     assert_eq!(indication.space_packet.unwrap().header, HEADER);
 
-    // Cut: discarded before anything is looked at.
+    // Cut: discarded before anything is examined.
     assert_eq!(receiver.handle(&good, PacketEnd::Eep), Err(TransferError::Eep { bytes: 11 }));
     assert_eq!(receiver.handle(&[], PacketEnd::Eep), Err(TransferError::Eep { bytes: 0 }));
     let mut other = good;
@@ -167,7 +167,7 @@ fn receiver() {
         let short = TransferError::Short { bytes };
         assert_eq!(receiver.handle(&good[..bytes], PacketEnd::Eop), Err(short));
     }
-    // Another length than declared, or none at all: delivered unchanged, and said.
+    // A length other than declared, or no space packet at all: delivered unchanged, and reported.
     let long = [&good[..], &[1]].concat();
     let indication = receiver.handle(&long, PacketEnd::Eop).unwrap();
     assert_eq!(indication.transfer.cargo, &long[4..]);

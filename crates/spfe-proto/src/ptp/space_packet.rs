@@ -9,12 +9,12 @@ pub const PRIMARY_HEADER: usize = 6;
 pub const PACKET_MIN: usize = 7;
 /// The longest space packet, in bytes.
 pub const PACKET_MAX: usize = 65_542;
-/// The highest application process identifier; it marks idle packets.
+/// Highest application process identifier; it marks idle packets.
 pub const APID_MAX: u16 = 0x07ff;
-/// The highest sequence count or packet name.
+/// Highest sequence count or packet name.
 pub const COUNT_MAX: u16 = 0x3fff;
 
-/// Which way a space packet goes.
+/// Direction of a space packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
     /// 0: from space.
@@ -23,35 +23,35 @@ pub enum PacketKind {
     Telecommand,
 }
 
-/// Which part of its user's data a space packet has.
+/// Part of the user data that a space packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceFlags {
-    /// 00: one in the middle.
+    /// 00: a middle part.
     Continuation,
-    /// 01: the first.
+    /// 01: the first part.
     First,
-    /// 10: the last.
+    /// 10: the last part.
     Last,
-    /// 11: all.
+    /// 11: all of the data.
     Unsegmented,
 }
 
-/// The primary header, without the length: the data has that.
+/// The primary header without the length, which follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryHeader {
     /// Telemetry or telecommand.
     pub kind: PacketKind,
-    /// The data starts with a secondary header.
+    /// Whether the data starts with a secondary header.
     pub secondary_header: bool,
     /// Application process identifier, 11 bits.
     pub apid: u16,
-    /// Which part this is.
+    /// Part of the user data.
     pub sequence_flags: SequenceFlags,
     /// Sequence count, or packet name of a telecommand; 14 bits.
     pub sequence_count: u16,
 }
 
-/// A space packet whose length is what it declares.
+/// A space packet whose length matches its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpacePacket<'a> {
     /// The primary header.
@@ -60,37 +60,37 @@ pub struct SpacePacket<'a> {
     pub data: &'a [u8],
 }
 
-/// Why bytes are no space packet, or why one cannot be written.
+/// Reason why bytes are not a space packet, or why a space packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpacePacketError {
     /// Fewer bytes than a header and one byte of data.
     Short {
-        /// The bytes.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// A version that is not 0.
+    /// The version is not 0.
     Version {
         /// The version, 0 to 7.
         version: u8,
     },
-    /// Another length than it declares.
+    /// The number of bytes differs from the length in the header.
     Length {
-        /// Bytes there are.
+        /// Number of bytes.
         bytes: usize,
-        /// Bytes the header declares, header included.
+        /// Length in the header, including the header itself.
         declared: usize,
     },
-    /// To be written: a data field of no bytes, or of more than 65536.
+    /// Writing: the data field has no bytes, or more than 65536.
     Data {
-        /// Its bytes.
+        /// Bytes of the data field.
         bytes: usize,
     },
-    /// To be written: an application process identifier of more than 11 bits.
+    /// Writing: the application process identifier has more than 11 bits.
     Apid {
         /// The identifier.
         apid: u16,
     },
-    /// To be written: a sequence count of more than 14 bits.
+    /// Writing: the sequence count has more than 14 bits.
     Count {
         /// The count.
         count: u16,
@@ -137,12 +137,12 @@ impl SequenceFlags {
 }
 
 impl PrimaryHeader {
-    /// Is this an idle packet?
+    /// Whether this is an idle packet.
     pub const fn is_idle(&self) -> bool {
         self.apid == APID_MAX
     }
 
-    /// The header of a packet with that many bytes of data.
+    /// Encodes the header of a packet with `data` bytes of data.
     pub fn to_bytes(&self, data: usize) -> Result<[u8; PRIMARY_HEADER], SpacePacketError> {
         let too_long = SpacePacketError::Data { bytes: data };
         let length = data.checked_sub(1).ok_or(too_long)?;
@@ -163,7 +163,7 @@ impl PrimaryHeader {
 }
 
 impl<'a> SpacePacket<'a> {
-    /// Reads and checks a space packet: its version, and its length against the bytes there are.
+    /// Parses a space packet, and checks its version and its length.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, SpacePacketError> {
         let short = SpacePacketError::Short { bytes: bytes.len() };
         let ([i1, i0, s1, s0, l1, l0], data) = bytes.split_first_chunk().ok_or(short)?;
@@ -191,7 +191,7 @@ impl<'a> SpacePacket<'a> {
         Ok(Self { header, data })
     }
 
-    /// Writes the space packet; returns how many bytes it wrote.
+    /// Writes the space packet. Returns the number of bytes written.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, SpacePacketError> {
         let header = self.header.to_bytes(self.data.len())?;
         Ok(put(out, &[&header, self.data])?)

@@ -1,26 +1,26 @@
-//! The reply address field: the path a reply takes through the network (50-52C 5.1).
+//! The reply address field: the path of a reply through the network (50-52C 5.1).
 
 use core::fmt;
 
-/// The longest reply address field, in bytes.
+/// Maximum length of the reply address field in bytes.
 pub const REPLY_ADDRESS_MAX: usize = 12;
 
-/// A reply address field of 0, 4, 8 or 12 bytes, as it is in the command.
+/// A reply address field of 0, 4, 8 or 12 bytes, as in the command.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ReplyAddress {
     field: [u8; REPLY_ADDRESS_MAX],
     words: u8,
 }
 
-/// A path that no reply address field can say.
+/// Reason why a path cannot be encoded as a reply address field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyPathError {
-    /// Longer than 12 bytes.
+    /// The path is longer than 12 bytes.
     Long {
-        /// Its bytes.
+        /// Bytes of the path.
         bytes: usize,
     },
-    /// Starts with 0 and goes on: zeros in front are padding and would be lost.
+    /// The path starts with 0 and continues. Leading zeros are padding, so this one would be lost.
     LeadingZero,
 }
 
@@ -38,10 +38,10 @@ impl fmt::Display for ReplyPathError {
 impl core::error::Error for ReplyPathError {}
 
 impl ReplyAddress {
-    /// No field: the initiator logical address alone leads the reply home.
+    /// No field: the initiator logical address alone routes the reply.
     pub const NONE: Self = Self { field: [0; REPLY_ADDRESS_MAX], words: 0 };
 
-    /// The shortest field for a path, padded with zeros in front.
+    /// The shortest field for a path, padded with leading zeros.
     pub fn from_path(path: &[u8]) -> Result<Self, ReplyPathError> {
         if path.len() > REPLY_ADDRESS_MAX {
             return Err(ReplyPathError::Long { bytes: path.len() });
@@ -57,7 +57,7 @@ impl ReplyAddress {
         Ok(Self { field, words: words as u8 })
     }
 
-    /// The field as a command carries it; none unless it has 0, 4, 8 or 12 bytes.
+    /// A field as received; `None` unless it has 0, 4, 8 or 12 bytes.
     pub fn from_field(bytes: &[u8]) -> Option<Self> {
         let mut field = [0; REPLY_ADDRESS_MAX];
         if !bytes.len().is_multiple_of(4) {
@@ -67,13 +67,13 @@ impl ReplyAddress {
         Some(Self { field, words: (bytes.len() / 4) as u8 })
     }
 
-    /// The field, padding included.
+    /// The field, including padding.
     pub fn field(&self) -> &[u8] {
         self.field.get(..usize::from(self.words) * 4).unwrap_or(&[])
     }
 
-    /// The bytes that go in front of the reply: the field without the zeros in front; one zero byte
-    /// for a field of zeros.
+    /// Bytes that precede the reply: the field without leading zeros; a single zero byte if all
+    /// bytes are zero.
     pub fn path(&self) -> &[u8] {
         let field = self.field();
         let last = field.len().saturating_sub(1);
@@ -81,7 +81,7 @@ impl ReplyAddress {
         field.get(start..).unwrap_or(&[])
     }
 
-    /// Words of four bytes: 0 to 3.
+    /// Number of four-byte words, 0 to 3.
     pub(super) const fn words(&self) -> u8 {
         self.words
     }

@@ -1,44 +1,44 @@
-//! What follows a header: data and its CRC, or nothing (50-52C 5.3.3.4, 5.4.3, 5.5.3).
+//! The part after a header: data and its CRC, or nothing (50-52C 5.3.3.4, 5.4.3, 5.5.3).
 
 use super::{RmapStatus, crc::crc};
 use crate::packet::PacketEnd;
 use core::fmt;
 
-/// What is wrong behind an intact header. If several things are, the first of this list.
+/// Error after an intact header. If there are several, the first of this list counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
     /// The network cut the packet.
     Eep {
-        /// Bytes behind the header.
+        /// Bytes after the header.
         bytes: usize,
-        /// Bytes due, the CRC included.
+        /// Expected bytes, including the CRC.
         expected: usize,
     },
-    /// The packet ends early.
+    /// The packet ends too early.
     Early {
-        /// Bytes behind the header.
+        /// Bytes after the header.
         bytes: usize,
-        /// Bytes due, the CRC included.
+        /// Expected bytes, including the CRC.
         expected: usize,
     },
-    /// The packet goes on behind its data.
+    /// The packet continues after its data.
     TooMuch {
-        /// Bytes behind the header.
+        /// Bytes after the header.
         bytes: usize,
-        /// Bytes due, the CRC included.
+        /// Expected bytes, including the CRC.
         expected: usize,
     },
     /// The data CRC does not match.
     Crc {
-        /// In the packet.
+        /// CRC in the packet.
         found: u8,
-        /// Over the data.
+        /// CRC of the data.
         expected: u8,
     },
 }
 
 impl BodyError {
-    /// The status a target replies with.
+    /// Status with which a target replies.
     pub const fn status(self) -> RmapStatus {
         match self {
             Self::Eep { .. } => RmapStatus::EEP,
@@ -70,7 +70,8 @@ impl fmt::Display for BodyError {
 
 impl core::error::Error for BodyError {}
 
-/// What the number of bytes behind the header says, and how the packet ended.
+/// Compares the number of bytes after the header with the expected one, and checks the end of the
+/// packet.
 pub(super) const fn ending(bytes: usize, expected: usize, end: PacketEnd) -> Result<(), BodyError> {
     if matches!(end, PacketEnd::Eep) {
         Err(BodyError::Eep { bytes, expected })
@@ -83,7 +84,7 @@ pub(super) const fn ending(bytes: usize, expected: usize, end: PacketEnd) -> Res
     }
 }
 
-/// The data of a packet: `rest` is what follows the header, `length` what the header says.
+/// Extracts the data of a packet. `rest` follows the header; `length` is the length in the header.
 pub fn data(rest: &[u8], length: u32, end: PacketEnd) -> Result<&[u8], BodyError> {
     let expected = (length as usize).saturating_add(1);
     ending(rest.len(), expected, end)?;

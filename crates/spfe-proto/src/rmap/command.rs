@@ -7,9 +7,9 @@ use super::{
 };
 use crate::packet::{PacketEnd, gather, put, room};
 
-/// The shortest header of a command, in bytes: no reply address.
+/// Shortest header of a command in bytes: without a reply address.
 pub const HEADER_MIN: usize = 16;
-/// The longest header of a command, in bytes.
+/// Longest header of a command in bytes.
 pub const HEADER_MAX: usize = 28;
 
 /// The header of a command.
@@ -17,25 +17,26 @@ pub const HEADER_MAX: usize = 28;
 pub struct CommandHeader {
     /// Target logical address.
     pub target: u8,
-    /// Instruction; written with the length of `reply_address`, whatever its lowest bits say.
+    /// Instruction. When written, it gets the length of `reply_address`, whatever its lowest bits
+    /// are.
     pub instruction: Instruction,
-    /// The key the target wants to see.
+    /// Key that the target checks.
     pub key: u8,
-    /// The path of the reply.
+    /// Path of the reply.
     pub reply_address: ReplyAddress,
     /// Initiator logical address.
     pub initiator: u8,
     /// Transaction identifier.
     pub transaction: u16,
-    /// Byte address of 40 bits, extended address on top.
+    /// Byte address of 40 bits; the extended address is in the upper 8.
     pub address: u64,
-    /// Data length in bytes, 24 bits; data and mask together for a read-modify-write.
+    /// Data length in bytes, 24 bits; for a read-modify-write, data and mask together.
     pub length: u32,
 }
 
 impl CommandHeader {
-    /// Reads the header of a command, or of a packet of a reserved type. Its CRC is checked, its
-    /// command code is not.
+    /// Parses the header of a command, or of a packet of a reserved type. Checks the CRC but not
+    /// the command code.
     pub fn parse(packet: &[u8]) -> Result<Self, HeaderError> {
         let instruction = super::instruction_of(packet, HEADER_MIN)?;
         if instruction.packet_type() == PacketType::Reply {
@@ -63,13 +64,13 @@ impl CommandHeader {
         })
     }
 
-    /// Bytes of the header, its CRC included.
+    /// Bytes of the header, including its CRC.
     pub fn bytes(&self) -> usize {
         HEADER_MIN + self.reply_address.field().len()
     }
 
-    /// Writes the header with its CRC; returns [`CommandHeader::bytes`]. Nothing goes in front:
-    /// path bytes and, for [`RmapCommand::write`], data are the caller's.
+    /// Writes the header with its CRC. Returns [`CommandHeader::bytes`]. The caller adds path bytes
+    /// and data; [`RmapCommand::write`] does both.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
         let instruction = self.sayable()?;
         let start = [self.target, PID, instruction.0, self.key];
@@ -82,7 +83,7 @@ impl CommandHeader {
         Ok(put(out, &[&start, field, &rest, &[sum]])?)
     }
 
-    /// The instruction to write, if the header is one that can be written.
+    /// The instruction to write, or the reason why the header cannot be written.
     fn sayable(&self) -> Result<Instruction, BuildError> {
         if self.address > ADDRESS_MAX {
             return Err(BuildError::Address { address: self.address });
@@ -97,7 +98,7 @@ impl CommandHeader {
         }
     }
 
-    /// Writes path, header, and the data in its parts with their CRC, if the command has data.
+    /// Writes path, header and, if the command has data, the parts of the data with their CRC.
     pub fn write_packet(
         &self,
         path: &[u8],
@@ -128,17 +129,17 @@ impl CommandHeader {
     }
 }
 
-/// A whole command.
+/// A complete command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmapCommand<'a> {
-    /// Its header.
+    /// Header of the command.
     pub header: CommandHeader,
-    /// Its data, without CRC; for a read-modify-write the data, then as much mask.
+    /// Data without CRC; for a read-modify-write the data, then the mask of the same length.
     pub data: &'a [u8],
 }
 
 impl<'a> RmapCommand<'a> {
-    /// Reads a packet that starts at its target logical address.
+    /// Parses a packet that starts at its target logical address.
     pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, PacketError> {
         let header = CommandHeader::parse(packet)?;
         let instruction = header.instruction;
@@ -154,7 +155,7 @@ impl<'a> RmapCommand<'a> {
         Ok(Self { header, data: &[] })
     }
 
-    /// Writes the packet behind the bytes of its path; returns how many bytes it wrote.
+    /// Writes the path bytes and the packet. Returns the number of bytes written.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, BuildError> {
         self.header.write_packet(path, [self.data, &[]], out)
     }

@@ -1,12 +1,12 @@
-//! The CRC of RMAP headers and data (50-52C 5.2): x^8 + x^2 + x + 1, least significant bit first,
-//! seed 0.
+//! CRC of RMAP headers and data (50-52C 5.2): x^8 + x^2 + x + 1, least significant bit first, seed
+//! 0.
 
-/// The generator, reflected.
+/// Reflected generator polynomial.
 const POLY: u8 = 0xe0;
-/// Bytes taken in one step.
+/// Bytes processed in one step.
 const STEP: usize = 8;
 
-/// `TABLES[n][byte]`: what a byte does that has `n` bytes behind it.
+/// `TABLES[n][byte]`: effect of a byte that is followed by `n` more bytes.
 const TABLES: [[u8; 256]; STEP] = {
     let mut tables = [[0; 256]; STEP];
     let mut index = 0;
@@ -32,17 +32,17 @@ const TABLES: [[u8; 256]; STEP] = {
     tables
 };
 
-/// A CRC under way. Over data and the CRC behind it, it ends at 0.
+/// A running CRC. Over data followed by its CRC, the result is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RmapCrc(u8);
 
 impl RmapCrc {
-    /// Before the first byte.
+    /// Starts a CRC.
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// After more bytes.
+    /// Adds bytes.
     pub fn bytes(self, bytes: &[u8]) -> Self {
         let (steps, rest) = bytes.as_chunks::<STEP>();
         let mut value = self.0;
@@ -62,7 +62,7 @@ impl RmapCrc {
     }
 }
 
-/// The CRC of bytes; 0 of none.
+/// CRC of some bytes; 0 for none.
 pub fn crc(bytes: &[u8]) -> u8 {
     RmapCrc::new().bytes(bytes).value()
 }

@@ -1,39 +1,39 @@
-//! Why a packet is refused, or cannot be written.
+//! Reasons why a packet is refused or cannot be written.
 
 use super::{ADDRESS_MAX, BodyError, Instruction, LENGTH_MAX, PID};
 use crate::packet::NoRoom;
 use core::fmt;
 
-/// Why the header of a packet is refused. Nothing in such a packet can be trusted.
+/// Reason why the header of a packet is refused. Nothing in the packet can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// The packet ends in the header.
+    /// The packet ends within the header.
     Short {
         /// Bytes of the packet.
         bytes: usize,
         /// Bytes of the header.
         needed: usize,
     },
-    /// Another protocol.
+    /// The packet belongs to another protocol.
     Protocol {
-        /// Its identifier.
+        /// Protocol identifier.
         pid: u8,
     },
-    /// A reply where a command is due, or the other way round.
+    /// A reply where a command was expected, or the reverse.
     PacketType {
         /// The instruction byte.
         instruction: Instruction,
     },
-    /// The header CRC does not match.
+    /// The header CRC is wrong.
     Crc {
-        /// In the packet.
+        /// CRC in the packet.
         found: u8,
-        /// Over the header.
+        /// CRC of the header.
         expected: u8,
     },
     /// The reserved byte of a reply with data is not zero.
     Reserved {
-        /// Its value.
+        /// Value of the byte.
         value: u8,
     },
 }
@@ -58,17 +58,17 @@ impl fmt::Display for HeaderError {
 
 impl core::error::Error for HeaderError {}
 
-/// Why a packet is refused as a whole.
+/// Reason why a packet is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
-    /// Its header.
+    /// The header is refused.
     Header(HeaderError),
-    /// A command code of no meaning: nobody knows whether data follows.
+    /// The command code is undefined, so it is not known whether data follows.
     Code {
         /// The instruction byte.
         instruction: Instruction,
     },
-    /// What follows the header.
+    /// The part after the header is wrong.
     Body(BodyError),
 }
 
@@ -98,43 +98,43 @@ impl From<BodyError> for PacketError {
     }
 }
 
-/// Why a packet cannot be written; the buffer is as it was.
+/// Reason why a packet cannot be written. The buffer is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildError {
     /// The buffer is too small.
     NoRoom(NoRoom),
-    /// An address of more than 40 bits.
+    /// The address has more than 40 bits.
     Address {
         /// The address.
         address: u64,
     },
-    /// A data length of more than 24 bits.
+    /// The data length has more than 24 bits.
     Length {
-        /// The length, in bytes.
+        /// Length in bytes.
         length: usize,
     },
-    /// Data that does not go with the header.
+    /// The data does not fit the header.
     Data {
         /// Bytes of the data.
         bytes: usize,
-        /// Bytes the header says.
+        /// Bytes according to the header.
         expected: usize,
     },
-    /// A read-modify-write with more than four bytes of data, or a mask of another length.
+    /// A read-modify-write has more than four bytes of data, or a mask of another length.
     Mask {
         /// Bytes of the data.
         data: usize,
         /// Bytes of the mask.
         mask: usize,
     },
-    /// An instruction that is none of this kind of packet.
+    /// The instruction is not valid for this kind of packet.
     Instruction {
         /// The instruction byte.
         instruction: Instruction,
     },
-    /// As many transactions await their replies as the initiator can hold.
+    /// The initiator already has its maximum number of outstanding transactions.
     Outstanding {
-        /// That many.
+        /// Maximum number of transactions.
         capacity: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! The initiator: writes commands, and finds the transaction of each reply (50-52C 5.3.3, 5.4.3,
+//! The initiator: writes commands, and matches replies to transactions (50-52C 5.3.3, 5.4.3,
 //! 5.5.3).
 
 mod counters;
@@ -10,27 +10,27 @@ pub use request::{RmapNode, RmapRequest};
 use super::{BuildError, CommandHeader, Instruction, ReplyHeader, RmapStatus, body};
 use crate::packet::PacketEnd;
 
-/// A command on its way.
+/// A command that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentCommand {
-    /// Its transaction identifier.
+    /// Transaction identifier.
     pub transaction: u16,
-    /// Bytes of the packet, path in front.
+    /// Bytes of the packet, including the path.
     pub bytes: usize,
-    /// A reply will come, or a time-out.
+    /// Whether the transaction is outstanding: it ends with a reply or a time-out.
     pub outstanding: bool,
 }
 
 /// A transaction that ended with a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompletedTransaction<'a> {
-    /// Its transaction identifier.
+    /// Transaction identifier.
     pub transaction: u16,
-    /// The data of the reply, in the packet; none for a write.
+    /// Data of the reply, borrowed from the packet; empty for a write.
     pub result: Result<&'a [u8], TransactionFailure>,
 }
 
-/// A transaction that awaits its reply.
+/// A transaction that waits for its reply.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     transaction: u16,
@@ -41,16 +41,18 @@ struct Pending {
     deadline_ns: u64,
 }
 
-/// An initiator with at most `N` transactions outstanding, 1 to 65536.
+/// An initiator with at most `N` outstanding transactions, 1 to 65536.
 ///
-/// A transaction is in its table before the caller sees the packet: a reply cannot be too early. The
-/// identifier's remainder by `N` is its place, so no two outstanding ones are the same.
+/// A transaction is in the table before the caller gets the packet, so a reply cannot come too
+/// early.
+/// The slot of a transaction is its identifier modulo `N`, so outstanding identifiers never
+/// collide.
 #[derive(Clone, Debug)]
 pub struct RmapInitiator<const N: usize> {
     table: [Option<Pending>; N],
     outstanding: usize,
     next: u16,
-    /// No deadline is earlier.
+    /// Lower bound of all deadlines.
     earliest_ns: u64,
     counters: TransactionCounters,
 }
@@ -62,7 +64,7 @@ impl<const N: usize> Default for RmapInitiator<N> {
 }
 
 impl<const N: usize> RmapInitiator<N> {
-    /// An initiator that asked for nothing.
+    /// Creates an initiator without transactions.
     pub const fn new() -> Self {
         const { assert!(0 < N && N <= 0x1_0000) };
         Self {
@@ -74,29 +76,30 @@ impl<const N: usize> RmapInitiator<N> {
         }
     }
 
-    /// The same with another first transaction identifier, so that a restarted initiator does not
-    /// take old replies for new ones.
+    /// Sets the first transaction identifier, so that a restarted initiator does not take old
+    /// replies for new ones.
     pub const fn with_transaction(mut self, next: u16) -> Self {
         self.next = next;
         self
     }
 
-    /// What it counted.
+    /// Counters of the initiator.
     pub const fn counters(&self) -> &TransactionCounters {
         &self.counters
     }
 
-    /// Transactions that await their replies.
+    /// Number of transactions that wait for their replies.
     pub const fn outstanding(&self) -> usize {
         self.outstanding
     }
 
-    /// Writes a command, path bytes in front, to the start of `out`. If it gets a reply, that is
-    /// awaited until `now_ns + timeout_ns`.
+    /// Writes path bytes and a command to the start of `out`. If the command gets a reply, its
+    /// transaction
+    /// is outstanding until `now_ns + timeout_ns`.
     ///
     /// # Errors
     ///
-    /// The command cannot be said, `out` is too small, or all places are taken; nothing was done.
+    /// The command cannot be encoded, `out` is too small, or all slots are taken; nothing was done.
     pub fn begin(
         &mut self,
         node: &RmapNode<'_>,
@@ -130,13 +133,13 @@ impl<const N: usize> RmapInitiator<N> {
         Ok(SentCommand { transaction, bytes, outstanding })
     }
 
-    /// The next identifier whose place is free.
+    /// The next identifier whose slot is free.
     fn free(&self) -> Result<u16, BuildError> {
         let full = BuildError::Outstanding { capacity: N };
         if self.outstanding >= N {
             return Err(full);
         }
-        // Twice, because the places start again where the identifiers wrap.
+        // Twice, because the slots start again where the identifiers wrap.
         let mut ids = (0..2 * N).map(|step| self.next.wrapping_add(step as u16));
         ids.find(|id| self.table[usize::from(*id) % N].is_none()).ok_or(full)
     }
@@ -164,7 +167,7 @@ impl<const N: usize> RmapInitiator<N> {
         self.outstanding -= 1;
     }
 
-    /// Gives a transaction up; its reply will be discarded. False if it is not outstanding.
+    /// Gives a transaction up; its reply will be discarded. Returns false if it is not outstanding.
     pub fn cancel(&mut self, transaction: u16) -> bool {
         let known = self.pending(transaction).is_some();
         if known {
@@ -173,11 +176,12 @@ impl<const N: usize> RmapInitiator<N> {
         known
     }
 
-    /// Takes a packet that starts at its initiator logical address.
+    /// Processes a packet that starts at its initiator logical address.
     ///
     /// # Errors
     ///
-    /// The packet completes no transaction. It was counted; outstanding transactions go on.
+    /// The packet completes no transaction. It is counted; outstanding transactions stay
+    /// outstanding.
     pub fn handle<'a>(
         &mut self,
         packet: &'a [u8],
@@ -192,7 +196,8 @@ impl<const N: usize> RmapInitiator<N> {
         Ok(CompletedTransaction { transaction: header.transaction, result })
     }
 
-    /// The header of a reply that somebody waits for, and how much data it should have.
+    /// Finds the outstanding transaction of a reply. Returns the header and the expected data
+    /// length.
     fn find(&self, packet: &[u8]) -> Result<(ReplyHeader, u32), InitiatorDiscard> {
         let header = ReplyHeader::parse(packet).map_err(InitiatorDiscard::Header)?;
         let (instruction, transaction) = (header.instruction, header.transaction);
@@ -207,8 +212,8 @@ impl<const N: usize> RmapInitiator<N> {
         Ok((header, pending.length))
     }
 
-    /// The next transaction whose time is over, if there is one; ask until there is none. The
-    /// standard knows no time-outs and no retry: what to do then is the user's.
+    /// Removes the next transaction that has timed out. Call it until it returns `None`. The
+    /// standard defines neither time-outs nor retries; the caller decides what to do.
     pub fn expire(&mut self, now_ns: u64) -> Option<u16> {
         if now_ns < self.earliest_ns {
             return None;
@@ -224,13 +229,14 @@ impl<const N: usize> RmapInitiator<N> {
         Some(transaction)
     }
 
-    /// When the next transaction times out.
+    /// Time of the next time-out.
     pub fn next_deadline_ns(&self) -> Option<u64> {
         self.table.iter().flatten().map(|pending| pending.deadline_ns).min()
     }
 }
 
-/// What a reply says. An error status stands whatever follows it: the header CRC covers it.
+/// Evaluates a reply. The header CRC covers the status, so an error status counts whatever follows
+/// it.
 fn outcome<'a>(
     header: &ReplyHeader,
     rest: &'a [u8],

@@ -1,37 +1,37 @@
 //! The instruction byte: packet type, command code, reply address length (50-52C 5.1).
 
-/// The instruction byte of a command or reply; every value can be held.
+/// The instruction byte of a command or reply. Any value is possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Instruction(pub u8);
 
-/// Bits 7 and 6 of the instruction.
+/// Packet type: bits 7 and 6 of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketType {
-    /// 00
+    /// Value 00.
     Reply,
-    /// 01
+    /// Value 01.
     Command,
-    /// 10 and 11
+    /// Values 10 and 11.
     Reserved,
 }
 
-/// What a command does: its command code, bits 5 to 2 of the instruction.
+/// Operation of a command: its command code, bits 5 to 2 of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RmapOperation {
-    /// 0010, 0011
+    /// Codes 0010 and 0011.
     Read {
-        /// Consecutive addresses; otherwise one address for all data.
+        /// Use consecutive addresses; otherwise one address for all data.
         increment: bool,
     },
-    /// 0111: consecutive addresses, always with a reply.
+    /// Code 0111: consecutive addresses, always with a reply.
     ReadModifyWrite,
-    /// 1000 to 1111
+    /// Codes 1000 to 1111.
     Write {
-        /// Check all data before writing any.
+        /// Check all data before writing any of it.
         verify: bool,
-        /// Acknowledge with a reply.
+        /// Send a reply.
         reply: bool,
-        /// Consecutive addresses; otherwise one address for all data.
+        /// Use consecutive addresses; otherwise one address for all data.
         increment: bool,
     },
 }

@@ -1,27 +1,27 @@
-//! What a target gives access to.
+//! Memory behind a target.
 
 use super::RMW_MAX;
 
-/// Why memory did not do what it was asked.
+/// Reason why memory did not carry out an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryFault {
-    /// It does not have that address, alignment or length: status 10.
+    /// The memory does not have this address, alignment or length: status 10.
     Refused,
-    /// It tried and failed: status 1.
+    /// The access failed: status 1.
     Failed,
 }
 
-/// The memory of a target. It sees only what was authorised, never no bytes at all, and never an
-/// incrementing access that ends above the 40-bit addresses.
+/// The memory of a target. It only gets authorised accesses of at least one byte, and incrementing
+/// accesses never end above the 40-bit addresses.
 pub trait Memory {
-    /// Reads all of `data`; from one address only if not `increment`.
+    /// Reads all of `data`, from one address only unless `increment`.
     fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault>;
 
-    /// Writes all of `data`; to one address only if not `increment`.
+    /// Writes all of `data`, to one address only unless `increment`.
     fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault>;
 
-    /// Reads 1 to 4 bytes into `old`, and writes them with the bits of `data` where `mask` is one.
-    /// No other access comes between (50-52C 5.5). All three are of one length.
+    /// Reads 1 to 4 bytes into `old`, and writes the bits of `data` where `mask` is one, without
+    /// another access in between (50-52C 5.5). All three slices have the same length.
     fn modify(
         &mut self,
         address: u64,
@@ -39,14 +39,14 @@ pub trait Memory {
     }
 }
 
-/// Plain memory from `base` on.
+/// Plain memory starting at `base`.
 #[derive(Debug)]
 pub struct Ram<'a> {
     /// Address of the first byte.
     pub base: u64,
-    /// Bytes of a word: an access to a single address is in whole words of it.
+    /// Bytes of a word. An access to a single address must consist of whole words.
     pub word_bytes: usize,
-    /// The bytes.
+    /// Content of the memory.
     pub bytes: &'a mut [u8],
 }
 

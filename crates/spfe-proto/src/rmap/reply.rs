@@ -7,30 +7,30 @@ use super::{
 };
 use crate::packet::{PacketEnd, gather, put, room};
 
-/// The header of a write reply, in bytes: the whole reply.
+/// Header of a write reply in bytes; it is the whole reply.
 pub const WRITE_HEADER: usize = 8;
-/// The header of a read or read-modify-write reply, in bytes.
+/// Header of a read or read-modify-write reply in bytes.
 pub const READ_HEADER: usize = 12;
 
 /// The header of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyHeader {
-    /// Initiator logical address: where the reply goes.
+    /// Initiator logical address: the destination of the reply.
     pub initiator: u8,
     /// The instruction of the command with packet type 00.
     pub instruction: Instruction,
-    /// How it went.
+    /// Result of the command.
     pub status: RmapStatus,
     /// Target logical address of the command.
     pub target: u8,
     /// Transaction identifier of the command.
     pub transaction: u16,
-    /// Data length in bytes, 24 bits; 0 in a reply to a write, which has no such field.
+    /// Data length in bytes, 24 bits; 0 in the reply to a write, which has no such field.
     pub length: u32,
 }
 
 impl ReplyHeader {
-    /// Reads the header of a reply. Its CRC is checked, its command code is not.
+    /// Parses the header of a reply. Checks the CRC but not the command code.
     pub fn parse(packet: &[u8]) -> Result<Self, HeaderError> {
         let instruction = super::instruction_of(packet, WRITE_HEADER)?;
         if instruction.packet_type() != PacketType::Reply {
@@ -58,12 +58,12 @@ impl ReplyHeader {
         })
     }
 
-    /// Bytes of the header, its CRC included.
+    /// Bytes of the header, including its CRC.
     pub const fn bytes(&self) -> usize {
         if self.instruction.is_write() { WRITE_HEADER } else { READ_HEADER }
     }
 
-    /// Writes the header with its CRC; returns [`ReplyHeader::bytes`].
+    /// Writes the header with its CRC. Returns [`ReplyHeader::bytes`].
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
         let instruction = self.sayable()?;
         let [t1, t0] = self.transaction.to_be_bytes();
@@ -74,7 +74,7 @@ impl ReplyHeader {
         Ok(put(out, &[fields, &[crc(fields)]])?)
     }
 
-    /// The instruction, if the header is one that can be written.
+    /// The instruction, or the reason why the header cannot be written.
     fn sayable(&self) -> Result<Instruction, BuildError> {
         let instruction = self.instruction;
         if instruction.packet_type() != PacketType::Reply {
@@ -88,17 +88,17 @@ impl ReplyHeader {
     }
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmapReply<'a> {
-    /// Its header.
+    /// Header of the reply.
     pub header: ReplyHeader,
-    /// Its data, without CRC; none in a reply to a write.
+    /// Data without CRC; empty in the reply to a write.
     pub data: &'a [u8],
 }
 
 impl<'a> RmapReply<'a> {
-    /// Reads a packet that starts at its initiator logical address.
+    /// Parses a packet that starts at its initiator logical address.
     pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, PacketError> {
         let header = ReplyHeader::parse(packet)?;
         let rest = packet.get(header.bytes()..).unwrap_or(&[]);
@@ -109,7 +109,7 @@ impl<'a> RmapReply<'a> {
         Ok(Self { header, data: body::data(rest, header.length, end)? })
     }
 
-    /// Writes the packet behind the bytes of its path; returns how many bytes it wrote.
+    /// Writes the path bytes and the packet. Returns the number of bytes written.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, BuildError> {
         self.header.sayable()?;
         let (bytes, expected) = (self.data.len(), self.header.length as usize);

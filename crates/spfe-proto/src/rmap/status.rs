@@ -2,42 +2,42 @@
 
 use core::fmt;
 
-/// A status byte; every value can be held.
+/// A status byte. Any value is possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RmapStatus(pub u8);
 
 impl RmapStatus {
-    /// Executed.
+    /// The command was executed.
     pub const SUCCESS: Self = Self(0);
-    /// Not known, or access to the memory failed.
+    /// Unknown error, or the access to the memory failed.
     pub const GENERAL_ERROR: Self = Self(1);
-    /// Header intact, but the packet type or command code is one that the standard does not use.
+    /// The header is intact, but the standard does not use its packet type or command code.
     pub const UNUSED_TYPE_OR_CODE: Self = Self(2);
-    /// The key is not the one the target expects.
+    /// The key is not the one that the target expects.
     pub const INVALID_KEY: Self = Self(3);
     /// The data does not match its CRC.
     pub const INVALID_DATA_CRC: Self = Self(4);
     /// The packet ended before its data did.
     pub const EARLY_EOP: Self = Self(5);
-    /// The packet went on behind its data: cargo too large.
+    /// The packet continued after its data: cargo too large.
     pub const TOO_MUCH_DATA: Self = Self(6);
-    /// The network cut the packet in or directly behind its data.
+    /// The network cut the packet within or directly after its data.
     pub const EEP: Self = Self(7);
-    /// More data than the target can hold to verify before it writes.
+    /// More data than the target can hold for verification.
     pub const VERIFY_BUFFER_OVERRUN: Self = Self(9);
     /// The target does not have this command, or does not allow it.
     pub const NOT_AUTHORISED: Self = Self(10);
     /// The data length of a read-modify-write is not 0, 2, 4, 6 or 8.
     pub const RMW_DATA_LENGTH: Self = Self(11);
-    /// The target logical address is none of the target's.
+    /// The target does not have this logical address.
     pub const INVALID_LOGICAL_ADDRESS: Self = Self(12);
 
-    /// 8, and 13 and up, have no meaning.
+    /// Whether the status is undefined: 8, and 13 and above.
     pub const fn is_reserved(self) -> bool {
         self.0 == 8 || self.0 > 12
     }
 
-    /// What it says, for people.
+    /// Text for people.
     pub const fn text(self) -> &'static str {
         match self.0 {
             0 => "success",

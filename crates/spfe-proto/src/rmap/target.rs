@@ -1,12 +1,15 @@
 //! The target: executes commands on a [`Memory`] and writes their replies (50-52C 5.3.3, 5.4.3,
 //! 5.5.3, 5.6).
 //!
-//! If several statuses apply the standard leaves the choice open (5.6.1). Here the first of these
-//! wins: 2, 12, 3, 11, 9, 10 for the header; 7, 5, 6 for the end of the packet; 4 for the data; 10
-//! and 1 for what the memory says.
+//! If several statuses apply, the standard leaves the choice open (5.6.1). This target uses the
+//! first
+//! of the following. For the header: 2, 12, 3, 11, 9, 10. For the end of the packet: 7, 5, 6. For
+//! the
+//! data: 4. For the memory: 10 and 1.
 //!
-//! The write bit alone decides the form of a reply. So the one command code out of use that has the
-//! reply bit, 0110, is replied to as a read is: no data, and a data CRC of 0.
+//! The write bit alone decides the form of a reply. The only unused command code with the reply
+//! bit,
+//! 0110, therefore gets a reply like a read: no data, and a data CRC of 0.
 
 mod counters;
 mod stream;
@@ -22,26 +25,26 @@ use super::{
 };
 use crate::packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd, gather, room};
 
-/// Bytes of a reply around its data, at most: the smallest reply buffer.
+/// Maximum bytes of a reply besides its data: the smallest reply buffer.
 pub const REPLY_OVERHEAD: usize = REPLY_ADDRESS_MAX + READ_HEADER + 1;
 
-/// What a target is.
+/// Settings of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmapTargetConfig {
-    /// Its logical address; `None`, if it has several, leaves them to the authorisation.
+    /// Logical address; `None` if the target has several and the authorisation checks them.
     pub logical_address: Option<u8>,
-    /// It answers to 254 besides its own.
+    /// Also accept the logical address 254.
     pub accept_default: bool,
-    /// The key it wants; `None` leaves keys to the authorisation.
+    /// Key; `None` if the authorisation checks keys.
     pub key: Option<u8>,
-    /// The longest data it verifies before it writes, in bytes; longer gets status 9.
+    /// Maximum data that the target verifies before it writes, in bytes. More gets status 9.
     pub verify_bytes: u32,
-    /// It checks unverified writes too before it writes. If not, the data of a write that is cut,
-    /// too long or damaged is in the memory as far as it came, as in hardware that writes while data
-    /// arrives; the last byte that came is not written where it may be the data CRC.
+    /// Check unverified writes completely before writing, too. Otherwise a write that is cut, too
+    /// long or damaged leaves the data that arrived in memory, as in hardware that writes while
+    /// data arrives. The last byte that arrived is not written where it may be the data CRC.
     pub check_all_writes: bool,
-    /// It answers reserved packet types with status 2 if their reply bit is set; the standard leaves
-    /// that open (5.3.3.4.6).
+    /// Answer reserved packet types with status 2 if their reply bit is set. The standard leaves
+    /// this open (5.3.3.4.6).
     pub reply_to_reserved: bool,
 }
 
@@ -58,42 +61,42 @@ impl Default for RmapTargetConfig {
     }
 }
 
-/// Why the authorisation denies a command.
+/// Reason why the authorisation denies a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial {
-    /// Not with this target logical address: status 12.
+    /// The target logical address is not allowed: status 12.
     LogicalAddress,
-    /// Not with this key: status 3.
+    /// The key is not allowed: status 3.
     Key,
-    /// Not at all: status 10.
+    /// The access is not allowed: status 10.
     Access,
 }
 
-/// What became of a packet.
+/// Result of processing a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetOutcome {
-    /// Executed, with status 0.
+    /// The command was executed with status 0.
     Executed {
-        /// The header of the command.
+        /// Header of the command.
         command: CommandHeader,
-        /// Bytes of the reply, path in front; 0 if none is wanted.
+        /// Bytes of the reply, including the path; 0 if none is wanted.
         reply_bytes: usize,
     },
-    /// Not executed, or not all of it.
+    /// The command was not executed, or only in part.
     Refused {
-        /// The header of the command.
+        /// Header of the command.
         command: CommandHeader,
-        /// Why.
+        /// Status that tells the reason.
         status: RmapStatus,
-        /// Bytes of the reply, path in front; 0 if none is wanted.
+        /// Bytes of the reply, including the path; 0 if none is wanted.
         reply_bytes: usize,
     },
-    /// Thrown away; never replied to.
+    /// The packet was discarded without a reply.
     Discarded(TargetDiscard),
 }
 
 impl TargetOutcome {
-    /// Bytes of the reply at the start of the buffer: 0 if there is none to send.
+    /// Bytes of the reply at the start of the buffer; 0 if there is none to send.
     pub const fn reply_bytes(&self) -> usize {
         match self {
             Self::Executed { reply_bytes, .. } | Self::Refused { reply_bytes, .. } => *reply_bytes,
@@ -102,14 +105,14 @@ impl TargetOutcome {
     }
 }
 
-/// A target. All commands of the standard; one command at a time, so each is atomic.
+/// A target for all commands of the standard. It executes one command at a time, so each is atomic.
 #[derive(Clone, Debug, Default)]
 pub struct RmapTarget {
     config: RmapTargetConfig,
     counters: TargetCounters,
 }
 
-/// A command under execution.
+/// A command that is being executed.
 struct Execution<'a> {
     header: &'a CommandHeader,
     rest: &'a [u8],
@@ -118,30 +121,32 @@ struct Execution<'a> {
 }
 
 impl RmapTarget {
-    /// A target.
+    /// Creates a target.
     pub fn new(config: RmapTargetConfig) -> Self {
         Self { config, counters: TargetCounters::default() }
     }
 
-    /// What it is.
+    /// Settings of the target.
     pub fn config(&self) -> &RmapTargetConfig {
         &self.config
     }
 
-    /// What it counted.
+    /// Counters of the target.
     pub fn counters(&self) -> &TargetCounters {
         &self.counters
     }
 
-    /// Takes a packet that starts at its target logical address; writes the reply, path bytes in
-    /// front, to the start of `out`.
+    /// Processes a packet that starts at its target logical address. Writes path bytes and reply to
+    /// the
+    /// start of `out`.
     ///
-    /// `allow` is asked once about each command whose header is intact and whose command code is in
-    /// use, before the memory is touched. A read that has a reply longer than `out` gets status 10.
+    /// `allow` is called once for each command with an intact header and a known command code,
+    /// before the
+    /// memory is accessed. A read whose reply is longer than `out` gets status 10.
     ///
     /// # Errors
     ///
-    /// `out` has less than [`REPLY_OVERHEAD`] bytes; the packet was not looked at.
+    /// `out` has less than [`REPLY_OVERHEAD`] bytes; the packet was not processed.
     pub fn handle<M: Memory + ?Sized>(
         &mut self,
         packet: &[u8],
@@ -169,7 +174,7 @@ impl RmapTarget {
         TargetOutcome::Discarded(discard)
     }
 
-    /// Writes the reply and counts.
+    /// Writes the reply and updates the counters.
     fn conclude(
         &mut self,
         header: CommandHeader,
@@ -187,7 +192,7 @@ impl RmapTarget {
         })
     }
 
-    /// The header of a command that may get a reply (5.3.3.4.2 to 5.3.3.4.6).
+    /// Parses the header of a command that may get a reply (5.3.3.4.2 to 5.3.3.4.6).
     fn admit(&self, packet: &[u8], end: PacketEnd) -> Result<CommandHeader, TargetDiscard> {
         let cut = match end {
             PacketEnd::Eop => TargetDiscard::EarlyEop,
@@ -213,8 +218,8 @@ impl RmapTarget {
         Ok(header)
     }
 
-    /// What the header alone decides: what to do, or why not. Data that has to be whole first has
-    /// at most `limit` bytes.
+    /// Decides by the header alone what to do, or why not. Data that must be complete before it is
+    /// used has at most `limit` bytes.
     fn decide(
         &self,
         header: &CommandHeader,
@@ -252,8 +257,8 @@ impl RmapTarget {
 }
 
 impl Execution<'_> {
-    /// Executes; returns how many bytes of data the reply carries. They are in their place in `out`
-    /// then.
+    /// Executes the command. Returns the number of data bytes of the reply, which are in their
+    /// place in `out`.
     fn run<M: Memory + ?Sized>(
         &self,
         operation: RmapOperation,
@@ -307,8 +312,8 @@ impl Execution<'_> {
         Ok(0)
     }
 
-    /// The data that surely is data of a packet that ended wrong: never its last byte if that may be
-    /// the CRC, never more than the header says.
+    /// The part of a broken packet that is certainly data: not its last byte if that may be the
+    /// CRC, and not more than the header announces.
     fn arrived(&self) -> &[u8] {
         let bytes = self.rest.len().saturating_sub(1).min(self.header.length as usize);
         self.rest.get(..bytes).unwrap_or(&[])
@@ -339,13 +344,13 @@ const fn status_of(fault: MemoryFault) -> RmapStatus {
     }
 }
 
-/// Where the data of a reply is.
+/// The part of the reply buffer for the data.
 fn data_place<'a>(header: &CommandHeader, bytes: usize, out: &'a mut [u8]) -> &'a mut [u8] {
     let start = header.reply_address.path().len() + READ_HEADER;
     out.get_mut(start..start + bytes).unwrap_or_default()
 }
 
-/// Writes what is around the data of a reply; an error reply with a data CRC has no data.
+/// Writes the parts of a reply around its data. An error reply with a data CRC has no data.
 fn write_reply(
     command: &CommandHeader,
     result: Result<u32, RmapStatus>,

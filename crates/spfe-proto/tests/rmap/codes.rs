@@ -1,5 +1,5 @@
-//! Every instruction byte from 0 to 255, with everything that can be wrong about a command, against
-//! the rules of the standard written down a second time.
+//! Every instruction byte with everything that can be wrong about a command, against a second,
+//! independent formulation of the standard's rules.
 
 use crate::lab::{Access, Watched, ask, model_crc, with_crc};
 use spfe_proto::PacketEnd;
@@ -42,7 +42,7 @@ struct Case {
     reply_to_reserved: bool,
 }
 
-/// What a command code is, by the list of the standard (5.1).
+/// Operation of a command code, by the list of the standard (5.1).
 fn kind(code: u8) -> &'static str {
     match code {
         0b0010 | 0b0011 => "read",
@@ -70,7 +70,7 @@ impl Case {
         self.reply_address().into_iter().skip_while(|byte| *byte == 0).collect()
     }
 
-    /// The header by the offsets of the standard, its CRC by the model.
+    /// The header by the offsets of the standard, with the CRC of the model.
     fn header(&self) -> Vec<u8> {
         let logical = if self.logical_ok { 0x42 } else { 0x43 };
         let key = if self.key_ok { 0x20 } else { 0x21 };
@@ -96,12 +96,12 @@ impl Case {
         ([self.header(), rest].concat(), if eep { PacketEnd::Eep } else { PacketEnd::Eop })
     }
 
-    /// The rules, in the order of priority.
+    /// The rules in their order of priority.
     fn expected(&self, rest: usize, end: PacketEnd) -> Result<u8, TargetDiscard> {
         let kind = kind(self.code());
         match self.instruction >> 6 {
             0 => return Err(TargetDiscard::Reply),
-            // Before the EEP: a damaged header does not even say where it ends.
+            // Before the EEP: a damaged header does not even tell where it ends.
             _ if !self.crc_ok => return Err(TargetDiscard::HeaderCrc),
             _ if end == PacketEnd::Eep && rest == 0 => return Err(TargetDiscard::EepAfterHeader),
             1 => {}
@@ -124,7 +124,7 @@ impl Case {
         })
     }
 
-    /// The accesses that must happen, and no others.
+    /// The memory accesses that must happen; no others may.
     fn accesses(&self, status: u8, rest: usize) -> Vec<Access> {
         let access = |write, bytes| Access {
             write,
@@ -228,8 +228,8 @@ fn every_instruction() {
     assert_eq!(cases, 256 * 8 * 5 * 32);
 }
 
-/// The table in its shortest form: which of the 256 are executed, refused with which status, replied
-/// to, discarded.
+/// Summary: which of the 256 instructions are executed, refused with which status, replied to,
+/// discarded.
 #[test]
 fn summary() {
     let case = |instruction| Case {

@@ -1,10 +1,10 @@
-//! The CRC against its vectors, its table, and a model.
+//! The CRC against vectors, the standard's table, and a model.
 
 use crate::lab::{hex, model_crc};
 use proptest::prelude::*;
 use spfe_proto::rmap::crc::{RmapCrc, crc};
 
-/// The table of the standard, by the value of one byte.
+/// The table of the standard: CRC of each single byte.
 const TABLE: &str = "
 00 91 E3 72 07 96 E4 75 0E 9F ED 7C 09 98 EA 7B
 1C 8D FF 6E 1B 8A F8 69 12 83 F1 60 15 84 F6 67

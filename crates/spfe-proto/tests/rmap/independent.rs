@@ -1,5 +1,6 @@
-//! Transactions of another initiator, recorded: ours writes the same commands from the same fields,
-//! and takes the replies it took.
+//! Recorded transactions of another initiator: ours writes the same commands from the same fields,
+//! and
+//! accepts the same replies.
 
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{

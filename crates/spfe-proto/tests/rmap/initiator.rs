@@ -1,4 +1,4 @@
-//! The initiator: its table, time-outs, and every reply that is not the one awaited.
+//! The initiator: its table, time-outs, and every reply that does not match.
 
 use crate::lab::{Watched, ask, command, model_crc, target};
 use spfe_proto::PacketEnd;
@@ -26,7 +26,7 @@ fn begin<const N: usize>(
     Ok((sent.transaction, out[..sent.bytes].to_vec()))
 }
 
-/// A reply by the offsets of the standard; headers of length 0 for writes.
+/// A reply by the offsets of the standard; writes have no length field.
 fn reply(instruction: u8, status: u8, transaction: u16, data: Option<&[u8]>) -> Vec<u8> {
     let [t1, t0] = transaction.to_be_bytes();
     let mut reply = vec![0x67, 1, instruction, status, 0xfe, t1, t0];
@@ -41,7 +41,7 @@ fn reply(instruction: u8, status: u8, transaction: u16, data: Option<&[u8]>) -> 
     reply
 }
 
-/// Gives back a header its CRC after a change.
+/// Changes a byte of a header and restores its CRC.
 fn mend(mut packet: Vec<u8>, at: usize, value: u8, header: usize) -> Vec<u8> {
     packet[at] = value;
     packet[header - 1] = model_crc(&packet[..header - 1]);
@@ -89,7 +89,7 @@ fn table_is_full_and_empties() {
     let ids: Vec<u16> = (0..3).map(|_| begin(&mut initiator, &read, 0).unwrap().0).collect();
     assert_eq!(ids.iter().map(|id| id % 3).fold(0, |set, place| set | 1 << place), 0b111);
     assert_eq!(begin(&mut initiator, &read, 0), Err(BuildError::Outstanding { capacity: 3 }));
-    // What nobody waits for needs no place.
+    // A command without reply needs no slot.
     let plain = RmapRequest::Write { verify: false, reply: false, increment: true, data: &[1] };
     assert!(begin(&mut initiator, &plain, 0).is_ok());
     assert!(initiator.cancel(ids[1]) && !initiator.cancel(ids[1]));
@@ -103,7 +103,7 @@ fn table_is_full_and_empties() {
     );
 }
 
-/// More transactions than identifiers: none is given twice while it is out.
+/// More transactions than identifiers: no identifier is used twice at the same time.
 #[test]
 fn identifiers_wrap() {
     let mut initiator = RmapInitiator::<7>::new();
@@ -145,7 +145,7 @@ fn time_outs() {
     assert_eq!(initiator.expire(u64::MAX), Some(id));
 }
 
-/// Packets that complete nothing: counted, and the transaction goes on.
+/// Packets that complete nothing are counted, and the transaction stays outstanding.
 #[test]
 fn discards() {
     let mut initiator = RmapInitiator::<4>::new();
@@ -258,7 +258,7 @@ fn failures() {
     let failure = body(BodyError::TooMuch { bytes: 1, expected: 0 });
     assert_eq!(initiator.handle(&long, PacketEnd::Eop).unwrap().result, Err(failure));
 
-    // A read-modify-write reply has as many bytes as asked for, so never more than four.
+    // A read-modify-write reply has the requested number of bytes, so never more than four.
     let modify = RmapRequest::ReadModifyWrite { data: &[0; 4], mask: &[0; 4] };
     let (id, _) = begin(&mut initiator, &modify, 0).unwrap();
     let long = reply(0x1c, 0, id, Some(&[0; 5]));
@@ -266,7 +266,7 @@ fn failures() {
     assert_eq!(initiator.handle(&long, PacketEnd::Eop).unwrap().result, Err(failure));
 }
 
-/// What cannot be said takes no place and leaves the buffer alone.
+/// A command that cannot be encoded takes no slot and leaves the buffer unchanged.
 #[test]
 fn refused_requests() {
     let mut initiator = RmapInitiator::<1>::new();
@@ -292,7 +292,7 @@ fn refused_requests() {
     assert_eq!(initiator.counters().commands, 0);
 }
 
-/// A command is none of the initiator's, whatever its bytes.
+/// An initiator never accepts a command, whatever its bytes.
 #[test]
 fn commands_are_not_replies() {
     let mut initiator = RmapInitiator::<1>::default();

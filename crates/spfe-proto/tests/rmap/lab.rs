@@ -1,4 +1,4 @@
-//! What the tests share: bytes in hexadecimal, a CRC of its own, a memory that watches.
+//! Shared by the tests: bytes in hexadecimal, an independent CRC, a memory that records accesses.
 
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{
@@ -6,7 +6,7 @@ use spfe_proto::rmap::{
     RmapTargetConfig, TargetOutcome,
 };
 
-/// The CRC bit by bit, most significant bit first on reversed bytes: another way than the tables.
+/// The CRC bit by bit, most significant bit first on reversed bytes: independent of the tables.
 pub fn model_crc(bytes: &[u8]) -> u8 {
     let mut value = 0u8;
     for byte in bytes {
@@ -18,13 +18,13 @@ pub fn model_crc(bytes: &[u8]) -> u8 {
     value.reverse_bits()
 }
 
-/// Bytes of "FE 01 6C"; `|` ends a path, and is left out.
+/// Bytes of a text such as "FE 01 6C". `|` ends a path and is left out.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits = text.split_whitespace().filter(|word| *word != "|");
     digits.map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect()
 }
 
-/// The path in front of `|`, and the packet behind it.
+/// The path before `|`, and the packet after it.
 pub fn split(text: &str) -> (Vec<u8>, Vec<u8>) {
     match text.split_once('|') {
         Some((path, packet)) => (hex(path), hex(packet)),
@@ -32,8 +32,8 @@ pub fn split(text: &str) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-/// Sparse memory from 0 to the end of the addresses: a window of bytes, all else zero. It records
-/// every access, and fails if told to.
+/// Sparse memory over all addresses: a window of bytes, zero elsewhere. It records every access,
+/// and fails on request.
 #[derive(Debug, Default)]
 pub struct Watched {
     pub base: u64,
@@ -86,20 +86,20 @@ impl Memory for Watched {
     }
 }
 
-/// What a target made of one packet.
+/// Result of one packet at a target.
 pub struct Answer {
     pub outcome: TargetOutcome,
     pub reply: Vec<u8>,
 }
 
 impl Answer {
-    /// Status of the reply behind its path; none without a reply.
+    /// Status of the reply after its path; `None` without a reply.
     pub fn status(&self, path: usize) -> Option<u8> {
         self.reply.get(path + 3).copied()
     }
 }
 
-/// Gives a target one packet, everything allowed.
+/// Gives a packet to a target that allows everything.
 pub fn ask(
     target: &mut RmapTarget,
     packet: &[u8],
@@ -111,12 +111,12 @@ pub fn ask(
     Answer { outcome, reply: out[..outcome.reply_bytes()].to_vec() }
 }
 
-/// A target with key 20.
+/// A target with key 0x20.
 pub fn target() -> RmapTarget {
     RmapTarget::new(RmapTargetConfig { key: Some(0x20), ..RmapTargetConfig::default() })
 }
 
-/// A header for a target with key 20.
+/// A header for a target with key 0x20.
 pub fn header(instruction: u8, address: u64, length: u32) -> CommandHeader {
     CommandHeader {
         target: 0xfe,
@@ -133,14 +133,14 @@ pub fn header(instruction: u8, address: u64, length: u32) -> CommandHeader {
     }
 }
 
-/// A header's bytes, and behind them whatever the test wants.
+/// A header followed by any bytes.
 pub fn packet(header: &CommandHeader, rest: &[u8]) -> Vec<u8> {
     let mut out = [0; 28];
     let bytes = header.write(&mut out).unwrap();
     [&out[..bytes], rest].concat()
 }
 
-/// The packet of a good command.
+/// Packet of a valid command.
 pub fn command(instruction: u8, address: u64, data: &[u8]) -> Vec<u8> {
     let mut out = [0; 4096];
     let header = header(instruction, address, data.len() as u32);
@@ -148,7 +148,7 @@ pub fn command(instruction: u8, address: u64, data: &[u8]) -> Vec<u8> {
     out[..bytes].to_vec()
 }
 
-/// Data with its CRC, by the model.
+/// Data with the CRC of the model.
 pub fn with_crc(data: &[u8]) -> Vec<u8> {
     [data, &[model_crc(data)]].concat()
 }

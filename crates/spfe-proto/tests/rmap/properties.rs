@@ -1,5 +1,6 @@
-//! Random packets: what is written is read again, what is read is written again, and no bytes at all
-//! make anything panic or touch memory that nobody allowed.
+//! Random packets: what is written can be read again, what is read can be written again, and no
+//! bytes
+//! make anything panic or access memory without permission.
 
 use crate::lab::{Access, Watched, with_crc};
 use proptest::prelude::*;
@@ -66,7 +67,7 @@ prop_compose! {
     }
 }
 
-/// A change of a packet.
+/// A random change of a packet.
 #[derive(Clone, Debug)]
 enum Change {
     Set(prop::sample::Index, u8),
@@ -98,7 +99,8 @@ fn change(mut packet: Vec<u8>, changes: Vec<Change>) -> Vec<u8> {
     packet
 }
 
-/// Gives the header its CRC again, where there is room for one, so that changes come further.
+/// Restores the CRC of the header if there is room for one, so that changes get past the header
+/// check.
 fn mend(mut packet: Vec<u8>) -> Vec<u8> {
     let Some(instruction) = packet.get(2).map(|byte| Instruction(*byte)) else { return packet };
     let header = match instruction.packet_type() {
@@ -112,7 +114,7 @@ fn mend(mut packet: Vec<u8>) -> Vec<u8> {
     packet
 }
 
-/// Random bytes that are RMAP more often than chance has it.
+/// Random bytes that are RMAP more often than by chance.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let random = prop::collection::vec(any::<u8>(), 0..64);
     let rmap = random.clone().prop_map(|mut bytes| {
@@ -175,7 +177,7 @@ proptest! {
         prop_assert_eq!(RmapReply::parse(&out[path.len()..bytes], PacketEnd::Eop), Ok(reply));
     }
 
-    /// Any bytes: refused with a reason, or written again as they were.
+    /// Any bytes are refused with a reason, or can be written again unchanged.
     #[test]
     fn bytes_there_and_back(bytes in bytes(), end in end()) {
         let mut out = [0; 128];
@@ -195,7 +197,7 @@ proptest! {
         }
     }
 
-    /// Only commands with a code in use can be written whole, and read.
+    /// Only commands with a code in use can be written and read.
     #[test]
     fn no_other_commands(header in header(3)) {
         let header = CommandHeader { length: 0, ..header };
@@ -210,7 +212,7 @@ proptest! {
         prop_assert_eq!(refused, !good);
     }
 
-    /// Any buffer is too small with a reason, or large enough.
+    /// A buffer is either large enough, or refused with a reason.
     #[test]
     fn any_buffer(header in header(1), data in data(), room in 0..80usize) {
         let header = CommandHeader { length: data.len() as u32, ..header };
@@ -221,8 +223,8 @@ proptest! {
         }
     }
 
-    /// Any bytes at a target that allows a window: the memory sees that window, and accesses that the
-    /// header names; a reply goes only to who wants one.
+    /// Any bytes at a target that allows a window: the memory gets only accesses within the window
+    /// that the header names, and only commands that want a reply get one.
     #[test]
     fn target_stays_inside(
         bytes in bytes(),
@@ -234,7 +236,7 @@ proptest! {
     ) {
         let config = RmapTargetConfig { verify_bytes: 16, check_all_writes, reply_to_reserved, ..RmapTargetConfig::default() };
         let header = CommandHeader::parse(&bytes).ok();
-        // Half of the windows are round the address of the packet.
+        // Half of the windows surround the address of the packet.
         let (start, size) = match header {
             Some(header) if window.0 & 1 == 0 => (header.address.saturating_sub(4), u64::from(window.1)),
             _ => (window.0 >> 24, u64::from(window.1)),
@@ -303,7 +305,7 @@ proptest! {
         }
     }
 
-    /// Initiator, target and memory together do what a plain array does.
+    /// Initiator, target and memory together behave like a plain array.
     #[test]
     fn as_an_array(
         steps in prop::collection::vec((0..64u64, prop::collection::vec(any::<u8>(), 0..9), 0..4u8), 1..20),

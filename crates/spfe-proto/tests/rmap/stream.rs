@@ -1,4 +1,4 @@
-//! Commands in pieces: whatever the pieces, the same reply, memory and counters as in one go.
+//! Commands in pieces: reply, memory and counters are the same as for the whole command.
 
 use crate::lab::{Access, Watched, command, header, model_crc, packet, target, with_crc};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn feed(
 }
 
 prop_compose! {
-    /// A command that is good but for what is done to it.
+    /// A valid command with random damage.
     fn case()(
         instruction in any::<u8>(),
         data in prop::collection::vec(any::<u8>(), 0..100),
@@ -88,7 +88,7 @@ proptest! {
             feed(&mut pieces, &mut stream, &packet, &lengths, &mut other);
             let outcome = pieces.end(&mut stream, end, &mut other, &mut again).unwrap();
             prop_assert!(!stream.is_open());
-            // A write that is checked first is bounded by the buffer, verified or not.
+            // A write that is checked first is limited by the buffer, verified or not.
             let unbounded = check_all_writes && matches!(
                 outcome, TargetOutcome::Refused { status, .. } if status.0 == 9
             );
@@ -103,7 +103,7 @@ proptest! {
         prop_assert_eq!(whole.counters(), pieces.counters());
     }
 
-    /// No bytes at all make it panic, or write where nobody allowed.
+    /// No bytes make the stream panic, or write without permission.
     #[test]
     fn anything_is_survived(
         packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 1..4),
@@ -121,8 +121,8 @@ proptest! {
     }
 }
 
-/// An unverified write needs no buffer: units go to the memory as they come, at least the last byte
-/// stays back until it is no CRC.
+/// An unverified write needs no buffer: units go to the memory as they arrive, and at least the
+/// last byte is held back until it cannot be the CRC.
 #[test]
 fn unverified_writes_go_through() {
     let data: Vec<u8> = (0..40).collect();
@@ -144,7 +144,7 @@ fn unverified_writes_go_through() {
     assert_eq!(memory.bytes[40..], [0xaa; 24]);
 }
 
-/// A verified write that does not fit the buffer gets status 9, and the memory is not touched.
+/// A verified write that does not fit the buffer gets status 9, and the memory is not accessed.
 #[test]
 fn verified_writes_are_bounded_by_the_buffer() {
     for (bytes, status) in [(64, 0), (65, 9)] {

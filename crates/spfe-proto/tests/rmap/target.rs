@@ -1,4 +1,4 @@
-//! The target: headers that end early, limits, faults, authorisation, what a broken write leaves.
+//! The target: incomplete headers, limits, faults, authorisation, and the effect of broken writes.
 
 use crate::lab::{Watched, ask, command, header, hex, packet, target, with_crc};
 use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetDiscard};
@@ -62,7 +62,7 @@ fn damaged_headers_and_other_protocols() {
     }
 }
 
-/// Both logical addresses, and the default one where it is not wanted.
+/// Both logical addresses, and the default address where it is not accepted.
 #[test]
 fn logical_addresses() {
     for (own, accept_default, to, status) in [
@@ -87,7 +87,7 @@ fn logical_addresses() {
     }
 }
 
-/// Every denial at its place in the order of priority, and never an access.
+/// Each denial at its place in the order of priority, and never an access.
 #[test]
 fn authorisation() {
     let denials = [(Denial::LogicalAddress, 12), (Denial::Key, 3), (Denial::Access, 10)];
@@ -119,7 +119,7 @@ fn authorisation() {
             assert_eq!(memory.accesses, []);
         }
     }
-    // A wrong logical address is said first, a wrong key next, whoever finds them.
+    // A wrong logical address is reported first, then a wrong key, whoever finds them.
     let header = CommandHeader { key: 0, ..header(READ, 0, 4) };
     let (mut target, mut out) = (target(), [0; 64]);
     let allow = |_: &CommandHeader| Err(Denial::LogicalAddress);
@@ -144,7 +144,7 @@ fn faults_of_the_memory() {
                 assert_eq!((header.length, answer.reply.len()), (0, 13));
                 assert_eq!(answer.reply[12], 0);
             }
-            // What is wrong with the packet goes before what is wrong with the memory.
+            // Errors of the packet take precedence over errors of the memory.
             if instruction == WRITE {
                 let answer =
                     ask(&mut target(), &packet[..packet.len() - 1], PacketEnd::Eop, &mut memory);
@@ -154,7 +154,7 @@ fn faults_of_the_memory() {
     }
 }
 
-/// The verify buffer holds what it says, not a byte more (5.3.3.4, status 9).
+/// The verify buffer holds exactly the configured number of bytes (5.3.3.4, status 9).
 #[test]
 fn verify_buffer() {
     for (bytes, status) in [(0, 0), (7, 0), (8, 0), (9, 9), (100, 9)] {
@@ -182,8 +182,8 @@ fn modify_lengths() {
     }
 }
 
-/// What a broken write leaves: nothing if verified or so configured, otherwise what came, without
-/// the byte that may be the CRC.
+/// Effect of a broken write: nothing if verified or so configured; otherwise the data that arrived,
+/// except a byte that may be the CRC.
 #[test]
 fn broken_writes() {
     let data = [1, 2, 3, 4];
@@ -213,7 +213,7 @@ fn broken_writes() {
     }
 }
 
-/// The addresses end at 40 bits; a single address may be the last.
+/// Addresses end at 40 bits; a single address may be the last one.
 #[test]
 fn end_of_addresses() {
     let last = 0xff_ffff_ffff;

@@ -1,5 +1,6 @@
-//! Packets of the standard's annex (A), of read-modify-writes (X), and of our own (E): the initiator
-//! writes each command, the target turns it into each reply, and the initiator understands that.
+//! Packets of the standard's annex (A), of read-modify-writes (X), and of our own (E): the
+//! initiator
+//! writes each command, the target makes each reply, and the initiator accepts it.
 
 use crate::lab::{Watched, ask, hex, model_crc, split, target};
 use spfe_proto::PacketEnd;
@@ -11,7 +12,7 @@ use spfe_proto::rmap::{
 const EIGHT_AND_EIGHT: &str = "01 23 45 67 89 AB CD EF 10 11 12 13 14 15 16 17";
 const A_ROW: &str = "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 AA AB AC AD AE AF";
 
-/// One command, what is in the memory before and after, and its reply.
+/// A command, the memory before and after it, and its reply.
 struct Vector {
     name: &'static str,
     command: &'static str,
@@ -220,7 +221,7 @@ fn target_answers_them() {
     }
 }
 
-/// Both directions, and the CRCs by the model.
+/// Both directions, with CRCs of the model.
 #[test]
 fn read_and_written_again() {
     for vector in vectors() {
@@ -245,7 +246,7 @@ fn read_and_written_again() {
     }
 }
 
-/// E-1, E-2, E-6, E-7: error replies, and commands without any.
+/// E-1, E-2, E-6, E-7: error replies, and commands without a reply.
 #[test]
 fn errors() {
     let write = hex("FE 01 7C 20 67 00 10 00 40 00 00 00 00 00 04 3C DE AD BE EF 48");

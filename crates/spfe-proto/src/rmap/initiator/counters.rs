@@ -1,21 +1,21 @@
-//! How transactions end, which packets end none, and how many.
+//! Results of transactions, discarded packets, and their counters.
 
 use super::super::{BodyError, HeaderError, Instruction, RmapStatus};
 use core::fmt;
 
-/// Why a transaction failed.
+/// Reason why a transaction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionFailure {
-    /// The target said so.
+    /// The target reported an error.
     Status(RmapStatus),
-    /// The reply says success, with another amount of data than asked for.
+    /// The reply reports success, but its amount of data differs from the request.
     Length {
         /// Bytes in the reply.
         length: u32,
-        /// Bytes asked for.
+        /// Bytes requested.
         expected: u32,
     },
-    /// The reply says success, but is cut, too long or damaged.
+    /// The reply reports success, but is cut, too long or damaged.
     Body(BodyError),
 }
 
@@ -33,24 +33,26 @@ impl fmt::Display for TransactionFailure {
 
 impl core::error::Error for TransactionFailure {}
 
-/// Why a packet completes no transaction.
+/// Reason why a packet completes no transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitiatorDiscard {
-    /// Its header.
+    /// The header is refused.
     Header(HeaderError),
-    /// An instruction that no reply has: no reply bit, or a command code not in use.
+    /// The instruction is not that of a reply: the reply bit is missing, or the command code is not
+    /// in use.
     Instruction {
         /// The instruction byte.
         instruction: Instruction,
     },
-    /// Nobody waits for this transaction: it timed out, was cancelled, or never was.
+    /// The transaction is not outstanding: it timed out, was cancelled, or never existed.
     Unknown {
-        /// Its identifier.
+        /// Transaction identifier.
         transaction: u16,
     },
-    /// Somebody waits for this transaction, from another target or of another kind. That one goes on.
+    /// The reply is from another target or of another kind than the outstanding transaction, which
+    /// stays outstanding.
     Mismatch {
-        /// Its identifier.
+        /// Transaction identifier.
         transaction: u16,
     },
 }
@@ -74,30 +76,30 @@ impl fmt::Display for InitiatorDiscard {
 
 impl core::error::Error for InitiatorDiscard {}
 
-/// What an initiator counts.
+/// Counters of an initiator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionCounters {
     /// Commands written.
     pub commands: u64,
-    /// Transactions that ended with success.
+    /// Transactions that succeeded.
     pub completed: u64,
-    /// Transactions that ended with an error status of the target.
+    /// Transactions that failed with an error status of the target.
     pub refused: u64,
-    /// Transactions that ended with an invalid reply.
+    /// Transactions that failed because of an invalid reply.
     pub invalid: u64,
     /// Transactions that timed out.
     pub timed_out: u64,
-    /// Packets discarded: of another protocol.
+    /// Discarded packets of other protocols.
     pub other_protocol: u64,
-    /// Packets discarded: commands and reserved packet types.
+    /// Discarded commands and packets of reserved types.
     pub not_reply: u64,
-    /// Packets discarded: cut in their header, or their header damaged.
+    /// Discarded packets with a cut or damaged header.
     pub header_errors: u64,
-    /// Packets discarded: instructions that no reply has.
+    /// Discarded packets whose instruction is not that of a reply.
     pub instruction_errors: u64,
-    /// Packets discarded: replies that nobody waits for.
+    /// Discarded replies without an outstanding transaction.
     pub unknown: u64,
-    /// Packets discarded: replies of another target or command.
+    /// Discarded replies from another target or to another command.
     pub mismatched: u64,
 }
 

@@ -1,18 +1,18 @@
-//! What an initiator asks for, and of whom.
+//! Requests of an initiator, and the targets they go to.
 
 use super::super::{BuildError, RMW_MAX, ReplyAddress, RmapOperation};
 use crate::packet::DEFAULT_LOGICAL_ADDRESS;
 
-/// A target as an initiator reaches it.
+/// How an initiator reaches a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmapNode<'a> {
-    /// Path bytes in front of commands.
+    /// Path bytes of commands.
     pub path: &'a [u8],
     /// Target logical address.
     pub target: u8,
-    /// The key the target wants.
+    /// Key of the target.
     pub key: u8,
-    /// The path back.
+    /// Path of replies.
     pub reply_address: ReplyAddress,
     /// Logical address of the initiator.
     pub initiator: u8,
@@ -30,32 +30,32 @@ impl Default for RmapNode<'_> {
     }
 }
 
-/// What an initiator asks for.
+/// A request of an initiator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RmapRequest<'a> {
-    /// Read.
+    /// Reads memory.
     Read {
-        /// Consecutive addresses; otherwise one address for all data.
+        /// Use consecutive addresses; otherwise one address for all data.
         increment: bool,
-        /// Bytes.
+        /// Number of bytes.
         length: u32,
     },
-    /// Write.
+    /// Writes memory.
     Write {
-        /// The target checks all data before it writes any.
+        /// The target checks all data before it writes any of it.
         verify: bool,
-        /// The target acknowledges. If not, the initiator forgets the command once it is written.
+        /// The target sends a reply. Without a reply the initiator keeps no transaction.
         reply: bool,
-        /// Consecutive addresses; otherwise one address for all data.
+        /// Use consecutive addresses; otherwise one address for all data.
         increment: bool,
-        /// The data.
+        /// Data to write.
         data: &'a [u8],
     },
-    /// Write the bits of `data` where `mask` is one, and read what was there.
+    /// Writes the bits of `data` where `mask` is one, and reads the old value.
     ReadModifyWrite {
         /// 0 to 4 bytes.
         data: &'a [u8],
-        /// As many.
+        /// Mask of the same length.
         mask: &'a [u8],
     },
 }
@@ -66,7 +66,7 @@ impl<'a> RmapRequest<'a> {
         Self::Read { increment: true, length }
     }
 
-    /// A verified, acknowledged write to consecutive addresses.
+    /// A verified write with reply to consecutive addresses.
     pub const fn write(data: &'a [u8]) -> Self {
         Self::Write { verify: true, reply: true, increment: true, data }
     }
@@ -81,7 +81,7 @@ impl<'a> RmapRequest<'a> {
         }
     }
 
-    /// The data length of the command, and of its reply.
+    /// Data length of the command and of its reply.
     pub(super) fn lengths(&self) -> (usize, u32) {
         match self {
             Self::Read { length, .. } => (*length as usize, *length),
@@ -90,7 +90,7 @@ impl<'a> RmapRequest<'a> {
         }
     }
 
-    /// The data of the command, in its parts.
+    /// The parts of the command's data.
     pub(super) fn parts(&self) -> Result<[&'a [u8]; 2], BuildError> {
         match *self {
             Self::Read { .. } => Ok([&[], &[]]),

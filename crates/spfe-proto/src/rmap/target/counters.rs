@@ -1,27 +1,27 @@
-//! What a target counts.
+//! Counters of a target.
 
 use super::super::{CommandHeader, RmapOperation, RmapStatus};
 use core::fmt;
 
-/// Why a packet is thrown away without a reply.
+/// Reason why a packet is discarded without a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetDiscard {
-    /// Not RMAP: another protocol may want it.
+    /// Not RMAP; another protocol may use the packet.
     Protocol {
-        /// Its identifier.
+        /// Protocol identifier.
         pid: u8,
     },
-    /// A reply: for an initiator.
+    /// A reply, for an initiator.
     Reply,
-    /// The packet ends in its header (5.3.3.4.2).
+    /// The packet ends within its header (5.3.3.4.2).
     EarlyEop,
-    /// The network cut the packet in its header (5.3.3.4.2).
+    /// The network cut the packet within its header (5.3.3.4.2).
     EarlyEep,
-    /// The network cut the packet directly behind its header (5.3.3.4.3).
+    /// The network cut the packet directly after its header (5.3.3.4.3).
     EepAfterHeader,
-    /// The header CRC does not match, so the way back cannot be trusted (5.3.3.4.5).
+    /// The header CRC is wrong, so the reply address cannot be trusted (5.3.3.4.5).
     HeaderCrc,
-    /// A reserved packet type (5.3.3.4.6).
+    /// The packet type is reserved (5.3.3.4.6).
     ReservedType,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for TargetDiscard {
     }
 }
 
-/// Packets and events of a target.
+/// Counters of packets and commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the status or discard of its name")]
 pub struct TargetCounters {
@@ -47,9 +47,9 @@ pub struct TargetCounters {
     pub reads: u64,
     pub writes: u64,
     pub modifies: u64,
-    /// Replies written, those with an error included.
+    /// Replies written, including error replies.
     pub replies: u64,
-    /// Packets discarded without a reply.
+    /// Packets discarded without a reply, by reason.
     pub other_protocol: u64,
     pub reply_received: u64,
     pub early_eop_in_header: u64,

@@ -1,7 +1,8 @@
 //! Commands that arrive in pieces, in bounded memory.
 //!
-//! The data of an unverified write goes to the memory as it comes. Only data that has to be whole
-//! before it is used is kept: that of verified writes and read-modify-writes.
+//! The data of an unverified write goes to the memory as it arrives. Only data that must be
+//! complete
+//! before it is used is buffered: that of verified writes and read-modify-writes.
 
 use super::{
     Denial, Execution, REPLY_OVERHEAD, RmapTarget, TargetDiscard, TargetOutcome, status_of,
@@ -12,23 +13,23 @@ use crate::rmap::command::{HEADER_MAX, HEADER_MIN};
 use crate::rmap::crc::RmapCrc;
 use crate::rmap::{CommandHeader, Instruction, Memory, PID, PacketType, RmapOperation, RmapStatus};
 
-/// Data goes to the memory in multiples of this many bytes, except at its end: no word up to this
-/// long is cut in two.
+/// Data goes to the memory in multiples of this many bytes, except at its end, so that no word up
+/// to this size is written in two parts.
 pub const UNIT: usize = 16;
-/// Bytes a packet has to have before the length of its header is known.
+/// Bytes of a packet that determine the length of its header.
 const FIRST: usize = 3;
-/// Kept behind the data: the data CRC, and a byte that should not be there.
+/// Bytes buffered after the data: the data CRC, and one byte too many.
 const BEHIND: usize = 2;
 
-/// A packet under way, and the buffer for data that has to be whole before it is used: two bytes
-/// more than the longest verified write.
+/// A packet in progress, and the buffer for data that must be complete before it is used. The
+/// buffer is two bytes longer than the longest verified write.
 #[derive(Clone, Debug)]
 pub struct CommandStream<B> {
     buffer: B,
     head: [u8; HEADER_MAX],
     head_bytes: usize,
     state: State,
-    /// Bytes behind the header.
+    /// Bytes received after the header.
     rest: usize,
 }
 
@@ -36,34 +37,34 @@ pub struct CommandStream<B> {
 enum State {
     /// The header is not complete.
     Header,
-    /// Not for this target.
+    /// The packet is not for this target.
     Discard(TargetDiscard),
-    /// Refused by its header.
+    /// The header was refused.
     Refused(CommandHeader, RmapStatus),
     /// A read: nothing should follow.
     Read(CommandHeader, RmapOperation),
-    /// The data is kept.
+    /// The data is buffered.
     Keep(CommandHeader, RmapOperation),
-    /// The data goes to the memory.
+    /// The data goes to the memory as it arrives.
     Through(CommandHeader, Through),
 }
 
-/// Data on its way to the memory.
+/// Data that goes to the memory as it arrives.
 #[derive(Clone, Debug)]
 struct Through {
     increment: bool,
-    /// Over the data and its CRC: 0 in the end.
+    /// CRC over the data and its CRC: 0 at the end.
     crc: RmapCrc,
-    /// Bytes written.
+    /// Bytes written to the memory.
     written: usize,
-    /// The last bytes that came: at least one, as it may be the data CRC.
+    /// The last bytes that arrived: at least one, because it may be the data CRC.
     held: [u8; UNIT],
     held_bytes: usize,
     result: Result<(), RmapStatus>,
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
-    /// With nothing under way.
+    /// Creates a stream without a packet in progress.
     pub const fn new(buffer: B) -> Self {
         Self { buffer, head: [0; HEADER_MAX], head_bytes: 0, state: State::Header, rest: 0 }
     }
@@ -73,7 +74,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
         self.head_bytes != 0
     }
 
-    /// The longest verified write the buffer holds, in bytes.
+    /// Maximum data of a verified write, in bytes.
     fn limit(&self) -> u32 {
         let bytes = self.buffer.as_ref().len().saturating_sub(BEHIND);
         u32::try_from(bytes).unwrap_or(u32::MAX)
@@ -83,7 +84,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
         self.head.get(..self.head_bytes).unwrap_or(&[])
     }
 
-    /// Bytes the header has, as far as that is known; none if they are all there.
+    /// Bytes of the header still missing, as far as known; `None` if the header is complete.
     fn missing(&self) -> Option<usize> {
         let needed = match self.header() {
             [_, PID, instruction, ..] => {
@@ -98,9 +99,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
         needed.checked_sub(self.head_bytes).filter(|missing| *missing != 0)
     }
 
-    /// Takes what belongs to the header off a piece.
+    /// Consumes the header's part of a piece.
     fn take_header<'a>(&mut self, mut piece: &'a [u8]) -> &'a [u8] {
-        // Twice: its length is known from its first bytes.
+        // Twice, because the first bytes determine the length.
         while let Some(missing) = self.missing().filter(|_| !piece.is_empty()) {
             let (part, rest) = piece.split_at(missing.min(piece.len()));
             let end = self.head_bytes + part.len();
@@ -123,10 +124,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
 }
 
 impl RmapTarget {
-    /// Takes a piece of a packet that starts at its target logical address. Pieces may be of any
-    /// length; [`RmapTarget::end`] takes the end.
+    /// Processes a piece of a packet that starts at its target logical address. Pieces may have any
+    /// length;
+    /// [`RmapTarget::end`] processes the end of the packet.
     ///
-    /// `allow` is asked when the header is complete, before the memory is touched.
+    /// `allow` is called when the header is complete, before the memory is accessed.
     pub fn piece<B: AsRef<[u8]> + AsMut<[u8]>, M: Memory + ?Sized>(
         &mut self,
         stream: &mut CommandStream<B>,
@@ -153,7 +155,7 @@ impl RmapTarget {
         stream.rest = stream.rest.saturating_add(piece.len());
     }
 
-    /// What is to become of a packet with this header.
+    /// Decides what happens to the data of a packet with this header.
     fn judge(
         &self,
         header: &[u8],
@@ -180,8 +182,9 @@ impl RmapTarget {
         }
     }
 
-    /// Takes the end of a packet: as [`RmapTarget::handle`] for the whole of it. The stream is ready for
-    /// the next packet then.
+    /// Processes the end of a packet, with the same result as [`RmapTarget::handle`] on the whole
+    /// packet.
+    /// The stream is then ready for the next packet.
     ///
     /// # Errors
     ///
@@ -198,12 +201,12 @@ impl RmapTarget {
         let (rest, cut) = (core::mem::take(&mut stream.rest), end == PacketEnd::Eep);
         let (header, result) = match state {
             State::Header => {
-                // It cannot be admitted: it is not complete.
+                // The header is not complete, so it cannot be admitted.
                 let discard = self.admit(stream.header(), end).err();
                 stream.head_bytes = 0;
                 return Ok(self.discard(discard.unwrap_or(TargetDiscard::EarlyEop)));
             }
-            // Before the packet type: the header is intact either way.
+            // Before the packet type, because the header is intact either way.
             State::Discard(TargetDiscard::ReservedType)
             | State::Refused(..)
             | State::Read(..)
@@ -246,7 +249,7 @@ impl Through {
         Self { increment, crc: RmapCrc::new(), written: 0, held, held_bytes: 0, result }
     }
 
-    /// Takes data, and the data CRC behind it.
+    /// Processes data and the data CRC after it.
     fn take<M: Memory + ?Sized>(&mut self, header: &CommandHeader, piece: &[u8], memory: &mut M) {
         let due = (header.length as usize).saturating_sub(self.written + self.held_bytes);
         self.crc = self.crc.bytes(piece);
@@ -296,7 +299,7 @@ impl Through {
         }
     }
 
-    /// Writes what was held back, but for a byte that may be the data CRC.
+    /// Writes the bytes held back, except a byte that may be the data CRC.
     fn finish<M: Memory + ?Sized>(
         mut self,
         header: &CommandHeader,
