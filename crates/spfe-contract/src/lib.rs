@@ -1,8 +1,9 @@
 //! The spfe contract for Rust: everything a host and a device must agree on.
 //!
-//! All of it is generated from `contract/spfe.toml`; the rules in prose (who may write what, in
-//! which order, what a reset does) are in `contract/README.md`, and tables of everything in
-//! `contract/REFERENCE.md`.
+//! All of it is generated from `contract/spfe.toml`. `contract/README.md` has the rules in prose:
+//! who may
+//! write what, in which order, and what a reset does. `contract/REFERENCE.md` has tables of
+//! everything.
 //!
 //! | in the contract | here |
 //! | --- | --- |
@@ -14,8 +15,8 @@
 //! | register block | module of register offsets, for example [`queue_block`] |
 //! | item of the management information base | [`MibItem`], with name, unit and range in [`MIB_ITEMS`] |
 //!
-//! Structs and words hold values, not bytes: who stores them to memory stores each word
-//! little-endian, word 1 of an entry last and with release order.
+//! Structs and words hold values, not bytes. Code that stores them to memory must store each word
+//! little-endian, and word 1 of an entry last and with release order.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -38,8 +39,8 @@ pub mod message_filter {
 mod tests {
     use super::*;
 
-    /// Words to fields to words, and fields to words to fields, for bit patterns that show a
-    /// field that is shifted, cut or swapped.
+    /// Words to fields to words, and fields to words to fields. The bit patterns show a field that
+    /// is shifted, cut or swapped.
     macro_rules! round_trip {
         ($($name:ident: $kind:ident,)*) => {$(
             #[test]

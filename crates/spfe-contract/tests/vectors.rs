@@ -1,4 +1,4 @@
-//! Every ring entry against the golden bytes that all languages read.
+//! Every ring entry against the golden bytes, which all languages read.
 
 use serde_json::Value;
 use spfe_contract::{BurstExt, Completion, InlineSubmission, Message, Release, Submission};
@@ -10,14 +10,14 @@ fn number(text: &str) -> u64 {
     u64::from_str_radix(digits, 16).expect("a number of at most 64 bits")
 }
 
-/// The two words in 16 bytes, each little-endian.
+/// The two little-endian words in 16 bytes.
 fn words(hex: &str) -> [u64; 2] {
     assert_eq!(hex.len(), 32, "{hex}");
     let word = |digits: &str| u64::from_str_radix(digits, 16).expect("hexadecimal").swap_bytes();
     [word(&hex[..16]), word(&hex[16..])]
 }
 
-/// Holds an entry type against the vectors of its name: both ways, and field by field.
+/// Compares an entry type with the vectors of its name: both ways, and field by field.
 macro_rules! check {
     ($all:expr, $seen:expr, $name:literal, $kind:ident { $($field:ident),* $(,)? }) => {
         let cases = $all[$name].as_array().expect($name);

@@ -6,10 +6,10 @@ use spfe_link::word::Word;
 use crate::LANES_MAX;
 use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 
-/// Words that a lane may be ahead, and one.
+/// Capacity of a lane's queue: a lane may be one word less ahead.
 const DEPTH: usize = 4;
 
-/// Words of one lane that wait for the others.
+/// Words of a lane that wait for the words of the other lanes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fifo {
     words: [Word; DEPTH],
@@ -40,18 +40,18 @@ impl Fifo {
     }
 }
 
-/// A row, as far as frames are concerned.
+/// A row, as the frame decoder needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// The words of the lanes that are in it, lowest lane first.
+    /// Words of the lanes in the row, lowest lane first.
     pub words: [Word; LANES_MAX],
-    /// The lanes.
+    /// Mask of the lanes in the row.
     pub lanes: u16,
-    /// Words that are not PAD, for a row of data.
+    /// Number of words that are not PAD, for a row of data.
     pub count: usize,
 }
 
-/// What became of the words of a period.
+/// Result of the words of a word period.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Aligned {
     None,
@@ -59,13 +59,13 @@ pub(crate) enum Aligned {
     RxErr,
 }
 
-/// Makes rows of the words of lanes.
+/// Combines the words of lanes to rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Align {
     fifos: [Fifo; LANES_MAX],
-    /// Lanes that make rows: those that send words until ALIGN says which.
+    /// Mask of lanes that make rows: all lanes with words, until an ALIGN names them.
     receiving: u16,
-    /// ALIGN has said which lanes there are.
+    /// Whether an ALIGN has named the lanes.
     told: bool,
     aligned: bool,
 }
@@ -83,7 +83,8 @@ impl Align {
         self.aligned = false;
     }
 
-    /// A link reset, or all lanes start anew: which lanes there are has to be told again.
+    /// Starts again after a link reset, or when all lanes restart: an ALIGN must name the lanes
+    /// again.
     pub fn reset(&mut self) {
         *self = Self::new();
     }
@@ -97,7 +98,7 @@ impl Align {
         }
     }
 
-    /// Takes what the lanes send up in one word period: `None` for nothing.
+    /// Processes the words of one word period; `None` for a lane without one.
     pub fn push(&mut self, words: &[Option<Word>], at: u64, sink: &mut TraceSink<'_>) -> Aligned {
         let before = self.receiving;
         let mut room = true;
@@ -122,7 +123,7 @@ impl Align {
             }
             self.aligned = false;
             let row = self.read(at, sink);
-            // A frame under way does not go on over other lanes.
+            // A frame in progress does not continue on other lanes.
             return if before == 0 { row } else { Aligned::RxErr };
         }
         self.read(at, sink)
@@ -208,7 +209,7 @@ fn is_align(word: Word) -> bool {
     matches!(ControlWord::decode(word), Some(ControlWord::Align { .. }))
 }
 
-/// What a row is made of.
+/// Kinds of words in a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds {
     data: usize,
@@ -216,7 +217,7 @@ struct Kinds {
     control: usize,
     multi_lane: usize,
     rxerr: usize,
-    /// Data after a PAD.
+    /// A data word follows a PAD.
     gap: bool,
 }
 

@@ -1,15 +1,16 @@
 //! Settings of a listener.
 
-/// How a listener reads.
+/// Settings of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenerConfig {
-    /// Lanes, 1 to 16; data frames have at most 64 words for each.
+    /// Number of lanes, 1 to 16. Data frames have at most 64 words per lane.
     pub lanes: u8,
-    /// Whether data frames are scrambled; `None`: as INIT3 says, and scrambled until then.
+    /// Whether data frames are scrambled. `None`: as INIT3 says, and scrambled before the first
+    /// INIT3.
     pub scrambled: Option<bool>,
-    /// CRC-16 is over the words on the line, not over those before scrambling.
+    /// The CRC-16 covers the words on the line, not those before scrambling.
     pub crc_covers_scrambled: bool,
-    /// Bytes of a packet that are kept.
+    /// Maximum number of bytes kept of each packet.
     pub packet_limit_bytes: usize,
 }
 

@@ -1,10 +1,11 @@
-//! Words from the text form that names have.
+//! Words from their text form.
 //!
 //! One word per line or between semicolons: `SDF vc=3`, `DATA 00 01 02 EOP`, `EDF seq=+5`,
-//! `FCT vc=1 m=1 seq=-0`, `ALIGN lane=2 lanes=4`. Case does not count. Numbers are decimal, or
-//! hexadecimal with 0x; a sequence number has the sign of its polarity, or is the byte (0x85).
-//! What is left out is 0, or 1 for `m` and `lanes`. CRCs that are left out are computed: that of
-//! EDF and EBF over the frame since its SDF or SBF.
+//! `FCT vc=1 m=1 seq=-0`, `ALIGN lane=2 lanes=4`. Case does not matter. Numbers are decimal, or
+//! hexadecimal with 0x. A sequence number has the sign of its polarity, or is the byte (0x85). The
+//! default of a field is 0, or 1 for `m` and `lanes`. Missing CRCs are computed; the CRC of an EDF
+//! or
+//! EBF covers the frame since its SDF or SBF.
 
 use spfe_link::control::{ControlWord, ebf, edf};
 use spfe_link::crc::{Crc8, Crc16};
@@ -16,7 +17,7 @@ use crate::text::{TextError, split, symbol};
 
 const KEYS: usize = 8;
 
-/// Makes words from text, and keeps the CRCs of the frames it is in.
+/// Encodes words from text, and follows the CRCs of their frames.
 #[derive(Clone, Copy, Debug)]
 pub struct TextEncoder {
     scrambled: bool,
@@ -24,22 +25,22 @@ pub struct TextEncoder {
     broadcast: Option<Crc8>,
 }
 
-/// The part of a line with what stands after the name.
+/// A line, split into name and fields.
 struct Fields<'a> {
     name: (usize, &'a str),
     given: [Option<(usize, &'a str)>; KEYS],
 }
 
 impl TextEncoder {
-    /// Between frames; whether data frames are to be scrambled.
+    /// Creates an encoder outside a frame. `scrambled`: whether data frames are scrambled.
     pub const fn new(scrambled: bool) -> Self {
         Self { scrambled, data: None, broadcast: None }
     }
 
-    /// The word of one text form, `None` if there is only a comment.
+    /// Encodes one word; returns `None` if there is only a comment.
     ///
     /// # Errors
-    /// No such name, no such field, or a value out of its range.
+    /// An unknown name or field, or a value out of its range.
     pub fn encode(&mut self, form: &str) -> Result<Option<Word>, TextError> {
         let mut parts = split(form);
         let Some(name) = parts.next() else { return Ok(None) };
@@ -67,7 +68,7 @@ impl TextEncoder {
         }
     }
 
-    /// Keeps the CRCs.
+    /// Follows the CRCs.
     fn follow(&mut self, word: Word) {
         match ControlWord::decode(word) {
             Some(ControlWord::Sdf { .. }) => {
@@ -181,7 +182,7 @@ impl TextEncoder {
     }
 }
 
-/// Words that are always the same.
+/// Words without fields.
 const fn without_fields(kind: WordKind) -> Option<ControlWord> {
     Some(match kind {
         WordKind::Skip => ControlWord::Skip,
@@ -211,7 +212,7 @@ fn number(text: &str) -> Option<u32> {
     }
 }
 
-/// The characters of a data word; what is left out after an end marker is Fill.
+/// Characters of a data word. Missing characters after an end marker are Fill.
 fn characters(fields: &Fields<'_>) -> Result<Word, TextError> {
     const WHAT: &str = "a character is two hexadecimal digits, EOP, EEP, Fill or Kx.y";
     let (mut symbols, mut mask, mut count) = ([k::FILL; 4], 0xf, 0);
@@ -256,12 +257,12 @@ impl<'a> Fields<'a> {
         self.given.iter().flatten().any(|(_, part)| is(part, key))
     }
 
-    /// An error about the word itself.
+    /// An error that concerns the word itself.
     fn alone(&self, what: &'static str) -> TextError {
         TextError::new(self.name.0, self.name.1, what)
     }
 
-    /// No others than these.
+    /// Checks that the line has no other fields.
     fn only(&self, keys: &[&str]) -> Result<(), TextError> {
         for (column, part) in self.given.iter().flatten() {
             let key = part.split('=').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a listener tells: events, and violations by name.
+//! Events that a listener reports.
 
 use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
@@ -6,43 +6,43 @@ use spfe_link::word::Word;
 pub use crate::phase::LanePhase;
 pub use crate::violation::TraceViolation;
 
-/// Where events go.
+/// Function that receives the events.
 pub type TraceSink<'s> = dyn FnMut(TraceEvent<'_>) + 's;
 
-/// Something that happened on a link.
+/// An event on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceEvent<'a> {
-    /// Word period in which it was complete, from 0.
+    /// Word period in which the event was complete, from 0.
     pub at: u64,
-    /// What it was.
+    /// Kind of event.
     pub what: TraceEventKind<'a>,
 }
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceEventKind<'a> {
-    /// A lane's sender has come to another phase.
+    /// The sender of a lane entered another phase.
     Phase {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// The phase.
+        /// The new phase.
         phase: LanePhase,
     },
-    /// The wires of a lane are swapped: its words are inverted from here on.
+    /// The wires of a lane are swapped; its words are inverted from here on.
     Swapped {
-        /// The lane.
+        /// Lane number.
         lane: u8,
     },
-    /// INIT3 told this capability field, with a value not told before in this initialisation.
+    /// An INIT3 reported a capability field that is new in this initialisation.
     Capability {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// The field.
+        /// The capability field.
         field: u8,
     },
-    /// The lanes that make rows have changed, or are aligned anew.
+    /// The set of lanes that make rows changed, or the lanes were aligned again.
     Aligned {
-        /// Bit L: lane L.
+        /// Mask of the lanes.
         lanes: u16,
     },
     /// A link reset: sequence numbers, credit and the idle sequence start again.
@@ -53,21 +53,21 @@ pub enum TraceEventKind<'a> {
     BroadcastFrame(BroadcastFrame),
     /// An idle frame has ended.
     IdleFrame(IdleFrame),
-    /// FCT, ACK, NACK or FULL with a good CRC-8, or RETRY.
+    /// An FCT, ACK, NACK or FULL with a good CRC-8, or a RETRY.
     Token {
-        /// The word.
+        /// The control word.
         control: ControlWord,
-        /// An FCT that was sent before, and was seen then.
+        /// Whether this is a resend of an FCT that was seen before.
         resent: bool,
     },
-    /// Numbers that never came, after damage.
+    /// Frames and FCTs that never came after damage.
     Missing {
-        /// How many frames and FCTs.
+        /// Number of frames and FCTs.
         count: u8,
     },
     /// A packet has ended.
     Packet(TracePacket<'a>),
-    /// Something the standard does not allow, or damage.
+    /// A violation of the standard, or damage.
     Violation(TraceViolation),
 }
 
@@ -80,11 +80,11 @@ pub struct DataFrame<'a> {
     pub vc: u8,
     /// Sequence number: bits 6:0 count, bit 7 polarity.
     pub seq: u8,
-    /// Its words, unscrambled, without PAD.
+    /// Words of the frame, unscrambled and without PAD.
     pub words: &'a [Word],
-    /// It was sent before, and was seen then.
+    /// Whether this is a resend of a frame that was seen before.
     pub resent: bool,
-    /// It counts: not resent, and nothing before it is missing.
+    /// Whether a receiver accepts the frame: it is not a resend, and nothing before it is missing.
     pub accepted: bool,
 }
 
@@ -93,21 +93,21 @@ pub struct DataFrame<'a> {
 pub struct BroadcastFrame {
     /// Word period of its SBF.
     pub from: u64,
-    /// Channel.
+    /// Broadcast channel.
     pub channel: u8,
-    /// Type (B_TYPE).
+    /// Broadcast type (B_TYPE).
     pub kind: u8,
-    /// The eight bytes.
+    /// The eight data bytes.
     pub data: [u8; 8],
-    /// LATE.
+    /// Whether the message is LATE.
     pub late: bool,
-    /// DELAYED.
+    /// Whether the message is DELAYED.
     pub delayed: bool,
     /// Sequence number.
     pub seq: u8,
-    /// It was sent before, and was seen then.
+    /// Whether this is a resend of a frame that was seen before.
     pub resent: bool,
-    /// It counts: not resent, and nothing before it is missing.
+    /// Whether a receiver accepts the frame: it is not a resend, and nothing before it is missing.
     pub accepted: bool,
 }
 
@@ -118,23 +118,23 @@ pub struct IdleFrame {
     pub from: u64,
     /// Sequence number.
     pub seq: u8,
-    /// Data words.
+    /// Number of data words.
     pub words: u32,
 }
 
 /// How a packet ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEnd {
-    /// EOP.
+    /// End of packet.
     Eop,
-    /// EEP.
+    /// Error end of packet.
     Eep,
-    /// A link reset, or the end of what was given to the listener.
+    /// Cut by a link reset, or by the end of the input.
     Cut,
 }
 
 impl TraceEnd {
-    /// Its name.
+    /// Name of the end: "EOP", "EEP" or "cut".
     pub const fn name(self) -> &'static str {
         match self {
             Self::Eop => "EOP",
@@ -147,16 +147,17 @@ impl TraceEnd {
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePacket<'a> {
-    /// Word period of the frame, or character, in which it began.
+    /// Word period of the frame in which the packet began; on SpaceWire the number of its first
+    /// character.
     pub from: u64,
     /// Virtual channel; 0 on SpaceWire.
     pub vc: u8,
-    /// Its first bytes, as many as the limit allows.
+    /// First bytes of the packet, up to the limit of the listener.
     pub bytes: &'a [u8],
-    /// All of its bytes.
+    /// Total number of bytes.
     pub length: u64,
     /// How it ended.
     pub end: TraceEnd,
-    /// Its beginning was not seen, or frames of it are missing.
+    /// Whether the start was not seen, or frames of the packet are missing.
     pub partial: bool,
 }

@@ -22,12 +22,12 @@ use crate::packet::Reassembly;
 
 /// Virtual channels of a link.
 pub(crate) const VCS: usize = 32;
-/// Words in a data frame for each data-sending lane.
+/// Maximum words of a data frame per data-sending lane.
 const FRAME_WORDS: usize = 64;
-/// From one ACK to the next.
+/// Minimum number of words between two ACKs.
 const ACK_SPACING: u64 = 15;
 
-/// A broadcast frame under way.
+/// A broadcast frame in progress.
 #[derive(Clone, Copy, Debug)]
 struct Broadcast {
     from: u64,
@@ -38,24 +38,24 @@ struct Broadcast {
     crc: Crc8,
 }
 
-/// Follows the frames of one direction.
+/// Decodes the frames of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     packet_limit: usize,
     identification: Identification,
     columns: [Column; LANES_MAX],
     scrambled: bool,
-    /// Lanes of the frame under way.
+    /// Mask of lanes of the frame in progress.
     lanes: u16,
     from: u64,
     vc: u8,
     payload: Vec<Word>,
     broadcast: Broadcast,
     idle: Option<IdleFrame>,
-    /// What the next idle word ought to be, if that is known.
+    /// Generator of the next idle word, if its state is known.
     idle_prbs: Option<Prbs>,
     idle_odd: bool,
-    /// Data words between frames are explained by what came before.
+    /// Data words outside a frame are explained by what came before.
     excused: bool,
     numbers: Numbers,
     packets: Vec<Reassembly>,
@@ -87,12 +87,12 @@ impl Frames {
         }
     }
 
-    /// Data frames are scrambled, or not.
+    /// Sets whether data frames are scrambled.
     pub fn set_scrambled(&mut self, scrambled: bool) {
         self.scrambled = scrambled;
     }
 
-    /// A link reset.
+    /// Starts again after a link reset.
     pub fn reset(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         self.finish(at, sink);
         self.packets.fill(Reassembly::new(false));
@@ -103,7 +103,7 @@ impl Frames {
         self.ack_at = None;
     }
 
-    /// Nothing more comes.
+    /// Ends the input.
     pub fn finish(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
         for (vc, packet) in self.packets.iter_mut().enumerate() {
@@ -119,13 +119,13 @@ impl Frames {
         self.idle_prbs = None;
     }
 
-    /// Items may have been lost, and what comes next may belong to one.
+    /// Items may have been lost, and the next words may belong to one of them.
     fn lose(&mut self) {
         self.numbers.damage();
         self.excused = true;
     }
 
-    /// Takes a row.
+    /// Decodes a row.
     #[inline]
     pub fn row(&mut self, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let word = row.words[0];
@@ -138,7 +138,7 @@ impl Frames {
         }
     }
 
-    /// The lanes of a control row carry the same, but for the CRC of EDF.
+    /// Checks that all lanes of a control row carry the same word; EDFs may differ in their CRC.
     fn same(&mut self, row: &Row, named: NamedWord, at: u64, sink: &mut TraceSink<'_>) {
         let mask = if named.kind == WordKind::Edf { 0xffff } else { u32::MAX };
         let word = row.words[0];
@@ -215,7 +215,7 @@ impl Frames {
 
     fn control(&mut self, named: NamedWord, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let Some(control) = named.control else {
-            // Receivers ignore it, but it may have been another word.
+            // Receivers ignore an unknown word, but it may be a damaged word of a frame.
             return self.lose();
         };
         match control {
@@ -244,7 +244,7 @@ impl Frames {
                 self.end_idle(at, sink);
                 self.identification.step(Identify::Retry);
                 self.numbers.retry();
-                // A frame that it cuts goes on with nothing.
+                // A frame that RETRY cuts does not continue.
                 self.excused = false;
                 sink(TraceEvent { at, what: TraceEventKind::Token { control, resent: false } });
             }
@@ -296,7 +296,7 @@ impl Frames {
                 });
                 return;
             }
-            // The end of a frame that was lost: its number is not known.
+            // The end of a lost frame: its number is unknown.
             _ => return self.lose(),
         }
         if self.payload.is_empty() {
@@ -322,7 +322,7 @@ impl Frames {
         }
     }
 
-    /// A numbered item. What never came leaves its mark on all packets under way.
+    /// Processes a numbered item. Missing items make all open packets partial.
     fn number(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut TraceSink<'_>) -> Verdict {
         let before = self.numbers.is_lost();
         let mut missing = false;
@@ -357,7 +357,7 @@ impl Frames {
                 sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
                 return;
             }
-            // The end of a frame that was lost: its number is not known.
+            // The end of a lost frame: its number is unknown.
             _ => return self.lose(),
         }
         let Broadcast { from, channel, kind, data: [low, high], .. } = self.broadcast;
@@ -385,7 +385,7 @@ impl Frames {
         self.excused = false;
     }
 
-    /// Checks the CRC-8 of a word and what it means here; true if it counts.
+    /// Checks the CRC-8 of a word. Returns whether to use the word.
     fn crc8(
         &mut self,
         named: NamedWord,

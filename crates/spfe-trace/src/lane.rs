@@ -1,4 +1,4 @@
-//! One lane: what its sender is doing, as its words show (50-11C 5.5.2).
+//! A single lane: the state of its sender, as its words show it (50-11C 5.5.2).
 
 use spfe_link::code::invert_word;
 use spfe_link::control::ControlWord;
@@ -8,9 +8,9 @@ use spfe_link::word::Word;
 use crate::event::{LanePhase, TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 use crate::name::{NamedWord, WordKind, name};
 
-/// LOST_SIGNAL and STANDBY come so many times, or fewer if the far end starts anew.
+/// Number of LOST_SIGNAL or STANDBY words in a burst; fewer if the far end restarts the lane.
 const BURST: u32 = 32;
-/// Most words after an INIT word.
+/// Maximum number of words after an INIT word.
 const FILLER: u32 = 64;
 
 /// Follows the sender of one lane.
@@ -18,9 +18,9 @@ const FILLER: u32 = 64;
 pub(crate) struct Lane {
     number: u8,
     phase: LanePhase,
-    /// The wires are swapped.
+    /// Whether the wires are swapped.
     inverted: bool,
-    /// iINIT words in a row.
+    /// Consecutive inverted INIT words.
     inverts: u8,
     capability: Option<u8>,
     /// Words since the last INIT word.
@@ -52,8 +52,8 @@ impl Lane {
         self.capability
     }
 
-    /// Takes a word, `None` without signal; gives what goes up while the lane is active, and an
-    /// RXERR when it no longer is.
+    /// Processes a word; `None` without signal. Returns the word for the layer above while the lane
+    /// is active, and an RXERR when it stops being active.
     #[inline]
     pub fn push(&mut self, word: Option<Word>, at: u64, sink: &mut TraceSink<'_>) -> Option<Word> {
         let Some(word) = word else { return self.leave(LanePhase::Unknown, at, sink) };
@@ -94,7 +94,7 @@ impl Lane {
                 }
                 return self.leave(LanePhase::Init1, at, sink);
             }
-            // Nothing shows who sent these.
+            // The sender of these words is unknown.
             WordKind::NChars if self.phase != LanePhase::Active => return None,
             _ => {}
         }
@@ -120,7 +120,7 @@ impl Lane {
         lost
     }
 
-    /// A data word of an initialisation.
+    /// Processes a data word during initialisation.
     fn fill(&mut self, word: Word, violation: &mut impl FnMut(TraceViolation)) {
         let lane = self.number;
         if !matches!(self.phase, LanePhase::Init1 | LanePhase::Init2 | LanePhase::Init3) {
@@ -139,7 +139,7 @@ impl Lane {
         }
     }
 
-    /// Comes to a phase, perhaps the one it is in. An RXERR if it is no longer active.
+    /// Enters a phase, possibly the current one. Returns an RXERR if the lane stops being active.
     fn leave(&mut self, phase: LanePhase, at: u64, sink: &mut TraceSink<'_>) -> Option<Word> {
         let (lane, from) = (self.number, self.phase);
         self.filler = 0;
@@ -186,7 +186,7 @@ impl Lane {
     }
 }
 
-/// Whether the pseudo-random generator can make a word: its first half tells the second.
+/// Whether the pseudo-random generator can produce the word: the first half determines the second.
 pub(crate) const fn is_prbs(word: u32) -> bool {
     let mut prbs = Prbs::after(word << 16);
     let rest = u16::from_le_bytes([prbs.byte(), prbs.byte()]);

@@ -1,20 +1,21 @@
 //! Passive decoding of SpaceFibre (ECSS-E-ST-50-11C) and SpaceWire (ECSS-E-ST-50-12C Rev.1)
-//! traffic that somebody else sent.
+//! traffic.
 //!
-//! Words or symbols come in, names, frames, packets and violations come out. Nothing here sends,
-//! waits or fails: what is no traffic is told of as a violation. Memory is bounded, and nothing is
-//! allocated per word.
+//! Words or symbols come in; names, frames, packets and violations come out. Nothing here sends,
+//! waits
+//! or fails: anything that is not valid traffic is reported as a violation. Memory is bounded, and
+//! nothing is allocated per word.
 //!
-//! | module | what it does |
+//! | module | task |
 //! | --- | --- |
-//! | [`text`] | words, symbols and ten-bit codes as people write them, and back |
-//! | [`mod@name`], [`encode`] | every word by its name with its fields, and back |
+//! | [`text`] | words, symbols and ten-bit codes from and to text |
+//! | [`mod@name`], [`encode`] | every word by its name and fields, and back |
 //! | [`read`] | lines of such text to words |
 //! | [`symbols`] | ten-bit symbols to words: comma alignment and 8b/10b |
 //! | [`LinkListener`] | one direction: lane phases, rows, frames, numbers, packets |
 //! | [`LinkPair`] | both directions: acknowledgements, credit, resends |
 //! | [`spacewire`] | bits or characters of a SpaceWire link to packets and codes |
-//! | [`TraceSummary`] | counts of all of it |
+//! | [`TraceSummary`] | counters of all of it |
 //!
 //! # Example
 //!
@@ -66,5 +67,5 @@ pub use pair::{LinkDirection, LinkPair};
 pub use spfe_link::word::Word;
 pub use summary::TraceSummary;
 
-/// Most lanes of a link.
+/// Maximum number of lanes of a link.
 pub const LANES_MAX: usize = 16;

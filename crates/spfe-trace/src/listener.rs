@@ -10,11 +10,13 @@ use crate::event::{LanePhase, TraceEvent, TraceEventKind, TraceSink};
 use crate::frame::Frames;
 use crate::lane::Lane;
 
-/// Follows one direction, from the words of its lanes to packets.
+/// Decodes one direction, from the words of its lanes to packets.
 ///
-/// It may begin anywhere: what it cannot know yet (numbers, the idle sequence) it takes from what
-/// comes first. Memory is bounded: a frame, at most 127 remembered items, and for each of 32
-/// virtual channels the first bytes of a packet.
+/// It may start anywhere in the traffic. Values that it cannot know yet (numbers, the idle
+/// sequence)
+/// are taken from the first words that show them. Memory is bounded: one frame, at most 127
+/// remembered
+/// items, and for each of 32 virtual channels the first bytes of a packet.
 #[derive(Clone, Debug)]
 pub struct LinkListener {
     lanes: Vec<Lane>,
@@ -22,12 +24,12 @@ pub struct LinkListener {
     frames: Frames,
     scrambled: Option<bool>,
     at: u64,
-    /// A link reset was told, and nothing has come since.
+    /// A link reset was reported, and nothing has come since.
     fresh: bool,
 }
 
 impl LinkListener {
-    /// One that has heard nothing.
+    /// Creates a listener that has received nothing.
     pub fn new(config: &ListenerConfig) -> Self {
         let lanes = config.lanes.clamp(1, LANES_MAX as u8);
         Self {
@@ -40,18 +42,18 @@ impl LinkListener {
         }
     }
 
-    /// Word periods so far.
+    /// Number of word periods so far.
     pub const fn at(&self) -> u64 {
         self.at
     }
 
-    /// What the sender of a lane is doing.
+    /// Phase of the sender of a lane.
     pub fn phase(&self, lane: u8) -> LanePhase {
         self.lanes.get(usize::from(lane)).map_or(LanePhase::Unknown, Lane::phase)
     }
 
-    /// The words of one word period, lane 0 first, `None` without signal. Lanes that are left out
-    /// have none, those over the number of lanes are ignored.
+    /// Processes the words of one word period, lane 0 first; `None` without signal. Missing lanes
+    /// count as without signal; lanes above the number of lanes are ignored.
     pub fn push(&mut self, words: &[Option<Word>], sink: &mut TraceSink<'_>) {
         let at = self.at;
         self.at += 1;
@@ -86,7 +88,7 @@ impl LinkListener {
         }
     }
 
-    /// INIT3 words tell of link resets and scrambling.
+    /// Takes link resets and scrambling from INIT3 words.
     fn capability(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         if self.lanes.iter().any(|lane| lane.phase() == LanePhase::Active) {
             return;
@@ -104,7 +106,7 @@ impl LinkListener {
         }
     }
 
-    /// Nothing more comes: frames and packets under way are told of.
+    /// Ends the input: reports frames and packets in progress.
     pub fn finish(&mut self, sink: &mut TraceSink<'_>) {
         self.frames.finish(self.at, sink);
     }

@@ -1,7 +1,7 @@
-//! Every word by its name.
+//! Names of words.
 //!
-//! [`name`] looks at one word and keeps nothing; showing it writes the text form that
-//! [`crate::encode`] reads back:
+//! [`name`] looks at a single word and keeps no state. The `Display` form of the result is the text
+//! form that [`crate::encode`] reads:
 //!
 //! ```
 //! use spfe_trace::{Word, name};
@@ -18,7 +18,7 @@ use spfe_link::control::ControlWord;
 use spfe_link::crc::Crc8;
 use spfe_link::word::{Word, k};
 
-/// A sequence number: sign for the polarity, then the count (`+5`, `-127`).
+/// A sequence number, displayed as the sign of the polarity and the count (`+5`, `-127`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seq(pub u8);
 
@@ -31,15 +31,15 @@ impl fmt::Display for Seq {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
-        /// What words are called.
+        /// Kinds of words.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum WordKind { $($(#[$doc])* $kind,)* }
 
         impl WordKind {
-            /// All of them; [`WordKind`] as a number is the place in it.
+            /// All kinds; a kind as a number is its index here.
             pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            /// The name, in the standard's terms.
+            /// Name of the kind, in the terms of the standard.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
             }
@@ -50,11 +50,11 @@ macro_rules! kinds {
 kinds! {
     /// Four data characters.
     Data "DATA",
-    /// Characters of a virtual channel with EOP, EEP or Fill among them.
+    /// Characters of a virtual channel, including EOP, EEP or Fill.
     NChars "N-CHARS",
-    /// Taken out or repeated by receivers.
+    /// Receivers delete or repeat this word.
     Skip "SKIP",
-    /// Nothing to send.
+    /// Sent when there is nothing else to send.
     Idle "IDLE",
     /// First step of initialisation.
     Init1 "INIT1",
@@ -66,15 +66,15 @@ kinds! {
     Init2Inverted "iINIT2",
     /// Third step of initialisation.
     Init3 "INIT3",
-    /// The lane is being put to sleep.
+    /// The sender is about to switch the lane off.
     Standby "STANDBY",
-    /// The lane starts again because of an error.
+    /// The sender starts the lane again because of an error.
     LostSignal "LOST_SIGNAL",
-    /// The sender's active lanes.
+    /// Active lanes of the sender.
     Active "ACTIVE",
-    /// Marks a row for alignment.
+    /// Aligns the lanes of a link.
     Align "ALIGN",
-    /// Fills the last row of a data frame.
+    /// Fills up the last row of a data frame.
     Pad "PAD",
     /// Start of data frame.
     Sdf "SDF",
@@ -86,21 +86,21 @@ kinds! {
     Ebf "EBF",
     /// Start of idle frame.
     Sif "SIF",
-    /// SIF with D4.4 in place of D4.2, as one published core sends it.
+    /// SIF with D4.4 instead of D4.2, as one published core sends it.
     SifD44 "SIF(D4.4)",
     /// Flow control token.
     Fct "FCT",
-    /// Acknowledge.
+    /// Acknowledgement.
     Ack "ACK",
-    /// Negative acknowledge.
+    /// Negative acknowledgement.
     Nack "NACK",
-    /// The error recovery buffer is full.
+    /// The error recovery buffer of the sender is full.
     Full "FULL",
-    /// What follows is sent again.
+    /// Everything after this word is a resend.
     Retry "RETRY",
     /// A damaged word.
     RxErr "RXERR",
-    /// A control word that the standard does not have.
+    /// An unknown control word.
     Unknown "unknown",
 }
 
@@ -112,13 +112,13 @@ const D4_4: u8 = 0x84;
 pub struct NamedWord {
     /// The word.
     pub word: Word,
-    /// What it is.
+    /// Kind of the word.
     pub kind: WordKind,
-    /// Its fields, if it is a control word of the standard, or nearly ([`WordKind::SifD44`]).
+    /// Fields of the word, if it is a control word of the standard or [`WordKind::SifD44`].
     pub control: Option<ControlWord>,
 }
 
-/// What a word is.
+/// Names a word.
 #[inline]
 pub fn name(word: Word) -> NamedWord {
     if word.k == 0 {
@@ -143,7 +143,7 @@ fn name_unknown(word: Word) -> NamedWord {
     NamedWord { word, kind: WordKind::Unknown, control: None }
 }
 
-/// Whether a symbol is K0.0.
+/// Whether a symbol of the word is K0.0.
 fn has_error(word: Word) -> bool {
     (0..4).any(|index| word.is_k(index) && word.symbol(index) == k::ERROR)
 }
@@ -177,7 +177,7 @@ const fn kind_of(control: ControlWord) -> WordKind {
 }
 
 impl NamedWord {
-    /// Of SIF, FCT, ACK, NACK and FULL: the CRC-8 it ought to have, if it has another.
+    /// For SIF, FCT, ACK, NACK and FULL: the right CRC-8, if the word carries a wrong one.
     pub fn crc8_expected(&self) -> Option<u8> {
         let carries = matches!(
             self.kind,
@@ -187,7 +187,7 @@ impl NamedWord {
         (carries && expected != self.word.symbol(3)).then_some(expected)
     }
 
-    /// What is odd about the word by itself.
+    /// Remark about the word by itself, if there is one.
     pub fn remark(&self) -> Option<Remark> {
         if let Some(expected) = self.crc8_expected() {
             return Some(Remark::Crc8 { expected });
@@ -207,19 +207,19 @@ impl NamedWord {
     }
 }
 
-/// What is odd about a word by itself.
+/// A peculiarity that a word shows by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// The CRC-8 is wrong.
     Crc8 {
-        /// What it ought to be.
+        /// The right CRC-8.
         expected: u8,
     },
-    /// A virtual channel over 31.
+    /// The virtual channel is above 31.
     VcRange,
-    /// The second field of ALIGN is not the inverse of the first.
+    /// The second field of an ALIGN is not the inverse of the first.
     AlignField,
-    /// D4.4 where D4.2 belongs.
+    /// A SIF has D4.4 instead of D4.2.
     SifSymbol,
     /// Reserved symbols are not 0.
     Reserved,
@@ -237,7 +237,8 @@ impl fmt::Display for Remark {
     }
 }
 
-/// A character as it is written: two hexadecimal digits, EOP, EEP, Fill, or the K character.
+/// A character in its text form: two hexadecimal digits, EOP, EEP, Fill, or the name of the K
+/// character.
 struct Character(u8, bool);
 
 impl fmt::Display for Character {

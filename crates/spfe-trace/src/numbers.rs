@@ -1,19 +1,19 @@
 //! Sequence numbers of one direction, as an observer sees them (50-11C 5.7.6.3, 5.7.7).
 //!
-//! A receiver takes the next number only and asks for the rest again. An observer wants every
-//! frame by name, says what was wrong with its number, and knows those it has seen before when
-//! they are sent again.
+//! A receiver accepts only the next number and asks for the rest again. An observer wants to see
+//! every
+//! frame, to report what is wrong with its number, and to recognise resends.
 
 use std::collections::VecDeque;
 
 use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 
-/// Most items without an ACK.
+/// Maximum number of unacknowledged items.
 pub(crate) const OUTSTANDING_MAX: usize = 127;
-/// A sender that has not come back to what is missing after so many words never does.
+/// After this many words a sender will no longer resend missing items.
 const PATIENCE_WORDS: u64 = 8192;
 
-/// What a numbered item was, to know it again.
+/// Digest of a numbered item, to recognise its resend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Digest(u64);
 
@@ -22,7 +22,7 @@ impl Digest {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// With more of its content.
+    /// Adds a word of the content.
     #[inline]
     pub const fn add(self, value: u64) -> Self {
         Self((self.0.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -35,12 +35,12 @@ struct Item {
     digest: Digest,
 }
 
-/// What is to be made of an item.
+/// Classification of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// It was seen before.
+    /// Whether the item was seen before.
     pub resent: bool,
-    /// It is new, and nothing before it is missing.
+    /// Whether the item is new, and nothing before it is missing.
     pub accepted: bool,
 }
 
@@ -50,11 +50,11 @@ pub(crate) struct Numbers {
     last: Option<u8>,
     retry: bool,
     damaged: bool,
-    /// Since when an item is missing, and how many are.
+    /// Word period since which items are missing, and their number.
     lost: Option<(u64, u8)>,
-    /// Accepted items, the oldest first.
+    /// Accepted items, oldest first.
     history: VecDeque<Item>,
-    /// Those of them that are to be sent again.
+    /// Accepted items that will be sent again.
     pending: VecDeque<Item>,
 }
 
@@ -62,28 +62,28 @@ const fn negative(seq: u8) -> bool {
     seq & 0x80 != 0
 }
 
-/// From one count to another, 0 to 127.
+/// Distance between two counts, 0 to 127.
 pub(crate) const fn distance(from: u8, to: u8) -> u8 {
     to.wrapping_sub(from) & 0x7f
 }
 
-/// The number after one.
+/// The next number.
 pub(crate) const fn next(seq: u8) -> u8 {
     seq & 0x80 | seq.wrapping_add(1) & 0x7f
 }
 
 impl Numbers {
-    /// A link reset: the next item has number 1.
+    /// Starts again after a link reset: the next item has number 1.
     pub fn reset(&mut self) {
         *self = Self { last: Some(0), ..Self::default() };
     }
 
-    /// RETRY.
+    /// Processes a RETRY.
     pub fn retry(&mut self) {
         self.retry = true;
     }
 
-    /// Words were lost, perhaps items with them.
+    /// Words were lost, possibly with items.
     pub fn damage(&mut self) {
         self.damaged = true;
     }
@@ -93,7 +93,7 @@ impl Numbers {
         self.lost.is_some()
     }
 
-    /// An EDF, EBF or FCT with a good CRC.
+    /// Processes an EDF, EBF or FCT with a good CRC.
     pub fn item(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut TraceSink<'_>) -> Verdict {
         self.check(seq, next, seq.wrapping_sub(1), at, sink);
         self.last = Some(seq);
@@ -109,13 +109,14 @@ impl Numbers {
         Verdict { resent, accepted: !resent }
     }
 
-    /// A SIF or FULL with a good CRC.
+    /// Processes a SIF or FULL with a good CRC.
     pub fn current(&mut self, seq: u8, at: u64, sink: &mut TraceSink<'_>) {
         self.check(seq, |last| last, seq, at, sink);
         self.last = Some(seq);
     }
 
-    /// Judges a number by the one before; `base` is the count before the first of this polarity.
+    /// Checks a number against the one before. `base` is the count before the first number of this
+    /// polarity.
     fn check(
         &mut self,
         seq: u8,
@@ -154,7 +155,7 @@ impl Numbers {
         }
     }
 
-    /// Nothing is missing from here on; what was, perhaps never comes.
+    /// Nothing is missing from here on. `never`: the missing items never came.
     fn found(&mut self, at: u64, sink: &mut TraceSink<'_>, never: bool) {
         if let Some((_, count)) = self.lost.take()
             && never
@@ -163,7 +164,7 @@ impl Numbers {
         }
     }
 
-    /// Everything after a count is sent again, with new numbers.
+    /// Everything after a count is sent again with new numbers.
     fn restart(&mut self, last: u8, base: u8) {
         let outstanding = distance(base, last);
         let history = core::mem::take(&mut self.history);

@@ -1,10 +1,10 @@
-//! Packets out of the words of virtual channels.
+//! Reassembly of packets from the words of virtual channels.
 
 use spfe_link::word::{Word, k};
 
 use crate::event::{TraceEnd, TraceEvent, TraceEventKind, TracePacket, TraceSink};
 
-/// The packet of one virtual channel.
+/// The packet in progress on one virtual channel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     bytes: Vec<u8>,
@@ -14,17 +14,17 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Nothing yet; `partial` if the beginning may be missing.
+    /// An empty packet; `partial` if its start may be missing.
     pub const fn new(partial: bool) -> Self {
         Self { bytes: Vec::new(), length: 0, from: 0, partial }
     }
 
-    /// Something of the packet is missing.
+    /// Marks the packet as incomplete.
     pub fn spoil(&mut self) {
         self.partial = true;
     }
 
-    /// A data byte; at most `limit` of them are kept.
+    /// Adds a data byte; at most `limit` bytes are kept.
     #[inline]
     pub fn byte(&mut self, value: u8, limit: usize, from: u64) {
         if self.length == 0 {
@@ -36,7 +36,7 @@ impl Reassembly {
         }
     }
 
-    /// The packet ends.
+    /// Ends the packet and reports it.
     pub fn end(&mut self, vc: u8, end: TraceEnd, at: u64, sink: &mut TraceSink<'_>) {
         let from = if self.length == 0 { at } else { self.from };
         let (bytes, length, partial) = (self.bytes.as_slice(), self.length, self.partial);
@@ -49,14 +49,14 @@ impl Reassembly {
         self.partial = false;
     }
 
-    /// Nothing more comes: what there is has no end.
+    /// Ends the input: reports a packet without an end.
     pub fn cut(&mut self, vc: u8, at: u64, sink: &mut TraceSink<'_>) {
         if self.length != 0 {
             self.end(vc, TraceEnd::Cut, at, sink);
         }
     }
 
-    /// A word of a virtual channel. False if something follows an end marker in it.
+    /// Adds a word. Returns false if characters follow an end marker in it.
     pub fn word(
         &mut self,
         word: Word,

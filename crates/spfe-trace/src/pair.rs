@@ -1,4 +1,4 @@
-//! Both directions of a link: acknowledgements against what was sent, credit, resends.
+//! Both directions of a link: checks acknowledgements, credit and resends.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use crate::frame::VCS;
 use crate::listener::LinkListener;
 use crate::numbers::{OUTSTANDING_MAX, distance, next};
 
-/// Words of credit per FCT and multiplier.
+/// Words of credit per FCT at a multiplier of 1.
 const FCT_WORDS: u64 = 64;
-/// FCTs that can come during a frame and are remembered; more make the check milder.
+/// Maximum number of FCTs remembered during a frame; with more, the credit check is less strict.
 const RECENT_FCTS: usize = 32;
-/// So long after damage both ends may know more, or less, than was seen.
+/// Word periods after damage in which either end may know more or less than the observer.
 const DAMAGE_WORDS: u64 = 8192;
 
-/// Which way something goes.
+/// Direction on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkDirection {
     /// From the first end to the second.
@@ -28,10 +28,10 @@ pub enum LinkDirection {
 }
 
 impl LinkDirection {
-    /// Both, in the order of the parameters of [`LinkPair::push`].
+    /// Both directions, in the order of the parameters of [`LinkPair::push`].
     pub const BOTH: [Self; 2] = [Self::AToB, Self::BToA];
 
-    /// Its name.
+    /// Name of the direction.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AToB => "A>B",
@@ -40,23 +40,23 @@ impl LinkDirection {
     }
 }
 
-/// What is known of the sender of one direction.
+/// State of the sender of one direction.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// The last number it sent.
+    /// Last number that it sent.
     last: Option<u8>,
-    /// The last number that was acknowledged to it.
+    /// Last number that was acknowledged to it.
     acked: Option<u8>,
-    /// A NACK was sent to it, with this number.
+    /// Number of the last NACK that was sent to it.
     nack: Option<u8>,
     retry: bool,
-    /// When words were last lost of what it sent.
+    /// Word period in which its words were last damaged.
     damaged: Option<u64>,
     /// Words were lost since the last number.
     gap: bool,
-    /// Words it may send on each virtual channel, if its link reset was seen.
+    /// Words that it may send on each virtual channel, if its link reset was seen.
     credit: Option<[u64; VCS]>,
-    /// The last FCTs for it: word period, virtual channel, words.
+    /// Latest FCTs for it: word period, virtual channel, words.
     recent: VecDeque<(u64, u8, u64)>,
 }
 
@@ -78,12 +78,13 @@ impl Flow {
         *self = Self { last: Some(0), acked: Some(0), credit: Some([0; VCS]), ..Self::new() };
     }
 
-    /// Whether words were lost lately.
+    /// Whether its words were damaged recently.
     fn is_damaged(&self, at: u64) -> bool {
         self.damaged.is_some_and(|since| at.saturating_sub(since) < DAMAGE_WORDS)
     }
 
-    /// A number it sent; `base` is the count before, if it is the first of its polarity.
+    /// Processes a number that it sent. `base` is the count before, if the number is the first of
+    /// its polarity.
     fn number(
         &mut self,
         seq: u8,
@@ -115,7 +116,7 @@ impl Flow {
         self.last = Some(seq);
     }
 
-    /// An FCT for it.
+    /// Processes an FCT for it.
     fn grant(&mut self, vc: u8, words: u64, at: u64) {
         let credit = self.credit.as_mut().and_then(|credit| credit.get_mut(usize::from(vc)));
         let Some(credit) = credit else { return };
@@ -126,7 +127,7 @@ impl Flow {
         self.recent.push_back((at, vc, words));
     }
 
-    /// A data frame that it began at a time: the credit of then has to be enough.
+    /// Charges a data frame that it began at a given time: the credit at that time must suffice.
     fn spend(
         &mut self,
         vc: u8,
@@ -145,7 +146,7 @@ impl Flow {
         *credit = credit.saturating_sub(words);
     }
 
-    /// An ACK or NACK for it.
+    /// Processes an ACK or NACK for it.
     fn acknowledge(
         &mut self,
         seq: u8,
@@ -154,7 +155,7 @@ impl Flow {
         mut violation: impl FnMut(TraceViolation),
     ) {
         let Some(last) = self.last else { return };
-        // Of the other polarity: it is ignored.
+        // An acknowledgement of the other polarity is ignored.
         if (last ^ seq) & 0x80 != 0 {
             return;
         }
@@ -173,7 +174,7 @@ impl Flow {
     }
 }
 
-/// Follows both directions of a link, recorded with one clock.
+/// Decodes both directions of a link, recorded with the same clock.
 #[derive(Clone, Debug)]
 pub struct LinkPair {
     listeners: [LinkListener; 2],
@@ -181,7 +182,7 @@ pub struct LinkPair {
 }
 
 impl LinkPair {
-    /// One that has heard nothing; both directions are read in the same way.
+    /// Creates a pair that has received nothing. Both directions use the same settings.
     pub fn new(config: &ListenerConfig) -> Self {
         Self {
             listeners: [LinkListener::new(config), LinkListener::new(config)],
@@ -189,14 +190,14 @@ impl LinkPair {
         }
     }
 
-    /// The listener of a direction.
+    /// Listener of a direction.
     pub fn listener(&self, direction: LinkDirection) -> &LinkListener {
         let [a, b] = &self.listeners;
         if direction == LinkDirection::AToB { a } else { b }
     }
 
-    /// One word period: the words of the lanes from the first end to the second, and back, as
-    /// [`LinkListener::push`] takes them.
+    /// Processes one word period: words from the first end to the second, then words back, as for
+    /// [`LinkListener::push`].
     pub fn push(
         &mut self,
         a: &[Option<Word>],
@@ -212,7 +213,7 @@ impl LinkPair {
         });
     }
 
-    /// Nothing more comes.
+    /// Ends the input.
     pub fn finish(&mut self, sink: &mut dyn FnMut(LinkDirection, TraceEvent<'_>)) {
         for (listener, direction) in self.listeners.iter_mut().zip(LinkDirection::BOTH) {
             listener.finish(&mut |event| sink(direction, event));
@@ -220,7 +221,7 @@ impl LinkPair {
     }
 }
 
-/// An event of one direction, held against both: `own` is its sender, `other` its receiver.
+/// Checks an event of one direction against both: `own` is its sender, `other` its receiver.
 fn judge(event: TraceEvent<'_>, own: &mut Flow, other: &mut Flow, sink: &mut TraceSink<'_>) {
     let at = event.at;
     let lenient = other.is_damaged(at) || own.is_damaged(at);

@@ -1,9 +1,9 @@
 //! Phases of a lane as its words show them (50-11C 5.5.2).
 
-/// What the sender of a lane is doing, as its words show.
+/// Phase of a lane's sender, as its words show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LanePhase {
-    /// Not known: no signal, or nothing but data words so far.
+    /// Unknown: no signal, or only data words so far.
     #[default]
     Unknown,
     /// INIT1: states Started and InvertRxPolarity.
@@ -21,7 +21,7 @@ pub enum LanePhase {
 }
 
 impl LanePhase {
-    /// The name of the word that shows it.
+    /// Name of the word that shows the phase.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",

@@ -1,11 +1,11 @@
-//! Tokens of a text to words.
+//! Text tokens to words.
 
 use spfe_link::word::Word;
 
 use crate::symbols::{DecodedWord, WordAssembler};
 use crate::text::{TextError, TextToken, split, token_at};
 
-/// Makes words of lines: words as they are, four symbols or four codes to a word.
+/// Converts lines of text to words. A line may hold words, or four symbols or four codes per word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordReader {
     symbols: WordAssembler,
@@ -13,20 +13,20 @@ pub struct WordReader {
 }
 
 impl WordReader {
-    /// Before the first line.
+    /// Creates a reader before the first line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Symbols that wait for the rest of their word, 0 to 3.
+    /// Number of symbols that wait for the rest of their word, 0 to 3.
     pub const fn held(&self) -> u8 {
         self.symbols.held()
     }
 
-    /// Gives the words of a line to `sink`, until that returns false.
+    /// Passes the words of a line to `sink`, until it returns false.
     ///
     /// # Errors
-    /// A token that is none, a word amid the symbols of another, a repetition of nothing.
+    /// An invalid token, a word among the symbols of another word, or a repetition of nothing.
     pub fn line(
         &mut self,
         line: &str,

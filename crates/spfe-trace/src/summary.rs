@@ -1,4 +1,4 @@
-//! Counts of what was seen.
+//! Counters of decoded traffic.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use spfe_link::word::Word;
 use crate::event::{TraceEvent, TraceEventKind};
 use crate::name::{WordKind, name};
 
-/// Counts of words by kind, of frames and packets, of violations by name.
+/// Counters of words by kind, of frames and packets, and of violations by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceSummary {
     words: [u64; WordKind::ALL.len()],
@@ -28,7 +28,7 @@ pub struct TraceSummary {
     pub fulls: u64,
     /// RETRYs.
     pub retries: u64,
-    /// Data frames, broadcast frames and FCTs that were sent again.
+    /// Data frames, broadcast frames and FCTs that are resends.
     pub resent: u64,
     /// Frames and FCTs that never came.
     pub missing: u64,
@@ -53,12 +53,12 @@ impl TraceSummary {
         }
     }
 
-    /// How many words of a kind there were.
+    /// Number of words of a kind.
     pub fn words(&self, kind: WordKind) -> u64 {
         self.words.get(kind as usize).copied().unwrap_or(0)
     }
 
-    /// Violations of all kinds.
+    /// Number of violations of all kinds.
     pub fn violation_count(&self) -> u64 {
         self.violations.values().sum()
     }

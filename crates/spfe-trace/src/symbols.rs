@@ -4,24 +4,24 @@ pub use spfe_link::code::SymbolEncoder;
 use spfe_link::code::{Disparity, SymbolDecoder};
 use spfe_link::word::{Word, k};
 
-/// A word made of symbols.
+/// A word decoded from symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodedWord {
-    /// The word; symbols in error are K0.0.
+    /// The word; damaged symbols are K0.0.
     pub word: Word,
-    /// Which symbols are no code at all, bit 0 for symbol 0.
+    /// Mask of symbols that are not a code at all: bit 0 for symbol 0.
     pub not_in_table: u8,
-    /// Which symbols are codes of the other disparity.
+    /// Mask of symbols that are codes of the other disparity.
     pub disparity: u8,
-    /// A comma began it where none was due: so many symbols before it belong to no word.
+    /// Number of symbols before an unexpected comma that belong to no word.
     pub dropped: u8,
 }
 
-/// Makes words of the symbols of one lane.
+/// Assembles the words of one lane from its symbols.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordAssembler {
     decoder: SymbolDecoder,
-    /// The disparity of the sender is known.
+    /// Whether the disparity of the sender is known.
     started: bool,
     symbols: [u8; 4],
     mask: u8,
@@ -32,19 +32,20 @@ pub struct WordAssembler {
 }
 
 impl WordAssembler {
-    /// Before the first symbol.
+    /// Creates an assembler before the first symbol.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Symbols of the word under way, 0 to 3.
+    /// Number of symbols of the word in progress, 0 to 3.
     pub const fn held(&self) -> u8 {
         self.count
     }
 
-    /// Ten bits, bit 0 first on the line as in [`spfe_link::code`]; bits over 9 do not count.
+    /// Processes ten bits. Bit 0 is first on the line, as in [`spfe_link::code`]; bits above 9 are
+    /// ignored.
     ///
-    /// A recording begins with either disparity, so the first symbol tells it.
+    /// A recording may begin at either disparity; the first symbol shows which.
     pub fn push(&mut self, code: u16) -> Option<DecodedWord> {
         let code = code & 0x3ff;
         if !core::mem::replace(&mut self.started, true) {
@@ -63,7 +64,7 @@ impl WordAssembler {
         self.take(symbol.value, symbol.is_k, symbol.not_in_table, symbol.disparity_error)
     }
 
-    /// A symbol whose code is already taken off.
+    /// Processes a symbol that is already decoded.
     pub fn push_symbol(&mut self, value: u8, is_k: bool) -> Option<DecodedWord> {
         self.take(value, is_k, false, false)
     }

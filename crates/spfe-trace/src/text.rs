@@ -1,13 +1,13 @@
-//! Words, symbols and codes as people write them.
+//! Words, symbols and codes from and to text.
 //!
-//! | token | means |
+//! | token | meaning |
 //! | --- | --- |
 //! | `7F7FCEFC/1` | a word: symbols 3 to 0 in hexadecimal, a slash, the K mask |
 //! | `7F7FCEFC` | a word without its mask: 1 (F for PAD) if that makes it a control word, else 0 |
 //! | `K28.7`, `D14.6` | a symbol |
-//! | `0011111000` | ten bits in the order of the line; 20, 30 or 40 bits: that many symbols |
+//! | `0011111000` | ten bits in the order of the line; 20, 30 or 40 bits are two to four symbols |
 //! | `0x0F8` | the same ten bits in hexadecimal |
-//! | `x64` | what stands before it on the line, that many times in all |
+//! | `x64` | repeats the token before it on the line, 64 times in all |
 //!
 //! Blanks, commas and semicolons separate tokens; `#` starts a comment.
 
@@ -16,41 +16,41 @@ use core::fmt;
 use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
-/// Most times that `xN` may repeat a token.
+/// Maximum number of repetitions in `xN`.
 pub const TIMES_MAX: u32 = 1 << 24;
 
-/// What [`tokens`] accepts, for messages.
+/// Tokens that [`tokens`] accepts, for messages.
 const ACCEPTED: &str = "a word (7F7FCEFC/1), a symbol (K28.7, D14.6), symbols of ten bits \
                         (0011111000, 0x0F8) or a repetition (x64)";
 
-/// A token.
+/// A token of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextToken {
     /// Four symbols.
     Word(Word),
     /// A symbol.
     Symbol {
-        /// Its value.
+        /// Value of the symbol.
         value: u8,
         /// Whether it is a K character.
         is_k: bool,
     },
-    /// Symbols of ten bits, 1 to 4; the first in bits 9:0, bit 0 first on the line, as in
-    /// [`spfe_link::code`].
+    /// 1 to 4 symbols of ten bits each. The first symbol is in bits 9:0 with bit 0 first on the
+    /// line, as in [`spfe_link::code`].
     Codes {
         /// The bits.
         bits: u64,
-        /// How many symbols.
+        /// Number of symbols.
         count: u8,
     },
-    /// What stands before it comes so many times in all.
+    /// Repeats the token before it; the number includes that token.
     Times(u32),
 }
 
-/// What is wrong with a text.
+/// An error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// Character of the line, from 1; 0 if the whole line is meant.
+    /// Column of the token in its line, from 1; 0 if the whole line is meant.
     pub column: usize,
     /// The token, at most 40 characters of it.
     pub token: String,
@@ -76,7 +76,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// The parts of a line with their columns, from 1, up to a comment.
+/// Parts of a line with their columns, from 1, up to a comment.
 pub(crate) fn split(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let line = line.split('#').next().unwrap_or_default();
     let start = line.as_ptr() as usize;
@@ -88,12 +88,12 @@ pub(crate) fn split(line: &str) -> impl Iterator<Item = (usize, &str)> {
         })
 }
 
-/// The tokens of a line.
+/// Tokens of a line.
 pub fn tokens(line: &str) -> impl Iterator<Item = Result<TextToken, TextError>> {
     split(line).map(|(column, part)| token_at(column, part))
 }
 
-/// The token at a column.
+/// Parses the token at a column.
 pub(crate) fn token_at(column: usize, part: &str) -> Result<TextToken, TextError> {
     token(part).map_err(|what| TextError::new(column, part, what.unwrap_or(ACCEPTED)))
 }
@@ -118,7 +118,7 @@ fn token(part: &str) -> Result<TextToken, Option<&'static str>> {
     }
 }
 
-/// Hexadecimal digits only, without a sign.
+/// Parses hexadecimal digits without a sign.
 fn hex(digits: &str) -> Option<u32> {
     digits.bytes().all(|c| c.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }
@@ -131,7 +131,7 @@ fn times(part: &str) -> Result<u32, Option<&'static str>> {
         .ok_or(Some("a repetition is x1 to x16777216"))
 }
 
-/// 10, 20, 30 or 40 digits 0 and 1.
+/// Whether the token is 10, 20, 30 or 40 digits 0 and 1.
 fn is_codes(part: &[u8]) -> bool {
     let whole = matches!(part.len(), 10 | 20 | 30 | 40);
     whole && part.iter().all(|digit| matches!(digit, b'0' | b'1'))
@@ -163,7 +163,7 @@ fn word(part: &str) -> Result<Word, Option<&'static str>> {
     }
 }
 
-/// A word whose mask is not said.
+/// A word without a mask: chooses the mask.
 fn guess(bits: u32) -> Word {
     let is_control =
         |k| ControlWord::decode(Word { bits, k }).is_some_and(|c| c != ControlWord::RxErr);
@@ -171,7 +171,7 @@ fn guess(bits: u32) -> Word {
     Word { bits, k }
 }
 
-/// A symbol's value and K flag from its name: `K28.7`, `D14.6`.
+/// Value and K flag of a symbol, from its name: `K28.7`, `D14.6`.
 pub fn symbol(name: &str) -> Option<(u8, bool)> {
     let (kind, numbers) = name.split_at_checked(1)?;
     let is_k = match kind {
@@ -187,10 +187,10 @@ pub fn symbol(name: &str) -> Option<(u8, bool)> {
     Some((number(y, 7)? << 5 | number(x, 31)?, is_k))
 }
 
-/// A symbol's name.
+/// Displays the name of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SymbolName {
-    /// Its value.
+    /// Value of the symbol.
     pub value: u8,
     /// Whether it is a K character.
     pub is_k: bool,
@@ -203,7 +203,7 @@ impl fmt::Display for SymbolName {
     }
 }
 
-/// A word as the names of its symbols, the first on the line first.
+/// Displays a word as the names of its symbols, the first on the line first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SymbolNames(pub Word);
 
@@ -218,7 +218,8 @@ impl fmt::Display for SymbolNames {
     }
 }
 
-/// The 40 bits of a word as in [`spfe_link::code`], in the order of the line: four times ten.
+/// Displays the 40 bits of a word, as in [`spfe_link::code`], in the order of the line: four groups
+/// of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupBits(pub u64);
 
@@ -233,8 +234,9 @@ impl fmt::Display for GroupBits {
     }
 }
 
-/// One line of a recording of both directions, as in `vectors/cnes_b2b.txt.gz`: hexadecimal word
-/// and K mask for each direction, then perhaps `xN`. `None` for a line with nothing on it.
+/// Parses a line of a recording of both directions, such as `vectors/cnes_b2b.txt.gz`: hexadecimal
+/// word
+/// and K mask of each direction, then an optional `xN`. Returns `None` for an empty line.
 ///
 /// # Errors
 /// Anything else on the line.

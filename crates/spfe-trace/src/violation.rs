@@ -1,4 +1,4 @@
-//! What the standard does not allow, by name.
+//! Violations of the standards, by name.
 
 use core::fmt;
 
@@ -6,66 +6,67 @@ use crate::name::Seq;
 use crate::phase::LanePhase;
 use spfe_link::word::Word;
 
-/// Something the standard does not allow, or damage.
+/// A violation of the standard, or damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceViolation {
     /// A word with a code or disparity error, or an RXERR.
     DamagedWord {
-        /// Its lane.
+        /// Lane number.
         lane: u8,
     },
-    /// A control word that the standard does not have.
+    /// An unknown control word.
     UnknownControl {
-        /// Its lane.
+        /// Lane number.
         lane: u8,
         /// The word.
         word: Word,
     },
-    /// Initialisation goes by way of INIT1, INIT2, INIT3 to active.
+    /// Phases out of order; the order is INIT1, INIT2, INIT3, active.
     PhaseOrder {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// The phase before.
+        /// The previous phase.
         from: LanePhase,
-        /// The phase its word shows.
+        /// The phase that the word shows.
         to: LanePhase,
     },
-    /// INIT3 words of one initialisation tell different capabilities.
+    /// INIT3 words of the same initialisation have different capabilities.
     Capability {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// The field before.
+        /// The previous field.
         before: u8,
-        /// The field now.
+        /// The new field.
         now: u8,
     },
-    /// The words after an INIT word are not of the pseudo-random sequence; once per INIT word.
+    /// The words after an INIT word are not from the pseudo-random sequence; reported once per INIT
+    /// word.
     InitFiller {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// The first one.
+        /// The first wrong word.
         word: Word,
     },
-    /// INIT3 words have none between them.
+    /// Words between INIT3 words; there should be none.
     Init3Filler {
-        /// The lane.
+        /// Lane number.
         lane: u8,
     },
     /// More than 64 words after an INIT word.
     LongFiller {
-        /// The lane.
+        /// Lane number.
         lane: u8,
     },
-    /// LOST_SIGNAL and STANDBY come 32 times at most.
+    /// More than 32 LOST_SIGNAL or STANDBY words in a burst.
     Burst {
-        /// The lane.
+        /// Lane number.
         lane: u8,
-        /// How often it came.
+        /// Number of words.
         words: u32,
     },
-    /// ALIGN whose second field is not the inverse of the first.
+    /// The second field of an ALIGN is not the inverse of the first.
     AlignField {
-        /// The lane.
+        /// Lane number.
         lane: u8,
         /// First field.
         lanes: u8,
@@ -74,108 +75,110 @@ pub enum TraceViolation {
     },
     /// Lanes are more than 3 words apart.
     Skew,
-    /// Aligned lanes came out of alignment.
+    /// Aligned lanes lost their alignment.
     Misaligned,
     /// Data words on some lanes, control words on others.
     InvalidRow,
     /// The lanes of a control row carry different words.
     RowDiffers,
-    /// CRC-8 of a word or of a broadcast frame.
+    /// A single word or a broadcast frame has a wrong CRC-8.
     Crc8 {
         /// The word that carries it.
         word: Word,
-        /// The CRC-8 it ought to have.
+        /// The right CRC-8.
         expected: u8,
     },
-    /// CRC-16 of a data frame.
+    /// A data frame has a wrong CRC-16.
     Crc16 {
-        /// Lanes whose EDF is wrong, bit L for lane L.
+        /// Mask of the lanes whose EDF is wrong.
         lanes: u16,
     },
-    /// A frame or FCT with another number than the next, SIF or FULL with another than the last.
+    /// A frame or FCT does not have the next number, or a SIF or FULL does not have the last one.
     Sequence {
-        /// The number it ought to have.
+        /// Expected number.
         expected: u8,
-        /// The number it has.
+        /// Received number.
         got: u8,
     },
-    /// The polarity of sequence numbers changes at a RETRY only.
+    /// The polarity of sequence numbers changed without a RETRY.
     PolarityWithoutRetry {
-        /// The number before.
+        /// The previous number.
         before: u8,
         /// The number with the other polarity.
         got: u8,
     },
-    /// After a RETRY numbers have the other polarity.
+    /// The polarity of sequence numbers did not change at a RETRY.
     RetryPolarity {
-        /// The first number after it.
+        /// First number after the RETRY.
         got: u8,
     },
-    /// A word that cannot stand where it does, or a frame that is too long or too short.
+    /// A word that is not allowed at this point, or a frame that is too long or too short.
     Frame {
-        /// What was wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// Data words between frames.
     DataOutsideFrame,
-    /// Only lane and multi-lane words and RETRY may come between SBF and EBF.
+    /// A word within a broadcast frame. Only words of the lane and multi-lane layers, and RETRY,
+    /// may come between SBF and EBF.
     InsideBroadcast {
         /// The word.
         word: Word,
     },
-    /// SIF with D4.4 (0x84) where D4.2 (0x44) belongs; its CRC-8 is good.
+    /// A SIF with D4.4 (0x84) instead of D4.2 (0x44), and with a good CRC-8.
     SifSymbol,
-    /// Words of an idle frame do not go on with the pseudo-random sequence; once per frame.
+    /// Words of an idle frame do not follow the pseudo-random sequence; reported once per frame.
     IdleSequence {
-        /// The first one.
+        /// The first wrong word.
         got: u32,
     },
-    /// A virtual channel over 31.
+    /// A virtual channel above 31.
     VcRange {
-        /// The channel.
+        /// Virtual channel number.
         vc: u8,
     },
-    /// K characters other than EOP, EEP and Fill, or anything but Fill after an end marker.
+    /// K characters other than EOP, EEP and Fill, or characters other than Fill after an end
+    /// marker.
     Characters {
         /// The word.
         word: Word,
     },
     /// Fewer than 15 words between two ACKs.
     AckSpacing {
-        /// How many.
+        /// Number of words.
         words: u64,
     },
-    /// An ACK or NACK of something that was not sent.
+    /// An ACK or NACK for something that was not sent.
     AckUnknown {
-        /// Its number.
+        /// Sequence number in it.
         seq: u8,
     },
-    /// A data frame longer than the credit.
+    /// A data frame that exceeds the credit.
     NoCredit {
         /// Virtual channel.
         vc: u8,
-        /// Words more than the credit.
+        /// Words beyond the credit.
         words: u32,
     },
-    /// More than 127 frames and FCTs without an ACK.
+    /// More than 127 unacknowledged frames and FCTs.
     TooManyOutstanding,
-    /// A RETRY that no NACK asked for.
+    /// A RETRY without a NACK before it.
     RetryWithoutNack,
-    /// Numbers after RETRY go on from that of the NACK.
+    /// The numbers after a RETRY do not continue from the number of the NACK.
     RetryFrom {
-        /// The first number after it ought to be this.
+        /// Expected first number.
         expected: u8,
-        /// And is this.
+        /// Received first number.
         got: u8,
     },
-    /// A NACK asked for these to be sent again, and others came.
+    /// A NACK asked for a resend, but other items came.
     NotResent {
-        /// The first number asked for.
+        /// First number to be resent.
         from: u8,
-        /// The number that came.
+        /// Received number.
         got: u8,
     },
-    /// SpaceWire: parity.
+    /// SpaceWire: wrong parity.
     Parity,
     /// SpaceWire: ESC followed by ESC, EOP or EEP.
     Escape,
@@ -183,26 +186,26 @@ pub enum TraceViolation {
     SimultaneousEdges,
     /// SpaceWire: the first character is not a NULL.
     FirstNull,
-    /// SpaceWire: an N-Char that no FCT gave leave for.
+    /// SpaceWire: an N-Char without credit.
     NCharWithoutCredit,
     /// SpaceWire: FCTs for more than 56 N-Chars.
     FctOverCredit,
     /// SpaceWire: a time-code that is not the next one.
     TimeCodeOrder {
-        /// The time that ought to have come.
+        /// Expected time-code.
         expected: u8,
-        /// The time that came.
+        /// Received time-code.
         got: u8,
     },
     /// SpaceWire: a broadcast code of a reserved type.
     ReservedCode {
-        /// The code.
+        /// The broadcast code.
         code: u8,
     },
 }
 
 impl TraceViolation {
-    /// Its name, the same for every one of the kind.
+    /// Name of the kind of violation.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::DamagedWord { .. } => "damaged word",

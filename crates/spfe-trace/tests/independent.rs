@@ -1,5 +1,6 @@
-//! The words of an independent core (`vectors/cnes_b2b*.txt.gz`), both directions: every frame,
-//! CRC, sequence number and payload; its documented deviations by name and nothing else.
+//! Words of an independent core (`vectors/cnes_b2b*.txt.gz`) in both directions: every frame, CRC,
+//! sequence number and payload decodes. Its documented deviations are reported by name, and nothing
+//! else is.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,7 +12,7 @@ use spfe_trace::{
     LinkPair, ListenerConfig, TraceEvent, TraceEventKind, TraceSummary, Word, WordKind, text,
 };
 
-/// Both directions, word by word.
+/// Words of both directions.
 fn recording(name: &str) -> Vec<[Word; 2]> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name);
     let mut lines = String::new();
@@ -25,7 +26,7 @@ fn recording(name: &str) -> Vec<[Word; 2]> {
     words
 }
 
-/// What was seen of one direction.
+/// Events of one direction.
 #[derive(Default)]
 struct Seen {
     summary: TraceSummary,
@@ -41,7 +42,7 @@ struct Seen {
     acks: Vec<u8>,
     nacks: Vec<u8>,
     violations: Vec<String>,
-    /// Words of idle frames, and how many of those frames have any.
+    /// Number of words in idle frames, and number of idle frames with any words.
     idle_words: u64,
     idle_frames_with_words: u64,
 }
@@ -60,7 +61,7 @@ impl Seen {
             }
             TraceEventKind::BroadcastFrame(frame) => {
                 assert!(frame.accepted && !frame.late && !frame.delayed);
-                // The core sends 0 for both, whatever it is given.
+                // The core sends 0 for both, whatever it is told to send.
                 assert_eq!((frame.channel, frame.kind), (0, 0));
                 self.numbers.push(frame.seq);
                 self.broadcasts.push((frame.seq, frame.data));
@@ -105,7 +106,7 @@ fn listen(words: &[[Word; 2]]) -> [Seen; 2] {
     seen
 }
 
-/// What any direction of these recordings has, whatever else.
+/// Properties that every direction of these recordings has.
 fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
     assert_eq!(
         seen.phases,
@@ -113,7 +114,7 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
     );
     assert_eq!((&seen.capabilities[..], seen.summary.link_resets), (&[1][..], 1));
     let summary = &seen.summary;
-    // Nothing is left over: each word that starts or ends something is accounted for.
+    // Every word that starts or ends something is accounted for.
     assert_eq!(summary.data_frames, summary.words(WordKind::Edf));
     assert_eq!(summary.broadcast_frames, summary.words(WordKind::Ebf));
     assert_eq!(summary.fcts, summary.words(WordKind::Fct));
@@ -131,7 +132,8 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
         assert_eq!(summary.words(kind), 0, "{}", kind.name());
     }
     assert_eq!((summary.resent, summary.missing), (0, 0));
-    // Every payload word between SDF and EDF is in a frame, in order: read here without the crate.
+    // Every payload word between SDF and EDF is in a frame, in order. The test parses the words
+    // itself.
     let mut payload = vec![];
     let (mut frame, mut data): (Option<Vec<Word>>, bool) = (None, false);
     for word in words.iter().map(|pair| pair[direction]) {
@@ -148,7 +150,7 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
     }
     let frames: Vec<_> = seen.frames.iter().map(|(_, _, words)| words.clone()).collect();
     assert_eq!(frames, payload);
-    // Data words are payload, broadcast messages, idle words or from before the link was up.
+    // Data words are payload, broadcast messages, idle words, or from before the link was up.
     let active = words.iter().position(|pair| pair[direction].bits == 0xcfcf_cefc).unwrap();
     let before = words[..active].iter().filter(|pair| pair[direction].k == 0).count() as u64;
     let plain = |frame: &(u8, u8, Vec<Word>)| frame.2.iter().filter(|word| word.k == 0).count();
@@ -157,7 +159,7 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
     let open = frame.iter().flatten().filter(|word| word.k == 0).count();
     let sum = before + (carried + open) as u64 + 2 * summary.broadcast_frames + seen.idle_words;
     assert_eq!(summary.words(WordKind::Data), sum);
-    // And every byte of a frame is in a packet.
+    // Every byte of a frame is in a packet.
     for vc in 0..8 {
         let mut expected: Vec<(Vec<u8>, TraceEnd)> = vec![(vec![], TraceEnd::Cut)];
         let of_vc = seen.frames.iter().filter(|frame| frame.0 == vc);
@@ -204,16 +206,16 @@ fn without_errors() {
         assert_eq!(summary.idle_frames, [4377, 4367][direction]);
         assert_eq!(summary.words(WordKind::Skip), 2);
         let expected = by_name(&[
-            // A symbol of SIF that is not that of the standard.
+            // The symbol of SIF differs from the standard.
             ("SIF with D4.4", summary.idle_frames),
-            // A counter where the pseudo-random sequence belongs, in idle frames and in INIT.
+            // A counter instead of the pseudo-random sequence, in idle frames and after INIT words.
             ("idle words not pseudo-random", seen.idle_frames_with_words),
             ("INIT filler not pseudo-random", 22),
             ("filler after INIT3", 3),
         ]);
         assert_eq!(summary.violations, expected);
     }
-    // What each end acknowledges are numbers of the other, in order, the last one too.
+    // Each end acknowledges numbers of the other, in order, including the last.
     for (acks, numbers) in [(0, 1), (1, 0)] {
         let mut numbers = seen[numbers].numbers.iter();
         assert!(seen[acks].acks.iter().all(|ack| numbers.any(|number| number == ack)));
@@ -229,8 +231,8 @@ fn with_a_bit_error() {
     for direction in 0..2 {
         let (seen, summary) = (&seen[direction], &seen[direction].summary);
         check(seen, &words, direction);
-        // The polarity changes after the NACK of the other end, which the core answers with neither
-        // RETRY nor a resend: the numbers simply go on.
+        // The polarity changes after the NACK of the other end. The core answers the NACK with
+        // neither RETRY nor a resend: the numbers simply continue.
         let [turn, end] = [[0x2a, 0x4d], [0x2b, 0x4e]][direction];
         let numbers = (1..=turn).chain((turn + 1..=end).map(|count| count | 0x80));
         assert!(seen.numbers.iter().copied().eq(numbers), "{:02x?}", seen.numbers);

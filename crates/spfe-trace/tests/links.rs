@@ -1,4 +1,4 @@
-//! Links of the simulator, listened to at both ends: what is decoded is what was sent.
+//! Links of the simulator, decoded at both ends: the decoder finds exactly what was sent.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use spfe_trace::{
 
 const CHANNELS: usize = 4;
 
-/// Listens to the words that come out of the decoders at both ends.
+/// Decodes the words that come out of the decoders of both ends.
 struct Tap {
     pair: LinkPair,
     lanes: usize,
@@ -57,7 +57,7 @@ impl Seen {
 
 impl Observer for Tap {
     fn word(&mut self, _: Ps, _: u32, side: Side, lane: u8, word: Option<Word>) {
-        // What comes out at an end was sent from the other.
+        // Words that come out at one end were sent from the other.
         let direction = side.other() as usize;
         self.words[direction][usize::from(lane)] = word;
         if usize::from(lane) + 1 < self.lanes {
@@ -75,12 +75,12 @@ impl Observer for Tap {
     }
 }
 
-/// Both ends with packets to send, and what was sent.
+/// Both ends with packets to send, and a record of what was sent.
 struct Bench {
     link: Box<dyn Link>,
     tap: Tap,
     random: fastrand::Rng,
-    /// Words that wait, by side and channel.
+    /// Words that wait to be sent, by side and channel.
     waiting: [[Vec<Word>; CHANNELS]; 2],
     sent: [BTreeMap<u8, Vec<Vec<u8>>>; 2],
     read: [BTreeMap<u8, Vec<Word>>; 2],
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// Goes on for a time, with something to send or only to the end of what there is.
+    /// Runs for a time, with new packets or only until everything is sent.
     fn run(&mut self, time: Ps, load: bool) {
         let end = self.link.now() + time;
         while self.link.now() < end {
@@ -163,7 +163,7 @@ impl Bench {
         }
     }
 
-    /// Everything that was sent was decoded, once and in order.
+    /// Everything sent was decoded, once and in order.
     fn check(&self, what: &str) {
         for direction in 0..2 {
             let seen = &self.tap.seen[direction];
@@ -198,7 +198,7 @@ fn everything_is_decoded_and_nothing_is_wrong() {
             for seen in &bench.tap.seen {
                 assert_eq!(seen.violations, [], "{what}");
                 assert_eq!(seen.summary.link_resets, 1, "{what}");
-                // Lanes that join cut a frame; a single one has nothing to send again.
+                // Lanes that join cut a frame; on a single lane nothing is sent again.
                 assert!(lanes > 1 || seen.summary.resent == 0, "{what}");
                 assert!(seen.summary.idle_frames > 10 && seen.summary.fcts > 10, "{what}");
             }
@@ -228,7 +228,7 @@ fn resends_are_known_as_such() {
             bench.check(&what);
             for seen in &bench.tap.seen {
                 resent += seen.summary.resent;
-                // Damage, and what follows from it, but nothing that a sender did wrong.
+                // Only damage and its consequences, but no violation by a sender.
                 for (at, violation) in &seen.violations {
                     let damage = [
                         "damaged word",

@@ -1,4 +1,4 @@
-//! Anything at all as input: everything ends, nothing panics, and names lead back to words.
+//! Any input: decoding ends, nothing panics, and names lead back to words.
 
 use proptest::prelude::*;
 use spfe_link::control::ControlWord;
@@ -48,7 +48,7 @@ fn control() -> impl Strategy<Value = ControlWord> {
     ]
 }
 
-/// Rows of a seed: words that get somewhere, mostly, and anything else.
+/// Random rows: mostly words that lead somewhere, and anything else.
 struct Rows(fastrand::Rng);
 
 impl Rows {
@@ -86,7 +86,7 @@ impl Rows {
         if high < 200 { control.sealed() } else { control.encode() }
     }
 
-    /// The words of 0 to 17 lanes: the same on all of them, or not; sometimes a whole frame.
+    /// Words of 0 to 17 lanes, the same on all of them or different; sometimes a whole frame.
     fn rows(&mut self, count: usize) -> Vec<Vec<Option<Word>>> {
         let mut rows = vec![];
         while rows.len() < count {
@@ -196,12 +196,13 @@ proptest! {
         }
         pair.finish(&mut |direction, event| if direction == LinkDirection::AToB { in_pair.event(&event) });
         alone.finish(&mut |event| in_one.event(&event));
-        // A pair says of a direction what a listener says, and perhaps more violations.
+        // A pair reports the events of a listener, and possibly more violations.
         prop_assert!(in_pair.violation_count() >= in_one.violation_count());
         in_pair.violations.clear();
         in_one.violations.clear();
         prop_assert_eq!(in_pair, in_one);
-        // A few for each lane and 32 packets that may be cut: events are bounded by the input.
+        // A few events per lane, and 32 packets that may be cut: the input bounds the number of
+        // events.
         prop_assert!(events <= 200 * (rows.len() as u64 + 1));
     }
 

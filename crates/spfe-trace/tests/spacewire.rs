@@ -63,7 +63,7 @@ fn packets_and_codes() {
     assert_eq!(listen("NULL 01 02").packets, [packet(&[1, 2], "cut")]);
 }
 
-/// The same from bits and from data and strobe, as text.
+/// The same from bits, and from data and strobe, as text.
 #[test]
 fn bits_and_wires() {
     let (mut encoder, mut wires) = (CharacterEncoder::new(), DsEncoder::new());
@@ -91,7 +91,7 @@ fn bits_and_wires() {
     assert_eq!(from_bits, from_wires);
     assert_eq!(from_bits, expected);
 
-    // A wrong bit in the second data character: parity, and the packet has no end.
+    // A wrong bit in the second data character: parity error, and the packet has no end.
     let mut wrong = bit_text.clone().into_bytes();
     let place = bit_text.lines().take(7).map(|line| line.len() + 1).sum::<usize>() + 4;
     wrong[place] ^= 1;
@@ -100,7 +100,7 @@ fn bits_and_wires() {
         listener.push_bit(bit.unwrap(), &mut |event| seen.event(&event));
     }
     assert_eq!(seen.violations, ["parity error"]);
-    // Nothing is understood then until NULLs come one after the other.
+    // Nothing is decoded then until NULLs follow each other.
     assert_eq!((seen.packets, seen.starts), (vec![(vec![0x12], "cut")], 2));
 }
 
@@ -146,7 +146,7 @@ fn credit() {
     assert_eq!(with(&[(BToA, "FCT x7")]), [""; 0]);
     assert_eq!(with(&[(BToA, "FCT x8")]), ["FCT over credit"]);
     assert_eq!(with(&[(BToA, "FCT x7"), (AToB, "01 x8"), (BToA, "FCT")]), [""; 0]);
-    // In the midst of traffic nobody knows the credit.
+    // In the middle of traffic the credit is unknown.
     assert_eq!(run(&[(AToB, "01 x9")]), ["first character not NULL"]);
     assert_eq!(list("EOP")[0], SpaceWireCharacter::NChar(NChar::Eop));
 }

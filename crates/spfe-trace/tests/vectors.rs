@@ -37,7 +37,7 @@ fn words(frame: &Value) -> Vec<Word> {
     frame["words"].as_array().unwrap().iter().map(word).collect()
 }
 
-/// The words of a text, all without an error in their codes.
+/// Words of a text; their codes must have no error.
 fn read(text: &str) -> Vec<Word> {
     let (mut reader, mut words) = (WordReader::new(), vec![]);
     for line in text.lines() {
@@ -77,7 +77,7 @@ fn control_words_with_their_codes() {
         round_trip(word);
         assert!(case["name"].as_str().unwrap().starts_with(name(word).kind.name()), "{case}");
         assert_eq!(name(word).remark(), None, "{case}");
-        // The ten-bit codes as text, with either disparity before them.
+        // The ten-bit codes as text, at either disparity.
         for start in ["rd_minus", "rd_plus"] {
             let codes: Vec<&str> = case[start]["code"]
                 .as_array()
@@ -159,7 +159,7 @@ fn single_words() {
     }
 }
 
-/// The idle frame after a link reset, of the sequence in the vectors: 64 words and then some.
+/// The idle frame after a link reset, from the sequence in the vectors: 64 words and more.
 #[test]
 fn idle_words() {
     let all = vectors();
@@ -187,7 +187,7 @@ fn idle_words() {
     }
 }
 
-/// The characters of a frame's payload, in words of text.
+/// Text forms of the words of a frame's payload.
 fn forms_of(payload: &[u8], end: Option<&str>) -> Vec<String> {
     let mut characters: Vec<String> = payload.iter().map(|byte| format!("{byte:02x}")).collect();
     characters.extend(end.map(str::to_owned));
@@ -272,7 +272,7 @@ fn broadcast_frames_both_ways() {
     }
 }
 
-/// Two lanes, from the facts: the words are spread, the rest is PAD, and each has its own CRC-16.
+/// Two lanes: the words are distributed, the rest is PAD, and each lane has its own CRC-16.
 #[test]
 fn a_data_frame_over_two_lanes() {
     let rows = "000450FC/1 000450FC/1 578256BF/0 538652BB/0 C948AEFA/0 CD4CAAFE/0

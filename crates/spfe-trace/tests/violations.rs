@@ -1,4 +1,4 @@
-//! Every violation by its name, and that what is near it is none.
+//! Every violation is reported by its name, and similar valid traffic is not.
 
 use spfe_trace::encode::TextEncoder;
 use spfe_trace::{
@@ -6,11 +6,11 @@ use spfe_trace::{
     WordKind, name,
 };
 
-/// Link start with a link reset; data frames are not scrambled.
+/// Start of a link with a link reset; data frames are not scrambled.
 const UP: &str = "INIT1; INIT2; INIT3 capability=0x01";
 const IDLE: &str = "SIF seq=+0; DATA FF 17 C0 14; DATA B2 E7 02 82";
 
-/// The words of forms: `*N` after a form repeats it.
+/// Words of text forms; `*N` after a form repeats it.
 fn words(forms: &str) -> Vec<Option<Word>> {
     let (mut encoder, mut words) = (TextEncoder::new(false), vec![]);
     for form in forms.split(';').filter(|form| !form.trim().is_empty()) {
@@ -38,7 +38,7 @@ fn violation(found: &mut Vec<&'static str>, event: &TraceEvent<'_>) {
     }
 }
 
-/// What is found in one direction.
+/// Violations in one direction.
 fn one(forms: &str) -> Vec<&'static str> {
     let mut listener = LinkListener::new(&ListenerConfig::default());
     let mut found = vec![];
@@ -48,7 +48,7 @@ fn one(forms: &str) -> Vec<&'static str> {
     found
 }
 
-/// What is found on lanes, each with its own words.
+/// Violations on several lanes with words of their own.
 fn lanes(forms: &[&str]) -> Vec<&'static str> {
     let lanes: Vec<_> = forms.iter().map(|forms| words(forms)).collect();
     let mut listener = LinkListener::new(&ListenerConfig {
@@ -63,7 +63,7 @@ fn lanes(forms: &[&str]) -> Vec<&'static str> {
     found
 }
 
-/// What is found in both directions; `|` ends a stretch that both wait for.
+/// Violations in both directions. `|` separates parts; both directions wait for each other there.
 fn both(a: &str, b: &str) -> [Vec<&'static str>; 2] {
     let mut pair = LinkPair::new(&ListenerConfig::default());
     let mut found = [vec![], vec![]];
@@ -111,7 +111,8 @@ fn of_lanes() {
         ("IDLE; STANDBY*7; silence; INIT1", &[]),
         ("IDLE; LOST_SIGNAL cause=1*33; INIT1", &["LOST_SIGNAL or STANDBY over 32 times"]),
         ("INIT1; LOST_SIGNAL", &["phase order"]),
-        // Swapped wires: from the third iINIT on words are inverted, and are those of the standard.
+        // Swapped wires: from the third inverted INIT on the words are inverted, and are those of
+        // the standard.
         ("iINIT1*4; B9B931BC/1", &[]),
     ] {
         assert_eq!(one(forms), expected, "{forms}");
@@ -128,7 +129,7 @@ fn of_rows() {
     assert_eq!(with("SIF seq=+0", "SIF seq=+1"), ["control row differs"]);
     assert_eq!(with("SIF seq=+0", "DATA 01 02 03 04"), ["invalid row"]);
     assert_eq!(with("PAD", "PAD"), ["invalid row"]);
-    // One lane three words behind is as good as none.
+    // A lane three words behind is still aligned; more is too much.
     let late = |words: usize| format!("silence*{words}; {}; SIF", aligned[1]);
     let front = format!("{}; SIF; ACK*8", aligned[0]);
     assert_eq!(lanes(&[&front, &late(3)]), [""; 0]);
@@ -171,7 +172,7 @@ fn of_frames() {
         (&format!("{UP}; {}; DATA 01 02 03 04*2", frame("+1")), &["data outside a frame"]),
         (&format!("{UP}; SIF(D4.4) seq=+0"), &["SIF with D4.4"]),
         (&format!("{UP}; SIF seq=+0; DATA 00 00 00 00*3"), &["idle words not pseudo-random"]),
-        // The sequence goes on over what comes between, and anywhere if its start was not seen.
+        // The sequence continues over other words. If its start was not seen, it may be anywhere.
         (&format!("{UP}; SIF; DATA FF 17 C0 14; ACK; SIF; DATA B2 E7 02 82"), &[]),
         (
             &format!("{UP}; SIF; DATA FF 17 C0 14; ACK; SIF; DATA FF 17 C0 14"),
@@ -193,7 +194,7 @@ fn of_both_directions() {
     let nothing: [Vec<&str>; 2] = [vec![], vec![]];
     let of_a = |name: &'static str| [vec![name], vec![]];
     let of_b = |name: &'static str| [vec![], vec![name]];
-    // Credit: one FCT is 64 words, no matter when what they are for is sent.
+    // Credit: one FCT is 64 words, whenever they are sent.
     let give = a("FCT vc=1 seq=+1 ||");
     assert_eq!(both(&a(&format!("| {} |", data(64, 1))), &give), nothing);
     let two = format!("| {}; {} |", data(60, 1), data(5, 2));
@@ -222,7 +223,7 @@ fn of_both_directions() {
     assert_eq!(both(&resent("RETRY; FCT vc=2 seq=-2"), &a("||")), of_a("RETRY without NACK"));
     let silent = both(&resent("FCT vc=3 seq=-3"), &nack);
     assert_eq!(silent, [vec!["polarity changed without RETRY", "not resent after NACK"], vec![]]);
-    // An FCT that is sent again gives no credit again.
+    // A resent FCT gives no credit again.
     let twice = format!("{} RETRY; FCT vc=1 seq=-1 |", a("FCT vc=1 seq=+1 ||"));
     let spend = |words: u32| format!("{} {}", a("| NACK seq=+0 ||"), data(words, 1));
     assert_eq!(both(&twice, &spend(64)), nothing);
@@ -230,8 +231,8 @@ fn of_both_directions() {
     assert_eq!(both(&twice, &more), of_b("data without credit"));
 }
 
-/// A frame that is damaged on its way: what comes after it waits for the resend, and packets are in
-/// order. If nobody ever sends it again, that is said.
+/// A frame is damaged on its way. The items after it wait for the resend, and packets stay in
+/// order. A missing resend is reported.
 #[test]
 fn what_is_missing() {
     let packet =

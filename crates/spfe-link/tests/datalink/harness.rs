@@ -518,7 +518,7 @@ pub fn control_of<const L: usize>(row: &Row<L>) -> Option<ControlWord> {
     }
 }
 
-/// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+/// Seeds of a campaign: `SPFE_SEED` repeats one of them, `SPFE_SEEDS` sets their number.
 pub fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     match number("SPFE_SEED") {

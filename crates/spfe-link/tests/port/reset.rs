@@ -19,7 +19,7 @@ fn both_ends_come_up() {
     bench.packet_passes(1, 1, 2 << 16);
 }
 
-/// What the parameter says goes into INIT3, and on the line, from the next link reset on.
+/// The parameter goes into INIT3, and takes effect on the line, at the next link reset.
 #[test]
 fn scrambling_is_taken_over_by_a_link_reset() {
     let mut bench = Bench::<2>::new(quick_lane(), quick_link(), &[]);
@@ -28,7 +28,7 @@ fn scrambling_is_taken_over_by_a_link_reset() {
     assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
     let parameters = DataLinkParameters { data_scrambled: false, ..DataLinkParameters::default() };
     bench.ends[0].link.set_parameters(parameters);
-    // The parameter goes into INIT3, and takes effect on the line, at the next link reset.
+    // A lane that comes back in the same connection sends the capability of the others.
     bench.ends[0].lanes.lane_mut(1).unwrap().reset();
     bench.run(20);
     bench.until_up(2000);
@@ -42,15 +42,16 @@ fn scrambling_is_taken_over_by_a_link_reset() {
     for end in 0..2 {
         bench.packet_passes(end, 0, 2 << 16);
     }
-    // Interface Reset puts the parameter back, and resets the link.
+    // Interface Reset restores the parameter and resets the link.
     bench.ends[0].link.interface_reset();
     bench.run(20);
     bench.until_up(2000);
     assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
 }
 
-/// A second reset, of which a lane tells that did not tell of the first: the far end takes them for
-/// one. Its own lanes have said then that it is initialised, and it would never say it again.
+/// A second reset is reported by a lane that did not report the first one, and the far end takes
+/// both for one reset. Its own lanes have already said that it is initialised, and would never say
+/// so again.
 #[test]
 fn two_resets_taken_for_one() {
     let comes_up = |link_reset_retry_words| {
@@ -58,9 +59,7 @@ fn two_resets_taken_for_one() {
         let mut bench = Bench::<2>::new(quick_lane(), link, &[]);
         bench.cut = [2; 2];
         bench.start_lanes();
-        // A second reset is reported by a lane that did not report the first one, and the far end
-        // takes both for one reset. Its own lanes have already said that it is initialised, and
-        // would never say so again.
+        // Lane 0 reports the first reset to end 0, and is cut before it is active.
         while bench.states()[0] != LinkResetState::LinkInitialised {
             bench.step();
         }
@@ -74,8 +73,8 @@ fn two_resets_taken_for_one() {
     assert!(!comes_up(0), "the rule is needed");
 }
 
-/// One campaign: resets of every kind, lanes cut and back in any order, damaged words, traffic.
-/// Then quiet: both ends come up, and packets pass both ways.
+/// One campaign: resets of every kind, lanes cut and restored in any order, damaged words, and
+/// traffic. Then a quiet period, in which both ends come up and packets pass both ways.
 fn campaign<const L: usize>(seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut delays = [0; 16];
@@ -122,7 +121,7 @@ fn campaign<const L: usize>(seed: u64) {
     bench.until_up(10_000);
     bench.run(1000);
     assert!(bench.is_up(), "it stays so");
-    // A reset drops the rest of an open packet: the packets that count begin after it.
+    // A reset drops the rest of an open packet: only packets after it count.
     for end in &mut bench.ends {
         end.link.write(0, &[EOP]);
     }
@@ -132,7 +131,7 @@ fn campaign<const L: usize>(seed: u64) {
     assert_eq!(bench.states(), resets);
 }
 
-/// Seeds: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+/// Seeds: `SPFE_SEED` repeats one of them, `SPFE_SEEDS` sets their number.
 fn campaigns<const L: usize>(first: u64, count: u64) {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("SPFE_SEED") {

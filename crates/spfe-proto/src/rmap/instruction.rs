@@ -37,7 +37,7 @@ pub enum RmapOperation {
 }
 
 impl RmapOperation {
-    /// Whether it is one of the kinds of operation that are allowed.
+    /// Whether the operation is of one of the allowed kinds.
     pub const fn is_among(self, read: bool, write: bool, modify: bool) -> bool {
         match self {
             Self::Read { .. } => read,
@@ -60,12 +60,12 @@ const fn bit(set: bool, mask: u8) -> u8 {
 }
 
 impl RmapOperation {
-    /// Is data sent with the command?
+    /// Whether the command carries data.
     pub const fn carries_data(self) -> bool {
         !matches!(self, Self::Read { .. })
     }
 
-    /// Does the data go to or come from consecutive addresses?
+    /// Whether the operation uses consecutive addresses.
     pub const fn increments(self) -> bool {
         match self {
             Self::Read { increment } | Self::Write { increment, .. } => increment,
@@ -75,7 +75,7 @@ impl RmapOperation {
 }
 
 impl Instruction {
-    /// The instruction of a command without a reply address.
+    /// Instruction of a command without a reply address.
     pub const fn command(operation: RmapOperation) -> Self {
         Self(match operation {
             RmapOperation::Read { increment } => COMMAND | REPLY | bit(increment, INCREMENT),
@@ -90,7 +90,8 @@ impl Instruction {
         })
     }
 
-    /// The instruction of a packet that starts at its logical address, if it is RMAP and long enough.
+    /// Instruction of a packet that starts at its logical address; `None` if it is not RMAP or too
+    /// short.
     pub const fn of(packet: &[u8]) -> Option<Self> {
         match packet {
             [_, super::PID, instruction, ..] => Some(Self(*instruction)),
@@ -98,7 +99,7 @@ impl Instruction {
         }
     }
 
-    /// Command, reply or neither.
+    /// Packet type.
     pub const fn packet_type(self) -> PacketType {
         match self.0 & (RESERVED | COMMAND) {
             0 => PacketType::Reply,
@@ -107,12 +108,12 @@ impl Instruction {
         }
     }
 
-    /// The command code, 0 to 15.
+    /// Command code, 0 to 15.
     pub const fn code(self) -> u8 {
         self.0 >> 2 & 0x0f
     }
 
-    /// What the command code means; none for 0000, 0001, 0100, 0101 and 0110.
+    /// Operation of the command code; `None` for 0000, 0001, 0100, 0101 and 0110.
     pub const fn operation(self) -> Option<RmapOperation> {
         let increment = self.0 & INCREMENT != 0;
         match self.code() {
@@ -127,12 +128,12 @@ impl Instruction {
         }
     }
 
-    /// Is the write bit set? It decides the form of the reply.
+    /// Whether the write bit is set. It decides the form of the reply.
     pub const fn is_write(self) -> bool {
         self.0 & WRITE != 0
     }
 
-    /// Is the reply bit set?
+    /// Whether the reply bit is set.
     pub const fn wants_reply(self) -> bool {
         self.0 & REPLY != 0
     }
@@ -142,12 +143,12 @@ impl Instruction {
         (self.0 & WORDS) as usize * 4
     }
 
-    /// The same with a reply address field of this many words of four bytes.
+    /// The same instruction with a reply address field of `words` four-byte words.
     pub(super) const fn with_words(self, words: u8) -> Self {
         Self(self.0 & !WORDS | words & WORDS)
     }
 
-    /// The instruction of the reply: the same bits, packet type 00.
+    /// Instruction of the reply: the same bits with packet type 00.
     pub const fn to_reply(self) -> Self {
         Self(self.0 & !(RESERVED | COMMAND))
     }

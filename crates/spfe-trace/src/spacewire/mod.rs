@@ -12,47 +12,47 @@ use crate::pair::LinkDirection;
 
 pub mod text;
 
-/// Something that happened on a link.
+/// An event on a SpaceWire link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpaceWireEvent<'a> {
     /// Number of the character, from 0.
     pub at: u64,
-    /// What it was.
+    /// Kind of event.
     pub what: SpaceWireEventKind<'a>,
 }
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceWireEventKind<'a> {
-    /// The first NULL: a link starts.
+    /// The first NULL: the link starts.
     GotNull,
-    /// A character, every one of them.
+    /// A character; reported for every character.
     Character(SpaceWireCharacter),
     /// A time-code.
     TimeCode {
-        /// 0 to 63.
+        /// Value 0 to 63.
         time: u8,
     },
     /// An interrupt.
     Interrupt {
-        /// 0 to 31.
+        /// Identifier 0 to 31.
         id: u8,
     },
-    /// An interrupt acknowledge, or interrupt 32 to 63 where a network has those.
+    /// An interrupt acknowledge, or interrupt 32 to 63 in networks that have those.
     Acknowledge {
-        /// 0 to 31.
+        /// Identifier 0 to 31.
         id: u8,
     },
     /// A packet has ended.
     Packet(TracePacket<'a>),
-    /// Something the standard does not allow, or damage.
+    /// A violation of the standard, or damage.
     Violation(TraceViolation),
 }
 
-/// Where events go.
+/// Function that receives the events.
 pub type SpaceWireSink<'s> = dyn FnMut(SpaceWireEvent<'_>) + 's;
 
-/// Follows one direction. It may begin anywhere; bits are understood from the first NULL on.
+/// Decodes one direction. It may start anywhere; bits are decoded from the first NULL on.
 #[derive(Clone, Debug)]
 pub struct SpaceWireListener {
     decoder: CharacterDecoder,
@@ -60,13 +60,14 @@ pub struct SpaceWireListener {
     packet: Reassembly,
     packet_limit: usize,
     at: u64,
-    /// Characters have come.
+    /// Whether a character has been received.
     started: bool,
     time: Option<u8>,
 }
 
 impl SpaceWireListener {
-    /// One that has heard nothing; of a packet the first `packet_limit_bytes` are kept.
+    /// Creates a listener that has received nothing. It keeps the first `packet_limit_bytes` of a
+    /// packet.
     pub const fn new(packet_limit_bytes: usize) -> Self {
         Self {
             decoder: CharacterDecoder::new(),
@@ -79,7 +80,7 @@ impl SpaceWireListener {
         }
     }
 
-    /// Data and strobe, sampled at least once between two edges.
+    /// Processes a sample of data and strobe. There must be at least one sample between two edges.
     pub fn push_signals(&mut self, signals: DsSignals, sink: &mut SpaceWireSink<'_>) {
         match self.wires.signals(signals) {
             DsEdge::None => {}
@@ -88,7 +89,7 @@ impl SpaceWireListener {
         }
     }
 
-    /// A bit in the order of the wire.
+    /// Processes a bit, in the order of the wire.
     pub fn push_bit(&mut self, bit: bool, sink: &mut SpaceWireSink<'_>) {
         match self.decoder.bit(bit) {
             None => {}
@@ -102,7 +103,7 @@ impl SpaceWireListener {
         sink(SpaceWireEvent { at: self.at, what: SpaceWireEventKind::Violation(what) });
     }
 
-    /// The link ends here, and starts again with a NULL.
+    /// The link ends here; it starts again with a NULL.
     fn fail(&mut self, what: TraceViolation, sink: &mut SpaceWireSink<'_>) {
         self.violation(what, sink);
         self.finish(sink);
@@ -110,12 +111,12 @@ impl SpaceWireListener {
         self.started = false;
     }
 
-    /// Nothing more comes: a packet under way is told of.
+    /// Ends the input: reports a packet in progress.
     pub fn finish(&mut self, sink: &mut SpaceWireSink<'_>) {
         self.packet.cut(0, self.at, &mut relay(sink));
     }
 
-    /// A character.
+    /// Processes a character.
     pub fn push(&mut self, character: SpaceWireCharacter, sink: &mut SpaceWireSink<'_>) {
         let at = self.at;
         if !core::mem::replace(&mut self.started, true) {
@@ -162,7 +163,7 @@ impl SpaceWireListener {
     }
 }
 
-/// Packets of the common reassembly, as events of SpaceWire.
+/// Converts packets of the common reassembly to SpaceWire events.
 fn relay<'s>(sink: &'s mut SpaceWireSink<'_>) -> impl FnMut(crate::event::TraceEvent<'_>) + 's {
     move |event| {
         if let crate::event::TraceEventKind::Packet(packet) = event.what {
@@ -171,16 +172,17 @@ fn relay<'s>(sink: &'s mut SpaceWireSink<'_>) -> impl FnMut(crate::event::TraceE
     }
 }
 
-/// Follows both directions: credit too.
+/// Decodes both directions, and checks credit.
 #[derive(Clone, Debug)]
 pub struct SpaceWirePair {
     listeners: [SpaceWireListener; 2],
-    /// N-Chars that each direction may send, if the start of the other was seen.
+    /// N-Chars that each direction may send, if the start of the other direction was seen.
     credit: [Option<u8>; 2],
 }
 
 impl SpaceWirePair {
-    /// One that has heard nothing; of a packet the first `packet_limit_bytes` are kept.
+    /// Creates a pair that has received nothing. It keeps the first `packet_limit_bytes` of a
+    /// packet.
     pub const fn new(packet_limit_bytes: usize) -> Self {
         Self {
             listeners: [
@@ -191,7 +193,7 @@ impl SpaceWirePair {
         }
     }
 
-    /// A character of one direction, in the order of time.
+    /// Processes a character of one direction. Calls must be in the order of time.
     pub fn push(
         &mut self,
         from: LinkDirection,
@@ -201,12 +203,12 @@ impl SpaceWirePair {
         self.feed(from, |listener, sink| listener.push(character, sink), sink);
     }
 
-    /// A bit of one direction, in the order of time.
+    /// Processes a bit of one direction. Calls must be in the order of time.
     pub fn push_bit(&mut self, from: LinkDirection, bit: bool, sink: &mut SpaceWireSink<'_>) {
         self.feed(from, |listener, sink| listener.push_bit(bit, sink), sink);
     }
 
-    /// Data and strobe of one direction, in the order of time.
+    /// Processes a sample of data and strobe of one direction. Calls must be in the order of time.
     pub fn push_signals(
         &mut self,
         from: LinkDirection,
@@ -241,7 +243,7 @@ impl SpaceWirePair {
         });
     }
 
-    /// Nothing more comes.
+    /// Ends the input.
     pub fn finish(&mut self, sink: &mut SpaceWireSink<'_>) {
         for listener in &mut self.listeners {
             listener.finish(sink);
@@ -249,7 +251,7 @@ impl SpaceWirePair {
     }
 }
 
-/// A character against the credit of its sender, or for that of its receiver.
+/// Checks a character against the credit of its sender, and updates the credit of its receiver.
 fn account(
     character: SpaceWireCharacter,
     own: &mut Option<u8>,

@@ -1,11 +1,11 @@
-//! SpaceWire characters, bits and signals as people write them.
+//! SpaceWire characters, bits and signals from and to text.
 //!
-//! | token | means |
+//! | token | meaning |
 //! | --- | --- |
 //! | `NULL`, `FCT`, `EOP`, `EEP` | control characters and the control code NULL |
 //! | `41` | a data character, two hexadecimal digits |
 //! | `TIME=5`, `INT=3`, `ACK=3`, `CODE=0xC0` | broadcast codes |
-//! | `x64` | the character before it, that many times in all |
+//! | `x64` | repeats the character before it, 64 times in all |
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ use crate::text::{TIMES_MAX, TextError, split};
 const ACCEPTED: &str = "a character is NULL, FCT, EOP, EEP, two hexadecimal digits, TIME=0..63, \
                         INT=0..31, ACK=0..31 or CODE=0x00..0xFF; xN repeats it";
 
-/// The characters of a line, each with how often it comes.
+/// Characters of a line, each with its number of repetitions.
 pub fn characters(
     line: &str,
 ) -> impl Iterator<Item = Result<(SpaceWireCharacter, u32), TextError>> {
@@ -42,7 +42,7 @@ fn times(part: &str) -> Option<u32> {
     digits.parse().ok().filter(|times| plain && (1..=TIMES_MAX).contains(times))
 }
 
-/// A character from its text form.
+/// Parses the text form of a character.
 pub fn character(part: &str) -> Option<SpaceWireCharacter> {
     let upper = part.to_ascii_uppercase();
     if let Some((kind, value)) = upper.split_once('=') {
@@ -73,7 +73,7 @@ fn hex_byte(digits: &str) -> Option<u8> {
     plain.then(|| u8::from_str_radix(digits, 16).ok())?
 }
 
-/// A character in its text form.
+/// Displays a character in its text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharacterName(pub SpaceWireCharacter);
 
@@ -95,7 +95,7 @@ impl fmt::Display for CharacterName {
     }
 }
 
-/// The bits of a line in the order of the wire: digits 0 and 1.
+/// Bits of a line in the order of the wire: digits 0 and 1.
 pub fn bits(line: &str) -> impl Iterator<Item = Result<bool, TextError>> {
     split(line).flat_map(|(column, part)| {
         part.chars().enumerate().map(move |(place, digit)| match digit {
@@ -106,7 +106,7 @@ pub fn bits(line: &str) -> impl Iterator<Item = Result<bool, TextError>> {
     })
 }
 
-/// The samples of a line: two digits each, data then strobe.
+/// Samples of a line: two digits each, data then strobe.
 pub fn signals(line: &str) -> impl Iterator<Item = Result<DsSignals, TextError>> {
     split(line).map(|(column, part)| match part {
         "00" => Ok(DsSignals { d: false, s: false }),
