@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spfe_capture::WriterOptions;
 use spfe_report::diagram::Diagram;
 use spfe_report::simulation;
-use spfe_sim::link::{Blind, Observer};
-use spfe_sim::recorder::Recorder;
+use spfe_sim::link::{NoObserver, Observer};
+use spfe_sim::recorder::CaptureRecorder;
 use spfe_sim::results::{Results, fingerprint};
 use spfe_sim::scenario::{Scenario, Time};
 use spfe_sim::simulation::Simulation;
@@ -64,7 +64,7 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     scenario.check().map_err(|error| Failure::usage(error.to_string().replace('\n', "; ")))?;
     let mut results = match &args.capture {
         Some(path) => captured(path, &scenario, context)?,
-        None => simulate(&scenario, &mut Blind, &[], context)?,
+        None => simulate(&scenario, &mut NoObserver, &[], context)?,
     };
     results.scenario = fingerprint(&text);
     let json = results.to_json().map_err(|error| Failure::failed(format!("results: {error}")))?;
@@ -107,7 +107,8 @@ fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Resul
         .map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
     let failed = |error| Failure::failed(format!("capture '{}': {error}", path.display()));
     let to = BufWriter::new(file);
-    let mut recorder = Recorder::new(to, scenario, &WriterOptions::default()).map_err(failed)?;
+    let mut recorder =
+        CaptureRecorder::new(to, scenario, &WriterOptions::default()).map_err(failed)?;
     let results = simulate(scenario, &mut recorder, &scenario.capture.words, context)?;
     let (mut to, summary) = recorder.finish().map_err(failed)?;
     to.flush().map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use spfe_report::diagram::{self, Diagram, VertexKind};
 use spfe_sim::scenario::route::{Route, RouteFinder, RoutePlan};
-use spfe_sim::scenario::{Addressing, Place, Scenario, Time, Unit};
+use spfe_sim::scenario::{Addressing, PortName, Scenario, Time, UnitId};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ const MAX_ROUTES: usize = 256;
 struct Traffic<'a> {
     kind: &'static str,
     name: &'a str,
-    from: &'a Place,
+    from: &'a PortName,
     vc: u8,
     addressing: &'a Addressing,
     plan: Result<RoutePlan, String>,
@@ -118,13 +118,13 @@ fn traffic(scenario: &Scenario) -> Vec<Traffic<'_>> {
 }
 
 /// A route in words: `camera:1 > front 1>4 > back 4>1 > memory:1`.
-fn words(scenario: &Scenario, from: &Place, route: &Route) -> String {
+fn words(scenario: &Scenario, from: &PortName, route: &Route) -> String {
     let mut out = from.to_string();
     for hop in &route.hops {
-        let name = scenario.name_of(Unit::Router(hop.input.router as usize));
+        let name = scenario.name_of(UnitId::Router(hop.input.router as usize));
         let _ = write!(out, " > {name} {}>{}", hop.input.port, hop.output);
     }
-    if let Unit::Node(_) = route.to.unit {
+    if let UnitId::Node(_) = route.to.unit {
         let _ = write!(out, " > {}:{}", scenario.name_of(route.to.unit), route.to.port);
     }
     out

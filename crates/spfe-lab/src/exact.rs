@@ -37,7 +37,7 @@ use spfe_contract::{Message, MessageKind, message_flags};
 use spfe_host::{LinkRate, Topology};
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
-use spfe_sim::link::{Blind, End, Observer};
+use spfe_sim::link::{NoObserver, Observer, SimulatedEnd};
 use spfe_sim::recorder::Wiring;
 use spfe_sim::time::{NS, Ps};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,7 +77,7 @@ struct Face {
 
 /// A port's face, borrowed apart.
 struct At<'a> {
-    end: &'a mut dyn End,
+    end: &'a mut dyn SimulatedEnd,
     face: &'a mut Face,
     /// Set when something moves.
     moved: bool,
@@ -197,7 +197,7 @@ impl Exact {
         let until = until.map_or(step, |until| until.min(step));
         match hub.as_ref().filter(|hub| hub.is_active()) {
             Some(hub) => fabric.run(until, &mut hub.look()),
-            None => fabric.run(until, &mut Blind),
+            None => fabric.run(until, &mut NoObserver),
         }
         Went::On
     }

@@ -7,10 +7,10 @@ use crate::exact::fabric::{Both, Fabric};
 use crate::exact::mib::{self, Watch};
 use spfe_host::MibEntry;
 use spfe_host::topology::{LinkModel, Mode, Peer, Port, Topology};
-use spfe_sim::fault::Fault;
-use spfe_sim::link::{Blind, End, Observer, Side};
+use spfe_sim::fault::WireFault;
+use spfe_sim::link::{NoObserver, Observer, Side, SimulatedEnd};
 use spfe_sim::recorder::Wiring;
-use spfe_sim::scenario::{Link, NodeKind, Place, Scenario, Time};
+use spfe_sim::scenario::{NodeKind, PortName, Scenario, ScenarioLink, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{MS, Ps};
 
@@ -26,7 +26,7 @@ struct Endpoints {
     names: Vec<String>,
     topology: Topology,
     /// Ports in the scenario, and here.
-    places: Vec<(Place, (u32, u32))>,
+    places: Vec<(PortName, (u32, u32))>,
 }
 
 fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endpoints, String> {
@@ -40,7 +40,7 @@ fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endp
         links.sort_by_key(|(end, _)| end.port);
         let endpoint = topology.endpoints.len() as u32;
         let ports = links.iter().map(|(_, link)| port(link)).collect();
-        let at = |(number, (end, _)): (usize, &(&Place, &Link))| {
+        let at = |(number, (end, _)): (usize, &(&PortName, &ScenarioLink))| {
             ((*end).clone(), (endpoint, number as u32))
         };
         places.extend(links.iter().enumerate().map(at));
@@ -59,7 +59,7 @@ fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endp
     Ok(Endpoints { names, topology, places })
 }
 
-fn port(link: &Link) -> Port {
+fn port(link: &ScenarioLink) -> Port {
     Port {
         space_wire: link.is_spacewire(),
         vcs: u32::from(link.channels()),
@@ -102,7 +102,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn new(scenario: &Scenario, places: &[(Place, (u32, u32))]) -> Result<Self, String> {
+    fn new(scenario: &Scenario, places: &[(PortName, (u32, u32))]) -> Result<Self, String> {
         let mut scenario = scenario.clone();
         scenario.step = Some(RESULTS_STEP);
         scenario.events = RESULTS_EVENTS;
@@ -112,7 +112,7 @@ impl Simulated {
             let face = simulation.attach(place).ok_or_else(|| format!("no link at {place}"))?;
             faces.push(face);
         }
-        let word_ps = |link: &Link| 40_000_000_000_000 / link.rate.0.max(1);
+        let word_ps = |link: &ScenarioLink| 40_000_000_000_000 / link.rate.0.max(1);
         let slowest = scenario.links.iter().map(word_ps).max().unwrap_or(1);
         Ok(Self {
             simulation,
@@ -147,7 +147,7 @@ impl Fabric for Simulated {
         self.simulation.now()
     }
 
-    fn face(&mut self, face: usize) -> &mut dyn End {
+    fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd {
         let (link, side) = self.faces[face];
         self.simulation.end(link, side)
     }
@@ -158,7 +158,7 @@ impl Fabric for Simulated {
     }
 
     fn skip_to(&mut self, time: Ps) {
-        self.run(time, &mut Blind);
+        self.run(time, &mut NoObserver);
     }
 
     fn step_ps(&self) -> Ps {
@@ -181,7 +181,7 @@ impl Fabric for Simulated {
         list
     }
 
-    fn inject(&mut self, face: usize, fault: Fault) -> bool {
+    fn inject(&mut self, face: usize, fault: WireFault) -> bool {
         let (link, side) = self.faces[face];
         self.simulation.inject(link, side, fault)
     }

@@ -5,7 +5,7 @@ mod layout;
 
 pub use draw::{document, svg};
 
-use spfe_sim::scenario::{BitRate, Link, Medium, NodeKind, Scenario, Unit};
+use spfe_sim::scenario::{BitRate, Medium, NodeKind, Scenario, ScenarioLink, UnitId};
 
 /// Role of a vertex, which decides its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Diagram {
 }
 
 /// Lanes and rate of a link: "2 × 6.25 Gbit/s", or "2+1 × 6.25 Gbit/s" with one spare lane.
-pub fn rate(link: &Link) -> String {
+pub fn rate(link: &ScenarioLink) -> String {
     let rate = BitRate(link.rate.0).to_string();
     match &link.medium {
         Medium::SpaceWire(_) => format!("SpaceWire {rate}"),
@@ -115,12 +115,12 @@ fn sends_more(scenario: &Scenario, name: &str) -> bool {
         || sent == taken && scenario.nodes.first().is_some_and(|n| n.name == name)
 }
 
-fn edge(scenario: &Scenario, link: &Link) -> Option<DiagramLink> {
+fn edge(scenario: &Scenario, link: &ScenarioLink) -> Option<DiagramLink> {
     let end = |index: usize| {
         let place = link.ends.get(index)?;
         let vertex = match scenario.unit(&place.unit)? {
-            Unit::Node(node) => node,
-            Unit::Router(router) => scenario.nodes.len() + router,
+            UnitId::Node(node) => node,
+            UnitId::Router(router) => scenario.nodes.len() + router,
         };
         Some((vertex, place.port))
     };

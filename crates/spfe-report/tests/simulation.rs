@@ -5,7 +5,7 @@ mod sample;
 
 use spfe_report::diagram::{self, Diagram, DiagramLink, Vertex, VertexKind};
 use spfe_report::simulation;
-use spfe_sim::results::{Conservation, Flow, Link, Results};
+use spfe_sim::results::{Conservation, LinkResults, Results, StreamResults};
 
 fn page(results: &Results) -> String {
     simulation::html(results, &Diagram::of(&sample::scenario()))
@@ -179,9 +179,9 @@ fn tables_contain_the_results() {
 fn stacked_areas_end_at_their_sum() {
     let scale = |words: u64| {
         let mut results = Results { duration_ps: 1000, step_ps: 100, ..Results::default() };
-        let mut link = Link::default();
+        let mut link = LinkResults::default();
         link.directions[0].capacity_words = 100.0;
-        let channel = |vc| spfe_sim::results::Channel { vc, words, series: vec![words; 10] };
+        let channel = |vc| spfe_sim::results::ChannelResults { vc, words, series: vec![words; 10] };
         link.directions[0].channels = vec![channel(0), channel(1)];
         results.links.push(link);
         page(&results)
@@ -198,7 +198,7 @@ fn stacked_areas_end_at_their_sum() {
 fn series_of_many_steps_stay_small() {
     let mut results = Results { duration_ps: 1_000_000, step_ps: 100, ..Results::default() };
     let series = (0..10_000).map(|step| step / 50 % 7 * 100).collect();
-    results.flows.push(Flow { name: "f".into(), series, ..Flow::default() });
+    results.flows.push(StreamResults { name: "f".into(), series, ..StreamResults::default() });
     let html = page(&results);
     let curve =
         html.split("class=\"curve v0\" d=\"").nth(1).and_then(|rest| rest.split('"').next());

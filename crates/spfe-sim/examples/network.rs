@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p spfe-sim --example network -- FILE.toml [DURATION]`
 
-use spfe_sim::link::Blind;
+use spfe_sim::link::NoObserver;
 use spfe_sim::scenario::{Scenario, Time};
 use spfe_sim::simulation::Simulation;
 use std::time::Instant;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut simulation = Simulation::new(&scenario)?;
     let start = Instant::now();
-    simulation.run(scenario.duration.0, &mut Blind);
+    simulation.run(scenario.duration.0, &mut NoObserver);
     let seconds = start.elapsed().as_secs_f64();
     let results = simulation.results();
     for flow in &results.flows {

@@ -3,7 +3,7 @@
 //! `cargo run --release -p spfe-sim --example record -- FILE.toml FILE.pcapng`
 
 use spfe_capture::WriterOptions;
-use spfe_sim::recorder::Recorder;
+use spfe_sim::recorder::CaptureRecorder;
 use spfe_sim::scenario::Scenario;
 use spfe_sim::simulation::Simulation;
 use std::fs::File;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let to = arguments.next().ok_or("give a capture file to write")?;
     let scenario = Scenario::parse(&std::fs::read_to_string(from)?)?;
     let to = BufWriter::new(File::create(to)?);
-    let mut recorder = Recorder::new(to, &scenario, &WriterOptions::default())?;
+    let mut recorder = CaptureRecorder::new(to, &scenario, &WriterOptions::default())?;
     let mut simulation = Simulation::new(&scenario)?;
     simulation.run(scenario.duration.0, &mut recorder);
     recorder.finish()?;

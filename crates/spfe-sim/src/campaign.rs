@@ -4,9 +4,9 @@
 //! while bits are damaged at a rate and lanes are cut. Whatever is received must be the next word
 //! of what was sent on its channel: nothing lost, doubled, altered or in another order.
 
-use crate::fault::{Fault, Kind, Target};
-use crate::link::{Event, Link, Observer, Side};
-use crate::spacefibre::{self, Config};
+use crate::fault::{FaultKind, FaultTarget, WireFault};
+use crate::link::{EndEvent, Observer, Side, SimulatedLink};
+use crate::spacefibre::{self, SpaceFibreConfig};
 use crate::time::Ps;
 use fastrand::Rng;
 use spfe_link::Word;
@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// The link.
-    pub link: Config,
+    pub link: SpaceFibreConfig,
     /// Probability of an error for each bit, on every lane in both directions.
     pub bit_error_rate: f64,
     /// The rate holds for so long, then there are no bit errors for so long, and so on. At 1e-4 a
@@ -30,7 +30,7 @@ pub struct Campaign {
     /// Mean length of a pause, of which there are as many as stretches of traffic.
     pub pause: Option<Ps>,
     /// Faults that are planned: when, in the direction from which end, what.
-    pub faults: Vec<(Ps, Side, Fault)>,
+    pub faults: Vec<(Ps, Side, WireFault)>,
     /// Virtual channels with traffic.
     pub channels: u8,
     /// Longest packet in words.
@@ -45,7 +45,7 @@ pub struct Campaign {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct CampaignOutcome {
     /// Words simulated.
     pub words: u64,
     /// Simulated time.
@@ -70,9 +70,9 @@ pub struct Outcome {
 
 /// Why a campaign failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Failure {
+pub enum CampaignFailure {
     /// The link cannot be made.
-    Config(spacefibre::Error),
+    Config(spacefibre::SpaceFibreConfigError),
     /// A word that is not the next.
     Word {
         /// When.
@@ -106,7 +106,7 @@ pub enum Failure {
     },
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CampaignFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
@@ -125,7 +125,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for CampaignFailure {}
 
 /// The words of a channel, for the one who sends and the one who checks.
 #[derive(Clone, Debug)]
@@ -167,24 +167,24 @@ impl Stream {
 
 /// Counts what happens.
 #[derive(Default)]
-struct Tally {
-    outcome: Outcome,
+struct StreamTally {
+    outcome: CampaignOutcome,
     trace: Vec<String>,
 }
 
 /// Events kept for a failure's description.
 const TRACE: usize = 60;
 
-impl Observer for Tally {
-    fn event(&mut self, at: Ps, _link: u32, side: Side, event: Event) {
+impl Observer for StreamTally {
+    fn event(&mut self, at: Ps, _link: u32, side: Side, event: EndEvent) {
         match event {
-            Event::Recovered { after_ps } => self.outcome.recoveries.push(after_ps),
-            Event::Fault { .. } => self.outcome.faults += 1,
-            Event::Retry => self.outcome.retries += 1,
-            Event::LaneState { state: "LossOfSignal", .. } => {
+            EndEvent::Recovered { after_ps } => self.outcome.recoveries.push(after_ps),
+            EndEvent::Fault { .. } => self.outcome.faults += 1,
+            EndEvent::Retry => self.outcome.retries += 1,
+            EndEvent::LaneState { state: "LossOfSignal", .. } => {
                 self.outcome.lane_losses += 1;
             }
-            Event::Error { name: "protocol error" | "input buffer overflow" } => {
+            EndEvent::Error { name: "protocol error" | "input buffer overflow" } => {
                 self.outcome.link_resets += 1;
             }
             _ => {}
@@ -196,7 +196,7 @@ impl Observer for Tally {
     }
 }
 
-struct Traffic {
+struct CampaignTraffic {
     sent: Vec<Stream>,
     received: Vec<Stream>,
     /// A word that found no room.
@@ -212,7 +212,7 @@ impl Campaign {
     /// Errors at a rate on a link of so many lanes.
     pub fn new(lanes: u8, bit_error_rate: f64, words: u64, seed: u64) -> Self {
         Self {
-            link: Config { seed, ..Config::new(lanes, 6250) },
+            link: SpaceFibreConfig { seed, ..SpaceFibreConfig::new(lanes, 6250) },
             bit_error_rate,
             windows: None,
             single: None,
@@ -228,15 +228,15 @@ impl Campaign {
     }
 
     /// Runs it. `progress` is given the words simulated so far, now and then.
-    pub fn run(&self, mut progress: impl FnMut(u64)) -> Result<Outcome, Failure> {
-        let mut link = spacefibre::new(&self.link).map_err(Failure::Config)?;
+    pub fn run(&self, mut progress: impl FnMut(u64)) -> Result<CampaignOutcome, CampaignFailure> {
+        let mut link = spacefibre::new(&self.link).map_err(CampaignFailure::Config)?;
         let mut rng = Rng::with_seed(self.seed ^ 0x6361_6d70_6169_676e);
         let channels = usize::from(self.channels.min(self.link.channels));
         let mut traffic = Side::BOTH.map(|side| {
             let stream = |channel: usize, from: Side| {
                 Stream::new(self.seed ^ (channel as u64) << 8 ^ from as u64, self.longest)
             };
-            Traffic {
+            CampaignTraffic {
                 sent: (0..channels).map(|channel| stream(channel, side)).collect(),
                 received: (0..channels).map(|channel| stream(channel, side.other())).collect(),
                 over: vec![None; channels],
@@ -246,7 +246,7 @@ impl Campaign {
                 broadcasts_received: 0,
             }
         });
-        let mut tally = Tally::default();
+        let mut tally = StreamTally::default();
         for side in Side::BOTH {
             link.set_bit_error_rate(side, None, self.bit_error_rate);
         }
@@ -267,7 +267,10 @@ impl Campaign {
             // A lane needs 10 us to come back; a cut may last longer than that.
             let patience = 500_000_000 + self.cuts.map_or(0, |(_, longest)| 4 * longest);
             if now > last + patience {
-                return Err(Failure::Stalled { since: last, states: tally.trace.join("; ") });
+                return Err(CampaignFailure::Stalled {
+                    since: last,
+                    states: tally.trace.join("; "),
+                });
             }
             self.disturb(link.as_mut(), now, &mut next_cut, &mut next_single, &mut rng);
             if let Some((on, off)) = self.windows {
@@ -299,7 +302,7 @@ impl Campaign {
     /// Cuts and bit errors whose time has come.
     fn disturb(
         &self,
-        link: &mut dyn Link,
+        link: &mut dyn SimulatedLink,
         now: Ps,
         next_cut: &mut Ps,
         next_single: &mut Ps,
@@ -308,7 +311,7 @@ impl Campaign {
         let mut inject = |rng: &mut Rng, target, kind| {
             let lane = Some(rng.u8(0..self.link.lanes));
             let from = if rng.bool() { Side::A } else { Side::B };
-            link.inject(now, from, Fault { lane, target, kind });
+            link.inject(now, from, WireFault { lane, target, kind });
         };
         if let Some((mean, longest)) = self.cuts
             && now >= *next_cut
@@ -316,13 +319,13 @@ impl Campaign {
             // From a word to the longest, each magnitude as often.
             let magnitude = rng.f64() * (longest as f64 / 1e4).ln().max(0.0);
             let duration_ps = (1e4 * magnitude.exp()) as Ps;
-            inject(rng, Target::Any, Kind::Cut { duration_ps });
+            inject(rng, FaultTarget::Any, FaultKind::Cut { duration_ps });
             *next_cut = now + (-(1.0 - rng.f64()).ln() * mean as f64) as Ps;
         }
         if let Some(mean) = self.single
             && now >= *next_single
         {
-            inject(rng, Target::Any, Kind::BitError);
+            inject(rng, FaultTarget::Any, FaultKind::BitError);
             *next_single = now + (-(1.0 - rng.f64()).ln() * mean as f64) as Ps;
         }
     }
@@ -330,13 +333,13 @@ impl Campaign {
     /// Moves what can be moved at an end. True if something was received.
     fn exchange(
         &self,
-        link: &mut dyn Link,
+        link: &mut dyn SimulatedLink,
         side: Side,
         now: Ps,
-        this: &mut Traffic,
+        this: &mut CampaignTraffic,
         sent_by_other: u64,
         rng: &mut Rng,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CampaignFailure> {
         let end = link.end(side);
         let mut any = false;
         if let Some(mean) = self.pause
@@ -357,7 +360,7 @@ impl Campaign {
                     let expected = stream.next();
                     if received != expected {
                         let number = stream.number - 1;
-                        return Err(Failure::Word {
+                        return Err(CampaignFailure::Word {
                             at: now,
                             side,
                             channel,
@@ -390,7 +393,7 @@ impl Campaign {
             let same = (message.channel, message.kind, message.data)
                 == (expected.channel, expected.kind, expected.data);
             if !same || this.broadcasts_received >= sent_by_other {
-                return Err(Failure::Broadcast { at: now, side, message });
+                return Err(CampaignFailure::Broadcast { at: now, side, message });
             }
             this.broadcasts_received += 1;
         }

@@ -15,7 +15,7 @@ const WORD: usize = 4;
 /// use spfe_link::network::config::SwitchRegisters;
 /// use spfe_proto::PacketEnd;
 /// use spfe_proto::rmap::RmapTarget;
-/// use spfe_sim::configuration::Configuration;
+/// use spfe_sim::configuration::ConfigurationMemory;
 ///
 /// /// Handles a packet for port 0, without its path byte, and returns the bytes of the reply.
 /// fn configure<S: SwitchRegisters>(
@@ -24,14 +24,14 @@ const WORD: usize = 4;
 ///     packet: &[u8],
 /// ) -> Vec<u8> {
 ///     let mut reply = vec![0; 4096];
-///     let mut registers = Configuration(switch);
+///     let mut registers = ConfigurationMemory(switch);
 ///     let outcome = target.handle(packet, PacketEnd::Eop, &mut registers, |_| Ok(()), &mut reply);
 ///     reply.truncate(outcome.map_or(0, |outcome| outcome.reply_bytes()));
 ///     reply
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Configuration<'a, S: ?Sized>(pub &'a mut S);
+pub struct ConfigurationMemory<'a, S: ?Sized>(pub &'a mut S);
 
 /// The register of each word of an access: its address, if there can be one.
 fn registers(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>> {
@@ -39,7 +39,7 @@ fn registers(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>>
     (0u64..).map(move |word| u32::try_from(address.checked_add(word * step)?).ok())
 }
 
-impl<S: SwitchRegisters + ?Sized> Memory for Configuration<'_, S> {
+impl<S: SwitchRegisters + ?Sized> Memory for ConfigurationMemory<'_, S> {
     fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         let (words, rest) = data.as_chunks_mut::<WORD>();
         if !rest.is_empty() {

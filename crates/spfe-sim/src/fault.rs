@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// The words that a fault waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum FaultTarget {
     /// Any word.
     Any,
     /// ACK.
@@ -39,7 +39,7 @@ pub enum Target {
     Code,
 }
 
-impl Target {
+impl FaultTarget {
     /// Whether a SpaceWire link has such characters.
     pub const fn is_spacewire(self) -> bool {
         matches!(
@@ -56,7 +56,7 @@ impl Target {
 
 /// What goes wrong with words on their way.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum FaultKind {
     /// A bit of the word is inverted, at a place the random numbers choose.
     BitError,
     /// So many bits in a row are random.
@@ -86,18 +86,18 @@ pub enum Kind {
 
 /// Something that goes wrong on the wires of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fault {
+pub struct WireFault {
     /// Lane; none for all.
     pub lane: Option<u8>,
     /// The first word from the given time on that is one of these.
-    pub target: Target,
+    pub target: FaultTarget,
     /// What happens to it.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// What lasts for a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Lasting {
+pub enum LastingFault {
     /// Bits of what is sent are wrong.
     BitErrorRate {
         /// Lane; none for all.
@@ -119,7 +119,7 @@ pub enum Lasting {
 
 /// Something a unit does at its end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum EndCommand {
     /// Link Reset.
     LinkReset,
     /// Interface Reset.

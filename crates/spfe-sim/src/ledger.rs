@@ -13,7 +13,7 @@ mod track;
 pub use cause::{Cause, name_of as reason_name};
 pub use track::Totals;
 
-use crate::packet::{Arrived, Header};
+use crate::packet::{Arrived, PacketHeader};
 use crate::scenario::route::{RouteElements, RouterInput};
 use crate::time::Ps;
 use spfe_link::network::DiscardReason;
@@ -37,7 +37,7 @@ pub struct Violation {
 
 /// What became of a packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PacketVerdict {
     /// As it should be.
     Delivered {
         /// Its track.
@@ -54,7 +54,7 @@ pub enum Verdict {
 }
 
 #[derive(Clone, Debug)]
-struct Flow {
+struct LedgerStream {
     name: String,
     target: u8,
     tracks: Vec<usize>,
@@ -64,7 +64,7 @@ struct Flow {
 /// The books.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    flows: Vec<Flow>,
+    flows: Vec<LedgerStream>,
     tracks: Vec<Track>,
     /// Packets cut under way at an input of a router, and not assigned yet.
     cuts: BTreeMap<RouterInput, Vec<(Ps, DiscardReason)>>,
@@ -80,7 +80,7 @@ impl Ledger {
 
     /// Adds a flow whose packets arrive with a logical address. Its number.
     pub fn add_flow(&mut self, name: &str, target: u8) -> u16 {
-        self.flows.push(Flow { name: name.into(), target, tracks: Vec::new(), next: 0 });
+        self.flows.push(LedgerStream { name: name.into(), target, tracks: Vec::new(), next: 0 });
         (self.flows.len() - 1) as u16
     }
 
@@ -116,7 +116,7 @@ impl Ledger {
     }
 
     /// A packet arrived at a node.
-    pub fn arrive(&mut self, node: u32, at: Ps, arrived: &Arrived) -> Verdict {
+    pub fn arrive(&mut self, node: u32, at: Ps, arrived: &Arrived) -> PacketVerdict {
         match arrived {
             Arrived::Traffic { header, bytes, altered, end } => {
                 self.arrive_traffic(node, at, *header, *bytes, *altered, *end)
@@ -133,11 +133,11 @@ impl Ledger {
         &mut self,
         node: u32,
         at: Ps,
-        header: Header,
+        header: PacketHeader,
         bytes: u64,
         altered: Option<u64>,
         end: PacketEnd,
-    ) -> Verdict {
+    ) -> PacketVerdict {
         let Some(flow) = self.flows.get(usize::from(header.flow)) else {
             return self.stray(node, at, &format!("a packet of flow {}, unknown", header.flow));
         };
@@ -164,14 +164,18 @@ impl Ledger {
             (Some(byte), _) => format!("is altered at byte {byte}"),
             (None, PacketEnd::Eop) if bytes == u64::from(header.bytes) => {
                 self.tracks[index].delivered(number, bytes);
-                return Verdict::Delivered { track: index, number, latency_ps: at - start.min(at) };
+                return PacketVerdict::Delivered {
+                    track: index,
+                    number,
+                    latency_ps: at - start.min(at),
+                };
             }
             (None, PacketEnd::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
             (None, PacketEnd::Eep) => {
                 let cause = self.explain(index, number);
                 self.tracks[index].cut(number, bytes, cause);
                 if cause.is_some() {
-                    return Verdict::Cut;
+                    return PacketVerdict::Cut;
                 }
                 let expected = header.bytes;
                 let text = format!("has {bytes} of {expected} bytes and an EEP, for no reason");
@@ -181,26 +185,26 @@ impl Ledger {
         let cause = self.tracks[index].fault_of(number);
         self.tracks[index].gone(number, cause);
         match cause {
-            Some(_) => Verdict::Cut,
+            Some(_) => PacketVerdict::Cut,
             None => self.wrong(at, index, number, &problem),
         }
     }
 
     /// A violation by a packet.
-    fn wrong(&mut self, at: Ps, track: usize, number: u64, what: &str) -> Verdict {
+    fn wrong(&mut self, at: Ps, track: usize, number: u64, what: &str) -> PacketVerdict {
         let text = format!("{}: packet {number} {what}", self.name_of(track));
         self.bad(at, text)
     }
 
     /// An EEP with so little before it that nobody knows whose it is.
-    fn arrive_runt(&mut self, node: u32, at: Ps) -> Verdict {
+    fn arrive_runt(&mut self, node: u32, at: Ps) -> PacketVerdict {
         let cuts = &self.cuts;
         let excused = self.tracks.iter().any(|track| {
             let cut = |input| cuts.get(input).is_some_and(|cuts| !cuts.is_empty());
             track.node == node && (track.is_excused() || track.elements.inputs.iter().any(cut))
         });
         if excused {
-            return Verdict::Cut;
+            return PacketVerdict::Cut;
         }
         self.bad(at, format!("node {node}: the start of a packet and an EEP, for no reason"))
     }
@@ -254,8 +258,8 @@ impl Ledger {
     }
 
     /// The packet under way that the bytes are the start of.
-    pub fn identify(&self, bytes: &[u8]) -> Option<Header> {
-        let fits = |header: &Header| {
+    pub fn identify(&self, bytes: &[u8]) -> Option<PacketHeader> {
+        let fits = |header: &PacketHeader| {
             let Some(flow) = self.flows.get(usize::from(header.flow)) else { return false };
             let outstanding = |track: &usize| {
                 let track = &self.tracks[*track];
@@ -263,7 +267,7 @@ impl Ledger {
             };
             flow.target == header.target && flow.tracks.iter().any(outstanding)
         };
-        Header::candidates(bytes).find(fits)
+        PacketHeader::candidates(bytes).find(fits)
     }
 
     /// A router threw a packet away, or cut it at one of its inputs. Which packet it was is known if its
@@ -273,7 +277,7 @@ impl Ledger {
         at: Ps,
         input: RouterInput,
         reason: DiscardReason,
-        header: Option<Header>,
+        header: Option<PacketHeader>,
     ) {
         let flow = header.and_then(|header| self.flows.get(usize::from(header.flow)));
         let (Some(header), Some(flow)) = (header, flow) else {
@@ -330,20 +334,20 @@ impl Ledger {
     }
 
     /// Something came that no track knows.
-    fn stray(&mut self, node: u32, at: Ps, text: &str) -> Verdict {
+    fn stray(&mut self, node: u32, at: Ps, text: &str) -> PacketVerdict {
         let of_node = |track: &Track| track.node == node && track.has_fault();
         if self.tracks.iter().any(of_node) {
-            return Verdict::Cut;
+            return PacketVerdict::Cut;
         }
         self.bad(at, format!("node {node}: {text}"))
     }
 
-    fn bad(&mut self, at_ps: Ps, text: String) -> Verdict {
+    fn bad(&mut self, at_ps: Ps, text: String) -> PacketVerdict {
         self.violation_count += 1;
         if self.violations.len() < KEPT {
             self.violations.push(Violation { at_ps, text });
         }
-        Verdict::Bad
+        PacketVerdict::Bad
     }
 
     fn name_of(&self, track: usize) -> &str {

@@ -2,7 +2,7 @@
 //!
 //! Every symbol of every lane, every character of every SpaceWire link goes over its wire; what the
 //! state machines of [`spfe_link`] make of them is what happens. No thread, no clock, no I/O: time
-//! goes on when [`link::Link::run`] is called, and the same calls give the same words.
+//! goes on when [`link::SimulatedLink::run`] is called, and the same calls give the same words.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -24,7 +24,6 @@
 pub mod campaign;
 pub mod configuration;
 pub mod fault;
-mod flow;
 mod ledger;
 pub mod link;
 mod messages;
@@ -40,6 +39,7 @@ pub mod scenario;
 pub mod simulation;
 pub mod spacefibre;
 pub mod spacewire;
+mod stream;
 mod tap;
 pub mod time;
 mod traffic;

@@ -1,7 +1,7 @@
 //! What every link is: two ends, and what happens between them.
 
-use crate::fault::{Command, Fault, Lasting};
-use crate::packet::Header;
+use crate::fault::{EndCommand, LastingFault, WireFault};
+use crate::packet::PacketHeader;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::datalink::LinkBroadcast;
@@ -35,7 +35,7 @@ impl Side {
 
 /// What happens at an end. A state is named as the standard names it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event {
+pub enum EndEvent {
     /// A lane's state changed (50-11C 5.5.4), or that of a SpaceWire link, as lane 0.
     LaneState {
         /// The lane.
@@ -74,12 +74,12 @@ pub enum Event {
         /// The lane.
         lane: u8,
         /// What.
-        fault: Fault,
+        fault: WireFault,
     },
     /// A fault that lasts begins or ends, in what is sent from here or taken here.
     Lasting {
         /// What.
-        fault: Lasting,
+        fault: LastingFault,
         /// It begins.
         begins: bool,
     },
@@ -89,13 +89,13 @@ pub enum Event {
         code: BroadcastCode,
     },
     /// A command was given here.
-    Command(Command),
+    Command(EndCommand),
 }
 
 /// Who looks on. The default looks away.
 pub trait Observer {
     /// Something happened at an end of a link.
-    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         let _ = (at, link, side, event);
     }
 
@@ -128,12 +128,12 @@ pub trait Observer {
     }
 
     /// A node began to hand a packet of a flow in at its end of a link.
-    fn handed_in(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: Header) {
+    fn handed_in(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: PacketHeader) {
         let _ = (at, link, side, channel, packet);
     }
 
     /// A packet of a flow came to the node it was for, whole and in order.
-    fn delivered(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: Header) {
+    fn delivered(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: PacketHeader) {
         let _ = (at, link, side, channel, packet);
     }
 
@@ -155,13 +155,13 @@ pub trait Observer {
 
 /// Looks away.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Blind;
+pub struct NoObserver;
 
-impl Observer for Blind {}
+impl Observer for NoObserver {}
 
 /// What an end has counted. A word is four characters, with their end marker.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counters {
+pub struct EndCounters {
     /// Words of data frames, sent for the first time, for each virtual channel: what the link was
     /// used for. SpaceWire: N-Chars on channel 0.
     pub sent_words: Vec<u64>,
@@ -176,7 +176,7 @@ pub struct Counters {
 ///
 /// On a SpaceWire link there is one virtual channel, words carry up to four N-Chars as in SpaceFibre
 /// (50-11C 5.3.7), and codes take the place of broadcast messages.
-pub trait End {
+pub trait SimulatedEnd {
     /// Virtual channels.
     fn channels(&self) -> usize;
 
@@ -229,10 +229,10 @@ pub trait End {
     fn qos(&self, channel: usize) -> Option<qos::QosParameters>;
 
     /// Does as told; false if the link has no such thing.
-    fn command(&mut self, command: Command) -> bool;
+    fn command(&mut self, command: EndCommand) -> bool;
 
     /// What it has counted.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> EndCounters;
 
     /// The value of an item of the management information base (50-11C 5.9), of a lane or channel.
     fn mib(&mut self, item: mib::MibItem, index: usize) -> Result<u64, mib::Error> {
@@ -248,7 +248,7 @@ pub trait End {
 }
 
 /// A link.
-pub trait Link: Send {
+pub trait SimulatedLink: Send {
     /// Goes on until a time: every word period, or character, that begins before it.
     fn run(&mut self, until: Ps, observer: &mut dyn Observer);
 
@@ -256,12 +256,12 @@ pub trait Link: Send {
     fn now(&self) -> Ps;
 
     /// An end.
-    fn end(&mut self, side: Side) -> &mut dyn End;
+    fn end(&mut self, side: Side) -> &mut dyn SimulatedEnd;
 
     /// Something goes wrong in the direction from `from`, at a time that has not been yet. Bit
-    /// errors that come at a rate are set with [`Link::set_bit_error_rate`]. False: this kind of
+    /// errors that come at a rate are set with [`SimulatedLink::set_bit_error_rate`]. False: this kind of
     /// link has no such fault.
-    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool;
+    fn inject(&mut self, at: Ps, from: Side, fault: WireFault) -> bool;
 
     /// Probability of an error for each bit in the direction from `from` on a lane, none for all.
     fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64);

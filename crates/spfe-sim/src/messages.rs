@@ -6,18 +6,18 @@
 mod relay;
 mod sender;
 
-pub use relay::{Clock, Relay};
-pub use sender::{Due, Kind, Sender, Settings};
+pub use relay::{Relay, TimeCodeChannel};
+pub use sender::{DueMessage, MessageSource, Sender, SenderSettings};
 
-use crate::link::{Link, Side};
-use crate::tap::Tap;
+use crate::link::{Side, SimulatedLink};
+use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
 
 /// Something that came.
 #[derive(Clone, Copy, Debug)]
-pub enum Message {
+pub enum NumberedMessage {
     /// A broadcast message.
     Broadcast(LinkBroadcast),
     /// A time-code or interrupt.
@@ -27,38 +27,38 @@ pub enum Message {
 /// Takes what has come to an end of a link.
 pub fn take(
     now: Ps,
-    links: &mut [Box<dyn Link>],
+    links: &mut [Box<dyn SimulatedLink>],
     (link, side): (usize, Side),
-    tap: &mut Tap<'_>,
-) -> Option<Message> {
+    tap: &mut PacketTap<'_>,
+) -> Option<NumberedMessage> {
     let end = links.get_mut(link)?.end(side);
     if let Some(message) = end.receive_broadcast() {
         tap.outer.broadcast(now, link as u32, side, false, &message);
-        return Some(Message::Broadcast(message));
+        return Some(NumberedMessage::Broadcast(message));
     }
     let code = end.receive_code()?;
     tap.outer.code(now, link as u32, side, false, code);
-    Some(Message::Code(code))
+    Some(NumberedMessage::Code(code))
 }
 
 /// Gives a message to an end of a link. False if it takes none.
 pub fn give(
     now: Ps,
-    links: &mut [Box<dyn Link>],
+    links: &mut [Box<dyn SimulatedLink>],
     (link, side): (usize, Side),
-    message: Message,
-    tap: &mut Tap<'_>,
+    message: NumberedMessage,
+    tap: &mut PacketTap<'_>,
 ) -> bool {
     let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { return false };
     match message {
-        Message::Broadcast(message) => {
+        NumberedMessage::Broadcast(message) => {
             let taken = end.send_broadcast(message);
             if taken {
                 tap.outer.broadcast(now, link as u32, side, true, &message);
             }
             taken
         }
-        Message::Code(code) => {
+        NumberedMessage::Code(code) => {
             let taken = end.send_code(code);
             if taken {
                 tap.outer.code(now, link as u32, side, true, code);

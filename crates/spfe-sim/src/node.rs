@@ -1,13 +1,13 @@
 //! Nodes: they hand in the packets of flows and RMAP units, and take what comes.
 
-use crate::flow::Flow;
-use crate::ledger::{Ledger, Verdict};
-use crate::link::{Link, Side};
-use crate::packet::{Arrived, Checker, Header, Maker};
-use crate::results::Tally;
-use crate::rmap::Units;
+use crate::ledger::{Ledger, PacketVerdict};
+use crate::link::{Side, SimulatedLink};
+use crate::packet::{Arrived, PacketChecker, PacketHeader, PacketMaker};
+use crate::results::PacketTally;
+use crate::rmap::RmapUnits;
 use crate::scenario::Scenario;
-use crate::tap::Tap;
+use crate::stream::ActiveStream;
+use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_proto::PacketEnd;
@@ -17,15 +17,15 @@ use std::collections::VecDeque;
 const CHUNK: usize = 64;
 
 /// What nodes work with.
-pub struct Context<'a, 'b> {
+pub struct ExchangeContext<'a, 'b> {
     /// Flows of the scenario.
-    pub flows: &'a mut [Flow],
+    pub flows: &'a mut [ActiveStream],
     /// RMAP targets and initiators.
-    pub units: &'a mut Units,
+    pub units: &'a mut RmapUnits,
     /// The books.
     pub ledger: &'a mut Ledger,
     /// Who looks on.
-    pub tap: &'a mut Tap<'b>,
+    pub tap: &'a mut PacketTap<'b>,
 }
 
 /// A packet of a node's own, such as an RMAP reply.
@@ -41,37 +41,37 @@ struct Outlet {
     /// Flows, served in turn.
     flows: Vec<usize>,
     turn: usize,
-    current: Option<(Maker, Option<(usize, Header)>)>,
+    current: Option<(PacketMaker, Option<(usize, PacketHeader)>)>,
     queue: VecDeque<Queued>,
 }
 
 /// A port with its link.
 #[derive(Clone, Debug)]
-struct Port {
+struct NodePort {
     number: u8,
     link: usize,
     side: Side,
     outlets: Vec<Outlet>,
     /// Outlets with flows or packets: bit V for virtual channel V.
     used: u32,
-    inlets: Vec<Checker>,
+    inlets: Vec<PacketChecker>,
     /// Virtual channels that nothing is taken from.
     blocked: u32,
 }
 
 /// A node.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct SimulatedNode {
     index: u32,
-    ports: Vec<Port>,
+    ports: Vec<NodePort>,
     /// An application reads and writes the ports itself.
     attached: bool,
-    sent: Tally,
-    received: Tally,
-    truncated: Tally,
+    sent: PacketTally,
+    received: PacketTally,
+    truncated: PacketTally,
 }
 
-impl Node {
+impl SimulatedNode {
     /// A node of a scenario.
     pub fn new(scenario: &Scenario, index: usize) -> Self {
         let name = scenario.nodes.get(index).map_or("", |node| &node.name);
@@ -82,13 +82,13 @@ impl Node {
                     continue;
                 }
                 let channels = usize::from(of.channels());
-                ports.push(Port {
+                ports.push(NodePort {
                     number: place.port,
                     link,
                     side,
                     outlets: vec![Outlet::default(); channels],
                     used: 0,
-                    inlets: vec![Checker::new(); channels],
+                    inlets: vec![PacketChecker::new(); channels],
                     blocked: 0,
                 });
             }
@@ -142,7 +142,7 @@ impl Node {
     }
 
     /// Packets sent, received with an EOP, received with an EEP.
-    pub const fn tallies(&self) -> [Tally; 3] {
+    pub const fn tallies(&self) -> [PacketTally; 3] {
         [self.sent, self.received, self.truncated]
     }
 
@@ -164,8 +164,8 @@ impl Node {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn Link>],
-        context: &mut Context<'_, '_>,
+        links: &mut [Box<dyn SimulatedLink>],
+        context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         if self.attached {
             return false;
@@ -177,8 +177,8 @@ impl Node {
     fn transmit(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn Link>],
-        context: &mut Context<'_, '_>,
+        links: &mut [Box<dyn SimulatedLink>],
+        context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;
         for port in &mut self.ports {
@@ -222,8 +222,8 @@ impl Node {
     fn receive(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn Link>],
-        context: &mut Context<'_, '_>,
+        links: &mut [Box<dyn SimulatedLink>],
+        context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;
         let mut answers = Vec::new();
@@ -279,7 +279,7 @@ fn take_in(
     now: Ps,
     (link, side, vc): (usize, Side, u8),
     arrived: &Arrived,
-    context: &mut Context<'_, '_>,
+    context: &mut ExchangeContext<'_, '_>,
 ) -> Option<(Ps, Vec<u8>)> {
     if let Arrived::Other { bytes, end } = arrived
         && let Some(answer) = context.units.take_in(node, now, bytes, *end, context.ledger)
@@ -287,7 +287,7 @@ fn take_in(
         return answer;
     }
     let verdict = context.ledger.arrive(node, now, arrived);
-    if let (Verdict::Delivered { latency_ps, .. }, Arrived::Traffic { header, .. }) =
+    if let (PacketVerdict::Delivered { latency_ps, .. }, Arrived::Traffic { header, .. }) =
         (verdict, arrived)
     {
         if let Some(flow) = context.flows.get_mut(usize::from(header.flow)) {
@@ -300,7 +300,7 @@ fn take_in(
 
 impl Outlet {
     /// Whether there is anything to hand in.
-    fn has_work(&self, now: Ps, flows: &[Flow]) -> bool {
+    fn has_work(&self, now: Ps, flows: &[ActiveStream]) -> bool {
         let due =
             |flow: &usize| flows.get(*flow).is_some_and(|flow| flow.source.due(now).is_some());
         self.current.is_some()
@@ -315,7 +315,7 @@ impl Outlet {
         running: bool,
         (link, side): (usize, Side),
         vc: usize,
-        context: &mut Context<'_, '_>,
+        context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         if self.current.is_some() {
             return true;
@@ -325,7 +325,7 @@ impl Outlet {
         }
         if self.queue.front().is_some_and(|queued| queued.from_ps <= now) {
             let bytes = self.queue.pop_front().map(|queued| queued.bytes).unwrap_or_default();
-            self.current = Some((Maker::bytes(bytes), None));
+            self.current = Some((PacketMaker::bytes(bytes), None));
             return true;
         }
         for step in 0..self.flows.len() {

@@ -7,8 +7,8 @@
 mod check;
 mod make;
 
-pub use check::{Arrived, Checker};
-pub use make::Maker;
+pub use check::{Arrived, PacketChecker};
+pub use make::PacketMaker;
 
 use crate::rng::mix;
 
@@ -24,7 +24,7 @@ const HEADER_CELLS: u32 = HEADER_BYTES / CELL;
 
 /// Which packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct PacketHeader {
     /// The logical address it arrives with.
     pub target: u8,
     /// Its flow.
@@ -35,7 +35,7 @@ pub struct Header {
     pub bytes: u32,
 }
 
-impl Header {
+impl PacketHeader {
     const fn cells(self) -> [u32; HEADER_CELLS as usize] {
         let [high, low] = self.flow.to_be_bytes();
         let first = u32::from_le_bytes([self.target, PID, high, low]);
@@ -72,7 +72,7 @@ impl Header {
 struct Body(u64);
 
 impl Body {
-    const fn of(header: Header) -> Self {
+    const fn of(header: PacketHeader) -> Self {
         Self(mix((header.flow as u64) << 32 | header.number as u64))
     }
 

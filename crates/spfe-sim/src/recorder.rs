@@ -6,10 +6,10 @@
 
 mod event;
 
-use crate::fault::{Command, Kind, Lasting};
-use crate::link::{Event, Observer, Side};
+use crate::fault::{EndCommand, FaultKind, LastingFault};
+use crate::link::{EndEvent, Observer, Side};
 use crate::records::command_text;
-use crate::scenario::{self, Medium, Place, Scenario};
+use crate::scenario::{self, Medium, PortName, Scenario};
 use crate::time::Ps;
 use event::{ALIGNMENTS, LANE_STATES, RESETS, SPACEWIRE_STATES, change, error, fault, lasting};
 use spfe_capture::{
@@ -29,7 +29,7 @@ const BATCH: usize = 256;
 
 /// What is known of one end of a link.
 #[derive(Clone, Debug)]
-struct Port {
+struct RecordedPort {
     /// What it sends.
     out: InterfaceId,
     /// What it receives.
@@ -52,12 +52,12 @@ struct Wired {
     bit_ps: u32,
     scrambled: bool,
     chosen: bool,
-    ports: [Port; 2],
+    ports: [RecordedPort; 2],
 }
 
 /// Writes a capture. The first error of the writer ends it, and comes out of
-/// [`Recorder::finish`].
-pub struct Recorder<W: Write> {
+/// [`CaptureRecorder::finish`].
+pub struct CaptureRecorder<W: Write> {
     capture: CaptureWriter<W>,
     links: Vec<Wired>,
     /// Ports of each router: link and side.
@@ -87,7 +87,7 @@ pub struct Wiring {
 
 impl Wiring {
     /// A link of a scenario.
-    pub fn of(link: &scenario::Link) -> Self {
+    pub fn of(link: &scenario::ScenarioLink) -> Self {
         let spacewire = link.is_spacewire();
         Self {
             name: link.name.clone(),
@@ -105,7 +105,7 @@ impl Wiring {
 
 /// What is captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct CaptureFilter<'a> {
     /// Packets.
     pub packets: bool,
     /// Broadcast messages and codes.
@@ -116,7 +116,7 @@ pub struct Wanted<'a> {
     pub links: &'a [String],
 }
 
-impl<W: Write> Recorder<W> {
+impl<W: Write> CaptureRecorder<W> {
     /// Begins a file of what the scenario says is to be captured.
     ///
     /// # Errors
@@ -131,11 +131,11 @@ impl<W: Write> Recorder<W> {
         let links: Vec<_> = scenario.links.iter().map(Wiring::of).collect();
         let of = &scenario.capture;
         let (packets, messages, events) = (of.packets, of.messages, of.events);
-        let wanted = Wanted { packets, messages, events, links: &of.links };
+        let wanted = CaptureFilter { packets, messages, events, links: &of.links };
         let mut recorder =
             Self::of_links(to, &links, wanted, &WriterOptions { comment, ..*options })?;
         let port_of =
-            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
+            |router: &str, port: u8| scenario.link_at(&PortName { unit: router.into(), port });
         recorder.routers = scenario
             .routers
             .iter()
@@ -151,7 +151,7 @@ impl<W: Write> Recorder<W> {
     pub fn of_links(
         to: W,
         links: &[Wiring],
-        wanted: Wanted<'_>,
+        wanted: CaptureFilter<'_>,
         options: &WriterOptions<'_>,
     ) -> Result<Self, CaptureError> {
         let mut capture = CaptureWriter::new(to, options)?;
@@ -167,7 +167,7 @@ impl<W: Write> Recorder<W> {
             };
             let [a, b] = &link.ends;
             let ids = [interface(a, b)?, interface(b, a)?];
-            let port = |out: InterfaceId, into: InterfaceId| Port {
+            let port = |out: InterfaceId, into: InterfaceId| RecordedPort {
                 out,
                 into,
                 lanes: vec![0; usize::from(lanes)],
@@ -188,7 +188,7 @@ impl<W: Write> Recorder<W> {
                 ports: [port(ids[0], ids[1]), port(ids[1], ids[0])],
             });
         }
-        let Wanted { packets, messages, events, .. } = wanted;
+        let CaptureFilter { packets, messages, events, .. } = wanted;
         let (links, routers, failed) = (made, Vec::new(), None);
         Ok(Self { capture, links, routers, packets, messages, events, failed })
     }
@@ -280,70 +280,70 @@ impl Wired {
     }
 }
 
-impl<W: Write> Observer for Recorder<W> {
-    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+impl<W: Write> Observer for CaptureRecorder<W> {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
         let spacewire = wired.kind == LinkKind::SpaceWire;
         let port = &mut wired.ports[side as usize];
         let text;
         let (of_sender, record) = match event {
-            Event::LaneState { state, .. } if spacewire => {
+            EndEvent::LaneState { state, .. } if spacewire => {
                 let value = change(&SPACEWIRE_STATES, state, port.lanes.first_mut());
                 (true, LinkEvent::new(EventCode::SpaceWireState, value))
             }
-            Event::LaneState { lane, state } => {
+            EndEvent::LaneState { lane, state } => {
                 let value = change(&LANE_STATES, state, port.lanes.get_mut(usize::from(lane)));
                 (
                     true,
                     LinkEvent { lane: Some(lane), ..LinkEvent::new(EventCode::LaneState, value) },
                 )
             }
-            Event::Alignment { state, sending, receiving } => {
+            EndEvent::Alignment { state, sending, receiving } => {
                 let value = change(&ALIGNMENTS, state, Some(&mut port.alignment));
                 text = format!("sending {sending:04x}, receiving {receiving:04x}");
                 (true, LinkEvent::new(EventCode::Alignment, value).text(&text))
             }
-            Event::LinkReset { state } => {
+            EndEvent::LinkReset { state } => {
                 let value = change(&RESETS, state, Some(&mut port.reset));
                 (true, LinkEvent::new(EventCode::LinkReset, value))
             }
-            Event::Error { name } => (false, error(name)),
-            Event::Retry => {
+            EndEvent::Error { name } => (false, error(name)),
+            EndEvent::Retry => {
                 port.retries += 1;
                 let attempts = port.retries;
                 (true, LinkEvent::new(EventCode::Recovery, attempts).text("sends again"))
             }
-            Event::Recovered { after_ps } => {
+            EndEvent::Recovered { after_ps } => {
                 text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
                 (false, LinkEvent::new(EventCode::Note, 0).text(&text))
             }
-            Event::Fault { lane, fault: ref what } => {
+            EndEvent::Fault { lane, fault: ref what } => {
                 let bit = 1u16.checked_shl(lane.into()).unwrap_or(0);
-                if what.kind == Kind::PolaritySwap {
+                if what.kind == FaultKind::PolaritySwap {
                     port.swapped ^= bit;
                 }
                 (true, fault(lane, what, wired.bit_ps, port.swapped & bit != 0))
             }
-            Event::Lasting { fault: ref what, begins } => {
+            EndEvent::Lasting { fault: ref what, begins } => {
                 let when = if begins { "begins" } else { "ends" };
                 text = match what {
-                    Lasting::BitErrorRate { rate, .. } => format!("{rate:e}, {when}"),
+                    LastingFault::BitErrorRate { rate, .. } => format!("{rate:e}, {when}"),
                     _ => when.into(),
                 };
                 let (of_sender, record) = lasting(what, begins);
                 (of_sender, record.text(&text))
             }
-            Event::CodeLost { code } => {
+            EndEvent::CodeLost { code } => {
                 (true, LinkEvent::new(EventCode::FaultCodeLost, code.0.into()))
             }
-            Event::Command(command) => {
+            EndEvent::Command(command) => {
                 text = command_text(command);
                 let (code, lane) = match command {
-                    Command::LinkReset | Command::InterfaceReset => {
+                    EndCommand::LinkReset | EndCommand::InterfaceReset => {
                         (EventCode::FaultFarEndReset, None)
                     }
-                    Command::LaneReset(lane) => (EventCode::FaultFarEndReset, lane),
-                    Command::LaneStart(lane, _) | Command::AutoStart(lane, _) => {
+                    EndCommand::LaneReset(lane) => (EventCode::FaultFarEndReset, lane),
+                    EndCommand::LaneStart(lane, _) | EndCommand::AutoStart(lane, _) => {
                         (EventCode::Note, lane)
                     }
                 };
@@ -428,7 +428,7 @@ impl<W: Write> Observer for Recorder<W> {
     }
 }
 
-impl Port {
+impl RecordedPort {
     const fn way(&self, sent: bool) -> (InterfaceId, RecordDirection) {
         if sent {
             (self.out, RecordDirection::Sent)

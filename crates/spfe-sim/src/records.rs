@@ -1,16 +1,16 @@
 //! What happens to links, as it goes into the results.
 
-use crate::fault::{Command, Fault, Kind, Lasting};
-use crate::link::{Event, Link, Side};
-use crate::results::{self, EventKind, Histogram, LaneStateChange, Recorder};
+use crate::fault::{EndCommand, FaultKind, LastingFault, WireFault};
+use crate::link::{EndEvent, Side, SimulatedLink};
+use crate::results::{self, Histogram, LaneStateChange, LatencyRecorder, RecordedEventKind};
 use crate::time::Ps;
 
 /// A link's records.
 #[derive(Clone, Debug, Default)]
-struct OfLink {
+struct LinkRecords {
     lane_states: [Vec<LaneStateChange>; 2],
-    after_error: Recorder,
-    after_cut: Recorder,
+    after_error: LatencyRecorder,
+    after_cut: LatencyRecorder,
     /// The direction to an end was cut, and the end is not in order again.
     cut: [bool; 2],
     /// Words of each channel that each end had sent at the last sample, and in each step.
@@ -20,35 +20,37 @@ struct OfLink {
 
 /// Records of all links.
 #[derive(Clone, Debug, Default)]
-pub struct Records {
-    links: Vec<OfLink>,
-    events: Vec<results::Event>,
+pub struct Measurements {
+    links: Vec<LinkRecords>,
+    events: Vec<results::RecordedEvent>,
     most: usize,
     left_out: u64,
     /// Lane states of a link and end that are kept.
     steps: usize,
 }
 
-impl Records {
+impl Measurements {
     /// For a number of links; so many events are kept, and series have so many steps.
     pub fn new(links: usize, events: usize, steps: usize) -> Self {
-        let links = vec![OfLink::default(); links];
+        let links = vec![LinkRecords::default(); links];
         Self { links, events: Vec::new(), most: events, left_out: 0, steps }
     }
 
     /// Something happened at an end of a link.
-    pub fn event(&mut self, at_ps: Ps, link: u32, side: Side, event: &Event) {
+    pub fn event(&mut self, at_ps: Ps, link: u32, side: Side, event: &EndEvent) {
         let Some(of_link) = self.links.get_mut(link as usize) else { return };
         let at_end = side as usize;
         match event {
-            Event::LaneState { lane, state } if of_link.lane_states[at_end].len() < self.most => {
+            EndEvent::LaneState { lane, state }
+                if of_link.lane_states[at_end].len() < self.most =>
+            {
                 let (lane, state) = (u32::from(*lane), (*state).to_string());
                 of_link.lane_states[at_end].push(LaneStateChange { at_ps, lane, state });
             }
-            Event::Fault { fault: Fault { kind: Kind::Cut { .. }, .. }, .. } => {
+            EndEvent::Fault { fault: WireFault { kind: FaultKind::Cut { .. }, .. }, .. } => {
                 of_link.cut[side.other() as usize] = true;
             }
-            Event::Recovered { after_ps } => {
+            EndEvent::Recovered { after_ps } => {
                 let recorder = match std::mem::take(&mut of_link.cut[at_end]) {
                     true => &mut of_link.after_cut,
                     false => &mut of_link.after_error,
@@ -62,21 +64,21 @@ impl Records {
             return;
         }
         let (kind, text) = text_of(event);
-        let event = results::Event { at_ps, link: Some(link), end: side as u8, kind, text };
+        let event = results::RecordedEvent { at_ps, link: Some(link), end: side as u8, kind, text };
         self.events.push(event);
     }
 
     /// Something happened that is of no link.
-    pub fn note(&mut self, at_ps: Ps, kind: EventKind, text: String) {
+    pub fn note(&mut self, at_ps: Ps, kind: RecordedEventKind, text: String) {
         if self.events.len() >= self.most {
             self.left_out += 1;
             return;
         }
-        self.events.push(results::Event { at_ps, link: None, end: 0, kind, text });
+        self.events.push(results::RecordedEvent { at_ps, link: None, end: 0, kind, text });
     }
 
     /// A time step of the series ends.
-    pub fn sample(&mut self, links: &mut [Box<dyn Link>], step: usize) {
+    pub fn sample(&mut self, links: &mut [Box<dyn SimulatedLink>], step: usize) {
         if step >= self.steps {
             return;
         }
@@ -99,7 +101,7 @@ impl Records {
     }
 
     /// The events that were kept, and the number of those that were not.
-    pub fn events(&self) -> (Vec<results::Event>, u64) {
+    pub fn events(&self) -> (Vec<results::RecordedEvent>, u64) {
         let mut events = self.events.clone();
         events.sort_by_key(|event| event.at_ps);
         (events, self.left_out)
@@ -112,16 +114,17 @@ impl Records {
 
     /// Times of recovery after errors and after cuts.
     pub fn recoveries(&self, link: usize) -> [Histogram; 2] {
-        let of_link = |link: &OfLink| [link.after_error.histogram(), link.after_cut.histogram()];
+        let of_link =
+            |link: &LinkRecords| [link.after_error.histogram(), link.after_cut.histogram()];
         self.links.get(link).map(of_link).unwrap_or_default()
     }
 
     /// Channels that were used in a direction.
-    pub fn channels(&self, link: usize, side: Side) -> Vec<results::Channel> {
+    pub fn channels(&self, link: usize, side: Side) -> Vec<results::ChannelResults> {
         let Some(of_link) = self.links.get(link) else { return Vec::new() };
         let all = of_link.before[side as usize].iter().zip(&of_link.series[side as usize]);
         let used = all.enumerate().filter(|(_, (words, _))| **words != 0);
-        used.map(|(vc, (words, series))| results::Channel {
+        used.map(|(vc, (words, series))| results::ChannelResults {
             vc: vc as u32,
             words: *words,
             series: series.clone(),
@@ -130,57 +133,63 @@ impl Records {
     }
 }
 
-fn text_of(event: &Event) -> (EventKind, String) {
+fn text_of(event: &EndEvent) -> (RecordedEventKind, String) {
     match event {
-        Event::LaneState { lane, state } => (EventKind::State, format!("lane {lane}: {state}")),
-        Event::Alignment { state, sending, receiving } => (
-            EventKind::State,
+        EndEvent::LaneState { lane, state } => {
+            (RecordedEventKind::State, format!("lane {lane}: {state}"))
+        }
+        EndEvent::Alignment { state, sending, receiving } => (
+            RecordedEventKind::State,
             format!(
                 "alignment: {state}, {} lanes send, {} receive data",
                 sending.count_ones(),
                 receiving.count_ones()
             ),
         ),
-        Event::LinkReset { state } => (EventKind::State, format!("link reset: {state}")),
-        Event::Error { name } => (EventKind::Error, (*name).to_string()),
-        Event::Retry => (EventKind::Retry, "sent again from the last acknowledge on".into()),
-        Event::Recovered { after_ps } => {
-            (EventKind::Recovered, format!("in order again after {} ns", after_ps / 1000))
+        EndEvent::LinkReset { state } => (RecordedEventKind::State, format!("link reset: {state}")),
+        EndEvent::Error { name } => (RecordedEventKind::Error, (*name).to_string()),
+        EndEvent::Retry => {
+            (RecordedEventKind::Retry, "sent again from the last acknowledge on".into())
         }
-        Event::Fault { lane, fault } => (EventKind::Fault, fault_text(*lane, fault)),
-        Event::Lasting { fault, begins } => (EventKind::Fault, lasting_text(fault, *begins)),
-        Event::CodeLost { code } => {
-            (EventKind::Fault, format!("time-code {} not sent", code.0 & 0x3f))
+        EndEvent::Recovered { after_ps } => {
+            (RecordedEventKind::Recovered, format!("in order again after {} ns", after_ps / 1000))
         }
-        Event::Command(command) => (EventKind::Fault, command_text(*command)),
+        EndEvent::Fault { lane, fault } => (RecordedEventKind::Fault, fault_text(*lane, fault)),
+        EndEvent::Lasting { fault, begins } => {
+            (RecordedEventKind::Fault, lasting_text(fault, *begins))
+        }
+        EndEvent::CodeLost { code } => {
+            (RecordedEventKind::Fault, format!("time-code {} not sent", code.0 & 0x3f))
+        }
+        EndEvent::Command(command) => (RecordedEventKind::Fault, command_text(*command)),
     }
 }
 
-fn fault_text(lane: u8, fault: &Fault) -> String {
+fn fault_text(lane: u8, fault: &WireFault) -> String {
     let what = match fault.kind {
-        Kind::BitError => "a bit inverted".into(),
-        Kind::Burst { bits } => format!("{bits} random bits"),
-        Kind::Drop => "a word dropped".into(),
-        Kind::Duplicate => "a word doubled".into(),
-        Kind::Reorder => "two words exchanged".into(),
-        Kind::Cut { duration_ps } => format!("cut for {} ns", duration_ps / 1000),
-        Kind::PolaritySwap => "polarity swapped".into(),
-        Kind::Skew { bits } => format!("longer by {bits} bits"),
+        FaultKind::BitError => "a bit inverted".into(),
+        FaultKind::Burst { bits } => format!("{bits} random bits"),
+        FaultKind::Drop => "a word dropped".into(),
+        FaultKind::Duplicate => "a word doubled".into(),
+        FaultKind::Reorder => "two words exchanged".into(),
+        FaultKind::Cut { duration_ps } => format!("cut for {} ns", duration_ps / 1000),
+        FaultKind::PolaritySwap => "polarity swapped".into(),
+        FaultKind::Skew { bits } => format!("longer by {bits} bits"),
     };
     format!("lane {lane}: {what}")
 }
 
 /// What begins or ends, for people.
-fn lasting_text(fault: &Lasting, begins: bool) -> String {
+fn lasting_text(fault: &LastingFault, begins: bool) -> String {
     let what = match *fault {
-        Lasting::BitErrorRate { lane: of, rate } => {
+        LastingFault::BitErrorRate { lane: of, rate } => {
             format!("bit error rate {rate:e} on {}", lanes(of))
         }
-        Lasting::Babbling { channel } => format!("virtual channel {channel} babbles"),
-        Lasting::Blocked { channel: Some(channel) } => {
+        LastingFault::Babbling { channel } => format!("virtual channel {channel} babbles"),
+        LastingFault::Blocked { channel: Some(channel) } => {
             format!("virtual channel {channel} is blocked")
         }
-        Lasting::Blocked { channel: None } => "all virtual channels are blocked".into(),
+        LastingFault::Blocked { channel: None } => "all virtual channels are blocked".into(),
     };
     format!("{what}: {}", if begins { "begins" } else { "ends" })
 }
@@ -190,12 +199,12 @@ fn lanes(lane: Option<u8>) -> String {
 }
 
 /// A command, for people.
-pub fn command_text(command: Command) -> String {
+pub fn command_text(command: EndCommand) -> String {
     match command {
-        Command::LinkReset => "Link Reset".into(),
-        Command::InterfaceReset => "Interface Reset".into(),
-        Command::LaneReset(of) => format!("LaneReset of {}", lanes(of)),
-        Command::LaneStart(of, on) => format!("LaneStart of {}: {on}", lanes(of)),
-        Command::AutoStart(of, on) => format!("AutoStart of {}: {on}", lanes(of)),
+        EndCommand::LinkReset => "Link Reset".into(),
+        EndCommand::InterfaceReset => "Interface Reset".into(),
+        EndCommand::LaneReset(of) => format!("LaneReset of {}", lanes(of)),
+        EndCommand::LaneStart(of, on) => format!("LaneStart of {}: {on}", lanes(of)),
+        EndCommand::AutoStart(of, on) => format!("AutoStart of {}: {on}", lanes(of)),
     }
 }

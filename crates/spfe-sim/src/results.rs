@@ -7,7 +7,7 @@
 mod histogram;
 mod text;
 
-pub use histogram::{Bucket, Histogram, Recorder};
+pub use histogram::{Bucket, Histogram, LatencyRecorder};
 pub use text::fingerprint;
 
 use crate::time::Ps;
@@ -37,21 +37,21 @@ pub struct Results {
     /// Words (SpaceWire: characters) that went over all lanes of all links, both directions.
     pub words: u64,
     /// Links, in the order of the scenario.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkResults>,
     /// Flows, in the order of the scenario.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<StreamResults>,
     /// RMAP initiators, in the order of the scenario.
-    pub rmaps: Vec<Rmap>,
+    pub rmaps: Vec<RmapResults>,
     /// Broadcast messages and time-codes, by their source.
-    pub broadcasts: Vec<Broadcasts>,
+    pub broadcasts: Vec<BroadcastResults>,
     /// Routers, in the order of the scenario.
-    pub routers: Vec<Router>,
+    pub routers: Vec<RouterResults>,
     /// Nodes, in the order of the scenario.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<NodeResults>,
     /// Faults, in the order of the scenario.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<FaultResults>,
     /// What happened, in the order of time; the first ones, if there were too many.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordedEvent>,
     /// Events that were not kept.
     pub events_left_out: u64,
     /// Whether nothing was lost without a reason.
@@ -60,7 +60,7 @@ pub struct Results {
 
 /// A link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Link {
+pub struct LinkResults {
     /// Name.
     pub name: String,
     /// "spacefibre" or "spacewire".
@@ -74,7 +74,7 @@ pub struct Link {
     /// Words (characters) sent, both directions, all lanes.
     pub words: u64,
     /// What A sends, what B sends.
-    pub directions: [Direction; 2],
+    pub directions: [DirectionResults; 2],
     /// What A and B counted, by the standard's names.
     pub counters: [BTreeMap<String, u64>; 2],
     /// Lane states at A and B over time.
@@ -87,11 +87,11 @@ pub struct Link {
 
 /// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Direction {
+pub struct DirectionResults {
     /// Words that all lanes together could carry in a full time step.
     pub capacity_words: f64,
     /// Words of data frames, sent for the first time, of each virtual channel that was used.
-    pub channels: Vec<Channel>,
+    pub channels: Vec<ChannelResults>,
     /// Words of data frames in all.
     pub data_words: u64,
     /// Part of the capacity that they are.
@@ -100,7 +100,7 @@ pub struct Direction {
 
 /// Words of a virtual channel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Channel {
+pub struct ChannelResults {
     /// Virtual channel.
     pub vc: u32,
     /// In all.
@@ -122,14 +122,14 @@ pub struct LaneStateChange {
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct PacketTally {
     /// Packets.
     pub packets: u64,
     /// Bytes, without addresses that were taken off on the way.
     pub bytes: u64,
 }
 
-impl Tally {
+impl PacketTally {
     /// One more packet.
     pub const fn add(&mut self, bytes: u64) {
         self.packets += 1;
@@ -139,7 +139,7 @@ impl Tally {
 
 /// Packets dropped for a reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Drop {
+pub struct DropCount {
     /// Node or router.
     pub place: String,
     /// Why, in the words of the standard.
@@ -150,7 +150,7 @@ pub struct Drop {
 
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Flow {
+pub struct StreamResults {
     /// Name.
     pub name: String,
     /// Port that sends.
@@ -162,17 +162,17 @@ pub struct Flow {
     /// The way that was taken.
     pub route: String,
     /// Due by the flow's rate.
-    pub offered: Tally,
+    pub offered: PacketTally,
     /// Handed to the link completely.
-    pub sent: Tally,
+    pub sent: PacketTally,
     /// Received completely, in order and unaltered.
-    pub delivered: Tally,
+    pub delivered: PacketTally,
     /// Received with an EEP at their end.
-    pub truncated: Tally,
+    pub truncated: PacketTally,
     /// Not received, with the reason.
-    pub dropped: Vec<Drop>,
+    pub dropped: Vec<DropCount>,
     /// On their way at the end.
-    pub in_flight: Tally,
+    pub in_flight: PacketTally,
     /// Bits of delivered packets in a second, from the first sent word to the last received.
     pub goodput_bps: f64,
     /// Delivered bytes in each time step.
@@ -183,7 +183,7 @@ pub struct Flow {
 
 /// An RMAP initiator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Rmap {
+pub struct RmapResults {
     /// Name.
     pub name: String,
     /// Initiator.
@@ -210,7 +210,7 @@ pub struct Rmap {
 
 /// Broadcast messages, or time-codes, of one source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Broadcasts {
+pub struct BroadcastResults {
     /// Name; "time-codes" and "schedule" for those.
     pub name: String,
     /// Port that sends.
@@ -231,18 +231,18 @@ pub struct Broadcasts {
 
 /// A router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Router {
+pub struct RouterResults {
     /// Name.
     pub name: String,
     /// Counters.
     pub counters: BTreeMap<String, u64>,
     /// Packets dropped, by reason and port they came in at.
-    pub drops: Vec<PortDrop>,
+    pub drops: Vec<PortDropCount>,
 }
 
 /// Packets that a router dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PortDrop {
+pub struct PortDropCount {
     /// Port that they came in at.
     pub port: u32,
     /// Virtual channel.
@@ -255,22 +255,22 @@ pub struct PortDrop {
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Node {
+pub struct NodeResults {
     /// Name.
     pub name: String,
     /// Packets handed to its links.
-    pub sent: Tally,
+    pub sent: PacketTally,
     /// Packets received with an EOP.
-    pub received: Tally,
+    pub received: PacketTally,
     /// Packets received with an EEP.
-    pub truncated: Tally,
+    pub truncated: PacketTally,
     /// Counters.
     pub counters: BTreeMap<String, u64>,
 }
 
 /// A fault.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Fault {
+pub struct FaultResults {
     /// Name.
     pub name: String,
     /// How often it was brought about.
@@ -280,7 +280,7 @@ pub struct Fault {
 /// What kind of event it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EventKind {
+pub enum RecordedEventKind {
     /// A lane, alignment, or link reset state changed.
     #[default]
     State,
@@ -296,7 +296,7 @@ pub enum EventKind {
 
 /// Something happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Event {
+pub struct RecordedEvent {
     /// When.
     pub at_ps: Ps,
     /// Link, as an index into [`Results::links`]; none: it is of a node or the whole.
@@ -304,7 +304,7 @@ pub struct Event {
     /// End: 0 for A, 1 for B.
     pub end: u8,
     /// What kind.
-    pub kind: EventKind,
+    pub kind: RecordedEventKind,
     /// What happened, in words.
     pub text: String,
 }

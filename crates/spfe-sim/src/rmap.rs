@@ -3,11 +3,11 @@
 //! A target remembers what each command did, as a mark of the data. The initiator compares it with
 //! what it sent, or with what it got: data that is not the same is a violation.
 
-mod asker;
+mod initiator;
 mod target;
 
-pub use asker::Asker;
-pub use target::{Truth, Unit as TargetUnit, execute};
+pub use initiator::SimulatedInitiator;
+pub use target::{SimulatedTarget, Truth, execute};
 
 use crate::ledger::Ledger;
 use crate::time::Ps;
@@ -18,16 +18,16 @@ use std::collections::BTreeMap;
 
 /// All RMAP units of nodes.
 #[derive(Default)]
-pub struct Units {
+pub struct RmapUnits {
     /// Targets, by node.
-    pub targets: BTreeMap<u32, TargetUnit>,
+    pub targets: BTreeMap<u32, SimulatedTarget>,
     /// Initiators, each with its node.
-    pub askers: Vec<Asker>,
+    pub initiators: Vec<SimulatedInitiator>,
     /// What targets did.
     pub truth: Truth,
 }
 
-impl Units {
+impl RmapUnits {
     /// A packet came to a node. None if it is no RMAP packet; else the answer, if there is one, and
     /// when it may be sent.
     pub fn take_in(
@@ -41,8 +41,10 @@ impl Units {
         let [_, PID, ..] = packet else { return None };
         if Instruction::of(packet).map(Instruction::packet_type) == Some(PacketType::Reply) {
             let truth = &mut self.truth;
-            let mut of_node = self.askers.iter_mut().filter(|asker| asker.node() == node);
-            let taken = of_node.any(|asker| asker.take_reply(now, packet, end, ledger, truth));
+            let mut of_node =
+                self.initiators.iter_mut().filter(|initiator| initiator.node() == node);
+            let taken =
+                of_node.any(|initiator| initiator.take_reply(now, packet, end, ledger, truth));
             return (taken || end == PacketEnd::Eep).then_some(None);
         }
         let target = self.targets.get_mut(&node)?;
@@ -51,7 +53,7 @@ impl Units {
 
     /// When an initiator has something to do next.
     pub fn next_ps(&self) -> Option<Ps> {
-        self.askers.iter().filter_map(Asker::next_ps).min()
+        self.initiators.iter().filter_map(SimulatedInitiator::next_ps).min()
     }
 }
 

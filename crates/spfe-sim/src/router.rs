@@ -4,19 +4,19 @@
 //! move. Of each input, [`BURST`] words are taken out of the link's buffer beforehand.
 
 mod engine;
-mod face;
+mod port;
 mod registers;
 
 pub use registers::Port0;
 
 use crate::ledger::Ledger;
-use crate::link::{Link, Side};
+use crate::link::{Side, SimulatedLink};
 use crate::scenario::route::RouterInput;
-use crate::scenario::{self, Place, Scenario};
-use crate::tap::Tap;
+use crate::scenario::{self, PortName, Scenario};
+use crate::tap::PacketTap;
 use crate::time::Ps;
 use engine::Engine;
-use face::{Exchange, Face, Line, Spilled};
+use port::{DiscardNote, Exchange, LinkSummary, RouterPort};
 use spfe_link::network::router::SwitchPortConfig;
 use spfe_link::network::{DiscardReason, NETWORKS, RoutingTable};
 use std::collections::BTreeMap;
@@ -29,11 +29,11 @@ pub struct Switch {
     index: u32,
     engine: Box<dyn Engine>,
     table: Box<RoutingTable<NETWORKS>>,
-    faces: Vec<Face>,
+    ports: Vec<RouterPort>,
     has_timeouts: bool,
     /// Packets dropped at each port when its errors were cleared.
     cleared: Vec<u64>,
-    spilled: Vec<Spilled>,
+    spilled: Vec<DiscardNote>,
     /// Packets dropped, by port, virtual channel and reason.
     pub drops: BTreeMap<(u8, u8, &'static str), u64>,
 }
@@ -43,37 +43,37 @@ impl Switch {
     pub fn new(scenario: &Scenario, index: usize) -> Result<Self, String> {
         let settings = scenario.routers.get(index).ok_or("no such router")?;
         let name = &settings.name;
-        let mut faces = vec![Face::inner()];
-        for port in 1..=settings.ports {
-            let place = Place { unit: name.clone(), port };
+        let mut ports = vec![RouterPort::inner()];
+        for number in 1..=settings.ports {
+            let place = PortName { unit: name.clone(), port: number };
             let found = scenario.link_at(&place);
             let link = found.and_then(|(link, _)| scenario.links.get(link));
-            let line = link.map(|link| Line {
+            let line = link.map(|link| LinkSummary {
                 spacewire: link.is_spacewire(),
                 lanes: link.lanes(),
                 mbps: (link.rate.0 / 1_000_000) as u32,
             });
             let channels = link.map_or(0, |link| link.channels());
-            let mut face = Face::new(found, line, channels.into());
+            let mut port = RouterPort::new(found, line, channels.into());
             if let (Some((_, side)), Some(link)) = (found, link) {
-                face.begin(link, side);
+                port.begin(link, side);
             }
-            faces.push(face);
+            ports.push(port);
         }
-        let most = faces.iter().map(Face::channels).max().unwrap_or(1);
-        let mut engine = engine::new(faces.len(), most)?;
-        engine.limit_ports(faces.len());
-        for (port, face) in faces.iter().enumerate().skip(1) {
-            for vc in 1..face.channels() {
-                let network = settings.network_of(port as u8, vc as u8);
-                engine.map(port, vc, network).map_err(|error| {
-                    format!("{name}:{port}: virtual channel {vc} for virtual network {network:?}: {error:?}")
+        let most = ports.iter().map(RouterPort::channels).max().unwrap_or(1);
+        let mut engine = engine::new(ports.len(), most)?;
+        engine.limit_ports(ports.len());
+        for (number, port) in ports.iter().enumerate().skip(1) {
+            for vc in 1..port.channels() {
+                let network = settings.network_of(number as u8, vc as u8);
+                engine.map(number, vc, network).map_err(|error| {
+                    format!("{name}:{number}: virtual channel {vc} for virtual network {network:?}: {error:?}")
                 })?;
             }
         }
         let ns = |time: Option<scenario::Time>| time.map(|time| time.0 / 1000);
-        let (mut has_timeouts, cleared) = (false, vec![0; faces.len()]);
-        for port in 0..faces.len() {
+        let (mut has_timeouts, cleared) = (false, vec![0; ports.len()]);
+        for port in 0..ports.len() {
             let own = settings.settings.iter().find(|own| usize::from(own.port) == port);
             let of = SwitchPortConfig {
                 packet_timeout_ns: ns(own
@@ -89,7 +89,7 @@ impl Switch {
             index: index as u32,
             engine,
             table: table(settings)?,
-            faces,
+            ports,
             has_timeouts,
             cleared,
             spilled: Vec::new(),
@@ -101,24 +101,24 @@ impl Switch {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn Link>],
+        links: &mut [Box<dyn SimulatedLink>],
         ledger: &mut Ledger,
-        tap: &mut Tap<'_>,
+        tap: &mut PacketTap<'_>,
     ) -> bool {
         let mut any = false;
         loop {
             let mut waits = false;
-            for face in &mut self.faces {
-                waits |= face.refill(now, links, tap);
+            for port in &mut self.ports {
+                waits |= port.refill(now, links, tap);
             }
             if !waits && !self.has_timeouts && self.engine.is_idle() {
                 return any;
             }
             let mut exchange =
-                Exchange { faces: &mut self.faces, links, spilled: &mut self.spilled };
+                Exchange { ports: &mut self.ports, links, spilled: &mut self.spilled };
             let moved = self.engine.step(now / 1000, &self.table, &mut exchange);
-            for face in &mut self.faces {
-                face.flush(links);
+            for port in &mut self.ports {
+                port.flush(links);
             }
             for spilled in std::mem::take(&mut self.spilled) {
                 self.account(now, spilled, ledger, tap);
@@ -130,9 +130,15 @@ impl Switch {
         }
     }
 
-    fn account(&mut self, now: Ps, spilled: Spilled, ledger: &mut Ledger, tap: &mut Tap<'_>) {
+    fn account(
+        &mut self,
+        now: Ps,
+        spilled: DiscardNote,
+        ledger: &mut Ledger,
+        tap: &mut PacketTap<'_>,
+    ) {
         let (dropped, bytes) = match spilled {
-            Spilled::Reported(dropped) => {
+            DiscardNote::Reported(dropped) => {
                 let place = (dropped.port, dropped.vc, crate::ledger::reason_name(dropped.reason));
                 *self.drops.entry(place).or_default() += 1;
                 tap.outer.dropped(now, self.index, dropped);
@@ -141,7 +147,7 @@ impl Switch {
                 }
                 (dropped, Vec::new())
             }
-            Spilled::Start(dropped, bytes) => (dropped, bytes),
+            DiscardNote::Start(dropped, bytes) => (dropped, bytes),
         };
         let input = RouterInput { router: self.index, port: dropped.port, vc: dropped.vc };
         let header = ledger.identify(&bytes);
@@ -158,7 +164,7 @@ impl Switch {
     /// Packets that came in and went out at ports 1 and up, EEPs that came in.
     pub fn packets(&self) -> [u64; 3] {
         let of = |port: usize| self.engine.counters(port);
-        let counters = (1..self.faces.len()).filter_map(of);
+        let counters = (1..self.ports.len()).filter_map(of);
         counters.fold([0; 3], |[received, sent, eeps], of| {
             let eeps = eeps + of.received.eeps;
             [received + of.received.packets, sent + of.sent.packets, eeps]
@@ -172,31 +178,32 @@ impl Switch {
 
     /// Whether it holds no word.
     pub fn is_empty(&self) -> bool {
-        self.engine.is_idle() && self.faces.iter().all(Face::is_empty)
+        self.engine.is_idle() && self.ports.iter().all(RouterPort::is_empty)
     }
 
     /// Ports with links: the link, and the router's end of it.
     pub fn ports(&self) -> impl Iterator<Item = (u8, usize, Side)> {
-        let link =
-            |(port, face): (usize, &Face)| face.link.map(|(link, side)| (port as u8, link, side));
-        self.faces.iter().enumerate().filter_map(link)
+        let link = |(number, port): (usize, &RouterPort)| {
+            port.link.map(|(link, side)| (number as u8, link, side))
+        };
+        self.ports.iter().enumerate().filter_map(link)
     }
 
     /// The configuration port: packets to it, as words.
     pub fn take_inner(&mut self) -> Vec<spfe_link::Word> {
-        self.faces.first_mut().map(Face::take_inner).unwrap_or_default()
+        self.ports.first_mut().map(RouterPort::take_inner).unwrap_or_default()
     }
 
     /// The configuration port: words of packets from it.
     pub fn give_inner(&mut self, words: &[spfe_link::Word]) {
-        if let Some(face) = self.faces.first_mut() {
-            face.give_inner(words);
+        if let Some(port) = self.ports.first_mut() {
+            port.give_inner(words);
         }
     }
 }
 
 /// The routing table: one for each virtual network.
-fn table(router: &scenario::Router) -> Result<Box<RoutingTable<NETWORKS>>, String> {
+fn table(router: &scenario::ScenarioRouter) -> Result<Box<RoutingTable<NETWORKS>>, String> {
     let mut table = Box::new(RoutingTable::new());
     for network in 0..NETWORKS as u8 {
         table.use_table(network, network).map_err(|error| format!("{error:?}"))?;

@@ -7,7 +7,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`units`] | times, rates, sizes, shares |
-//! | [`place`] | ports, directions, routes, time-slots |
+//! | [`port`] | ports, directions, routes, time-slots |
 //! | [`mod@unit`] | nodes and routers |
 //! | [`link`] | links |
 //! | [`traffic`] | flows, broadcast messages, time-codes, RMAP commands, the schedule |
@@ -19,18 +19,23 @@ mod check;
 pub mod error;
 pub mod fault;
 pub mod link;
-pub mod place;
+pub mod port;
 pub mod route;
 pub mod traffic;
 pub mod unit;
 pub mod units;
 
 pub use error::{Problem, ScenarioError};
-pub use fault::{Fault, What, When};
-pub use link::{Link, Medium, Qos, SpaceFibre, SpaceWire, Start};
-pub use place::{Addressing, Direction, Place, Slots};
-pub use traffic::{Broadcast, Flow, Operation, Pace, PacketSize, Rmap, Schedule, TimeCodes};
-pub use unit::{Entry, EntryMode, Map, Node, NodeKind, Router, Target};
+pub use fault::{FaultAction, FaultTiming, ScenarioFault};
+pub use link::{Medium, Qos, ScenarioLink, SpaceFibreSettings, SpaceWireSettings, StartMode};
+pub use port::{Addressing, Directions, PortName, TimeSlots};
+pub use traffic::{
+    BroadcastTraffic, Operation, PacketPace, PacketSize, RmapTraffic, Schedule, TimeCodes,
+    TrafficStream,
+};
+pub use unit::{
+    ChannelMap, EntryMode, NodeKind, ScenarioNode, ScenarioRouter, TableEntry, TargetSettings,
+};
 pub use units::{BitRate, Cable, Probability, Share, Size, Time};
 
 use crate::link::Side;
@@ -40,7 +45,7 @@ use serde::Deserialize;
 /// What is captured, when a capture is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Capture {
+pub struct CaptureSelection {
     /// Packets, as they come out of links.
     pub packets: bool,
     /// Broadcast messages and time-codes.
@@ -53,7 +58,7 @@ pub struct Capture {
     pub words: Vec<String>,
 }
 
-impl Default for Capture {
+impl Default for CaptureSelection {
     fn default() -> Self {
         Self { packets: true, messages: true, events: true, links: Vec::new(), words: Vec::new() }
     }
@@ -84,32 +89,32 @@ pub struct Scenario {
     pub events: usize,
     /// Nodes.
     #[serde(rename = "node", default)]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ScenarioNode>,
     /// Routers.
     #[serde(rename = "router", default)]
-    pub routers: Vec<Router>,
+    pub routers: Vec<ScenarioRouter>,
     /// Links.
     #[serde(rename = "link", default)]
-    pub links: Vec<Link>,
+    pub links: Vec<ScenarioLink>,
     /// The schedule of time-slots.
     pub schedule: Option<Schedule>,
     /// Packets.
     #[serde(rename = "flow", default)]
-    pub flows: Vec<Flow>,
+    pub flows: Vec<TrafficStream>,
     /// Broadcast messages.
     #[serde(rename = "broadcast", default)]
-    pub broadcasts: Vec<Broadcast>,
+    pub broadcasts: Vec<BroadcastTraffic>,
     /// Time-codes.
     pub time_codes: Option<TimeCodes>,
     /// RMAP commands.
     #[serde(rename = "rmap", default)]
-    pub rmaps: Vec<Rmap>,
+    pub rmaps: Vec<RmapTraffic>,
     /// Faults.
     #[serde(rename = "fault", default)]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScenarioFault>,
     /// What a capture holds.
     #[serde(default)]
-    pub capture: Capture,
+    pub capture: CaptureSelection,
 }
 
 const fn default_seed() -> u64 {
@@ -126,7 +131,7 @@ const fn default_events() -> usize {
 
 /// A node or router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Unit {
+pub enum UnitId {
     /// Node, by its place in [`Scenario::nodes`].
     Node(usize),
     /// Router, by its place in [`Scenario::routers`].
@@ -151,23 +156,23 @@ impl Scenario {
     }
 
     /// What a name stands for.
-    pub fn unit(&self, name: &str) -> Option<Unit> {
-        let node = self.nodes.iter().position(|node| node.name == name).map(Unit::Node);
+    pub fn unit(&self, name: &str) -> Option<UnitId> {
+        let node = self.nodes.iter().position(|node| node.name == name).map(UnitId::Node);
         node.or_else(|| {
-            self.routers.iter().position(|router| router.name == name).map(Unit::Router)
+            self.routers.iter().position(|router| router.name == name).map(UnitId::Router)
         })
     }
 
     /// A unit's name.
-    pub fn name_of(&self, unit: Unit) -> &str {
+    pub fn name_of(&self, unit: UnitId) -> &str {
         match unit {
-            Unit::Node(index) => self.nodes.get(index).map_or("", |node| &node.name),
-            Unit::Router(index) => self.routers.get(index).map_or("", |router| &router.name),
+            UnitId::Node(index) => self.nodes.get(index).map_or("", |node| &node.name),
+            UnitId::Router(index) => self.routers.get(index).map_or("", |router| &router.name),
         }
     }
 
     /// The link at a port, by its place in [`Scenario::links`], and which end of it that is.
-    pub fn link_at(&self, place: &Place) -> Option<(usize, Side)> {
+    pub fn link_at(&self, place: &PortName) -> Option<(usize, Side)> {
         self.links.iter().enumerate().find_map(|(index, link)| {
             let [a, b] = &link.ends;
             let side = if a == place {

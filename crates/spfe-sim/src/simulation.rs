@@ -8,24 +8,24 @@ mod agenda;
 mod build;
 mod finish;
 
-pub use build::Error;
+pub use build::SimulationError;
 
-use crate::fault::Fault;
-use crate::flow::Flow;
+use crate::fault::WireFault;
 use crate::ledger::Ledger;
-use crate::link::{End, Event, Link, Observer, Side};
-use crate::messages::{self, Due, Relay, Sender};
-use crate::node::{Context, Node};
-use crate::records::Records;
-use crate::rmap::{Truth, Units};
+use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
+use crate::messages::{self, DueMessage, Relay, Sender};
+use crate::node::{ExchangeContext, SimulatedNode};
+use crate::records::Measurements;
+use crate::rmap::{RmapUnits, Truth};
 use crate::router::{Port0, Switch};
-use crate::scenario::{Place, Scenario, Unit};
-use crate::tap::{Listener, Open, Tap};
+use crate::scenario::{PortName, Scenario, UnitId};
+use crate::stream::ActiveStream;
+use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
 
 /// A router with what belongs to it.
-struct Router {
+struct SimulatedRouter {
     switch: Switch,
     relay: Relay,
     port0: Port0,
@@ -34,16 +34,16 @@ struct Router {
 /// A network under way.
 pub struct Simulation {
     scenario: Scenario,
-    links: Vec<Box<dyn Link>>,
-    nodes: Vec<Node>,
-    routers: Vec<Router>,
-    flows: Vec<Flow>,
-    units: Units,
+    links: Vec<Box<dyn SimulatedLink>>,
+    nodes: Vec<SimulatedNode>,
+    routers: Vec<SimulatedRouter>,
+    flows: Vec<ActiveStream>,
+    units: RmapUnits,
     senders: Vec<Sender>,
     ledger: Ledger,
-    records: Records,
+    records: Measurements,
     agenda: Agenda,
-    open: Open,
+    open: OpenPackets,
     now: Ps,
     quantum_ps: Ps,
     /// Bit error rates that are not 0: time is not left out.
@@ -55,13 +55,16 @@ pub struct Simulation {
 
 impl Simulation {
     /// A simulation of a scenario that has been checked.
-    pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+    pub fn new(scenario: &Scenario) -> Result<Self, SimulationError> {
         let links = build::links(scenario)?;
         Self::with_links(scenario, links)
     }
 
     /// The same with links of another kind, in the order of the scenario.
-    pub fn with_links(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Self, Error> {
+    pub fn with_links(
+        scenario: &Scenario,
+        links: Vec<Box<dyn SimulatedLink>>,
+    ) -> Result<Self, SimulationError> {
         build::simulation(scenario, links)
     }
 
@@ -89,14 +92,14 @@ impl Simulation {
     /// The end of the link at a node's port, for an application: from the first call on nobody else
     /// reads or writes the ports of that node. Between two calls of [`Simulation::run`] words of
     /// virtual channels, messages and codes can be read and written.
-    pub fn endpoint(&mut self, place: &Place) -> Option<&mut dyn End> {
+    pub fn endpoint(&mut self, place: &PortName) -> Option<&mut dyn SimulatedEnd> {
         let (link, side) = self.attach(place)?;
         self.links.get_mut(link).map(|link| link.end(side))
     }
 
     /// The same as the number of the link and its end, for [`Simulation::end`].
-    pub fn attach(&mut self, place: &Place) -> Option<(usize, Side)> {
-        let Unit::Node(node) = self.scenario.unit(&place.unit)? else { return None };
+    pub fn attach(&mut self, place: &PortName) -> Option<(usize, Side)> {
+        let UnitId::Node(node) = self.scenario.unit(&place.unit)? else { return None };
         self.ledger.hand_over(node as u32);
         self.nodes.get_mut(node)?.attach(place.port)
     }
@@ -105,13 +108,13 @@ impl Simulation {
     ///
     /// # Panics
     /// There is no such link.
-    pub fn end(&mut self, link: usize, side: Side) -> &mut dyn End {
+    pub fn end(&mut self, link: usize, side: Side) -> &mut dyn SimulatedEnd {
         self.links[link].end(side)
     }
 
     /// Something goes wrong now with what is sent from an end of a link. False: there is no such
     /// fault, or link.
-    pub fn inject(&mut self, link: usize, from: Side, fault: Fault) -> bool {
+    pub fn inject(&mut self, link: usize, from: Side, fault: WireFault) -> bool {
         let now = self.now;
         self.links.get_mut(link).is_some_and(|link| link.inject(now, from, fault))
     }
@@ -145,7 +148,7 @@ impl Simulation {
 
     fn run_links(&mut self, until: Ps, observer: &mut dyn Observer) {
         for (link, of) in self.links.iter_mut().zip(&self.scenario.links) {
-            let mut listener = Listener {
+            let mut listener = RunningLinkObserver {
                 outer: &mut *observer,
                 ledger: &mut self.ledger,
                 records: &mut self.records,
@@ -164,7 +167,7 @@ impl Simulation {
     /// When something happens, if nothing is under way.
     pub fn next_event(&self) -> Option<Ps> {
         let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
-        let nodes = self.nodes.iter().filter_map(Node::next_ps);
+        let nodes = self.nodes.iter().filter_map(SimulatedNode::next_ps);
         let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
         let senders = self.senders.iter().filter_map(Sender::next_ps);
         let others = [self.units.next_ps(), self.agenda.next_ps()].into_iter().flatten();
@@ -180,12 +183,12 @@ impl Simulation {
     fn exchange(&mut self, observer: &mut dyn Observer) -> bool {
         let now = self.now;
         let mut tap =
-            Tap { packets: observer.wants_packets(), outer: observer, open: &mut self.open };
+            PacketTap { packets: observer.wants_packets(), outer: observer, open: &mut self.open };
         let mut moved = false;
-        for asker in &mut self.units.askers {
-            while let Some(packet) = asker.poll(now, &mut self.ledger) {
-                if let Some(node) = self.nodes.get_mut(asker.node() as usize) {
-                    node.send(asker.from, asker.vc(), now, packet);
+        for initiator in &mut self.units.initiators {
+            while let Some(packet) = initiator.poll(now, &mut self.ledger) {
+                if let Some(node) = self.nodes.get_mut(initiator.node() as usize) {
+                    node.send(initiator.from, initiator.vc(), now, packet);
                 }
             }
         }
@@ -194,19 +197,19 @@ impl Simulation {
                 moved = true;
                 let (link, side) = sender.link;
                 match due {
-                    Due::Message(message) => {
+                    DueMessage::Message(message) => {
                         let end = (link, side);
                         sender.given(messages::give(now, &mut self.links, end, message, &mut tap));
                     }
-                    Due::Lost(code) => {
-                        let event = Event::CodeLost { code };
+                    DueMessage::Lost(code) => {
+                        let event = EndEvent::CodeLost { code };
                         self.records.event(now, link as u32, side, &event);
                         tap.outer.event(now, link as u32, side, event);
                     }
                 }
             }
         }
-        let mut context = Context {
+        let mut context = ExchangeContext {
             flows: &mut self.flows,
             units: &mut self.units,
             ledger: &mut self.ledger,
@@ -215,7 +218,7 @@ impl Simulation {
         for node in &mut self.nodes {
             moved |= node.exchange(now, &mut self.links, &mut context);
         }
-        let Units { truth, .. } = &mut self.units;
+        let RmapUnits { truth, .. } = &mut self.units;
         for router in &mut self.routers {
             let truth: &mut Truth = truth;
             moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
@@ -227,7 +230,7 @@ impl Simulation {
     /// Messages come to nodes and routers.
     fn hear(&mut self, observer: &mut dyn Observer) -> bool {
         let now = self.now;
-        let mut tap = Tap { packets: false, outer: observer, open: &mut self.open };
+        let mut tap = PacketTap { packets: false, outer: observer, open: &mut self.open };
         let mut moved = false;
         let mut slots = Vec::new();
         for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.is_attached()) {
@@ -238,7 +241,7 @@ impl Simulation {
                         let Some(mark) = sender.recognise(&message) else { continue };
                         sender.arrived(now, index, mark, &message, &mut self.ledger);
                         if sender.is_schedule() {
-                            slots.push((Unit::Node(index), mark as u8));
+                            slots.push((UnitId::Node(index), mark as u8));
                         }
                     }
                 }
@@ -249,7 +252,7 @@ impl Simulation {
             moved |= router.relay.exchange(now, &mut self.links, &mut tap, |message| {
                 let schedules = senders.iter().filter(|sender| sender.is_schedule());
                 let marks = schedules.filter_map(|sender| sender.recognise(message));
-                slots.extend(marks.map(|mark| (Unit::Router(index), mark as u8)));
+                slots.extend(marks.map(|mark| (UnitId::Router(index), mark as u8)));
             });
         }
         for (unit, slot) in slots {
@@ -259,10 +262,10 @@ impl Simulation {
     }
 
     /// A time-slot begins for a unit.
-    fn schedule(&mut self, unit: Unit, slot: u8) {
+    fn schedule(&mut self, unit: UnitId, slot: u8) {
         let ends: Vec<(usize, Side)> = match unit {
-            Unit::Node(index) => self.nodes.get(index).map(|n| n.links().collect()),
-            Unit::Router(index) => self
+            UnitId::Node(index) => self.nodes.get(index).map(|n| n.links().collect()),
+            UnitId::Router(index) => self
                 .routers
                 .get(index)
                 .map(|router| router.switch.ports().map(|(_, link, side)| (link, side)).collect()),

@@ -1,52 +1,52 @@
 //! A SpaceFibre link of 1 to 16 lanes, symbol by symbol.
 //!
 //! Each word period of an end: the data link layer gives a row, the multi-lane layer makes words of
-//! it, the 8b/10b code makes bits, which go over a [`Wire`] for each lane; at the other end the same
+//! it, the 8b/10b code makes bits, which go over a [`LaneWire`] for each lane; at the other end the same
 //! way up. Where the clocks of the two ends differ, an elastic buffer for each lane makes up for it.
 
 mod config;
 mod end;
 mod watch;
 
-pub use config::{Config, EndConfig, Error, Sizes};
+pub use config::{BufferSizes, SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig};
 
-use crate::fault::{Fault, Kind, Target};
-use crate::link::{self, Event, Link, Observer, Side};
+use crate::fault::{FaultKind, FaultTarget, WireFault};
+use crate::link::{self, EndEvent, Observer, Side, SimulatedLink};
 use crate::time::{Ps, WordClock};
-use crate::wire::{self, SILENCE, Wire};
-use end::End;
+use crate::wire::{self, LaneWire, SILENCE};
+use end::SpaceFibreEnd;
 use spfe_link::ControlWord;
 use spfe_link::word::Word;
-use watch::Watch;
+use watch::RecoveryWatch;
 
 /// A fault that waits for its time.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     at: Ps,
     from: Side,
-    fault: Fault,
+    fault: WireFault,
 }
 
 /// Makes a link.
-pub fn new(config: &Config) -> Result<Box<dyn Link>, Error> {
+pub fn new(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
     match config.lanes {
-        0 => Err(Error::Lanes(0)),
-        1 => SpaceFibre::<1>::boxed(config),
-        2 => SpaceFibre::<2>::boxed(config),
-        3..=4 => SpaceFibre::<4>::boxed(config),
-        5..=8 => SpaceFibre::<8>::boxed(config),
-        _ => SpaceFibre::<16>::boxed(config),
+        0 => Err(SpaceFibreConfigError::Lanes(0)),
+        1 => SpaceFibreLink::<1>::boxed(config),
+        2 => SpaceFibreLink::<2>::boxed(config),
+        3..=4 => SpaceFibreLink::<4>::boxed(config),
+        5..=8 => SpaceFibreLink::<8>::boxed(config),
+        _ => SpaceFibreLink::<16>::boxed(config),
     }
 }
 
 /// A link made for up to `L` lanes. Those it does not have are held in reset.
-struct SpaceFibre<const L: usize> {
+struct SpaceFibreLink<const L: usize> {
     id: u32,
     /// Lanes it has.
     lanes: usize,
-    ends: [End<L>; 2],
+    ends: [SpaceFibreEnd<L>; 2],
     /// `wires[side][lane]`: from that end to the other.
-    wires: [[Wire; L]; 2],
+    wires: [[LaneWire; L]; 2],
     clocks: [WordClock; 2],
     /// Both ends have the same clock.
     locked: bool,
@@ -57,7 +57,7 @@ struct SpaceFibre<const L: usize> {
     planned: Vec<Planned>,
     /// Those whose time has come, and that wait for their word.
     armed: Vec<Planned>,
-    watch: Watch<L>,
+    watch: RecoveryWatch<L>,
     /// Word periods until the next look, 1 at least.
     patience: u64,
     show_words: bool,
@@ -65,16 +65,16 @@ struct SpaceFibre<const L: usize> {
     words: u64,
 }
 
-impl<const L: usize> SpaceFibre<L> {
+impl<const L: usize> SpaceFibreLink<L> {
     /// On the heap. Apart for each number of lanes: together they would need the stack of all.
     #[inline(never)]
-    fn boxed(config: &Config) -> Result<Box<dyn Link>, Error> {
+    fn boxed(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
         Ok(Box::new(Self::new(config)?))
     }
 
-    fn new(config: &Config) -> Result<Self, Error> {
+    fn new(config: &SpaceFibreConfig) -> Result<Self, SpaceFibreConfigError> {
         config.check()?;
-        let clock = |end: &EndConfig| WordClock::new(config.mbps, end.clock_ppb);
+        let clock = |end: &SpaceFibreEndConfig| WordClock::new(config.mbps, end.clock_ppb);
         let clocks = [clock(&config.ends[0]), clock(&config.ends[1])];
         let delay = wire::SHORTEST + wire::periods(config.delay_ps, &clocks[0]) as usize;
         let wires = [0, 1].map(|side| {
@@ -82,7 +82,7 @@ impl<const L: usize> SpaceFibre<L> {
                 let bits = config.skew_bits.get(lane).copied().unwrap_or(0);
                 let seed =
                     config.seed ^ (side << 8 | lane as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                Wire::new(delay, bits, seed)
+                LaneWire::new(delay, bits, seed)
             })
         });
         let locked = config.ends[0].clock_ppb == config.ends[1].clock_ppb;
@@ -91,8 +91,8 @@ impl<const L: usize> SpaceFibre<L> {
             id: config.id,
             lanes: usize::from(config.lanes),
             ends: [
-                End::new(config, &config.ends[0], round_trip, locked)?,
-                End::new(config, &config.ends[1], round_trip, locked)?,
+                SpaceFibreEnd::new(config, &config.ends[0], round_trip, locked)?,
+                SpaceFibreEnd::new(config, &config.ends[1], round_trip, locked)?,
             ],
             wires,
             clocks,
@@ -101,7 +101,7 @@ impl<const L: usize> SpaceFibre<L> {
             turn: Side::A,
             planned: vec![],
             armed: vec![],
-            watch: Watch::new(usize::from(config.lanes)),
+            watch: RecoveryWatch::new(usize::from(config.lanes)),
             patience: 1,
             show_words: false,
             words: 0,
@@ -194,7 +194,7 @@ impl<const L: usize> SpaceFibre<L> {
             for lane in lanes {
                 let clock = &self.clocks[side as usize];
                 if self.wires[side as usize][lane].fail(planned.fault.kind, clock) {
-                    let event = Event::Fault { lane: lane as u8, fault: planned.fault };
+                    let event = EndEvent::Fault { lane: lane as u8, fault: planned.fault };
                     observer.event(self.time(), self.id, side, event);
                 }
             }
@@ -274,8 +274,12 @@ impl<const L: usize> SpaceFibre<L> {
         for (lane, wire) in self.wires[from as usize].iter_mut().enumerate() {
             if wire.take_random() {
                 let lane = lane as u8;
-                let fault = Fault { lane: Some(lane), target: Target::Any, kind: Kind::BitError };
-                observer.event(time, self.id, from, Event::Fault { lane, fault });
+                let fault = WireFault {
+                    lane: Some(lane),
+                    target: FaultTarget::Any,
+                    kind: FaultKind::BitError,
+                };
+                observer.event(time, self.id, from, EndEvent::Fault { lane, fault });
             }
         }
     }
@@ -289,26 +293,26 @@ impl<const L: usize> SpaceFibre<L> {
 }
 
 /// Whether a fault waits for this word.
-fn is_target(target: Target, word: Option<Word>) -> bool {
-    let Some(word) = word else { return target == Target::Any };
+fn is_target(target: FaultTarget, word: Option<Word>) -> bool {
+    let Some(word) = word else { return target == FaultTarget::Any };
     match (target, ControlWord::decode(word)) {
-        (Target::Any, _)
-        | (Target::Ack, Some(ControlWord::Ack { .. }))
-        | (Target::Nack, Some(ControlWord::Nack { .. }))
-        | (Target::Retry, Some(ControlWord::Retry))
-        | (Target::Full, Some(ControlWord::Full { .. }))
-        | (Target::Fct, Some(ControlWord::Fct { .. }))
-        | (Target::Sdf, Some(ControlWord::Sdf { .. }))
-        | (Target::Edf, Some(ControlWord::Edf { .. }))
-        | (Target::Sbf, Some(ControlWord::Sbf { .. }))
-        | (Target::Ebf, Some(ControlWord::Ebf { .. }))
-        | (Target::Sif, Some(ControlWord::Sif { .. })) => true,
-        (Target::Data, None) => word.k == 0,
+        (FaultTarget::Any, _)
+        | (FaultTarget::Ack, Some(ControlWord::Ack { .. }))
+        | (FaultTarget::Nack, Some(ControlWord::Nack { .. }))
+        | (FaultTarget::Retry, Some(ControlWord::Retry))
+        | (FaultTarget::Full, Some(ControlWord::Full { .. }))
+        | (FaultTarget::Fct, Some(ControlWord::Fct { .. }))
+        | (FaultTarget::Sdf, Some(ControlWord::Sdf { .. }))
+        | (FaultTarget::Edf, Some(ControlWord::Edf { .. }))
+        | (FaultTarget::Sbf, Some(ControlWord::Sbf { .. }))
+        | (FaultTarget::Ebf, Some(ControlWord::Ebf { .. }))
+        | (FaultTarget::Sif, Some(ControlWord::Sif { .. })) => true,
+        (FaultTarget::Data, None) => word.k == 0,
         _ => false,
     }
 }
 
-impl<const L: usize> Link for SpaceFibre<L> {
+impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
             self.arm();
@@ -326,11 +330,11 @@ impl<const L: usize> Link for SpaceFibre<L> {
         self.now
     }
 
-    fn end(&mut self, side: Side) -> &mut dyn link::End {
+    fn end(&mut self, side: Side) -> &mut dyn link::SimulatedEnd {
         &mut self.ends[side as usize]
     }
 
-    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
+    fn inject(&mut self, at: Ps, from: Side, fault: WireFault) -> bool {
         let no_lane = fault.lane.is_some_and(|lane| usize::from(lane) >= self.lanes);
         if no_lane || !fault.target.is_spacefibre() {
             return false;
@@ -358,8 +362,8 @@ impl<const L: usize> Link for SpaceFibre<L> {
 
     fn is_quiet(&self) -> bool {
         self.armed.is_empty()
-            && self.wires.iter().flatten().all(Wire::is_quiet)
-            && self.ends.iter().all(End::is_quiet)
+            && self.wires.iter().flatten().all(LaneWire::is_quiet)
+            && self.ends.iter().all(SpaceFibreEnd::is_quiet)
     }
 
     fn skip_to(&mut self, time: Ps) {

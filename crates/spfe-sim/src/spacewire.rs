@@ -30,17 +30,17 @@ mod unit;
 mod wire;
 pub mod words;
 
-use crate::fault::Fault;
-use crate::link::{End, Event, Link, Observer, Side};
+use crate::fault::WireFault;
+use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use crate::rng;
 use crate::time::{MS, NS, Ps};
-use disturb::{Disturber, Verdict};
+use disturb::{CharacterFate, Disturber};
 use spfe_link::spacewire::state::SpaceWireControl;
 use spfe_link::spacewire::{DecodedCharacter, SpaceWireState, SpaceWireTiming};
 use std::fmt;
 use std::ops::RangeInclusive;
-use unit::Unit;
-use wire::{Step, Wire};
+use unit::SpaceWireUnit;
+use wire::{CharacterWire, WireStep};
 
 /// Rates in Mbit/s.
 pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
@@ -52,7 +52,7 @@ pub const MAX_DELAY_PS: Ps = 10 * MS;
 
 /// How an end is made.
 #[derive(Clone, Copy, Debug)]
-pub struct EndConfig {
+pub struct SpaceWireEndConfig {
     /// Rate of its transmitter in Run, 2 to 1000 Mbit/s. Before, it is 10 Mbit/s.
     pub rate_mbps: u32,
     /// Enabled, LinkStart, AutoStart.
@@ -68,7 +68,7 @@ pub struct EndConfig {
     pub any_code: bool,
 }
 
-impl EndConfig {
+impl SpaceWireEndConfig {
     /// Starts by itself, with nominal timers.
     pub fn new(rate_mbps: u32) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl EndConfig {
 
 /// How a link is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
+pub struct SpaceWireConfig {
     /// Its number, for those who look on.
     pub id: u32,
     /// Time a bit is on its way, at least [`MIN_DELAY_PS`].
@@ -92,19 +92,19 @@ pub struct Config {
     /// Its random numbers follow from this and from its number.
     pub seed: u64,
     /// Both ends.
-    pub ends: [EndConfig; 2],
+    pub ends: [SpaceWireEndConfig; 2],
 }
 
-impl Config {
+impl SpaceWireConfig {
     /// Both ends alike.
     pub fn new(id: u32, rate_mbps: u32) -> Self {
-        Self { id, delay_ps: 0, seed: 0, ends: [EndConfig::new(rate_mbps); 2] }
+        Self { id, delay_ps: 0, seed: 0, ends: [SpaceWireEndConfig::new(rate_mbps); 2] }
     }
 }
 
 /// Why there cannot be such a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
+pub enum SpaceWireConfigError {
     /// Mbit/s out of range.
     Rate(Side, u32),
     /// A timer of 0 ns.
@@ -115,7 +115,7 @@ pub enum ConfigError {
     Delay(Ps),
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for SpaceWireConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, last) = (RATE_MBPS.start(), RATE_MBPS.end());
         match self {
@@ -136,14 +136,14 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for SpaceWireConfigError {}
 
 /// A link.
-pub struct SpaceWire {
+pub struct SpaceWireLink {
     id: u32,
-    units: [Unit; 2],
+    units: [SpaceWireUnit; 2],
     /// By the end that sends.
-    wires: [Wire; 2],
+    wires: [CharacterWire; 2],
     disturbers: [Disturber; 2],
     /// Time of the link: it stands still while time is left out.
     now: Ps,
@@ -154,38 +154,38 @@ pub struct SpaceWire {
 
 /// What is due at an end.
 #[derive(Clone, Copy, Debug)]
-enum Due {
+enum NextStep {
     Cut,
     Arrival,
     Timer,
     Transmit,
 }
 
-impl SpaceWire {
+impl SpaceWireLink {
     /// A link, both ends in ErrorReset at time 0.
-    pub fn new(config: Config) -> Result<Self, ConfigError> {
+    pub fn new(config: SpaceWireConfig) -> Result<Self, SpaceWireConfigError> {
         for (side, end) in Side::BOTH.into_iter().zip(&config.ends) {
             let SpaceWireTiming { reset_ns, wait_ns, disconnect_ns } = end.timing;
             if !RATE_MBPS.contains(&end.rate_mbps) {
-                return Err(ConfigError::Rate(side, end.rate_mbps));
+                return Err(SpaceWireConfigError::Rate(side, end.rate_mbps));
             }
             if [reset_ns, wait_ns, disconnect_ns].contains(&0) {
-                return Err(ConfigError::Timing(side));
+                return Err(SpaceWireConfigError::Timing(side));
             }
             if end.transmit_words == 0 || end.receive_words == 0 {
-                return Err(ConfigError::Words(side));
+                return Err(SpaceWireConfigError::Words(side));
             }
         }
         if config.delay_ps > MAX_DELAY_PS {
-            return Err(ConfigError::Delay(config.delay_ps));
+            return Err(SpaceWireConfigError::Delay(config.delay_ps));
         }
         let [a, b] = &config.ends;
         let delay_ps = config.delay_ps.max(MIN_DELAY_PS);
         let stream = |side| rng::stream(config.seed, &format!("SpaceWire {} {side:?}", config.id));
         Ok(Self {
             id: config.id,
-            units: [Unit::new(a, b), Unit::new(b, a)],
-            wires: [Wire::new(delay_ps), Wire::new(delay_ps)],
+            units: [SpaceWireUnit::new(a, b), SpaceWireUnit::new(b, a)],
+            wires: [CharacterWire::new(delay_ps), CharacterWire::new(delay_ps)],
             disturbers: Side::BOTH.map(|side| Disturber::new(stream(side))),
             now: 0,
             skipped: 0,
@@ -206,7 +206,7 @@ impl SpaceWire {
 
     /// What is due next, and when. At the same time what arrives goes first.
     #[inline]
-    fn next(&self) -> (Ps, usize, Due) {
+    fn next(&self) -> (Ps, usize, NextStep) {
         let [a, b] = &self.units;
         let arrival = [self.wires[1].next_at(), self.wires[0].next_at()];
         let timer = [a.timer_at, b.timer_at];
@@ -214,18 +214,19 @@ impl SpaceWire {
         let first = |pair: [Ps; 2]| pair[0].min(pair[1]);
         let at = first(arrival).min(first(timer)).min(first(transmit));
         let (pair, due) = if first(arrival) == at {
-            (arrival, Due::Arrival)
+            (arrival, NextStep::Arrival)
         } else if first(timer) == at {
-            (timer, Due::Timer)
+            (timer, NextStep::Timer)
         } else {
-            (transmit, Due::Transmit)
+            (transmit, NextStep::Transmit)
         };
         (at, usize::from(pair[0] != at), due)
     }
 
     /// A cut that begins before, or with, what is due.
-    fn next_cut(&self, before: Ps) -> Option<(Ps, usize, Due)> {
-        let cut = |side: usize| self.disturbers[side].next_cut().map(|at| (at, side, Due::Cut));
+    fn next_cut(&self, before: Ps) -> Option<(Ps, usize, NextStep)> {
+        let cut =
+            |side: usize| self.disturbers[side].next_cut().map(|at| (at, side, NextStep::Cut));
         let first = [cut(0), cut(1)].into_iter().flatten().min_by_key(|(at, ..)| *at);
         first.filter(|(at, ..)| *at <= before)
     }
@@ -233,9 +234,9 @@ impl SpaceWire {
     fn arrival(&mut self, side: usize, now: Ps, observer: &mut dyn Observer) {
         let unit = &mut self.units[side];
         match self.wires[1 - side].step() {
-            Step::Nothing => {}
-            Step::Edge(at) => unit.edge(at),
-            Step::Received(received) => {
+            WireStep::Nothing => {}
+            WireStep::Edge(at) => unit.edge(at),
+            WireStep::Received(received) => {
                 unit.receive(now, received);
                 if self.show_words
                     && let DecodedCharacter::Character(character) = received
@@ -251,19 +252,19 @@ impl SpaceWire {
         while let Some(mut chunk) = self.units[side].transmit(now) {
             self.characters += 1;
             let (unit, wire) = (&mut self.units[side], &mut self.wires[side]);
-            let report = |fault| unit.report(now, Event::Fault { lane: 0, fault });
+            let report = |fault| unit.report(now, EndEvent::Fault { lane: 0, fault });
             match self.disturbers[side].pass(&mut chunk, report) {
-                Verdict::Send => {}
-                Verdict::Drop => {
+                CharacterFate::Send => {}
+                CharacterFate::Drop => {
                     unit.repeat(&chunk, 0);
                     continue;
                 }
-                Verdict::Twice => {
+                CharacterFate::Twice => {
                     wire.push(chunk);
                     chunk.at = unit.transmit_at;
                     unit.repeat(&chunk, 1);
                 }
-                Verdict::Cut(duration_ps) => self.cut(side, now, duration_ps),
+                CharacterFate::Cut(duration_ps) => self.cut(side, now, duration_ps),
             }
             self.wires[side].push(chunk);
             return;
@@ -315,7 +316,7 @@ impl SpaceWire {
 
 const SIDES: [Side; 2] = Side::BOTH;
 
-impl Link for SpaceWire {
+impl SimulatedLink for SpaceWireLink {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         let until = until.saturating_sub(self.skipped);
         // Commands since the last time.
@@ -332,12 +333,12 @@ impl Link for SpaceWire {
                 break;
             }
             match due {
-                Due::Arrival => self.arrival(side, at, observer),
-                Due::Timer => self.units[side].poll(at),
-                Due::Transmit => self.transmit(side, at),
-                Due::Cut => {
+                NextStep::Arrival => self.arrival(side, at, observer),
+                NextStep::Timer => self.units[side].poll(at),
+                NextStep::Transmit => self.transmit(side, at),
+                NextStep::Cut => {
                     if let Some((fault, duration_ps)) = self.disturbers[side].take_cut(at) {
-                        self.units[side].report(at, Event::Fault { lane: 0, fault });
+                        self.units[side].report(at, EndEvent::Fault { lane: 0, fault });
                         self.cut(side, at, duration_ps);
                     }
                 }
@@ -354,11 +355,11 @@ impl Link for SpaceWire {
         self.now + self.skipped
     }
 
-    fn end(&mut self, side: Side) -> &mut dyn End {
+    fn end(&mut self, side: Side) -> &mut dyn SimulatedEnd {
         &mut self.units[side as usize]
     }
 
-    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
+    fn inject(&mut self, at: Ps, from: Side, fault: WireFault) -> bool {
         let local = at.checked_sub(self.skipped).filter(|at| *at >= self.now);
         local.is_some_and(|at| self.disturbers[from as usize].inject(at, fault))
     }
@@ -379,7 +380,7 @@ impl Link for SpaceWire {
 
     fn is_quiet(&self) -> bool {
         let running = self.units.iter().all(|unit| unit.state() == SpaceWireState::Run);
-        let still = |wire: &Wire| if running { wire.is_quiet() } else { wire.is_silent() };
+        let still = |wire: &CharacterWire| if running { wire.is_quiet() } else { wire.is_silent() };
         self.disturbers.iter().all(Disturber::is_quiet)
             && self.wires.iter().all(still)
             && self.units.iter().all(|unit| unit.is_quiet() && !unit.has_changed())

@@ -1,9 +1,9 @@
 //! Where observers look: packets as they are taken from links, and what happens there.
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::ledger::{Cause, Ledger};
-use crate::link::{Event, Observer, Side};
-use crate::records::Records;
+use crate::link::{EndEvent, Observer, Side};
+use crate::records::Measurements;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::spacewire::SpaceWireCharacter;
@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 const SHOWN: usize = 17 << 20;
 
 /// Packets that have come out of links in part.
-pub type Open = BTreeMap<(usize, Side, usize), Vec<u8>>;
+pub type OpenPackets = BTreeMap<(usize, Side, usize), Vec<u8>>;
 
 /// The observer, while nodes and routers exchange words with links.
-pub struct Tap<'a> {
+pub struct PacketTap<'a> {
     /// Who looks on.
     pub outer: &'a mut dyn Observer,
     /// Whether packets are wanted.
     pub packets: bool,
     /// Packets that are not complete.
-    pub open: &'a mut Open,
+    pub open: &'a mut OpenPackets,
 }
 
-impl Tap<'_> {
+impl PacketTap<'_> {
     /// Words were taken from a link; called only if packets are wanted.
     pub fn words(&mut self, at: Ps, link: usize, side: Side, vc: usize, words: &[Word]) {
         let bytes = self.open.entry((link, side, vc)).or_default();
@@ -50,26 +50,26 @@ impl Tap<'_> {
 }
 
 /// The observer, while links run.
-pub struct Listener<'a> {
+pub struct RunningLinkObserver<'a> {
     /// Who looks on.
     pub outer: &'a mut dyn Observer,
     /// The books.
     pub ledger: &'a mut Ledger,
     /// What is measured.
-    pub records: &'a mut Records,
+    pub records: &'a mut Measurements,
     /// The link is SpaceWire.
     pub spacewire: bool,
 }
 
-impl Observer for Listener<'_> {
-    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+impl Observer for RunningLinkObserver<'_> {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         match event {
-            Event::LinkReset { .. } => self.ledger.link_event(Cause::LinkReset(link)),
-            Event::LaneState { state: "ErrorReset", .. } if self.spacewire => {
+            EndEvent::LinkReset { .. } => self.ledger.link_event(Cause::LinkReset(link)),
+            EndEvent::LaneState { state: "ErrorReset", .. } if self.spacewire => {
                 self.ledger.link_event(Cause::Disconnect(link));
             }
-            Event::Fault { fault, .. }
-                if self.spacewire && !matches!(fault.kind, Kind::Cut { .. }) =>
+            EndEvent::Fault { fault, .. }
+                if self.spacewire && !matches!(fault.kind, FaultKind::Cut { .. }) =>
             {
                 self.ledger.link_event(Cause::Fault(link));
             }

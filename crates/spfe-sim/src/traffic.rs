@@ -1,9 +1,9 @@
 //! When packets of a flow are due, and how long they are.
 
 use crate::packet::HEADER_BYTES;
-use crate::results::Tally;
+use crate::results::PacketTally;
 use crate::rng;
-use crate::scenario::{self, Pace, PacketSize};
+use crate::scenario::{self, PacketPace, PacketSize};
 use crate::time::Ps;
 use fastrand::Rng;
 
@@ -11,7 +11,7 @@ const BIT_PS: u128 = 1_000_000_000_000;
 
 /// A packet that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DuePacket {
     /// Since when.
     pub at_ps: Ps,
     /// Length in bytes.
@@ -20,26 +20,26 @@ pub struct Due {
 
 /// The packets of a flow.
 #[derive(Clone, Debug)]
-pub struct Source {
-    pace: Pace,
+pub struct PacketSource {
+    pace: PacketPace,
     size: PacketSize,
     continuous: bool,
     stop: Ps,
     left: u64,
     rng: Rng,
     /// When the next packet is due; in babble: would be.
-    next: Option<Due>,
+    next: Option<DuePacket>,
     /// Begin of the period, and packets of it that are still to come.
     period_ps: Ps,
     burst_left: u32,
     babbles: bool,
-    offered: Tally,
-    dropped: Tally,
+    offered: PacketTally,
+    dropped: PacketTally,
 }
 
-impl Source {
+impl PacketSource {
     /// A flow's packets. Random numbers depend on the seed and the flow's name.
-    pub fn new(flow: &scenario::Flow, seed: u64) -> Self {
+    pub fn new(flow: &scenario::TrafficStream, seed: u64) -> Self {
         let mut source = Self {
             pace: flow.pace,
             size: flow.size,
@@ -50,16 +50,16 @@ impl Source {
             next: None,
             period_ps: flow.start.0,
             burst_left: match flow.pace {
-                Pace::Period { burst, .. } => burst,
+                PacketPace::Period { burst, .. } => burst,
                 _ => 0,
             },
             babbles: false,
-            offered: Tally::default(),
-            dropped: Tally::default(),
+            offered: PacketTally::default(),
+            dropped: PacketTally::default(),
         };
         let bytes = source.draw();
         let at_ps = flow.start.0 + source.jitter();
-        source.next = Some(Due { at_ps, bytes });
+        source.next = Some(DuePacket { at_ps, bytes });
         source.end();
         source
     }
@@ -79,7 +79,7 @@ impl Source {
 
     fn jitter(&mut self) -> Ps {
         match self.pace {
-            Pace::Period { jitter, .. } => rng::below(&mut self.rng, jitter.0),
+            PacketPace::Period { jitter, .. } => rng::below(&mut self.rng, jitter.0),
             _ => 0,
         }
     }
@@ -92,10 +92,10 @@ impl Source {
     }
 
     /// The next packet, if it is due.
-    pub fn due(&self, now: Ps) -> Option<Due> {
+    pub fn due(&self, now: Ps) -> Option<DuePacket> {
         let due = self.next.filter(|_| !self.babbles || now < self.stop)?;
-        if self.babbles || self.pace == Pace::Saturate && due.at_ps <= now {
-            return Some(Due { at_ps: now, ..due });
+        if self.babbles || self.pace == PacketPace::Saturate && due.at_ps <= now {
+            return Some(DuePacket { at_ps: now, ..due });
         }
         (due.at_ps <= now).then_some(due)
     }
@@ -107,12 +107,12 @@ impl Source {
         self.left -= 1;
         let at_ps = match self.pace {
             _ if self.babbles => now,
-            Pace::Saturate => now,
-            Pace::Rate(rate) => {
+            PacketPace::Saturate => now,
+            PacketPace::Rate(rate) => {
                 let bits = u128::from(due.bytes) * 8;
                 due.at_ps + bits.saturating_mul(BIT_PS).div_ceil(rate.0.max(1).into()) as Ps
             }
-            Pace::Period { period, burst, .. } => {
+            PacketPace::Period { period, burst, .. } => {
                 self.burst_left = self.burst_left.saturating_sub(1);
                 if self.burst_left == 0 {
                     self.burst_left = burst;
@@ -123,13 +123,13 @@ impl Source {
             }
         };
         let bytes = self.draw();
-        self.next = Some(Due { at_ps, bytes });
+        self.next = Some(DuePacket { at_ps, bytes });
         self.end();
     }
 
     /// An instrument that cannot be stopped drops what is due and was not begun.
     pub fn drop_due(&mut self, now: Ps) {
-        if !self.continuous || self.pace == Pace::Saturate {
+        if !self.continuous || self.pace == PacketPace::Saturate {
             return;
         }
         while !self.babbles
@@ -157,12 +157,12 @@ impl Source {
     }
 
     /// Packets that were due.
-    pub const fn offered(&self) -> Tally {
+    pub const fn offered(&self) -> PacketTally {
         self.offered
     }
 
     /// Packets among them that found no room.
-    pub const fn dropped(&self) -> Tally {
+    pub const fn dropped(&self) -> PacketTally {
         self.dropped
     }
 }
@@ -173,9 +173,9 @@ mod tests {
     use crate::scenario::{Addressing, BitRate, Time};
     use crate::time::{NS, US};
 
-    fn flow(pace: Pace, size: PacketSize) -> scenario::Flow {
+    fn flow(pace: PacketPace, size: PacketSize) -> scenario::TrafficStream {
         let place = |text: &str| text.parse().unwrap();
-        scenario::Flow {
+        scenario::TrafficStream {
             name: "f".into(),
             from: place("a"),
             to: vec![place("b")],
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// The first packets, as a link takes them that is never busy.
-    fn packets(source: &mut Source, until: Ps) -> Vec<Due> {
+    fn packets(source: &mut PacketSource, until: Ps) -> Vec<DuePacket> {
         let mut all = Vec::new();
         for now in (0..until).step_by(NS as usize) {
             while let Some(due) = source.due(now) {
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_rate_is_kept_whatever_the_sizes() {
-        let pace = Pace::Rate(BitRate(1_000_000_000));
+        let pace = PacketPace::Rate(BitRate(1_000_000_000));
         let size = PacketSize::Exponential { mean: 200, min: 20, max: 1000 };
-        let mut source = Source::new(&flow(pace, size), 1);
+        let mut source = PacketSource::new(&flow(pace, size), 1);
         let bytes: u64 =
             packets(&mut source, 1000 * US).iter().map(|due| u64::from(due.bytes)).sum();
         assert!((bytes as f64 / 125_000.0 - 1.0).abs() < 0.01, "{bytes}");
@@ -214,8 +214,9 @@ mod tests {
 
     #[test]
     fn periods_bursts_and_jitter() {
-        let pace = Pace::Period { period: Time(US), jitter: Time(100 * NS), burst: 3 };
-        let mut source = Source::new(&flow(pace, PacketSize::Uniform { min: 50, max: 60 }), 1);
+        let pace = PacketPace::Period { period: Time(US), jitter: Time(100 * NS), burst: 3 };
+        let mut source =
+            PacketSource::new(&flow(pace, PacketSize::Uniform { min: 50, max: 60 }), 1);
         let all = packets(&mut source, 10 * US);
         assert_eq!(all.len(), 30);
         for (index, due) in all.iter().enumerate() {
@@ -229,36 +230,39 @@ mod tests {
 
     #[test]
     fn count_and_stop_end_it() {
-        let pace = Pace::Rate(BitRate(800_000_000));
+        let pace = PacketPace::Rate(BitRate(800_000_000));
         let mut some = flow(pace, PacketSize::Fixed(100));
         some.count = Some(4);
-        let mut source = Source::new(&some, 1);
+        let mut source = PacketSource::new(&some, 1);
         assert_eq!(packets(&mut source, 100 * US).len(), 4);
-        assert_eq!((source.next_ps(), source.offered()), (None, Tally { packets: 4, bytes: 400 }));
+        assert_eq!(
+            (source.next_ps(), source.offered()),
+            (None, PacketTally { packets: 4, bytes: 400 })
+        );
         let mut some = flow(pace, PacketSize::Fixed(100));
         some.stop = Some(Time(5 * US));
-        assert_eq!(packets(&mut Source::new(&some, 1), 100 * US).len(), 5);
+        assert_eq!(packets(&mut PacketSource::new(&some, 1), 100 * US).len(), 5);
     }
 
     #[test]
     fn an_instrument_that_cannot_wait_drops() {
-        let mut some = flow(Pace::Rate(BitRate(800_000_000)), PacketSize::Fixed(100));
+        let mut some = flow(PacketPace::Rate(BitRate(800_000_000)), PacketSize::Fixed(100));
         some.continuous = true;
-        let mut source = Source::new(&some, 1);
+        let mut source = PacketSource::new(&some, 1);
         source.drop_due(10 * US);
         assert_eq!((source.dropped().packets, source.due(10 * US)), (10, None));
     }
 
     #[test]
     fn a_babbler_always_has_something() {
-        let mut some = flow(Pace::Rate(BitRate(8_000)), PacketSize::Fixed(100));
+        let mut some = flow(PacketPace::Rate(BitRate(8_000)), PacketSize::Fixed(100));
         some.start = Time(0);
-        let mut source = Source::new(&some, 1);
+        let mut source = PacketSource::new(&some, 1);
         source.take(0);
         assert_eq!(source.due(US), None);
         source.babble(US, true);
         for _ in 0..10 {
-            assert_eq!(source.due(2 * US), Some(Due { at_ps: 2 * US, bytes: 100 }));
+            assert_eq!(source.due(2 * US), Some(DuePacket { at_ps: 2 * US, bytes: 100 }));
             source.take(2 * US);
         }
         source.babble(3 * US, false);
@@ -269,10 +273,12 @@ mod tests {
     #[test]
     fn other_flows_draw_other_numbers() {
         let size = PacketSize::Uniform { min: 12, max: 1 << 20 };
-        let mut other = flow(Pace::Saturate, size);
+        let mut other = flow(PacketPace::Saturate, size);
         other.name = "g".into();
-        let first = |flow: &scenario::Flow, seed| Source::new(flow, seed).due(US).unwrap().bytes;
-        let this = flow(Pace::Saturate, size);
+        let first = |flow: &scenario::TrafficStream, seed| {
+            PacketSource::new(flow, seed).due(US).unwrap().bytes
+        };
+        let this = flow(PacketPace::Saturate, size);
         assert_ne!(first(&this, 1), first(&other, 1));
         assert_ne!(first(&this, 1), first(&this, 2));
         assert_eq!(first(&this, 1), first(&this, 1));

@@ -1,6 +1,6 @@
 //! A lane's wire in one direction: a delay line of 40-bit groups, and what goes wrong on it.
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::time::{Ps, WordClock};
 use fastrand::Rng;
 
@@ -18,7 +18,7 @@ pub const LONGEST: usize = 1 << 16;
 
 /// One direction of one lane.
 #[derive(Clone, Debug)]
-pub struct Wire {
+pub struct LaneWire {
     /// A power of two of places.
     places: Box<[u64]>,
     /// Where the next group goes, and where the next one is taken.
@@ -34,7 +34,7 @@ pub struct Wire {
     /// A single error, at this bit of the next group.
     hit: Option<u32>,
     /// To be done with the next group once it is on the wire.
-    then: Option<Kind>,
+    then: Option<FaultKind>,
     burst: u32,
     open_periods: u64,
     inverted: bool,
@@ -46,7 +46,7 @@ pub struct Wire {
     random: bool,
 }
 
-impl Wire {
+impl LaneWire {
     /// A wire of a number of words (4 to 65536; others are taken as the nearest) and bits.
     pub fn new(words: usize, bits: u32, seed: u64) -> Self {
         let words = words.saturating_add((bits / BITS) as usize).clamp(SHORTEST, LONGEST);
@@ -156,8 +156,8 @@ impl Wire {
         let before = |words: usize| (self.tail - words) & (self.places.len() - 1);
         match self.then.take() {
             None => {}
-            Some(Kind::Drop) => (self.tail, changed) = (self.tail - 1, true),
-            Some(Kind::Duplicate) => {
+            Some(FaultKind::Drop) => (self.tail, changed) = (self.tail - 1, true),
+            Some(FaultKind::Duplicate) => {
                 self.put(group);
                 changed = true;
             }
@@ -235,33 +235,33 @@ impl Wire {
 
     /// Something goes wrong with the next group to be sent, `clock` being the sender's. False if
     /// it cannot: the wire would be too short or too long.
-    pub fn fail(&mut self, kind: Kind, clock: &WordClock) -> bool {
+    pub fn fail(&mut self, kind: FaultKind, clock: &WordClock) -> bool {
         if !self.special {
             self.to_error = self.plain_bits;
         }
         let done = match kind {
-            Kind::BitError => {
+            FaultKind::BitError => {
                 self.hit = Some(self.rng.u32(..BITS));
                 true
             }
-            Kind::Burst { bits } => {
+            FaultKind::Burst { bits } => {
                 self.burst = bits;
                 true
             }
-            Kind::Cut { duration_ps } => {
+            FaultKind::Cut { duration_ps } => {
                 let periods = periods(duration_ps, clock);
                 self.open_periods = self.open_periods.max(periods);
                 true
             }
-            Kind::PolaritySwap => {
+            FaultKind::PolaritySwap => {
                 self.inverted = !self.inverted;
                 true
             }
-            Kind::Skew { bits } => self.lengthen(bits),
-            Kind::Drop | Kind::Duplicate | Kind::Reorder => {
+            FaultKind::Skew { bits } => self.lengthen(bits),
+            FaultKind::Drop | FaultKind::Duplicate | FaultKind::Reorder => {
                 let fits = match kind {
-                    Kind::Drop => self.length() > SHORTEST - 2,
-                    Kind::Duplicate => self.length() < self.longest(),
+                    FaultKind::Drop => self.length() > SHORTEST - 2,
+                    FaultKind::Duplicate => self.length() < self.longest(),
                     _ => true,
                 };
                 self.then = fits.then_some(kind);
@@ -302,7 +302,7 @@ mod tests {
 
     const CLOCK: WordClock = WordClock::new(6250, 0);
 
-    fn pass(wire: &mut Wire, groups: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    fn pass(wire: &mut LaneWire, groups: impl IntoIterator<Item = u64>) -> Vec<u64> {
         groups
             .into_iter()
             .map(|group| {
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_wire_delays() {
-        let mut wire = Wire::new(7, 0, 1);
+        let mut wire = LaneWire::new(7, 0, 1);
         let out = pass(&mut wire, 0..20);
         assert_eq!(out[..7], [SILENCE; 7]);
         assert_eq!(out[7..], (0..13).collect::<Vec<_>>());
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn bits_of_skew_shift_the_line() {
-        let mut wire = Wire::new(4, 43, 1);
+        let mut wire = LaneWire::new(4, 43, 1);
         let out = pass(&mut wire, [0xff_ffff_ffff, 0, 0, 0, 0, 0, 0, 0, 0]);
         // 4 words, 1 word and 3 bits; the first group has nothing before it.
         assert_eq!(out[..6], [SILENCE; 6]);
@@ -335,7 +335,7 @@ mod tests {
     fn errors_come_at_their_rate_and_repeat() {
         for rate in [1e-2, 1e-3, 1e-4] {
             let count = |seed| {
-                let mut wire = Wire::new(4, 0, seed);
+                let mut wire = LaneWire::new(4, 0, seed);
                 wire.set_rate(rate);
                 let out = pass(&mut wire, (0..200_000).map(|_| 0));
                 let bits: u32 = out[4..].iter().map(|group| group.count_ones()).sum();
@@ -351,35 +351,35 @@ mod tests {
 
     #[test]
     fn each_fault_does_what_it_says() {
-        let mut wire = Wire::new(4, 0, 9);
+        let mut wire = LaneWire::new(4, 0, 9);
         pass(&mut wire, 1..=10);
-        assert!(wire.fail(Kind::BitError, &CLOCK));
+        assert!(wire.fail(FaultKind::BitError, &CLOCK));
         let out = pass(&mut wire, [0; 8]);
         assert_eq!(out[4].count_ones(), 1);
         assert!(out[5..].iter().all(|group| *group == 0));
 
-        assert!(wire.fail(Kind::Cut { duration_ps: 12_800 }, &CLOCK));
+        assert!(wire.fail(FaultKind::Cut { duration_ps: 12_800 }, &CLOCK));
         assert_eq!(pass(&mut wire, 1..=8)[4..], [SILENCE, SILENCE, 3, 4]);
 
-        assert!(wire.fail(Kind::PolaritySwap, &CLOCK));
+        assert!(wire.fail(FaultKind::PolaritySwap, &CLOCK));
         assert_eq!(pass(&mut wire, 1..=5)[4], GROUP - 1);
-        assert!(wire.fail(Kind::PolaritySwap, &CLOCK));
+        assert!(wire.fail(FaultKind::PolaritySwap, &CLOCK));
         pass(&mut wire, 1..=10);
 
-        assert!(wire.fail(Kind::Duplicate, &CLOCK));
+        assert!(wire.fail(FaultKind::Duplicate, &CLOCK));
         assert_eq!(pass(&mut wire, 11..=16), [7, 8, 9, 10, 11, 11]);
-        assert!(wire.fail(Kind::Drop, &CLOCK));
+        assert!(wire.fail(FaultKind::Drop, &CLOCK));
         assert_eq!(pass(&mut wire, 17..=22), [12, 13, 14, 15, 16, 18]);
-        assert!(wire.fail(Kind::Reorder, &CLOCK));
+        assert!(wire.fail(FaultKind::Reorder, &CLOCK));
         assert_eq!(pass(&mut wire, 23..=28), [19, 20, 21, 23, 22, 24]);
-        assert!(wire.fail(Kind::Burst { bits: 60 }, &CLOCK));
+        assert!(wire.fail(FaultKind::Burst { bits: 60 }, &CLOCK));
         let out = pass(&mut wire, [0; 9]);
         assert!(out[4] != 0 && out[5] >> 20 == 0 && out[6..].iter().all(|group| *group == 0));
 
-        assert!(wire.fail(Kind::Skew { bits: 81 }, &CLOCK));
+        assert!(wire.fail(FaultKind::Skew { bits: 81 }, &CLOCK));
         assert_eq!(wire.length(), 6);
-        assert!(wire.fail(Kind::Skew { bits: -81 }, &CLOCK));
+        assert!(wire.fail(FaultKind::Skew { bits: -81 }, &CLOCK));
         assert_eq!(wire.length(), 4);
-        assert!(!wire.fail(Kind::Skew { bits: -1000 }, &CLOCK));
+        assert!(!wire.fail(FaultKind::Skew { bits: -1000 }, &CLOCK));
     }
 }

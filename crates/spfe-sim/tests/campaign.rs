@@ -1,11 +1,11 @@
 //! Short campaigns of random errors; `make soak` runs long ones.
 
 use spfe_sim::campaign::Campaign;
-use spfe_sim::fault::{Fault, Kind, Target};
+use spfe_sim::fault::{FaultKind, FaultTarget, WireFault};
 use spfe_sim::link::Side;
 use spfe_sim::time::{MS, US};
 
-fn run(campaign: &Campaign) -> spfe_sim::campaign::Outcome {
+fn run(campaign: &Campaign) -> spfe_sim::campaign::CampaignOutcome {
     let outcome = campaign.run(|_| ()).unwrap_or_else(|failure| panic!("{campaign:?}: {failure}"));
     assert_eq!(outcome.link_resets, 0, "{campaign:?}");
     assert!(outcome.data_words > 0 && outcome.packets > 0, "{campaign:?}: {outcome:?}");
@@ -59,32 +59,32 @@ fn the_same_seed_gives_the_same_words() {
 }
 
 /// NACK and RETRY only come after an error, FULL after a long silence.
-const TARGETS: [Target; 12] = [
-    Target::Any,
-    Target::Ack,
-    Target::Nack,
-    Target::Retry,
-    Target::Full,
-    Target::Fct,
-    Target::Sdf,
-    Target::Edf,
-    Target::Sbf,
-    Target::Ebf,
-    Target::Sif,
-    Target::Data,
+const TARGETS: [FaultTarget; 12] = [
+    FaultTarget::Any,
+    FaultTarget::Ack,
+    FaultTarget::Nack,
+    FaultTarget::Retry,
+    FaultTarget::Full,
+    FaultTarget::Fct,
+    FaultTarget::Sdf,
+    FaultTarget::Edf,
+    FaultTarget::Sbf,
+    FaultTarget::Ebf,
+    FaultTarget::Sif,
+    FaultTarget::Data,
 ];
 
 #[test]
 fn nothing_is_lost_whatever_happens_to_whichever_word() {
     let kinds = [
-        Kind::BitError,
-        Kind::Burst { bits: 90 },
-        Kind::Drop,
-        Kind::Duplicate,
-        Kind::Reorder,
-        Kind::Cut { duration_ps: 20_000 },
-        Kind::PolaritySwap,
-        Kind::Skew { bits: 13 },
+        FaultKind::BitError,
+        FaultKind::Burst { bits: 90 },
+        FaultKind::Drop,
+        FaultKind::Duplicate,
+        FaultKind::Reorder,
+        FaultKind::Cut { duration_ps: 20_000 },
+        FaultKind::PolaritySwap,
+        FaultKind::Skew { bits: 13 },
     ];
     for lanes in [1, 3] {
         for (number, target) in TARGETS.into_iter().enumerate() {
@@ -98,11 +98,11 @@ fn nothing_is_lost_whatever_happens_to_whichever_word() {
                     .map(|time| {
                         let lane = (lanes > 1).then_some(time as u8 % lanes);
                         let from = if time % 2 == 0 { Side::A } else { Side::B };
-                        (40 * US * (time + 1), from, Fault { lane, target, kind })
+                        (40 * US * (time + 1), from, WireFault { lane, target, kind })
                     })
                     .collect();
                 let outcome = run(&campaign);
-                let rare = target == Target::Full;
+                let rare = target == FaultTarget::Full;
                 assert!(rare || outcome.faults > 0, "{target:?} {kind:?}: {outcome:?}");
             }
         }

@@ -9,7 +9,7 @@ use spfe_link::network::{DiscardedPacket, RoutingEntry, RoutingSwitch, RoutingTa
 use spfe_link::spacewire::NChar;
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{RmapInitiator, RmapNode, RmapRequest, RmapTarget, TransactionFailure};
-use spfe_sim::configuration::Configuration;
+use spfe_sim::configuration::ConfigurationMemory;
 use std::collections::VecDeque;
 
 /// Port 0 and three SpaceWire links.
@@ -78,7 +78,7 @@ fn ask(
     let address = u64::from(address);
     let sent = initiator.begin(&RmapNode::default(), address, request, 0, 1, &mut command).unwrap();
     let mut target = RmapTarget::default();
-    let mut memory = Configuration(unit);
+    let mut memory = ConfigurationMemory(unit);
     let packet = &command[..sent.bytes];
     let outcome =
         target.handle(packet, PacketEnd::Eop, &mut memory, |_| Ok(()), &mut reply).unwrap();

@@ -2,7 +2,8 @@
 
 use spfe_sim::link::Side;
 use spfe_sim::scenario::{
-    Addressing, EntryMode, Medium, Pace, PacketSize, Place, Scenario, Time, What, When,
+    Addressing, EntryMode, FaultAction, FaultTiming, Medium, PacketPace, PacketSize, PortName,
+    Scenario, Time,
 };
 use std::path::PathBuf;
 
@@ -52,14 +53,14 @@ fn an_example_means_what_it_says() {
     assert_eq!(fibre.qos(Side::B, 3), None, "only a-to-b");
     assert_eq!(scenario.quantum_ps(), 51_200, "8 word periods of 6.4 ns");
     let cut = &scenario.faults[0];
-    assert_eq!(cut.when, When::At(Time(1_000_000_000)));
-    assert!(matches!(&cut.what, What::Words { link, .. } if link == "trunk-2"));
+    assert_eq!(cut.when, FaultTiming::At(Time(1_000_000_000)));
+    assert!(matches!(&cut.what, FaultAction::Words { link, .. } if link == "trunk-2"));
 
     let scheduled = example("scheduled-traffic.toml");
     let Medium::SpaceFibre(fibre) = &scheduled.links[0].medium else { panic!("SpaceFibre") };
     assert_eq!(fibre.qos(Side::B, 1).map(|qos| qos.time_slots), Some(0xFFFF));
     let period = Time(640_000_000);
-    let pace = Pace::Period { period, jitter: Time(0), burst: 4 };
+    let pace = PacketPace::Period { period, jitter: Time(0), burst: 4 };
     assert_eq!(scheduled.flows[1].pace, pace);
     let bridge = example("spacewire-bridge.toml");
     assert_eq!(bridge.links[0].rate.0, 200_000_000);
@@ -93,7 +94,7 @@ fn a_short_file_is_good() {
     let scenario = Scenario::parse(GOOD).expect("good");
     assert_eq!(scenario.duration, Time(1_000_000_000));
     assert_eq!(scenario.step_ps(), 10_000_000);
-    let place = Place { unit: "r".into(), port: 2 };
+    let place = PortName { unit: "r".into(), port: 2 };
     assert_eq!(scenario.link_at(&place), Some((1, Side::B)));
     assert_eq!(scenario.name_of(scenario.unit("r").expect("r")), "r");
 }

@@ -1,22 +1,22 @@
 //! A link from power-on to packets, with both ends, code and wires.
 
 use spfe_link::Word;
-use spfe_sim::fault::{Fault, Kind, Target};
-use spfe_sim::link::{Blind, Event, Link, Observer, Side};
-use spfe_sim::spacefibre::{self, Config};
+use spfe_sim::fault::{FaultKind, FaultTarget, WireFault};
+use spfe_sim::link::{EndEvent, NoObserver, Observer, Side, SimulatedLink};
+use spfe_sim::spacefibre::{self, SpaceFibreConfig};
 use spfe_sim::time::{Ps, US};
 
 /// Writes down what happens.
 #[derive(Default)]
-struct Log(Vec<(Ps, Side, Event)>);
+struct Log(Vec<(Ps, Side, EndEvent)>);
 
 impl Observer for Log {
-    fn event(&mut self, at: Ps, _link: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, _link: u32, side: Side, event: EndEvent) {
         self.0.push((at, side, event));
     }
 }
 
-fn started(config: &Config) -> Box<dyn Link> {
+fn started(config: &SpaceFibreConfig) -> Box<dyn SimulatedLink> {
     let mut link = spacefibre::new(config).unwrap();
     let mut log = Log::default();
     for step in 1..100 {
@@ -32,7 +32,7 @@ fn started(config: &Config) -> Box<dyn Link> {
 fn every_number_of_lanes_starts_and_carries_packets() {
     for lanes in 1..=16 {
         for ppb in [0, 100_000] {
-            let mut config = Config::new(lanes, 6250);
+            let mut config = SpaceFibreConfig::new(lanes, 6250);
             config.skew_bits = (0..u32::from(lanes)).map(|lane| lane * 7 % 60).collect();
             config.ends[1].clock_ppb = ppb;
             let mut link = started(&config);
@@ -60,7 +60,7 @@ fn every_number_of_lanes_starts_and_carries_packets() {
                         }
                     }
                 }
-                link.run(start + step * 100_000, &mut Blind);
+                link.run(start + step * 100_000, &mut NoObserver);
             }
             // 40 us at 0.764 of 6.25 Gbit/s and lane.
             let share = f64::from(received) * 32.0 / (40.0 * 6250.0 * f64::from(lanes));
@@ -71,32 +71,32 @@ fn every_number_of_lanes_starts_and_carries_packets() {
 
 #[test]
 fn characters_of_spacewire_are_not_waited_for() {
-    let mut link = spacefibre::new(&Config::new(1, 6250)).unwrap();
-    for target in [Target::Null, Target::EndMarker, Target::Code] {
-        assert!(!link.inject(0, Side::A, Fault { lane: None, target, kind: Kind::Drop }));
+    let mut link = spacefibre::new(&SpaceFibreConfig::new(1, 6250)).unwrap();
+    for target in [FaultTarget::Null, FaultTarget::EndMarker, FaultTarget::Code] {
+        assert!(!link.inject(0, Side::A, WireFault { lane: None, target, kind: FaultKind::Drop }));
     }
-    let fault = Fault { lane: None, target: Target::Any, kind: Kind::Drop };
+    let fault = WireFault { lane: None, target: FaultTarget::Any, kind: FaultKind::Drop };
     assert!(link.inject(0, Side::A, fault));
-    assert!(!link.inject(0, Side::A, Fault { lane: Some(1), ..fault }));
+    assert!(!link.inject(0, Side::A, WireFault { lane: Some(1), ..fault }));
 }
 
 #[test]
 fn an_error_is_mended_and_told_of() {
-    let mut link = started(&Config::new(1, 6250));
+    let mut link = started(&SpaceFibreConfig::new(1, 6250));
     let mut log = Log::default();
     let start = link.now() + 30 * US;
     link.run(start, &mut log);
     log.0.clear();
     let end = link.end(Side::A);
     end.write(0, &(0..200).map(Word::data).collect::<Vec<_>>());
-    let fault = Fault { lane: None, target: Target::Data, kind: Kind::BitError };
+    let fault = WireFault { lane: None, target: FaultTarget::Data, kind: FaultKind::BitError };
     assert!(link.inject(start + 200_000, Side::A, fault));
     link.run(start + 10 * US, &mut log);
     let names: Vec<_> = log.0.iter().map(|(_, side, event)| (*side, *event)).collect();
-    assert!(names.contains(&(Side::A, Event::Fault { lane: 0, fault })), "{names:?}");
-    assert!(names.contains(&(Side::A, Event::Retry)), "{names:?}");
+    assert!(names.contains(&(Side::A, EndEvent::Fault { lane: 0, fault })), "{names:?}");
+    assert!(names.contains(&(Side::A, EndEvent::Retry)), "{names:?}");
     let recovered = names.iter().find_map(|(side, event)| match event {
-        Event::Recovered { after_ps } => Some((*side, *after_ps)),
+        EndEvent::Recovered { after_ps } => Some((*side, *after_ps)),
         _ => None,
     });
     let (side, after) = recovered.unwrap();

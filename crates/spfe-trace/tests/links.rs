@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::word::{Word, k};
-use spfe_sim::fault::{Command, Fault, Kind, Target};
-use spfe_sim::link::{Link, Observer, Side};
+use spfe_sim::fault::{EndCommand, FaultKind, FaultTarget, WireFault};
+use spfe_sim::link::{Observer, Side, SimulatedLink};
 use spfe_sim::spacefibre;
 use spfe_sim::time::{Ps, US};
 use spfe_trace::event::TraceEnd;
@@ -77,7 +77,7 @@ impl Observer for Tap {
 
 /// Both ends with packets to send, and a record of what was sent.
 struct Bench {
-    link: Box<dyn Link>,
+    link: Box<dyn SimulatedLink>,
     tap: Tap,
     random: fastrand::Rng,
     /// Words that wait to be sent, by side and channel.
@@ -101,7 +101,7 @@ fn words_of(packet: &[u8]) -> Vec<Word> {
 }
 
 impl Bench {
-    fn new(config: &spacefibre::Config, seed: u64) -> Self {
+    fn new(config: &spacefibre::SpaceFibreConfig, seed: u64) -> Self {
         let mut link = spacefibre::new(config).unwrap();
         link.show_words(true);
         let lanes = config.lanes;
@@ -186,7 +186,7 @@ impl Bench {
 fn everything_is_decoded_and_nothing_is_wrong() {
     for lanes in [1, 2, 3, 4, 8, 16] {
         for scrambled in [true, false] {
-            let mut config = spacefibre::Config::new(lanes, 6250);
+            let mut config = spacefibre::SpaceFibreConfig::new(lanes, 6250);
             config.scrambled = scrambled;
             config.channels = CHANNELS as u8;
             config.skew_bits = (0..u32::from(lanes)).map(|lane| lane * 37 % 81).collect();
@@ -211,7 +211,7 @@ fn resends_are_known_as_such() {
     let mut resent = 0;
     for lanes in [1, 2, 4] {
         for seed in 0..2 {
-            let mut config = spacefibre::Config::new(lanes, 6250);
+            let mut config = spacefibre::SpaceFibreConfig::new(lanes, 6250);
             config.channels = CHANNELS as u8;
             config.seed = seed;
             let mut bench = Bench::new(&config, 1000 + seed);
@@ -253,13 +253,13 @@ fn resends_are_known_as_such() {
 
 #[test]
 fn a_lane_that_fails_leaves_the_rows_and_comes_back() {
-    let mut config = spacefibre::Config::new(3, 6250);
+    let mut config = spacefibre::SpaceFibreConfig::new(3, 6250);
     config.max_data_sending = 2;
     config.channels = CHANNELS as u8;
     let mut bench = Bench::new(&config, 5);
     bench.run(30 * US, true);
-    let kind = Kind::Cut { duration_ps: 20 * US };
-    let fault = Fault { lane: Some(1), target: Target::Any, kind };
+    let kind = FaultKind::Cut { duration_ps: 20 * US };
+    let fault = WireFault { lane: Some(1), target: FaultTarget::Any, kind };
     assert!(bench.link.inject(bench.link.now() + US, Side::A, fault));
     bench.run(100 * US, true);
     bench.run(60 * US, false);
@@ -271,11 +271,11 @@ fn a_lane_that_fails_leaves_the_rows_and_comes_back() {
 
 #[test]
 fn a_link_reset_cuts_packets_and_numbers_start_again() {
-    let mut config = spacefibre::Config::new(1, 6250);
+    let mut config = spacefibre::SpaceFibreConfig::new(1, 6250);
     config.channels = CHANNELS as u8;
     let mut bench = Bench::new(&config, 9);
     bench.run(40 * US, true);
-    assert!(bench.link.end(Side::A).command(Command::LinkReset));
+    assert!(bench.link.end(Side::A).command(EndCommand::LinkReset));
     bench.run(60 * US, true);
     for seen in &bench.tap.seen {
         assert_eq!(seen.summary.link_resets, 2);

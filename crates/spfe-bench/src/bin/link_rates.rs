@@ -6,8 +6,8 @@
 //! machine.
 
 use spfe_link::Word;
-use spfe_sim::link::{Blind, Link, Side};
-use spfe_sim::spacefibre::{self, Config};
+use spfe_sim::link::{NoObserver, Side, SimulatedLink};
+use spfe_sim::spacefibre::{self, SpaceFibreConfig};
 use spfe_sim::time::US;
 
 /// SDF, EDF and the ACK of an FCT beside 64 rows; both ways an FCT and the ACK of a frame too.
@@ -45,8 +45,8 @@ impl Source {
 }
 
 /// Gbit/s of user data of the direction from A.
-fn rate(lanes: u8, mbps: u32, both: bool) -> Result<f64, spacefibre::Error> {
-    let mut link = spacefibre::new(&Config::new(lanes, mbps))?;
+fn rate(lanes: u8, mbps: u32, both: bool) -> Result<f64, spacefibre::SpaceFibreConfigError> {
+    let mut link = spacefibre::new(&SpaceFibreConfig::new(lanes, mbps))?;
     let mut sources = [Source(0), Source(0)];
     let period = 40_000_000 / u64::from(mbps);
     let (warm_up, end) = (60 * US, 260 * US);
@@ -59,14 +59,14 @@ fn rate(lanes: u8, mbps: u32, both: bool) -> Result<f64, spacefibre::Error> {
             words += exchange(link.as_mut(), side, &mut sources[side as usize], both);
         }
         now += 8 * period;
-        link.run(now, &mut Blind);
+        link.run(now, &mut NoObserver);
     }
     // EOP words are overhead: 1 in 16385.
     Ok(words as f64 * 32e-9 * 16384.0 / 16385.0 / ((now - start) as f64 * 1e-12))
 }
 
 /// Fills and empties an end; how many words came to B.
-fn exchange(link: &mut dyn Link, side: Side, source: &mut Source, both: bool) -> usize {
+fn exchange(link: &mut dyn SimulatedLink, side: Side, source: &mut Source, both: bool) -> usize {
     let end = link.end(side);
     if both || side == Side::A {
         while end.writable(0) != 0 {
@@ -82,7 +82,7 @@ fn exchange(link: &mut dyn Link, side: Side, source: &mut Source, both: bool) ->
     }
 }
 
-fn main() -> Result<(), spacefibre::Error> {
+fn main() -> Result<(), spacefibre::SpaceFibreConfigError> {
     println!("lanes\tone way\tshare of R\toff\tboth ways\tshare of R\toff");
     for lanes in [1, 2, 3, 4, 8, 16] {
         let total = f64::from(lanes) * 6.25;

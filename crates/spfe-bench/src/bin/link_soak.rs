@@ -6,7 +6,7 @@
 //! the run with what is needed to repeat it.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use spfe_sim::campaign::{Campaign, Outcome};
+use spfe_sim::campaign::{Campaign, CampaignOutcome};
 use spfe_sim::time::{MS, Ps, US};
 use std::process::ExitCode;
 
@@ -59,7 +59,7 @@ fn percentile(sorted: &[Ps], percent: usize) -> f64 {
     sorted.get(index).map_or(0.0, |time| *time as f64 / 1e6)
 }
 
-fn row(name: &str, outcome: &Outcome) {
+fn row(name: &str, outcome: &CampaignOutcome) {
     let mut times = outcome.recoveries.clone();
     times.sort_unstable();
     println!(

@@ -3,8 +3,8 @@
 //! `link_speed [LANES [ROUNDS]]`: one number of lanes, and so many rounds of 16 word periods.
 
 use spfe_link::Word;
-use spfe_sim::link::{Blind, Side};
-use spfe_sim::spacefibre::{self, Config};
+use spfe_sim::link::{NoObserver, Side};
+use spfe_sim::spacefibre::{self, SpaceFibreConfig};
 use std::time::Instant;
 
 fn main() {
@@ -20,10 +20,10 @@ fn main() {
 }
 
 fn measure(lanes: u8, ppb: i32, rounds: u32) {
-    let mut config = Config::new(lanes, 6250);
+    let mut config = SpaceFibreConfig::new(lanes, 6250);
     config.ends[1].clock_ppb = ppb;
     let mut link = spacefibre::new(&config).expect("a link");
-    link.run(40_000_000, &mut Blind);
+    link.run(40_000_000, &mut NoObserver);
     let words: Vec<Word> = (0..512).map(Word::data).collect();
     let mut buffer = [Word::default(); 512];
     let (before, start) = (link.words(), Instant::now());
@@ -36,7 +36,7 @@ fn measure(lanes: u8, ppb: i32, rounds: u32) {
             read += end.read(0, &mut buffer);
         }
         now += 6400 * 16;
-        link.run(now, &mut Blind);
+        link.run(now, &mut NoObserver);
     }
     let count = (link.words() - before) as f64;
     let time = start.elapsed().as_secs_f64();

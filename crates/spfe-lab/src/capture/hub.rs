@@ -14,8 +14,8 @@ use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_link::word::k;
 use spfe_plane::links::LinkObserver;
 use spfe_proto::PacketEnd;
-use spfe_sim::link::{Event, Observer, Side};
-use spfe_sim::recorder::{Recorder, Wanted, Wiring};
+use spfe_sim::link::{EndEvent, Observer, Side};
+use spfe_sim::recorder::{CaptureFilter, CaptureRecorder, Wiring};
 use spfe_sim::time::{NS, Ps};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,7 +75,7 @@ struct Open {
 
 struct Live {
     id: u32,
-    recorder: Recorder<Inlet>,
+    recorder: CaptureRecorder<Inlet>,
     buffer: Arc<Buffer>,
     chosen: Vec<bool>,
     words: bool,
@@ -163,7 +163,8 @@ impl Hub {
             return Err(Error::new(Status::Busy, what));
         }
         let failed = |error| Error::new(Status::NoResources, format!("capture: {error}"));
-        let wanted = Wanted { packets: true, messages: true, events: true, links: &options.links };
+        let wanted =
+            CaptureFilter { packets: true, messages: true, events: true, links: &options.links };
         let day = now.day.unwrap_or_default();
         let file = WriterOptions {
             keep: Keep::First(0),
@@ -172,7 +173,8 @@ impl Hub {
             ..WriterOptions::default()
         };
         let inlet = Inlet(buffer.clone());
-        let recorder = Recorder::of_links(inlet, &self.links, wanted, &file).map_err(failed)?;
+        let recorder =
+            CaptureRecorder::of_links(inlet, &self.links, wanted, &file).map_err(failed)?;
         let sub_second = u64::from(day.subsec_nanos()) * NS;
         let shift = |zero: Ps| now.day.map_or(0, |_| sub_second.wrapping_sub(zero));
         inner.next += 1;
@@ -406,7 +408,7 @@ impl Look<'_> {
 
 /// What happens on exact links.
 impl Observer for Look<'_> {
-    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         self.0.each(Of::Exact, at, |live, at| live.recorder.event(at, link, side, event));
     }
 

@@ -6,12 +6,12 @@
 use spfe_contract::EndMarker;
 use spfe_link::Word;
 use spfe_link::word::k;
-use spfe_sim::link::End;
+use spfe_sim::link::SimulatedEnd;
 use spfe_sim::time::Ps;
 
 /// Words an output virtual channel buffer takes now. What is written before the link is initialised
 /// would be gone with its reset (50-11C 5.7.9).
-pub fn writable(vc: usize, end: &dyn End) -> usize {
+pub fn writable(vc: usize, end: &dyn SimulatedEnd) -> usize {
     if end.is_running() { end.writable(vc) } else { 0 }
 }
 
@@ -41,7 +41,7 @@ impl Outbound {
     }
 
     /// Sends what waits since a packet was cut; whether anything was sent.
-    pub fn flush(&mut self, vc: usize, end: &mut dyn End) -> bool {
+    pub fn flush(&mut self, vc: usize, end: &mut dyn SimulatedEnd) -> bool {
         let Some(word) = self.pending else { return false };
         let sent = writable(vc, end) != 0 && end.write(vc, &[word]) == 1;
         if sent {
@@ -51,7 +51,7 @@ impl Outbound {
     }
 
     /// Bytes that can be written now, at most one go.
-    pub fn room(&self, vc: usize, end: &dyn End) -> usize {
+    pub fn room(&self, vc: usize, end: &dyn SimulatedEnd) -> usize {
         if self.pending.is_some() {
             return 0;
         }
@@ -60,7 +60,7 @@ impl Outbound {
     }
 
     /// Writes bytes, not more than there is room for.
-    pub fn write(&mut self, vc: usize, end: &mut dyn End, mut bytes: &[u8]) {
+    pub fn write(&mut self, vc: usize, end: &mut dyn SimulatedEnd, mut bytes: &[u8]) {
         let mut words = [Word::default(); WORDS];
         let mut full = 0;
         self.open |= !bytes.is_empty();
@@ -92,7 +92,7 @@ impl Outbound {
     }
 
     /// Ends the packet; false if there is no room.
-    pub fn end(&mut self, vc: usize, end: &mut dyn End, marker: EndMarker) -> bool {
+    pub fn end(&mut self, vc: usize, end: &mut dyn SimulatedEnd, marker: EndMarker) -> bool {
         if self.pending.is_some() || writable(vc, end) == 0 {
             return false;
         }
@@ -102,7 +102,7 @@ impl Outbound {
     }
 
     /// The packet will not go on: it ends with EEP as soon as there is room.
-    pub fn cut(&mut self, vc: usize, end: &mut dyn End) {
+    pub fn cut(&mut self, vc: usize, end: &mut dyn SimulatedEnd) {
         if self.open {
             self.pending = Some(self.last(k::EEP));
             self.flush(vc, end);
@@ -180,7 +180,7 @@ impl Inbound {
     pub fn read(
         &mut self,
         vc: usize,
-        end: &mut dyn End,
+        end: &mut dyn SimulatedEnd,
         now: Ps,
         mut show: impl FnMut(bool, &[Word]),
     ) -> bool {

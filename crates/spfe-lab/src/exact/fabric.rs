@@ -9,8 +9,8 @@ use spfe_link::datalink::LinkBroadcast;
 use spfe_link::network::DiscardedPacket;
 use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_proto::PacketEnd;
-use spfe_sim::fault::Fault;
-use spfe_sim::link::{End, Event, Link, Observer, Side};
+use spfe_sim::fault::WireFault;
+use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use spfe_sim::recorder::Wiring;
 use spfe_sim::time::{MS, Ps, WordClock};
 use spfe_sim::{spacefibre, spacewire};
@@ -33,7 +33,7 @@ pub trait Fabric: Send {
     fn now(&self) -> Ps;
 
     /// A port's end.
-    fn face(&mut self, face: usize) -> &mut dyn End;
+    fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd;
 
     /// Nothing will happen before this time, or before somebody does something at a face; none:
     /// something is under way.
@@ -57,7 +57,7 @@ pub trait Fabric: Send {
 
     /// Something goes wrong with what is sent from a face, from now on. False: there is no such
     /// fault.
-    fn inject(&mut self, face: usize, fault: Fault) -> bool;
+    fn inject(&mut self, face: usize, fault: WireFault) -> bool;
 }
 
 /// Word periods between two looks at the faces.
@@ -73,7 +73,7 @@ const START_PS: Ps = 50 * MS;
 
 /// Links side by side: face `2 n` is the first end of link `n`, `2 n + 1` its second.
 pub struct Links {
-    links: Vec<Box<dyn Link>>,
+    links: Vec<Box<dyn SimulatedLink>>,
     wirings: Vec<Wiring>,
     watch: Watch,
     now: Ps,
@@ -128,19 +128,19 @@ impl Links {
 }
 
 /// A link of a rate.
-fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn Link>, String> {
+fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn SimulatedLink>, String> {
     match rate {
         LinkRate::SpaceFibre { lanes, mbps } => {
-            let mut config = spacefibre::Config::new(lanes as u8, mbps);
+            let mut config = spacefibre::SpaceFibreConfig::new(lanes as u8, mbps);
             config.id = id;
             config.channels = vcs as u8;
             spacefibre::new(&config).map_err(|error| format!("exact link {rate}: {error}"))
         }
         LinkRate::SpaceWire { mbps } => {
-            let mut config = spacewire::Config::new(id, mbps);
+            let mut config = spacewire::SpaceWireConfig::new(id, mbps);
             // Software sees both flag bits, and what they mean is its affair.
             config.ends.iter_mut().for_each(|end| end.any_code = true);
-            let link = spacewire::SpaceWire::new(config);
+            let link = spacewire::SpaceWireLink::new(config);
             Ok(Box::new(link.map_err(|error| format!("exact link {rate}: {error}"))?))
         }
         LinkRate::Unlimited => Err(format!("link {rate} is none that is made word by word")),
@@ -160,7 +160,7 @@ pub struct Both<'a> {
 }
 
 impl Observer for Both<'_> {
-    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         self.watch.event(at, link, side, event);
         self.observer.event(at, link, side, event);
     }
@@ -224,7 +224,7 @@ impl Fabric for Links {
         self.now
     }
 
-    fn face(&mut self, face: usize) -> &mut dyn End {
+    fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd {
         self.links[face / 2].end(side(face))
     }
 
@@ -250,7 +250,7 @@ impl Fabric for Links {
     }
 
     fn patience_ps(&mut self) -> Ps {
-        let of_link = |(link, pace): (&mut Box<dyn Link>, &Pace)| match link.is_quiet() {
+        let of_link = |(link, pace): (&mut Box<dyn SimulatedLink>, &Pace)| match link.is_quiet() {
             true => 0,
             false if Side::BOTH.iter().all(|side| link.end(*side).is_running()) => pace.patience,
             false => START_PS,
@@ -264,7 +264,7 @@ impl Fabric for Links {
         list
     }
 
-    fn inject(&mut self, face: usize, fault: Fault) -> bool {
+    fn inject(&mut self, face: usize, fault: WireFault) -> bool {
         let now = self.now;
         self.links[face / 2].inject(now, side(face), fault)
     }

@@ -8,7 +8,7 @@ use spfe_device::shared::FlowShared;
 use spfe_host::mib::{CUT_MAX_NS, MibEntry, MibFault};
 use spfe_link::qos;
 use spfe_plane::links::{ExactLinks, LinkSink, LinkSource};
-use spfe_sim::fault::{Command, Fault, Kind, Target};
+use spfe_sim::fault::{EndCommand, FaultKind, FaultTarget, WireFault};
 use spfe_sim::time::NS;
 use std::sync::Arc;
 
@@ -96,7 +96,8 @@ impl ExactLinks for Exact {
     fn reset(&self, endpoint: u32, port: u32) -> bool {
         let reset = |at: &mut At<'_>| {
             at.moved = true;
-            at.end.set_mib(MibItem::LinkReset, 0, 1).is_ok() || at.end.command(Command::LinkReset)
+            at.end.set_mib(MibItem::LinkReset, 0, 1).is_ok()
+                || at.end.command(EndCommand::LinkReset)
         };
         self.at_port((endpoint, port), reset).unwrap_or(false)
     }
@@ -111,10 +112,10 @@ impl ExactLinks for Exact {
         if !(1..=CUT_MAX_NS).contains(&duration_ns) {
             return Err(format!("a cut of {duration_ns} ns; 1 to {CUT_MAX_NS} allowed"));
         }
-        let fault = Fault {
+        let fault = WireFault {
             lane: lane.map(|lane| u8::try_from(lane).unwrap_or(u8::MAX)),
-            target: Target::Any,
-            kind: Kind::Cut { duration_ps: duration_ns * NS },
+            target: FaultTarget::Any,
+            kind: FaultKind::Cut { duration_ps: duration_ns * NS },
         };
         let mut state = self.lock();
         state.moved_at = state.fabric.now();

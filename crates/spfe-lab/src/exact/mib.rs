@@ -3,7 +3,7 @@
 use spfe_host::mib::items_of;
 use spfe_host::{MibEntry, MibFault};
 use spfe_link::mib::Error;
-use spfe_sim::link::{End, Event, Observer, Side};
+use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd};
 use spfe_sim::time::Ps;
 use std::collections::BTreeMap;
 
@@ -54,29 +54,32 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn event(&mut self, _at: Ps, link: u32, side: Side, event: Event) {
+    fn event(&mut self, _at: Ps, link: u32, side: Side, event: EndEvent) {
         let Some(seen) = self.ends.get_mut(link as usize).map(|ends| &mut ends[side as usize])
         else {
             return;
         };
         match event {
-            Event::LaneState { lane, state } => drop(seen.lanes.insert(lane, state)),
-            Event::Alignment { state, sending, receiving } => {
+            EndEvent::LaneState { lane, state } => drop(seen.lanes.insert(lane, state)),
+            EndEvent::Alignment { state, sending, receiving } => {
                 seen.alignment = Some((state, sending, receiving));
             }
-            Event::LinkReset { state } => seen.reset = Some(state),
-            Event::Recovered { after_ps } => {
+            EndEvent::LinkReset { state } => seen.reset = Some(state),
+            EndEvent::Recovered { after_ps } => {
                 seen.recoveries += 1;
                 seen.longest_ps = seen.longest_ps.max(after_ps);
             }
-            Event::Error { .. } | Event::Retry | Event::Fault { .. } | Event::Command(_) => {}
-            Event::Lasting { .. } | Event::CodeLost { .. } => {}
+            EndEvent::Error { .. }
+            | EndEvent::Retry
+            | EndEvent::Fault { .. }
+            | EndEvent::Command(_) => {}
+            EndEvent::Lasting { .. } | EndEvent::CodeLost { .. } => {}
         }
     }
 }
 
 /// Counters and items of an end.
-pub fn of_end(end: &mut dyn End) -> Vec<MibEntry> {
+pub fn of_end(end: &mut dyn SimulatedEnd) -> Vec<MibEntry> {
     let counters = end.counters();
     let number = |name: &str, vc: usize, value: u64| {
         MibEntry::new("data link", name, Some(vc as u32), value)

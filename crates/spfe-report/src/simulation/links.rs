@@ -5,7 +5,7 @@ use super::grid::{Grid, TextColumns};
 use super::{axis, bars, timeline};
 use crate::markup::escape;
 use crate::num::fixed;
-use spfe_sim::results::{Direction, Link, Results};
+use spfe_sim::results::{DirectionResults, LinkResults, Results};
 use std::collections::BTreeSet;
 
 pub(super) fn section(results: &Results, index: usize) -> String {
@@ -38,7 +38,7 @@ pub(super) fn section(results: &Results, index: usize) -> String {
     out
 }
 
-fn about(link: &Link) -> String {
+fn about(link: &LinkResults) -> String {
     let rate = axis_rate(link.rate_bps as f64);
     let (kind, words) = if link.kind == "spacewire" {
         ("SpaceWire", "characters")
@@ -65,7 +65,12 @@ pub(super) fn axis_rate(bps: f64) -> String {
     format!("{} {unit}", crate::num::trimmed(bps / scale))
 }
 
-fn chart<'a>(results: &Results, direction: &Direction, id: &'a str, title: &'a str) -> Chart<'a> {
+fn chart<'a>(
+    results: &Results,
+    direction: &DirectionResults,
+    id: &'a str,
+    title: &'a str,
+) -> Chart<'a> {
     let full = results.step_ps.max(1);
     let share = |step: usize, words: u64| {
         let start = full.saturating_mul(step as u64);
@@ -84,7 +89,7 @@ fn chart<'a>(results: &Results, direction: &Direction, id: &'a str, title: &'a s
 }
 
 /// A table of the counters of both ends, without counters that are 0 at both.
-fn counters(link: &Link) -> String {
+fn counters(link: &LinkResults) -> String {
     let [a, b] = &link.counters;
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let of = |end: &std::collections::BTreeMap<String, u64>, name: &String| {

@@ -7,7 +7,7 @@ use super::grid::{Grid, TextColumns};
 use super::links::axis_rate;
 use crate::markup::escape;
 use crate::num::NONE;
-use spfe_sim::results::{EventKind, Flow, Histogram, Results};
+use spfe_sim::results::{Histogram, RecordedEventKind, Results, StreamResults};
 use std::collections::BTreeMap;
 
 /// Maximum number of events listed on the page.
@@ -52,7 +52,7 @@ pub(super) fn flows(results: &Results) -> String {
     out
 }
 
-fn rates<'a>(results: &Results, flows: &[Flow], id: &'a str, title: &'a str) -> Chart<'a> {
+fn rates<'a>(results: &Results, flows: &[StreamResults], id: &'a str, title: &'a str) -> Chart<'a> {
     let step = results.step_ps.max(1);
     let gbps = |(index, bytes): (usize, &u64)| {
         let start = step.saturating_mul(index as u64);
@@ -72,7 +72,7 @@ fn rates<'a>(results: &Results, flows: &[Flow], id: &'a str, title: &'a str) -> 
 }
 
 /// Number of dropped packets by reason and place.
-pub(super) fn drops(flow: &Flow) -> String {
+pub(super) fn drops(flow: &StreamResults) -> String {
     let mut reasons: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for drop in &flow.dropped {
         *reasons.entry((&drop.reason, &drop.place)).or_default() += drop.packets;
@@ -263,12 +263,12 @@ pub(super) fn faults(results: &Results) -> String {
 
 /// The section with the list of events, empty if there were none.
 pub(super) fn events(results: &Results) -> String {
-    let name = |kind: EventKind| match kind {
-        EventKind::State => "state",
-        EventKind::Error => "error",
-        EventKind::Retry => "retry",
-        EventKind::Recovered => "recovered",
-        EventKind::Fault => "fault",
+    let name = |kind: RecordedEventKind| match kind {
+        RecordedEventKind::State => "state",
+        RecordedEventKind::Error => "error",
+        RecordedEventKind::Retry => "retry",
+        RecordedEventKind::Recovered => "recovered",
+        RecordedEventKind::Fault => "fault",
     };
     let rows: Vec<Vec<String>> = (results.events.iter().take(LISTED))
         .map(|event| {

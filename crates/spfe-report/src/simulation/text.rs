@@ -4,7 +4,9 @@ use super::axis::{count, time};
 use super::links::axis_rate;
 use super::tables::drops;
 use crate::num::{NONE, fixed};
-use spfe_sim::results::{Broadcasts, EventKind as Kind, Flow, Histogram, Results, Rmap};
+use spfe_sim::results::{
+    BroadcastResults, Histogram, RecordedEventKind, Results, RmapResults, StreamResults,
+};
 use std::fmt::Write;
 
 /// Maximum number of violations listed.
@@ -96,7 +98,7 @@ fn links(results: &Results) -> Vec<Vec<String>> {
                     event.kind == kind
                         && event.link == Some(index as u32)
                         // The far end detects errors of this direction. A retry belongs to the sender.
-                        && (usize::from(event.end) == end) == (kind == Kind::Retry)
+                        && (usize::from(event.end) == end) == (kind == RecordedEventKind::Retry)
                 });
                 mine.count().to_string()
             };
@@ -105,8 +107,8 @@ fn links(results: &Results) -> Vec<Vec<String>> {
                 format!("{} > {}", link.ends[end], link.ends[1 - end]),
                 format!("{} x {}", link.lanes, axis_rate(link.rate_bps as f64)),
                 format!("{} %", fixed(direction.utilisation * 100.0, 2)),
-                kind(Kind::Error),
-                kind(Kind::Retry),
+                kind(RecordedEventKind::Error),
+                kind(RecordedEventKind::Retry),
                 of(&link.recovery_after_error, |all| all.p50_ps),
                 of(&link.recovery_after_error, |all| all.max_ps),
             ]);
@@ -116,7 +118,7 @@ fn links(results: &Results) -> Vec<Vec<String>> {
 }
 
 fn flows(results: &Results) -> Vec<Vec<String>> {
-    let row = |flow: &Flow| {
+    let row = |flow: &StreamResults| {
         vec![
             flow.name.clone(),
             format!("{} > {}", flow.from, flow.to.join(", ")),
@@ -135,7 +137,7 @@ fn flows(results: &Results) -> Vec<Vec<String>> {
 }
 
 fn rmaps(results: &Results) -> Vec<Vec<String>> {
-    let row = |rmap: &Rmap| {
+    let row = |rmap: &RmapResults| {
         vec![
             rmap.name.clone(),
             format!("{} > {}", rmap.from, rmap.to),
@@ -151,7 +153,7 @@ fn rmaps(results: &Results) -> Vec<Vec<String>> {
 }
 
 fn broadcasts(results: &Results) -> Vec<Vec<String>> {
-    let row = |broadcast: &Broadcasts| {
+    let row = |broadcast: &BroadcastResults| {
         vec![
             broadcast.name.clone(),
             broadcast.from.clone(),

@@ -3,7 +3,7 @@
 use super::axis::TimeAxis;
 use crate::markup::escape;
 use crate::svg::{coord, label};
-use spfe_sim::results::{EventKind, LaneStateChange, Results};
+use spfe_sim::results::{LaneStateChange, RecordedEventKind, Results};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -15,11 +15,11 @@ const TOP: f64 = 10.0;
 const ROW: f64 = 20.0;
 const LANE: f64 = 13.0;
 
-const KINDS: [(EventKind, &str, &str); 4] = [
-    (EventKind::Fault, "tick-fault", "faults"),
-    (EventKind::Error, "tick-error", "errors"),
-    (EventKind::Retry, "tick-retry", "retries"),
-    (EventKind::Recovered, "tick-recovered", "recoveries"),
+const KINDS: [(RecordedEventKind, &str, &str); 4] = [
+    (RecordedEventKind::Fault, "tick-fault", "faults"),
+    (RecordedEventKind::Error, "tick-error", "errors"),
+    (RecordedEventKind::Retry, "tick-retry", "retries"),
+    (RecordedEventKind::Recovered, "tick-recovered", "recoveries"),
 ];
 
 pub(super) fn figure(results: &Results, index: usize) -> String {

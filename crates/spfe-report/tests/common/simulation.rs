@@ -2,8 +2,9 @@
 
 use fastrand::Rng;
 use spfe_sim::results::{
-    Broadcasts, Channel, Conservation, Direction, Drop, Event, EventKind, Fault, Flow,
-    LaneStateChange, Link, Node, PortDrop, Recorder, Results, Rmap, Router, Tally, VERSION,
+    BroadcastResults, ChannelResults, Conservation, DirectionResults, DropCount, FaultResults,
+    LaneStateChange, LatencyRecorder, LinkResults, NodeResults, PacketTally, PortDropCount,
+    RecordedEvent, RecordedEventKind, Results, RmapResults, RouterResults, StreamResults, VERSION,
 };
 use spfe_sim::scenario::Scenario;
 use std::collections::BTreeMap;
@@ -38,12 +39,12 @@ pub fn results() -> Results {
         results.links.push(made);
     }
     for flow in &scenario.flows {
-        let mut latency = Recorder::new();
+        let mut latency = LatencyRecorder::new();
         for _ in 0..500 {
             latency.record(2_000_000 + numbers.u64(..3000) * numbers.u64(..3000));
         }
-        let packets = Tally { packets: 500, bytes: 500_000 };
-        results.flows.push(Flow {
+        let packets = PacketTally { packets: 500, bytes: 500_000 };
+        results.flows.push(StreamResults {
             name: flow.name.clone(),
             from: flow.from.to_string(),
             to: flow.to.iter().map(ToString::to_string).collect(),
@@ -51,19 +52,23 @@ pub fn results() -> Results {
             route: flow.route.to_string(),
             offered: packets,
             sent: packets,
-            delivered: Tally { packets: 490, bytes: 490_000 },
-            truncated: Tally { packets: 1, bytes: 12 },
-            dropped: vec![Drop { place: "front".into(), reason: "Blocked".into(), packets: 3 }],
-            in_flight: Tally { packets: 6, bytes: 6000 },
+            delivered: PacketTally { packets: 490, bytes: 490_000 },
+            truncated: PacketTally { packets: 1, bytes: 12 },
+            dropped: vec![DropCount {
+                place: "front".into(),
+                reason: "Blocked".into(),
+                packets: 3,
+            }],
+            in_flight: PacketTally { packets: 6, bytes: 6000 },
             goodput_bps: 1.234e9,
             series: (0..100).map(|step| 20_000 + step * 50 + numbers.u64(..9000)).collect(),
             latency: latency.histogram(),
         });
     }
     for rmap in &scenario.rmaps {
-        let mut latency = Recorder::new();
+        let mut latency = LatencyRecorder::new();
         (0..30).for_each(|_| latency.record(3_000_000 + numbers.u64(..900_000)));
-        results.rmaps.push(Rmap {
+        results.rmaps.push(RmapResults {
             name: rmap.name.clone(),
             from: rmap.from.to_string(),
             to: rmap.to.to_string(),
@@ -71,43 +76,43 @@ pub fn results() -> Results {
             succeeded: 29,
             failed: BTreeMap::from([("invalid key".into(), 1)]),
             latency: latency.histogram(),
-            ..Rmap::default()
+            ..RmapResults::default()
         });
     }
-    results.broadcasts.push(Broadcasts {
+    results.broadcasts.push(BroadcastResults {
         name: "time".into(),
         from: "processor:1".into(),
         sent: 30,
         received: 120,
-        ..Broadcasts::default()
+        ..BroadcastResults::default()
     });
     for router in &scenario.routers {
-        let drop = PortDrop { port: 1, vc: 1, reason: "Blocked".into(), packets: 3 };
-        results.routers.push(Router {
+        let drop = PortDropCount { port: 1, vc: 1, reason: "Blocked".into(), packets: 3 };
+        results.routers.push(RouterResults {
             name: router.name.clone(),
             counters: BTreeMap::from([("packets".into(), 800)]),
             drops: vec![drop],
         });
     }
     for node in &scenario.nodes {
-        results.nodes.push(Node { name: node.name.clone(), ..Node::default() });
+        results.nodes.push(NodeResults { name: node.name.clone(), ..NodeResults::default() });
     }
     for fault in &scenario.faults {
-        results.faults.push(Fault { name: fault.name.clone(), times: 1 });
+        results.faults.push(FaultResults { name: fault.name.clone(), times: 1 });
     }
     for at in 0..60_u64 {
         let at_ps = 500_000_000 + at * 40_000_000;
-        let event = |after: u64, end, kind, text: &str| Event {
+        let event = |after: u64, end, kind, text: &str| RecordedEvent {
             at_ps: at_ps + after,
             link: Some(1),
             end,
             kind,
             text: text.into(),
         };
-        results.events.push(event(0, 0, EventKind::Fault, "bit error on lane 0"));
-        results.events.push(event(30_000, 1, EventKind::Error, "CRC-16 error"));
-        results.events.push(event(900_000, 0, EventKind::Retry, "NACK received"));
-        results.events.push(event(1_900_000, 1, EventKind::Recovered, "after 1.87 us"));
+        results.events.push(event(0, 0, RecordedEventKind::Fault, "bit error on lane 0"));
+        results.events.push(event(30_000, 1, RecordedEventKind::Error, "CRC-16 error"));
+        results.events.push(event(900_000, 0, RecordedEventKind::Retry, "NACK received"));
+        results.events.push(event(1_900_000, 1, RecordedEventKind::Recovered, "after 1.87 us"));
     }
     results
 }
@@ -115,25 +120,25 @@ pub fn results() -> Results {
 fn made_link(
     numbers: &mut Rng,
     index: usize,
-    link: &spfe_sim::scenario::Link,
+    link: &spfe_sim::scenario::ScenarioLink,
     step_ps: u64,
     duration_ps: u64,
-) -> Link {
+) -> LinkResults {
     let lanes = u32::from(link.lanes());
     let capacity_words = f64::from(lanes) * step_ps as f64 / 6400.0;
     let direction = |numbers: &mut Rng| {
-        let channels: Vec<Channel> = (0..4)
+        let channels: Vec<ChannelResults> = (0..4)
             .filter(|vc| (index + vc).is_multiple_of(2))
             .map(|vc| {
                 let most = (capacity_words * 0.45) as u64;
                 let series: Vec<u64> =
                     (0..100).map(|_| most / 2 + numbers.u64(..most / 2)).collect();
-                Channel { vc: vc as u32, words: series.iter().sum(), series }
+                ChannelResults { vc: vc as u32, words: series.iter().sum(), series }
             })
             .collect();
         let data_words = channels.iter().map(|channel| channel.words).sum();
         let utilisation = data_words as f64 / (capacity_words * 100.0);
-        Direction { capacity_words, channels, data_words, utilisation }
+        DirectionResults { capacity_words, channels, data_words, utilisation }
     };
     let states = |end: u64| {
         let mut all = Vec::new();
@@ -152,11 +157,11 @@ fn made_link(
         }
         all
     };
-    let mut recovery = Recorder::new();
+    let mut recovery = LatencyRecorder::new();
     if index == 1 {
         (0..60).for_each(|_| recovery.record(1_500_000 + numbers.u64(..900_000)));
     }
-    Link {
+    LinkResults {
         name: link.name.clone(),
         kind: "spacefibre".into(),
         ends: link.ends.clone().map(|place| place.to_string()),
@@ -170,6 +175,6 @@ fn made_link(
         ],
         lane_states: [states(0), states(1_000_000)],
         recovery_after_error: recovery.histogram(),
-        ..Link::default()
+        ..LinkResults::default()
     }
 }

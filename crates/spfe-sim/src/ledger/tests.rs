@@ -13,8 +13,8 @@ fn ledger() -> (Ledger, usize) {
     (ledger, track)
 }
 
-fn header(number: u32) -> Header {
-    Header { target: 254, flow: 0, number, bytes: 100 }
+fn header(number: u32) -> PacketHeader {
+    PacketHeader { target: 254, flow: 0, number, bytes: 100 }
 }
 
 fn whole(number: u32) -> Arrived {
@@ -44,7 +44,7 @@ fn packets_that_come_as_they_went_are_well() {
     for number in 0..99 {
         let verdict = ledger.arrive(1, 5000, &whole(number));
         let latency_ps = 5000 - u64::from(number) * 10;
-        let expected = Verdict::Delivered { track, number: number.into(), latency_ps };
+        let expected = PacketVerdict::Delivered { track, number: number.into(), latency_ps };
         assert_eq!(verdict, expected);
     }
     ledger.finish(6000, false);
@@ -60,7 +60,7 @@ fn loss_is_found_when_the_next_comes() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 3);
     ledger.arrive(1, 50, &whole(0));
-    assert!(matches!(ledger.arrive(1, 60, &whole(2)), Verdict::Delivered { .. }));
+    assert!(matches!(ledger.arrive(1, 60, &whole(2)), PacketVerdict::Delivered { .. }));
     assert_eq!(violation(&ledger), "telemetry: packet 1 is lost, for no reason");
 }
 
@@ -80,7 +80,7 @@ fn duplication_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 2);
     ledger.arrive(1, 50, &whole(0));
-    assert_eq!(ledger.arrive(1, 60, &whole(0)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 60, &whole(0)), PacketVerdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 came twice");
 }
 
@@ -101,16 +101,16 @@ fn several_ways_may_change_the_order_but_lose_nothing() {
     let track = ledger.add_track(flow, 1, RouteElements::default(), false);
     send(&mut ledger, 4);
     let arrived = |number| Arrived::Traffic {
-        header: Header { target: 40, ..header(number) },
+        header: PacketHeader { target: 40, ..header(number) },
         bytes: 100,
         altered: None,
         end: PacketEnd::Eop,
     };
     for number in [1, 0, 3] {
-        assert!(matches!(ledger.arrive(1, 99, &arrived(number)), Verdict::Delivered { .. }));
+        assert!(matches!(ledger.arrive(1, 99, &arrived(number)), PacketVerdict::Delivered { .. }));
     }
     assert_eq!(ledger.totals(track).in_flight, 1);
-    assert_eq!(ledger.arrive(1, 99, &arrived(3)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 99, &arrived(3)), PacketVerdict::Bad);
     ledger.finish(100, true);
     assert_eq!(ledger.violation_count(), 2);
 }
@@ -121,7 +121,7 @@ fn alteration_is_found() {
     send(&mut ledger, 1);
     let arrived =
         Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 is altered at byte 44");
 }
 
@@ -129,29 +129,29 @@ fn alteration_is_found() {
 fn another_address_is_an_alteration() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    let header = Header { target: 253, ..header(0) };
+    let header = PacketHeader { target: 253, ..header(0) };
     let arrived = Arrived::Traffic { header, bytes: 100, altered: None, end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
 }
 
 #[test]
 fn misdelivery_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    assert_eq!(ledger.arrive(2, 50, &whole(0)), Verdict::Bad);
+    assert_eq!(ledger.arrive(2, 50, &whole(0)), PacketVerdict::Bad);
     assert!(violation(&ledger).contains("packet 0 came here, where it was not for"));
 }
 
 #[test]
 fn what_nobody_sent_is_found() {
     let (mut ledger, _) = ledger();
-    assert_eq!(ledger.arrive(1, 50, &whole(0)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &whole(0)), PacketVerdict::Bad);
     let other = Arrived::Other { bytes: vec![1, 2, 3], end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &other), Verdict::Bad);
-    let unknown = Header { flow: 9, ..header(0) };
+    assert_eq!(ledger.arrive(1, 50, &other), PacketVerdict::Bad);
+    let unknown = PacketHeader { flow: 9, ..header(0) };
     let unknown =
         Arrived::Traffic { header: unknown, bytes: 100, altered: None, end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &unknown), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &unknown), PacketVerdict::Bad);
     assert_eq!(ledger.violation_count(), 3);
 }
 
@@ -161,7 +161,7 @@ fn silent_truncation_is_found() {
     send(&mut ledger, 1);
     let arrived =
         Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes and no EEP");
 }
 
@@ -170,7 +170,7 @@ fn an_eep_needs_a_reason() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     ledger.link_event(Cause::LinkReset(4));
-    assert_eq!(ledger.arrive(1, 50, &cut(0)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &cut(0)), PacketVerdict::Bad);
     assert!(violation(&ledger).ends_with("has 40 of 100 bytes and an EEP, for no reason"));
 }
 
@@ -181,8 +181,8 @@ fn a_link_reset_excuses_what_is_under_way_and_no_more() {
     ledger.link_event(Cause::LinkReset(7));
     ledger.begin(0, 40, 100);
     ledger.begin(0, 50, 100);
-    assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
-    assert!(matches!(ledger.arrive(1, 70, &whole(2)), Verdict::Delivered { .. }));
+    assert_eq!(ledger.arrive(1, 60, &cut(0)), PacketVerdict::Cut);
+    assert!(matches!(ledger.arrive(1, 70, &whole(2)), PacketVerdict::Delivered { .. }));
     let totals = ledger.totals(track);
     assert_eq!((totals.cut, totals.lost, totals.delivered), (1, 1, 1));
     assert_eq!(totals.causes.get(&Cause::LinkReset(7)), Some(&[1, 1]));
@@ -199,10 +199,10 @@ fn a_reset_excuses_no_alteration_and_no_silent_truncation() {
     ledger.link_event(Cause::LinkReset(3));
     let short =
         Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &short), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &short), PacketVerdict::Bad);
     let arrived =
         Arrived::Traffic { header: header(1), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_fault_on_a_link_without_crc_may_alter() {
     ledger.link_event(Cause::Fault(3));
     let arrived =
         Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
-    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Cut);
+    assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Cut);
     assert_eq!((ledger.totals(track).lost, ledger.violation_count()), (1, 0));
 }
 
@@ -225,7 +225,7 @@ fn a_router_says_which_packet_it_threw_away() {
     ledger.arrive(1, 50, &whole(2));
     let totals = ledger.totals(track);
     assert_eq!((totals.lost, totals.in_flight, ledger.violation_count()), (1, 0, 0));
-    assert_eq!(ledger.arrive(1, 60, &whole(1)), Verdict::Bad, "it was thrown away");
+    assert_eq!(ledger.arrive(1, 60, &whole(1)), PacketVerdict::Bad, "it was thrown away");
 }
 
 #[test]
@@ -233,13 +233,13 @@ fn a_packet_time_out_excuses_one_packet() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 2);
     ledger.dropped(15, INPUT, DiscardReason::Timeout, None);
-    assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
-    assert_eq!(ledger.arrive(1, 60, &cut(1)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 60, &cut(0)), PacketVerdict::Cut);
+    assert_eq!(ledger.arrive(1, 60, &cut(1)), PacketVerdict::Bad);
     assert_eq!(ledger.totals(track).cut, 1);
     // One before its time excuses nothing.
     ledger.begin(0, 100, 100);
     ledger.dropped(99, INPUT, DiscardReason::Timeout, None);
-    assert_eq!(ledger.arrive(1, 110, &cut(2)), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 110, &cut(2)), PacketVerdict::Bad);
     assert_eq!(ledger.violation_count(), 2);
 }
 
@@ -248,9 +248,9 @@ fn remains_without_a_header_need_a_reason_too() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let runt = Arrived::Other { bytes: vec![254], end: PacketEnd::Eep };
-    assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Bad);
+    assert_eq!(ledger.arrive(1, 50, &runt), PacketVerdict::Bad);
     ledger.link_event(Cause::LinkReset(3));
-    assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Cut);
+    assert_eq!(ledger.arrive(1, 50, &runt), PacketVerdict::Cut);
     assert_eq!(ledger.violation_count(), 1);
 }
 
@@ -263,7 +263,7 @@ fn a_multicast_comes_once_to_each() {
         ledger.add_track(flow, 2, RouteElements { links: vec![], inputs: vec![INPUT] }, true);
     send(&mut ledger, 2);
     for node in [1, 2] {
-        assert!(matches!(ledger.arrive(node, 9, &whole(0)), Verdict::Delivered { .. }));
+        assert!(matches!(ledger.arrive(node, 9, &whole(0)), PacketVerdict::Delivered { .. }));
     }
     ledger.dropped(9, INPUT, DiscardReason::Blocked, Some(header(1)));
     ledger.arrive(1, 9, &whole(1));

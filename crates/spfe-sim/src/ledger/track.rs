@@ -34,7 +34,7 @@ pub struct Totals<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct TrackEntry {
     start: Ps,
     bytes: u32,
     /// Delivered, or gone.
@@ -61,7 +61,7 @@ pub(super) struct Track {
     foreign: bool,
     /// Number of the oldest outstanding packet, the first of the window.
     base: u64,
-    window: VecDeque<Entry>,
+    window: VecDeque<TrackEntry>,
     /// Bit N: packet `base - 1 - N` was delivered.
     history: u64,
     /// Packets with lower numbers than these may be gone.
@@ -110,7 +110,7 @@ impl Track {
             self.history = self.history << 1 | 1;
             return;
         }
-        self.window.push_back(Entry { start, bytes, ended: None });
+        self.window.push_back(TrackEntry { start, bytes, ended: None });
         self.in_flight += 1;
         self.in_flight_bytes += u64::from(bytes);
     }
@@ -133,9 +133,9 @@ impl Track {
         };
         match self.window.get(index as usize) {
             None => Lookup::Never,
-            Some(Entry { start, ended: None, .. }) => Lookup::Outstanding(*start),
-            Some(Entry { ended: Some(true), .. }) => Lookup::Delivered,
-            Some(Entry { ended: Some(false), .. }) => Lookup::Gone,
+            Some(TrackEntry { start, ended: None, .. }) => Lookup::Outstanding(*start),
+            Some(TrackEntry { ended: Some(true), .. }) => Lookup::Delivered,
+            Some(TrackEntry { ended: Some(false), .. }) => Lookup::Gone,
         }
     }
 
@@ -217,7 +217,7 @@ impl Track {
             self.in_flight -= 1;
             self.in_flight_bytes -= u64::from(entry.bytes);
         }
-        while let Some(Entry { ended: Some(delivered), .. }) = self.window.front() {
+        while let Some(TrackEntry { ended: Some(delivered), .. }) = self.window.front() {
             self.history = self.history << 1 | u64::from(*delivered);
             self.window.pop_front();
             self.base += 1;

@@ -1,9 +1,9 @@
 //! Messages in a router.
 
-use super::{Message, give, take};
-use crate::link::{Link, Side};
-use crate::scenario::{Router, Scenario};
-use crate::tap::Tap;
+use super::{NumberedMessage, give, take};
+use crate::link::{Side, SimulatedLink};
+use crate::scenario::{Scenario, ScenarioRouter};
+use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::network::bits_of;
@@ -18,7 +18,7 @@ const HELD: usize = 16;
 
 /// Which broadcast messages are time-codes: channel and B_TYPE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct TimeCodeChannel {
     /// Channel.
     pub channel: u8,
     /// B_TYPE.
@@ -31,7 +31,7 @@ pub struct Relay {
     codes: CodeSwitch,
     /// Between the two; only time-codes pass.
     bridge: Bridge,
-    clock: Option<Clock>,
+    clock: Option<TimeCodeChannel>,
     /// Link and end of each port.
     ports: BTreeMap<usize, (usize, Side)>,
     spacewire: u32,
@@ -43,9 +43,9 @@ impl Relay {
     /// For a router with some ports.
     pub fn new(
         scenario: &Scenario,
-        router: &Router,
+        router: &ScenarioRouter,
         ports: impl Iterator<Item = (u8, usize, Side)>,
-        clock: Option<Clock>,
+        clock: Option<TimeCodeChannel>,
     ) -> Self {
         let ports: BTreeMap<_, _> =
             ports.map(|(port, link, side)| (usize::from(port), (link, side))).collect();
@@ -58,7 +58,7 @@ impl Relay {
         }
         let rule = router.broadcast_copies.into();
         let timeout_ns = router.broadcast_timeout.0 / 1000;
-        let mapping = |of: Clock| CodeMapping {
+        let mapping = |of: TimeCodeChannel| CodeMapping {
             channel: of.channel,
             kind: of.b_type,
             kind_mask: 0xff,
@@ -86,9 +86,9 @@ impl Relay {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn Link>],
-        tap: &mut Tap<'_>,
-        mut heard: impl FnMut(&Message),
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
+        mut heard: impl FnMut(&NumberedMessage),
     ) -> bool {
         let mut any = self.hand_on_held(now, links, tap);
         let ports: Vec<_> = self.ports.iter().map(|(port, end)| (*port, *end)).collect();
@@ -108,13 +108,13 @@ impl Relay {
         &mut self,
         now: Ps,
         port: usize,
-        message: Message,
-        links: &mut [Box<dyn Link>],
-        tap: &mut Tap<'_>,
+        message: NumberedMessage,
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
     ) -> bool {
         let (ns, from) = (now / 1000, port as u8);
         match message {
-            Message::Broadcast(message) => {
+            NumberedMessage::Broadcast(message) => {
                 let copies = self.broadcast.counters().copies;
                 let out = self.broadcast.receive(ns, from, message.channel);
                 if self.broadcast.counters().copies != copies {
@@ -131,7 +131,7 @@ impl Relay {
                 }
                 true
             }
-            Message::Code(code) => {
+            NumberedMessage::Code(code) => {
                 let before = self.codes.time();
                 let out = self.codes.receive(ns, from, code);
                 self.spread_code(now, out, code, links, tap);
@@ -153,8 +153,8 @@ impl Relay {
         now: Ps,
         out: u32,
         message: LinkBroadcast,
-        links: &mut [Box<dyn Link>],
-        tap: &mut Tap<'_>,
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
             let Some(end) = self.ports.get(&port) else { continue };
@@ -162,7 +162,7 @@ impl Relay {
             let at_once = held.is_empty()
                 && links.get_mut(end.0).is_some_and(|link| link.end(end.1).broadcasts_at_once());
             let message = LinkBroadcast { delayed: message.delayed || !at_once, ..message };
-            if held.is_empty() && give(now, links, *end, Message::Broadcast(message), tap) {
+            if held.is_empty() && give(now, links, *end, NumberedMessage::Broadcast(message), tap) {
                 continue;
             }
             if held.len() < HELD {
@@ -178,22 +178,27 @@ impl Relay {
         now: Ps,
         out: u32,
         code: BroadcastCode,
-        links: &mut [Box<dyn Link>],
-        tap: &mut Tap<'_>,
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
             if let Some(end) = self.ports.get(&port) {
-                give(now, links, *end, Message::Code(code), tap);
+                give(now, links, *end, NumberedMessage::Code(code), tap);
             }
         }
     }
 
-    fn hand_on_held(&mut self, now: Ps, links: &mut [Box<dyn Link>], tap: &mut Tap<'_>) -> bool {
+    fn hand_on_held(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
+    ) -> bool {
         let mut any = false;
         for (port, held) in &mut self.held {
             let Some(end) = self.ports.get(port) else { continue };
             while let Some(message) = held.front() {
-                if !give(now, links, *end, Message::Broadcast(*message), tap) {
+                if !give(now, links, *end, NumberedMessage::Broadcast(*message), tap) {
                     break;
                 }
                 held.pop_front();

@@ -1,11 +1,11 @@
 //! Sources of messages, and what of them comes.
 
-use super::Message;
+use super::NumberedMessage;
 use crate::ledger::Ledger;
 use crate::link::Side;
-use crate::results::{self, Recorder};
+use crate::results::{self, LatencyRecorder};
 use crate::rng;
-use crate::scenario::Place;
+use crate::scenario::PortName;
 use crate::time::Ps;
 use fastrand::Rng;
 use spfe_link::datalink::LinkBroadcast;
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 
 /// What a sender has to send.
 #[derive(Clone, Copy, Debug)]
-pub enum Due {
+pub enum DueMessage {
     /// A message.
-    Message(Message),
+    Message(NumberedMessage),
     /// A time-code that a fault keeps it from sending.
     Lost(BroadcastCode),
 }
@@ -28,7 +28,7 @@ const REMEMBERED: usize = 1024;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageSource {
     /// Messages with a number.
     Numbered,
     /// Time-codes.
@@ -40,9 +40,9 @@ pub enum Kind {
 /// A source of messages.
 pub struct Sender {
     name: String,
-    from: Place,
+    from: PortName,
     /// What it sends.
-    pub kind: Kind,
+    pub kind: MessageSource,
     channel: u8,
     b_type: u8,
     /// Its link, and the end it sends from.
@@ -69,17 +69,17 @@ pub struct Sender {
     received: u64,
     late: u64,
     delayed: u64,
-    latency: Recorder,
+    latency: LatencyRecorder,
 }
 
 /// How a source of messages is made.
-pub struct Settings<'a> {
+pub struct SenderSettings<'a> {
     /// Name.
     pub name: &'a str,
     /// Place that sends.
-    pub from: &'a Place,
+    pub from: &'a PortName,
     /// What is sent.
-    pub kind: Kind,
+    pub kind: MessageSource,
     /// Broadcast channel.
     pub channel: u8,
     /// B_TYPE.
@@ -102,7 +102,7 @@ pub struct Settings<'a> {
 
 impl Sender {
     /// A source, and the number of nodes.
-    pub fn new(settings: &Settings<'_>, seed: u64, nodes: usize) -> Self {
+    pub fn new(settings: &SenderSettings<'_>, seed: u64, nodes: usize) -> Self {
         let mut rng = rng::stream(seed, &format!("messages {}", settings.name));
         Self {
             name: settings.name.into(),
@@ -129,7 +129,7 @@ impl Sender {
             received: 0,
             late: 0,
             delayed: 0,
-            latency: Recorder::new(),
+            latency: LatencyRecorder::new(),
         }
     }
 
@@ -140,7 +140,7 @@ impl Sender {
     }
 
     /// What is due.
-    pub fn poll(&mut self, now: Ps) -> Option<Due> {
+    pub fn poll(&mut self, now: Ps) -> Option<DueMessage> {
         self.next_ps().filter(|next| *next <= now)?;
         self.next_ps = self.next_ps.map(|next| next.saturating_add(self.period_ps));
         self.late_ps = rng::below(&mut self.rng, self.jitter_ps);
@@ -151,46 +151,48 @@ impl Sender {
         let number = self.number;
         self.number += 1;
         let code = match self.kind {
-            Kind::TimeCodes => self.register.tick(),
+            MessageSource::TimeCodes => self.register.tick(),
             _ => BroadcastCode::time(0),
         };
         if self.silent {
-            return Some(Due::Lost(code));
+            return Some(DueMessage::Lost(code));
         }
         if self.times.len() == REMEMBERED {
             self.times.pop_front();
         }
         self.times.push_back((self.mark(number, code), now));
         if self.spacewire {
-            return Some(Due::Message(Message::Code(code)));
+            return Some(DueMessage::Message(NumberedMessage::Code(code)));
         }
         let data = match self.kind {
-            Kind::Numbered => number.to_be_bytes(),
-            Kind::TimeCodes => [code.0, 0, 0, 0, 0, 0, 0, 0],
-            Kind::Slots(slots) => [(number % u64::from(slots.max(1))) as u8, 0, 0, 0, 0, 0, 0, 0],
+            MessageSource::Numbered => number.to_be_bytes(),
+            MessageSource::TimeCodes => [code.0, 0, 0, 0, 0, 0, 0, 0],
+            MessageSource::Slots(slots) => {
+                [(number % u64::from(slots.max(1))) as u8, 0, 0, 0, 0, 0, 0, 0]
+            }
         };
         let (channel, kind) = (self.channel, self.b_type);
         let message = LinkBroadcast { channel, kind, data, late: false, delayed: false };
-        Some(Due::Message(Message::Broadcast(message)))
+        Some(DueMessage::Message(NumberedMessage::Broadcast(message)))
     }
 
     /// What tells one message from the next.
     fn mark(&self, number: u64, code: BroadcastCode) -> u64 {
         match self.kind {
-            Kind::Numbered => number,
-            Kind::TimeCodes => code.0.into(),
-            Kind::Slots(slots) => number % u64::from(slots.max(1)),
+            MessageSource::Numbered => number,
+            MessageSource::TimeCodes => code.0.into(),
+            MessageSource::Slots(slots) => number % u64::from(slots.max(1)),
         }
     }
 
     /// Whether it sends the numbers of time-slots.
     pub const fn is_schedule(&self) -> bool {
-        matches!(self.kind, Kind::Slots(_))
+        matches!(self.kind, MessageSource::Slots(_))
     }
 
     /// Whether it is the time-code master at a place.
-    pub fn is_master(&self, place: &Place) -> bool {
-        self.kind == Kind::TimeCodes && self.from == *place
+    pub fn is_master(&self, place: &PortName) -> bool {
+        self.kind == MessageSource::TimeCodes && self.from == *place
     }
 
     /// The link took it, or not.
@@ -203,17 +205,19 @@ impl Sender {
     }
 
     /// Whether a message is one of these; then what tells it from the others.
-    pub fn recognise(&self, message: &Message) -> Option<u64> {
+    pub fn recognise(&self, message: &NumberedMessage) -> Option<u64> {
         match message {
-            Message::Code(code) if self.kind == Kind::TimeCodes => match code.meaning() {
-                CodeMeaning::Time(value) => Some(value.into()),
-                _ => None,
-            },
-            Message::Broadcast(message)
+            NumberedMessage::Code(code) if self.kind == MessageSource::TimeCodes => {
+                match code.meaning() {
+                    CodeMeaning::Time(value) => Some(value.into()),
+                    _ => None,
+                }
+            }
+            NumberedMessage::Broadcast(message)
                 if message.channel == self.channel && message.kind == self.b_type =>
             {
                 match self.kind {
-                    Kind::Numbered => Some(u64::from_be_bytes(message.data)),
+                    MessageSource::Numbered => Some(u64::from_be_bytes(message.data)),
                     _ => Some(message.data[0].into()),
                 }
             }
@@ -227,15 +231,15 @@ impl Sender {
         now: Ps,
         node: usize,
         mark: u64,
-        message: &Message,
+        message: &NumberedMessage,
         ledger: &mut Ledger,
     ) {
         let Some((last, register)) = self.seen.get_mut(node) else { return };
-        if self.kind == Kind::TimeCodes && !register.receive(mark as u8) {
+        if self.kind == MessageSource::TimeCodes && !register.receive(mark as u8) {
             // Not the next: the node does not tell its host.
             return;
         }
-        if self.kind == Kind::Numbered {
+        if self.kind == MessageSource::Numbered {
             if last.is_some_and(|last| mark <= last) {
                 let text = format!("{}: message {mark} came to node {node} twice", self.name);
                 ledger.violation(now, text);
@@ -247,7 +251,7 @@ impl Sender {
             *last = Some(mark);
         }
         self.received += 1;
-        if let Message::Broadcast(message) = message {
+        if let NumberedMessage::Broadcast(message) = message {
             self.late += u64::from(message.late);
             self.delayed += u64::from(message.delayed);
         }
@@ -258,8 +262,8 @@ impl Sender {
     }
 
     /// What goes into the results.
-    pub fn results(&self) -> results::Broadcasts {
-        results::Broadcasts {
+    pub fn results(&self) -> results::BroadcastResults {
+        results::BroadcastResults {
             name: self.name.clone(),
             from: self.from.to_string(),
             sent: self.sent,

@@ -1,6 +1,6 @@
 //! What arrives, put together and checked.
 
-use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, Header};
+use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, PacketHeader};
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
@@ -14,7 +14,7 @@ pub enum Arrived {
     /// One of the traffic.
     Traffic {
         /// Which.
-        header: Header,
+        header: PacketHeader,
         /// Bytes that came.
         bytes: u64,
         /// The first byte that is not what it should be.
@@ -32,16 +32,16 @@ pub enum Arrived {
 }
 
 #[derive(Clone, Debug)]
-enum Phase {
+enum CheckPhase {
     Header,
-    Body { header: Header, body: Body },
+    Body { header: PacketHeader, body: Body },
     Other,
 }
 
 /// The receiving side of a virtual channel.
 #[derive(Clone, Debug)]
-pub struct Checker {
-    phase: Phase,
+pub struct PacketChecker {
+    phase: CheckPhase,
     /// Cells that are complete.
     cell: u32,
     /// Cells that the body has, as far as they are whole.
@@ -55,17 +55,17 @@ pub struct Checker {
     other: Vec<u8>,
 }
 
-impl Default for Checker {
+impl Default for PacketChecker {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Checker {
+impl PacketChecker {
     /// Between packets.
     pub const fn new() -> Self {
         Self {
-            phase: Phase::Header,
+            phase: CheckPhase::Header,
             cell: 0,
             last_cell: 0,
             header: [0; HEADER_CELLS as usize],
@@ -85,7 +85,7 @@ impl Checker {
     pub fn take(&mut self, words: &[Word]) -> (usize, Option<Arrived>) {
         let mut index = 0;
         while let Some(&word) = words.get(index) {
-            if let Phase::Body { body, .. } = self.phase {
+            if let CheckPhase::Body { body, .. } = self.phase {
                 index += self.take_body(body, words.get(index..).unwrap_or(&[]));
                 if index == words.len() {
                     break;
@@ -135,7 +135,7 @@ impl Checker {
     }
 
     fn take_byte(&mut self, byte: u8) {
-        if matches!(self.phase, Phase::Other) {
+        if matches!(self.phase, CheckPhase::Other) {
             if self.other.len() < KEPT {
                 self.other.push(byte);
             }
@@ -160,7 +160,7 @@ impl Checker {
             }
             return;
         }
-        if let Phase::Body { body, .. } = self.phase
+        if let CheckPhase::Body { body, .. } = self.phase
             && self.altered.is_none()
             && (cell >= self.last_cell || value != body.cell(cell - HEADER_CELLS))
         {
@@ -170,15 +170,15 @@ impl Checker {
 
     /// The header is there.
     fn open(&mut self) {
-        match Header::parse(self.header) {
+        match PacketHeader::parse(self.header) {
             Some(header) => {
                 self.last_cell = header.bytes / CELL;
-                self.phase = Phase::Body { header, body: Body::of(header) };
+                self.phase = CheckPhase::Body { header, body: Body::of(header) };
             }
             None => {
                 self.other.clear();
                 self.other.extend(self.header.iter().flat_map(|cell| cell.to_le_bytes()));
-                self.phase = Phase::Other;
+                self.phase = CheckPhase::Other;
             }
         }
     }
@@ -188,7 +188,7 @@ impl Checker {
         let held = self.held.to_le_bytes();
         let held = held.get(..self.held_bytes as usize).unwrap_or(&[]);
         let arrived = match self.phase {
-            Phase::Body { header, body } => {
+            CheckPhase::Body { header, body } => {
                 let bytes = u64::from(self.cell) * u64::from(CELL) + held.len() as u64;
                 let expected = body.cell(self.cell.saturating_sub(HEADER_CELLS)).to_le_bytes();
                 let wrong = !expected.starts_with(held) || bytes > u64::from(header.bytes);
@@ -196,13 +196,13 @@ impl Checker {
                 let altered = self.altered.or((wrong && !held.is_empty()).then_some(at));
                 Arrived::Traffic { header, bytes, altered, end }
             }
-            Phase::Header => {
+            CheckPhase::Header => {
                 let cells = self.header.get(..self.cell as usize).unwrap_or(&[]);
                 let mut bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
                 bytes.extend(held);
                 Arrived::Other { bytes, end }
             }
-            Phase::Other => Arrived::Other { bytes: std::mem::take(&mut self.other), end },
+            CheckPhase::Other => Arrived::Other { bytes: std::mem::take(&mut self.other), end },
         };
         *self = Self::new();
         arrived

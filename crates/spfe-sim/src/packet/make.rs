@@ -1,6 +1,6 @@
 //! Words of a packet, made when they are needed.
 
-use super::{Body, CELL, HEADER_CELLS, Header};
+use super::{Body, CELL, HEADER_CELLS, PacketHeader};
 use spfe_link::Word;
 use spfe_link::word::k;
 
@@ -12,7 +12,7 @@ enum Cargo {
 
 /// A packet that is being handed in.
 #[derive(Clone, Debug)]
-pub struct Maker {
+pub struct PacketMaker {
     path: Vec<u8>,
     path_done: usize,
     cargo: Cargo,
@@ -26,9 +26,9 @@ pub struct Maker {
     ended: bool,
 }
 
-impl Maker {
+impl PacketMaker {
     /// A packet of the traffic behind the bytes of its path.
-    pub fn traffic(path: &[u8], header: Header) -> Self {
+    pub fn traffic(path: &[u8], header: PacketHeader) -> Self {
         let cargo = Cargo::Traffic { header: header.cells(), body: Body::of(header) };
         Self::new(path, cargo, header.bytes)
     }

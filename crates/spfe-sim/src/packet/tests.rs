@@ -5,9 +5,9 @@ use spfe_link::network::PacketUnit;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
 
-const HEADER: Header = Header { target: 254, flow: 0x1234, number: 77, bytes: 0 };
+const HEADER: PacketHeader = PacketHeader { target: 254, flow: 0x1234, number: 77, bytes: 0 };
 
-fn words(mut maker: Maker, step: usize) -> Vec<Word> {
+fn words(mut maker: PacketMaker, step: usize) -> Vec<Word> {
     let mut all = Vec::new();
     while !maker.is_done() {
         let mut some = vec![Word::default(); step];
@@ -18,7 +18,7 @@ fn words(mut maker: Maker, step: usize) -> Vec<Word> {
 }
 
 fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
-    let (mut checker, mut all) = (Checker::new(), Vec::new());
+    let (mut checker, mut all) = (PacketChecker::new(), Vec::new());
     for mut chunk in words.chunks(step) {
         while !chunk.is_empty() {
             let (taken, arrived) = checker.take(chunk);
@@ -30,7 +30,7 @@ fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
     all
 }
 
-fn good(header: Header) -> Arrived {
+fn good(header: PacketHeader) -> Arrived {
     Arrived::Traffic { header, bytes: header.bytes.into(), altered: None, end: PacketEnd::Eop }
 }
 
@@ -50,10 +50,10 @@ fn repacked(words: &[Word]) -> Vec<Word> {
 #[test]
 fn what_is_made_passes_whatever_the_lengths() {
     for bytes in (HEADER_BYTES..60).chain([1000, 1001, 65_536]) {
-        let header = Header { bytes, ..HEADER };
+        let header = PacketHeader { bytes, ..HEADER };
         for path in 0..9u8 {
             let path: Vec<u8> = (1..=path).collect();
-            let mut sent = words(Maker::traffic(&path, header), 7);
+            let mut sent = words(PacketMaker::traffic(&path, header), 7);
             assert_eq!(sent.len(), (path.len() + bytes as usize) / 4 + 1);
             // Routers take the path off.
             for _ in &path {
@@ -73,7 +73,7 @@ fn what_is_made_passes_whatever_the_lengths() {
 fn other_packets_keep_their_bytes() {
     for length in [0, 1, 3, 11, 12, 13, 500] {
         let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
-        let sent = words(Maker::bytes(bytes.clone()), 3);
+        let sent = words(PacketMaker::bytes(bytes.clone()), 3);
         assert_eq!(receive(&sent, 2), [Arrived::Other { bytes, end: PacketEnd::Eop }]);
     }
 }
@@ -82,8 +82,8 @@ fn other_packets_keep_their_bytes() {
 fn each_altered_byte_is_found() {
     let mut rng = Rng::with_seed(3);
     for _ in 0..500 {
-        let header = Header { bytes: rng.u64(13..=300) as u32, ..HEADER };
-        let mut sent = words(Maker::traffic(&[], header), 64);
+        let header = PacketHeader { bytes: rng.u64(13..=300) as u32, ..HEADER };
+        let mut sent = words(PacketMaker::traffic(&[], header), 64);
         let byte = rng.u64(12..=u64::from(header.bytes) - 1);
         sent[byte as usize / 4].bits ^= 1 << (8 * (byte % 4) + rng.u64(..8));
         let arrived = receive(&sent, 9);
@@ -96,8 +96,8 @@ fn each_altered_byte_is_found() {
 
 #[test]
 fn short_long_and_cut_packets_are_told() {
-    let header = Header { bytes: 40, ..HEADER };
-    let sent = words(Maker::traffic(&[], header), 64);
+    let header = PacketHeader { bytes: 40, ..HEADER };
+    let sent = words(PacketMaker::traffic(&[], header), 64);
     let short = [&sent[..5], &sent[10..]].concat();
     let traffic = |bytes, altered, end| Arrived::Traffic { header, bytes, altered, end };
     assert_eq!(receive(&short, 4), [traffic(20, None, PacketEnd::Eop)]);

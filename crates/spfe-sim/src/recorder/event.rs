@@ -1,6 +1,6 @@
 //! Events of the simulation as events of a capture.
 
-use crate::fault::{Fault, Kind, Lasting, Target};
+use crate::fault::{FaultKind, FaultTarget, LastingFault, WireFault};
 use spfe_capture::{EventCode, LinkEvent};
 use spfe_link::control::ControlWord;
 use spfe_link::spacewire;
@@ -59,20 +59,24 @@ pub fn error(name: &'static str) -> LinkEvent<'static> {
 }
 
 /// A control word that a fault waited for: its name and symbol 1.
-fn control_word(target: Target) -> Option<(&'static str, u8)> {
+fn control_word(target: FaultTarget) -> Option<(&'static str, u8)> {
     let (seq, crc) = (0, 0);
     let (name, control) = match target {
-        Target::Ack => ("ACK", ControlWord::Ack { seq, crc }),
-        Target::Nack => ("NACK", ControlWord::Nack { seq, crc }),
-        Target::Retry => ("RETRY", ControlWord::Retry),
-        Target::Full => ("FULL", ControlWord::Full { seq, crc }),
-        Target::Fct => ("FCT", ControlWord::Fct { multiplier: 1, vc: 0, seq, crc }),
-        Target::Sdf => ("SDF", ControlWord::Sdf { vc: 0 }),
-        Target::Edf => ("EDF", ControlWord::Edf { seq, crc: 0 }),
-        Target::Sbf => ("SBF", ControlWord::Sbf { channel: 0, kind: 0 }),
-        Target::Ebf => ("EBF", ControlWord::Ebf { status: 0, seq, crc }),
-        Target::Sif => ("SIF", ControlWord::Sif { seq, crc }),
-        Target::Any | Target::Data | Target::Null | Target::EndMarker | Target::Code => {
+        FaultTarget::Ack => ("ACK", ControlWord::Ack { seq, crc }),
+        FaultTarget::Nack => ("NACK", ControlWord::Nack { seq, crc }),
+        FaultTarget::Retry => ("RETRY", ControlWord::Retry),
+        FaultTarget::Full => ("FULL", ControlWord::Full { seq, crc }),
+        FaultTarget::Fct => ("FCT", ControlWord::Fct { multiplier: 1, vc: 0, seq, crc }),
+        FaultTarget::Sdf => ("SDF", ControlWord::Sdf { vc: 0 }),
+        FaultTarget::Edf => ("EDF", ControlWord::Edf { seq, crc: 0 }),
+        FaultTarget::Sbf => ("SBF", ControlWord::Sbf { channel: 0, kind: 0 }),
+        FaultTarget::Ebf => ("EBF", ControlWord::Ebf { status: 0, seq, crc }),
+        FaultTarget::Sif => ("SIF", ControlWord::Sif { seq, crc }),
+        FaultTarget::Any
+        | FaultTarget::Data
+        | FaultTarget::Null
+        | FaultTarget::EndMarker
+        | FaultTarget::Code => {
             return None;
         }
     };
@@ -80,39 +84,39 @@ fn control_word(target: Target) -> Option<(&'static str, u8)> {
 }
 
 /// The event of a fault in words or wires. `swapped`: with it the pair is.
-pub fn fault(lane: u8, fault: &Fault, bit_ps: u32, swapped: bool) -> LinkEvent<'static> {
+pub fn fault(lane: u8, fault: &WireFault, bit_ps: u32, swapped: bool) -> LinkEvent<'static> {
     let word = control_word(fault.target);
     let (code, value) = match (fault.kind, word) {
-        (Kind::BitError, Some((_, symbol))) => (EventCode::FaultControlWord, symbol.into()),
+        (FaultKind::BitError, Some((_, symbol))) => (EventCode::FaultControlWord, symbol.into()),
         (kind, _) => of_kind(kind, bit_ps, swapped),
     };
     let text = word.map_or("", |(name, _)| name);
     LinkEvent { lane: Some(lane), ..LinkEvent::new(code, value) }.text(text)
 }
 
-fn of_kind(kind: Kind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
+fn of_kind(kind: FaultKind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
     match kind {
-        Kind::BitError => (EventCode::FaultBitError, 1),
-        Kind::Burst { bits } => (EventCode::FaultBurst, bits),
-        Kind::Cut { .. } => (EventCode::FaultLaneCut, 0),
-        Kind::PolaritySwap => (EventCode::FaultPolarity, swapped.into()),
-        Kind::Skew { bits } => (EventCode::FaultSkew, bits.wrapping_mul(bit_ps as i32) as u32),
-        Kind::Drop => (EventCode::FaultWordDropped, 1),
-        Kind::Duplicate => (EventCode::FaultWordDuplicated, 1),
-        Kind::Reorder => (EventCode::FaultWordReordered, 2),
+        FaultKind::BitError => (EventCode::FaultBitError, 1),
+        FaultKind::Burst { bits } => (EventCode::FaultBurst, bits),
+        FaultKind::Cut { .. } => (EventCode::FaultLaneCut, 0),
+        FaultKind::PolaritySwap => (EventCode::FaultPolarity, swapped.into()),
+        FaultKind::Skew { bits } => (EventCode::FaultSkew, bits.wrapping_mul(bit_ps as i32) as u32),
+        FaultKind::Drop => (EventCode::FaultWordDropped, 1),
+        FaultKind::Duplicate => (EventCode::FaultWordDuplicated, 1),
+        FaultKind::Reorder => (EventCode::FaultWordReordered, 2),
     }
 }
 
 /// The event of a fault that lasts, and whether it is of the sender.
-pub fn lasting(fault: &Lasting, begins: bool) -> (bool, LinkEvent<'static>) {
+pub fn lasting(fault: &LastingFault, begins: bool) -> (bool, LinkEvent<'static>) {
     let (code, vc) = match *fault {
-        Lasting::Babbling { channel } => (EventCode::FaultBabbling, Some(channel)),
-        Lasting::Blocked { channel } => (EventCode::FaultBlocked, channel),
-        Lasting::BitErrorRate { lane, rate } => {
+        LastingFault::Babbling { channel } => (EventCode::FaultBabbling, Some(channel)),
+        LastingFault::Blocked { channel } => (EventCode::FaultBlocked, channel),
+        LastingFault::BitErrorRate { lane, rate } => {
             let errors = if begins { (rate * 1e12).round() as u32 } else { 0 };
             return (true, LinkEvent { lane, ..LinkEvent::new(EventCode::FaultErrorRate, errors) });
         }
     };
-    let of_sender = matches!(fault, Lasting::Babbling { .. });
+    let of_sender = matches!(fault, LastingFault::Babbling { .. });
     (of_sender, LinkEvent { vc, ..LinkEvent::new(code, begins.into()) })
 }

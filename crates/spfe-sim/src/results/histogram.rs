@@ -43,20 +43,20 @@ pub struct Histogram {
 
 /// Records times.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub struct LatencyRecorder {
     /// None until the first time.
     hdr: Option<Box<Hdr<u64>>>,
     min: Ps,
     max: Ps,
 }
 
-impl Default for Recorder {
+impl Default for LatencyRecorder {
     fn default() -> Self {
         Self { hdr: None, min: Ps::MAX, max: 0 }
     }
 }
 
-impl Recorder {
+impl LatencyRecorder {
     /// Nothing recorded.
     pub fn new() -> Self {
         Self::default()
@@ -129,12 +129,12 @@ mod tests {
 
     #[test]
     fn nothing_recorded() {
-        assert_eq!(Recorder::new().histogram(), Histogram::default());
+        assert_eq!(LatencyRecorder::new().histogram(), Histogram::default());
     }
 
     #[test]
     fn percentiles_and_buckets() {
-        let mut recorder = Recorder::new();
+        let mut recorder = LatencyRecorder::new();
         (1..=1000).for_each(|us| recorder.record(us * 1_000_000));
         let histogram = recorder.histogram();
         let near = |value: u64, us: f64| (value as f64 / (us * 1e6) - 1.0).abs() < 0.002;
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn greater_times_than_are_told_apart_are_kept() {
-        let mut recorder = Recorder::new();
+        let mut recorder = LatencyRecorder::new();
         recorder.record(0);
         recorder.record(u64::MAX);
         let histogram = recorder.histogram();

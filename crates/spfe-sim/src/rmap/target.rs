@@ -41,14 +41,14 @@ impl Truth {
 
 /// A target with plain memory.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct SimulatedTarget {
     target: RmapTarget,
     memory: Vec<u8>,
     latency_ps: Ps,
     out: Vec<u8>,
 }
 
-impl Unit {
+impl SimulatedTarget {
     /// A target of so many bytes from address 0 on.
     pub fn new(bytes: usize, key: u8, address: u8, latency_ps: Ps) -> Self {
         let config = RmapTargetConfig {

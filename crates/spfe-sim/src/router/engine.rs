@@ -1,6 +1,6 @@
-//! Switches of some sizes behind one face.
+//! Switches of some sizes behind one port.
 
-use super::face::Exchange;
+use super::port::Exchange;
 use spfe_link::network::counters::SwitchPortCounters;
 use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
 use spfe_link::network::{NETWORKS, RoutingSwitch, RoutingTable};

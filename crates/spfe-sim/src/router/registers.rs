@@ -2,10 +2,10 @@
 //! (`docs/router-registers.md`).
 
 use super::Switch;
-use crate::configuration::Configuration;
-use crate::fault::Command;
-use crate::link::Link;
-use crate::packet::{Arrived, Checker, Maker};
+use crate::configuration::ConfigurationMemory;
+use crate::fault::EndCommand;
+use crate::link::SimulatedLink;
+use crate::packet::{Arrived, PacketChecker, PacketMaker};
 use crate::rmap::{Truth, execute};
 use crate::scenario::unit;
 use spfe_link::Word;
@@ -23,28 +23,28 @@ const ACCESS_BYTES: usize = 1 << 16;
 
 /// What is behind port 0.
 pub struct Port0 {
-    inlet: Checker,
+    inlet: PacketChecker,
     target: RmapTarget,
     out: Vec<u8>,
 }
 
 impl Port0 {
     /// With a target of a scenario.
-    pub fn new(settings: unit::Configuration) -> Self {
+    pub fn new(settings: unit::ConfigurationPort) -> Self {
         let config = RmapTargetConfig {
             key: Some(settings.key),
             logical_address: Some(settings.logical_address),
             check_all_writes: true,
             ..RmapTargetConfig::default()
         };
-        Self { inlet: Checker::new(), target: RmapTarget::new(config), out: Vec::new() }
+        Self { inlet: PacketChecker::new(), target: RmapTarget::new(config), out: Vec::new() }
     }
 
     /// Takes packets that came to port 0, and answers. True if any word came.
     pub fn exchange(
         &mut self,
         switch: &mut Switch,
-        links: &mut [Box<dyn Link>],
+        links: &mut [Box<dyn SimulatedLink>],
         truth: &mut Truth,
     ) -> bool {
         let words = switch.take_inner();
@@ -63,15 +63,15 @@ impl Port0 {
         packet: &[u8],
         end: PacketEnd,
         switch: &mut Switch,
-        links: &mut [Box<dyn Link>],
+        links: &mut [Box<dyn SimulatedLink>],
         truth: &mut Truth,
     ) {
         let mut registers = Registers { switch, links };
-        let mut memory = Configuration(&mut registers);
+        let mut memory = ConfigurationMemory(&mut registers);
         let room = (packet, ACCESS_BYTES);
         let reply = execute(&mut self.target, &mut memory, room, end, &mut self.out, truth);
         let Some(reply) = reply else { return };
-        let mut maker = Maker::bytes(reply);
+        let mut maker = PacketMaker::bytes(reply);
         let mut words = [Word::default(); 64];
         while !maker.is_done() {
             let count = maker.fill(&mut words);
@@ -93,21 +93,21 @@ impl Port0 {
 /// What the registers are made of.
 struct Registers<'a> {
     switch: &'a mut Switch,
-    links: &'a mut [Box<dyn Link>],
+    links: &'a mut [Box<dyn SimulatedLink>],
 }
 
 impl Registers<'_> {
     fn qos(&mut self, port: usize, vc: usize) -> Option<qos::QosParameters> {
-        let (link, side) = self.switch.faces.get(port)?.link?;
+        let (link, side) = self.switch.ports.get(port)?.link?;
         self.links.get_mut(link)?.end(side).qos(vc)
     }
 }
 
 impl config::SwitchRegisters for Registers<'_> {
     fn shape(&self) -> SwitchShape {
-        let channels = self.switch.faces.iter().map(|face| face.channels()).max();
+        let channels = self.switch.ports.iter().map(|port| port.channels()).max();
         SwitchShape {
-            ports: self.switch.faces.len() as u8,
+            ports: self.switch.ports.len() as u8,
             vcs: channels.unwrap_or(1) as u8,
             tables: NETWORKS as u8,
             instance: self.switch.index,
@@ -115,19 +115,19 @@ impl config::SwitchRegisters for Registers<'_> {
     }
 
     fn status(&self, port: usize) -> SwitchPortStatus {
-        let Some(face) = self.switch.faces.get(port) else { return SwitchPortStatus::default() };
+        let Some(of) = self.switch.ports.get(port) else { return SwitchPortStatus::default() };
         let dropped = self.switch.engine.counters(port).map_or(0, |of| of.all_dropped());
         let errors = match dropped > self.switch.cleared.get(port).copied().unwrap_or(0) {
             true => config::error::PACKET,
             false => 0,
         };
-        let (kind, lanes, mbps) = match face.line {
+        let (kind, lanes, mbps) = match of.line {
             _ if port == 0 => (SwitchPortKind::Configuration, 0, 0),
             None => (SwitchPortKind::None, 0, 0),
             Some(line) if line.spacewire => (SwitchPortKind::SpaceWire, 1, line.mbps),
             Some(line) => (SwitchPortKind::SpaceFibre, line.lanes, line.mbps),
         };
-        SwitchPortStatus { kind, running: face.is_running(), errors, lanes, mbps }
+        SwitchPortStatus { kind, running: of.is_running(), errors, lanes, mbps }
     }
 
     fn clear_errors(&mut self, port: usize, errors: u32) {
@@ -140,21 +140,21 @@ impl config::SwitchRegisters for Registers<'_> {
     }
 
     fn control(&self, port: usize) -> SwitchPortControl {
-        self.switch.faces.get(port).map(|face| face.control).unwrap_or_default()
+        self.switch.ports.get(port).map(|port| port.control).unwrap_or_default()
     }
 
     fn set_control(&mut self, port: usize, control: SwitchPortControl) {
-        let Some(face) = self.switch.faces.get_mut(port) else { return };
-        face.control = control;
+        let Some(port) = self.switch.ports.get_mut(port) else { return };
+        port.control = control;
         let Some(end) =
-            face.link.and_then(|(link, side)| Some(self.links.get_mut(link)?.end(side)))
+            port.link.and_then(|(link, side)| Some(self.links.get_mut(link)?.end(side)))
         else {
             return;
         };
-        end.command(Command::LaneStart(None, control.enable && control.start));
-        end.command(Command::AutoStart(None, control.enable && control.auto_start));
+        end.command(EndCommand::LaneStart(None, control.enable && control.start));
+        end.command(EndCommand::AutoStart(None, control.enable && control.auto_start));
         if !control.enable {
-            end.command(Command::LaneReset(None));
+            end.command(EndCommand::LaneReset(None));
         }
     }
 
@@ -198,17 +198,17 @@ impl config::SwitchRegisters for Registers<'_> {
     }
 
     fn slots(&self, port: usize, vc: usize) -> u64 {
-        let face = self.switch.faces.get(port);
-        face.and_then(|face| face.slots.get(vc).copied()).unwrap_or(u64::MAX)
+        let port = self.switch.ports.get(port);
+        port.and_then(|port| port.slots.get(vc).copied()).unwrap_or(u64::MAX)
     }
 
     fn set_slots(&mut self, port: usize, vc: usize, slots: u64) {
-        if let Some(place) = self.switch.faces.get_mut(port).and_then(|face| face.slots.get_mut(vc))
+        if let Some(place) = self.switch.ports.get_mut(port).and_then(|port| port.slots.get_mut(vc))
         {
             *place = slots;
         }
         let Some(parameters) = self.qos(port, vc) else { return };
-        let Some((link, side)) = self.switch.faces.get(port).and_then(|face| face.link) else {
+        let Some((link, side)) = self.switch.ports.get(port).and_then(|port| port.link) else {
             return;
         };
         if let Some(link) = self.links.get_mut(link) {

@@ -7,7 +7,7 @@ mod units;
 
 use super::error::line_of;
 use super::route::RouteFinder;
-use super::{Place, Problem, Scenario, ScenarioError, Time, Unit};
+use super::{PortName, Problem, Scenario, ScenarioError, Time, UnitId};
 use crate::time::{MS, Ps};
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -25,7 +25,7 @@ const MOST: usize = 4096;
 pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError> {
     let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
     let routes = RouteFinder::new(scenario);
-    let mut checker = Checker { scenario, text, document, routes, problems: Vec::new() };
+    let mut checker = ScenarioChecker { scenario, text, document, routes, problems: Vec::new() };
     checker.whole();
     checker.units();
     checker.links();
@@ -40,13 +40,13 @@ pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError
 
 /// Where in the file: the key of the table ("link"), the number of the table, and a key in it.
 #[derive(Clone, Copy)]
-struct At {
+struct Location {
     table: &'static str,
     index: Option<usize>,
     key: &'static str,
 }
 
-impl At {
+impl Location {
     /// One of a list of tables.
     const fn list(table: &'static str, index: usize) -> Self {
         Self { table, index: Some(index), key: "" }
@@ -63,7 +63,7 @@ impl At {
     }
 }
 
-struct Checker<'a> {
+struct ScenarioChecker<'a> {
     scenario: &'a Scenario,
     text: &'a str,
     document: Option<DeTable<'a>>,
@@ -71,15 +71,15 @@ struct Checker<'a> {
     problems: Vec<Problem>,
 }
 
-impl Checker<'_> {
+impl ScenarioChecker<'_> {
     /// Something is wrong.
-    fn problem(&mut self, at: At, message: String) {
+    fn problem(&mut self, at: Location, message: String) {
         let line = self.byte(at).map(|byte| line_of(self.text, byte));
         self.problems.push(Problem { line, message });
     }
 
     /// Begin of the key, or else of its table.
-    fn byte(&self, at: At) -> Option<usize> {
+    fn byte(&self, at: Location) -> Option<usize> {
         let (key, value) = self.document.as_ref()?.get_key_value(at.table)?;
         let mut byte = key.span().start;
         let mut value = value;
@@ -101,7 +101,7 @@ impl Checker<'_> {
     /// A number has to be in a range.
     fn range<T: PartialOrd + Display>(
         &mut self,
-        at: At,
+        at: Location,
         object: &str,
         value: T,
         range: RangeInclusive<T>,
@@ -115,18 +115,18 @@ impl Checker<'_> {
     }
 
     /// A time has to be in a range.
-    fn time(&mut self, at: At, object: &str, time: Time, range: RangeInclusive<Ps>) {
+    fn time(&mut self, at: Location, object: &str, time: Time, range: RangeInclusive<Ps>) {
         let (least, most) = (Time(*range.start()), Time(*range.end()));
         self.range(at, object, time, least..=most);
     }
 
     /// An interval that things come again at: 1 ns to 1000 s.
-    fn interval(&mut self, at: At, object: &str, time: Time) {
+    fn interval(&mut self, at: Location, object: &str, time: Time) {
         self.time(at, object, time, 1_000..=LONGEST_PS);
     }
 
     /// A start before a stop.
-    fn window(&mut self, at: At, object: &str, start: Time, stop: Option<Time>) {
+    fn window(&mut self, at: Location, object: &str, start: Time, stop: Option<Time>) {
         if let Some(stop) = stop.filter(|stop| *stop <= start) {
             let message =
                 format!("{object}: ends at {stop}, not after its start at {start}; make it longer");
@@ -135,7 +135,7 @@ impl Checker<'_> {
     }
 
     /// Names: letters, digits and "-_.", each once.
-    fn names<'n>(&mut self, names: impl IntoIterator<Item = (At, &'static str, &'n str)>) {
+    fn names<'n>(&mut self, names: impl IntoIterator<Item = (Location, &'static str, &'n str)>) {
         let mut seen = HashSet::new();
         for (at, what, name) in names {
             let at = at.key("name");
@@ -156,16 +156,16 @@ impl Checker<'_> {
     fn amount(&mut self, table: &'static str, amount: usize) {
         if amount > MOST {
             let message = format!("{amount} of [[{table}]] are above {MOST}; leave some out");
-            self.problem(At::one(table), message);
+            self.problem(Location::one(table), message);
         }
     }
 
     /// A port of a node that has a link: its virtual channels.
-    fn port(&mut self, at: At, object: &str, place: &Place) -> Option<u8> {
+    fn port(&mut self, at: Location, object: &str, place: &PortName) -> Option<u8> {
         let scenario = self.scenario;
         match scenario.unit(&place.unit) {
-            Some(Unit::Node(_)) => {}
-            Some(Unit::Router(_)) => {
+            Some(UnitId::Node(_)) => {}
+            Some(UnitId::Router(_)) => {
                 let message = format!("{object}: '{}' is a router; name a node", place.unit);
                 self.problem(at, message);
                 return None;
@@ -186,11 +186,11 @@ impl Checker<'_> {
             let message = format!("{object}: no link has the port {place}; connect it");
             self.problem(at, message);
         }
-        link.map(super::Link::channels)
+        link.map(super::ScenarioLink::channels)
     }
 
     /// A virtual channel of a port.
-    fn channel(&mut self, at: At, object: &str, place: &Place, vc: u8) {
+    fn channel(&mut self, at: Location, object: &str, place: &PortName, vc: u8) {
         if let Some(channels) = self.port(at, object, place)
             && vc >= channels
         {
@@ -204,7 +204,7 @@ impl Checker<'_> {
     /// There is nothing of that name.
     fn unknown<'n>(
         &mut self,
-        at: At,
+        at: Location,
         object: &str,
         what: &str,
         name: &str,
@@ -220,36 +220,45 @@ impl Checker<'_> {
     fn whole(&mut self) {
         let scenario = self.scenario;
         if scenario.title.trim().is_empty() {
-            self.problem(At::one("title"), "title is empty; say what the scenario shows".into());
+            self.problem(
+                Location::one("title"),
+                "title is empty; say what the scenario shows".into(),
+            );
         }
         let (duration, most) = (scenario.duration, Time(LONGEST_PS));
         if duration.0 == 0 || duration > most {
             let message = format!("duration {duration} is not above 0 and up to {most}");
-            self.problem(At::one("duration"), message);
+            self.problem(Location::one("duration"), message);
         }
         if let Some(step) = scenario.step
             && (step.0 == 0 || duration.0.div_ceil(step.0) > MOST_STEPS)
         {
             let message =
                 format!("step {step}: {duration} in more than {MOST_STEPS} steps; make it longer");
-            self.problem(At::one("step"), message);
+            self.problem(Location::one("step"), message);
         }
         if let Some(quantum) = scenario.quantum
             && !(1..=MS).contains(&quantum.0)
         {
-            self.problem(At::one("quantum"), format!("quantum {quantum} is not in 1 ps to 1 ms"));
+            self.problem(
+                Location::one("quantum"),
+                format!("quantum {quantum} is not in 1 ps to 1 ms"),
+            );
         }
         if scenario.events > 1_000_000 {
             let message = format!("events {} are above 1000000; give fewer", scenario.events);
-            self.problem(At::one("events"), message);
+            self.problem(Location::one("events"), message);
         }
         if scenario.links.is_empty() {
-            self.problem(At::one("link"), "there is no link; give at least one [[link]]".into());
+            self.problem(
+                Location::one("link"),
+                "there is no link; give at least one [[link]]".into(),
+            );
         }
         for name in scenario.capture.links.iter().chain(&scenario.capture.words) {
             if scenario.link(name).is_none() {
                 let known = scenario.links.iter().map(|link| &link.name);
-                self.unknown(At::one("capture"), "capture", "link", name, known);
+                self.unknown(Location::one("capture"), "capture", "link", name, known);
             }
         }
     }

@@ -1,14 +1,14 @@
 //! What goes wrong, and when.
 
-use super::place::{Direction, Place};
+use super::port::{Directions, PortName};
 use super::units::{Probability, Time};
-use crate::fault::{Command, Kind, Target};
+use crate::fault::{EndCommand, FaultKind, FaultTarget};
 use crate::link::Side;
 use serde::Deserialize;
 
 /// When something happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum FaultTiming {
     /// Once.
     At(Time),
     /// Again and again, from `from` on.
@@ -35,26 +35,26 @@ pub enum When {
 
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum FaultAction {
     /// To words on the wires of a link.
     Words {
         /// Link.
         link: String,
         /// Directions.
-        direction: Direction,
+        direction: Directions,
         /// Lane; none for all.
         lane: Option<u8>,
         /// Words that it waits for.
-        target: Target,
+        target: FaultTarget,
         /// What happens.
-        kind: Kind,
+        kind: FaultKind,
     },
     /// Bit errors at a rate, during a time.
     BitErrorRate {
         /// Link.
         link: String,
         /// Directions.
-        direction: Direction,
+        direction: Directions,
         /// Lane; none for all.
         lane: Option<u8>,
         /// Probability for each bit.
@@ -67,7 +67,7 @@ pub enum What {
         /// End.
         end: Side,
         /// Command.
-        command: Command,
+        command: EndCommand,
     },
     /// A flow sends as fast as it can, during a time.
     Babble {
@@ -77,32 +77,32 @@ pub enum What {
     /// A node takes nothing, during a time.
     Block {
         /// Node, and port.
-        node: Place,
+        node: PortName,
         /// Virtual channel; none for all.
         vc: Option<u8>,
     },
     /// A master sends no time-codes, during a time.
     TimeCodeLoss {
         /// Node.
-        node: Place,
+        node: PortName,
     },
 }
 
 /// A fault.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
-pub struct Fault {
+#[serde(try_from = "WrittenFault")]
+pub struct ScenarioFault {
     /// Name; "what" and where if there is none.
     pub name: String,
     /// What.
-    pub what: What,
+    pub what: FaultAction,
     /// When.
-    pub when: When,
+    pub when: FaultTiming,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Name {
+enum FaultName {
     BitErrors,
     BitError,
     Burst,
@@ -120,7 +120,7 @@ enum Name {
     TimeCodeLoss,
 }
 
-impl Name {
+impl FaultName {
     const fn text(self) -> &'static str {
         match self {
             Self::BitErrors => "bit-errors",
@@ -149,26 +149,26 @@ impl Name {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum End {
+enum WrittenEnd {
     A,
     B,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Written {
+struct WrittenFault {
     name: Option<String>,
-    what: Name,
+    what: FaultName,
     link: Option<String>,
-    direction: Option<Direction>,
+    direction: Option<Directions>,
     lane: Option<u8>,
-    word: Option<Target>,
+    word: Option<FaultTarget>,
     bits: Option<i32>,
     rate: Option<Probability>,
     duration: Option<Time>,
-    end: Option<End>,
+    end: Option<WrittenEnd>,
     flow: Option<String>,
-    node: Option<Place>,
+    node: Option<PortName>,
     vc: Option<u8>,
     at: Option<Time>,
     every: Option<Time>,
@@ -179,11 +179,11 @@ struct Written {
 }
 
 /// Gives a key's value, which this fault must have.
-fn need<T>(what: Name, key: &str, value: Option<T>) -> Result<T, String> {
+fn need<T>(what: FaultName, key: &str, value: Option<T>) -> Result<T, String> {
     value.ok_or_else(|| format!("fault \"{}\" has no {key}; give one", what.text()))
 }
 
-impl Written {
+impl WrittenFault {
     /// A key that is left over does not belong to this fault.
     fn nothing_left(&self) -> Result<(), String> {
         let left = [
@@ -213,18 +213,18 @@ impl Written {
         }
     }
 
-    fn words(&mut self, kind: Kind) -> Result<What, String> {
-        Ok(What::Words {
+    fn words(&mut self, kind: FaultKind) -> Result<FaultAction, String> {
+        Ok(FaultAction::Words {
             link: need(self.what, "link", self.link.take())?,
             direction: self.direction.take().unwrap_or_default(),
             lane: self.lane.take(),
-            target: self.word.take().unwrap_or(Target::Any),
+            target: self.word.take().unwrap_or(FaultTarget::Any),
             kind,
         })
     }
 
     /// To the wire itself, not to a word.
-    fn wire(&mut self, kind: Kind) -> Result<What, String> {
+    fn wire(&mut self, kind: FaultKind) -> Result<FaultAction, String> {
         match self.word {
             Some(_) => Err(format!(
                 "fault \"{}\" is of the wire and has no use for word; leave it out",
@@ -234,95 +234,100 @@ impl Written {
         }
     }
 
-    fn command(&mut self, command: Command) -> Result<What, String> {
+    fn command(&mut self, command: EndCommand) -> Result<FaultAction, String> {
         let end = match need(self.what, "end (\"a\" or \"b\")", self.end.take())? {
-            End::A => Side::A,
-            End::B => Side::B,
+            WrittenEnd::A => Side::A,
+            WrittenEnd::B => Side::B,
         };
-        Ok(What::Command { link: need(self.what, "link", self.link.take())?, end, command })
+        Ok(FaultAction::Command { link: need(self.what, "link", self.link.take())?, end, command })
     }
 
-    fn what(&mut self) -> Result<What, String> {
+    fn what(&mut self) -> Result<FaultAction, String> {
         let what = self.what;
         match what {
-            Name::BitErrors => Ok(What::BitErrorRate {
+            FaultName::BitErrors => Ok(FaultAction::BitErrorRate {
                 link: need(what, "link", self.link.take())?,
                 direction: self.direction.take().unwrap_or_default(),
                 lane: self.lane.take(),
                 rate: need(what, "rate", self.rate.take())?.0,
             }),
-            Name::BitError => self.words(Kind::BitError),
-            Name::Burst => {
+            FaultName::BitError => self.words(FaultKind::BitError),
+            FaultName::Burst => {
                 let bits = need(what, "bits", self.bits.take())?;
                 let bits = u32::try_from(bits)
                     .map_err(|_| format!("fault \"burst\": bits {bits} is below 1"))?;
-                self.words(Kind::Burst { bits })
+                self.words(FaultKind::Burst { bits })
             }
-            Name::Drop => self.words(Kind::Drop),
-            Name::Duplicate => self.words(Kind::Duplicate),
-            Name::Reorder => self.words(Kind::Reorder),
-            Name::Cut => {
+            FaultName::Drop => self.words(FaultKind::Drop),
+            FaultName::Duplicate => self.words(FaultKind::Duplicate),
+            FaultName::Reorder => self.words(FaultKind::Reorder),
+            FaultName::Cut => {
                 let duration_ps = need(what, "duration", self.duration.take())?.0;
-                self.wire(Kind::Cut { duration_ps })
+                self.wire(FaultKind::Cut { duration_ps })
             }
-            Name::PolaritySwap => self.wire(Kind::PolaritySwap),
-            Name::Skew => {
+            FaultName::PolaritySwap => self.wire(FaultKind::PolaritySwap),
+            FaultName::Skew => {
                 let bits = need(what, "bits", self.bits.take())?;
-                self.wire(Kind::Skew { bits })
+                self.wire(FaultKind::Skew { bits })
             }
-            Name::LinkReset => self.command(Command::LinkReset),
-            Name::InterfaceReset => self.command(Command::InterfaceReset),
-            Name::LaneReset => {
+            FaultName::LinkReset => self.command(EndCommand::LinkReset),
+            FaultName::InterfaceReset => self.command(EndCommand::InterfaceReset),
+            FaultName::LaneReset => {
                 let lane = self.lane.take();
-                self.command(Command::LaneReset(lane))
+                self.command(EndCommand::LaneReset(lane))
             }
-            Name::Babble => Ok(What::Babble { flow: need(what, "flow", self.flow.take())? }),
-            Name::BlockedReceiver => {
-                Ok(What::Block { node: need(what, "node", self.node.take())?, vc: self.vc.take() })
+            FaultName::Babble => {
+                Ok(FaultAction::Babble { flow: need(what, "flow", self.flow.take())? })
             }
-            Name::TimeCodeLoss => {
-                Ok(What::TimeCodeLoss { node: need(what, "node", self.node.take())? })
+            FaultName::BlockedReceiver => Ok(FaultAction::Block {
+                node: need(what, "node", self.node.take())?,
+                vc: self.vc.take(),
+            }),
+            FaultName::TimeCodeLoss => {
+                Ok(FaultAction::TimeCodeLoss { node: need(what, "node", self.node.take())? })
             }
         }
     }
 
-    fn when(&mut self) -> Result<When, String> {
+    fn when(&mut self) -> Result<FaultTiming, String> {
         let text = self.what.text();
         if self.what.lasts() {
             let from = self.from.take().unwrap_or_default();
-            return Ok(When::During { from, until: self.until.take() });
+            return Ok(FaultTiming::During { from, until: self.until.take() });
         }
         let one = || format!("fault \"{text}\": give one of at, every, random to say when");
         match (self.at.take(), self.every.take(), self.random.take()) {
-            (Some(at), None, None) => Ok(When::At(at)),
+            (Some(at), None, None) => Ok(FaultTiming::At(at)),
             (None, Some(period), None) | (None, None, Some(period)) if period.0 == 0 => {
                 Err(format!("fault \"{text}\": an interval of 0; give one above"))
             }
-            (None, every, random) if every.is_some() != random.is_some() => Ok(When::Every {
-                period: every.or(random).ok_or_else(one)?,
-                random: random.is_some(),
-                from: self.from.take().unwrap_or_default(),
-                until: self.until.take(),
-                count: self.count.take(),
-            }),
+            (None, every, random) if every.is_some() != random.is_some() => {
+                Ok(FaultTiming::Every {
+                    period: every.or(random).ok_or_else(one)?,
+                    random: random.is_some(),
+                    from: self.from.take().unwrap_or_default(),
+                    until: self.until.take(),
+                    count: self.count.take(),
+                })
+            }
             _ => Err(one()),
         }
     }
 }
 
-impl TryFrom<Written> for Fault {
+impl TryFrom<WrittenFault> for ScenarioFault {
     type Error = String;
 
-    fn try_from(mut written: Written) -> Result<Self, String> {
+    fn try_from(mut written: WrittenFault) -> Result<Self, String> {
         let what = written.what()?;
         let when = written.when()?;
         written.nothing_left()?;
         let name = written.name.unwrap_or_else(|| match &what {
-            What::Words { link, .. }
-            | What::BitErrorRate { link, .. }
-            | What::Command { link, .. } => format!("{} on {link}", written.what.text()),
-            What::Babble { flow } => format!("babble of {flow}"),
-            What::Block { node, .. } | What::TimeCodeLoss { node } => {
+            FaultAction::Words { link, .. }
+            | FaultAction::BitErrorRate { link, .. }
+            | FaultAction::Command { link, .. } => format!("{} on {link}", written.what.text()),
+            FaultAction::Babble { flow } => format!("babble of {flow}"),
+            FaultAction::Block { node, .. } | FaultAction::TimeCodeLoss { node } => {
                 format!("{} at {node}", written.what.text())
             }
         });

@@ -1,6 +1,6 @@
 //! Links.
 
-use super::place::{Direction, Place, Slots};
+use super::port::{Directions, PortName, TimeSlots};
 use super::units::{BitRate, Cable, Share};
 use crate::link::Side;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use spfe_topology::LinkRate;
 /// How an end is started (LaneStart and AutoStart, or LinkStart and AutoStart).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum StartMode {
     /// By itself.
     #[default]
     Start,
@@ -28,13 +28,13 @@ pub struct Qos {
     pub vc: u8,
     /// Directions that it is for.
     #[serde(default)]
-    pub direction: Direction,
+    pub direction: Directions,
     /// Priority level, 0 to 15; 0 is the highest. None: the lowest.
     pub priority: Option<u8>,
     /// Expected bandwidth, a share of the link.
     pub bandwidth: Option<Share>,
     /// Time-slots it may send in; all unless said.
-    pub slots: Option<Slots>,
+    pub slots: Option<TimeSlots>,
 }
 
 /// Who goes first of two with the same precedence.
@@ -60,7 +60,7 @@ impl From<TieBreak> for qos::QosTieBreak {
 /// What a SpaceFibre link is.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct SpaceFibre {
+pub struct SpaceFibreSettings {
     /// Lanes, 1 to 16.
     pub lanes: u8,
     /// Most lanes that send data; the others are hot redundant. None: all.
@@ -98,12 +98,12 @@ pub struct SpaceFibre {
     /// Who goes first of two with the same precedence.
     pub tie_break: TieBreak,
     /// How the ends are started.
-    pub start: [Start; 2],
+    pub start: [StartMode; 2],
     /// Quality of service. Channels not named have what they have after reset.
     pub qos: Vec<Qos>,
 }
 
-impl Default for SpaceFibre {
+impl Default for SpaceFibreSettings {
     fn default() -> Self {
         let limits = qos::QosLimits::default();
         Self {
@@ -125,13 +125,13 @@ impl Default for SpaceFibre {
             credit_limit_rows: limits.bandwidth_credit_limit,
             idle_limit_rows: limits.idle_time_limit,
             tie_break: TieBreak::default(),
-            start: [Start::Start; 2],
+            start: [StartMode::Start; 2],
             qos: Vec::new(),
         }
     }
 }
 
-impl SpaceFibre {
+impl SpaceFibreSettings {
     /// Most lanes that send data from an end.
     pub fn sending(&self, from: Side) -> u8 {
         let deaf = match from {
@@ -187,28 +187,28 @@ pub fn parts_of_65536(share: Share) -> u16 {
 /// What a SpaceWire link is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct SpaceWire {
+pub struct SpaceWireSettings {
     /// How the ends are started.
-    pub start: [Start; 2],
+    pub start: [StartMode; 2],
 }
 
 /// SpaceFibre or SpaceWire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Medium {
     /// SpaceFibre.
-    SpaceFibre(SpaceFibre),
+    SpaceFibre(SpaceFibreSettings),
     /// SpaceWire.
-    SpaceWire(SpaceWire),
+    SpaceWire(SpaceWireSettings),
 }
 
 /// A link between two ports.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
-pub struct Link {
+#[serde(try_from = "WrittenLink")]
+pub struct ScenarioLink {
     /// Name.
     pub name: String,
     /// End A and end B.
-    pub ends: [Place; 2],
+    pub ends: [PortName; 2],
     /// Signalling rate, of a lane.
     pub rate: BitRate,
     /// Signal time.
@@ -219,21 +219,21 @@ pub struct Link {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Written {
+struct WrittenLink {
     name: String,
-    ends: [Place; 2],
+    ends: [PortName; 2],
     rate: Option<BitRate>,
     #[serde(default)]
     cable: Cable,
-    spacefibre: Option<SpaceFibre>,
-    spacewire: Option<SpaceWire>,
+    spacefibre: Option<SpaceFibreSettings>,
+    spacewire: Option<SpaceWireSettings>,
 }
 
-impl TryFrom<Written> for Link {
+impl TryFrom<WrittenLink> for ScenarioLink {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { name, ends, rate, cable, spacefibre, spacewire } = written;
+    fn try_from(written: WrittenLink) -> Result<Self, String> {
+        let WrittenLink { name, ends, rate, cable, spacefibre, spacewire } = written;
         let medium = match (spacefibre, spacewire) {
             (Some(_), Some(_)) => {
                 return Err(format!(
@@ -251,7 +251,7 @@ impl TryFrom<Written> for Link {
     }
 }
 
-impl Link {
+impl ScenarioLink {
     /// Kind, lanes and rate, as a topology describes them. Parts of a Mbit/s are left out.
     pub fn link_rate(&self) -> LinkRate {
         let mbps = u32::try_from(self.rate.0 / 1_000_000).unwrap_or(u32::MAX);

@@ -21,7 +21,7 @@ pub use finder::RouteFinder;
 pub use plan::RoutePlan;
 pub use trace::Trace;
 
-use super::{Scenario, Unit};
+use super::{Scenario, UnitId};
 use crate::link::Side;
 use spfe_link::network::DiscardReason;
 use std::fmt;
@@ -66,7 +66,7 @@ pub struct Hop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// A node, or a router whose configuration port they reach.
-    pub unit: Unit,
+    pub unit: UnitId,
     /// Port of the unit; 0 is a router's configuration port.
     pub port: u8,
     /// Virtual channel of that port.

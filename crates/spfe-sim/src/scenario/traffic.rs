@@ -1,6 +1,6 @@
 //! What is sent.
 
-use super::place::{Addressing, Place};
+use super::port::{Addressing, PortName};
 use super::units::{BitRate, Size, Time};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for PacketSize {
 
 /// How often packets are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum PacketPace {
     /// As fast as the link takes them.
     Saturate,
     /// So many bits of packets in a second: the next one is due when this one would be through.
@@ -99,15 +99,15 @@ pub enum Pace {
 
 /// Packets from one place to another. They carry a number and a pattern that is checked.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "WrittenFlow")]
-pub struct Flow {
+#[serde(try_from = "WrittenStream")]
+pub struct TrafficStream {
     /// Name.
     pub name: String,
     /// Node, and port, that sends.
-    pub from: Place,
+    pub from: PortName,
     /// Node that takes them, and the port that the automatic route ends at. With a multicast
     /// address, each of them gets a copy.
-    pub to: Vec<Place>,
+    pub to: Vec<PortName>,
     /// How its packets are addressed.
     pub route: Addressing,
     /// Virtual channel on the link of `from`.
@@ -115,7 +115,7 @@ pub struct Flow {
     /// Sizes.
     pub size: PacketSize,
     /// How often.
-    pub pace: Pace,
+    pub pace: PacketPace,
     /// A packet that finds the buffer full when it is due is dropped and counted, as by an
     /// instrument that cannot be stopped. Else it waits, and all after it do.
     pub continuous: bool,
@@ -136,9 +136,9 @@ enum OneOrMore {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct WrittenFlow {
+struct WrittenStream {
     name: String,
-    from: Place,
+    from: PortName,
     to: OneOrMore,
     #[serde(default)]
     route: Addressing,
@@ -164,10 +164,10 @@ fn pace(
     period: Option<Time>,
     jitter: Option<Time>,
     burst: Option<u32>,
-) -> Result<Pace, String> {
+) -> Result<PacketPace, String> {
     match (rate, period) {
         (Some(_), Some(_)) => Err(format!("{object} has both rate and period; leave one out")),
-        (None, Some(period)) => Ok(Pace::Period {
+        (None, Some(period)) => Ok(PacketPace::Period {
             period,
             jitter: jitter.unwrap_or_default(),
             burst: burst.unwrap_or(1),
@@ -175,18 +175,18 @@ fn pace(
         (_, None) if jitter.is_some() || burst.is_some() => {
             Err(format!("{object} has jitter or burst without a period; give period"))
         }
-        (None | Some("saturate"), None) => Ok(Pace::Saturate),
+        (None | Some("saturate"), None) => Ok(PacketPace::Saturate),
         (Some(rate), None) => rate
             .parse()
-            .map(Pace::Rate)
+            .map(PacketPace::Rate)
             .map_err(|error| format!("{object}: rate: {error}, or \"saturate\"")),
     }
 }
 
-impl TryFrom<WrittenFlow> for Flow {
+impl TryFrom<WrittenStream> for TrafficStream {
     type Error = String;
 
-    fn try_from(flow: WrittenFlow) -> Result<Self, String> {
+    fn try_from(flow: WrittenStream) -> Result<Self, String> {
         let object = format!("flow '{}'", flow.name);
         let pace = pace(&object, flow.rate.as_deref(), flow.period, flow.jitter, flow.burst)?;
         let to = match flow.to {
@@ -213,11 +213,11 @@ impl TryFrom<WrittenFlow> for Flow {
 /// Broadcast messages of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Broadcast {
+pub struct BroadcastTraffic {
     /// Name.
     pub name: String,
     /// Node, and port, that sends; all its ports send if it routes none.
-    pub from: Place,
+    pub from: PortName,
     /// Broadcast channel.
     pub channel: u8,
     /// B_TYPE.
@@ -242,7 +242,7 @@ pub struct Broadcast {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TimeCodes {
     /// Node, and port, of the master.
-    pub master: Place,
+    pub master: PortName,
     /// Time from one to the next.
     pub period: Time,
     /// First one.
@@ -273,20 +273,20 @@ pub enum Operation {
 /// Commands of one initiator to one target.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Rmap {
+pub struct RmapTraffic {
     /// Name.
     pub name: String,
     /// Node, and port, of the initiator.
-    pub from: Place,
+    pub from: PortName,
     /// Node with a target, or router: its configuration port.
-    pub to: Place,
+    pub to: PortName,
     /// What is done.
     pub operation: Operation,
     /// First address.
     #[serde(default)]
     pub address: u64,
     /// Data bytes of a command, 1 to 16 MiB less 1; 4 for rmw.
-    #[serde(default = "Rmap::default_size")]
+    #[serde(default = "RmapTraffic::default_size")]
     pub size: Size,
     /// The data is checked before it is written.
     #[serde(default)]
@@ -305,10 +305,10 @@ pub struct Rmap {
     /// Time from one command to the next; none: the next follows the reply.
     pub period: Option<Time>,
     /// Commands under way at most.
-    #[serde(default = "Rmap::default_outstanding")]
+    #[serde(default = "RmapTraffic::default_outstanding")]
     pub outstanding: u16,
     /// A reply that takes longer is given up, and counted.
-    #[serde(default = "Rmap::default_timeout")]
+    #[serde(default = "RmapTraffic::default_timeout")]
     pub timeout: Time,
     /// First command.
     #[serde(default)]
@@ -319,7 +319,7 @@ pub struct Rmap {
     pub count: Option<u64>,
 }
 
-impl Rmap {
+impl RmapTraffic {
     const fn default_size() -> Size {
         Size(4)
     }
@@ -344,7 +344,7 @@ pub struct Schedule {
     pub slots: u8,
     /// Node, and port, that broadcasts the number of each slot as it begins. None: every unit
     /// knows the time.
-    pub source: Option<Place>,
+    pub source: Option<PortName>,
     /// Broadcast channel.
     #[serde(default)]
     pub channel: u8,

@@ -26,9 +26,9 @@ pub enum NodeKind {
 /// An RMAP target of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Target {
+pub struct TargetSettings {
     /// Memory, from address 0 on.
-    #[serde(default = "Target::default_bytes")]
+    #[serde(default = "TargetSettings::default_bytes")]
     pub bytes: Size,
     /// Key that commands must have.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct Target {
     pub latency: Time,
 }
 
-impl Target {
+impl TargetSettings {
     const fn default_bytes() -> Size {
         Size(1 << 20)
     }
@@ -47,7 +47,7 @@ impl Target {
 /// A node. Its ports are those that links name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Node {
+pub struct ScenarioNode {
     /// Name.
     pub name: String,
     /// What it is.
@@ -57,7 +57,7 @@ pub struct Node {
     #[serde(default = "default_logical_address")]
     pub logical_address: u8,
     /// RMAP target.
-    pub target: Option<Target>,
+    pub target: Option<TargetSettings>,
 }
 
 pub(super) const fn default_logical_address() -> u8 {
@@ -78,7 +78,7 @@ pub enum EntryMode {
 /// An entry of a router's table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Entry {
+pub struct TableEntry {
     /// Logical address, 32 to 254.
     pub address: u8,
     /// Ports.
@@ -96,7 +96,7 @@ pub struct Entry {
     pub networks: Option<Vec<u8>>,
 }
 
-impl Entry {
+impl TableEntry {
     /// The entry as a routing switch has it. Ports above 31 do not occur in a checked scenario.
     pub fn forwarding(&self) -> network::RoutingEntry {
         let ports = self.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
@@ -112,7 +112,7 @@ impl Entry {
 /// A virtual channel of a port belongs to a virtual network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Map {
+pub struct ChannelMap {
     /// Port.
     pub port: u8,
     /// Virtual channel.
@@ -159,7 +159,7 @@ impl From<Copies> for CopyRule {
 /// Port 0 of a router: an RMAP target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Configuration {
+pub struct ConfigurationPort {
     /// Key that commands must have.
     #[serde(default)]
     pub key: u8,
@@ -168,7 +168,7 @@ pub struct Configuration {
     pub logical_address: u8,
 }
 
-impl Default for Configuration {
+impl Default for ConfigurationPort {
     fn default() -> Self {
         Self { key: 0, logical_address: default_logical_address() }
     }
@@ -177,17 +177,17 @@ impl Default for Configuration {
 /// A routing switch. A port with a SpaceWire link is a bridge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Router {
+pub struct ScenarioRouter {
     /// Name.
     pub name: String,
     /// Ports without port 0, 1 to 31.
     pub ports: u8,
     /// Routing table.
     #[serde(default)]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TableEntry>,
     /// Virtual channels whose virtual network has not their own number.
     #[serde(default)]
-    pub map: Vec<Map>,
+    pub map: Vec<ChannelMap>,
     /// A packet under way is cut when it has not moved for so long; none for ever.
     pub packet_timeout: Option<Time>,
     /// A packet is discarded when it has waited for an output for so long; none for ever.
@@ -197,22 +197,22 @@ pub struct Router {
     pub settings: Vec<PortSettings>,
     /// Port 0.
     #[serde(default)]
-    pub configuration: Configuration,
+    pub configuration: ConfigurationPort,
     /// Which broadcast messages are copies.
     #[serde(default)]
     pub broadcast_copies: Copies,
     /// For how long a broadcast message is remembered.
-    #[serde(default = "Router::default_broadcast_timeout")]
+    #[serde(default = "ScenarioRouter::default_broadcast_timeout")]
     pub broadcast_timeout: Time,
 }
 
-impl Router {
+impl ScenarioRouter {
     const fn default_broadcast_timeout() -> Time {
         Time(20 * crate::time::US)
     }
 
     /// The table entry of a logical address on a virtual network.
-    pub fn entry(&self, network: u8, address: u8) -> Option<&Entry> {
+    pub fn entry(&self, network: u8, address: u8) -> Option<&TableEntry> {
         self.entries.iter().find(|entry| {
             let networks = entry.networks.as_deref();
             entry.address == address && networks.is_none_or(|list| list.contains(&network))

@@ -1,12 +1,12 @@
 //! What happens at a time: faults, time-slots, samples.
 
 use super::Simulation;
-use crate::fault::{Command, Lasting};
+use crate::fault::{EndCommand, LastingFault};
 use crate::ledger::Cause;
-use crate::link::{Event, Observer, Side};
-use crate::results::EventKind;
+use crate::link::{EndEvent, Observer, Side};
+use crate::results::RecordedEventKind;
 use crate::rng;
-use crate::scenario::{Fault, Unit, What, When};
+use crate::scenario::{FaultAction, FaultTiming, ScenarioFault, UnitId};
 use crate::time::Ps;
 use fastrand::Rng;
 use std::cmp::Reverse;
@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// Something to do. The order is that of things that happen at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Action {
+enum AgendaAction {
     /// A time step of the series ends.
     Sample(usize),
     /// A time-slot begins everywhere; the number since the start.
@@ -27,7 +27,7 @@ enum Action {
 
 /// A fault's state.
 #[derive(Clone, Debug)]
-struct State {
+struct AgendaEntry {
     rng: Rng,
     times: u64,
     left: u64,
@@ -36,24 +36,24 @@ struct State {
 /// What is to do.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    heap: BinaryHeap<Reverse<(Ps, Action)>>,
-    faults: Vec<State>,
+    heap: BinaryHeap<Reverse<(Ps, AgendaAction)>>,
+    faults: Vec<AgendaEntry>,
 }
 
 impl Agenda {
     /// Of a scenario.
     pub fn new(scenario: &crate::scenario::Scenario) -> Self {
         let mut agenda = Self::default();
-        agenda.push(scenario.step_ps(), Action::Sample(0));
+        agenda.push(scenario.step_ps(), AgendaAction::Sample(0));
         if scenario.schedule.as_ref().is_some_and(|schedule| schedule.source.is_none()) {
-            agenda.push(0, Action::Slot(0));
+            agenda.push(0, AgendaAction::Slot(0));
         }
         for (index, fault) in scenario.faults.iter().enumerate() {
             let mut rng = rng::stream(scenario.seed, &format!("fault {index} {}", fault.name));
             let mut left = 1;
             let at = match fault.when {
-                When::At(at) => at.0,
-                When::Every { period, random, from, count, .. } => {
+                FaultTiming::At(at) => at.0,
+                FaultTiming::Every { period, random, from, count, .. } => {
                     left = count.unwrap_or(u64::MAX);
                     if random {
                         from.0.saturating_add(interval(&mut rng, period.0))
@@ -61,20 +61,20 @@ impl Agenda {
                         from.0
                     }
                 }
-                When::During { from, until } => {
+                FaultTiming::During { from, until } => {
                     if let Some(until) = until {
-                        agenda.push(until.0, Action::End(index));
+                        agenda.push(until.0, AgendaAction::End(index));
                     }
                     from.0
                 }
             };
-            agenda.faults.push(State { rng, times: 0, left });
-            agenda.push(at, Action::Fault(index));
+            agenda.faults.push(AgendaEntry { rng, times: 0, left });
+            agenda.push(at, AgendaAction::Fault(index));
         }
         agenda
     }
 
-    fn push(&mut self, at: Ps, action: Action) {
+    fn push(&mut self, at: Ps, action: AgendaAction) {
         self.heap.push(Reverse((at, action)));
     }
 
@@ -83,7 +83,7 @@ impl Agenda {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    fn pop(&mut self, now: Ps) -> Option<(Ps, Action)> {
+    fn pop(&mut self, now: Ps) -> Option<(Ps, AgendaAction)> {
         self.next_ps().filter(|at| *at <= now)?;
         self.heap.pop().map(|Reverse(next)| next)
     }
@@ -104,14 +104,14 @@ impl Simulation {
     pub(super) fn act(&mut self, observer: &mut dyn Observer) {
         while let Some((at, action)) = self.agenda.pop(self.now) {
             match action {
-                Action::Sample(step) => {
+                AgendaAction::Sample(step) => {
                     self.records.sample(&mut self.links, step);
                     let next = at.saturating_add(self.scenario.step_ps());
-                    self.agenda.push(next, Action::Sample(step + 1));
+                    self.agenda.push(next, AgendaAction::Sample(step + 1));
                 }
-                Action::Slot(number) => self.slot(at, number),
-                Action::Fault(index) => self.fault(at, index, observer),
-                Action::End(index) => {
+                AgendaAction::Slot(number) => self.slot(at, number),
+                AgendaAction::Fault(index) => self.fault(at, index, observer),
+                AgendaAction::End(index) => {
                     let fault = self.scenario.faults.get(index).cloned();
                     fault.into_iter().for_each(|fault| self.last(&fault, false, observer));
                 }
@@ -126,13 +126,13 @@ impl Simulation {
         for link in &mut self.links {
             Side::BOTH.into_iter().for_each(|side| link.end(side).schedule(slot));
         }
-        self.agenda.push(next, Action::Slot(number + 1));
+        self.agenda.push(next, AgendaAction::Slot(number + 1));
     }
 
     fn fault(&mut self, at: Ps, index: usize, observer: &mut dyn Observer) {
         let Some(fault) = self.scenario.faults.get(index).cloned() else { return };
         let Some(state) = self.agenda.faults.get_mut(index) else { return };
-        if let When::Every { until: Some(until), .. } = fault.when
+        if let FaultTiming::Every { until: Some(until), .. } = fault.when
             && at >= until.0
         {
             return;
@@ -141,9 +141,9 @@ impl Simulation {
             return;
         }
         state.left -= 1;
-        if let When::Every { period, random, .. } = fault.when {
+        if let FaultTiming::Every { period, random, .. } = fault.when {
             let gap = if random { interval(&mut state.rng, period.0) } else { period.0.max(1) };
-            self.agenda.push(at.saturating_add(gap), Action::Fault(index));
+            self.agenda.push(at.saturating_add(gap), AgendaAction::Fault(index));
         }
         if self.do_fault(&fault, observer) {
             if let Some(state) = self.agenda.faults.get_mut(index) {
@@ -151,30 +151,30 @@ impl Simulation {
             }
         } else {
             let text = format!("fault '{}': not possible here, nothing was done", fault.name);
-            self.records.note(self.now, EventKind::Fault, text);
+            self.records.note(self.now, RecordedEventKind::Fault, text);
         }
     }
 
     /// False: this kind of link has no such fault.
-    fn do_fault(&mut self, fault: &Fault, observer: &mut dyn Observer) -> bool {
+    fn do_fault(&mut self, fault: &ScenarioFault, observer: &mut dyn Observer) -> bool {
         match &fault.what {
-            What::Words { link, direction, lane, target, kind } => {
+            FaultAction::Words { link, direction, lane, target, kind } => {
                 let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
                 let Some(link) = link else { return false };
-                let fault = crate::fault::Fault { lane: *lane, target: *target, kind: *kind };
+                let fault = crate::fault::WireFault { lane: *lane, target: *target, kind: *kind };
                 let mut any = false;
                 for from in direction.from() {
                     any |= link.inject(self.now, *from, fault);
                 }
                 any
             }
-            What::Command { link, end, command } => {
+            FaultAction::Command { link, end, command } => {
                 let Some(index) = self.scenario.link(link) else { return false };
                 let spacewire = self.scenario.links.get(index).is_some_and(|of| of.is_spacewire());
                 // It may show in a packet before the link tells of it.
                 match command {
                     _ if spacewire => self.ledger.link_event(Cause::Disconnect(index as u32)),
-                    Command::LinkReset | Command::InterfaceReset => {
+                    EndCommand::LinkReset | EndCommand::InterfaceReset => {
                         self.ledger.link_event(Cause::LinkReset(index as u32));
                     }
                     _ => {}
@@ -189,22 +189,22 @@ impl Simulation {
     }
 
     /// A fault that lasts for a time begins or ends.
-    fn last(&mut self, fault: &Fault, on: bool, observer: &mut dyn Observer) {
-        let mut tell = |(link, side): (usize, Side), fault: Lasting| {
-            let event = Event::Lasting { fault, begins: on };
+    fn last(&mut self, fault: &ScenarioFault, on: bool, observer: &mut dyn Observer) {
+        let mut tell = |(link, side): (usize, Side), fault: LastingFault| {
+            let event = EndEvent::Lasting { fault, begins: on };
             observer.event(self.now, link as u32, side, event);
         };
         match &fault.what {
-            What::BitErrorRate { link, direction, lane, rate } => {
+            FaultAction::BitErrorRate { link, direction, lane, rate } => {
                 let Some(index) = self.scenario.link(link) else { return };
                 let Some(link) = self.links.get_mut(index) else { return };
                 for from in direction.from() {
                     link.set_bit_error_rate(*from, *lane, if on { *rate } else { 0.0 });
-                    tell((index, *from), Lasting::BitErrorRate { lane: *lane, rate: *rate });
+                    tell((index, *from), LastingFault::BitErrorRate { lane: *lane, rate: *rate });
                 }
                 self.errors = if on { self.errors + 1 } else { self.errors.saturating_sub(1) };
             }
-            What::Babble { flow } => {
+            FaultAction::Babble { flow } => {
                 let index = self.scenario.flows.iter().position(|of| of.name == *flow);
                 if let Some(flow) = index.and_then(|index| self.flows.get_mut(index)) {
                     flow.source.babble(self.now, on);
@@ -213,28 +213,28 @@ impl Simulation {
                 if let Some((end, of)) =
                     of.and_then(|of| Some((self.scenario.link_at(&of.from)?, of)))
                 {
-                    tell(end, Lasting::Babbling { channel: of.vc });
+                    tell(end, LastingFault::Babbling { channel: of.vc });
                 }
             }
-            What::Block { node, vc } => {
+            FaultAction::Block { node, vc } => {
                 let channels = vc.map_or(u32::MAX, |vc| 1u32.checked_shl(vc.into()).unwrap_or(0));
-                if let Some(Unit::Node(index)) = self.scenario.unit(&node.unit)
+                if let Some(UnitId::Node(index)) = self.scenario.unit(&node.unit)
                     && let Some(of) = self.nodes.get_mut(index)
                 {
                     of.block(node.port, channels, on);
                 }
                 if let Some(end) = self.scenario.link_at(node) {
-                    tell(end, Lasting::Blocked { channel: *vc });
+                    tell(end, LastingFault::Blocked { channel: *vc });
                 }
             }
-            What::TimeCodeLoss { node } => {
+            FaultAction::TimeCodeLoss { node } => {
                 let masters = self.senders.iter_mut().filter(|sender| sender.is_master(node));
                 masters.for_each(|sender| sender.silent = on);
             }
-            What::Words { .. } | What::Command { .. } => return,
+            FaultAction::Words { .. } | FaultAction::Command { .. } => return,
         }
         let what = if on { "begins" } else { "ends" };
         let text = format!("{} {what}", fault.name);
-        self.records.note(self.now, EventKind::Fault, text);
+        self.records.note(self.now, RecordedEventKind::Fault, text);
     }
 }

@@ -1,54 +1,65 @@
 //! From a scenario to links, nodes and routers.
 
-use super::{Agenda, Router, Simulation};
-use crate::flow::Flow;
+use super::{Agenda, SimulatedRouter, Simulation};
 use crate::ledger::Ledger;
-use crate::link::{Link, Side};
-use crate::messages::{Clock, Kind, Relay, Sender, Settings};
-use crate::node::Node;
-use crate::records::Records;
-use crate::rmap::{Asker, TargetUnit, Units};
+use crate::link::{Side, SimulatedLink};
+use crate::messages::{MessageSource, Relay, Sender, SenderSettings, TimeCodeChannel};
+use crate::node::SimulatedNode;
+use crate::records::Measurements;
+use crate::rmap::{RmapUnits, SimulatedInitiator, SimulatedTarget};
 use crate::rng;
 use crate::router::{Port0, Switch};
 use crate::scenario::link::parts_of_65536;
 use crate::scenario::route::RouteFinder;
-use crate::scenario::{self, Medium, NodeKind, Place, Scenario, Start, Unit};
-use crate::spacefibre::{self, EndConfig, Sizes};
-use crate::spacewire::{self, SpaceWire};
+use crate::scenario::{self, Medium, NodeKind, PortName, Scenario, StartMode, UnitId};
+use crate::spacefibre::{self, BufferSizes, SpaceFibreEndConfig};
+use crate::spacewire::{self, SpaceWireLink};
+use crate::stream::ActiveStream;
 use spfe_link::qos;
 use std::fmt;
 
 /// Why a scenario cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct SimulationError {
     /// What it is about: a link, router, flow and so on, with its name.
     pub object: String,
     /// What is wrong with it.
     pub reason: String,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.object, self.reason)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for SimulationError {}
 
-fn about<T, E: ToString>(what: &str, name: &str, result: Result<T, E>) -> Result<T, Error> {
-    let error = |error: E| Error { object: format!("{what} '{name}'"), reason: error.to_string() };
+fn about<T, E: ToString>(
+    what: &str,
+    name: &str,
+    result: Result<T, E>,
+) -> Result<T, SimulationError> {
+    let error = |error: E| SimulationError {
+        object: format!("{what} '{name}'"),
+        reason: error.to_string(),
+    };
     result.map_err(error)
 }
 
 /// All links of a scenario.
-pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn Link>>, Error> {
-    let of = |(index, link): (usize, &scenario::Link)| {
+pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn SimulatedLink>>, SimulationError> {
+    let of = |(index, link): (usize, &scenario::ScenarioLink)| {
         about("link", &link.name, make_link(scenario, index as u32, link))
     };
     scenario.links.iter().enumerate().map(of).collect()
 }
 
-fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<dyn Link>, String> {
+fn make_link(
+    scenario: &Scenario,
+    id: u32,
+    link: &scenario::ScenarioLink,
+) -> Result<Box<dyn SimulatedLink>, String> {
     let seed = rng::stream(scenario.seed, &format!("link {}", link.name)).u64(..);
     match &link.medium {
         Medium::SpaceFibre(settings) => {
@@ -65,7 +76,7 @@ fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<
         }
         Medium::SpaceWire(settings) => {
             let config = spacewire_config(id, link, settings, seed)?;
-            let made = SpaceWire::new(config).map_err(|error| error.to_string())?;
+            let made = SpaceWireLink::new(config).map_err(|error| error.to_string())?;
             Ok(Box::new(made))
         }
     }
@@ -73,18 +84,18 @@ fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<
 
 fn spacewire_config(
     id: u32,
-    link: &scenario::Link,
-    settings: &scenario::SpaceWire,
+    link: &scenario::ScenarioLink,
+    settings: &scenario::SpaceWireSettings,
     seed: u64,
-) -> Result<spacewire::Config, String> {
+) -> Result<spacewire::SpaceWireConfig, String> {
     let mbps = link.rate.0.div_ceil(1_000_000);
     let mbps = u32::try_from(mbps).map_err(|_| format!("a rate of {mbps} Mbit/s"))?;
-    let mut config = spacewire::Config::new(id, mbps);
+    let mut config = spacewire::SpaceWireConfig::new(id, mbps);
     config.delay_ps = link.cable.0;
     config.seed = seed;
     for (end, start) in config.ends.iter_mut().zip(settings.start) {
-        end.control.link_start = start == Start::Start;
-        end.control.auto_start = start == Start::Auto;
+        end.control.link_start = start == StartMode::Start;
+        end.control.auto_start = start == StartMode::Auto;
     }
     Ok(config)
 }
@@ -96,14 +107,14 @@ fn mask(numbers: &[u8]) -> u32 {
 fn spacefibre_config(
     scenario: &Scenario,
     id: u32,
-    link: &scenario::Link,
-    settings: &scenario::SpaceFibre,
+    link: &scenario::ScenarioLink,
+    settings: &scenario::SpaceFibreSettings,
     seed: u64,
-) -> Result<spacefibre::Config, String> {
+) -> Result<spacefibre::SpaceFibreConfig, String> {
     let mbps = link.rate.0.div_ceil(1_000_000);
     let mbps = u32::try_from(mbps).map_err(|_| format!("a rate of {mbps} Mbit/s"))?;
     let wide = settings.sending(Side::A).max(settings.sending(Side::B));
-    let mut config = spacefibre::Config::new(settings.lanes, mbps);
+    let mut config = spacefibre::SpaceFibreConfig::new(settings.lanes, mbps);
     config.id = id;
     config.max_data_sending = wide;
     config.channels = settings.channels;
@@ -113,7 +124,7 @@ fn spacefibre_config(
     config.fct_multiplier = settings.fct_multiplier;
     config.segment_multiplier = settings.segment_multiplier;
     let size = |words: Option<u32>| words.map(|words| words as usize);
-    config.sizes = Sizes {
+    config.sizes = BufferSizes {
         output: size(settings.output_words),
         input: size(settings.input_words),
         recovery: size(settings.recovery_words),
@@ -131,12 +142,12 @@ fn spacefibre_config(
         let deaf = [&settings.b_to_a_lanes, &settings.a_to_b_lanes];
         let off = |of: usize| deaf.get(of).map_or(0, |lanes| mask(lanes) as u16);
         let unit = link.ends.get(index).and_then(|place| scenario.unit(&place.unit));
-        *end = EndConfig {
-            lane_start: start == Start::Start,
-            auto_start: start != Start::Off,
+        *end = SpaceFibreEndConfig {
+            lane_start: start == StartMode::Start,
+            auto_start: start != StartMode::Off,
             tx_en: !off(index),
             rx_en: !off(1 - index),
-            routing_switch: matches!(unit, Some(Unit::Router(_))),
+            routing_switch: matches!(unit, Some(UnitId::Router(_))),
             clock_ppb: (ppm * 1000.0).round() as i32,
             continuous_mode: mask(&settings.continuous),
             broadcast_bandwidth: parts_of_65536(settings.broadcast_bandwidth),
@@ -146,28 +157,37 @@ fn spacefibre_config(
 }
 
 /// The whole, with its links made.
-pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simulation, Error> {
+pub fn simulation(
+    scenario: &Scenario,
+    links: Vec<Box<dyn SimulatedLink>>,
+) -> Result<Simulation, SimulationError> {
     let seed = scenario.seed;
     let mut ledger = Ledger::new();
     let routes = RouteFinder::new(scenario);
-    let mut nodes: Vec<Node> =
-        (0..scenario.nodes.len()).map(|index| Node::new(scenario, index)).collect();
+    let mut nodes: Vec<SimulatedNode> =
+        (0..scenario.nodes.len()).map(|index| SimulatedNode::new(scenario, index)).collect();
     let mut flows = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let made =
-            about("flow", &flow.name, Flow::new(scenario, &routes, flow, seed, &mut ledger))?;
-        if let Some(Unit::Node(node)) = scenario.unit(&flow.from.unit)
+        let made = about(
+            "flow",
+            &flow.name,
+            ActiveStream::new(scenario, &routes, flow, seed, &mut ledger),
+        )?;
+        if let Some(UnitId::Node(node)) = scenario.unit(&flow.from.unit)
             && let Some(node) = nodes.get_mut(node)
         {
             node.add_flow(made.from, flow.vc, index);
         }
         flows.push(made);
     }
-    let mut units = Units::default();
+    let mut units = RmapUnits::default();
     for (index, node) in scenario.nodes.iter().enumerate() {
         let memory = node.kind == NodeKind::Memory;
-        let usual =
-            scenario::Target { bytes: scenario::Size(1 << 20), key: 0, latency: scenario::Time(0) };
+        let usual = scenario::TargetSettings {
+            bytes: scenario::Size(1 << 20),
+            key: 0,
+            latency: scenario::Time(0),
+        };
         if let Some(target) = node.target.or_else(|| memory.then_some(usual)) {
             let bytes = usize::try_from(target.bytes.0).unwrap_or(usize::MAX);
             if bytes > 1 << 30 {
@@ -177,28 +197,29 @@ pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simu
                     Err(format!("a target of {bytes} bytes; at most 1 GiB")),
                 );
             }
-            let unit = TargetUnit::new(bytes, target.key, node.logical_address, target.latency.0);
+            let unit =
+                SimulatedTarget::new(bytes, target.key, node.logical_address, target.latency.0);
             units.targets.insert(index as u32, unit);
         }
     }
     for rmap in &scenario.rmaps {
-        let asker = Asker::new(scenario, &routes, rmap, seed, &mut ledger);
-        units.askers.push(about("rmap", &rmap.name, asker)?);
+        let initiator = SimulatedInitiator::new(scenario, &routes, rmap, seed, &mut ledger);
+        units.initiators.push(about("rmap", &rmap.name, initiator)?);
     }
     let clock = scenario
         .time_codes
         .as_ref()
-        .map(|codes| Clock { channel: codes.channel, b_type: codes.kind });
+        .map(|codes| TimeCodeChannel { channel: codes.channel, b_type: codes.kind });
     let mut routers = Vec::new();
     for (index, router) in scenario.routers.iter().enumerate() {
         let switch = about("router", &router.name, Switch::new(scenario, index))?;
         let relay = Relay::new(scenario, router, switch.ports(), clock);
-        routers.push(Router { switch, relay, port0: Port0::new(router.configuration) });
+        routers.push(SimulatedRouter { switch, relay, port0: Port0::new(router.configuration) });
     }
     let steps = scenario.duration.0.div_ceil(scenario.step_ps()) as usize;
     Ok(Simulation {
         scenario: scenario.clone(),
-        records: Records::new(links.len(), scenario.events, steps),
+        records: Measurements::new(links.len(), scenario.events, steps),
         links,
         nodes,
         routers,
@@ -217,8 +238,8 @@ pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simu
 }
 
 /// All sources of messages.
-fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
-    let place = |name: &str, from: &Place| {
+fn senders(scenario: &Scenario) -> Result<Vec<Sender>, SimulationError> {
+    let place = |name: &str, from: &PortName| {
         let link = scenario.link_at(from).ok_or_else(|| format!("no link at {from}"));
         let link = about("messages of", name, link)?;
         let spacewire = scenario.links.get(link.0).is_some_and(|link| link.is_spacewire());
@@ -232,10 +253,10 @@ fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
             let none = Err("SpaceWire has no broadcast messages");
             return about("messages of", &of.name, none);
         }
-        let settings = Settings {
+        let settings = SenderSettings {
             name: &of.name,
             from: &of.from,
-            kind: Kind::Numbered,
+            kind: MessageSource::Numbered,
             channel: of.channel,
             b_type: of.kind,
             link,
@@ -250,10 +271,10 @@ fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
     }
     if let Some(of) = &scenario.time_codes {
         let (link, spacewire) = place("time-codes", &of.master)?;
-        let settings = Settings {
+        let settings = SenderSettings {
             name: "time-codes",
             from: &of.master,
-            kind: Kind::TimeCodes,
+            kind: MessageSource::TimeCodes,
             channel: of.channel,
             b_type: of.kind,
             link,
@@ -270,10 +291,10 @@ fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
         scenario.schedule.as_ref().and_then(|of| of.source.as_ref().map(|source| (of, source)))
     {
         let (link, spacewire) = place("schedule", source)?;
-        let settings = Settings {
+        let settings = SenderSettings {
             name: "schedule",
             from: source,
-            kind: Kind::Slots(of.slots),
+            kind: MessageSource::Slots(of.slots),
             channel: of.channel,
             b_type: of.kind,
             link,

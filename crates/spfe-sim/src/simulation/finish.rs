@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::link::Side;
-use crate::results::{self, Conservation, PortDrop, Results};
+use crate::results::{self, Conservation, PortDropCount, Results};
 use std::collections::BTreeMap;
 
 impl Simulation {
@@ -59,7 +59,7 @@ impl Simulation {
                 .zip(&self.scenario.flows)
                 .map(|(flow, of)| flow.results(&self.scenario, of, &self.ledger, steps))
                 .collect(),
-            rmaps: self.units.askers.iter().map(|asker| asker.results()).collect(),
+            rmaps: self.units.initiators.iter().map(|initiator| initiator.results()).collect(),
             broadcasts: self.senders.iter().map(|sender| sender.results()).collect(),
             routers: self.router_results(),
             nodes: self.node_results(),
@@ -68,7 +68,7 @@ impl Simulation {
                 .faults
                 .iter()
                 .enumerate()
-                .map(|(index, fault)| results::Fault {
+                .map(|(index, fault)| results::FaultResults {
                     name: fault.name.clone(),
                     times: self.agenda.times(index),
                 })
@@ -84,7 +84,7 @@ impl Simulation {
         }
     }
 
-    fn link_results(&mut self, steps: usize) -> Vec<results::Link> {
+    fn link_results(&mut self, steps: usize) -> Vec<results::LinkResults> {
         let mut all = Vec::new();
         for (index, (link, of)) in self.links.iter_mut().zip(&self.scenario.links).enumerate() {
             // A SpaceWire word is four characters of ten bits, as long as one of a lane.
@@ -103,7 +103,7 @@ impl Simulation {
                 }
                 let data_words = channels.iter().map(|channel| channel.words).sum();
                 let all = words_in(self.now, lanes(side));
-                results::Direction {
+                results::DirectionResults {
                     capacity_words: words_in(self.scenario.step_ps(), lanes(side)),
                     channels,
                     data_words,
@@ -115,7 +115,7 @@ impl Simulation {
                 named.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
             });
             let [recovery_after_error, recovery_after_cut] = self.records.recoveries(index);
-            all.push(results::Link {
+            all.push(results::LinkResults {
                 name: of.name.clone(),
                 kind: if of.is_spacewire() { "spacewire" } else { "spacefibre" }.into(),
                 ends: [of.ends[0].to_string(), of.ends[1].to_string()],
@@ -132,14 +132,15 @@ impl Simulation {
         all
     }
 
-    fn router_results(&self) -> Vec<results::Router> {
-        let of = |(router, of): (&super::Router, &crate::scenario::Router)| {
-            let drop = |((port, vc, reason), packets): (&(u8, u8, &'static str), &u64)| PortDrop {
-                port: (*port).into(),
-                vc: (*vc).into(),
-                reason: (*reason).to_string(),
-                packets: *packets,
-            };
+    fn router_results(&self) -> Vec<results::RouterResults> {
+        let of = |(router, of): (&super::SimulatedRouter, &crate::scenario::ScenarioRouter)| {
+            let drop =
+                |((port, vc, reason), packets): (&(u8, u8, &'static str), &u64)| PortDropCount {
+                    port: (*port).into(),
+                    vc: (*vc).into(),
+                    reason: (*reason).to_string(),
+                    packets: *packets,
+                };
             let mut counters: BTreeMap<String, u64> = BTreeMap::new();
             for (name, count) in router.relay.counters() {
                 counters.insert(name.into(), count);
@@ -151,7 +152,7 @@ impl Simulation {
             counters.insert("packets received".into(), received);
             counters.insert("packets sent".into(), sent);
             counters.insert("EEPs received".into(), eeps);
-            results::Router {
+            results::RouterResults {
                 name: of.name.clone(),
                 counters,
                 drops: router.switch.drops.iter().map(drop).collect(),
@@ -160,7 +161,7 @@ impl Simulation {
         self.routers.iter().zip(&self.scenario.routers).map(of).collect()
     }
 
-    fn node_results(&self) -> Vec<results::Node> {
+    fn node_results(&self) -> Vec<results::NodeResults> {
         let all = self.nodes.iter().zip(&self.scenario.nodes).enumerate();
         all.map(|(index, (node, of))| {
             let [sent, received, truncated] = node.tallies();
@@ -170,7 +171,7 @@ impl Simulation {
                     counters.insert(name.to_string(), count);
                 }
             }
-            results::Node { name: of.name.clone(), sent, received, truncated, counters }
+            results::NodeResults { name: of.name.clone(), sent, received, truncated, counters }
         })
         .collect()
     }

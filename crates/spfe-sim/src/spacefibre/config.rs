@@ -11,7 +11,7 @@ pub const CHANNELS_MAX: u8 = 32;
 
 /// A link.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct SpaceFibreConfig {
     /// What the observer calls it.
     pub id: u32,
     /// Lanes, 1 to 16.
@@ -35,18 +35,18 @@ pub struct Config {
     /// data frame has up to P times 64 words.
     pub segment_multiplier: Option<u8>,
     /// Sizes of the buffers.
-    pub sizes: Sizes,
+    pub sizes: BufferSizes,
     /// Limits of the quality of service.
     pub qos: qos::QosLimits,
     /// The random numbers of its faults begin with this.
     pub seed: u64,
     /// The two ends.
-    pub ends: [EndConfig; 2],
+    pub ends: [SpaceFibreEndConfig; 2],
 }
 
 /// Words in the buffers of an end, each a power of two; none for as many as the full rate takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct BufferSizes {
     /// Of each output virtual channel buffer.
     pub output: Option<usize>,
     /// Of each input virtual channel buffer.
@@ -64,7 +64,7 @@ pub(super) struct Words {
 
 /// An end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndConfig {
+pub struct SpaceFibreEndConfig {
     /// LaneStart of all lanes.
     pub lane_start: bool,
     /// AutoStart of all lanes.
@@ -83,7 +83,7 @@ pub struct EndConfig {
     pub broadcast_bandwidth: u16,
 }
 
-impl Default for EndConfig {
+impl Default for SpaceFibreEndConfig {
     fn default() -> Self {
         Self {
             lane_start: true,
@@ -99,7 +99,7 @@ impl Default for EndConfig {
     }
 }
 
-impl Config {
+impl SpaceFibreConfig {
     /// A link of so many lanes and eight virtual channels, 10 m of cable, that starts by itself.
     pub fn new(lanes: u8, mbps: u32) -> Self {
         Self {
@@ -113,36 +113,39 @@ impl Config {
             scrambled: true,
             fct_multiplier: None,
             segment_multiplier: None,
-            sizes: Sizes::default(),
+            sizes: BufferSizes::default(),
             qos: qos::QosLimits::default(),
             seed: 0,
-            ends: [EndConfig::default(); 2],
+            ends: [SpaceFibreEndConfig::default(); 2],
         }
     }
 
     /// Whether it can be made.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), SpaceFibreConfigError> {
         if !(1..=LANES_MAX).contains(&self.lanes) {
-            return Err(Error::Lanes(self.lanes));
+            return Err(SpaceFibreConfigError::Lanes(self.lanes));
         }
         if !(1..=self.lanes).contains(&self.max_data_sending) {
-            return Err(Error::DataSending { lanes: self.lanes, asked: self.max_data_sending });
+            return Err(SpaceFibreConfigError::DataSending {
+                lanes: self.lanes,
+                asked: self.max_data_sending,
+            });
         }
         if !(100..=100_000).contains(&self.mbps) {
-            return Err(Error::Rate(self.mbps));
+            return Err(SpaceFibreConfigError::Rate(self.mbps));
         }
         if !(1..=CHANNELS_MAX).contains(&self.channels) {
-            return Err(Error::Channels(self.channels));
+            return Err(SpaceFibreConfigError::Channels(self.channels));
         }
         if u128::from(self.delay_ps) * u128::from(self.mbps) > 60_000 * 40_000_000 {
-            return Err(Error::Delay(self.delay_ps));
+            return Err(SpaceFibreConfigError::Delay(self.delay_ps));
         }
         if let Some(bits) = self.skew_bits.iter().find(|bits| **bits > 4000) {
-            return Err(Error::Skew(*bits));
+            return Err(SpaceFibreConfigError::Skew(*bits));
         }
-        let ppb = |end: &EndConfig| end.clock_ppb.unsigned_abs() <= 200_000;
+        let ppb = |end: &SpaceFibreEndConfig| end.clock_ppb.unsigned_abs() <= 200_000;
         if let Some(end) = self.ends.iter().find(|end| !ppb(end)) {
-            return Err(Error::Clock(end.clock_ppb));
+            return Err(SpaceFibreConfigError::Clock(end.clock_ppb));
         }
         Ok(())
     }
@@ -172,7 +175,7 @@ impl Config {
         }
     }
 
-    pub(super) fn data_link(&self, end: &EndConfig) -> datalink::DataLinkConfig {
+    pub(super) fn data_link(&self, end: &SpaceFibreEndConfig) -> datalink::DataLinkConfig {
         datalink::DataLinkConfig {
             virtual_channels: self.channels,
             fct_multiplier: self.multiplier(),
@@ -190,7 +193,7 @@ impl Config {
 
 /// Why a link cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum SpaceFibreConfigError {
     /// The number of lanes.
     Lanes(u8),
     /// The number of data-sending lanes.
@@ -214,7 +217,7 @@ pub enum Error {
     DataLink(datalink::DataLinkConfigError),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for SpaceFibreConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lanes(lanes) => write!(f, "{lanes} lanes; a link has 1 to {LANES_MAX}"),
@@ -239,4 +242,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for SpaceFibreConfigError {}

@@ -1,8 +1,8 @@
 //! One end: data link layer, multi-lane layer, lanes and their code.
 
-use super::config::{Config, EndConfig, Error};
-use crate::fault::Command;
-use crate::link::{self, Counters};
+use super::config::{SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig};
+use crate::fault::EndCommand;
+use crate::link::{self, EndCounters};
 use crate::wire::SILENCE;
 use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast, capability};
 use spfe_link::lane::{ElasticBuffer, LaneCoder, LaneState};
@@ -16,17 +16,17 @@ use spfe_link::{lane, qos};
 const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
 
 /// An end of a link.
-pub struct End<const L: usize> {
+pub struct SpaceFibreEnd<const L: usize> {
     pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
     pub lanes: MultiLane<L>,
     /// Lanes there are; the others are held in reset.
     count: usize,
     coded: [LaneCoder; L],
-    elastic: Option<Box<[Line; L]>>,
+    elastic: Option<Box<[LaneLine; L]>>,
     /// INIT3 says that this end is being reset.
     says_reset: bool,
     /// A command was given, and nobody has looked yet.
-    pub commands: Vec<Command>,
+    pub commands: Vec<EndCommand>,
     /// A parameter was set, and nobody has looked yet: the link has to go on to take it over.
     pub touched: bool,
     node: mib::NodeRegisters<CHANNELS>,
@@ -34,18 +34,18 @@ pub struct End<const L: usize> {
 
 /// A lane's elastic buffer, and whether there is a signal.
 #[derive(Clone, Default)]
-struct Line {
+struct LaneLine {
     elastic: ElasticBuffer,
     signal: bool,
 }
 
-impl<const L: usize> End<L> {
+impl<const L: usize> SpaceFibreEnd<L> {
     pub fn new(
-        config: &Config,
-        end: &EndConfig,
+        config: &SpaceFibreConfig,
+        end: &SpaceFibreEndConfig,
         round_trip: usize,
         locked: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SpaceFibreConfigError> {
         let sizes = config.words(round_trip);
         let channels = usize::from(config.channels);
         let buffer = |size: usize, channel: usize| {
@@ -56,8 +56,8 @@ impl<const L: usize> End<L> {
             input: core::array::from_fn(|channel| buffer(sizes.input, channel)),
             recovery: vec![Word::default(); sizes.recovery],
         };
-        let mut data_link =
-            DataLink::new(config.data_link(end), buffers).map_err(Error::DataLink)?;
+        let mut data_link = DataLink::new(config.data_link(end), buffers)
+            .map_err(SpaceFibreConfigError::DataLink)?;
         data_link.set_parameters(datalink::DataLinkParameters {
             data_scrambled: config.scrambled,
             expected_broadcast_bandwidth: end.broadcast_bandwidth,
@@ -84,7 +84,7 @@ impl<const L: usize> End<L> {
             lane.parameters.rx_en = there && end.rx_en >> index & 1 != 0;
         }
         lanes.set_link_reset_flag(true);
-        let elastic = (!locked).then(|| Box::new(core::array::from_fn(|_| Line::default())));
+        let elastic = (!locked).then(|| Box::new(core::array::from_fn(|_| LaneLine::default())));
         Ok(Self {
             data_link,
             lanes,
@@ -145,7 +145,7 @@ impl<const L: usize> End<L> {
         match word {
             Some(word) => {
                 if !line.signal {
-                    *line = Line { elastic: ElasticBuffer::new(), signal: true };
+                    *line = LaneLine { elastic: ElasticBuffer::new(), signal: true };
                 }
                 line.elastic.write(word);
             }
@@ -241,7 +241,7 @@ impl<const L: usize> End<L> {
     }
 }
 
-impl<const L: usize> link::End for End<L> {
+impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
     fn channels(&self) -> usize {
         self.data_link.virtual_channels()
     }
@@ -305,21 +305,21 @@ impl<const L: usize> link::End for End<L> {
         self.data_link.qos_parameters(channel)
     }
 
-    fn command(&mut self, command: Command) -> bool {
+    fn command(&mut self, command: EndCommand) -> bool {
         let done = match command {
-            Command::LinkReset => {
+            EndCommand::LinkReset => {
                 self.data_link.link_reset();
                 true
             }
-            Command::InterfaceReset => {
+            EndCommand::InterfaceReset => {
                 self.data_link.interface_reset();
                 true
             }
-            Command::LaneReset(lane) => self.each_lane(lane, lane::Lane::reset),
-            Command::LaneStart(lane, on) => {
+            EndCommand::LaneReset(lane) => self.each_lane(lane, lane::Lane::reset),
+            EndCommand::LaneStart(lane, on) => {
                 self.each_lane(lane, |lane| lane.parameters.lane_start = on)
             }
-            Command::AutoStart(lane, on) => {
+            EndCommand::AutoStart(lane, on) => {
                 self.each_lane(lane, |lane| lane.parameters.auto_start = on)
             }
         };
@@ -329,13 +329,13 @@ impl<const L: usize> link::End for End<L> {
         done
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> EndCounters {
         let status = self.data_link.latched();
         let per_channel = |count: fn(&DataLink<Vec<Word>, L, CHANNELS>, usize) -> u64| {
             (0..self.channels()).map(|channel| count(&self.data_link, channel)).collect()
         };
         let (sent, received, errors) = (&status.sent, &status.received, &status.errors);
-        Counters {
+        EndCounters {
             sent_words: per_channel(|link, channel| link.sent_words(channel)),
             received_words: per_channel(|link, channel| link.received_words(channel)),
             named: vec![
@@ -380,11 +380,11 @@ impl<const L: usize> link::End for End<L> {
         self.touched = true;
         let lane = Some(index as u8);
         self.commands.extend(match item {
-            mib::MibItem::LinkReset => Some(Command::LinkReset),
-            mib::MibItem::InterfaceReset => Some(Command::InterfaceReset),
-            mib::MibItem::LaneStart => Some(Command::LaneStart(lane, value != 0)),
-            mib::MibItem::AutoStart => Some(Command::AutoStart(lane, value != 0)),
-            mib::MibItem::LaneReset if value != 0 => Some(Command::LaneReset(lane)),
+            mib::MibItem::LinkReset => Some(EndCommand::LinkReset),
+            mib::MibItem::InterfaceReset => Some(EndCommand::InterfaceReset),
+            mib::MibItem::LaneStart => Some(EndCommand::LaneStart(lane, value != 0)),
+            mib::MibItem::AutoStart => Some(EndCommand::AutoStart(lane, value != 0)),
+            mib::MibItem::LaneReset if value != 0 => Some(EndCommand::LaneReset(lane)),
             _ => None,
         });
         Ok(())

@@ -3,8 +3,8 @@
 //! While nothing happens it looks once in many word periods; near anything that went wrong it looks
 //! in each.
 
-use super::end::End;
-use crate::link::{Event, Observer, Side};
+use super::end::SpaceFibreEnd;
+use crate::link::{EndEvent, Observer, Side};
 use crate::time::Ps;
 use spfe_link::datalink::{DataLinkErrors, LinkResetState, ReceiveError};
 use spfe_link::lane::LaneState;
@@ -26,7 +26,7 @@ struct Seen<const L: usize> {
 }
 
 impl<const L: usize> Seen<L> {
-    fn of(end: &End<L>) -> Self {
+    fn of(end: &SpaceFibreEnd<L>) -> Self {
         let (lanes, status) = (end.lanes.status(), end.data_link.latched());
         Self {
             lanes: core::array::from_fn(|lane| end.lanes.lanes()[lane].state()),
@@ -40,7 +40,7 @@ impl<const L: usize> Seen<L> {
 }
 
 /// The state of looking on.
-pub struct Watch<const L: usize> {
+pub struct RecoveryWatch<const L: usize> {
     lanes: usize,
     seen: Option<[Seen<L>; 2]>,
     /// Word periods to go on looking closely.
@@ -49,7 +49,7 @@ pub struct Watch<const L: usize> {
     wrong: [Option<(Ps, bool)>; 2],
 }
 
-impl<const L: usize> Watch<L> {
+impl<const L: usize> RecoveryWatch<L> {
     pub const fn new(lanes: usize) -> Self {
         Self { lanes, seen: None, near: NEAR, wrong: [None; 2] }
     }
@@ -69,7 +69,7 @@ impl<const L: usize> Watch<L> {
         &mut self,
         now: Ps,
         link: u32,
-        ends: &mut [End<L>; 2],
+        ends: &mut [SpaceFibreEnd<L>; 2],
         observer: &mut dyn Observer,
     ) -> u64 {
         self.near = self.near.saturating_sub(1);
@@ -80,7 +80,7 @@ impl<const L: usize> Watch<L> {
                 self.near = NEAR;
                 ends[at].touched = false;
                 for command in ends[at].commands.drain(..) {
-                    observer.event(now, link, side, Event::Command(command));
+                    observer.event(now, link, side, EndEvent::Command(command));
                 }
             }
             let before = self.seen.map(|seen| seen[at]);
@@ -92,7 +92,7 @@ impl<const L: usize> Watch<L> {
                 Some((since, shown)) if ends[at].is_healthy() => {
                     if shown {
                         let after_ps = now - since;
-                        observer.event(now, link, side, Event::Recovered { after_ps });
+                        observer.event(now, link, side, EndEvent::Recovered { after_ps });
                     }
                     // What was damaged may not have come yet.
                     (!shown && self.near != 0).then_some((since, false))
@@ -152,15 +152,15 @@ fn tell<const L: usize>(
     for lane in 0..lanes {
         if before.is_none_or(|before| before.lanes[lane] != seen.lanes[lane]) {
             let state = lane_state(seen.lanes[lane]);
-            event(Event::LaneState { lane: lane as u8, state });
+            event(EndEvent::LaneState { lane: lane as u8, state });
         }
     }
     if lanes > 1 && before.is_none_or(|before| before.alignment != seen.alignment) {
         let (state, sending, receiving) = seen.alignment;
-        event(Event::Alignment { state: alignment(state), sending, receiving });
+        event(EndEvent::Alignment { state: alignment(state), sending, receiving });
     }
     if before.is_none_or(|before| before.reset != seen.reset) {
-        event(Event::LinkReset { state: reset(seen.reset) });
+        event(EndEvent::LinkReset { state: reset(seen.reset) });
     }
     let Some(before) = before else { return };
     let (was, is) = (&before.errors, &seen.errors);
@@ -176,10 +176,10 @@ fn tell<const L: usize>(
         ("FCT credit overflow", is.fct_credit_overflow.wrapping_sub(was.fct_credit_overflow)),
     ] {
         if count != 0 {
-            event(Event::Error { name });
+            event(EndEvent::Error { name });
         }
     }
     if before.retries != seen.retries {
-        event(Event::Retry);
+        event(EndEvent::Retry);
     }
 }

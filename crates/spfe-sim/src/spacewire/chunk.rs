@@ -1,6 +1,6 @@
 //! The bits of a character on the wire.
 
-use super::pace::Pace;
+use super::pace::BitPace;
 use crate::time::Ps;
 use spfe_link::spacewire::SpaceWireCharacter;
 use spfe_link::spacewire::encode::CharacterBits;
@@ -11,7 +11,7 @@ pub struct Chunk {
     /// When the first bit leaves.
     pub at: Ps,
     /// How long bits are.
-    pub pace: Pace,
+    pub pace: BitPace,
     /// The bits; bit 0 goes first.
     pub bits: CharacterBits,
     /// Which of them have an edge.
@@ -41,7 +41,7 @@ impl Signals {
 impl Chunk {
     /// An undisturbed character.
     #[inline]
-    pub fn new(at: Ps, pace: Pace, bits: CharacterBits, character: SpaceWireCharacter) -> Self {
+    pub fn new(at: Ps, pace: BitPace, bits: CharacterBits, character: SpaceWireCharacter) -> Self {
         let intact = pace.stride() != 0;
         let present = (1 << bits.count) - 1;
         Self { at, pace, bits, present, intact, character, before: Signals::default() }

@@ -51,7 +51,7 @@ pub struct Falls {
 
 /// Everything that is counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub struct WireCounts {
     pub sent: Characters,
     pub received: Characters,
     pub falls: Falls,
@@ -59,7 +59,7 @@ pub struct Counts {
     pub lost_codes: u64,
 }
 
-impl Counts {
+impl WireCounts {
     /// With those of the port, by name.
     pub fn named<const TX: usize, const RX: usize>(
         &self,

@@ -1,14 +1,14 @@
 //! What goes wrong with the characters of a direction before they are on the wire.
 
 use super::chunk::Chunk;
-use crate::fault::{Fault, Kind, Target};
+use crate::fault::{FaultKind, FaultTarget, WireFault};
 use crate::time::Ps;
 use fastrand::Rng;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter};
 
 /// What is to be done with a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CharacterFate {
     /// It goes.
     Send,
     /// It does not.
@@ -29,7 +29,7 @@ pub struct Disturber {
     /// Bits of a burst still to come.
     burst: u32,
     /// In the order of their times.
-    faults: Vec<(Ps, Fault)>,
+    faults: Vec<(Ps, WireFault)>,
     /// The character before was dropped: the parity in the next one covers what never came.
     dropped: bool,
 }
@@ -60,10 +60,14 @@ impl Disturber {
     }
 
     /// A fault to come; false if a SpaceWire link has none such.
-    pub fn inject(&mut self, at: Ps, fault: Fault) -> bool {
+    pub fn inject(&mut self, at: Ps, fault: WireFault) -> bool {
         let known = matches!(
             fault.kind,
-            Kind::BitError | Kind::Burst { .. } | Kind::Drop | Kind::Duplicate | Kind::Cut { .. }
+            FaultKind::BitError
+                | FaultKind::Burst { .. }
+                | FaultKind::Drop
+                | FaultKind::Duplicate
+                | FaultKind::Cut { .. }
         );
         if !known || !fault.target.is_spacewire() || fault.lane.unwrap_or(0) != 0 {
             return false;
@@ -79,46 +83,48 @@ impl Disturber {
     }
 
     /// Takes the cut that is due.
-    pub fn take_cut(&mut self, now: Ps) -> Option<(Fault, Ps)> {
-        let due = |(at, fault): &(Ps, Fault)| *at <= now && is_cut(fault);
+    pub fn take_cut(&mut self, now: Ps) -> Option<(WireFault, Ps)> {
+        let due = |(at, fault): &(Ps, WireFault)| *at <= now && is_cut(fault);
         let (_, fault) = self.faults.remove(self.faults.iter().position(due)?);
         match fault.kind {
-            Kind::Cut { duration_ps } => Some((fault, duration_ps)),
+            FaultKind::Cut { duration_ps } => Some((fault, duration_ps)),
             _ => None,
         }
     }
 
     /// A character leaves. `report` is given the faults that are done to it.
     #[inline]
-    pub fn pass(&mut self, chunk: &mut Chunk, report: impl FnMut(Fault)) -> Verdict {
+    pub fn pass(&mut self, chunk: &mut Chunk, report: impl FnMut(WireFault)) -> CharacterFate {
         let bits = u64::from(chunk.bits.count);
         if self.faults.is_empty() && self.burst == 0 && !self.dropped && self.error_in >= bits {
             // Without bit errors it counts down from a number too large to reach the end.
             self.error_in -= bits;
-            return Verdict::Send;
+            return CharacterFate::Send;
         }
         self.disturb(chunk, report)
     }
 
-    fn disturb(&mut self, chunk: &mut Chunk, mut report: impl FnMut(Fault)) -> Verdict {
+    fn disturb(&mut self, chunk: &mut Chunk, mut report: impl FnMut(WireFault)) -> CharacterFate {
         let was = chunk.bits;
-        let mut verdict = Verdict::Send;
+        let mut verdict = CharacterFate::Send;
         if std::mem::take(&mut self.dropped) {
             chunk.intact = false;
         }
-        let due = |(at, fault): &(Ps, Fault)| {
+        let due = |(at, fault): &(Ps, WireFault)| {
             *at <= chunk.at && !is_cut(fault) && hits(fault.target, chunk.character)
         };
         if let Some(index) = self.faults.iter().position(due) {
             let (_, fault) = self.faults.remove(index);
             match fault.kind {
-                Kind::BitError => chunk.bits.value ^= 1 << self.rng.u64(..u64::from(was.count)),
-                Kind::Burst { bits } => self.burst = bits,
-                Kind::Drop => verdict = Verdict::Drop,
-                Kind::Duplicate => verdict = Verdict::Twice,
-                Kind::Cut { duration_ps } => verdict = Verdict::Cut(duration_ps),
+                FaultKind::BitError => {
+                    chunk.bits.value ^= 1 << self.rng.u64(..u64::from(was.count))
+                }
+                FaultKind::Burst { bits } => self.burst = bits,
+                FaultKind::Drop => verdict = CharacterFate::Drop,
+                FaultKind::Duplicate => verdict = CharacterFate::Twice,
+                FaultKind::Cut { duration_ps } => verdict = CharacterFate::Cut(duration_ps),
                 // Not taken by `inject`.
-                Kind::Reorder | Kind::PolaritySwap | Kind::Skew { .. } => {}
+                FaultKind::Reorder | FaultKind::PolaritySwap | FaultKind::Skew { .. } => {}
             }
             report(fault);
         }
@@ -134,26 +140,26 @@ impl Disturber {
                 self.error_in -= 1;
             }
         }
-        chunk.intact &= chunk.bits == was && verdict == Verdict::Send;
-        self.dropped = verdict == Verdict::Drop;
+        chunk.intact &= chunk.bits == was && verdict == CharacterFate::Send;
+        self.dropped = verdict == CharacterFate::Drop;
         verdict
     }
 }
 
-const fn is_cut(fault: &Fault) -> bool {
-    matches!(fault.kind, Kind::Cut { .. }) && matches!(fault.target, Target::Any)
+const fn is_cut(fault: &WireFault) -> bool {
+    matches!(fault.kind, FaultKind::Cut { .. }) && matches!(fault.target, FaultTarget::Any)
 }
 
-const fn hits(target: Target, character: SpaceWireCharacter) -> bool {
+const fn hits(target: FaultTarget, character: SpaceWireCharacter) -> bool {
     match target {
-        Target::Any => true,
-        Target::Fct => matches!(character, SpaceWireCharacter::Fct),
-        Target::Data => matches!(character, SpaceWireCharacter::NChar(NChar::Data(_))),
-        Target::Null => matches!(character, SpaceWireCharacter::Null),
-        Target::EndMarker => {
+        FaultTarget::Any => true,
+        FaultTarget::Fct => matches!(character, SpaceWireCharacter::Fct),
+        FaultTarget::Data => matches!(character, SpaceWireCharacter::NChar(NChar::Data(_))),
+        FaultTarget::Null => matches!(character, SpaceWireCharacter::Null),
+        FaultTarget::EndMarker => {
             matches!(character, SpaceWireCharacter::NChar(NChar::Eop | NChar::Eep))
         }
-        Target::Code => matches!(character, SpaceWireCharacter::Broadcast(_)),
+        FaultTarget::Code => matches!(character, SpaceWireCharacter::Broadcast(_)),
         _ => false,
     }
 }

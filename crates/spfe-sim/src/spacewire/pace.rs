@@ -4,7 +4,7 @@ use crate::time::{Ps, US};
 
 /// How long bits are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct BitPace {
     mbps: u32,
     whole_ps: u32,
     /// What is left over, in parts of a ps: so many of `mbps`.
@@ -13,7 +13,7 @@ pub struct Pace {
     skips: bool,
 }
 
-impl Pace {
+impl BitPace {
     /// For a rate in Mbit/s, at least 1, and the far end's disconnect time-out.
     pub const fn new(mbps: u32, disconnect_ps: Ps) -> Self {
         let (whole_ps, part) = (US as u32 / mbps, US as u32 % mbps);
@@ -59,23 +59,23 @@ impl Pace {
 
 /// When the transmitter is free.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub struct CharacterClock {
     /// The time.
     pub at: Ps,
     /// Parts of a ps beyond it.
     part: u32,
-    pace: Pace,
+    pace: BitPace,
 }
 
-impl Clock {
+impl CharacterClock {
     /// From a time on.
-    pub const fn new(at: Ps, pace: Pace) -> Self {
+    pub const fn new(at: Ps, pace: BitPace) -> Self {
         Self { at, part: 0, pace }
     }
 
     /// A character begins at this pace and takes so many bits.
     #[inline]
-    pub fn advance(&mut self, pace: Pace, bits: u8) {
+    pub fn advance(&mut self, pace: BitPace, bits: u8) {
         if pace != self.pace {
             (self.pace, self.part) = (pace, 0);
         }
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn characters_do_not_drift() {
         for mbps in [2, 3, 7, 10, 130, 200, 333, 400] {
-            let pace = Pace::new(mbps, 850_000);
-            let mut clock = Clock::new(5, pace);
+            let pace = BitPace::new(mbps, 850_000);
+            let mut clock = CharacterClock::new(5, pace);
             let mut bits = 0;
             for index in 0..30_000u64 {
                 let count = [4, 8, 10, 14][index as usize % 4];
@@ -111,12 +111,12 @@ mod tests {
     #[test]
     fn looks_are_closer_than_the_time_out() {
         for mbps in 1..1000 {
-            let pace = Pace::new(mbps, 850_000);
+            let pace = BitPace::new(mbps, 850_000);
             let stride = u64::from(pace.stride());
             assert!(stride == 0 || stride >= 2 && pace.bits_ps(stride) <= 425_000, "{mbps}");
             assert_eq!(pace.skips_characters(), stride == 14, "{mbps}");
         }
-        assert_eq!(Pace::new(2, 850_000).stride(), 0);
-        assert_eq!(Pace::new(10, 850_000).stride(), 4);
+        assert_eq!(BitPace::new(2, 850_000).stride(), 0);
+        assert_eq!(BitPace::new(10, 850_000).stride(), 4);
     }
 }

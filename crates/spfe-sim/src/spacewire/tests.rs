@@ -1,20 +1,20 @@
 //! A receiver in step with its sender against one that looks at every bit.
 
 use super::*;
-use crate::fault::{Command, Kind, Target};
+use crate::fault::{EndCommand, FaultKind, FaultTarget};
 use crate::time::{NS, US};
 use spfe_link::Word;
 use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 
 #[derive(Debug, Default, PartialEq)]
 struct Log {
-    events: Vec<(Ps, Side, Event)>,
+    events: Vec<(Ps, Side, EndEvent)>,
     characters: Vec<(Ps, Side, SpaceWireCharacter)>,
     words: Vec<Word>,
 }
 
 impl Observer for Log {
-    fn event(&mut self, at: Ps, _: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, _: u32, side: Side, event: EndEvent) {
         self.events.push((at, side, event));
     }
 
@@ -26,7 +26,7 @@ impl Observer for Log {
 /// Traffic, faults and commands at random.
 fn campaign(seed: u64, bit_by_bit: bool) -> Log {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut config = Config { seed, ..Config::new(0, rng.u64(4..=500) as u32) };
+    let mut config = SpaceWireConfig { seed, ..SpaceWireConfig::new(0, rng.u64(4..=500) as u32) };
     config.ends[1].rate_mbps = rng.u64(4..=500) as u32;
     config.delay_ps = rng.u64(0..=900 * NS);
     if seed.is_multiple_of(3) {
@@ -34,9 +34,9 @@ fn campaign(seed: u64, bit_by_bit: bool) -> Log {
         config.delay_ps = 0;
         config.ends[1].rate_mbps = config.ends[0].rate_mbps;
     }
-    let mut link = SpaceWire::new(config).unwrap();
+    let mut link = SpaceWireLink::new(config).unwrap();
     if bit_by_bit {
-        link.units.iter_mut().for_each(Unit::send_bit_by_bit);
+        link.units.iter_mut().for_each(SpaceWireUnit::send_bit_by_bit);
     }
     link.show_words(true);
     let mut log = Log::default();
@@ -55,19 +55,19 @@ fn campaign(seed: u64, bit_by_bit: bool) -> Log {
                 link.end(side).send_code(BroadcastCode::time(rng.u64(..) as u8));
             }
             1 if rng.u64(..5) == 0 => {
-                link.end(side).command(Command::LinkReset);
+                link.end(side).command(EndCommand::LinkReset);
             }
             2 => {
                 let kinds = [
-                    Kind::BitError,
-                    Kind::Burst { bits: rng.u64(..30) as u32 },
-                    Kind::Drop,
-                    Kind::Duplicate,
-                    Kind::Cut { duration_ps: rng.u64(..2 * US) },
+                    FaultKind::BitError,
+                    FaultKind::Burst { bits: rng.u64(..30) as u32 },
+                    FaultKind::Drop,
+                    FaultKind::Duplicate,
+                    FaultKind::Cut { duration_ps: rng.u64(..2 * US) },
                 ];
                 let at = link.now() + rng.u64(..5 * US);
                 let kind = kinds[rng.u64(..5) as usize];
-                link.inject(at, side, Fault { lane: None, target: Target::Any, kind });
+                link.inject(at, side, WireFault { lane: None, target: FaultTarget::Any, kind });
             }
             _ => {}
         }
@@ -87,7 +87,7 @@ fn in_step_and_bit_by_bit_agree() {
             assert_eq!(one, other, "event {index}");
         }
         assert!(one == other);
-        let error = |(.., event): &&(_, _, Event)| matches!(event, Event::Error { .. });
+        let error = |(.., event): &&(_, _, EndEvent)| matches!(event, EndEvent::Error { .. });
         errors += one.events.iter().filter(error).count();
     }
     println!("{errors} errors");

@@ -2,13 +2,13 @@
 
 mod end;
 
-use super::EndConfig;
+use super::SpaceWireEndConfig;
 use super::chunk::Chunk;
-use super::count::Counts;
-use super::pace::{Clock, Pace};
+use super::count::WireCounts;
+use super::pace::{BitPace, CharacterClock};
 use super::wire::NEVER;
 use super::words::{PAUSE_BITS, Packer, Unpacker};
-use crate::link::Event;
+use crate::link::EndEvent;
 use crate::time::{NS, Ps};
 use spfe_link::Word;
 use spfe_link::datalink::EEP;
@@ -29,12 +29,12 @@ pub const RX: usize = 64;
 const CODES: usize = 128;
 
 /// An end.
-pub struct Unit {
+pub struct SpaceWireUnit {
     port: SpaceWirePort<TX, RX>,
     encoder: CharacterEncoder,
-    clock: Clock,
-    start_pace: Pace,
-    run_pace: Pace,
+    clock: CharacterClock,
+    start_pace: BitPace,
+    run_pace: BitPace,
     /// When the transmitter is free; never while it is off.
     pub transmit_at: Ps,
     /// When the port is to be asked for what time alone changes; may be too soon.
@@ -61,26 +61,26 @@ pub struct Unit {
     /// The last word read did not end its packet.
     read_open: bool,
     codes: VecDeque<BroadcastCode>,
-    pub counts: Counts,
+    pub counts: WireCounts,
     /// What happened, when, in the time of the outside.
-    pub events: Vec<(Ps, Event)>,
+    pub events: Vec<(Ps, EndEvent)>,
     /// Time of the link, and how much more it is outside.
     pub now: Ps,
     pub skipped: Ps,
 }
 
-impl Unit {
+impl SpaceWireUnit {
     /// In ErrorReset. `far` is the other end.
-    pub fn new(config: &EndConfig, far: &EndConfig) -> Self {
+    pub fn new(config: &SpaceWireEndConfig, far: &SpaceWireEndConfig) -> Self {
         let timeout = far.timing.disconnect_ns.saturating_mul(NS);
-        let pace = |mbps| Pace::new(mbps, timeout);
+        let pace = |mbps| BitPace::new(mbps, timeout);
         let start_pace = pace((START_RATE_BPS / 1_000_000) as u32);
-        let far_bits = Pace::new(far.rate_mbps, 0);
+        let far_bits = BitPace::new(far.rate_mbps, 0);
         let run_bps = u64::from(config.rate_mbps) * 1_000_000;
         let mut unit = Self {
             port: SpaceWirePort::new(0, config.control, config.timing, run_bps),
             encoder: CharacterEncoder::new(),
-            clock: Clock::new(0, start_pace),
+            clock: CharacterClock::new(0, start_pace),
             start_pace,
             run_pace: pace(config.rate_mbps),
             transmit_at: NEVER,
@@ -101,7 +101,7 @@ impl Unit {
             arrived: VecDeque::with_capacity(config.receive_words + 2),
             read_open: false,
             codes: VecDeque::new(),
-            counts: Counts::default(),
+            counts: WireCounts::default(),
             events: Vec::new(),
             now: 0,
             skipped: 0,
@@ -201,7 +201,7 @@ impl Unit {
     /// The character sent last goes once more, or never went.
     pub fn repeat(&mut self, chunk: &Chunk, times: u8) {
         if times == 0 {
-            self.clock = Clock::new(chunk.at, chunk.pace);
+            self.clock = CharacterClock::new(chunk.at, chunk.pace);
         } else {
             self.clock.advance(chunk.pace, chunk.bits.count);
         }
@@ -284,7 +284,7 @@ impl Unit {
         self.report_states(now, state);
         (self.falls, self.runs) = (counters.falls, counters.runs);
         if self.port.transmits() && self.transmit_at == NEVER {
-            self.clock = Clock::new(now, self.start_pace);
+            self.clock = CharacterClock::new(now, self.start_pace);
             self.transmit_at = now;
         }
         self.set_timer();
@@ -305,14 +305,14 @@ impl Unit {
         let from = if to == SpaceWireState::ErrorReset { 0 } else { rank(self.state) + 1 };
         if self.state != to {
             for state in ORDER.iter().take(rank(to) + 1).skip(from) {
-                self.report(now, Event::LaneState { lane: 0, state: name(*state) });
+                self.report(now, EndEvent::LaneState { lane: 0, state: name(*state) });
             }
         }
         self.state = to;
         if to == SpaceWireState::Run
             && let Some(at) = self.broken_at.take()
         {
-            self.report(now, Event::Recovered { after_ps: now - at });
+            self.report(now, EndEvent::Recovered { after_ps: now - at });
         }
     }
 
@@ -338,11 +338,11 @@ impl Unit {
         if self.state == SpaceWireState::Run {
             self.broken_at = Some(now);
         }
-        self.report(now, Event::Error { name });
+        self.report(now, EndEvent::Error { name });
     }
 
     /// Something happened.
-    pub fn report(&mut self, at: Ps, event: Event) {
+    pub fn report(&mut self, at: Ps, event: EndEvent) {
         self.events.push((at + self.skipped, event));
     }
 }

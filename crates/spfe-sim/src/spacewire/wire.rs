@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// The receiver's side.
 #[derive(Clone, Debug)]
-enum Ear {
+enum WireReceiver {
     /// Receiver off.
     Off,
     /// Bit by bit.
@@ -25,7 +25,7 @@ enum Ear {
 
 /// What a step brought.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum WireStep {
     /// Nothing.
     Nothing,
     /// An edge, and when it came: now, or a little before.
@@ -36,12 +36,12 @@ pub enum Step {
 
 /// A direction.
 #[derive(Clone, Debug)]
-pub struct Wire {
+pub struct CharacterWire {
     delay_ps: Ps,
     chunks: VecDeque<Chunk>,
     /// Bits of the front chunk that have arrived.
     index: u8,
-    ear: Ear,
+    ear: WireReceiver,
     /// The next step; never if there is none.
     next_at: Ps,
     /// No edges leave before then.
@@ -53,13 +53,13 @@ pub struct Wire {
 /// A time that is never reached.
 pub const NEVER: Ps = Ps::MAX;
 
-impl Wire {
+impl CharacterWire {
     pub fn new(delay_ps: Ps) -> Self {
         Self {
             delay_ps,
             chunks: VecDeque::new(),
             index: 0,
-            ear: Ear::Off,
+            ear: WireReceiver::Off,
             next_at: NEVER,
             cut_until: 0,
             signals: Signals::default(),
@@ -76,9 +76,9 @@ impl Wire {
     pub fn is_quiet(&self) -> bool {
         let idle = |chunk: &Chunk| chunk.intact && chunk.character == SpaceWireCharacter::Null;
         let ear = match self.ear {
-            Ear::Off => self.chunks.is_empty(),
-            Ear::Bits(_) => false,
-            Ear::InStep(last) => last == SpaceWireCharacter::Null,
+            WireReceiver::Off => self.chunks.is_empty(),
+            WireReceiver::Bits(_) => false,
+            WireReceiver::InStep(last) => last == SpaceWireCharacter::Null,
         };
         ear && self.chunks.iter().all(idle)
     }
@@ -127,7 +127,7 @@ impl Wire {
 
     /// The transmitter turns off: no bit that is not on the wire leaves any more, and both signals
     /// go to 0, strobe first (5.4.5). The last edge as in
-    /// [`Wire::cut`].
+    /// [`CharacterWire::cut`].
     pub fn stop(&mut self, now: Ps) -> Option<Ps> {
         // A character that comes twice may not have begun.
         while self.chunks.back().is_some_and(|last| last.at >= now) {
@@ -158,12 +158,12 @@ impl Wire {
 
     /// Whether the receiver is on.
     pub fn listens(&self) -> bool {
-        !matches!(self.ear, Ear::Off)
+        !matches!(self.ear, WireReceiver::Off)
     }
 
     /// The receiver is turned on or off.
     pub fn listen(&mut self, now: Ps, on: bool) {
-        self.ear = if on { Ear::Bits(CharacterDecoder::new()) } else { Ear::Off };
+        self.ear = if on { WireReceiver::Bits(CharacterDecoder::new()) } else { WireReceiver::Off };
         self.skip(now);
         self.pop_passed();
         self.schedule();
@@ -176,8 +176,8 @@ impl Wire {
         let front = *self.chunks.front()?;
         let mut passed = None;
         match self.ear {
-            Ear::InStep(_) if front.intact => {}
-            Ear::InStep(last) => {
+            WireReceiver::InStep(_) if front.intact => {}
+            WireReceiver::InStep(last) => {
                 self.skip(now);
                 if self.index != old {
                     passed = Some(front.time(self.index - 1) + self.delay_ps);
@@ -187,9 +187,9 @@ impl Wire {
                 (0..self.index).for_each(|index| {
                     decoder.bit(front.bit(index));
                 });
-                self.ear = Ear::Bits(decoder);
+                self.ear = WireReceiver::Bits(decoder);
             }
-            Ear::Off | Ear::Bits(_) => self.skip(now),
+            WireReceiver::Off | WireReceiver::Bits(_) => self.skip(now),
         }
         self.pop_passed();
         self.schedule();
@@ -228,7 +228,7 @@ impl Wire {
         self.index != 0
             && front.intact
             && front.pace.skips_characters()
-            && matches!(self.ear, Ear::InStep(_))
+            && matches!(self.ear, WireReceiver::InStep(_))
     }
 
     /// Whether another character follows the one that is only waited for to end: its first or
@@ -244,29 +244,29 @@ impl Wire {
     fn next_index(&self, front: &Chunk) -> u8 {
         let last = front.bits.count - 1;
         match &self.ear {
-            Ear::InStep(_) if front.intact => match self.index {
+            WireReceiver::InStep(_) if front.intact => match self.index {
                 0 => 1,
                 index => last.min(index - 1 + front.pace.stride()),
             },
-            Ear::Off => last,
+            WireReceiver::Off => last,
             _ => self.index,
         }
     }
 
     /// The step that is due.
     #[inline]
-    pub fn step(&mut self) -> Step {
-        let Some(front) = self.chunks.front() else { return Step::Nothing };
+    pub fn step(&mut self) -> WireStep {
+        let Some(front) = self.chunks.front() else { return WireStep::Nothing };
         let step = match &mut self.ear {
-            Ear::InStep(last) if front.intact && self.index == 0 => {
+            WireReceiver::InStep(last) if front.intact && self.index == 0 => {
                 let received = DecodedCharacter::Character(*last);
                 self.index = 2;
                 if self.follows() {
                     self.pass_front();
                 }
-                Step::Received(received)
+                WireStep::Received(received)
             }
-            Ear::InStep(_) if front.intact => {
+            WireReceiver::InStep(_) if front.intact => {
                 let last = front.bits.count - 1;
                 let at = if self.looks_late(front) { last } else { self.next_index(front) };
                 let edge_at = front.time(at) + self.delay_ps;
@@ -274,16 +274,16 @@ impl Wire {
                 if at == last {
                     self.pass_front();
                 }
-                Step::Edge(edge_at)
+                WireStep::Edge(edge_at)
             }
-            Ear::InStep(last) => {
-                self.ear = Ear::Bits(in_step(*last));
+            WireReceiver::InStep(last) => {
+                self.ear = WireReceiver::Bits(in_step(*last));
                 self.bit()
             }
-            Ear::Bits(_) => self.bit(),
-            Ear::Off => {
+            WireReceiver::Bits(_) => self.bit(),
+            WireReceiver::Off => {
                 self.pop();
-                Step::Nothing
+                WireStep::Nothing
             }
         };
         self.schedule();
@@ -294,7 +294,7 @@ impl Wire {
     #[inline]
     fn pass_front(&mut self) {
         if let Some(front) = self.chunks.pop_front() {
-            self.ear = Ear::InStep(front.character);
+            self.ear = WireReceiver::InStep(front.character);
         }
         self.index = 0;
     }
@@ -305,15 +305,16 @@ impl Wire {
     }
 
     #[cold]
-    fn bit(&mut self) -> Step {
-        let (Ear::Bits(decoder), Some(front)) = (&mut self.ear, self.chunks.front()) else {
-            return Step::Nothing;
+    fn bit(&mut self) -> WireStep {
+        let (WireReceiver::Bits(decoder), Some(front)) = (&mut self.ear, self.chunks.front())
+        else {
+            return WireStep::Nothing;
         };
         let index = self.index;
-        let mut step = Step::Nothing;
+        let mut step = WireStep::Nothing;
         if front.present >> index & 1 != 0 {
-            let edge = Step::Edge(front.time(index) + self.delay_ps);
-            step = decoder.bit(front.bit(index)).map_or(edge, Step::Received);
+            let edge = WireStep::Edge(front.time(index) + self.delay_ps);
+            step = decoder.bit(front.bit(index)).map_or(edge, WireStep::Received);
         }
         self.index += 1;
         if self.index == front.bits.count {

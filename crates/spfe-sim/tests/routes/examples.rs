@@ -3,7 +3,7 @@
 use super::Log;
 use spfe_sim::link::Side;
 use spfe_sim::scenario::route::{RouteElements, RouteFinder, Trace};
-use spfe_sim::scenario::{Place, Scenario, Time};
+use spfe_sim::scenario::{PortName, Scenario, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::US;
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ fn run(name: &str, scenario: &Scenario, elements: &RouteElements, adaptive: bool
 fn ends(scenario: &Scenario, trace: &Trace) -> BTreeSet<(u32, Side, u8)> {
     let end = |to: &spfe_sim::scenario::route::Destination| {
         let unit = scenario.name_of(to.unit).to_owned();
-        let (link, side) = scenario.link_at(&Place { unit, port: to.port }).unwrap();
+        let (link, side) = scenario.link_at(&PortName { unit, port: to.port }).unwrap();
         (link as u32, side, to.vc)
     };
     trace.destinations.iter().map(end).collect()

@@ -8,7 +8,7 @@ mod network;
 mod random;
 
 use spfe_sim::link::{Observer, Side};
-use spfe_sim::packet::Header;
+use spfe_sim::packet::PacketHeader;
 use spfe_sim::time::Ps;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ impl Observer for Log {
         self.events += 1;
     }
 
-    fn delivered(&mut self, _: Ps, link: u32, side: Side, vc: u8, _: Header) {
+    fn delivered(&mut self, _: Ps, link: u32, side: Side, vc: u8, _: PacketHeader) {
         self.delivered.insert((link, side, vc));
     }
 

@@ -5,9 +5,9 @@ use super::network::Network;
 use proptest::prelude::*;
 use spfe_link::Word;
 use spfe_link::network::DiscardReason;
-use spfe_sim::link::{End, Side};
+use spfe_sim::link::{Side, SimulatedEnd};
 use spfe_sim::scenario::route::{DeadEndCause, RouteFinder, Trace};
-use spfe_sim::scenario::{Place, Scenario, Unit};
+use spfe_sim::scenario::{PortName, Scenario, UnitId};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{Ps, US};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ type Received = (usize, u8, Vec<u8>);
 impl<'a> Bench<'a> {
     fn new(network: &'a Network, scenario: &Scenario) -> Self {
         let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-        let place = |name: &String| Place { unit: name.clone(), port: 1 };
+        let place = |name: &String| PortName { unit: name.clone(), port: 1 };
         let attach = |name| simulation.attach(&place(name)).unwrap();
         let ends = network.nodes.iter().map(attach).collect();
         let mut bench = Self { network, simulation, now: 0, log: Log::default(), ends };
@@ -117,7 +117,7 @@ fn words(bytes: &[u8]) -> Vec<Word> {
 }
 
 /// The packets that wait on a virtual channel.
-fn read(end: &mut dyn End, vc: u8) -> Vec<Vec<u8>> {
+fn read(end: &mut dyn SimulatedEnd, vc: u8) -> Vec<Vec<u8>> {
     let mut buffer = [Word::default(); 64];
     let (mut packets, mut bytes) = (Vec::new(), Vec::new());
     loop {
@@ -156,7 +156,7 @@ fn try_network(seed: u64, coverage: &mut Coverage) {
         // The number of the packet comes after the address; 0xA5 is no address of the tables.
         let mut bytes = network.address(&mut rng);
         bytes.extend([0xA5, number as u8, 0xA5, 0xA5]);
-        let place = Place { unit: network.nodes[node].clone(), port: 1 };
+        let place = PortName { unit: network.nodes[node].clone(), port: 1 };
         let trace = finder.follow(finder.origin(&place, vc).unwrap(), &bytes);
         coverage.trace(&trace);
         if trace.dead_ends.iter().any(|end| end.cause == DeadEndCause::Loop) {
@@ -185,8 +185,8 @@ fn try_network(seed: u64, coverage: &mut Coverage) {
 /// Compares what the route finder says of a packet with what became of it.
 fn compare(trace: &Trace, received: &[Received], log: &Log, context: &str) {
     let destination = |to: &spfe_sim::scenario::route::Destination| match to.unit {
-        Unit::Node(node) => Some((node, to.vc, to.rest.clone())),
-        Unit::Router(_) => None,
+        UnitId::Node(node) => Some((node, to.vc, to.rest.clone())),
+        UnitId::Router(_) => None,
     };
     let expected: BTreeSet<Received> = trace.destinations.iter().filter_map(destination).collect();
     let drops = trace.dead_ends.iter().map(|end| match end.cause {
@@ -211,7 +211,7 @@ fn compare(trace: &Trace, received: &[Received], log: &Log, context: &str) {
     assert_eq!(log.drops, drops, "drops: {context}");
     assert_eq!(log.crossed, links, "links: {context}");
     let (routes, complete) = trace.routes(1000);
-    let to_nodes = routes.iter().filter(|route| matches!(route.to.unit, Unit::Node(_)));
+    let to_nodes = routes.iter().filter(|route| matches!(route.to.unit, UnitId::Node(_)));
     assert!(complete, "{context}");
     assert_eq!(received.len(), to_nodes.count(), "copies: {context}");
 }

@@ -1,10 +1,10 @@
 //! One link, one router: rates, and idle time.
 
 use super::{flow, simulate};
-use spfe_sim::results::{Direction, Results};
+use spfe_sim::results::{DirectionResults, Results};
 
 /// Words of data for each word that a direction can carry, in the middle of the time.
-fn load(direction: &Direction) -> f64 {
+fn load(direction: &DirectionResults) -> f64 {
     let steps = direction.channels.first().map_or(0, |channel| channel.series.len());
     let middle = steps / 3..steps * 9 / 10;
     let words = |series: &[u64]| series[middle.clone()].iter().sum::<u64>();

@@ -7,8 +7,8 @@ mod messages;
 mod rmap;
 mod routing;
 
-use spfe_sim::link::Blind;
-use spfe_sim::results::{Channel, Flow, Results};
+use spfe_sim::link::NoObserver;
+use spfe_sim::results::{ChannelResults, Results, StreamResults};
 use spfe_sim::scenario::Scenario;
 use spfe_sim::simulation::Simulation;
 use std::ops::Range;
@@ -21,7 +21,7 @@ fn simulate(text: &str) -> Results {
 
 fn run(scenario: &Scenario) -> Results {
     let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    simulation.run(scenario.duration.0, &mut Blind);
+    simulation.run(scenario.duration.0, &mut NoObserver);
     let results = simulation.results();
     let conservation = &results.conservation;
     assert!(conservation.kept, "{}: {:#?}", scenario.title, conservation.violations);
@@ -31,13 +31,13 @@ fn run(scenario: &Scenario) -> Results {
 /// Words that the first end of a link sent in some of its hundred steps.
 fn words(results: &Results, link: &str, steps: Range<usize>) -> u64 {
     let link = results.links.iter().find(|of| of.name == link).unwrap();
-    let series = |channel: &Channel| -> u64 {
+    let series = |channel: &ChannelResults| -> u64 {
         channel.series.iter().take(steps.end).skip(steps.start).sum()
     };
     link.directions[0].channels.iter().map(series).sum()
 }
 
 /// A flow's results.
-fn flow<'a>(results: &'a Results, name: &str) -> &'a Flow {
+fn flow<'a>(results: &'a Results, name: &str) -> &'a StreamResults {
     results.flows.iter().find(|flow| flow.name == name).unwrap()
 }

@@ -2,8 +2,8 @@
 
 use super::{flow, run, simulate, words};
 use spfe_link::Word;
-use spfe_sim::link::{Blind, Side};
-use spfe_sim::scenario::{Medium, Pace, PacketSize, Place, Scenario, Time, What};
+use spfe_sim::link::{NoObserver, Side};
+use spfe_sim::scenario::{FaultAction, Medium, PacketPace, PacketSize, PortName, Scenario, Time};
 use spfe_sim::simulation::Simulation;
 
 /// Two routers with two links between them; a logical address goes over either.
@@ -145,7 +145,7 @@ fn endpoints_are_for_programs() {
     "#;
     let scenario = Scenario::parse(text).unwrap();
     let mut simulation = Simulation::new(&scenario).unwrap();
-    let place = |unit: &str| Place { unit: unit.into(), port: 1 };
+    let place = |unit: &str| PortName { unit: unit.into(), port: 1 };
     assert!(simulation.endpoint(&place("r")).is_none(), "a router has none");
     let [a, b] = [place("a"), place("b")];
     let eop = Word::from_symbols([0xfd, 0xfb, 0xfb, 0xfb], 0xf);
@@ -159,7 +159,7 @@ fn endpoints_are_for_programs() {
     let mut now = 0;
     while now < scenario.duration.0 {
         now += 1_000_000;
-        simulation.run(now, &mut Blind);
+        simulation.run(now, &mut NoObserver);
         let end = simulation.endpoint(&a).unwrap();
         let wanted = packet(2, sent);
         if end.writable(3) >= wanted.len() {
@@ -204,7 +204,7 @@ fn long_packets_through_small_buffers_do_not_stop_each_other() {
         looked_at += 1;
         scenario.duration = Time(3_000_000_000);
         scenario.step = None;
-        scenario.faults.retain(|fault| !matches!(fault.what, What::Block { .. }));
+        scenario.faults.retain(|fault| !matches!(fault.what, FaultAction::Block { .. }));
         for router in &mut scenario.routers {
             (router.packet_timeout, router.wait_timeout) = (None, None);
             router.settings.clear();
@@ -222,7 +222,7 @@ fn long_packets_through_small_buffers_do_not_stop_each_other() {
         for flow in &mut scenario.flows {
             let slow = scenario.links.iter().any(|link| link.is_spacewire());
             flow.size = PacketSize::Fixed(if slow { 4 << 10 } else { 64 << 10 });
-            flow.pace = Pace::Saturate;
+            flow.pace = PacketPace::Saturate;
             (flow.start, flow.stop, flow.count) = (Time(0), None, None);
         }
         let results = run(&scenario);

@@ -2,8 +2,8 @@
 
 use crate::kit::{A, B, Kit, config, packet};
 use spfe_link::spacewire::BroadcastCode;
-use spfe_sim::fault::{Kind, Target};
-use spfe_sim::link::Link;
+use spfe_sim::fault::{FaultKind, FaultTarget};
+use spfe_sim::link::SimulatedLink;
 use spfe_sim::time::{NS, US};
 
 #[test]
@@ -69,7 +69,7 @@ fn codes_that_nobody_takes_are_counted() {
 #[test]
 fn a_time_code_is_lost() {
     let mut kit = Kit::running(config(100));
-    kit.inject(A, Target::Code, Kind::Drop);
+    kit.inject(A, FaultTarget::Code, FaultKind::Drop);
     for value in 0..3 {
         kit.run(US);
         kit.link.end(A).send_code(BroadcastCode::time(value));

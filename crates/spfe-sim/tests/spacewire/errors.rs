@@ -4,9 +4,9 @@ use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
 use spfe_link::spacewire::{BroadcastCode, NChar};
 use spfe_link::word::k;
-use spfe_sim::fault::{Command, Fault, Kind, Target};
-use spfe_sim::link::{Event, Link};
-use spfe_sim::spacewire::Config;
+use spfe_sim::fault::{EndCommand, FaultKind, FaultTarget, WireFault};
+use spfe_sim::link::{EndEvent, SimulatedLink};
+use spfe_sim::spacewire::SpaceWireConfig;
 use spfe_sim::time::{MS, NS, US};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
         let bit = 1_000_000 / u64::from(mbps) + 1;
         // Amid a character.
         kit.run(3 * bit / 2);
-        let at = kit.inject(A, Target::Any, Kind::Cut { duration_ps: 5 * US });
+        let at = kit.inject(A, FaultTarget::Any, FaultKind::Cut { duration_ps: 5 * US });
         kit.run(10 * US);
         let [(heard, "disconnect")] = kit.log.errors(B)[..] else { panic!("{:?}", kit.log) };
         let last_edge = heard - 850 * NS - 20 * NS;
@@ -30,14 +30,14 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
         let (answer, name) = kit.log.errors(A)[0];
         assert!(["disconnect", "parity error"].contains(&name), "{name}");
         assert!(answer <= heard + 870 * NS + 3 * bit, "{}", answer - heard);
-        let fault = |event: &Event| matches!(event, Event::Fault { lane: 0, .. });
+        let fault = |event: &EndEvent| matches!(event, EndEvent::Fault { lane: 0, .. });
         let seen = kit.log.events.iter().find(|(.., event)| fault(event)).unwrap();
         assert_eq!((seen.0, seen.1), (at, A));
         // Both come back: silence of 19.2 us, then NULLs and FCTs.
         kit.until_running();
         let run = kit.log.entered(B, "Run")[1];
         assert!((20 * US..25 * US).contains(&(run - heard)), "{}", run - heard);
-        let recovered = Event::Recovered { after_ps: run - heard };
+        let recovered = EndEvent::Recovered { after_ps: run - heard };
         assert!(kit.log.events.contains(&(run, B, recovered)));
         kit.run(MS);
         assert_eq!((kit.count(A, "runs"), kit.count(B, "runs")), (2, 2));
@@ -47,7 +47,7 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
 #[test]
 fn a_cut_that_lasts() {
     let mut kit = Kit::running(config(200));
-    kit.inject(B, Target::Any, Kind::Cut { duration_ps: 500 * US });
+    kit.inject(B, FaultTarget::Any, FaultKind::Cut { duration_ps: 500 * US });
     kit.run(400 * US);
     assert_eq!(kit.log.errors(A)[0].1, "disconnect");
     assert!(!kit.is_running());
@@ -63,7 +63,7 @@ fn packets_under_way_end_with_an_eep() {
     let (first, second): (Vec<u8>, Vec<u8>) = ((0..100).collect(), (100..150).collect());
     kit.write(A, &packet(&first));
     kit.run(30 * US);
-    kit.inject(A, Target::Any, Kind::Cut { duration_ps: 2 * US });
+    kit.inject(A, FaultTarget::Any, FaultKind::Cut { duration_ps: 2 * US });
     kit.run(100 * US);
     kit.write(A, &packet(&second));
     let received = n_chars(&kit.read_all(B));
@@ -87,7 +87,7 @@ fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
     let words = packet(&[7; 400]);
     kit.write(A, &words[..30]);
     kit.run(50 * US);
-    kit.inject(B, Target::Null, Kind::BitError);
+    kit.inject(B, FaultTarget::Null, FaultKind::BitError);
     kit.run(200 * NS);
     kit.run(2 * US);
     // While the link is down: nobody need wait for it.
@@ -105,10 +105,16 @@ fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
 #[test]
 fn each_bit_error_is_found() {
     let mut names = BTreeSet::new();
-    for target in [Target::Null, Target::Fct, Target::Data, Target::EndMarker, Target::Code] {
+    for target in [
+        FaultTarget::Null,
+        FaultTarget::Fct,
+        FaultTarget::Data,
+        FaultTarget::EndMarker,
+        FaultTarget::Code,
+    ] {
         for seed in 0..40 {
-            let mut kit = Kit::running(Config { seed, ..config(100) });
-            kit.inject(A, target, Kind::BitError);
+            let mut kit = Kit::running(SpaceWireConfig { seed, ..config(100) });
+            kit.inject(A, target, FaultKind::BitError);
             let words = packet(&[0xa5; 30]);
             kit.write(A, &words);
             kit.write(B, &words);
@@ -140,8 +146,8 @@ fn each_bit_error_is_found() {
 fn escape_errors() {
     // Bits at random for some characters, until an ESC meets an end marker or another ESC.
     let found = (0..400).any(|seed| {
-        let mut kit = Kit::running(Config { seed, ..config(100) });
-        kit.inject(A, Target::Null, Kind::Burst { bits: 16 });
+        let mut kit = Kit::running(SpaceWireConfig { seed, ..config(100) });
+        kit.inject(A, FaultTarget::Null, FaultKind::Burst { bits: 16 });
         kit.run(100 * US);
         kit.until_running();
         kit.count(B, "escape_errors") == 1
@@ -152,8 +158,8 @@ fn escape_errors() {
 #[test]
 fn bursts_of_any_length() {
     for bits in [1, 5, 10, 100, 1_000, 10_000] {
-        let mut kit = Kit::running(Config { seed: u64::from(bits), ..config(100) });
-        kit.inject(A, Target::Any, Kind::Burst { bits });
+        let mut kit = Kit::running(SpaceWireConfig { seed: u64::from(bits), ..config(100) });
+        kit.inject(A, FaultTarget::Any, FaultKind::Burst { bits });
         // Each try to start sends 128 bits in 32 us and more: the longest takes some 3 ms.
         kit.run(5 * MS);
         kit.until_running();
@@ -169,7 +175,7 @@ fn bursts_of_any_length() {
 #[test]
 fn an_fct_too_many_is_a_credit_error() {
     let mut kit = Kit::running(config(100));
-    kit.inject(B, Target::Fct, Kind::Duplicate);
+    kit.inject(B, FaultTarget::Fct, FaultKind::Duplicate);
     kit.write(A, &packet(&[1; 7]));
     kit.run(10 * US);
     assert_eq!(
@@ -185,7 +191,7 @@ fn an_fct_too_many_is_a_credit_error() {
 #[test]
 fn an_fct_that_is_missing_costs_eight_places() {
     let mut kit = Kit::running(config(100));
-    kit.inject(B, Target::Fct, Kind::Drop);
+    kit.inject(B, FaultTarget::Fct, FaultKind::Drop);
     // Its content has no ones, nor has that of the NULL before: the parity after it holds.
     kit.write(A, &packet(&[1; 7]));
     kit.run(10 * US);
@@ -195,7 +201,7 @@ fn an_fct_that_is_missing_costs_eight_places() {
     kit.write(A, &packet(&[2; 200]));
     assert_eq!(kit.read_all(B), [packet(&[1; 7]), packet(&[2; 200])].concat());
     // It comes back with the next start.
-    kit.link.end(A).command(Command::LinkReset);
+    kit.link.end(A).command(EndCommand::LinkReset);
     kit.run(US);
     kit.until_running();
     kit.run(10 * US);
@@ -206,22 +212,22 @@ fn an_fct_that_is_missing_costs_eight_places() {
 fn data_characters_lost_and_doubled() {
     // The parity of 0x03 and of 0x05 is the same: SpaceWire sees nothing.
     let mut kit = Kit::running(config(100));
-    kit.inject(A, Target::Data, Kind::Drop);
+    kit.inject(A, FaultTarget::Data, FaultKind::Drop);
     kit.run(200 * NS);
     kit.write(A, &packet(&[3, 5, 3, 5]));
     let received = n_chars(&kit.read_all(B));
     // The NULL before is even, too, so the first one goes unseen.
     assert_eq!(received, n_chars(&packet(&[5, 3, 5])));
     assert!(kit.log.errors(B).is_empty());
-    kit.inject(A, Target::Data, Kind::Duplicate);
+    kit.inject(A, FaultTarget::Data, FaultKind::Duplicate);
     kit.run(200 * NS);
     kit.write(A, &packet(&[3, 5, 3, 5]));
     assert_eq!(n_chars(&kit.read_all(B)), n_chars(&packet(&[3, 3, 5, 3, 5])));
     assert!(kit.log.errors(B).is_empty());
     // An odd one is seen by the parity of the next.
-    for kind in [Kind::Drop, Kind::Duplicate] {
+    for kind in [FaultKind::Drop, FaultKind::Duplicate] {
         let mut kit = Kit::running(config(100));
-        kit.inject(A, Target::Data, kind);
+        kit.inject(A, FaultTarget::Data, kind);
         kit.run(200 * NS);
         kit.write(A, &packet(&[1, 5, 3, 5]));
         let received = n_chars(&kit.read_all(B));
@@ -234,7 +240,7 @@ fn data_characters_lost_and_doubled() {
 #[test]
 fn a_lost_end_marker_cuts_its_packet() {
     let mut kit = Kit::running(config(100));
-    kit.inject(A, Target::EndMarker, Kind::Cut { duration_ps: 3 * US });
+    kit.inject(A, FaultTarget::EndMarker, FaultKind::Cut { duration_ps: 3 * US });
     kit.write(A, &packet(&[1, 2]));
     kit.run(40 * US);
     kit.write(A, &packet(&[3]));
@@ -256,14 +262,14 @@ fn an_end_marker_alone_passes() {
 fn faults_that_no_spacewire_link_has() {
     let mut kit = Kit::running(config(100));
     let now = kit.link.now();
-    let any = Fault { lane: None, target: Target::Any, kind: Kind::BitError };
+    let any = WireFault { lane: None, target: FaultTarget::Any, kind: FaultKind::BitError };
     for fault in [
-        Fault { kind: Kind::PolaritySwap, ..any },
-        Fault { kind: Kind::Skew { bits: 1 }, ..any },
-        Fault { kind: Kind::Reorder, ..any },
-        Fault { target: Target::Nack, ..any },
-        Fault { target: Target::Sdf, ..any },
-        Fault { lane: Some(1), ..any },
+        WireFault { kind: FaultKind::PolaritySwap, ..any },
+        WireFault { kind: FaultKind::Skew { bits: 1 }, ..any },
+        WireFault { kind: FaultKind::Reorder, ..any },
+        WireFault { target: FaultTarget::Nack, ..any },
+        WireFault { target: FaultTarget::Sdf, ..any },
+        WireFault { lane: Some(1), ..any },
     ] {
         assert!(!kit.link.inject(now, A, fault), "{fault:?}");
     }
@@ -277,7 +283,7 @@ fn faults_that_no_spacewire_link_has() {
 fn bit_errors_come_at_their_rate() {
     // Few enough that each brings the link down once; NULLs only.
     let rate = 1e-5;
-    let mut kit = Kit::new(Config { seed: 5, ..config(100) });
+    let mut kit = Kit::new(SpaceWireConfig { seed: 5, ..config(100) });
     kit.link.set_bit_error_rate(A, None, rate);
     kit.link.set_bit_error_rate(B, Some(3), 1.0);
     kit.run(200 * MS);

@@ -3,10 +3,10 @@
 use spfe_link::Word;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWireState};
 use spfe_link::word::k;
-use spfe_sim::fault::{Fault, Kind, Target};
-use spfe_sim::link::{Event, Link, Observer, Side};
+use spfe_sim::fault::{FaultKind, FaultTarget, WireFault};
+use spfe_sim::link::{EndEvent, Observer, Side, SimulatedLink};
 use spfe_sim::spacewire::words::Unpacker;
-use spfe_sim::spacewire::{Config, SpaceWire};
+use spfe_sim::spacewire::{SpaceWireConfig, SpaceWireLink};
 use spfe_sim::time::{NS, Ps, US};
 
 pub use Side::{A, B};
@@ -14,12 +14,12 @@ pub use Side::{A, B};
 /// Everything that was seen.
 #[derive(Debug, Default, PartialEq)]
 pub struct Log {
-    pub events: Vec<(Ps, Side, Event)>,
+    pub events: Vec<(Ps, Side, EndEvent)>,
     pub characters: Vec<(Ps, Side, SpaceWireCharacter)>,
 }
 
 impl Observer for Log {
-    fn event(&mut self, at: Ps, _: u32, side: Side, event: Event) {
+    fn event(&mut self, at: Ps, _: u32, side: Side, event: EndEvent) {
         let last = self.events.last().map_or(0, |(at, ..)| *at);
         assert!(at >= last, "{event:?} at {at} after {last}");
         self.events.push((at, side, event));
@@ -35,14 +35,15 @@ impl Observer for Log {
 impl Log {
     /// When an end entered a state.
     pub fn entered(&self, side: Side, state: &str) -> Vec<Ps> {
-        let is = |event: &Event| matches!(event, Event::LaneState { state: s, .. } if *s == state);
+        let is =
+            |event: &EndEvent| matches!(event, EndEvent::LaneState { state: s, .. } if *s == state);
         self.events.iter().filter(|(_, s, e)| *s == side && is(e)).map(|(at, ..)| *at).collect()
     }
 
     /// Errors of an end.
     pub fn errors(&self, side: Side) -> Vec<(Ps, &'static str)> {
-        let name = |(at, s, event): &(Ps, Side, Event)| match event {
-            Event::Error { name } if *s == side => Some((*at, *name)),
+        let name = |(at, s, event): &(Ps, Side, EndEvent)| match event {
+            EndEvent::Error { name } if *s == side => Some((*at, *name)),
             _ => None,
         };
         self.events.iter().filter_map(name).collect()
@@ -50,17 +51,17 @@ impl Log {
 }
 
 pub struct Kit {
-    pub link: SpaceWire,
+    pub link: SpaceWireLink,
     pub log: Log,
 }
 
 impl Kit {
-    pub fn new(config: Config) -> Self {
-        Self { link: SpaceWire::new(config).unwrap(), log: Log::default() }
+    pub fn new(config: SpaceWireConfig) -> Self {
+        Self { link: SpaceWireLink::new(config).unwrap(), log: Log::default() }
     }
 
     /// In Run at both ends, all credit given.
-    pub fn running(config: Config) -> Self {
+    pub fn running(config: SpaceWireConfig) -> Self {
         let mut kit = Self::new(config);
         kit.run(50 * US + 60 * config.delay_ps);
         assert!(kit.is_running(), "{:?}", kit.log.events);
@@ -123,15 +124,15 @@ impl Kit {
     }
 
     /// Something goes wrong 100 ns from now, or with the first such character after that.
-    pub fn inject(&mut self, from: Side, target: Target, kind: Kind) -> Ps {
+    pub fn inject(&mut self, from: Side, target: FaultTarget, kind: FaultKind) -> Ps {
         let at = self.link.now() + 100 * NS;
-        assert!(self.link.inject(at, from, Fault { lane: None, target, kind }));
+        assert!(self.link.inject(at, from, WireFault { lane: None, target, kind }));
         at
     }
 }
 
-pub fn config(rate_mbps: u32) -> Config {
-    Config { delay_ps: 20 * NS, ..Config::new(7, rate_mbps) }
+pub fn config(rate_mbps: u32) -> SpaceWireConfig {
+    SpaceWireConfig { delay_ps: 20 * NS, ..SpaceWireConfig::new(7, rate_mbps) }
 }
 
 /// A packet in words.

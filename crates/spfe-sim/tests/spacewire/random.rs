@@ -4,9 +4,9 @@ use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
 use fastrand::Rng;
 use spfe_link::Word;
 use spfe_link::spacewire::{BroadcastCode, NChar};
-use spfe_sim::fault::{Command, Fault, Kind, Target};
-use spfe_sim::link::{End, Event, Link, Side};
-use spfe_sim::spacewire::Config;
+use spfe_sim::fault::{EndCommand, FaultKind, FaultTarget, WireFault};
+use spfe_sim::link::{EndEvent, Side, SimulatedEnd, SimulatedLink};
+use spfe_sim::spacewire::SpaceWireConfig;
 use spfe_sim::time::{NS, Ps, US};
 
 /// Campaigns from this seed on; another with `SPFE_SEED`.
@@ -34,7 +34,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn write(&mut self, end: &mut dyn End, most: usize) {
+    fn write(&mut self, end: &mut dyn SimulatedEnd, most: usize) {
         if self.position == self.words.len() {
             let bytes = body(self.next);
             self.sent_n_chars += bytes.len() as u64 + 1;
@@ -45,7 +45,7 @@ impl Traffic {
         self.position += end.write(0, &self.words[self.position..last]);
     }
 
-    fn read(&mut self, end: &mut dyn End, most: usize) {
+    fn read(&mut self, end: &mut dyn SimulatedEnd, most: usize) {
         let mut words = [Word::default(); 8];
         let count = end.read(0, &mut words[..most]);
         self.received.extend_from_slice(&words[..count]);
@@ -89,7 +89,7 @@ impl Traffic {
 fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
     let mut rng = Rng::with_seed(seed);
     let mbps = [10, 25, 100, 200, 333][rng.u64(..5) as usize];
-    let mut config = Config { seed, delay_ps: rng.u64(..400 * NS), ..config(mbps) };
+    let mut config = SpaceWireConfig { seed, delay_ps: rng.u64(..400 * NS), ..config(mbps) };
     config.ends[1].rate_mbps = [10, 100, 200][rng.u64(..3) as usize];
     config.ends[1].receive_words = rng.u64(1..=64) as usize;
     let mut kit = Kit::new(config);
@@ -106,7 +106,7 @@ fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
         }
         let side = Side::BOTH[rng.u64(..2) as usize];
         match rng.u64(..800) {
-            0 => kit.link.end(side).command(Command::LinkReset),
+            0 => kit.link.end(side).command(EndCommand::LinkReset),
             1 => cut(&mut kit, &mut rng, side),
             2 => bit_error(&mut kit, &mut rng, side),
             3..30 => kit.link.end(side).send_code(BroadcastCode::time(rng.u64(..) as u8)),
@@ -131,14 +131,15 @@ fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
 /// Long enough that the far end notices before bits come again.
 fn cut(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
     let at = kit.link.now() + rng.u64(..US);
-    let kind = Kind::Cut { duration_ps: rng.u64(US..=30 * US) };
-    kit.link.inject(at, from, Fault { lane: Some(0), target: Target::Any, kind })
+    let kind = FaultKind::Cut { duration_ps: rng.u64(US..=30 * US) };
+    kit.link.inject(at, from, WireFault { lane: Some(0), target: FaultTarget::Any, kind })
 }
 
 fn bit_error(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
     let at = kit.link.now() + rng.u64(..US);
-    let target = [Target::Any, Target::Fct, Target::Data, Target::EndMarker][rng.u64(..4) as usize];
-    kit.link.inject(at, from, Fault { lane: None, target, kind: Kind::BitError })
+    let target = [FaultTarget::Any, FaultTarget::Fct, FaultTarget::Data, FaultTarget::EndMarker]
+        [rng.u64(..4) as usize];
+    kit.link.inject(at, from, WireFault { lane: None, target, kind: FaultKind::BitError })
 }
 
 /// No more faults; what is under way ends.
@@ -209,21 +210,28 @@ fn after_any_faults_the_link_works() {
         println!("seed {seed}");
         let mut rng = Rng::with_seed(seed);
         let mbps = rng.u64(2..=400) as u32;
-        let mut kit = Kit::running(Config { seed, delay_ps: rng.u64(..US), ..config(mbps) });
+        let mut kit =
+            Kit::running(SpaceWireConfig { seed, delay_ps: rng.u64(..US), ..config(mbps) });
         for _ in 0..rng.u64(1..=30) {
-            let targets = [Target::Any, Target::Null, Target::Fct, Target::Data, Target::EndMarker];
+            let targets = [
+                FaultTarget::Any,
+                FaultTarget::Null,
+                FaultTarget::Fct,
+                FaultTarget::Data,
+                FaultTarget::EndMarker,
+            ];
             let kinds = [
-                Kind::BitError,
-                Kind::Burst { bits: rng.u64(..100) as u32 },
-                Kind::Drop,
-                Kind::Duplicate,
-                Kind::Cut { duration_ps: rng.u64(..3 * US) },
+                FaultKind::BitError,
+                FaultKind::Burst { bits: rng.u64(..100) as u32 },
+                FaultKind::Drop,
+                FaultKind::Duplicate,
+                FaultKind::Cut { duration_ps: rng.u64(..3 * US) },
             ];
             let at = kit.link.now() + rng.u64(..20 * US);
             let target = targets[rng.u64(..5) as usize];
             let kind = kinds[rng.u64(..5) as usize];
             let side = Side::BOTH[rng.u64(..2) as usize];
-            assert!(kit.link.inject(at, side, Fault { lane: None, target, kind }));
+            assert!(kit.link.inject(at, side, WireFault { lane: None, target, kind }));
             kit.link.end(A).write(0, &packet(&body(rng.u64(..) as u32)));
             kit.link.end(B).write(0, &packet(&body(rng.u64(..) as u32)));
             kit.run(rng.u64(..30 * US));
@@ -239,7 +247,7 @@ fn after_any_faults_the_link_works() {
             kit.run(40 * US);
         }
         for side in Side::BOTH {
-            assert!(kit.link.end(side).command(Command::InterfaceReset));
+            assert!(kit.link.end(side).command(EndCommand::InterfaceReset));
         }
         kit.run(US);
         kit.until_running();
@@ -255,6 +263,6 @@ fn after_any_faults_the_link_works() {
             kit.write(side, &packet(&[1, 2, 3, 4, 5]));
             assert_eq!(kit.read_all(side.other()), packet(&[1, 2, 3, 4, 5]), "{side:?}");
         }
-        assert!(kit.log.events.iter().any(|(.., event)| matches!(event, Event::Fault { .. })));
+        assert!(kit.log.events.iter().any(|(.., event)| matches!(event, EndEvent::Fault { .. })));
     }
 }

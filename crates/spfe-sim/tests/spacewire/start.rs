@@ -3,9 +3,11 @@
 use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
 use spfe_link::spacewire::state::SpaceWireControl;
 use spfe_link::spacewire::{SpaceWireState, SpaceWireTiming};
-use spfe_sim::fault::Command;
-use spfe_sim::link::{Blind, Event, Link, Side};
-use spfe_sim::spacewire::{Config, ConfigError, EndConfig, SpaceWire};
+use spfe_sim::fault::EndCommand;
+use spfe_sim::link::{EndEvent, NoObserver, Side, SimulatedLink};
+use spfe_sim::spacewire::{
+    SpaceWireConfig, SpaceWireConfigError, SpaceWireEndConfig, SpaceWireLink,
+};
 use spfe_sim::time::{MS, NS, US};
 
 #[test]
@@ -59,7 +61,7 @@ fn auto_start_waits_for_the_far_end() {
     kit.run(100 * US);
     assert_eq!([A, B].map(|side| kit.link.state(side)), [SpaceWireState::Ready; 2]);
     assert!(kit.link.is_quiet());
-    assert!(kit.link.end(B).command(Command::LaneStart(Some(0), true)));
+    assert!(kit.link.end(B).command(EndCommand::LaneStart(Some(0), true)));
     assert!(!kit.link.is_quiet());
     kit.until_running();
     let started = kit.log.entered(B, "Started");
@@ -72,7 +74,7 @@ fn auto_start_waits_for_the_far_end() {
 fn own_timers_and_rates() {
     let timing = SpaceWireTiming { reset_ns: 5_900, wait_ns: 14_000, disconnect_ns: 990 };
     let mut config = config(2);
-    config.ends[1] = EndConfig { timing, ..EndConfig::new(333) };
+    config.ends[1] = SpaceWireEndConfig { timing, ..SpaceWireEndConfig::new(333) };
     let mut kit = Kit::running(config);
     assert_eq!(kit.log.entered(B, "ErrorWait"), [5_900 * NS]);
     assert_eq!(kit.log.entered(B, "Started"), [19_900 * NS]);
@@ -109,7 +111,7 @@ fn link_reset_restarts_the_link() {
     let mut kit = Kit::running(config(200));
     kit.write(A, &packet(&[1, 2, 3]));
     let at = kit.link.now();
-    assert!(kit.link.end(A).command(Command::LinkReset));
+    assert!(kit.link.end(A).command(EndCommand::LinkReset));
     assert!(!kit.link.end(A).is_running());
     kit.run(10 * US);
     // The far end hears silence; the last edge is up to one bit before, or two after.
@@ -117,7 +119,10 @@ fn link_reset_restarts_the_link() {
     assert!(name == "disconnect" || name == "parity error", "{name}");
     assert!((at..=at + 890 * NS).contains(&heard), "{}", heard - at);
     kit.until_running();
-    assert_eq!(kit.log.events.iter().filter(|(.., e)| matches!(e, Event::Command(_))).count(), 1);
+    assert_eq!(
+        kit.log.events.iter().filter(|(.., e)| matches!(e, EndEvent::Command(_))).count(),
+        1
+    );
     assert_eq!(kit.count(A, "disables_and_resets"), 1);
     // It had not begun: it waits, and goes.
     assert_eq!(kit.read_all(B), packet(&[1, 2, 3]));
@@ -132,7 +137,7 @@ fn interface_reset_empties_the_queues() {
     let begun = kit.read(B);
     assert!(!begun.is_empty() && begun.len() < 20);
     for side in Side::BOTH {
-        assert!(kit.link.end(side).command(Command::InterfaceReset));
+        assert!(kit.link.end(side).command(EndCommand::InterfaceReset));
     }
     // What the reader has begun to read ends with an EEP; what the writer has begun to write is
     // dropped to its end.
@@ -149,10 +154,10 @@ fn what_a_link_does_not_have() {
     let mut kit = Kit::running(config(10));
     let end = kit.link.end(A);
     for command in [
-        Command::LaneReset(None),
-        Command::LaneReset(Some(0)),
-        Command::LaneStart(Some(1), true),
-        Command::AutoStart(Some(1), true),
+        EndCommand::LaneReset(None),
+        EndCommand::LaneReset(Some(0)),
+        EndCommand::LaneStart(Some(1), true),
+        EndCommand::AutoStart(Some(1), true),
     ] {
         assert!(!end.command(command), "{command:?}");
     }
@@ -163,21 +168,21 @@ fn what_a_link_does_not_have() {
 
 #[test]
 fn configurations_that_cannot_be() {
-    let reason = |config: Config| SpaceWire::new(config).err();
-    assert_eq!(reason(Config::new(0, 1)), Some(ConfigError::Rate(A, 1)));
-    let mut config = Config::new(0, 100);
+    let reason = |config: SpaceWireConfig| SpaceWireLink::new(config).err();
+    assert_eq!(reason(SpaceWireConfig::new(0, 1)), Some(SpaceWireConfigError::Rate(A, 1)));
+    let mut config = SpaceWireConfig::new(0, 100);
     config.ends[1].rate_mbps = 1001;
-    assert_eq!(reason(config), Some(ConfigError::Rate(B, 1001)));
+    assert_eq!(reason(config), Some(SpaceWireConfigError::Rate(B, 1001)));
     let text = reason(config).unwrap().to_string();
     assert!(text.contains("1001") && text.contains("2 to 1000"), "{text}");
-    let mut config = Config::new(0, 100);
+    let mut config = SpaceWireConfig::new(0, 100);
     config.ends[0].timing.wait_ns = 0;
-    assert_eq!(reason(config), Some(ConfigError::Timing(A)));
-    let mut config = Config::new(0, 100);
+    assert_eq!(reason(config), Some(SpaceWireConfigError::Timing(A)));
+    let mut config = SpaceWireConfig::new(0, 100);
     config.ends[1].receive_words = 0;
-    assert_eq!(reason(config), Some(ConfigError::Words(B)));
-    let config = Config { delay_ps: 1 << 50, ..Config::new(0, 100) };
-    assert_eq!(reason(config), Some(ConfigError::Delay(1 << 50)));
+    assert_eq!(reason(config), Some(SpaceWireConfigError::Words(B)));
+    let config = SpaceWireConfig { delay_ps: 1 << 50, ..SpaceWireConfig::new(0, 100) };
+    assert_eq!(reason(config), Some(SpaceWireConfigError::Delay(1 << 50)));
 }
 
 #[test]
@@ -198,7 +203,7 @@ fn time_left_out() {
     assert!(kit.link.is_quiet());
     // Times outside are those of the outside.
     let at = kit.link.now();
-    kit.link.end(B).command(Command::LinkReset);
+    kit.link.end(B).command(EndCommand::LinkReset);
     kit.run(US);
     assert_eq!(kit.log.entered(B, "ErrorReset"), [at]);
     assert!(!kit.link.is_quiet());
@@ -235,7 +240,7 @@ fn the_size_of_the_steps_does_not_matter() {
 
 #[test]
 fn nobody_need_look() {
-    let mut link = SpaceWire::new(config(100)).unwrap();
-    link.run(50 * US, &mut Blind);
+    let mut link = SpaceWireLink::new(config(100)).unwrap();
+    link.run(50 * US, &mut NoObserver);
     assert!(link.end(A).is_running() && link.end(B).is_running());
 }

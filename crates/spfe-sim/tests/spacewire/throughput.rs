@@ -3,7 +3,7 @@
 use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
 use spfe_link::spacewire::{BroadcastCode, NChar, SpaceWireCharacter};
-use spfe_sim::link::{Link, Side};
+use spfe_sim::link::{Side, SimulatedLink};
 use spfe_sim::time::{MS, Ps, US};
 
 /// Saturates directions for a time. N-Chars that arrived at each end in the second half.
@@ -94,7 +94,7 @@ fn an_idle_link_sends_nulls() {
 #[test]
 fn a_long_way_is_limited_by_credit() {
     // 56 N-Chars per time from an FCT to the eighth N-Char it stands for, on average.
-    let config = spfe_sim::spacewire::Config { delay_ps: 4 * US, ..config(200) };
+    let config = spfe_sim::spacewire::SpaceWireConfig { delay_ps: 4 * US, ..config(200) };
     let time = 8 * MS;
     let mut kit = Kit::running(config);
     let [_, at_b] = saturate(&mut kit, &[A], 1024, time, None);

@@ -1,53 +1,53 @@
 //! Faults.
 
-use super::{At, Checker, LONGEST_PS};
-use crate::fault::{Command, Kind, Target};
-use crate::scenario::{Fault, Link, What, When};
+use super::{LONGEST_PS, Location, ScenarioChecker};
+use crate::fault::{EndCommand, FaultKind, FaultTarget};
+use crate::scenario::{FaultAction, FaultTiming, ScenarioFault, ScenarioLink};
 
 /// Longest burst, and largest skew, in bits.
 const MOST_BITS: u32 = 100_000;
 
-impl<'a> Checker<'a> {
+impl<'a> ScenarioChecker<'a> {
     pub(super) fn faults(&mut self) {
         let scenario = self.scenario;
         self.amount("fault", scenario.faults.len());
         for (index, fault) in scenario.faults.iter().enumerate() {
-            self.fault(At::list("fault", index), fault);
+            self.fault(Location::list("fault", index), fault);
         }
     }
 
-    fn fault(&mut self, at: At, fault: &Fault) {
+    fn fault(&mut self, at: Location, fault: &ScenarioFault) {
         let object = format!("fault '{}'", fault.name);
         let scenario = self.scenario;
         match &fault.what {
-            What::Words { link, lane, target, kind, .. } => {
+            FaultAction::Words { link, lane, target, kind, .. } => {
                 if let Some(link) = self.fault_link(at, &object, link) {
                     self.lane(at, &object, link, *lane);
                     self.kind(at, &object, link, *target, *kind);
                 }
             }
-            What::BitErrorRate { link, lane, rate, .. } => {
+            FaultAction::BitErrorRate { link, lane, rate, .. } => {
                 if let Some(link) = self.fault_link(at, &object, link) {
                     self.lane(at, &object, link, *lane);
                 }
                 self.range(at.key("rate"), &object, *rate, 0.0..=0.5);
             }
-            What::Command { link, command, .. } => {
+            FaultAction::Command { link, command, .. } => {
                 let Some(link) = self.fault_link(at, &object, link) else { return };
-                if let Command::LaneReset(lane) = command {
+                if let EndCommand::LaneReset(lane) = command {
                     self.lane(at, &object, link, *lane);
                 }
             }
-            What::Babble { flow } => {
+            FaultAction::Babble { flow } => {
                 if !scenario.flows.iter().any(|known| known.name == *flow) {
                     let known = scenario.flows.iter().map(|flow| &flow.name);
                     self.unknown(at.key("flow"), &object, "flow", flow, known);
                 }
             }
-            What::Block { node, vc } => {
+            FaultAction::Block { node, vc } => {
                 self.channel(at.key("node"), &object, node, vc.unwrap_or(0));
             }
-            What::TimeCodeLoss { node } => {
+            FaultAction::TimeCodeLoss { node } => {
                 let master = scenario.time_codes.as_ref().map(|codes| &codes.master.unit);
                 if master != Some(&node.unit) {
                     let message = format!("{object}: '{}' is no time-code master", node.unit);
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
         self.when(at, &object, &fault.when);
     }
 
-    fn fault_link(&mut self, at: At, object: &str, name: &str) -> Option<&'a Link> {
+    fn fault_link(&mut self, at: Location, object: &str, name: &str) -> Option<&'a ScenarioLink> {
         let scenario = self.scenario;
         let link = scenario.link(name).and_then(|index| scenario.links.get(index));
         if link.is_none() {
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
         link
     }
 
-    fn lane(&mut self, at: At, object: &str, link: &Link, lane: Option<u8>) {
+    fn lane(&mut self, at: Location, object: &str, link: &ScenarioLink, lane: Option<u8>) {
         if let Some(lane) = lane.filter(|lane| *lane >= link.lanes()) {
             let message = format!(
                 "{object}: lane {lane} is not there: link '{}' has {}",
@@ -79,20 +79,28 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn kind(&mut self, at: At, object: &str, link: &Link, target: Target, kind: Kind) {
+    fn kind(
+        &mut self,
+        at: Location,
+        object: &str,
+        link: &ScenarioLink,
+        target: FaultTarget,
+        kind: FaultKind,
+    ) {
         match kind {
-            Kind::Burst { bits } => self.range(at.key("bits"), object, bits, 1..=MOST_BITS),
-            Kind::Skew { bits } => {
+            FaultKind::Burst { bits } => self.range(at.key("bits"), object, bits, 1..=MOST_BITS),
+            FaultKind::Skew { bits } => {
                 self.range(at.key("bits"), object, bits.unsigned_abs(), 1..=MOST_BITS);
             }
-            Kind::Cut { duration_ps } => {
+            FaultKind::Cut { duration_ps } => {
                 let duration = crate::scenario::Time(duration_ps);
                 self.time(at.key("duration"), object, duration, 1..=LONGEST_PS);
             }
             _ => {}
         }
         let spacewire = link.is_spacewire();
-        let no_fault = matches!(kind, Kind::Reorder | Kind::PolaritySwap | Kind::Skew { .. });
+        let no_fault =
+            matches!(kind, FaultKind::Reorder | FaultKind::PolaritySwap | FaultKind::Skew { .. });
         let no_word = !if spacewire { target.is_spacewire() } else { target.is_spacefibre() };
         let medium = if spacewire { "SpaceWire" } else { "SpaceFibre" };
         for (key, what, strange) in
@@ -108,14 +116,16 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn when(&mut self, at: At, object: &str, when: &When) {
+    fn when(&mut self, at: Location, object: &str, when: &FaultTiming) {
         match *when {
-            When::At(time) => self.time(at.key("at"), object, time, 0..=LONGEST_PS),
-            When::Every { period, from, until, random, .. } => {
+            FaultTiming::At(time) => self.time(at.key("at"), object, time, 0..=LONGEST_PS),
+            FaultTiming::Every { period, from, until, random, .. } => {
                 self.interval(at.key(if random { "random" } else { "every" }), object, period);
                 self.window(at.key("until"), object, from, until);
             }
-            When::During { from, until } => self.window(at.key("until"), object, from, until),
+            FaultTiming::During { from, until } => {
+                self.window(at.key("until"), object, from, until)
+            }
         }
     }
 }

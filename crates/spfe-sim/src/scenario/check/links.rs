@@ -1,8 +1,8 @@
 //! Links.
 
-use super::{At, Checker};
+use super::{Location, ScenarioChecker};
 use crate::link::Side;
-use crate::scenario::{Link, Medium, Place, SpaceFibre, Start, Unit};
+use crate::scenario::{Medium, PortName, ScenarioLink, SpaceFibreSettings, StartMode, UnitId};
 use crate::time::US;
 use spfe_link::datalink::SEGMENT_WORDS;
 use spfe_topology::{LinkField, check_channels};
@@ -15,17 +15,17 @@ const MOST_WORDS: u32 = 1 << 16;
 /// Largest skew in bits.
 const MOST_SKEW: u32 = 1000;
 
-impl Checker<'_> {
+impl ScenarioChecker<'_> {
     pub(super) fn links(&mut self) {
         let scenario = self.scenario;
         self.amount("link", scenario.links.len());
         let links = scenario.links.iter().enumerate();
         self.names(
-            links.map(|(index, link)| (At::list("link", index), "link", link.name.as_str())),
+            links.map(|(index, link)| (Location::list("link", index), "link", link.name.as_str())),
         );
-        let mut taken: HashMap<&Place, &str> = HashMap::new();
+        let mut taken: HashMap<&PortName, &str> = HashMap::new();
         for (index, link) in scenario.links.iter().enumerate() {
-            let at = At::list("link", index);
+            let at = Location::list("link", index);
             for place in &link.ends {
                 self.end(at.key("ends"), link, place);
                 if let Some(other) = taken.insert(place, &link.name) {
@@ -40,12 +40,12 @@ impl Checker<'_> {
         }
     }
 
-    fn end(&mut self, at: At, link: &Link, place: &Place) {
+    fn end(&mut self, at: Location, link: &ScenarioLink, place: &PortName) {
         let scenario = self.scenario;
         let object = format!("link '{}'", link.name);
         match scenario.unit(&place.unit) {
-            Some(Unit::Node(_)) => {}
-            Some(Unit::Router(index)) => {
+            Some(UnitId::Node(_)) => {}
+            Some(UnitId::Router(index)) => {
                 let ports = scenario.routers.get(index).map_or(0, |router| router.ports);
                 if place.port > ports {
                     let message = format!(
@@ -63,7 +63,7 @@ impl Checker<'_> {
         }
     }
 
-    fn link(&mut self, at: At, link: &Link) {
+    fn link(&mut self, at: Location, link: &ScenarioLink) {
         let object = format!("link '{}'", link.name);
         self.limits(at, &object, link);
         let cable = crate::scenario::Time(link.cable.0);
@@ -75,7 +75,7 @@ impl Checker<'_> {
             }
             Medium::SpaceWire(spacewire) => spacewire.start,
         };
-        if start == [Start::Auto; 2] {
+        if start == [StartMode::Auto; 2] {
             let message =
                 format!("{object}: each end waits for the other; let one of them \"start\"");
             self.problem(at.key("start"), message);
@@ -83,7 +83,7 @@ impl Checker<'_> {
     }
 
     /// Lanes, rate and virtual channels: the limits of every link that is simulated word by word.
-    fn limits(&mut self, at: At, object: &str, link: &Link) {
+    fn limits(&mut self, at: Location, object: &str, link: &ScenarioLink) {
         let rate = link.rate;
         if !rate.0.is_multiple_of(1_000_000) {
             let message = format!("{object}: rate {rate} is not a whole number of Mbit/s");
@@ -101,7 +101,7 @@ impl Checker<'_> {
         }
     }
 
-    fn spacefibre(&mut self, at: At, object: &str, link: &SpaceFibre) {
+    fn spacefibre(&mut self, at: Location, object: &str, link: &SpaceFibreSettings) {
         if let Some(sending) = link.sending_lanes {
             self.range(at.key("sending-lanes"), object, sending, 1..=link.lanes.max(1));
         }
@@ -133,7 +133,7 @@ impl Checker<'_> {
         self.channels(at, object, link);
     }
 
-    fn one_way(&mut self, at: At, object: &str, link: &SpaceFibre) {
+    fn one_way(&mut self, at: Location, object: &str, link: &SpaceFibreSettings) {
         let mut lanes = HashSet::new();
         for &lane in link.a_to_b_lanes.iter().chain(&link.b_to_a_lanes) {
             let at = at.key(if link.a_to_b_lanes.contains(&lane) {
@@ -158,7 +158,7 @@ impl Checker<'_> {
         }
     }
 
-    fn buffers(&mut self, at: At, object: &str, link: &SpaceFibre) {
+    fn buffers(&mut self, at: Location, object: &str, link: &SpaceFibreSettings) {
         let segment = SEGMENT_WORDS as u32 * u32::from(link.segment_multiplier());
         let fct = SEGMENT_WORDS as u32 * u32::from(link.fct_multiplier());
         for (key, words, least) in [
@@ -178,7 +178,7 @@ impl Checker<'_> {
     }
 
     /// What is given for single virtual channels.
-    fn channels(&mut self, at: At, object: &str, link: &SpaceFibre) {
+    fn channels(&mut self, at: Location, object: &str, link: &SpaceFibreSettings) {
         let qos = link.qos.iter().map(|qos| ("qos", qos.vc));
         let continuous = link.continuous.iter().map(|vc| ("continuous", *vc));
         for (key, vc) in qos.chain(continuous) {

@@ -1,8 +1,10 @@
 //! Flows, broadcast messages, time-codes, RMAP commands, the schedule.
 
-use super::{At, Checker};
+use super::{Location, ScenarioChecker};
 use crate::packet::HEADER_BYTES;
-use crate::scenario::{Addressing, Flow, Operation, Pace, Place, Rmap, Unit};
+use crate::scenario::{
+    Addressing, Operation, PacketPace, PortName, RmapTraffic, TrafficStream, UnitId,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Largest packet: 16 MiB.
@@ -10,7 +12,7 @@ const MOST_BYTES: u64 = 1 << 24;
 /// Most data bytes of an RMAP command (50-52C 5.1.3).
 const MOST_RMAP: u64 = (1 << 24) - 1;
 
-impl Checker<'_> {
+impl ScenarioChecker<'_> {
     pub(super) fn traffic(&mut self) {
         let scenario = self.scenario;
         self.amount("flow", scenario.flows.len());
@@ -19,22 +21,22 @@ impl Checker<'_> {
         let flows = scenario.flows.iter().enumerate();
         let rmaps = scenario.rmaps.iter().enumerate();
         let broadcasts = scenario.broadcasts.iter().enumerate();
-        let flows = flows.map(|(i, flow)| (At::list("flow", i), "flow", flow.name.as_str()));
-        let rmaps = rmaps.map(|(i, rmap)| (At::list("rmap", i), "rmap", rmap.name.as_str()));
+        let flows = flows.map(|(i, flow)| (Location::list("flow", i), "flow", flow.name.as_str()));
+        let rmaps = rmaps.map(|(i, rmap)| (Location::list("rmap", i), "rmap", rmap.name.as_str()));
         let messages =
-            broadcasts.map(|(i, b)| (At::list("broadcast", i), "broadcast", b.name.as_str()));
+            broadcasts.map(|(i, b)| (Location::list("broadcast", i), "broadcast", b.name.as_str()));
         self.names(flows.chain(rmaps).chain(messages));
         for (index, flow) in scenario.flows.iter().enumerate() {
-            self.flow(At::list("flow", index), flow);
+            self.flow(Location::list("flow", index), flow);
         }
         for (index, rmap) in scenario.rmaps.iter().enumerate() {
-            self.rmap(At::list("rmap", index), rmap);
+            self.rmap(Location::list("rmap", index), rmap);
         }
         self.broadcasts();
         self.schedule();
     }
 
-    fn flow(&mut self, at: At, flow: &Flow) {
+    fn flow(&mut self, at: Location, flow: &TrafficStream) {
         let object = format!("flow '{}'", flow.name);
         self.channel(at.key("from"), &object, &flow.from, flow.vc);
         if flow.to.is_empty() {
@@ -71,11 +73,11 @@ impl Checker<'_> {
         self.range(at.key("size"), &object, max, least..=MOST_BYTES);
         self.range(at.key("size"), &object, flow.size.mean(), least..=MOST_BYTES);
         match flow.pace {
-            Pace::Saturate => {}
-            Pace::Rate(rate) => {
+            PacketPace::Saturate => {}
+            PacketPace::Rate(rate) => {
                 self.range(at.key("rate"), &object, rate.0, 1_000..=10_000_000_000_000);
             }
-            Pace::Period { period, jitter, burst } => {
+            PacketPace::Period { period, jitter, burst } => {
                 self.interval(at.key("period"), &object, period);
                 self.range(at.key("jitter"), &object, jitter, Default::default()..=period);
                 self.range(at.key("burst"), &object, burst, 1..=65535);
@@ -85,7 +87,7 @@ impl Checker<'_> {
     }
 
     /// Checks that there is a route between two ports.
-    fn reachable(&mut self, at: At, object: &str, from: &Place, vc: u8, to: &Place) {
+    fn reachable(&mut self, at: Location, object: &str, from: &PortName, vc: u8, to: &PortName) {
         let (Ok(origin), Some(unit)) = (self.routes.origin(from, vc), self.scenario.unit(&to.unit))
         else {
             return;
@@ -99,7 +101,7 @@ impl Checker<'_> {
         }
     }
 
-    fn rmap(&mut self, at: At, rmap: &Rmap) {
+    fn rmap(&mut self, at: Location, rmap: &RmapTraffic) {
         let scenario = self.scenario;
         let object = format!("rmap '{}'", rmap.name);
         self.channel(at.key("from"), &object, &rmap.from, rmap.vc);
@@ -110,7 +112,7 @@ impl Checker<'_> {
                 let known = known.chain(scenario.routers.iter().map(|router| &router.name));
                 self.unknown(at.key("to"), &object, "target", &rmap.to.unit, known);
             }
-            Some(Unit::Node(index)) => match scenario.nodes.get(index).and_then(|n| n.target) {
+            Some(UnitId::Node(index)) => match scenario.nodes.get(index).and_then(|n| n.target) {
                 None => {
                     let message =
                         format!("{object}: node '{}' has no target; give it one", rmap.to.unit);
@@ -127,7 +129,7 @@ impl Checker<'_> {
                     }
                 }
             },
-            Some(Unit::Router(_)) => {}
+            Some(UnitId::Router(_)) => {}
         }
         if rmap.route == Addressing::Auto {
             self.reachable(at, &object, &rmap.from, rmap.vc, &rmap.to);
@@ -145,9 +147,9 @@ impl Checker<'_> {
     fn broadcasts(&mut self) {
         let scenario = self.scenario;
         // Each channel has one source (50-11C 5.8).
-        let mut sources: Vec<(At, String, &Place, u8)> = Vec::new();
+        let mut sources: Vec<(Location, String, &PortName, u8)> = Vec::new();
         for (index, broadcast) in scenario.broadcasts.iter().enumerate() {
-            let at = At::list("broadcast", index);
+            let at = Location::list("broadcast", index);
             let object = format!("broadcast '{}'", broadcast.name);
             self.interval(at.key("period"), &object, broadcast.period);
             let jitter = broadcast.jitter;
@@ -156,14 +158,14 @@ impl Checker<'_> {
             sources.push((at, object, &broadcast.from, broadcast.channel));
         }
         if let Some(codes) = &scenario.time_codes {
-            let at = At::one("time-codes");
+            let at = Location::one("time-codes");
             self.interval(at.key("period"), "time-codes", codes.period);
             sources.push((at, "time-codes".into(), &codes.master, codes.channel));
         }
         if let Some(schedule) = &scenario.schedule
             && let Some(source) = &schedule.source
         {
-            sources.push((At::one("schedule"), "schedule".into(), source, schedule.channel));
+            sources.push((Location::one("schedule"), "schedule".into(), source, schedule.channel));
         }
         let mut taken: HashMap<u8, &str> = HashMap::new();
         for (at, object, from, channel) in &sources {
@@ -181,7 +183,7 @@ impl Checker<'_> {
 
     fn schedule(&mut self) {
         if let Some(schedule) = &self.scenario.schedule {
-            let at = At::one("schedule");
+            let at = Location::one("schedule");
             self.interval(at.key("slot"), "schedule", schedule.slot);
             self.range(at.key("slots"), "schedule", schedule.slots, 1..=64);
         }

@@ -1,15 +1,15 @@
 //! Nodes and routers.
 
-use super::{At, Checker};
+use super::{Location, ScenarioChecker};
 use crate::scenario::unit::default_logical_address;
-use crate::scenario::{Entry, NodeKind, Place, Router};
+use crate::scenario::{NodeKind, PortName, ScenarioRouter, TableEntry};
 use spfe_link::network::{NETWORKS, table};
 use std::collections::{HashMap, HashSet};
 
 /// Most bytes of a target's memory: 1 GiB.
 const MOST_MEMORY: u64 = 1 << 30;
 
-impl Checker<'_> {
+impl ScenarioChecker<'_> {
     pub(super) fn units(&mut self) {
         let scenario = self.scenario;
         self.amount("node", scenario.nodes.len());
@@ -17,22 +17,22 @@ impl Checker<'_> {
         let nodes = scenario.nodes.iter().enumerate();
         let routers = scenario.routers.iter().enumerate();
         self.names(
-            nodes.map(|(index, node)| (At::list("node", index), "node", node.name.as_str())).chain(
-                routers.map(|(index, router)| {
-                    (At::list("router", index), "router", router.name.as_str())
-                }),
-            ),
+            nodes
+                .map(|(index, node)| (Location::list("node", index), "node", node.name.as_str()))
+                .chain(routers.map(|(index, router)| {
+                    (Location::list("router", index), "router", router.name.as_str())
+                })),
         );
         self.nodes();
         for (index, router) in scenario.routers.iter().enumerate() {
-            self.router(At::list("router", index), router);
+            self.router(Location::list("router", index), router);
         }
     }
 
     fn nodes(&mut self) {
         let mut addresses = HashMap::new();
         for (index, node) in self.scenario.nodes.iter().enumerate() {
-            let at = At::list("node", index);
+            let at = Location::list("node", index);
             let object = format!("node '{}'", node.name);
             let address = node.logical_address;
             self.range(at.key("logical-address"), &object, address, table::FIRST..=table::LAST);
@@ -59,7 +59,7 @@ impl Checker<'_> {
         }
     }
 
-    fn router(&mut self, at: At, router: &Router) {
+    fn router(&mut self, at: Location, router: &ScenarioRouter) {
         let object = format!("router '{}'", router.name);
         self.range(at.key("ports"), &object, router.ports, 1..=31);
         let mut taken = HashSet::new();
@@ -91,7 +91,7 @@ impl Checker<'_> {
     }
 
     /// Whether a router has a port.
-    fn router_port(&mut self, at: At, router: &Router, port: u8) -> bool {
+    fn router_port(&mut self, at: Location, router: &ScenarioRouter, port: u8) -> bool {
         let good = (1..=router.ports).contains(&port);
         if !good {
             let message =
@@ -102,13 +102,13 @@ impl Checker<'_> {
     }
 
     /// The link at a port of a router: its virtual channels.
-    fn channels_at(&self, router: &Router, port: u8) -> Option<u8> {
-        let place = Place { unit: router.name.clone(), port };
+    fn channels_at(&self, router: &ScenarioRouter, port: u8) -> Option<u8> {
+        let place = PortName { unit: router.name.clone(), port };
         let (link, _) = self.scenario.link_at(&place)?;
-        self.scenario.links.get(link).map(crate::scenario::Link::channels)
+        self.scenario.links.get(link).map(crate::scenario::ScenarioLink::channels)
     }
 
-    fn entry(&mut self, at: At, router: &Router, entry: &Entry) {
+    fn entry(&mut self, at: Location, router: &ScenarioRouter, entry: &TableEntry) {
         let object = format!("router '{}': entry {}", router.name, entry.address);
         if !(table::FIRST..=table::LAST).contains(&entry.address) {
             self.problem(at, format!("{object} is not a logical address; give 32 to 254"));
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    fn maps(&mut self, at: At, router: &Router) {
+    fn maps(&mut self, at: Location, router: &ScenarioRouter) {
         let object = format!("router '{}'", router.name);
         let mut places = HashSet::new();
         for map in &router.map {

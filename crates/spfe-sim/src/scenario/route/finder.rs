@@ -1,6 +1,6 @@
 //! Single steps through a network, and shortest routes.
 
-use super::super::{Place, Scenario, Unit};
+use super::super::{PortName, Scenario, UnitId};
 use super::{Origin, RouterInput};
 use crate::link::Side;
 use spfe_link::network::{DiscardReason, RoutingEntry, forward};
@@ -12,14 +12,14 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug)]
 pub struct RouteFinder<'a> {
     pub(super) scenario: &'a Scenario,
-    units: HashMap<&'a str, Unit>,
-    links: HashMap<(Unit, u8), (usize, Side)>,
+    units: HashMap<&'a str, UnitId>,
+    links: HashMap<(UnitId, u8), (usize, Side)>,
 }
 
 /// The far end of a link that packets have crossed, or the configuration port they start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
-    pub unit: Unit,
+    pub unit: UnitId,
     pub port: u8,
     pub vc: u8,
 }
@@ -36,10 +36,10 @@ impl<'a> RouteFinder<'a> {
     pub fn new(scenario: &'a Scenario) -> Self {
         let mut units = HashMap::new();
         for (index, node) in scenario.nodes.iter().enumerate() {
-            units.entry(node.name.as_str()).or_insert(Unit::Node(index));
+            units.entry(node.name.as_str()).or_insert(UnitId::Node(index));
         }
         for (index, router) in scenario.routers.iter().enumerate() {
-            units.entry(router.name.as_str()).or_insert(Unit::Router(index));
+            units.entry(router.name.as_str()).or_insert(UnitId::Router(index));
         }
         let mut links = HashMap::new();
         for (index, link) in scenario.links.iter().enumerate() {
@@ -53,7 +53,7 @@ impl<'a> RouteFinder<'a> {
     }
 
     /// Looks a node or router up by its name.
-    pub(super) fn unit(&self, name: &str) -> Result<Unit, String> {
+    pub(super) fn unit(&self, name: &str) -> Result<UnitId, String> {
         self.units.get(name).copied().ok_or_else(|| format!("no node or router '{name}'"))
     }
 
@@ -62,7 +62,7 @@ impl<'a> RouteFinder<'a> {
     /// # Errors
     ///
     /// The port has no link, or its link has fewer virtual channels.
-    pub fn origin(&self, from: &Place, vc: u8) -> Result<Origin, String> {
+    pub fn origin(&self, from: &PortName, vc: u8) -> Result<Origin, String> {
         let link = self.links.get(&(self.unit(&from.unit)?, from.port));
         let &(link, side) = link.ok_or_else(|| format!("no link at {from}"))?;
         let channels = self.channels(link);
@@ -81,7 +81,7 @@ impl<'a> RouteFinder<'a> {
     pub(super) fn arrive(&self, origin: Origin) -> Option<Arrival> {
         match origin {
             Origin::Configuration(router) => {
-                Some(Arrival { unit: Unit::Router(router), port: 0, vc: 0 })
+                Some(Arrival { unit: UnitId::Router(router), port: 0, vc: 0 })
             }
             Origin::Link { link, side, vc } => {
                 let end = self.scenario.links.get(link)?.ends.get(side.other() as usize)?;
@@ -112,7 +112,7 @@ impl<'a> RouteFinder<'a> {
     /// Whether a router's port has a virtual channel of a virtual network. The configuration port,
     /// and ports without a link, have virtual channel 0 only.
     fn carries(&self, router: usize, port: u8, network: u8) -> bool {
-        if port == 0 || !self.links.contains_key(&(Unit::Router(router), port)) {
+        if port == 0 || !self.links.contains_key(&(UnitId::Router(router), port)) {
             return network == 0;
         }
         self.leave(router, port, network).is_some()
@@ -121,7 +121,7 @@ impl<'a> RouteFinder<'a> {
     /// The link and virtual channel that packets of a virtual network leave a router's port on.
     pub(super) fn leave(&self, router: usize, port: u8, network: u8) -> Option<Origin> {
         let settings = self.scenario.routers.get(router)?;
-        let &(link, side) = self.links.get(&(Unit::Router(router), port))?;
+        let &(link, side) = self.links.get(&(UnitId::Router(router), port))?;
         let mut channels = 0..self.channels(link);
         let vc = channels.find(|vc| settings.network_of(port, *vc) == Some(network))?;
         Some(Origin::Link { link, side, vc })
@@ -129,13 +129,13 @@ impl<'a> RouteFinder<'a> {
 
     /// Path addresses of a route over the fewest routers, and among those by the lowest ports, to
     /// the port of a node or to the configuration port of a router. None if there is no route.
-    pub fn shortest(&self, origin: Origin, to: (Unit, u8)) -> Option<Vec<u8>> {
+    pub fn shortest(&self, origin: Origin, to: (UnitId, u8)) -> Option<Vec<u8>> {
         // Each place reached, with the place before it and the output port that led to it.
         let mut reached = vec![(self.arrive(origin)?, None)];
         let mut seen = HashSet::new();
         let mut current = 0;
         while let Some(&(at, _)) = reached.get(current) {
-            if let Unit::Router(router) = at.unit {
+            if let UnitId::Router(router) = at.unit {
                 let settings = self.scenario.routers.get(router)?;
                 let network = settings.network_of(at.port, at.vc);
                 if at.unit == to.0 && network == Some(0) {

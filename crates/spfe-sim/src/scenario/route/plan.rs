@@ -1,6 +1,6 @@
 //! The address bytes of a scenario's packets.
 
-use super::super::{Addressing, Flow, Place, Rmap, Unit};
+use super::super::{Addressing, PortName, RmapTraffic, TrafficStream, UnitId};
 use super::{DeadEnd, Origin, RouteFinder, Trace};
 
 /// The logical address of nodes that have none of their own.
@@ -35,13 +35,13 @@ impl RouteFinder<'_> {
     /// # Errors
     ///
     /// Something that it names does not exist, or there is no route.
-    pub fn flow(&self, flow: &Flow) -> Result<RoutePlan, String> {
+    pub fn flow(&self, flow: &TrafficStream) -> Result<RoutePlan, String> {
         let origin = self.origin(&flow.from, flow.vc)?;
         let mut to = Vec::new();
         for place in &flow.to {
             to.push((self.unit(&place.unit)?, place.port));
         }
-        let nodes = to.iter().filter(|(unit, _)| matches!(unit, Unit::Node(_)));
+        let nodes = to.iter().filter(|(unit, _)| matches!(unit, UnitId::Node(_)));
         let target = nodes.map(|(unit, _)| self.logical_address(*unit)).next();
         self.plan(origin, &to, &flow.route, target.unwrap_or(DEFAULT_ADDRESS))
     }
@@ -52,7 +52,7 @@ impl RouteFinder<'_> {
     /// # Errors
     ///
     /// Something that they name does not exist, or there is no route.
-    pub fn rmap(&self, rmap: &Rmap) -> Result<(RoutePlan, RoutePlan), String> {
+    pub fn rmap(&self, rmap: &RmapTraffic) -> Result<(RoutePlan, RoutePlan), String> {
         let origin = self.origin(&rmap.from, rmap.vc)?;
         let unit = self.unit(&rmap.to.unit)?;
         let to = (unit, rmap.to.port);
@@ -68,13 +68,13 @@ impl RouteFinder<'_> {
         Ok((command, reply))
     }
 
-    fn rmap_reply(&self, rmap: &Rmap, command: &RoutePlan) -> Result<RoutePlan, String> {
+    fn rmap_reply(&self, rmap: &RmapTraffic, command: &RoutePlan) -> Result<RoutePlan, String> {
         let origin = match self.unit(&rmap.to.unit)? {
-            Unit::Router(router) => Origin::Configuration(router),
-            Unit::Node(_) => {
+            UnitId::Router(router) => Origin::Configuration(router),
+            UnitId::Node(_) => {
                 let to = command.trace.destinations.first();
                 let (port, vc) = to.map_or((rmap.to.port, rmap.vc), |to| (to.port, to.vc));
-                self.origin(&Place { unit: rmap.to.unit.clone(), port }, vc)?
+                self.origin(&PortName { unit: rmap.to.unit.clone(), port }, vc)?
             }
         };
         let initiator = self.unit(&rmap.from.unit)?;
@@ -86,11 +86,11 @@ impl RouteFinder<'_> {
         self.plan(origin, &[(initiator, rmap.from.port)], &rmap.reply_route, target)
     }
 
-    fn logical_address(&self, unit: Unit) -> u8 {
+    fn logical_address(&self, unit: UnitId) -> u8 {
         let scenario = self.scenario;
         let address = match unit {
-            Unit::Node(index) => scenario.nodes.get(index).map(|node| node.logical_address),
-            Unit::Router(index) => {
+            UnitId::Node(index) => scenario.nodes.get(index).map(|node| node.logical_address),
+            UnitId::Router(index) => {
                 scenario.routers.get(index).map(|router| router.configuration.logical_address)
             }
         };
@@ -104,7 +104,7 @@ impl RouteFinder<'_> {
     pub(super) fn plan(
         &self,
         origin: Origin,
-        to: &[(Unit, u8)],
+        to: &[(UnitId, u8)],
         addressing: &Addressing,
         target: u8,
     ) -> Result<RoutePlan, String> {
@@ -142,7 +142,7 @@ impl RouteFinder<'_> {
     }
 
     /// How the destinations of packets differ from those they should have.
-    fn mismatch(&self, to: &[(Unit, u8)], trace: &Trace) -> Option<String> {
+    fn mismatch(&self, to: &[(UnitId, u8)], trace: &Trace) -> Option<String> {
         for end in &trace.destinations {
             let name = self.scenario.name_of(end.unit);
             if !to.iter().any(|(unit, _)| *unit == end.unit) {
@@ -153,7 +153,7 @@ impl RouteFinder<'_> {
                 return Some(format!("{bytes} address bytes are left at '{name}'; 1 has to be"));
             }
         }
-        let reached = |unit: &Unit| trace.destinations.iter().any(|end| end.unit == *unit);
+        let reached = |unit: &UnitId| trace.destinations.iter().any(|end| end.unit == *unit);
         let missed = to.iter().find(|(unit, _)| !reached(unit));
         let missed = missed.filter(|_| !trace.destinations.is_empty());
         missed.map(|(unit, _)| {

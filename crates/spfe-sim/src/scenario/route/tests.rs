@@ -1,4 +1,4 @@
-use super::super::{Addressing, Scenario, Unit};
+use super::super::{Addressing, Scenario, UnitId};
 use super::{DeadEndCause, Origin, RouteFinder, RoutePlan};
 use spfe_link::network::DiscardReason;
 
@@ -65,7 +65,7 @@ fn follow(vc: u8, bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     let scenario = scenario();
     let routes = RouteFinder::new(&scenario);
     let trace = routes.follow(origin(&routes, vc), bytes);
-    let name = |unit: Unit| scenario.name_of(unit).to_owned();
+    let name = |unit: UnitId| scenario.name_of(unit).to_owned();
     let destinations = trace.destinations.iter().map(|end| name(end.unit)).collect();
     (destinations, trace.dead_ends.iter().map(|end| end.text(&scenario)).collect())
 }

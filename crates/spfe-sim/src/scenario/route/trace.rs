@@ -1,6 +1,6 @@
 //! All routes that some address bytes lead to.
 
-use super::super::Unit;
+use super::super::UnitId;
 use super::finder::{Arrival, RouteFinder};
 use super::{DeadEnd, DeadEndCause, Destination, Hop, Origin, Route, RouteElements, RouterInput};
 use spfe_link::network::{DiscardReason, bits_of};
@@ -88,7 +88,7 @@ impl Tracer<'_> {
         let &Visit { input, network, deleted, .. } = self.trace.visits.get(visit)?;
         let router = input.router as usize;
         if output == 0 {
-            let arrival = Arrival { unit: Unit::Router(router), port: 0, vc: 0 };
+            let arrival = Arrival { unit: UnitId::Router(router), port: 0, vc: 0 };
             return Some(self.arrive(arrival, deleted));
         }
         let Some(origin) = self.finder.leave(router, output, network) else {
@@ -132,7 +132,7 @@ impl Tracer<'_> {
             self.trace.elements.add_link(link as u32);
         }
         let at = self.finder.arrive(origin)?;
-        let Unit::Router(router) = at.unit else { return Some(self.arrive(at, deleted)) };
+        let UnitId::Router(router) = at.unit else { return Some(self.arrive(at, deleted)) };
         let input = RouterInput { router: router as u32, port: at.port, vc: at.vc };
         let address = self.bytes.get(deleted).copied();
         let dead = |cause| DeadEnd { input, address, output: None, cause };

@@ -1,8 +1,8 @@
 //! An end as the unit behind it sees it.
 
-use super::Unit;
-use crate::fault::Command;
-use crate::link::{Counters, End, Event};
+use super::SpaceWireUnit;
+use crate::fault::EndCommand;
+use crate::link::{EndCounters, EndEvent, SimulatedEnd};
 use spfe_link::Word;
 use spfe_link::datalink::{LinkBroadcast, WordContent, content};
 use spfe_link::network::unit::PacketUnit as _;
@@ -10,7 +10,7 @@ use spfe_link::qos;
 use spfe_link::spacewire::state::SpaceWireControl;
 use spfe_link::spacewire::{BroadcastCode, SpaceWireState};
 
-impl End for Unit {
+impl SimulatedEnd for SpaceWireUnit {
     fn channels(&self) -> usize {
         1
     }
@@ -100,28 +100,32 @@ impl End for Unit {
     /// * Link Reset: disabled and at once as before, which is the way to restart a link.
     /// * Interface Reset: Port Reset; the queues are emptied.
     /// * LaneStart, AutoStart of lane 0 or all: LinkStart, AutoStart.
-    fn command(&mut self, command: Command) -> bool {
+    fn command(&mut self, command: EndCommand) -> bool {
         let before = self.port.control();
         let changed = match command {
-            Command::LinkReset => SpaceWireControl { enabled: false, ..before },
-            Command::InterfaceReset => SpaceWireControl { reset: true, ..before },
-            Command::LaneStart(None | Some(0), on) => SpaceWireControl { link_start: on, ..before },
-            Command::AutoStart(None | Some(0), on) => SpaceWireControl { auto_start: on, ..before },
-            Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => {
+            EndCommand::LinkReset => SpaceWireControl { enabled: false, ..before },
+            EndCommand::InterfaceReset => SpaceWireControl { reset: true, ..before },
+            EndCommand::LaneStart(None | Some(0), on) => {
+                SpaceWireControl { link_start: on, ..before }
+            }
+            EndCommand::AutoStart(None | Some(0), on) => {
+                SpaceWireControl { auto_start: on, ..before }
+            }
+            EndCommand::LaneReset(_) | EndCommand::LaneStart(..) | EndCommand::AutoStart(..) => {
                 return false;
             }
         };
-        self.report(self.now, Event::Command(command));
+        self.report(self.now, EndEvent::Command(command));
         self.set_control(changed);
-        if matches!(command, Command::LinkReset | Command::InterfaceReset) {
+        if matches!(command, EndCommand::LinkReset | EndCommand::InterfaceReset) {
             self.set_control(before);
         }
         true
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> EndCounters {
         let counters = self.port.counters();
-        Counters {
+        EndCounters {
             sent_words: vec![counters.sent_n_chars],
             received_words: vec![counters.received_n_chars],
             named: self.counts.named(&self.port),

@@ -2,39 +2,39 @@
 
 use crate::ledger::{Ledger, Totals};
 use crate::link::Side;
-use crate::packet::{Header, Maker};
-use crate::results::{Drop, Recorder, Tally};
+use crate::packet::{PacketHeader, PacketMaker};
+use crate::results::{DropCount, LatencyRecorder, PacketTally};
 use crate::scenario::route::{RouteFinder, RoutePlan};
-use crate::scenario::{self, Pace, Scenario, Unit};
+use crate::scenario::{self, PacketPace, Scenario, UnitId};
 use crate::time::Ps;
-use crate::traffic::Source;
+use crate::traffic::PacketSource;
 
 /// A flow.
-pub struct Flow {
+pub struct ActiveStream {
     /// Number in the ledger.
     pub number: u16,
     /// When packets are due.
-    pub source: Source,
+    pub source: PacketSource,
     /// How it is addressed.
     pub plan: RoutePlan,
     /// Its link, and the end it sends from.
     pub from: (usize, Side),
     saturates: bool,
     tracks: Vec<usize>,
-    sent: Tally,
+    sent: PacketTally,
     /// First word handed in, last word received.
     span_ps: Option<(Ps, Ps)>,
     step_ps: Ps,
     series: Vec<u64>,
-    latency: Recorder,
+    latency: LatencyRecorder,
 }
 
-impl Flow {
+impl ActiveStream {
     /// A flow of a scenario.
     pub fn new(
         scenario: &Scenario,
         routes: &RouteFinder<'_>,
-        flow: &scenario::Flow,
+        flow: &scenario::TrafficStream,
         seed: u64,
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
@@ -48,8 +48,8 @@ impl Flow {
         let plan = routes.flow(flow)?.accepted()?;
         let number = ledger.add_flow(&format!("flow '{}'", flow.name), plan.target);
         let nodes = flow.to.iter().filter_map(|to| match scenario.unit(&to.unit)? {
-            Unit::Node(node) => Some(node as u32),
-            Unit::Router(_) => None,
+            UnitId::Node(node) => Some(node as u32),
+            UnitId::Router(_) => None,
         });
         let trace = &plan.trace;
         let add = |node| ledger.add_track(number, node, trace.elements.clone(), !trace.adaptive);
@@ -57,29 +57,29 @@ impl Flow {
         let from = scenario.link_at(&flow.from).ok_or("no link")?;
         Ok(Self {
             number,
-            source: Source::new(flow, seed),
+            source: PacketSource::new(flow, seed),
             plan,
             from,
-            saturates: flow.pace == Pace::Saturate,
+            saturates: flow.pace == PacketPace::Saturate,
             tracks,
-            sent: Tally::default(),
+            sent: PacketTally::default(),
             span_ps: None,
             step_ps: scenario.step_ps(),
             series: Vec::new(),
-            latency: Recorder::new(),
+            latency: LatencyRecorder::new(),
         })
     }
 
     /// Begins the packet that is due, if one is.
-    pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(Maker, Header)> {
+    pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(PacketMaker, PacketHeader)> {
         let due = self.source.due(now)?;
         let since = if self.saturates { now } else { due.at_ps };
         let number = ledger.begin(self.number, since, due.bytes) as u32;
         let header =
-            Header { target: self.plan.target, flow: self.number, number, bytes: due.bytes };
+            PacketHeader { target: self.plan.target, flow: self.number, number, bytes: due.bytes };
         self.source.take(now);
         self.span_ps.get_or_insert((now, now));
-        Some((Maker::traffic(&self.plan.path, header), header))
+        Some((PacketMaker::traffic(&self.plan.path, header), header))
     }
 
     /// A packet has been handed in completely.
@@ -107,17 +107,17 @@ impl Flow {
     pub fn results(
         &self,
         scenario: &Scenario,
-        flow: &scenario::Flow,
+        flow: &scenario::TrafficStream,
         ledger: &Ledger,
         steps: usize,
-    ) -> crate::results::Flow {
-        let (mut delivered, mut truncated) = (Tally::default(), Tally::default());
-        let mut in_flight = Tally::default();
-        let mut dropped: Vec<Drop> = Vec::new();
+    ) -> crate::results::StreamResults {
+        let (mut delivered, mut truncated) = (PacketTally::default(), PacketTally::default());
+        let mut in_flight = PacketTally::default();
+        let mut dropped: Vec<DropCount> = Vec::new();
         let own = self.source.dropped();
         if own.packets != 0 {
             let (place, reason) = (flow.from.to_string(), "buffer full when due".into());
-            dropped.push(Drop { place, reason, packets: own.packets });
+            dropped.push(DropCount { place, reason, packets: own.packets });
         }
         for track in &self.tracks {
             let totals: Totals<'_> = ledger.totals(*track);
@@ -129,13 +129,13 @@ impl Flow {
             in_flight.bytes += totals.in_flight_bytes;
             for (cause, [packets, _]) in totals.causes.iter().filter(|(_, [lost, _])| *lost != 0) {
                 let (place, reason) = cause.text(scenario);
-                dropped.push(Drop { place, reason, packets: *packets });
+                dropped.push(DropCount { place, reason, packets: *packets });
             }
         }
         let span_ps = self.span_ps.map_or(0, |(first, last)| last - first);
         let mut series = self.series.clone();
         series.resize(steps, 0);
-        crate::results::Flow {
+        crate::results::StreamResults {
             name: flow.name.clone(),
             from: flow.from.to_string(),
             to: flow.to.iter().map(ToString::to_string).collect(),

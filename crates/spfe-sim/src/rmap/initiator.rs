@@ -3,10 +3,10 @@
 use super::{Truth, mark};
 use crate::ledger::{Cause, Ledger};
 use crate::link::Side;
-use crate::results::{self, Recorder};
+use crate::results::{self, LatencyRecorder};
 use crate::rng::{self, mix};
 use crate::scenario::route::RouteFinder;
-use crate::scenario::{self, Place, Scenario};
+use crate::scenario::{self, PortName, Scenario};
 use crate::time::Ps;
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::initiator::{InitiatorDiscard, TransactionFailure};
@@ -31,10 +31,10 @@ struct Pending {
 }
 
 /// An initiator.
-pub struct Asker {
+pub struct SimulatedInitiator {
     name: String,
     node: u32,
-    settings: scenario::Rmap,
+    settings: scenario::RmapTraffic,
     path: Vec<u8>,
     target: u8,
     key: u8,
@@ -56,31 +56,31 @@ pub struct Asker {
     timed_out: u64,
     mismatches: u64,
     bytes: u64,
-    latency: Recorder,
+    latency: LatencyRecorder,
 }
 
-impl Asker {
+impl SimulatedInitiator {
     /// An initiator of a scenario.
     pub fn new(
         scenario: &Scenario,
         routes: &RouteFinder<'_>,
-        rmap: &scenario::Rmap,
+        rmap: &scenario::RmapTraffic,
         seed: u64,
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
-        let unit = |place: &Place| {
+        let unit = |place: &PortName| {
             scenario.unit(&place.unit).ok_or_else(|| format!("no unit {}", place.unit))
         };
         let (from_unit, to_unit) = (unit(&rmap.from)?, unit(&rmap.to)?);
-        let scenario::Unit::Node(node) = from_unit else {
+        let scenario::UnitId::Node(node) = from_unit else {
             return Err(format!("{} is a router; an initiator is a node", rmap.from.unit));
         };
         let key = match to_unit {
-            scenario::Unit::Node(node) => {
+            scenario::UnitId::Node(node) => {
                 let node = scenario.nodes.get(node).ok_or("no such node")?;
                 node.target.ok_or_else(|| format!("{} has no target", node.name))?.key
             }
-            scenario::Unit::Router(router) => {
+            scenario::UnitId::Router(router) => {
                 scenario.routers.get(router).ok_or("no such router")?.configuration.key
             }
         };
@@ -117,7 +117,7 @@ impl Asker {
             timed_out: 0,
             mismatches: 0,
             bytes: 0,
-            latency: Recorder::new(),
+            latency: LatencyRecorder::new(),
         })
     }
 
@@ -271,8 +271,8 @@ impl Asker {
     }
 
     /// What goes into the results.
-    pub fn results(&self) -> results::Rmap {
-        results::Rmap {
+    pub fn results(&self) -> results::RmapResults {
+        results::RmapResults {
             name: self.name.clone(),
             from: self.settings.from.to_string(),
             to: self.settings.to.to_string(),

@@ -7,14 +7,14 @@ use std::str::FromStr;
 
 /// A port, written "unit:port" or, for port 1, "unit".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct PortName {
     /// Name of a node or router.
     pub unit: String,
     /// Port, 1 to 31.
     pub port: u8,
 }
 
-impl FromStr for Place {
+impl FromStr for PortName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -29,13 +29,13 @@ impl FromStr for Place {
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for PortName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PortName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.unit, self.port)
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Place {
 /// Directions of a link. Its ends are A and B, in the order they are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum Directions {
     /// What A sends.
     AToB,
     /// What B sends.
@@ -54,7 +54,7 @@ pub enum Direction {
     Both,
 }
 
-impl Direction {
+impl Directions {
     /// The ends that send.
     pub const fn from(self) -> &'static [crate::link::Side] {
         use crate::link::Side;
@@ -80,7 +80,7 @@ pub enum Addressing {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenAddressing {
     Path(Vec<i64>),
     Logical(i64),
     Word(String),
@@ -94,20 +94,20 @@ impl<'de> Deserialize<'de> for Addressing {
                  32 to 254, or \"auto\""
             ))
         };
-        match Written::deserialize(from).map_err(|_| bad("this"))? {
-            Written::Path(path) => path
+        match WrittenAddressing::deserialize(from).map_err(|_| bad("this"))? {
+            WrittenAddressing::Path(path) => path
                 .iter()
                 .map(|&port| u8::try_from(port).ok().filter(|port| *port < 32))
                 .collect::<Option<_>>()
                 .map(Self::Path)
                 .ok_or_else(|| bad(&format!("{path:?}"))),
-            Written::Logical(address) => u8::try_from(address)
+            WrittenAddressing::Logical(address) => u8::try_from(address)
                 .ok()
                 .filter(|address| (32..=254).contains(address))
                 .map(Self::Logical)
                 .ok_or_else(|| bad(&address.to_string())),
-            Written::Word(word) if word == "auto" => Ok(Self::Auto),
-            Written::Word(word) => Err(bad(&format!("'{word}'"))),
+            WrittenAddressing::Word(word) if word == "auto" => Ok(Self::Auto),
+            WrittenAddressing::Word(word) => Err(bad(&format!("'{word}'"))),
         }
     }
 }
@@ -127,15 +127,15 @@ impl fmt::Display for Addressing {
 
 /// Time-slots, written as a list of numbers and ranges: "0-7, 32". Bit T is time-slot T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots(pub u64);
+pub struct TimeSlots(pub u64);
 
-impl Default for Slots {
+impl Default for TimeSlots {
     fn default() -> Self {
         Self(u64::MAX)
     }
 }
 
-impl FromStr for Slots {
+impl FromStr for TimeSlots {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -156,7 +156,7 @@ impl FromStr for Slots {
     }
 }
 
-impl<'de> Deserialize<'de> for Slots {
+impl<'de> Deserialize<'de> for TimeSlots {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
@@ -168,19 +168,19 @@ mod tests {
 
     #[test]
     fn places() {
-        assert_eq!("a:3".parse(), Ok(Place { unit: "a".into(), port: 3 }));
-        assert_eq!("a".parse(), Ok(Place { unit: "a".into(), port: 1 }));
+        assert_eq!("a:3".parse(), Ok(PortName { unit: "a".into(), port: 3 }));
+        assert_eq!("a".parse(), Ok(PortName { unit: "a".into(), port: 1 }));
         for text in ["", ":1", "a:0", "a:32", "a:", "a:b", "a:1:2"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<PortName>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn slots() {
-        assert_eq!("0-3, 63".parse(), Ok(Slots(0xF | 1 << 63)));
-        assert_eq!("0-63".parse(), Ok(Slots(u64::MAX)));
+        assert_eq!("0-3, 63".parse(), Ok(TimeSlots(0xF | 1 << 63)));
+        assert_eq!("0-63".parse(), Ok(TimeSlots(u64::MAX)));
         for text in ["", "64", "5-3", "1-", "x"] {
-            assert!(text.parse::<Slots>().is_err(), "{text}");
+            assert!(text.parse::<TimeSlots>().is_err(), "{text}");
         }
     }
 }

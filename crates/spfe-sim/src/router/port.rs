@@ -1,9 +1,9 @@
 //! A port of a router: the words between a link and the switch.
 
 use super::BURST;
-use crate::link::{Link, Side};
-use crate::scenario::{self, Medium, Start};
-use crate::tap::Tap;
+use crate::link::{Side, SimulatedLink};
+use crate::scenario::{self, Medium, StartMode};
+use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::network::config::SwitchPortControl;
@@ -16,7 +16,7 @@ const UNKNOWN: usize = usize::MAX;
 
 /// What became of a packet that is thrown away.
 #[derive(Clone, Debug)]
-pub enum Spilled {
+pub enum DiscardNote {
     /// The switch says so.
     Reported(DiscardedPacket),
     /// Its first bytes.
@@ -49,7 +49,7 @@ struct Output {
 
 /// What a port's link is.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct LinkSummary {
     pub spacewire: bool,
     pub lanes: u8,
     pub mbps: u32,
@@ -57,8 +57,8 @@ pub struct Line {
 
 /// A port.
 #[derive(Clone, Debug)]
-pub struct Face {
-    pub line: Option<Line>,
+pub struct RouterPort {
+    pub line: Option<LinkSummary>,
     /// What its registers say it was told.
     pub control: SwitchPortControl,
     /// Time-slots of each virtual channel, as its registers say.
@@ -78,8 +78,8 @@ pub struct Face {
     inner: VecDeque<Word>,
 }
 
-impl Face {
-    pub fn new(link: Option<(usize, Side)>, line: Option<Line>, channels: usize) -> Self {
+impl RouterPort {
+    pub fn new(link: Option<(usize, Side)>, line: Option<LinkSummary>, channels: usize) -> Self {
         Self {
             line,
             control: SwitchPortControl::default(),
@@ -101,7 +101,7 @@ impl Face {
     }
 
     /// Registers say what the scenario does.
-    pub fn begin(&mut self, link: &scenario::Link, side: Side) {
+    pub fn begin(&mut self, link: &scenario::ScenarioLink, side: Side) {
         let starts = match &link.medium {
             Medium::SpaceFibre(of) => of.start,
             Medium::SpaceWire(of) => of.start,
@@ -109,8 +109,8 @@ impl Face {
         let start = starts.get(side as usize).copied().unwrap_or_default();
         self.control = SwitchPortControl {
             enable: true,
-            start: start == Start::Start,
-            auto_start: start != Start::Off,
+            start: start == StartMode::Start,
+            auto_start: start != StartMode::Off,
         };
         if let Medium::SpaceFibre(of) = &link.medium {
             for (vc, slots) in self.slots.iter_mut().enumerate() {
@@ -132,7 +132,12 @@ impl Face {
     }
 
     /// Takes words out of the link. True if there are any for the switch.
-    pub fn refill(&mut self, now: Ps, links: &mut [Box<dyn Link>], tap: &mut Tap<'_>) -> bool {
+    pub fn refill(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn SimulatedLink>],
+        tap: &mut PacketTap<'_>,
+    ) -> bool {
         if self.is_inner {
             self.refill_inner();
         }
@@ -167,7 +172,7 @@ impl Face {
     }
 
     /// Gives words to the link.
-    pub fn flush(&mut self, links: &mut [Box<dyn Link>]) {
+    pub fn flush(&mut self, links: &mut [Box<dyn SimulatedLink>]) {
         let Some((link, side)) = self.link else { return };
         while self.filled != 0 {
             let vc = self.filled.trailing_zeros() as usize;
@@ -193,15 +198,15 @@ impl Face {
 
 /// The ports of a switch in a step.
 pub struct Exchange<'a> {
-    pub faces: &'a mut [Face],
-    pub links: &'a mut [Box<dyn Link>],
-    pub spilled: &'a mut Vec<Spilled>,
+    pub ports: &'a mut [RouterPort],
+    pub links: &'a mut [Box<dyn SimulatedLink>],
+    pub spilled: &'a mut Vec<DiscardNote>,
 }
 
 impl Exchange<'_> {
     #[inline]
     fn input(&mut self, port: usize, vc: usize) -> Option<&mut Input> {
-        self.faces.get_mut(port)?.inputs.get_mut(vc)
+        self.ports.get_mut(port)?.inputs.get_mut(vc)
     }
 }
 
@@ -211,7 +216,7 @@ impl SwitchPorts for Exchange<'_> {
 
     #[inline]
     fn waiting(&mut self, port: usize) -> u32 {
-        self.faces.get(port).map_or(0, |face| face.waiting)
+        self.ports.get(port).map_or(0, |port| port.waiting)
     }
 
     #[inline]
@@ -222,12 +227,12 @@ impl SwitchPorts for Exchange<'_> {
 
     #[inline]
     fn take(&mut self, port: usize, vc: usize) {
-        let Some(face) = self.faces.get_mut(port) else { return };
-        let Some(input) = face.inputs.get_mut(vc) else { return };
+        let Some(port) = self.ports.get_mut(port) else { return };
+        let Some(input) = port.inputs.get_mut(vc) else { return };
         let word = input.words.get(input.head).copied();
         input.head += 1;
         input.count -= 1;
-        face.waiting &= !(u32::from(input.count == 0) << vc);
+        port.waiting &= !(u32::from(input.count == 0) << vc);
         if input.spill.is_some()
             && let Some(word) = word
         {
@@ -237,10 +242,10 @@ impl SwitchPorts for Exchange<'_> {
 
     #[inline]
     fn has_room(&mut self, port: usize, vc: usize) -> bool {
-        let Some(face) = self.faces.get_mut(port) else { return false };
-        let Some(output) = face.outputs.get_mut(vc) else { return false };
+        let Some(port) = self.ports.get_mut(port) else { return false };
+        let Some(output) = port.outputs.get_mut(vc) else { return false };
         if output.room == UNKNOWN {
-            output.room = match face.link {
+            output.room = match port.link {
                 Some((link, side)) => {
                     self.links.get_mut(link).map_or(0, |link| link.end(side).writable(vc))
                 }
@@ -252,19 +257,19 @@ impl SwitchPorts for Exchange<'_> {
 
     #[inline]
     fn put(&mut self, port: usize, vc: usize, unit: Word) {
-        let Some(face) = self.faces.get_mut(port) else { return };
-        if let Some(output) = face.outputs.get_mut(vc) {
+        let Some(port) = self.ports.get_mut(port) else { return };
+        if let Some(output) = port.outputs.get_mut(vc) {
             output.words.push(unit);
-            face.filled |= 1 << vc;
+            port.filled |= 1 << vc;
         }
     }
 
     fn is_running(&mut self, port: usize) -> bool {
-        self.faces.get(port).is_some_and(|face| face.running)
+        self.ports.get(port).is_some_and(|port| port.running)
     }
 
     fn dropped(&mut self, dropped: DiscardedPacket) {
-        self.spilled.push(Spilled::Reported(dropped));
+        self.spilled.push(DiscardNote::Reported(dropped));
         if dropped.reason != DiscardReason::Timeout
             && let Some(input) = self.input(dropped.port.into(), dropped.vc.into())
         {
@@ -275,11 +280,11 @@ impl SwitchPorts for Exchange<'_> {
 
 /// Another word of a packet that is thrown away.
 #[cold]
-fn look_at(input: &mut Input, word: Word, spilled: &mut Vec<Spilled>) {
+fn look_at(input: &mut Input, word: Word, spilled: &mut Vec<DiscardNote>) {
     let Some((dropped, mut bytes)) = input.spill.take() else { return };
     bytes.extend((0..4).filter(|index| !word.is_k(*index)).map(|index| word.symbol(index)));
     if word.is_end() || bytes.len() >= START {
-        spilled.push(Spilled::Start(dropped, bytes));
+        spilled.push(DiscardNote::Start(dropped, bytes));
     } else {
         input.spill = Some((dropped, bytes));
     }
