@@ -7,7 +7,7 @@ VM_FORM ?= long
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,9 @@ synth: setup ## record what the hardware description takes, and its clock rates 
 bench: setup ## full measurements, beside the peers on this machine
 	@tools/setup.sh bench
 	tools/bench.sh
+
+miri: ## look for undefined behaviour in ring and device code with Miri (nightly Rust)
+	@tools/miri.sh
 
 fuzz: setup ## fuzz each target for FUZZ_SECONDS (30)
 	@tools/setup.sh fuzz

@@ -30,8 +30,9 @@ pub struct TxQueue {
     pub view: QueueView,
     state: NonNull<TxState>,
     counters: NonNull<QueueCounters>,
-    /// Bytes of the INLINE entries of the current chain.
-    inline_bytes: [[u8; 16]; CHAIN_MAX],
+    /// Bytes of the INLINE entries of the current chain. Boxed, because a piece points to them while
+    /// methods borrow the queue mutably.
+    inline_bytes: Box<[[u8; 16]; CHAIN_MAX]>,
 }
 
 // SAFETY: the pointers are to the shared state of the flow, which the creator keeps mapped. Only the
@@ -56,7 +57,7 @@ impl TxQueue {
             // SAFETY: the pointer of an `UnsafeCell` is not null.
             state: unsafe { NonNull::new_unchecked(flow.tx.get()) },
             counters: NonNull::from(&flow.tx_count),
-            inline_bytes: [[0; 16]; CHAIN_MAX],
+            inline_bytes: Box::new([[0; 16]; CHAIN_MAX]),
         }
     }
 

@@ -28,7 +28,7 @@ fn snapshot(side: &Side) -> Vec<u8> {
 fn unwrite(side: &mut Side, before: &[u8], from: u32, to: u32, keep: u32) {
     for position in from.wrapping_add(keep)..to {
         let slot = (position % SIZE) as usize * 16;
-        let at = side.base().cast_mut().wrapping_add(CQ as usize + slot);
+        let at = side.base().wrapping_add(CQ as usize + slot);
         for (i, byte) in before[slot..slot + 16].iter().enumerate() {
             // SAFETY: inside the memory.
             unsafe { at.add(i).write_volatile(*byte) };

@@ -184,7 +184,7 @@ fn ring_that_changes_under_its_reader() {
         let mut credit = RingCredit::default();
         let mut reader = PackedReader::new(4096);
         let mut producer = Producer::new(ring(&memory));
-        for _ in 0..200_000 {
+        for _ in 0..if cfg!(miri) { 300 } else { 200_000 } {
             let phase = consumer.ring.phase(consumer.position);
             let Some([_, word1]) = consumer.peek() else {
                 consumer.position = consumer.position.wrapping_add(1) & 31;
@@ -521,7 +521,7 @@ fn board_that_changes_under_its_users() {
         Garbage::new(ticket | random.next() & 63, &mut random).write(&board);
     };
     beside(scribble, || {
-        for turn in 0..2_000u32 {
+        for turn in 0..if cfg!(miri) { 3 } else { 2_000u32 } {
             for _ in 0..2 * JOBS {
                 let Some(job) = board.take(turn) else { break };
                 assert!(board.segments(job).count() <= SEGMENTS);

@@ -316,7 +316,9 @@ proptest! {
     }
 }
 
+/// More than 65536 laps, which would take minutes under Miri.
 #[test]
+#[cfg_attr(miri, ignore)]
 fn every_phase_is_used_once_around() {
     let memory = Memory::new(2);
     let (mut producer, mut consumer) = (Producer::new(memory.ring()), Consumer::new(memory.ring()));

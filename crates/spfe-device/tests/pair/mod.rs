@@ -14,6 +14,7 @@ use spfe_device::{Flow, FlowShared};
 use spfe_ring::packed::PackedReader;
 use spfe_ring::sync::Ordering;
 use spfe_ring::{Consumer, DeviceLine, Producer, Ring, RingCredit, Slot};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -87,9 +88,31 @@ mod nothing {
     }
 }
 
+/// Zeroed memory with the alignment of a cache line. Flow and host access it through raw pointers.
+struct Memory(NonNull<u8>);
+
+const LAYOUT: Layout = match Layout::from_size_align(BYTES, 64) {
+    Ok(layout) => layout,
+    Err(_) => panic!("a layout"),
+};
+
+impl Memory {
+    fn new() -> Self {
+        // SAFETY: the layout has a size.
+        Self(NonNull::new(unsafe { alloc_zeroed(LAYOUT) }).expect("memory"))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.0.as_ptr(), LAYOUT) };
+    }
+}
+
 /// The host at one end: its memory, mapped as region 0, and its view of the rings.
 pub struct Side {
-    pub memory: Box<[u128]>,
+    memory: Memory,
     pub regions: Regions,
     pub sq: Producer,
     pub cq: Consumer,
@@ -101,10 +124,8 @@ pub const KEY: RegionKey = RegionKey::new(0, 1);
 
 impl Side {
     pub fn new(kind: QueueKind, area: u32) -> Self {
-        // The base is moved up to a multiple of 64, which lines and rings need.
-        let mut memory = vec![0u128; BYTES / 16 + 4].into_boxed_slice();
-        let base = memory.as_mut_ptr().cast::<u8>();
-        let base = base.wrapping_add(base.align_offset(64));
+        let memory = Memory::new();
+        let base = memory.0.as_ptr();
         let tag = RegionTag::new(KEY, 0, access::LOCAL_READ | access::LOCAL_WRITE);
         let map = Arc::new(RegionMap::default());
         // SAFETY: the memory lives as long as the side, and the flow no longer.
@@ -135,9 +156,8 @@ impl Side {
         Self { memory, regions, sq, cq, credit: RingCredit::default(), config }
     }
 
-    pub fn base(&self) -> *const u8 {
-        let base = self.memory.as_ptr().cast::<u8>();
-        base.wrapping_add(base.align_offset(64))
+    pub fn base(&self) -> *mut u8 {
+        self.memory.0.as_ptr()
     }
 
     pub fn bytes(&self, offset: u64, length: u32) -> Vec<u8> {
@@ -148,7 +168,7 @@ impl Side {
     }
 
     pub fn fill(&mut self, offset: u64, length: u32, value: u8) {
-        let at = self.base().cast_mut().wrapping_add(offset as usize);
+        let at = self.base().wrapping_add(offset as usize);
         assert!(offset as usize + length as usize <= BYTES);
         // SAFETY: inside the memory; one thread.
         unsafe { at.write_bytes(value, length as usize) };
