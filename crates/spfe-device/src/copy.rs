@@ -90,15 +90,15 @@ pub enum Copier<'a> {
     Shared(CopyRound<'a>),
 }
 
-/// Copies payload. A host may write to the memory at the same time; then the bytes are undefined, but
-/// nothing else is affected.
+/// Copies payload. A host may write to the memory at the same time; then the bytes are undefined,
+/// but nothing else is affected.
 ///
 /// # Safety
 /// Source and target are mapped for `length` bytes ([`RegionMap::translate`]).
 #[inline(always)]
 pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
-    // SAFETY: both are mapped for `length` bytes. The two words of a short copy may overlap, and both
-    // are loaded before the first store. `copy` allows source and target to overlap.
+    // SAFETY: both are mapped for `length` bytes. The two words of a short copy may overlap, and
+    // both are loaded before the first store. `copy` allows source and target to overlap.
     unsafe {
         match length {
             8..=16 => {
@@ -226,8 +226,8 @@ pub struct CopyRegions<'a> {
 }
 
 impl CopyRegions<'_> {
-    /// Makes one copy of a job. `Err` names a region that this process has not mapped; true if it is a
-    /// region of the sender.
+    /// Makes one copy of a job. `Err` names a region that this process has not mapped; true if it
+    /// is a region of the sender.
     pub fn carry_out(&self, segment: Segment) -> Result<(), (bool, RegionKey)> {
         let length = u64::from(segment.length);
         let (from, to) = (Address(segment.source), Address(segment.target));
@@ -240,8 +240,8 @@ impl CopyRegions<'_> {
         Ok(())
     }
 
-    /// Helper: takes jobs until none is left. Returns the number of jobs done and, if one could not be
-    /// done, the region to map first.
+    /// Helper: takes jobs until none is left. Returns the number of jobs done and, if one could not
+    /// be done, the region to map first.
     pub fn help(&self, board: &Board, id: u32) -> (u32, Option<(bool, RegionKey)>) {
         let mut jobs = 0;
         while let Some(taken) = board.take(id) {
@@ -257,8 +257,8 @@ impl CopyRegions<'_> {
 }
 
 impl Copier<'_> {
-    /// Ends the round: copies, waits for the jobs that helpers took, and writes the completions that
-    /// waited for them.
+    /// Ends the round: copies, waits for the jobs that helpers took, and writes the completions
+    /// that waited for them.
     pub fn settle(
         &mut self,
         ends: &CopyRegions<'_>,

@@ -1,8 +1,8 @@
 //! A flow as one process runs it.
 //!
 //! [`Flow::step`] tries the fast path first (`fast`). What that leaves goes piece by piece from the
-//! source to the sink (`run`). `upkeep` has the work beside the steps: helping with copies, wake-ups,
-//! resets and recovery.
+//! source to the sink (`run`). `upkeep` has the work beside the steps: helping with copies,
+//! wake-ups, resets and recovery.
 
 mod run;
 mod upkeep;
@@ -134,8 +134,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if let TxEnd::Instrument(source) = &mut self.tx { Some(source) } else { None }
     }
 
-    /// Reads the configuration, which the control plane may have changed. `Err` names a region to map
-    /// first (true: a region of the sender); then call it again.
+    /// Reads the configuration, which the control plane may have changed. `Err` names a region to
+    /// map first (true: a region of the sender); then call it again.
     pub fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
         let epoch = self.shared.epoch();
         self.tx_regions.map.sync(self.tx_regions.table);

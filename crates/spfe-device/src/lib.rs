@@ -2,9 +2,9 @@
 //!
 //! Pure logic over shared memory: no thread, clock or I/O. A [`Flow`] is one virtual channel in one
 //! direction of one link. It reads the transmit ring of one endpoint and fills the receive buffers,
-//! or the packed area, of the other. It copies each payload byte once. [`Flow::step`] does a bounded
-//! amount of that work. The caller decides which participant steps a flow: the thread that posts,
-//! both ends, a device thread or a daemon. The seat of the flow lets in one at a time.
+//! or the packed area, of the other. It copies each payload byte once. [`Flow::step`] does a
+//! bounded amount of that work. The caller decides which participant steps a flow: the thread that
+//! posts, both ends, a device thread or a daemon. The seat of the flow lets in one at a time.
 //!
 //! Each module uses only modules above it:
 //!

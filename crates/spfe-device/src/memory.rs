@@ -111,7 +111,8 @@ impl RegionMap {
         mapped.tag.store(0, Ordering::Release);
         mapped.size.store(size, Ordering::Relaxed);
         mapped.base.store(base as u64, Ordering::Relaxed);
-        // Release pairs with the acquire in `translate`: a thread that sees the tag sees base and size.
+        // Release pairs with the acquire in `translate`: a thread that sees the tag sees base and
+        // size.
         mapped.tag.store(tag.0, Ordering::Release);
     }
 
@@ -163,8 +164,8 @@ impl RegionMap {
         Ok(base.wrapping_add(offset as usize))
     }
 
-    /// Looks up a region for many accesses of at most `most` bytes each. The window is valid until the
-    /// end of the step.
+    /// Looks up a region for many accesses of at most `most` bytes each. The window is valid until
+    /// the end of the step.
     #[inline(always)]
     pub fn window(
         &self,

@@ -97,8 +97,8 @@ impl MessagePort {
         self.lock.load(Ordering::Relaxed)
     }
 
-    /// Control plane: takes the lock from a dead participant. `None` if it does not hold the lock. The
-    /// caller then repairs the contexts ([`MessageContext::recover`]).
+    /// Control plane: takes the lock from a dead participant. `None` if it does not hold the lock.
+    /// The caller then repairs the contexts ([`MessageContext::recover`]).
     pub fn take_over(&self, dead: u32, id: u32) -> Option<MessageGuard<'_>> {
         let taken = self.lock.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed);
         taken.is_ok().then(|| MessageGuard(self))
@@ -143,8 +143,8 @@ impl MessageContext {
         view.kick(host);
     }
 
-    /// Repairs the state after a participant died while it sent messages. A message that it had begun
-    /// may have arrived or not. The caller holds the lock of the sending port.
+    /// Repairs the state after a participant died while it sent messages. A message that it had
+    /// begun may have arrived or not. The caller holds the lock of the sending port.
     pub fn recover(&self, view: &QueueView) {
         // SAFETY: the caller holds the lock.
         let state = unsafe { &mut *self.state.get() };

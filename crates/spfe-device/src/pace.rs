@@ -67,8 +67,8 @@ pub struct Pacer<'a> {
 }
 
 impl Pacer<'_> {
-    /// Books `bytes` on the link from `now_ns` at the earliest. Returns the time at which the last bit
-    /// has passed, ns. With `ends` the end marker is added and the last word is filled up.
+    /// Books `bytes` on the link from `now_ns` at the earliest. Returns the time at which the last
+    /// bit has passed, ns. With `ends` the end marker is added and the last word is filled up.
     pub fn book(&self, now_ns: u64, bytes: u32, ends: bool) -> u64 {
         let wire = if ends { (u64::from(bytes) + 4) & !3 } else { u64::from(bytes) };
         let now = now_ns * PS;

@@ -15,7 +15,8 @@ pub trait Host {
     /// Device time, ns. Called at most once for each step or message, and only if a time is needed.
     fn now_ns(&mut self) -> u64;
 
-    /// Wakes the threads that sleep on the `wake_seq` of a line, which has been incremented already.
+    /// Wakes the threads that sleep on the `wake_seq` of a line, which has been incremented
+    /// already.
     /// `event` asks for a signal on the event vector of the queue as well.
     fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool);
 

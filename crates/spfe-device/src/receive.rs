@@ -55,8 +55,8 @@ impl RxShared {
         view.notify(&mut state.at, counters, host);
     }
 
-    /// Marks the queue as full. A host that waits for more packets than it has room for is woken for
-    /// those that are there. A host that arms later finds the mark when it looks again.
+    /// Marks the queue as full. A host that waits for more packets than it has room for is woken
+    /// for those that are there. A host that arms later finds the mark when it looks again.
     fn mark_full(&mut self, view: &QueueView) {
         let at = &mut self.state().at;
         view.device_line().set_full(at.completion, at.submission);

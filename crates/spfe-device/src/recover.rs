@@ -1,16 +1,16 @@
 //! Repairs the state of a flow after its runner died in the middle of a step.
 //!
 //! The rings decide: an entry that was published has happened, and any other has not. The state of
-//! the flow is changed to agree with them. Only the control plane does this, after it has taken over
-//! the seat ([`spfe_ring::Seat::take_over`]).
+//! the flow is changed to agree with them. Only the control plane does this, after it has taken
+//! over the seat ([`spfe_ring::Seat::take_over`]).
 
 use crate::queue::QueueView;
 use crate::shared::{FlowShared, RxState, TxState};
 use spfe_contract::{Completion, QueueKind, completion_flags as cf};
 use spfe_ring::PackedWriter;
 
-/// First position without a published completion. `near` is the stored position, which may be off by
-/// up to a ring in both directions.
+/// First position without a published completion. `near` is the stored position, which may be off
+/// by up to a ring in both directions.
 pub(crate) fn first_free(view: &QueueView, near: u32) -> u32 {
     let size = view.completions.size();
     let mut position = near;
@@ -37,8 +37,8 @@ fn published(view: &QueueView, from: u32, to: u32) -> impl Iterator<Item = Compl
     })
 }
 
-/// Repairs the receive side of a flow whose receiver is alive. `planned`: copies were shared through
-/// the board, so the state may count bytes that were never copied.
+/// Repairs the receive side of a flow whose receiver is alive. `planned`: copies were shared
+/// through the board, so the state may count bytes that were never copied.
 pub fn receive(flow: &FlowShared, view: &QueueView, planned: bool) {
     // SAFETY: the caller holds the seat.
     let state: &mut RxState = unsafe { &mut *flow.rx.get() };
@@ -96,8 +96,9 @@ fn packed(state: &mut RxState, view: &QueueView, free: u32) -> bool {
     mark.open != 0
 }
 
-/// Repairs the transmit side of a flow whose sender is alive. The caller completes everything pending
-/// with PEER_GONE afterwards, so a packet that was delivered but not reported may get that status.
+/// Repairs the transmit side of a flow whose sender is alive. The caller completes everything
+/// pending with PEER_GONE afterwards, so a packet that was delivered but not reported may get that
+/// status.
 pub fn transmit(flow: &FlowShared, view: &QueueView) {
     // SAFETY: the caller holds the seat.
     let state: &mut TxState = unsafe { &mut *flow.tx.get() };

@@ -1,8 +1,8 @@
 //! The state of a flow, in memory that every possible runner maps.
 //!
-//! Only the holder of the seat accesses the fields that are not atomic. The control plane claims the
-//! seat before it changes a configuration. Then it increments the epoch, which makes every runner
-//! read the configuration again before its next step.
+//! Only the holder of the seat accesses the fields that are not atomic. The control plane claims
+//! the seat before it changes a configuration. Then it increments the epoch, which makes every
+//! runner read the configuration again before its next step.
 
 use spfe_contract::QueueSetup;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
@@ -102,8 +102,8 @@ pub struct Positions {
     pub urgent: u32,
     /// Fills the layout.
     pub reserved: u32,
-    /// Device time of the first completion after the arming, ns. For hosts that wait for a time after
-    /// it.
+    /// Device time of the first completion after the arming, ns. For hosts that wait for a time
+    /// after it.
     pub first_ns: u64,
     /// Payload bytes reported in completions since the queue was enabled.
     pub reported_bytes: u64,
@@ -133,8 +133,8 @@ pub struct TxState {
     pub at: Positions,
     /// Bytes of the current piece that the receiver has already.
     pub done: u32,
-    /// 1: the last piece sent had no end marker, so a packet is open. 2: its receiver is gone. 0: no
-    /// packet is open.
+    /// 1: the last piece sent had no end marker, so a packet is open. 2: its receiver is gone. 0:
+    /// no packet is open.
     pub open: u32,
     /// The open burst.
     pub burst: BurstState,
@@ -200,8 +200,8 @@ pub struct RxState {
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct FlowShared {
-    /// Held by the runner of the engine. It has a cache line of its own, because the owner writes it
-    /// at every step.
+    /// Held by the runner of the engine. It has a cache line of its own, because the owner writes
+    /// it at every step.
     pub seat: Seat,
     pad0: [AtomicU32; 14],
     /// Incremented when the configuration or a region of either end changes.

@@ -30,13 +30,13 @@ pub struct TxQueue {
     pub view: QueueView,
     state: NonNull<TxState>,
     counters: NonNull<QueueCounters>,
-    /// Bytes of the INLINE entries of the current chain. Boxed, because a piece points to them while
-    /// methods borrow the queue mutably.
+    /// Bytes of the INLINE entries of the current chain. Boxed, because a piece points to them
+    /// while methods borrow the queue mutably.
     inline_bytes: Box<[[u8; 16]; CHAIN_MAX]>,
 }
 
-// SAFETY: the pointers are to the shared state of the flow, which the creator keeps mapped. Only the
-// holder of the seat uses them.
+// SAFETY: the pointers are to the shared state of the flow, which the creator keeps mapped. Only
+// the holder of the seat uses them.
 unsafe impl Send for TxQueue {}
 
 #[inline(always)]
@@ -114,8 +114,8 @@ impl TxQueue {
         Ok(())
     }
 
-    /// Makes a piece of an INLINE entry or a chain of DATA and INLINE entries. A fault fails the whole
-    /// chain.
+    /// Makes a piece of an INLINE entry or a chain of DATA and INLINE entries. A fault fails the
+    /// whole chain.
     #[cold]
     fn gather(
         &mut self,
@@ -247,8 +247,8 @@ impl TxQueue {
         self.open_burst(map, first, &mut Copier::Alone).is_ok()
     }
 
-    /// Makes a piece of the next packet of the open burst. The region is translated again, because it
-    /// may have been revoked since the burst was opened.
+    /// Makes a piece of the next packet of the open burst. The region is translated again, because
+    /// it may have been revoked since the burst was opened.
     #[inline(always)]
     fn burst_piece(&mut self, map: &RegionMap, piece: &mut Piece) -> Result<(), Fault> {
         let domain = self.view.config.domain as u16;

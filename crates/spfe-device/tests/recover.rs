@@ -96,8 +96,8 @@ fn tear(pair: &mut Pair, ops: &[Op], last: u32, torn: Tear, mut poll: impl FnMut
     let packed = pair.rx.config.area != 0;
     let (tx_from, tx_to) = (tx_before.at.completion, tx.at.completion);
     let (rx_from, rx_to) = (rx_before.at.completion, rx.at.completion);
-    // With shared copies the state is ahead of the ring by up to a round. Otherwise it is ahead by at
-    // most one completion or, in a loop that keeps cursors in registers, behind the ring.
+    // With shared copies the state is ahead of the ring by up to a round. Otherwise it is ahead by
+    // at most one completion or, in a loop that keeps cursors in registers, behind the ring.
     let keep = |from: u32, to: u32| match to - from {
         count if !pair.share && (packed || torn.ahead) => count.saturating_sub(torn.written % 2),
         count => count * torn.written / 8,
@@ -137,8 +137,8 @@ fn new_sender(pair: &mut Pair) {
 proptest! {
     #![proptest_config(config())]
 
-    /// The sender dies. The receiver gets every buffer back once and in order, then whole packets of
-    /// the next sender.
+    /// The sender dies. The receiver gets every buffer back once and in order, then whole packets
+    /// of the next sender.
     #[test]
     fn posted_buffers_survive_their_sender(
         ops in ops(), last in 1u32..20, torn in tears(), share in any::<bool>(),

@@ -1,32 +1,35 @@
-//! Many entries, one publication.
+//! Batches: many entries that are published together.
 //!
-//! The first entry of a batch is stored last, so its phase is the doorbell: a reader that finds it
-//! finds the whole batch. The entries that share the first one's cache line are held back with it,
-//! because that is the line a polling reader watches; touching it early would tear it away from
-//! the reader for nothing.
+//! The first entry of a batch is stored last. A reader that finds its phase finds the whole batch.
+//! Entries in the cache line of the first one are held back too, because a polling reader watches
+//! that line: an early store would take the line from the reader without giving it an entry.
 
 use crate::ring::{Producer, RingEntry};
 
+/// Entries in a cache line.
 const PER_LINE: u32 = 4;
 
-/// A batch being filled. Nothing is visible to the other side before [`EntryBatch::publish`].
+/// A batch being filled. The other side sees none of it before [`EntryBatch::publish`].
 #[must_use = "a batch ends with `publish` or `cancel`"]
 pub struct EntryBatch {
+    /// Entries not stored yet.
     held: [RingEntry; PER_LINE as usize],
+    /// Number of entries to hold back: up to the end of the first cache line.
     hold: u32,
     count: u32,
     limit: u32,
 }
 
 impl EntryBatch {
-    /// Starts a batch of at most `limit` entries at the producer's position.
+    /// Starts a batch of at most `limit` entries at the producer's position. The caller knows that
+    /// so many entries are free.
     #[inline(always)]
     pub fn new(producer: &Producer, limit: u32) -> Self {
         let hold = PER_LINE - (producer.position & (PER_LINE - 1));
         Self { held: [[0; 2]; PER_LINE as usize], hold, count: 0, limit }
     }
 
-    /// Entries in the batch.
+    /// Number of entries in the batch.
     #[inline(always)]
     pub const fn len(&self) -> u32 {
         self.count
@@ -38,13 +41,13 @@ impl EntryBatch {
         self.count == 0
     }
 
-    /// Entries that may still be added.
+    /// Number of entries that may still be added.
     #[inline(always)]
     pub const fn space(&self) -> u32 {
         self.limit - self.count
     }
 
-    /// Adds an entry; false if the batch is full.
+    /// Adds an entry. False if the batch is full.
     #[inline(always)]
     pub fn push(&mut self, producer: &Producer, entry: RingEntry) -> bool {
         if self.count == self.limit {
@@ -59,8 +62,9 @@ impl EntryBatch {
         true
     }
 
-    /// Replaces the entry added `back` entries ago (1 is the last one), to set flags that are known
-    /// only at the end. Costs a second store if it is already in the ring; it is not visible there.
+    /// Replaces the entry added `back` entries ago; 1 is the last one. For flags that are known
+    /// only at the end. An entry that is in the ring already is stored again, which no reader can
+    /// see yet.
     #[inline(always)]
     pub fn amend(&mut self, producer: &Producer, back: u32, entry: RingEntry) {
         debug_assert!(back >= 1 && back <= self.count);
@@ -72,15 +76,16 @@ impl EntryBatch {
         }
     }
 
-    /// Gives the batch up; dropping it is not enough. The entries past the held ones are in the ring
-    /// and would be taken for published when later ones reach them, so they become invalid again.
+    /// Abandons the batch. Dropping it is not enough: entries after the held ones are in the ring
+    /// already, and a reader that gets to their slots would take them. They become invalid again.
     pub fn cancel(self, producer: &Producer) {
         for index in self.hold..self.count {
             producer.ring.invalidate(producer.position.wrapping_add(index));
         }
     }
 
-    /// Publishes the batch: the held entries from last to first. Returns how many entries it had.
+    /// Publishes the batch: stores the held entries from last to first. Returns the number of
+    /// entries.
     #[inline(always)]
     pub fn publish(self, producer: &mut Producer) -> u32 {
         let held = self.count.min(self.hold);

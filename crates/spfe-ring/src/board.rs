@@ -1,28 +1,28 @@
-//! Copies shared out between both ends of a flow.
+//! The board: copies that both ends of a flow share.
 //!
-//! The holder of the flow's seat plans a *round*: up to [`SEGMENTS`] copies grouped into up to
-//! [`JOBS`] jobs, opens it, and copies too; any helper may take jobs meanwhile. Nothing is
-//! published to a ring before the holder has seen the job done, so a round is invisible until it
-//! is complete. Copies are idempotent: if a helper dies, the holder repeats its jobs.
+//! The holder of the flow's seat plans a *round* of up to [`SEGMENTS`] copies in up to [`JOBS`]
+//! jobs, and opens it. Then the holder and any helper take jobs. The holder publishes a packet to a
+//! ring only after the jobs it depends on are done, so no host sees an unfinished copy. Copies are
+//! idempotent: if a helper dies, the holder repeats its jobs.
 //!
-//! The ticket word is {round 32, jobs 16, next 16}; taking a job is one compare-and-swap on it, so
-//! a late helper can never take a job of a round that is over.
+//! The ticket word is {round 32, jobs 16, next 16}. A job is taken with one compare-and-swap on it,
+//! so a late helper cannot take a job of a round that has ended.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, relax};
 
-/// Copies in a round (few in a model, where each atomic costs).
+/// Maximum number of copies in a round. Few in a loom model, where each atomic takes time.
 pub const SEGMENTS: usize = if cfg!(loom) { 4 } else { 256 };
-/// Jobs in a round.
+/// Maximum number of jobs in a round.
 pub const JOBS: usize = if cfg!(loom) { 4 } else { 64 };
 
-/// One copy, in terms any process can translate: {space, region and offset} of both ends.
+/// One copy, with addresses that any process can translate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Source address {region 16, offset 48}.
+    /// Source address {region 16, offset 48}, in the regions of the sender.
     pub source: u64,
-    /// Destination address {region 16, offset 48}.
+    /// Destination address {region 16, offset 48}, in the regions of the receiver.
     pub target: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub length: u32,
 }
 
@@ -40,16 +40,16 @@ struct SharedSegment {
 struct Job {
     first: AtomicU32,
     count: AtomicU32,
-    /// Id of the worker that took it.
+    /// Id of the participant that took the job. 0 until it has signed.
     worker: AtomicU32,
-    /// Round for which it is done; with [`DECLINED`] the worker could not do it.
+    /// Round in which the job was done. With [`DECLINED`] its worker could not do it.
     done: AtomicU32,
 }
 
 const DECLINED: u32 = 1 << 31;
 const ROUND_MASK: u32 = DECLINED - 1;
 
-/// The board, in shared memory. All zero is empty.
+/// The board, in shared memory. All zero is a board without jobs.
 #[repr(C, align(64))]
 pub struct Board {
     ticket: AtomicU64,
@@ -69,7 +69,7 @@ impl Default for Board {
     }
 }
 
-/// A job somebody took.
+/// A job that the caller has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenJob {
     round: u32,
@@ -92,17 +92,17 @@ impl RoundPlan {
         (self.segments as usize) < SEGMENTS && (self.jobs as usize) < JOBS - 1
     }
 
-    /// Copies planned.
+    /// Number of planned copies.
     pub const fn len(&self) -> u32 {
         self.segments
     }
 
-    /// Whether nothing is planned.
+    /// Whether the plan has no copies.
     pub const fn is_empty(&self) -> bool {
         self.segments == 0
     }
 
-    /// Index of the job the last copy belongs to.
+    /// Index of the job of the last planned copy.
     #[inline(always)]
     pub const fn last_job(&self) -> u32 {
         if self.segments == self.job_first && self.jobs > 0 { self.jobs - 1 } else { self.jobs }
@@ -110,7 +110,7 @@ impl RoundPlan {
 }
 
 impl Board {
-    /// Adds a copy to the plan; a job is closed when it has `job_bytes` bytes.
+    /// Adds a copy to the plan. A job is closed when it has `job_bytes` bytes.
     #[inline(always)]
     pub fn add(&self, plan: &mut RoundPlan, segment: Segment, job_bytes: u32) {
         let index = plan.segments as usize;
@@ -131,20 +131,21 @@ impl Board {
         job.first.store(plan.job_first, Ordering::Relaxed);
         job.count.store(plan.segments - plan.job_first, Ordering::Relaxed);
         job.worker.store(0, Ordering::Relaxed);
-        // Not done in the round to come, whatever was left here 2^31 rounds ago.
+        // The current round number marks the job as not done in the next round, whatever was stored
+        // here 2^31 rounds ago.
         job.done.store(self.round(), Ordering::Relaxed);
         plan.jobs += 1;
         plan.job_first = plan.segments;
         plan.job_bytes = 0;
     }
 
-    /// Opens the planned round; returns its number of jobs.
+    /// Opens the planned round. Returns its number of jobs.
     pub fn open(&self, plan: &mut RoundPlan) -> u32 {
         if plan.job_first < plan.segments {
             self.close_job(plan);
         }
         let round = self.round().wrapping_add(1) & ROUND_MASK;
-        // Release pairs with the acquire in `take`: who takes a job sees its segments.
+        // Release pairs with the acquire in `take`: a helper that takes a job sees its segments.
         let ticket = u64::from(round) << 32 | u64::from(plan.jobs) << 16;
         self.ticket.store(ticket, Ordering::Release);
         plan.jobs
@@ -154,14 +155,14 @@ impl Board {
         (self.ticket.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Whether a job waits to be taken (a plain load, for polling).
+    /// Whether a job can be taken. A relaxed load, for polling.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
         let ticket = self.ticket.load(Ordering::Relaxed);
         (ticket & 0xffff) < (ticket >> 16 & 0xffff)
     }
 
-    /// Takes a job.
+    /// Takes a job of the open round. `id` is the participant, not 0.
     pub fn take(&self, id: u32) -> Option<TakenJob> {
         let mut ticket = self.ticket.load(Ordering::Acquire);
         loop {
@@ -185,7 +186,7 @@ impl Board {
         }
     }
 
-    /// The copies of a job, read once each and bounded to the board.
+    /// The copies of a job. Each word is read once, and their number is limited to the board.
     pub fn segments(&self, taken: TakenJob) -> impl Iterator<Item = Segment> + '_ {
         self.job_segments(taken.index)
     }
@@ -204,14 +205,16 @@ impl Board {
         })
     }
 
-    /// Reports a job done, or declined (the holder then does it). Release: the bytes are there.
+    /// Reports a job as done, or as declined so that the holder does it. The release store pairs
+    /// with the acquire load in [`Board::settle`]: the holder sees the copied bytes.
     pub fn finish(&self, taken: TakenJob, done: bool) {
         let mark = taken.round | if done { 0 } else { DECLINED };
         self.jobs[taken.index as usize & (JOBS - 1)].done.store(mark, Ordering::Release);
     }
 
-    /// Holder: waits until a job of the current round is done. `again` is called with the copies of
-    /// a job that was declined or whose worker `is_dead`; `idle` is called in each turn of the wait.
+    /// Holder: waits until a job of the current round is done. If the job was declined, or its
+    /// worker
+    /// `is_dead`, it calls `again` with each of its copies instead. It calls `idle` in each turn.
     pub fn settle(
         &self,
         index: u32,
@@ -236,11 +239,11 @@ impl Board {
         }
     }
 
-    /// Whoever claims the seat of a holder that died, before it plans a round: nothing can be taken
-    /// from the old one any more, and what was taken is done or its worker `is_dead`. Otherwise a
-    /// late helper copies what is being planned and marks the wrong round done.
+    /// Ends the round of a holder that died. The participant that has taken over the seat calls it
+    /// before it plans a round. It waits until every taken job is done or its worker `is_dead`.
+    /// Otherwise a late helper could read a job of the next round while that is being planned.
     pub fn end_round(&self, mut is_dead: impl FnMut(u32) -> bool, mut idle: impl FnMut()) {
-        // The round stays the same, so that the marks of its workers fit. Acquire pairs with the
+        // The round number stays, so that the marks of its workers match. Acquire pairs with the
         // release in `open`: the jobs are those of that round.
         let ticket = self.ticket.fetch_and(!0xffff_ffff, Ordering::AcqRel);
         for index in 0..(ticket & 0xffff).min(JOBS as u64) as u32 {

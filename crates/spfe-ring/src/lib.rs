@@ -1,24 +1,45 @@
 //! Ring algorithms of the spfe contract.
 //!
-//! A ring is an array of 16-byte entries in memory that host and device share. There is no head or
-//! tail index in it: an entry is valid when the *phase* in its second word equals the lap number of
-//! its position, and the phase is stored last. What keeps a ring from overflowing is credit: every
-//! completion frees submissions, and a completion ring is never smaller than its submission ring
-//! (see `contract/README.md`).
+//! A ring is an array of 16-byte entries in memory that host and device share. It has no head or
+//! tail index. An entry is valid if the *phase* in its second word equals the lap number of its
+//! position, and the phase is stored last. Credit keeps a ring from overflowing: every completion
+//! frees submissions, and a completion ring is never smaller than its submission ring (see
+//! `contract/README.md`).
 //!
-//! | module | what it holds |
+//! | module | content |
 //! | --- | --- |
-//! | [`ring`] | entries, phases, one producer or consumer position |
-//! | [`batch`] | many entries, one publication |
-//! | [`packed`] | the byte area of packed receive, both sides |
+//! | [`ring`] | entries, phases, and the positions of producer and consumer |
+//! | [`cursor`] | positions that tight loops keep in registers |
+//! | [`batch`] | many entries that are published together |
 //! | [`submission`] | submissions of several entries |
-//! | [`lines`] | what a host waits for and how a device wakes it |
-//! | [`seat`] | who may run the engine of a flow, biased to its usual owner |
-//! | [`board`] | copies shared out between both ends of a flow |
-//! | [`sync`] | the atomics and the barriers, named by purpose |
+//! | [`packed`] | the area of packed receive, both sides |
+//! | [`lines`] | wake-ups of hosts, doorbells of devices |
+//! | [`seat`] | which participant runs the engine of a flow |
+//! | [`board`] | copies that both ends of a flow share |
+//! | [`sync`] | atomics, and fences named by their purpose |
 //!
-//! Everything works on raw shared memory and trusts nothing it reads: a hostile peer can make a
-//! reader see any 128 bits, never make it loop for ever or leave the ring.
+//! The code works on raw shared memory and trusts no value in it. A hostile peer can make a reader
+//! see any 128 bits, but cannot make it loop for ever or access memory outside of the ring.
+//!
+//! # Models
+//!
+//! Each protocol has a loom model in `tests/loom`, which runs it in every order of events:
+//!
+//! | protocol | models |
+//! | --- | --- |
+//! | submissions, completions and their credit | `rings::rings_keep_order_and_overwrite_nothing`, `rings::one_completion_frees_several_submissions` |
+//! | slots whose first word never changes ([`Cursor`]) | `rings::publishing_a_slot_publishes_its_buffer`, `rings::slots_are_posted_again_for_the_next_lap` |
+//! | [`EntryBatch`]: publish and cancel | `batches::*` |
+//! | [`HostLine`]: arm, look again, sleep | `wakes::no_wake_up_is_lost_by_count`, `wakes::no_wake_up_is_lost_by_bytes`, `wakes::arming_again_loses_no_wake_up`, `wakes::device_that_sees_an_arming_sees_its_wishes` |
+//! | [`DeviceLine`]: mark of a full queue | `wakes::host_of_a_full_queue_sees_the_mark_or_is_woken` |
+//! | [`DeviceLine`]: state of a stopped queue | `wakes::host_sees_why_its_queue_stopped` |
+//! | [`DeviceLine`]: doorbell | `doorbells::sleeping_device_is_always_rung` |
+//! | [`Seat`]: enter and claim | `seat::*` |
+//! | [`Seat::take_over`] | `takeover::*` |
+//! | [`Board`]: take, settle, end a round | `board::*` |
+//! | [`PackedWriter`] and [`PackedReader`]: releases and completions | `packed::*` |
+//!
+//! Further models there leave out one fence or one rule and must fail.
 #![cfg_attr(not(loom), no_std)]
 
 pub mod batch;

@@ -1,29 +1,29 @@
-//! What a host waits for and how a device wakes it: arm, barrier, look again, sleep.
+//! Wake-ups and doorbells: a host arms, looks again and sleeps; a device wakes it.
 //!
-//! Each queue has two cache lines: the host writes one, the device the other. The host arms with
-//! what it wants; the device looks at the armed word after it has published completions. Either
-//! the device sees the arming, or the host's second look sees the completions: the barrier pair
-//! of [`crate::sync`] stands between store and load on both sides.
+//! Each queue has two cache lines. The host writes one of them and the device the other. The host
+//! arms with a threshold. The device looks at the armed word after it has published completions.
+//! Both sides have a fence between their store and their load ([`crate::sync`]): either the device
+//! sees the arming, or the host's second look sees the completions.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, light_fence};
 use spfe_contract::arm_flags;
 
-/// What a host waits for. Positions and byte totals are free-running.
+/// The threshold that a host waits for. Positions and byte totals are free-running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arm {
-    /// Wake at or past this completion position.
+    /// Wake when the completion position reaches this.
     pub count: Option<u32>,
-    /// Wake at or past this byte total.
+    /// Wake when the byte total reaches this.
     pub bytes: Option<u64>,
-    /// Wake this long after the first completion past `first_position`.
+    /// Wake this long after the first completion past `first_position`, ns.
     pub after_first_ns: Option<u64>,
-    /// Completion position the host has reported to the application.
+    /// Completion position up to which the host has seen completions.
     pub first_position: u32,
-    /// Signal the event vector as well as the futex word.
+    /// Signal the event vector as well as waking the futex.
     pub event: bool,
 }
 
-/// Written by the host, read by the device (contract `host_line`).
+/// The line that the host writes and the device reads (contract block `host_line`).
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct HostLine {
@@ -38,11 +38,11 @@ pub struct HostLine {
     reserved2: [AtomicU64; 3],
 }
 
-/// Written by the device, read by the host (contract `device_line`).
+/// The line that the device writes and the host reads (contract block `device_line`).
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct DeviceLine {
-    /// The futex word.
+    /// Number of wake-ups: the futex word that a host sleeps on.
     pub wake_seq: AtomicU32,
     need_doorbell: AtomicU32,
     state: AtomicU32,
@@ -68,9 +68,10 @@ const _: () = {
 };
 
 impl HostLine {
-    /// Arms: the caller then looks at its ring again and sleeps only if nothing has come.
+    /// Arms. Then the caller looks at its ring again, and sleeps only if the threshold is not met.
+    /// `sequence` must differ from that of the last arming.
     ///
-    /// `heavy` is the heavy barrier that pairs with the light one in [`HostLine::armed`].
+    /// `heavy` is the heavy fence that pairs with the light one in [`HostLine::armed`].
     pub fn arm(&self, sequence: u32, arm: &Arm, heavy: impl FnOnce()) {
         let mut flags = if arm.event { arm_flags::EVENT } else { 0 };
         if let Some(count) = arm.count {
@@ -87,17 +88,19 @@ impl HostLine {
         }
         self.first_position.store(arm.first_position, Ordering::Relaxed);
         self.flags.store(flags, Ordering::Relaxed);
-        // Release pairs with the acquire in `armed`: who sees the sequence sees the wishes.
+        // Release pairs with the acquire in `armed`: a device that sees the sequence sees the
+        // threshold.
         self.arm.store(sequence | 1, Ordering::Release);
         heavy();
     }
 
-    /// Disarms; a wake-up already on its way does no harm.
+    /// Disarms. A wake-up that the device has begun may still come and does no harm.
     pub fn disarm(&self) {
         self.arm.store(0, Ordering::Release);
     }
 
-    /// Device side, after publishing: the arming it has to look at, or `None` (the fast path).
+    /// Device, after publishing completions: the sequence number of the arming, or `None` if the
+    /// host does not wait.
     #[inline(always)]
     pub fn armed(&self) -> Option<u32> {
         light_fence();
@@ -107,13 +110,14 @@ impl HostLine {
         }
     }
 
-    /// The same after a light barrier of the caller's: a plain look.
+    /// Device: whether the host is armed. The caller has executed [`light_fence`] since it
+    /// published.
     #[inline(always)]
     pub fn is_armed(&self) -> bool {
         self.arm.load(Ordering::Acquire) != 0
     }
 
-    /// Device side: what the host wants, read once.
+    /// Device: the threshold, each word read once.
     pub fn wishes(&self) -> Arm {
         let flags = self.flags.load(Ordering::Relaxed);
         let has = |bit: u32| flags & bit != 0;
@@ -129,59 +133,64 @@ impl HostLine {
 }
 
 impl Arm {
-    /// Whether completions up to `position` and a total of `bytes` are what the host waits for.
+    /// Whether completions up to `position`, or a total of `bytes`, meet the threshold.
     pub fn is_met(&self, position: u32, bytes: u64) -> bool {
         self.count.is_some_and(|want| position.wrapping_sub(want) as i32 >= 0)
             || self.bytes.is_some_and(|want| bytes >= want)
     }
 
-    /// Whether there is a completion the host has not reported yet.
+    /// Whether there is a completion that the host has not seen yet.
     pub fn has_first(&self, position: u32) -> bool {
         position.wrapping_sub(self.first_position) as i32 > 0
     }
 }
 
 impl DeviceLine {
-    /// Device side: says that it will sleep (or not) and wants a doorbell.
+    /// Device: asks for doorbells before it sleeps, or for none. A heavy fence and another look at
+    /// the submission rings follow before it sleeps.
     pub fn set_need_doorbell(&self, on: bool) {
         self.need_doorbell.store(u32::from(on), Ordering::Release);
     }
 
-    /// Host side, after posting: whether to ring. Pairs with the device's heavy barrier.
+    /// Host, after posting: whether to ring the doorbell. The light fence pairs with the heavy
+    /// fence of the device.
     #[inline(always)]
     pub fn needs_doorbell(&self) -> bool {
         light_fence();
         self.need_doorbell.load(Ordering::Acquire) != 0
     }
 
-    /// Device side: one more wake-up. The caller then wakes the futex.
+    /// Device: counts a wake-up. Then the caller wakes the futex. The release pairs with the
+    /// acquire of the host that loads `wake_seq`.
     pub fn bump(&self) {
         self.wake_seq.fetch_add(1, Ordering::Release);
     }
 
-    /// Device side: a packet waits for room, with completions written up to `completion` and
-    /// everything posted up to `submission` used. A light barrier follows before it looks at what
-    /// the host waits for.
+    /// Device: marks the queue as full. A packet waits for room after completion `completion` was
+    /// written and everything posted before `submission` was used. A light fence follows before the
+    /// device looks at the arming ([`HostLine::armed`]).
     pub fn set_full(&self, completion: u32, submission: u32) {
         let full = u64::from(submission) << 32 | u64::from(completion);
         // Relaxed: the fences on both sides order it, and it publishes no other data.
         self.full.store(full, Ordering::Relaxed);
     }
 
-    /// Host side: whether a packet waits for room beyond what these positions have.
+    /// Host: whether a packet waits for room and these positions are the latest. The host looks
+    /// after arming, so after its heavy fence.
     #[inline]
     pub fn is_full(&self, completion: u32, submission: u32) -> bool {
         let full = self.full.load(Ordering::Relaxed);
         full == u64::from(submission) << 32 | u64::from(completion)
     }
 
-    /// Publishes the queue's state and the status that stopped it.
+    /// Device: publishes the state of the queue (`queue_state`) and the status that stopped it. The
+    /// release pairs with the acquire in [`DeviceLine::state`].
     pub fn set_state(&self, state: u32, error: u32) {
         self.error.store(error, Ordering::Relaxed);
         self.state.store(state, Ordering::Release);
     }
 
-    /// The queue's state (`queue_state`) and the status that stopped it.
+    /// Host: the state of the queue and the status that stopped it.
     pub fn state(&self) -> (u32, u32) {
         let state = self.state.load(Ordering::Acquire);
         (state, self.error.load(Ordering::Relaxed))

@@ -1,45 +1,47 @@
-//! The byte area of packed receive.
+//! The area of packed receive: where the device puts records, and how the host gives them back.
 //!
-//! The device writes records {header, payload, padding to 8} one behind the other; a *run* is a
-//! stretch of them without a gap, reported by one completion. When a record does not fit before
-//! the end of the area the device starts a run at offset 0 and says so (WRAP); the skipped tail
-//! counts as used until the host gives that run back.
+//! The device writes records {header, payload, padding to 8} one after the other. A *run* is a
+//! sequence of records without a gap, which one completion reports. If a record does not fit before
+//! the end of the area, the device starts a run at offset 0 and sets WRAP in its completion. The
+//! skipped tail counts as used until the host gives that run back.
 //!
-//! A record is at most a quarter of the area, so an empty area always has room for the next one,
-//! skipped tail included; longer packets come in several records.
+//! A record takes at most a quarter of the area, so that an empty area has room for it even with a
+//! skipped tail. Longer packets come in several records.
 
 use spfe_contract as contract;
 
 const ALIGN: u32 = contract::PACKED_ALIGN as u32;
 const HEADER: u32 = contract::PACKED_HEADER_BYTES as u32;
 
-/// Bytes a record of `length` payload bytes takes in the area.
+/// Bytes that a record of `length` payload bytes takes in the area.
 #[inline(always)]
 pub const fn record_bytes(length: u32) -> u32 {
     (HEADER + length + (ALIGN - 1)) & !(ALIGN - 1)
 }
 
-/// Most payload bytes of one record in an area of this size.
+/// Maximum payload of a record in an area of this size, bytes.
 #[inline(always)]
 pub const fn record_max(area: u32) -> u32 {
     area / 4 / ALIGN * ALIGN - HEADER
 }
 
-/// Where a record goes.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlace {
     /// Offset of the record header in the area.
     pub offset: u32,
-    /// The record starts at offset 0 and the bytes up to the end of the area are skipped.
+    /// The record starts at offset 0 again. The bytes up to the end of the area were skipped.
     pub wrapped: bool,
 }
 
-/// Device side of an area: plain positions, no memory access.
+/// Device side of an area. It counts positions and does not access the memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedWriter {
     size: u32,
+    /// Offset of the next record.
     head: u32,
+    /// Bytes in use, skipped tails included.
     used: u32,
 }
 
@@ -54,7 +56,7 @@ impl PackedWriter {
         Self { size, head, used }
     }
 
-    /// Most payload bytes of one record.
+    /// Maximum payload of a record, bytes.
     #[inline(always)]
     pub const fn record_max(&self) -> u32 {
         record_max(self.size)
@@ -65,20 +67,20 @@ impl PackedWriter {
         self.used
     }
 
-    /// Offset of the next record, where it needs no wrap.
+    /// Offset of the next record, if it fits before the end of the area.
     #[inline(always)]
     pub const fn head(&self) -> u32 {
         self.head
     }
 
-    /// Free bytes from the head on without a wrap.
+    /// Free bytes at the head, without a wrap.
     #[inline(always)]
     pub const fn straight(&self) -> u32 {
         let (to_end, free) = (self.size - self.head, self.size - self.used);
         if to_end < free { to_end } else { free }
     }
 
-    /// Takes bytes of whole records from the head on, at most [`PackedWriter::straight`].
+    /// Takes bytes of whole records at the head, at most [`PackedWriter::straight`].
     #[inline(always)]
     pub fn take_straight(&mut self, bytes: u32) {
         debug_assert!(bytes <= self.straight());
@@ -86,8 +88,8 @@ impl PackedWriter {
         self.used += bytes;
     }
 
-    /// Reserves room for a record of `length` payload bytes, or `None` until the host gives bytes
-    /// back. `length` must not exceed [`PackedWriter::record_max`].
+    /// Reserves room for a record of `length` payload bytes. `None` while there is too little room.
+    /// `length` must not exceed [`PackedWriter::record_max`].
     #[inline(always)]
     pub fn reserve(&mut self, length: u32) -> Option<RecordPlace> {
         debug_assert!(length <= self.record_max());
@@ -109,7 +111,7 @@ impl PackedWriter {
         probe.reserve(length).is_some()
     }
 
-    /// Takes bytes the host gave back; false if it gave back more than were in use.
+    /// Frees bytes that the host gave back. False, and no change, if that is more than are in use.
     #[inline(always)]
     pub fn release(&mut self, bytes: u32) -> bool {
         if bytes > self.used {
@@ -124,17 +126,18 @@ impl PackedWriter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedReader {
     size: u32,
+    /// Offset after the last run.
     tail: u32,
 }
 
-/// One run of records, as a completion reported it.
+/// A run of records, as a completion reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedRun {
     /// Offset of the first record header.
     pub offset: u32,
     /// Bytes of all records, headers and padding included.
     pub bytes: u32,
-    /// Bytes to give back when the run has been used: the run and the tail skipped before it.
+    /// Bytes to give back after use: the run and the tail skipped before it.
     pub owed: u32,
 }
 
@@ -144,7 +147,8 @@ impl PackedReader {
         Self { size, tail: 0 }
     }
 
-    /// Places the run of a completion; `None` if it does not lie in the area (a broken device).
+    /// The place of the run that a completion reports. `None` if it would exceed the area, which
+    /// only a broken device reports.
     #[inline(always)]
     pub fn run(&mut self, bytes: u32, wrapped: bool) -> Option<PackedRun> {
         let (offset, skipped) = if wrapped { (0, self.size - self.tail) } else { (self.tail, 0) };

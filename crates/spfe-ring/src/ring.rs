@@ -1,9 +1,9 @@
-//! Entries, phases, and one side's position in a ring.
+//! Entries and phases, and the positions of both sides in a ring.
 
 use crate::sync::{AtomicU64, Ordering};
 use core::ptr::NonNull;
 
-/// The two words of an entry. Bits 63:48 of word 1 are the phase.
+/// The two words of an entry. Bits 63:48 of word 1 are the phase, which [`Ring::write`] sets.
 pub type RingEntry = [u64; 2];
 
 const PHASE_SHIFT: u32 = 48;
@@ -21,7 +21,7 @@ pub struct Slot {
 pub(crate) const SLOT: usize = size_of::<Slot>();
 
 impl Slot {
-    /// An empty slot: phase 0, which is not valid on the first lap.
+    /// An empty slot. Its phase 0 is not valid in the first lap.
     pub fn new() -> Self {
         Self { word0: AtomicU64::new(0), word1: AtomicU64::new(0) }
     }
@@ -46,7 +46,7 @@ impl Slot {
     }
 }
 
-/// A view of a ring: where it is and how long. Copies of it are free.
+/// A view of a ring in shared memory: address and size. It can be copied freely.
 #[derive(Clone, Copy)]
 pub struct Ring {
     pub(crate) slots: NonNull<Slot>,
@@ -55,16 +55,16 @@ pub struct Ring {
     pub(crate) last: u32,
 }
 
-// SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
+// SAFETY: the slots are atomics, and the creator keeps them mapped (`Ring::new`).
 unsafe impl Send for Ring {}
-// SAFETY: as above; all access through the view is atomic.
+// SAFETY: as above; every access through the view is atomic.
 unsafe impl Sync for Ring {}
 
 impl Ring {
     /// A ring of `1 << log2` slots.
     ///
     /// # Safety
-    /// `slots` points to that many slots, which stay mapped while any copy of the view is used.
+    /// `slots` points to that many slots. They stay mapped while any copy of the view is used.
     pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
         Self { slots, log2, last: ((1 << log2) - 1) * SLOT as u32 }
     }
@@ -75,7 +75,7 @@ impl Ring {
         1 << self.log2
     }
 
-    /// Offset of a position's slot, bytes.
+    /// Offset of the slot of a position, bytes.
     #[inline(always)]
     pub(crate) const fn offset(&self, position: u32) -> usize {
         (position.wrapping_mul(SLOT as u32) & self.last) as usize
@@ -108,8 +108,8 @@ impl Ring {
 
     /// Writes an entry at a position and publishes it.
     ///
-    /// The release store of word 1 pairs with the acquire load in [`Ring::read`]: who sees the
-    /// phase sees word 0 and everything the writer did before.
+    /// The release store of word 1 pairs with the acquire load in [`Ring::read`]: a reader that
+    /// sees the phase sees word 0 and everything that the writer did before.
     #[inline(always)]
     pub fn write(&self, position: u32, entry: RingEntry) {
         let phase = u64::from(self.phase(position));
@@ -118,15 +118,15 @@ impl Ring {
         slot.word1.store((entry[1] & BODY_MASK) | phase << PHASE_SHIFT, Ordering::Release);
     }
 
-    /// Makes the entry at a position invalid for its lap again, as it was after the lap before.
+    /// Makes the entry at a position invalid again, as it was after the lap before.
     ///
-    /// Relaxed: a reader comes here only after it has seen a later release store of the writer.
+    /// Relaxed: a reader gets to this slot only after it has seen a later release store.
     pub(crate) fn invalidate(&self, position: u32) {
         let phase = u64::from(self.phase(position).wrapping_sub(1));
         self.slot(position).word1.store(phase << PHASE_SHIFT, Ordering::Relaxed);
     }
 
-    /// The entry at a position, if it is valid for that lap. Read once: the caller owns the copy.
+    /// The entry at a position, if it is valid for its lap. Each word is read once.
     #[inline(always)]
     pub fn read(&self, position: u32) -> Option<RingEntry> {
         let slot = self.slot(position);
@@ -137,7 +137,7 @@ impl Ring {
         Some([slot.word0(), word1])
     }
 
-    /// Hints the processor to fetch the entry at a position.
+    /// Prefetches the entry at a position.
     #[inline(always)]
     pub fn prefetch(&self, position: u32) {
         #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -150,12 +150,12 @@ impl Ring {
         let _ = position;
     }
 
-    /// Stores the first word of a slot that keeps it for good, before the ring is shared.
+    /// Stores the first word of a slot that never changes it. Only before the ring is shared.
     pub fn prepare(&self, position: u32, word0: u64) {
         self.slot(position).word0.store(word0, Ordering::Relaxed);
     }
 
-    /// Makes every slot invalid for the first lap. Only before the ring is shared.
+    /// Empties the ring for a first lap. Only before the ring is shared.
     pub fn clear(&self) {
         for position in 0..self.size() {
             let slot = self.slot(position);
@@ -168,14 +168,14 @@ impl Ring {
 /// The writing side of a ring.
 #[derive(Clone, Copy)]
 pub struct Producer {
-    /// The ring.
+    /// The ring of this side.
     pub ring: Ring,
     /// Free-running position of the next entry to write.
     pub position: u32,
 }
 
 impl Producer {
-    /// Starts at position 0 of a fresh ring.
+    /// Starts at position 0 of an empty ring.
     pub const fn new(ring: Ring) -> Self {
         Self { ring, position: 0 }
     }
@@ -191,25 +191,25 @@ impl Producer {
 /// The reading side of a ring.
 #[derive(Clone, Copy)]
 pub struct Consumer {
-    /// The ring.
+    /// The ring of this side.
     pub ring: Ring,
     /// Free-running position of the next entry to read.
     pub position: u32,
 }
 
 impl Consumer {
-    /// Starts at position 0 of a fresh ring.
+    /// Starts at position 0 of an empty ring.
     pub const fn new(ring: Ring) -> Self {
         Self { ring, position: 0 }
     }
 
-    /// The next entry, left in place.
+    /// The next entry. It stays in place.
     #[inline(always)]
     pub fn peek(&self) -> Option<RingEntry> {
         self.ring.read(self.position)
     }
 
-    /// The entry `ahead` places after the next one, left in place.
+    /// The entry `ahead` positions after the next one. It stays in place.
     #[inline(always)]
     pub fn peek_at(&self, ahead: u32) -> Option<RingEntry> {
         self.ring.read(self.position.wrapping_add(ahead))
@@ -223,29 +223,31 @@ impl Consumer {
         Some(entry)
     }
 
-    /// Steps over entries that were peeked at.
+    /// Takes entries that were peeked at.
     #[inline(always)]
     pub fn advance(&mut self, count: u32) {
         self.position = self.position.wrapping_add(count);
     }
 }
 
-/// Host-side credit of a submission ring: how many entries completions have freed.
+/// Credit of a submission ring at the host: the entries that completions have freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingCredit {
-    /// Free-running position up to which entries are free again.
+    /// Free-running position up to which entries are freed.
     pub freed: u32,
 }
 
 impl RingCredit {
-    /// Entries that may be written now.
+    /// Number of entries that may be written, for a ring of `size` entries with the producer at
+    /// position `produced`.
     #[inline(always)]
     pub const fn free(&self, size: u32, produced: u32) -> u32 {
         size.wrapping_sub(produced.wrapping_sub(self.freed))
     }
 
-    /// Takes a completion's 16-bit position; returns the positions it freed, oldest first, or
-    /// `None` if the device named a position that is not outstanding (a broken device).
+    /// Frees the entries up to a 16-bit position that a completion names. Returns their positions,
+    /// oldest first. `None`, and no change, if no outstanding entry has that position: a broken
+    /// device.
     #[inline(always)]
     pub fn free_to(&mut self, position: u16, produced: u32) -> Option<core::ops::Range<u32>> {
         let count = u32::from(position.wrapping_sub(self.freed as u16).wrapping_add(1));

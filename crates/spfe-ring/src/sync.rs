@@ -1,10 +1,10 @@
-//! Atomics (swapped for loom's under `--cfg loom`) and barriers named by purpose.
+//! Atomics, which are those of loom under `--cfg loom`, and fences named by their purpose.
 //!
-//! Sleeping and seat changes need a store to be seen before a later load on *both* sides (Dekker).
-//! The side that does it for every packet would pay for a full fence; the side that is about to
-//! sleep has time. So the fast side calls [`light_fence`], which costs nothing when the slow side
-//! can force a fence on every other thread (Linux `membarrier`), and the slow side passes that as
-//! `heavy` to whatever needs it. Without `membarrier` both are full fences ([`FenceMode`]).
+//! Wake-ups and seats need a fence between a store and a later load on *both* sides (Dekker). One
+//! side does this for every packet and must be fast. The other side is about to sleep, or to wait,
+//! and has time. So the fast side uses [`light_fence`], and the slow side a heavy fence that its
+//! caller passes in. Where the heavy fence forces a fence on every other thread (Linux
+//! `membarrier`), the light one costs nothing. Otherwise both are full fences ([`FenceMode`]).
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -14,38 +14,37 @@ pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 use core::sync::atomic::{AtomicU8, compiler_fence};
 
-/// How the two sides of a store-then-load pair are kept apart. All that take part in a pair agree
-/// that whoever is light is heard by whoever is heavy.
+/// How the light and the heavy side of a pair are ordered. All participants of a pair must use
+/// modes that fit together.
 #[cfg(not(loom))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FenceMode {
-    /// Full fences on both sides: right everywhere.
+    /// Full fences on both sides. Correct everywhere.
     Full = 0,
-    /// The light side is free, the heavy side forces a fence on every thread and process that
+    /// The light side costs nothing. The heavy side forces a fence on every thread and process that
     /// takes part.
     Asymmetric = 1,
-    /// Some who take part cannot be forced, because they are on the far side of a bus: the light
-    /// side is a full fence here, and the heavy side forces those that can be and is a full fence
-    /// as well.
+    /// Some participants are across a bus and cannot be forced. The light side is a full fence. The
+    /// heavy side is a full fence too, and forces those participants that can be forced.
     Bus = 2,
 }
 
-/// The choice of this process.
+/// The fence mode of this process.
 #[cfg(not(loom))]
 static FENCE_MODE: AtomicU8 = AtomicU8::new(FenceMode::Full as u8);
 
-/// Chooses the barriers of this process.
+/// Sets the fence mode of this process.
 ///
-/// `Asymmetric` is for before any thread uses a ring, and only where the heavy side really forces a
-/// fence on all that take part. `Bus` may follow it at any time: both its sides are at least as
-/// strong.
+/// `Asymmetric` may be set only before any thread uses a ring, and only if the heavy side does force a
+/// fence on all participants. `Bus` may be set later at any time, because both its sides are at
+/// least as strong.
 #[cfg(not(loom))]
 pub fn set_fence_mode(mode: FenceMode) {
     FENCE_MODE.store(mode as u8, Ordering::SeqCst);
 }
 
-/// The barriers of this process.
+/// The fence mode of this process.
 #[cfg(not(loom))]
 pub fn fence_mode() -> FenceMode {
     match FENCE_MODE.load(Ordering::Relaxed) {
@@ -55,7 +54,7 @@ pub fn fence_mode() -> FenceMode {
     }
 }
 
-/// Fast side of a store-then-load pair: pairs with the heavy barrier of the slow side.
+/// The fence of the fast side. It pairs with the heavy fence of the slow side.
 #[inline(always)]
 pub fn light_fence() {
     #[cfg(loom)]
@@ -68,7 +67,7 @@ pub fn light_fence() {
     }
 }
 
-/// A heavy barrier for single-process models and platforms without `membarrier`.
+/// A heavy fence for loom models and for platforms without `membarrier`.
 pub fn full_fence() {
     fence(Ordering::SeqCst);
 }

@@ -229,7 +229,8 @@ fn other_than_data(flags: u32, phase: u32) -> LoopEnd {
     }
 }
 
-/// Writes the completion for all entries before position `next`. `bytes` are those not yet reported.
+/// Writes the completion for all entries before position `next`. `bytes` are those not yet
+/// reported.
 #[inline(always)]
 fn signal(fast: &FastState, state: &mut TxState, next: u32, bytes: u64) {
     let count = state.pending_packets.wrapping_add(next).wrapping_sub(state.at.submission);

@@ -61,8 +61,8 @@ impl GeneralStep<'_> {
         for _ in 0..LOOKS {
             self.shared.stalled.store(1, Ordering::Release);
             sink.mark_full();
-            // Pairs with the heavy fence of a receiver that falls asleep: either it sees the mark, or
-            // this step sees its room.
+            // Pairs with the heavy fence of a receiver that falls asleep: either it sees the mark,
+            // or this step sees its room.
             light_fence();
             if !sink.has_room() {
                 break;

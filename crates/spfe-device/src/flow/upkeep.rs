@@ -96,9 +96,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Completes every posted submission with `status`, and ends the open packet of the receiver with
-    /// EEP. With `only_open` it completes only the packet that has begun. Returns the number of
-    /// submissions completed.
+    /// Completes every posted submission with `status`, and ends the open packet of the receiver
+    /// with EEP. With `only_open` it completes only the packet that has begun. Returns the number
+    /// of submissions completed.
     pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
         let mut flushed = 0;
         if let TxEnd::Instrument(source) = &mut self.tx {
@@ -143,7 +143,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// Repairs the state after a participant died while it ran the engine.
     pub fn recover(&mut self) {
         let dead = self.shared.dead.load(Ordering::Acquire);
-        // A job without a worker (0) was taken a moment ago. A living worker signs within a few turns.
+        // A job without a worker (0) was taken a moment ago. A living worker signs within a few
+        // turns.
         let mut turns = 0u32;
         let gone = |id| {
             turns = turns.saturating_add(1);

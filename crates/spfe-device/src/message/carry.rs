@@ -14,8 +14,8 @@ use spfe_ring::sync::Ordering;
 /// Passes a message to an exact link. Returns whether the link took it.
 pub type Carry<'a> = &'a mut dyn FnMut(&Message) -> bool;
 
-/// An observer of messages: gets the device time in ns and the message. It is called with the lock of
-/// the port held and must not block.
+/// An observer of messages: gets the device time in ns and the message. It is called with the lock
+/// of the port held and must not block.
 pub type MessageObserver = Box<dyn FnMut(u64, &Message) + Send>;
 /// Finds the observer of a port, if there is one at the moment.
 pub type FindMessageObserver = Box<dyn Fn() -> Option<MessageObserver> + Send>;
@@ -100,8 +100,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Sends at most `budget` posted messages. Returns their number. `Err` names a region to map first;
-    /// true if it is a region of this side.
+    /// Sends at most `budget` posted messages. Returns their number. `Err` names a region to map
+    /// first; true if it is a region of this side.
     pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> Result<u32, (bool, RegionKey)> {
         self.send_posted(host, budget, None)
     }
@@ -218,7 +218,8 @@ impl Messages {
             if let Some(view) = view
                 && wants(view.config.filter, &message)
             {
-                // SAFETY: the caller holds the lock of the sending port, and no other port sends here.
+                // SAFETY: the caller holds the lock of the sending port, and no other port sends
+                // here.
                 let state = unsafe { &mut *slot.state.get() };
                 put(message, now, view, state, &slot.count);
             }
@@ -236,7 +237,8 @@ impl Messages {
         }
     }
 
-    /// Whether a message is posted, for polling. True as well if another participant holds the lock.
+    /// Whether a message is posted, for polling. True as well if another participant holds the
+    /// lock.
     pub fn has_work(&self) -> bool {
         // The lock keeps the rings in place: its holder may free them.
         let Some(_guard) = self.near.try_lock(self.id) else { return true };
@@ -296,7 +298,8 @@ fn wants(filter: u32, message: &Message) -> bool {
         && (filter & MATCH_TYPE == 0 || (filter >> 8) as u8 == message.r#type)
 }
 
-/// Writes a message to a receive queue, or counts it as lost if the host has given no completion back.
+/// Writes a message to a receive queue, or counts it as lost if the host has given no completion
+/// back.
 fn put(
     mut message: Message,
     now: u64,

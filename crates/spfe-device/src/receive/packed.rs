@@ -138,8 +138,8 @@ impl RxPacked {
         }
     }
 
-    /// Reserves room for a record. Two completions must be free: one for the run being built and one
-    /// for the run that this record may begin.
+    /// Reserves room for a record. Two completions must be free: one for the run being built and
+    /// one for the run that this record may begin.
     #[inline(always)]
     fn place(&mut self, length: u32) -> Option<RecordPlace> {
         let state = self.shared.state();

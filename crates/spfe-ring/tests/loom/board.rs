@@ -60,7 +60,8 @@ impl Workplace {
         true
     }
 
-    /// Waits for the jobs of the round as the holder does. Returns the number of copies it repeated.
+    /// Waits for the jobs of the round as the holder does. Returns the number of copies it
+    /// repeated.
     fn settle(&self, jobs: u32) -> u32 {
         let mut repeated = 0;
         for job in 0..jobs {

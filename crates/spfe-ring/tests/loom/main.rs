@@ -10,7 +10,8 @@
 //! not ordered. A lost wake-up leaves a thread spinning, which loom reports as too many branches.
 //!
 //! Tests with `should_panic` leave out one fence or one rule and show that the model then fails, so
-//! the model sees what it is there to see. The crate documentation lists the model of each protocol.
+//! the model sees what it is there to see. The crate documentation lists the model of each
+//! protocol.
 #![cfg(loom)]
 
 mod batches;

@@ -74,8 +74,8 @@ fn read_waiting(cursor: &Cursor<RingPair>) -> RingEntry {
     }
 }
 
-/// The host sends buffers in slots whose first word never changes: storing the second word publishes
-/// the buffer. It posts each buffer once.
+/// The host sends buffers in slots whose first word never changes: storing the second word
+/// publishes the buffer. It posts each buffer once.
 #[test]
 fn publishing_a_slot_publishes_its_buffer() {
     check(|| {

@@ -155,8 +155,8 @@ fn state_of_a_dead_claimer_is_repaired_first() {
     });
 }
 
-/// A claimer dies after it has claimed the seat and before the owner has left. The body of the model
-/// runs in place of the claimer's fence, so the claimer never gets further than that.
+/// A claimer dies after it has claimed the seat and before the owner has left. The body of the
+/// model runs in place of the claimer's fence, so the claimer never gets further than that.
 #[test]
 fn claimer_that_dies_waiting_does_not_disturb_the_owner() {
     check_cases(|| {
