@@ -101,11 +101,13 @@ pub enum DataLinkConfigError {
 impl fmt::Display for DataLinkConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::VirtualChannels => "virtual channels: 1 to 32",
-            Self::ChannelsInUse => "virtual channels in use: at most those the link is made for",
-            Self::Lanes => "lanes of a row: 1 to 16",
+            Self::VirtualChannels => "virtual channels: 1 to 32 allowed",
+            Self::ChannelsInUse => "virtual channels in use: more than the link type has",
+            Self::Lanes => "lanes of a row: 1 to 16 allowed",
             Self::FctMultiplier => "FCT multiplier: 1 to 8",
-            Self::SegmentMultiplier => "segment multiplier: 1 to 16, at most the lanes of a row",
+            Self::SegmentMultiplier => {
+                "segment multiplier: 1 to 16 allowed, and no more than the lanes of a row"
+            }
             Self::FctCreditLimit => "FCT credit limit: at least four FCTs",
             Self::Buffer => {
                 "buffer: a power of two, at least 64 words; input and recovery a segment"

@@ -284,7 +284,7 @@ fn disabled_and_wait() {
 }
 
 #[test]
-fn started_wants_1023_good_words_and_an_init() {
+fn started_needs_1023_good_words_and_an_init() {
     // Without an INIT1 or INIT2 nothing happens, however many words come.
     let mut probe = Probe::in_state(LaneState::Started);
     probe.word(Some(ControlWord::Idle.encode()));
@@ -470,7 +470,7 @@ fn bring_up_time() {
 }
 
 #[test]
-fn auto_start_follows_and_two_of_them_do_not_start() {
+fn auto_start_follows_the_far_end() {
     let mut pair = Pair::new(starting(config()), Lane::new(config()));
     pair.run(CLEAR_LINE + 1);
     assert_eq!(pair.states(), [LaneState::Wait; 2]);
@@ -770,7 +770,7 @@ fn synchronisation() {
 }
 
 #[test]
-fn elastic_buffer_takes_up_200_ppm() {
+fn elastic_buffer_absorbs_200_ppm() {
     for (writes, reads) in [(5001u32, 5000u32), (5000, 5001), (5000, 5000)] {
         let mut buffer = ElasticBuffer::new();
         let (mut next, mut expected) = (0, 0);

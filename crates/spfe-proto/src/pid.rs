@@ -52,9 +52,12 @@ impl fmt::Display for PidError {
             Self::Short { bytes, needed } => {
                 write!(f, "protocol identifier: packet of {bytes} bytes, {needed} needed")
             }
-            Self::Reserved => write!(f, "protocol identifier: 255, at most 254 in use"),
+            Self::Reserved => write!(f, "protocol identifier: 255 is reserved, 1 to 254 allowed"),
             Self::ExtendedReserved { identifier } => {
-                write!(f, "extended protocol identifier: {identifier:#06x}, at least 0x0100 in use")
+                write!(
+                    f,
+                    "extended protocol identifier: {identifier:#06x} is reserved, at least 0x0100 needed"
+                )
             }
         }
     }

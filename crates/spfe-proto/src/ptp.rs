@@ -58,13 +58,13 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Eep { bytes } => {
-                write!(f, "packet transfer: error end of packet behind {bytes} bytes")
+                write!(f, "packet transfer: error end of packet after {bytes} bytes")
             }
             Self::Short { bytes } => {
                 write!(f, "packet transfer: packet of {bytes} bytes, {HEADER} needed")
             }
             Self::Protocol { pid } => {
-                write!(f, "protocol identifier: {pid}, packet transfer has {PID}")
+                write!(f, "protocol identifier: {pid}, {PID} (packet transfer) expected")
             }
             Self::Reserved { value } => {
                 write!(f, "packet transfer: reserved byte {value}, 0 expected")

@@ -14,7 +14,7 @@ fn packet(frame: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn numbers_are_those_of_the_document() {
+fn numbers_match_the_document() {
     assert_eq!(HEADER, [0xfe, 0xf5, 1, 0, 0, 0]);
     assert_eq!(ethernet::packet_bytes(ethernet::MTU_MAX), 65_524);
     let found = pid::IdentifiedPacket::parse(&HEADER).unwrap();
@@ -30,7 +30,7 @@ fn defined(source: &str, name: &str) -> u32 {
 }
 
 #[test]
-fn the_driver_has_the_same_numbers() {
+fn the_driver_uses_the_same_numbers() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../driver/linux/netdev.c");
     let source = std::fs::read_to_string(path).unwrap();
     let (_, rest) = source.split_once("spfe_net_header[] = {").expect("the header's bytes");
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..64), most in 0usize..64) {
+    fn no_input_panics(bytes in prop::collection::vec(any::<u8>(), 0..64), most in 0usize..64) {
         if let Ok(frame) = ethernet::parse(&bytes, PacketEnd::Eop, most) {
             prop_assert_eq!(packet(frame), bytes);
         }

@@ -55,7 +55,8 @@ fn extended_identifiers() {
         );
     }
     let error = pid::IdentifiedPacket::parse(&[1, 0, 0, 7]).unwrap_err().to_string();
-    assert_eq!(error, "extended protocol identifier: 0x0007, at least 0x0100 in use");
+    let said = "extended protocol identifier: 0x0007 is reserved, at least 0x0100 needed";
+    assert_eq!(error, said);
 }
 
 const HEADER: PrimaryHeader = PrimaryHeader {
@@ -106,7 +107,7 @@ fn space_packet_limits() {
     let long = [&good[..], &[0]].concat();
     let mismatch = SpacePacketError::Length { bytes: 8, declared: 7 };
     assert_eq!(SpacePacket::parse(&long), Err(mismatch));
-    assert_eq!(mismatch.to_string(), "space packet: 8 bytes, 7 declared");
+    assert_eq!(mismatch.to_string(), "space packet: 8 bytes, its header says 7");
     let mut version = good;
     version[0] |= 0xe0;
     assert_eq!(SpacePacket::parse(&version), Err(SpacePacketError::Version { version: 7 }));
@@ -198,7 +199,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn there_and_back(bytes in bytes(), path in prop::collection::vec(any::<u8>(), 0..4)) {
+    fn transfers_round_trip(bytes in bytes(), path in prop::collection::vec(any::<u8>(), 0..4)) {
         let mut out = [0; 64];
         if let Ok(packet) = pid::IdentifiedPacket::parse(&bytes) {
             let written = packet.write(&path, &mut out).unwrap();

@@ -166,7 +166,7 @@ impl TextEncoder {
             let crc = fields.number("crc", 0, 0..=0xffff)? as u16;
             return Ok(ControlWord::Edf { seq, crc }.encode());
         }
-        let (crc, _) = self.data.ok_or_else(|| fields.alone("no SDF before it: give crc="))?;
+        let (crc, _) = self.data.ok_or_else(|| fields.alone("no SDF before it; give crc="))?;
         Ok(edf(crc, seq))
     }
 
@@ -177,7 +177,7 @@ impl TextEncoder {
         if fields.get("crc").is_some() {
             return Ok(ControlWord::Ebf { status, seq, crc: fields.byte("crc")? }.encode());
         }
-        let crc = self.broadcast.ok_or_else(|| fields.alone("no SBF before it: give crc="))?;
+        let crc = self.broadcast.ok_or_else(|| fields.alone("no SBF before it; give crc="))?;
         Ok(ebf(crc, status, seq))
     }
 }
@@ -240,7 +240,7 @@ fn characters(fields: &Fields<'_>) -> Result<Word, TextError> {
         count += 1;
     }
     if count == 0 {
-        return Err(fields.alone("one to four characters belong after it"));
+        return Err(fields.alone("give one to four characters after the name"));
     }
     Ok(Word::from_symbols(symbols, mask))
 }

@@ -190,7 +190,7 @@ fn by_name(counts: &[(&'static str, u64)]) -> BTreeMap<&'static str, u64> {
 }
 
 #[test]
-fn without_errors() {
+fn recording_without_errors() {
     let words = recording("cnes_b2b.txt.gz");
     assert_eq!(words.len(), 12000);
     let seen = listen(&words);
@@ -224,7 +224,7 @@ fn without_errors() {
 }
 
 #[test]
-fn with_a_bit_error() {
+fn recording_with_a_bit_error() {
     let words = recording("cnes_b2b_biterror.txt.gz");
     assert_eq!(words.len(), 5000);
     let seen = listen(&words);

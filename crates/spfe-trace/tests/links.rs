@@ -183,7 +183,7 @@ impl Bench {
 }
 
 #[test]
-fn everything_is_decoded_and_nothing_is_wrong() {
+fn all_traffic_is_decoded_without_violations() {
     for lanes in [1, 2, 3, 4, 8, 16] {
         for scrambled in [true, false] {
             let mut config = spacefibre::SpaceFibreConfig::new(lanes, 6250);
@@ -207,7 +207,7 @@ fn everything_is_decoded_and_nothing_is_wrong() {
 }
 
 #[test]
-fn resends_are_known_as_such() {
+fn resends_are_recognised() {
     let mut resent = 0;
     for lanes in [1, 2, 4] {
         for seed in 0..2 {

@@ -130,7 +130,7 @@ fn character() -> impl Strategy<Value = SpaceWireCharacter> {
 
 proptest! {
     #[test]
-    fn control_words_lead_back(control in control()) {
+    fn names_of_control_words_round_trip(control in control()) {
         for word in [control.encode(), control.sealed()] {
             let named = name(word);
             let again = TextEncoder::new(false).encode(&named.to_string());
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn words_of_virtual_channels_lead_back(
+    fn names_of_n_char_words_round_trip(
         bits in any::<u32>(), k in 0..16u8, ends in any::<[u8; 4]>(),
     ) {
         let mut symbols = bits.to_le_bytes();
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(line in "\\PC{0,60}", near in "[KDkdx01FCfc/., =+-]{0,40}") {
+    fn any_text_is_read_without_panic(line in "\\PC{0,60}", near in "[KDkdx01FCfc/., =+-]{0,40}") {
         for line in [&line, &near] {
             let mut count = 0;
             let _ = WordReader::new().line(line, &mut |_| { count += 1; count < 100 });
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn any_words_are_survived(
+    fn any_words_are_decoded_without_panic(
         seeds in any::<(u64, u64)>(), count in 0..400usize, lanes in 0..20u8,
         scrambled in any::<Option<bool>>(), limit in 0..100usize,
     ) {
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn any_codes_are_survived(codes in prop::collection::vec(any::<u16>(), 0..400)) {
+    fn any_codes_are_decoded_without_panic(codes in prop::collection::vec(any::<u16>(), 0..400)) {
         let (mut symbols, mut words) = (WordAssembler::new(), 0);
         for code in &codes {
             words += usize::from(symbols.push(*code).is_some());
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn any_characters_are_survived(
+    fn any_characters_are_decoded_without_panic(
         characters in prop::collection::vec((any::<bool>(), character()), 0..300),
         bits in prop::collection::vec(any::<bool>(), 0..400),
         signals in prop::collection::vec(any::<(bool, bool)>(), 0..400),

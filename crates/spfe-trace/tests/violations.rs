@@ -89,7 +89,7 @@ fn frame(seq: &str) -> String {
 }
 
 #[test]
-fn of_lanes() {
+fn violations_of_lanes() {
     let long = format!("{}; {}", "INIT1; DATA FF 17 C0 14*64", "INIT2; INIT3; IDLE");
     for (forms, expected) in [
         ("INIT1; INIT1; INIT2; INIT3; IDLE; SKIP", &[][..]),
@@ -120,7 +120,7 @@ fn of_lanes() {
 }
 
 #[test]
-fn of_rows() {
+fn violations_of_rows() {
     let aligned = ["IDLE; ALIGN lane=0 lanes=2", "IDLE; ALIGN lane=1 lanes=2"];
     let with = |a: &str, b: &str| {
         lanes(&[&format!("{}; {a}", aligned[0]), &format!("{}; {b}", aligned[1])])
@@ -140,7 +140,7 @@ fn of_rows() {
 }
 
 #[test]
-fn of_frames() {
+fn violations_of_frames() {
     let frames = format!("{UP}; {}; {}; {IDLE}", frame("+1"), frame("+2"));
     let full =
         |words: usize| format!("{UP}; SDF; DATA 01 02 03 04*{words}; EDF seq=+1; SIF seq=+1");
@@ -187,7 +187,7 @@ fn of_frames() {
 }
 
 #[test]
-fn of_both_directions() {
+fn violations_of_both_directions() {
     let start = format!("{UP} |");
     let a = |rest: &str| format!("{start}{rest}");
     let data = |words: u32, seq: u32| format!("SDF vc=1; DATA 01 02 03 04*{words}; EDF seq=+{seq}");
@@ -234,7 +234,7 @@ fn of_both_directions() {
 /// A frame is damaged on its way. The items after it wait for the resend, and packets stay in
 /// order. A missing resend is reported.
 #[test]
-fn what_is_missing() {
+fn missing_items() {
     let packet =
         |vc: u8, byte: u8, seq: &str| format!("SDF vc={vc}; DATA {byte:02X} EOP; EDF seq={seq};");
     let damaged = packet(1, 0x22, "+2").replace("DATA 22 EOP", "RXERR");

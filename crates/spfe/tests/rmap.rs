@@ -320,7 +320,8 @@ fn blocking_accesses_keep_what_else_ends() {
         assert_eq!(begun.is_ok(), n < 4);
     }
     let error = initiator.begin(0, &RmapRequest::read(1), Deadline::NEVER).unwrap_err();
-    assert_eq!(error.to_string(), "RMAP command: outstanding transactions: 4, at most 4");
+    let said = "RMAP command: outstanding transactions: 4, the maximum, are in use";
+    assert_eq!(error.to_string(), said);
 }
 
 /// Discards are counted, not lost; packets of other protocols, too.

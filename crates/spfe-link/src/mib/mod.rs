@@ -49,9 +49,9 @@ impl fmt::Display for Error {
         match self {
             Self::Name => f.write_str("no parameter, status or error has this name"),
             Self::Absent => f.write_str("this kind of link has no such item"),
-            Self::Index { count } => write!(f, "index: 0 to {}", count.saturating_sub(1)),
-            Self::ReadOnly => f.write_str("it can be read only"),
-            Self::Range { min, max } => write!(f, "value: {min} to {max}"),
+            Self::Index { count } => write!(f, "index: 0 to {} allowed", count.saturating_sub(1)),
+            Self::ReadOnly => f.write_str("the item is read-only"),
+            Self::Range { min, max } => write!(f, "value: {min} to {max} allowed"),
         }
     }
 }

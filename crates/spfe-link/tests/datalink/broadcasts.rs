@@ -67,7 +67,7 @@ fn a_resend_takes_no_credit() {
 }
 
 #[test]
-fn a_link_reset_keeps_those_that_wait() {
+fn a_link_reset_keeps_queued_messages() {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let credit = link.ends[0].dl.broadcast_credit();
     assert!((2..6).contains(&credit), "{credit}");
@@ -105,7 +105,7 @@ fn a_link_reset_keeps_those_that_wait() {
 
 /// Rows of idle frames that a simulation skips count like rows that are sent.
 #[test]
-fn rows_left_out_bring_credit() {
+fn skipped_rows_bring_credit() {
     let mut runs = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let mut leaves = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let seen = |link: &Link<1, 1>| {

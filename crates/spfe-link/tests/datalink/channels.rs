@@ -88,7 +88,7 @@ fn same_as<const N: usize>(seed: u64) {
 }
 
 #[test]
-fn as_many_as_configured() {
+fn channels_in_use_behave_like_a_smaller_link() {
     same_as::<1>(1);
     same_as::<2>(2);
     same_as::<7>(3);
@@ -98,7 +98,7 @@ fn as_many_as_configured() {
 
 /// Data frames and FCTs for a channel above those in use are accepted and have no effect.
 #[test]
-fn frames_to_a_channel_out_of_use() {
+fn frames_to_an_unused_channel() {
     let mut link = end::<32>(3).unwrap();
     for _ in 0..3 {
         link.transmit(0);
@@ -129,7 +129,7 @@ fn frames_to_a_channel_out_of_use() {
 }
 
 #[test]
-fn more_than_the_link_is_made_for() {
+fn too_many_channels_are_refused() {
     assert_eq!(end::<4>(5).err(), Some(DataLinkConfigError::ChannelsInUse));
     assert_eq!(end::<4>(4).unwrap().virtual_channels(), 4);
     assert_eq!(end::<4>(0).unwrap().virtual_channels(), 4);

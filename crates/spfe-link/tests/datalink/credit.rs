@@ -121,7 +121,7 @@ fn far_end_with(limit: usize, periods: usize) -> usize {
 }
 
 #[test]
-fn a_far_end_that_counts_to_255_words_goes_on() {
+fn a_far_end_with_a_small_credit_counter_works() {
     let full = far_end_with(65_535, 50_000);
     let short = far_end_with(255, 50_000);
     assert!(full > 45_000, "{full}");

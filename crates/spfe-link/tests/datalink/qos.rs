@@ -185,7 +185,7 @@ fn worked_example() {
 }
 
 #[test]
-fn no_bandwidth_bars_a_channel() {
+fn zero_bandwidth_stops_a_channel() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 1, 0, 0.0);
     let words = saturate(&mut link, 0b11, 3000);
@@ -211,7 +211,7 @@ fn ties() {
 
 /// Compares the credits with the formula of 5.7.4, computed for every channel at every update.
 #[test]
-fn accounts_are_those_of_the_formula() {
+fn credits_match_the_formula() {
     const LIMIT: i64 = 16384;
     let seed = 11;
     eprintln!("seed {seed}");
@@ -278,7 +278,7 @@ fn after_reset() {
 }
 
 #[test]
-fn credit_stays_over_a_link_reset() {
+fn bandwidth_credit_survives_a_link_reset() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     saturate(&mut link, 0b01, 3000);
     let credit = |link: &Link<1, 2>| [0, 1].map(|vc| link.ends[0].dl.qos().credit(vc));
@@ -294,7 +294,7 @@ fn credit_stays_over_a_link_reset() {
 }
 
 #[test]
-fn a_frame_under_way_at_the_end_of_its_slot_is_completed() {
+fn a_frame_in_progress_outlasts_its_slot() {
     let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let p = link.ends[0].dl.qos_parameters(0).unwrap();
     link.ends[0].dl.set_qos_parameters(0, QosParameters { time_slots: 1, ..p });
@@ -346,7 +346,7 @@ fn damage_first_edf(link: &mut Link<1, 2>) {
 
 /// Half of the link: each row of a segment costs two rows of credit, SDF and EDF included.
 #[test]
-fn a_segment_sent_again_is_not_paid_for_again() {
+fn a_resent_segment_is_free() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 0, 3, 50.0);
     assert_eq!(paid(&link), 0);
@@ -361,7 +361,7 @@ fn a_segment_sent_again_is_not_paid_for_again() {
 
 /// A segment that RETRY cuts is charged for the part that was sent.
 #[test]
-fn a_segment_cut_by_retry_is_paid_for_in_part() {
+fn a_cut_segment_is_charged_in_part() {
     let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 0, 3, 50.0);
     damage_first_edf(&mut link);

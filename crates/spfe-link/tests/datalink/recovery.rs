@@ -381,7 +381,7 @@ fn lanes_fail_and_come_back() {
 
 /// Late words from before a link reset have no effect.
 #[test]
-fn words_between_sessions_are_ignored() {
+fn late_words_from_before_a_reset_are_ignored() {
     let mut link = started();
     let dl = &mut link.ends[0].dl;
     dl.link_reset();
@@ -405,7 +405,7 @@ fn words_between_sessions_are_ignored() {
 
 /// Both readings of the rules that the standard does not settle.
 #[test]
-fn nack_rules_that_can_be_chosen() {
+fn configurable_nack_rules() {
     let bad = ControlWord::Ack { seq: 1, crc: 0 }.encode();
     let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
     for nack_on_single_crc in [true, false] {

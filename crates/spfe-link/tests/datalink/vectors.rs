@@ -282,7 +282,7 @@ fn recording(name: &str) -> [Vec<Word>; 2] {
 /// The words of an independent core are accepted without an error. Its idle frames differ from the
 /// standard and are ignored. ACKs are left out, because nothing here was sent to the core.
 #[test]
-fn independent_core_is_understood() {
+fn words_of_an_independent_core_are_accepted() {
     for (direction, words) in recording("cnes_b2b.txt.gz").iter().enumerate() {
         let init =
             |word: &Word| matches!(ControlWord::decode(*word), Some(ControlWord::Init3 { .. }));

@@ -291,7 +291,7 @@ fn a_lane_is_lost_and_comes_back() {
 }
 
 #[test]
-fn a_hot_lane_steps_in() {
+fn a_hot_redundant_lane_takes_over() {
     let mut bench = Bench::<3>::new(&config(), &[1, 0, 2], &LENGTHS);
     for end in &mut bench.ends {
         end.parameters.max_data_sending = 2;

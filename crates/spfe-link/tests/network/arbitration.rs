@@ -41,7 +41,7 @@ fn a_group_takes_the_lowest_free_port() {
 }
 
 #[test]
-fn a_group_leaves_out_ports_that_do_not_run() {
+fn a_group_skips_ports_that_are_down() {
     let mut switch = SpaceWire::new(64);
     switch.table.set(0, 60, Some(RoutingEntry::any_of(0b1110_0000))).unwrap();
     switch.queues.running[5] = false;

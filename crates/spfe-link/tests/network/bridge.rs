@@ -43,7 +43,7 @@ fn every_code_there_and_back() {
 }
 
 #[test]
-fn messages_that_are_none() {
+fn messages_without_a_code() {
     let mut bridge = Bridge::new(config());
     let message = |kind, byte: usize, code| {
         let mut data = [0xff; 8];

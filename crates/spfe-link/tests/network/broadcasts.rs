@@ -42,7 +42,7 @@ fn a_message_in_a_ring_ends() {
 }
 
 #[test]
-fn copies_within_the_time_out() {
+fn copies_within_the_time_out_are_discarded() {
     let mut other = BroadcastSwitch::new(CopyRule::OtherPort, 1_000, 0b1111);
     assert_eq!(other.receive(0, 1, 7), 0b1101);
     assert_eq!(other.receive(10, 2, 7), 0);

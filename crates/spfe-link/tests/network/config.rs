@@ -236,7 +236,7 @@ fn every_address() {
 
 /// The page lists every block and every register of a port at its address.
 #[test]
-fn the_page_says_the_same() {
+fn the_document_matches_the_registers() {
     let page = include_str!("../../../../docs/router-registers.md");
     for start in [config::IDENTIFICATION, PORTS, CHANNELS, SLOTS, TABLE_OF, TABLES] {
         assert!(page.contains(&format!("0x{start:06x}")), "{start:#x}");

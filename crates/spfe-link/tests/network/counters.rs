@@ -78,7 +78,7 @@ fn time_outs() {
 
 /// Packets of all kinds through one switch: each is counted once.
 #[test]
-fn nothing_is_missed() {
+fn every_packet_is_counted_once() {
     let seed = 5u64;
     eprintln!("seed {seed}");
     let mut rng = fastrand::Rng::with_seed(seed);

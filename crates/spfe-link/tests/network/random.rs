@@ -67,7 +67,7 @@ proptest! {
 
     /// No time-outs here: on a tree each packet arrives.
     #[test]
-    fn trees_never_stop(
+    fn trees_never_block(
         parents in prop::collection::vec(any::<usize>(), 0..6),
         packets in prop::collection::vec((any::<usize>(), any::<usize>(), 1usize..40), 1..60),
         room in 1usize..5,
@@ -89,7 +89,7 @@ proptest! {
     /// Virtual network 0 is blocked everywhere. On another one, over the same links, each packet
     /// arrives in the same number of steps as without the first.
     #[test]
-    fn virtual_networks_are_apart(
+    fn virtual_networks_are_independent(
         parents in prop::collection::vec(any::<usize>(), 0..5),
         packets in prop::collection::vec((any::<usize>(), any::<usize>(), 1usize..30), 1..40),
         room in 1usize..4,

@@ -66,7 +66,7 @@ fn a_path_in_words() {
 }
 
 #[test]
-fn logical_address_stays_unless_told() {
+fn logical_address_is_kept_without_header_deletion() {
     let mut switch = SpaceWire::new(64);
     switch.table.set(0, 32, Some(RoutingEntry::any_of(1 << 2))).unwrap();
     switch.table.set(0, 254, Some(RoutingEntry::any_of(1 << 5).deleting())).unwrap();
@@ -78,7 +78,7 @@ fn logical_address_stays_unless_told() {
 }
 
 #[test]
-fn what_is_invalid_is_discarded_to_its_end() {
+fn invalid_packets_are_discarded_completely() {
     let mut switch = SpaceWire::new(64);
     // An entry with ports that do not exist, one with a port of two that exists, and a multicast
     // with both.
@@ -100,7 +100,7 @@ fn what_is_invalid_is_discarded_to_its_end() {
 }
 
 #[test]
-fn eep_goes_on_as_eep() {
+fn eep_is_passed_on() {
     let mut switch = SpaceFibre::new(64);
     let word = Word::from_symbols([2, 8, EEP, FILL], 0xc);
     switch.send(1, 0, [word]);
@@ -109,7 +109,7 @@ fn eep_goes_on_as_eep() {
 }
 
 #[test]
-fn words_with_nothing_in_them_are_left_out() {
+fn empty_words_are_not_sent() {
     let mut switch = SpaceFibre::new(64);
     let fill = Word::from_symbols([FILL; 4], 0xf);
     let words = [Word::from_symbols([2, 8, 9, 9], 0), Word::EEP];

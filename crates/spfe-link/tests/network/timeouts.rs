@@ -63,7 +63,7 @@ fn a_packet_without_its_end_is_cut() {
 }
 
 #[test]
-fn a_packet_of_which_nothing_went_out_leaves_no_eep() {
+fn an_unsent_packet_leaves_no_eep() {
     let mut switch = switch(8);
     switch.send(1, 0, [NChar::Data(2)]);
     switch.settle(0);
@@ -72,7 +72,7 @@ fn a_packet_of_which_nothing_went_out_leaves_no_eep() {
 }
 
 #[test]
-fn movement_starts_the_time_anew() {
+fn progress_restarts_the_time_out() {
     let mut switch = switch(8);
     switch.send(1, 0, [NChar::Data(2)]);
     for step in 0..20 {
@@ -84,7 +84,7 @@ fn movement_starts_the_time_anew() {
 }
 
 #[test]
-fn without_a_time_out_it_waits_for_ever() {
+fn without_a_time_out_a_packet_waits_for_ever() {
     let mut switch = SpaceWire::new(3);
     switch.send(1, 0, packet(&[2, 1, 2, 3, 4]));
     switch.settle(0);
@@ -110,7 +110,7 @@ fn multicast_is_cut_on_all_outputs() {
 }
 
 #[test]
-fn waiting_ends_too() {
+fn waiting_times_out() {
     let mut switch = SpaceWire::new(8);
     let wait_timeout_ns = Some(LIMIT_NS);
     switch.router.set(1, SwitchPortConfig { wait_timeout_ns, ..SwitchPortConfig::default() });
@@ -134,7 +134,7 @@ fn waiting_ends_too() {
 }
 
 #[test]
-fn a_multicast_to_a_port_that_does_not_run_holds_no_other_up() {
+fn a_multicast_to_a_down_port_blocks_no_other() {
     let mut switch = SpaceWire::new(8);
     let wait_timeout_ns = Some(LIMIT_NS);
     switch.router.set(1, SwitchPortConfig { wait_timeout_ns, ..SwitchPortConfig::default() });

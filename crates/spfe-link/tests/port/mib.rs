@@ -186,7 +186,7 @@ fn what_is_set_is_read_back() {
 }
 
 #[test]
-fn visit_gives_all() {
+fn visit_reads_every_item() {
     let mut bench = bench();
     let mib = bench.ends[0].mib();
     let mut seen = Vec::new();
@@ -331,7 +331,7 @@ fn link_reset_clears_the_errors_of_all_layers() {
 
 /// A link type with more lanes than the link has.
 #[test]
-fn lanes_that_are_not_there_have_no_items() {
+fn missing_lanes_have_no_items() {
     let mut bench = bench();
     let end = &mut bench.ends[0];
     end.lanes.lanes_mut()[2].parameters.lane_reset = true;

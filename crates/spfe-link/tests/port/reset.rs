@@ -21,7 +21,7 @@ fn both_ends_come_up() {
 
 /// The parameter goes into INIT3, and takes effect on the line, at the next link reset.
 #[test]
-fn scrambling_is_taken_over_by_a_link_reset() {
+fn scrambling_takes_effect_at_a_link_reset() {
     let mut bench = Bench::<2>::new(quick_lane(), quick_link(), &[]);
     bench.start_lanes();
     bench.until_up(2000);

@@ -26,7 +26,7 @@ fn one_time_code_bit_by_bit() {
 }
 
 #[test]
-fn offered_outside_run_it_is_discarded() {
+fn codes_outside_run_are_discarded() {
     let mut pair = Pair::<8, 8>::new([10_000_000; 2]);
     assert!(!pair.sides[0].port.broadcast(BroadcastCode::time(1)));
     assert_eq!(pair.sides[0].port.counters().discarded_broadcasts, 1);
@@ -37,7 +37,7 @@ fn offered_outside_run_it_is_discarded() {
 }
 
 #[test]
-fn one_that_waits_is_dropped_with_the_link() {
+fn a_pending_code_is_dropped_with_the_link() {
     let mut pair = Pair::<8, 8>::running([10_000_000; 2]);
     assert!(pair.sides[0].port.broadcast(BroadcastCode::time(1)));
     pair.inject(0, DecodedCharacter::ParityError);
@@ -49,7 +49,7 @@ fn one_that_waits_is_dropped_with_the_link() {
 }
 
 #[test]
-fn it_goes_ahead_of_data() {
+fn codes_go_before_data() {
     let mut pair = Pair::<64, 64>::running([10_000_000; 2]);
     push(&mut pair.sides[0].port, &packet(&[1; 40]));
     pair.until(|pair| pair.sides[1].port.waiting() == 5);

@@ -52,7 +52,7 @@ fn packets_bit_by_bit() {
 }
 
 #[test]
-fn alone_it_tries_and_falls_back() {
+fn a_port_alone_keeps_trying() {
     let mut port = SpaceWirePort::<8, 8>::new(
         0,
         SpaceWireControl::default(),
@@ -95,7 +95,7 @@ fn auto_start_waits_for_a_null() {
 }
 
 #[test]
-fn neither_start_nor_disabled_leaves() {
+fn without_a_start_the_port_stays_ready() {
     let still = SpaceWireControl { link_start: false, ..SpaceWireControl::default() };
     let mut port = SpaceWirePort::<8, 8>::new(0, still, SpaceWireTiming::NOMINAL, START_RATE_BPS);
     for now_ns in [10_000, 30_000, 100_000] {
@@ -374,7 +374,7 @@ fn recovery_cuts_both_packets() {
 }
 
 #[test]
-fn spill_goes_on_with_what_is_pushed_later() {
+fn spilling_includes_later_n_chars() {
     let mut pair = Pair::<64, 64>::running([10 * M; 2]);
     push(&mut pair.sides[0].port, &[NChar::Data(1), NChar::Data(2)]);
     pair.until(|pair| pair.sides[1].port.waiting() == 2);

@@ -57,7 +57,7 @@ fn data_end_markers_and_time_code() {
 }
 
 #[test]
-fn decoder_gives_back_what_was_encoded() {
+fn decoder_inverts_the_encoder() {
     let mut characters = vec![SpaceWireCharacter::Null, SpaceWireCharacter::Null];
     characters.extend((0..=255).map(|byte| SpaceWireCharacter::NChar(NChar::Data(byte))));
     characters.extend([
@@ -91,7 +91,7 @@ fn got_null_takes_nine_bits() {
 }
 
 #[test]
-fn parity_error_keeps_the_character_back() {
+fn parity_error_withholds_the_character() {
     let null = DecodedCharacter::Character(SpaceWireCharacter::Null);
     let good = "01110100 01110100 1010101010 0101 1100";
     let n_chars = [DATA_55, EOP].map(DecodedCharacter::Character);
@@ -106,7 +106,7 @@ fn parity_error_keeps_the_character_back() {
 }
 
 #[test]
-fn each_single_bit_error_is_seen() {
+fn each_single_bit_error_is_detected() {
     let good =
         "01110100".to_owned() + "0100" + "1010101010" + "0101" + "11110100" + "01110100" + "01";
     assert!(!decoded(&good).contains(&DecodedCharacter::ParityError));

@@ -103,15 +103,21 @@ impl fmt::Display for SpacePacketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { bytes } => {
-                write!(f, "space packet: {bytes} bytes, at least {PACKET_MIN}")
+                write!(f, "space packet: {bytes} bytes, at least {PACKET_MIN} needed")
             }
             Self::Version { version } => write!(f, "space packet: version {version}, 0 expected"),
             Self::Length { bytes, declared } => {
-                write!(f, "space packet: {bytes} bytes, {declared} declared")
+                write!(f, "space packet: {bytes} bytes, its header says {declared}")
             }
-            Self::Data { bytes } => write!(f, "packet data field: {bytes} bytes, 1 to 65536"),
-            Self::Apid { apid } => write!(f, "application process: {apid}, at most {APID_MAX}"),
-            Self::Count { count } => write!(f, "sequence count: {count}, at most {COUNT_MAX}"),
+            Self::Data { bytes } => {
+                write!(f, "packet data field: {bytes} bytes, 1 to 65536 allowed")
+            }
+            Self::Apid { apid } => {
+                write!(f, "application process: {apid}, at most {APID_MAX} allowed")
+            }
+            Self::Count { count } => {
+                write!(f, "sequence count: {count}, at most {COUNT_MAX} allowed")
+            }
             Self::NoRoom(error) => error.fmt(f),
         }
     }

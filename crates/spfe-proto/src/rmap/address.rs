@@ -28,9 +28,11 @@ impl fmt::Display for ReplyPathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Long { bytes } => {
-                write!(f, "reply path: {bytes} bytes, at most {REPLY_ADDRESS_MAX}")
+                write!(f, "reply path: {bytes} bytes, at most {REPLY_ADDRESS_MAX} allowed")
             }
-            Self::LeadingZero => write!(f, "reply path: first byte 0, allowed only alone"),
+            Self::LeadingZero => {
+                write!(f, "reply path: first byte 0, allowed only in a path of one byte")
+            }
         }
     }
 }

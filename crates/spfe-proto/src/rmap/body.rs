@@ -53,13 +53,13 @@ impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Eep { bytes, expected } => {
-                write!(f, "data and CRC: error end of packet behind {bytes} of {expected} bytes")
+                write!(f, "data and CRC: error end of packet after {bytes} of {expected} bytes")
             }
             Self::Early { bytes, expected } => {
                 write!(f, "data and CRC: {bytes} bytes, {expected} expected")
             }
             Self::TooMuch { bytes, expected } => {
-                write!(f, "data and CRC: {bytes} bytes, at most {expected}")
+                write!(f, "data and CRC: {bytes} bytes, at most {expected} expected")
             }
             Self::Crc { found, expected } => {
                 write!(f, "data CRC: {found:#04x}, {expected:#04x} expected")

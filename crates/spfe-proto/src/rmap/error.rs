@@ -44,9 +44,11 @@ impl fmt::Display for HeaderError {
             Self::Short { bytes, needed } => {
                 write!(f, "RMAP header: packet of {bytes} bytes, {needed} needed")
             }
-            Self::Protocol { pid } => write!(f, "protocol identifier: {pid}, RMAP has {PID}"),
+            Self::Protocol { pid } => {
+                write!(f, "protocol identifier: {pid}, {PID} (RMAP) expected")
+            }
             Self::PacketType { instruction } => {
-                write!(f, "instruction: {:#04x}, not of the packet type due", instruction.0)
+                write!(f, "instruction: {:#04x} is not of the expected packet type", instruction.0)
             }
             Self::Crc { found, expected } => {
                 write!(f, "header CRC: {found:#04x}, {expected:#04x} expected")
@@ -77,7 +79,7 @@ impl fmt::Display for PacketError {
         match self {
             Self::Header(error) => error.fmt(f),
             Self::Code { instruction } => {
-                write!(f, "command code: {:#06b}, not in use", instruction.code())
+                write!(f, "command code: {:#06b} is not in use", instruction.code())
             }
             Self::Body(error) => error.fmt(f),
         }
@@ -144,19 +146,25 @@ impl fmt::Display for BuildError {
         match self {
             Self::NoRoom(error) => error.fmt(f),
             Self::Address { address } => {
-                write!(f, "address: {address:#x}, at most {ADDRESS_MAX:#x}")
+                write!(f, "address: {address:#x}, at most {ADDRESS_MAX:#x} allowed")
             }
-            Self::Length { length } => write!(f, "data length: {length}, at most {LENGTH_MAX}"),
+            Self::Length { length } => {
+                write!(f, "data length: {length}, at most {LENGTH_MAX} allowed")
+            }
             Self::Data { bytes, expected } => write!(f, "data: {bytes} bytes, {expected} expected"),
             Self::Mask { data, mask } => write!(
                 f,
                 "read-modify-write: {data} bytes of data and {mask} of mask, at most 4 and as many"
             ),
             Self::Instruction { instruction } => {
-                write!(f, "instruction: {:#04x}, not of this kind of packet", instruction.0)
+                write!(
+                    f,
+                    "instruction: {:#04x} is not valid for this kind of packet",
+                    instruction.0
+                )
             }
             Self::Outstanding { capacity } => {
-                write!(f, "outstanding transactions: {capacity}, at most {capacity}")
+                write!(f, "outstanding transactions: {capacity}, the maximum, are in use")
             }
         }
     }

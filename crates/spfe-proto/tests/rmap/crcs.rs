@@ -53,7 +53,7 @@ fn vectors() {
 
 proptest! {
     #[test]
-    fn as_the_model(bytes in prop::collection::vec(any::<u8>(), 0..100), at in any::<prop::sample::Index>()) {
+    fn crc_matches_the_model(bytes in prop::collection::vec(any::<u8>(), 0..100), at in any::<prop::sample::Index>()) {
         let value = crc(&bytes);
         prop_assert_eq!(value, model_crc(&bytes));
         let (first, second) = bytes.split_at(at.index(bytes.len() + 1));

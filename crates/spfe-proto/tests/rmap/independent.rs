@@ -17,7 +17,7 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn another_initiator_says_the_same() {
+fn packets_match_another_initiator() {
     let (mut reads, mut writes) = (0, 0);
     for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
         let (path, rest) = line.split_once('|').unwrap();

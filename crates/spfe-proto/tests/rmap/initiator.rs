@@ -83,7 +83,7 @@ fn replies_in_any_order() {
 }
 
 #[test]
-fn table_is_full_and_empties() {
+fn a_full_table_refuses_and_recovers() {
     let mut initiator = RmapInitiator::<3>::new().with_transaction(0xfffe);
     let read = RmapRequest::read(4);
     let ids: Vec<u16> = (0..3).map(|_| begin(&mut initiator, &read, 0).unwrap().0).collect();

@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn headers_there_and_back(header in header(3)) {
+    fn headers_round_trip(header in header(3)) {
         let mut out = [0; 28];
         let bytes = header.write(&mut out).unwrap();
         prop_assert_eq!(bytes, header.bytes());
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn commands_there_and_back(header in header(1), data in data(), path in data()) {
+    fn commands_round_trip(header in header(1), data in data(), path in data()) {
         let Some(operation) = header.instruction.operation() else { return Ok(()) };
         let header = match operation.carries_data() {
             true => CommandHeader { length: data.len() as u32, ..header },
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn replies_there_and_back((header, data) in reply(), path in data()) {
+    fn replies_round_trip((header, data) in reply(), path in data()) {
         let reply = RmapReply { header, data: &data };
         let mut out = [0; 128];
         let bytes = reply.write(&path, &mut out).unwrap();
@@ -179,7 +179,7 @@ proptest! {
 
     /// Any bytes are refused with a reason, or can be written again unchanged.
     #[test]
-    fn bytes_there_and_back(bytes in bytes(), end in end()) {
+    fn bytes_are_refused_or_written_back_unchanged(bytes in bytes(), end in end()) {
         let mut out = [0; 128];
         match RmapCommand::parse(&bytes, end) {
             Ok(command) => {
@@ -199,7 +199,7 @@ proptest! {
 
     /// Only commands with a code in use can be written and read.
     #[test]
-    fn no_other_commands(header in header(3)) {
+    fn only_known_commands_can_be_written(header in header(3)) {
         let header = CommandHeader { length: 0, ..header };
         let mut out = [0; 64];
         let written = RmapCommand { header, data: &[] }.write(&[], &mut out);
@@ -214,7 +214,7 @@ proptest! {
 
     /// A buffer is either large enough, or refused with a reason.
     #[test]
-    fn any_buffer(header in header(1), data in data(), room in 0..80usize) {
+    fn short_buffers_are_refused(header in header(1), data in data(), room in 0..80usize) {
         let header = CommandHeader { length: data.len() as u32, ..header };
         let mut out = vec![0xa5; room];
         match (RmapCommand { header, data: &data }).write(&[], &mut out) {
@@ -226,7 +226,7 @@ proptest! {
     /// Any bytes at a target that allows a window: the memory gets only accesses within the window
     /// that the header names, and only commands that want a reply get one.
     #[test]
-    fn target_stays_inside(
+    fn target_accesses_only_the_window(
         bytes in bytes(),
         end in end(),
         window in any::<(u64, u8)>(),
@@ -278,7 +278,7 @@ proptest! {
 
     /// Any bytes at an initiator: a transaction ends only by its own identifier.
     #[test]
-    fn initiator_stays_calm(packets in prop::collection::vec((bytes(), end()), 1..20)) {
+    fn a_transaction_ends_only_by_its_own_identifier(packets in prop::collection::vec((bytes(), end()), 1..20)) {
         let mut initiator = RmapInitiator::<5>::new();
         let mut out = [0; 64];
         let node = RmapNode::default();
@@ -307,7 +307,7 @@ proptest! {
 
     /// Initiator, target and memory together behave like a plain array.
     #[test]
-    fn as_an_array(
+    fn memory_behaves_like_an_array(
         steps in prop::collection::vec((0..64u64, prop::collection::vec(any::<u8>(), 0..9), 0..4u8), 1..20),
     ) {
         let mut array = [0u8; 80];

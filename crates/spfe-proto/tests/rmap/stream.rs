@@ -105,7 +105,7 @@ proptest! {
 
     /// No bytes make the stream panic, or write without permission.
     #[test]
-    fn anything_is_survived(
+    fn no_input_panics(
         packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 1..4),
         lengths in prop::collection::vec(1..40usize, 1..6),
     ) {

@@ -175,7 +175,7 @@ fn vectors() -> Vec<Vector> {
 }
 
 #[test]
-fn initiator_writes_them() {
+fn initiator_writes_the_commands() {
     for vector in vectors() {
         let (path, packet) = split(vector.command);
         let node = RmapNode {
@@ -203,7 +203,7 @@ fn initiator_writes_them() {
 }
 
 #[test]
-fn target_answers_them() {
+fn target_writes_the_replies() {
     for vector in vectors() {
         let (_, packet) = split(vector.command);
         let mut memory = Watched::new(vector.address, &hex(vector.before));
@@ -223,7 +223,7 @@ fn target_answers_them() {
 
 /// Both directions, with CRCs of the model.
 #[test]
-fn read_and_written_again() {
+fn packets_round_trip() {
     for vector in vectors() {
         let (path, packet) = split(vector.command);
         let command = RmapCommand::parse(&packet, PacketEnd::Eop).unwrap();

@@ -62,13 +62,16 @@ impl fmt::Display for InitiatorDiscard {
         match self {
             Self::Header(error) => error.fmt(f),
             Self::Instruction { instruction } => {
-                write!(f, "instruction: {:#04x}, of no reply", instruction.0)
+                write!(f, "instruction: {:#04x} is not that of a reply", instruction.0)
             }
             Self::Unknown { transaction } => {
                 write!(f, "transaction {transaction}: not outstanding")
             }
             Self::Mismatch { transaction } => {
-                write!(f, "transaction {transaction}: reply of another target or command")
+                write!(
+                    f,
+                    "transaction {transaction}: reply from another target or to another command"
+                )
             }
         }
     }

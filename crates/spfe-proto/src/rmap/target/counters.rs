@@ -28,11 +28,13 @@ pub enum TargetDiscard {
 impl fmt::Display for TargetDiscard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Protocol { pid } => return write!(f, "protocol identifier: {pid}, RMAP has 1"),
+            Self::Protocol { pid } => {
+                return write!(f, "protocol identifier: {pid}, 1 (RMAP) expected");
+            }
             Self::Reply => "reply received by target",
             Self::EarlyEop => "end of packet in header",
             Self::EarlyEep => "error end of packet in header",
-            Self::EepAfterHeader => "error end of packet directly behind header",
+            Self::EepAfterHeader => "error end of packet directly after header",
             Self::HeaderCrc => "invalid header CRC",
             Self::ReservedType => "reserved packet type",
         })
