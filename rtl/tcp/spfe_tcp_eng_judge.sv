@@ -27,7 +27,7 @@ module spfe_tcp_eng_judge
   logic unused_bits;
 
   // The context is used in part.
-  assign unused_bits = ^{ctx_i};
+  assign unused_bits = ^ctx_i;
 
   assign tcb = ctx_i.tcb;
 

@@ -43,7 +43,7 @@ module spfe_tcp_eng_op
   logic unused_bits;
 
   // The operation itself is forwarded by the engine.
-  assign unused_bits = ^{op_i};
+  assign unused_bits = ^op_i;
 
   assign known = 32'(op_i.sid) < SessionCount;
 

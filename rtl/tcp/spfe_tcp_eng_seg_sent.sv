@@ -21,7 +21,7 @@ module spfe_tcp_eng_seg_sent
   logic unused_bits;
 
   // The context is used in part.
-  assign unused_bits = ^{ctx_i};
+  assign unused_bits = ^ctx_i;
 
   always_comb begin
     refuse_o = dec_keep(ctx_i.tcb, ctx_i.tup);

@@ -100,7 +100,7 @@ module spfe_tcp_eng_sources
   eng_seg_t seg;
   logic unused_bits;
 
-  assign unused_bits = ^{cfg_i, commit_i};
+  assign unused_bits = ^cfg_i;
   assign commit_slot = slot_t'(commit_i.sid);
 
   // ---- segments

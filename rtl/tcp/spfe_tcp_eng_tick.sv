@@ -48,7 +48,7 @@ module spfe_tcp_eng_tick
   logic unused_bits;
 
   // Only the timers are used.
-  assign unused_bits = ^{tcb_i};
+  assign unused_bits = ^tcb_i;
 
   assign write_data = '{
       run: tcb_i.tmr != TmNone,

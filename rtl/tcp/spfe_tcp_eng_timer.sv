@@ -19,7 +19,7 @@ module spfe_tcp_eng_timer
   logic unused_bits;
 
   // The context is used in part.
-  assign unused_bits = ^{ctx_i};
+  assign unused_bits = ^ctx_i;
 
   assign tcb = ctx_i.tcb;
 

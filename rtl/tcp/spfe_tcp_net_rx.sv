@@ -155,7 +155,7 @@ module spfe_tcp_net_rx
     end
   end
 
-  // Only part of the configuration is used, and only the VLAN identifier of the tag.
+  // Of the tag only the VLAN identifier is used.
   logic unused;
-  assign unused = ^{cfg_i, mac_i, tag_q[15:12], unused_index};
+  assign unused = ^{cfg_i, tag_q[15:12]};
 endmodule

@@ -61,7 +61,7 @@ module spfe_tcp_tx_read
   sum_t sum_q;
 
   logic unused_bits;
-  assign unused_bits = ^{payload_i.sid, payload_i.seq};
+  assign unused_bits = ^payload_i.seq;
 
   // ---- requests
   typedef enum logic [1:0] {

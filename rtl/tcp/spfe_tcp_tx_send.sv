@@ -148,7 +148,7 @@ module spfe_tcp_tx_send
   logic [MacBytes-1:0] last_keep_q;
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cmd, cmd_i.options, frame_i.seq};
+  assign unused_bits = ^{cmd_i.options, frame_i.seq};
 
   // ---- arbitration
   logic adv, may, live_ok, cmd_ok, start_live, start_cmd, start_net, defer, quiet, go_head;

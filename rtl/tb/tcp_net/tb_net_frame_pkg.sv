@@ -62,7 +62,8 @@ package tb_net_frame_pkg;
   endclass
   /* verilator lint_on DECLFILENAME */
 
-  function automatic Frame arp(ether_t e, logic [15:0] op, mac_t sha, ip_t spa, mac_t tha, ip_t tpa);
+  function automatic Frame arp(ether_t e, logic [15:0] op, mac_t sha, ip_t spa, mac_t tha,
+                               ip_t tpa);
     Frame f = new;
     f.ether(e, 16'h0806);
     f.put(64'h0001_0800_0604, 6);

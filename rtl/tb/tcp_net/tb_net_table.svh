@@ -15,20 +15,21 @@
     query = 35'({$urandom, $urandom});
     checks++;
     cycles(1);
-    if (answer_valid) $fatal(1, "two answers to one query");
+    if (answer_valid) $fatal(1, "a second answer to a query");
   endtask
 
   /// Sends a query after a pause that lets the previous one finish, so the answer must come
   /// quickly.
-  task automatic expect_answer(int unsigned v, ip_t ip, bit found, bit failed, mac_t expected, string what);
+  task automatic expect_answer(int unsigned v, ip_t ip, bit found, bit failed, mac_t expected,
+                               string what);
     arp_answer_t said;
     int unsigned n;
     cycles(4 * Entries + 40);
     ask(v, ip, said, n);
-    if (n > Entries + 5) $fatal(1, "%s: an answer after %0d cycles", what, n);
+    if (n > Entries + 5) $fatal(1, "%s: answered only after %0d cycles", what, n);
     if (said.found != found || said.failed != failed || (found && said.mac != expected)) begin
-      $fatal(1, "%s: found %b failed %b mac %h, not %b %b %h", what, said.found, said.failed, said.mac,
-             found, failed, expected);
+      $fatal(1, "%s: found %b failed %b mac %h, not %b %b %h", what, said.found, said.failed,
+             said.mac, found, failed, expected);
     end
   endtask
 
@@ -36,7 +37,8 @@
     cycles(100 + 8 * Entries);
     checks++;
     if (updates != earlier + 1) $fatal(1, "%s: %0d updates", what, updates - earlier);
-    if (last_update.ip != ip || last_update.mac != expected) $fatal(1, "%s: update of %h", what, last_update);
+    if (last_update.ip != ip || last_update.mac != expected)
+      $fatal(1, "%s: update of %h", what, last_update);
   endtask
 
   /// Queries an address and answers the ARP request.
@@ -45,7 +47,8 @@
     expect_answer(v, ip, 1'b0, 1'b0, '0, "unknown");
     must(asking(v, All, ip), "first request");
     earlier = updates;
-    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac, cfg.vif[v].ip));
+    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac,
+                       cfg.vif[v].ip));
     settle();
     expect_update(ip, peer, earlier, "resolved");
     expect_answer(v, ip, 1'b1, 1'b0, peer, "resolved");
@@ -65,7 +68,8 @@
     // Addresses that were not queried are not learnt.
     earlier = updates;
     line.push_back(arp(to(v, All, peer), 16'd1, peer, other, '0, other));
-    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, other, cfg.vif[v].mac, cfg.vif[v].ip));
+    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, other, cfg.vif[v].mac,
+                       cfg.vif[v].ip));
     silence("gratuitous ARP");
     // Resolve, change the MAC address, then refresh.
     resolve(v, ip, peer);
@@ -91,7 +95,7 @@
     ticks(Retry + 1);
     silence("given up");
     if (events != earlier + 1 || last_event.kind != EvArpFailed
-        || last_event.data != {5'd0, vif_t'(v), other}) $fatal(1, "no event of failure");
+        || last_event.data != {5'd0, vif_t'(v), other}) $fatal(1, "no EvArpFailed");
     ticks(3 * Retry);
     expect_answer(v, other, 1'b0, 1'b1, '0, "given up");
     ticks(Retry + 2);
@@ -104,14 +108,16 @@
     int unsigned earlier;
     cfg.arp_refresh = 32'(Refresh);
     // Let the entry take the new refresh time.
-    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac, cfg.vif[v].ip));
+    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac,
+                       cfg.vif[v].ip));
     silence("confirmed");
     ticks(Refresh - 1);
     got_no_request("before the refresh");
     ticks(2);
     expect_request(asking(v, peer, ip), "refresh");
     earlier = updates;
-    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac, cfg.vif[v].ip));
+    line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac,
+                       cfg.vif[v].ip));
     settle();
     expect_answer(v, ip, 1'b1, 1'b0, peer, "refreshed");
     if (updates != earlier) $fatal(1, "update without a change");
