@@ -229,9 +229,9 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Crc8 { expected } => write!(f, "CRC-8 error: 0x{expected:02X} expected"),
-            Self::VcRange => f.write_str("virtual channel above 31"),
+            Self::VcRange => f.write_str("virtual channel over 31"),
             Self::AlignField => f.write_str("second field is not the inverse of the first"),
-            Self::SifSymbol => f.write_str("D4.4 instead of D4.2"),
+            Self::SifSymbol => f.write_str("D4.4 where D4.2 belongs"),
             Self::Reserved => f.write_str("reserved symbols are not 0"),
         }
     }
