@@ -1,4 +1,4 @@
-//! A master on AXI4-Lite, one access at a time.
+//! An AXI4-Lite master that makes one access at a time.
 
 use crate::model::{PinsIn, PinsOut};
 
@@ -11,13 +11,13 @@ enum State {
     Data,
 }
 
-/// The master.
+/// An AXI4-Lite master.
 #[derive(Debug)]
 pub struct Master {
     state: State,
     addr: u16,
     data: u32,
-    /// Of the last access, when it is over.
+    /// Result of the last access, once it has ended.
     result: Option<Result<u32, u8>>,
 }
 
@@ -28,7 +28,7 @@ impl Default for Master {
 }
 
 impl Master {
-    /// Begins a write.
+    /// Starts a write.
     pub fn write(&mut self, addr: u16, data: u32) {
         assert!(self.state == State::Idle, "an access is going on");
         (self.addr, self.data) = (addr, data);
@@ -36,7 +36,7 @@ impl Master {
         self.state = State::Write { address: false, data: false };
     }
 
-    /// Begins a read.
+    /// Starts a read.
     pub fn read(&mut self, addr: u16) {
         assert!(self.state == State::Idle, "an access is going on");
         self.addr = addr;
@@ -44,12 +44,13 @@ impl Master {
         self.state = State::Read;
     }
 
-    /// What came of it: data (0 of a write), or the response of an error.
+    /// Takes the result of the access, if it has ended: the data (0 for a write), or the response
+    /// code of an error.
     pub fn result(&mut self) -> Option<Result<u32, u8>> {
         self.result.take()
     }
 
-    /// Whether no access is going on.
+    /// Whether no access is in progress.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.state == State::Idle

@@ -1,4 +1,4 @@
-//! The builds of the core: `model/builds.toml`, and making them.
+//! Builds of the core: reads `model/builds.toml` and makes the libraries.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use sha2::{Digest, Sha256};
 
 use crate::model::{self, Model};
 
-/// Digits of the hash that tells one state of the core from another.
+/// Number of digits of the hash that identifies a state of the core.
 const STATE_DIGITS: usize = 16;
 
 const TABLE: &str = include_str!("../model/builds.toml");
 
-/// What is wrong with a build.
+/// Why a build cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is not in the table.
+    /// The build is not in the table.
     #[error("{0}: no such build; rtl/bench/model/builds.toml has: {1}")]
     Unknown(String, String),
-    /// `build.sh` has failed.
+    /// `build.sh` failed.
     #[error("rtl/bench/model/build.sh {0}: {1}")]
     Build(String, String),
-    /// The library cannot be used.
+    /// The library cannot be loaded.
     #[error(transparent)]
     Model(#[from] model::Error),
 }
@@ -31,15 +31,15 @@ pub enum Error {
 /// A build: its name, top module and parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
-    /// Name.
+    /// Name in the table.
     pub name: String,
     /// Top module.
     top: String,
-    /// Parameters other than the defaults.
+    /// Parameters that differ from their defaults.
     parameters: BTreeMap<String, u32>,
 }
 
-/// Defaults of `spfe_tcp` that the bench has to know to drive it.
+/// Defaults of `spfe_tcp` that the bench needs to drive the core.
 const DEFAULTS: [(&str, u32); 24] = [
     ("SessionCount", 16),
     ("MacRxWidth", 32),
@@ -67,7 +67,7 @@ const DEFAULTS: [(&str, u32); 24] = [
     ("IcmpServer", 1),
 ];
 
-/// A build in the table.
+/// An entry of the table.
 #[derive(Deserialize)]
 struct Row {
     #[serde(default = "core")]
@@ -80,10 +80,10 @@ fn core() -> String {
     "spfe_tcp".to_owned()
 }
 
-/// All builds.
+/// All builds of the table.
 ///
 /// # Panics
-/// The table, which is part of this program, is not TOML.
+/// The table, which is compiled into this program, is not valid TOML.
 #[must_use]
 pub fn all() -> Vec<Build> {
     let table: BTreeMap<String, Row> = toml::from_str(TABLE).expect("model/builds.toml");
@@ -91,17 +91,17 @@ pub fn all() -> Vec<Build> {
     table.into_iter().map(build).collect()
 }
 
-/// The directory of the project.
+/// The root directory of the project.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What the core is made of: the first 12 hexadecimal digits of a SHA-256 over the names and contents of
-/// `rtl/tcp/*.sv` and `rtl/prim/*.sv`, in the order of their names.
+/// Identifies the sources of the core: the first 12 hexadecimal digits of a SHA-256 over the names
+/// and contents of `rtl/tcp/*.sv` and `rtl/prim/*.sv`, in the order of their names.
 ///
 /// # Errors
-/// They cannot be read.
+/// The sources cannot be read.
 pub fn sources() -> Result<String, String> {
     let mut files = Vec::new();
     for directory in ["rtl/prim", "rtl/tcp"] {
@@ -126,10 +126,10 @@ pub fn sources() -> Result<String, String> {
 }
 
 impl Build {
-    /// A build of the table.
+    /// Finds a build in the table.
     ///
     /// # Errors
-    /// It has none of this name.
+    /// The table has no build of this name.
     pub fn named(name: &str) -> Result<Self, Error> {
         let mut builds = all();
         let names = builds.iter().map(|build| build.name.clone()).collect::<Vec<_>>().join(", ");
@@ -139,10 +139,10 @@ impl Build {
             .ok_or_else(|| Error::Unknown(name.to_owned(), names))
     }
 
-    /// Value of a parameter the bench knows the default of.
+    /// Value of a parameter.
     ///
     /// # Panics
-    /// It does not.
+    /// The bench does not know the parameter's default.
     #[must_use]
     pub fn get(&self, parameter: &str) -> u32 {
         let default =
@@ -151,21 +151,21 @@ impl Build {
         value.unwrap_or_else(|| panic!("the bench does not know the default of {parameter}"))
     }
 
-    /// Parameters other than the defaults, as text.
+    /// The parameters that differ from their defaults, as text.
     #[must_use]
     pub fn describe(&self) -> String {
         let list = self.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
         list.collect::<Vec<_>>().join(", ")
     }
 
-    /// The library.
+    /// Path of the library.
     #[must_use]
     pub fn library(&self) -> PathBuf {
         root().join("target/rtl/models").join(format!("{}.so", self.name))
     }
 
-    /// Which core the library is: the first digits of a hash of all it is made of. Empty if it has
-    /// not been made.
+    /// Identifies the state of the library: the first digits of a hash over everything it was made
+    /// of. Empty if the library does not exist.
     #[must_use]
     pub fn state(&self) -> String {
         let stamp = self.library().with_extension("stamp");
@@ -173,10 +173,10 @@ impl Build {
         text.trim().chars().take(STATE_DIGITS).collect()
     }
 
-    /// Makes the library, if it is missing or something it is made of has changed.
+    /// Makes the library if it is missing or one of its sources has changed.
     ///
     /// # Errors
-    /// `build.sh` has failed; what it said is in the error.
+    /// `build.sh` failed. The error contains its output.
     pub fn make(&self) -> Result<(), Error> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
         let fail = |why: String| Error::Build(self.name.clone(), why);
@@ -193,10 +193,10 @@ impl Build {
         Ok(())
     }
 
-    /// A new core of this build, which is made first if it has to be.
+    /// Loads a new core of this build. Makes the library first if necessary.
     ///
     /// # Errors
-    /// It cannot be made or loaded.
+    /// The library cannot be made or loaded.
     pub fn model(&self) -> Result<Model, Error> {
         self.make()?;
         Ok(Model::load(&self.library())?)

@@ -1,4 +1,4 @@
-//! The core as an [`Endpoint`]: frames, bytes and ticks, with as many clocks as it takes.
+//! The core as an [`Endpoint`]: exchanges frames, bytes and ticks, and runs the necessary clocks.
 
 use crate::builds::{self, Error};
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
@@ -9,39 +9,39 @@ use crate::registers as reg;
 use crate::station::Station;
 use crate::user::{self, Message};
 
-/// Clocks without movement at the pins after which the core is idle, beside one for each session:
-/// it looks at their timers in turn. The longest pause is a message that is read from the ring.
+/// Clocks without activity at the pins after which the core is idle, plus one for each session,
+/// because the core checks their timers in turn. The longest pause occurs while the core reads a
+/// message from the ring.
 const QUIET: u64 = 300;
-/// Most clocks a frame is on the bus.
+/// Maximum number of clocks for a frame on the bus.
 const FRAME_CLOCKS: u64 = 10_000;
-/// Most clocks of [`Endpoint::run_idle`].
+/// Maximum number of clocks of [`Endpoint::run_idle`].
 const MOST: u64 = 4_000_000;
 
-/// The core.
+/// The core as an endpoint.
 #[derive(Debug)]
 pub struct Core {
-    /// Its pins.
+    /// The core with models at its pins.
     pub station: Station,
     build: Build,
     made: builds::Build,
     memory: Memory,
     quiet: u64,
-    /// Clocks in which a message that does not leave at once moves on to the ring without a sign of
-    /// it at the pins: one for each word of a 32-bit MAC.
+    /// Clocks in which a deferred message moves into the ring without activity at the pins: one for
+    /// each word of a 32-bit MAC.
     drain: u64,
 }
 
-/// A bit of a register.
 fn bit(value: u32, mask: u32) -> bool {
     value & mask != 0
 }
 
-/// A field of a register.
+/// Extracts a field of a register.
 fn field(value: u32, mask: u32) -> u16 {
     ((value & mask) >> mask.trailing_zeros()) as u16
 }
 
-/// Generics, as the core tells them.
+/// Reads the generics from the core's registers.
 fn generics(station: &mut Station) -> Build {
     let sizes = station.read(reg::BUILD_SIZES);
     let limits = station.read(reg::BUILD_LIMITS);
@@ -71,10 +71,10 @@ fn generics(station: &mut Station) -> Build {
 }
 
 impl Core {
-    /// A core of a build in `model/builds.toml`, with the default settings.
+    /// Starts a core of a build in `model/builds.toml` with the default settings.
     ///
     /// # Errors
-    /// It cannot be made or loaded.
+    /// The library cannot be made or loaded.
     pub fn new(name: &str) -> Result<Self, Error> {
         let mut station = Station::new(name)?;
         let build = generics(&mut station);
@@ -85,12 +85,12 @@ impl Core {
         Ok(core)
     }
 
-    /// Another memory for retransmission from the next restart on.
+    /// Changes the behaviour of the retransmission memory from the next restart on.
     pub fn set_memory(&mut self, memory: Memory) {
         self.memory = memory;
     }
 
-    /// Which core this is: [`builds::Build::state`].
+    /// State of the library, see [`builds::Build::state`].
     #[must_use]
     pub fn state(&self) -> String {
         self.made.state()
@@ -100,7 +100,7 @@ impl Core {
         session < self.build.session_count
     }
 
-    /// A counter of `registers.toml`.
+    /// Reads a counter at an offset of `registers.toml`.
     pub fn counter(&mut self, offset: u32) -> u32 {
         self.station.read(offset)
     }
@@ -111,10 +111,11 @@ impl Endpoint for Core {
         &self.build
     }
 
-    /// A new core: nothing is left of the one before, not even a failed assertion.
+    /// Replaces the core by a new one. Nothing of the old core remains, not even a failed
+    /// assertion.
     ///
     /// # Panics
-    /// The library of the build cannot be loaded any more.
+    /// The library of the build can no longer be loaded.
     fn restart(&mut self, settings: &Settings) {
         let model = Model::load(&self.made.library()).expect("the library of the build");
         self.station = Station::with(self.made.clone(), model);
@@ -131,7 +132,7 @@ impl Endpoint for Core {
         if frame.is_empty() {
             return;
         }
-        // Frames stay as short as they are made.
+        // Short frames are not padded.
         let bytes = frame.to_vec();
         self.station.mac_rx.push(RxFrame { bytes, bad_fcs, runt: true });
         self.station.run_until(FRAME_CLOCKS, |station| station.mac_rx.is_idle());

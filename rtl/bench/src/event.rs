@@ -1,30 +1,30 @@
 //! Events of the core: `{type 8, session 16, data 40}`.
 
-/// An event.
+/// An event of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What has happened.
+    /// Kind of the event.
     pub kind: Kind,
-    /// To which session.
+    /// Session of the event.
     pub sid: u16,
-    /// More about it, 40 bits.
+    /// Data of the event, 40 bits.
     pub data: u64,
-    /// Clock in which it came.
+    /// Clock in which the core reported it.
     pub clock: u64,
 }
 
 macro_rules! kinds {
     ($($name:ident = $code:literal, $text:literal;)*) => {
-        /// Kinds of events, as `event_e` of `spfe_tcp_pkg.sv`.
+        /// Kinds of events, equal to `event_e` of `spfe_tcp_pkg.sv`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kind {
             $(#[doc = $text] $name,)*
-            /// A number the bench does not know.
+            /// A number that the bench does not know.
             Unknown(u8),
         }
 
         impl Kind {
-            /// The number on the bus.
+            /// Number of the kind on the bus.
             #[must_use]
             pub fn code(self) -> u8 {
                 match self {
@@ -60,7 +60,7 @@ kinds! {
 }
 
 impl Event {
-    /// An event as it is on the bus.
+    /// Decodes an event from the bus.
     #[must_use]
     pub fn decode(word: u64, clock: u64) -> Self {
         Self {

@@ -1,14 +1,14 @@
-//! Closed forms of latency: of the published figures (F1 to F6) and of this core. A measured point that is not
-//! on its formula is an error.
+//! Closed formulas of latency, for the published figures (F1 to F6) and for this core. A measured
+//! point that differs from its formula is an error.
 
 use serde::{Deserialize, Serialize};
 
-/// Headers without tag and options: Ethernet 14, IPv4 20, TCP 20.
+/// Length of the headers without tag and options: Ethernet 14, IPv4 20, TCP 20.
 pub const HEADERS: u64 = 54;
-/// Shortest frame, without FCS.
+/// Minimum length of a frame without FCS.
 const MIN_FRAME: u64 = 60;
 
-/// Clock in which word `k` of a frame is on the bus, the first one being in clock 0 (F3).
+/// Clock in which word `k` of a frame is on the bus (F3). Word 0 is in clock 0.
 #[must_use]
 pub fn arrival(k: u64, khz: u32, width_bits: u32) -> u64 {
     let excess = i128::from(khz) * i128::from(width_bits) - 10_000_000;
@@ -16,25 +16,25 @@ pub fn arrival(k: u64, khz: u32, width_bits: u32) -> u64 {
     k + u64::try_from(stalls).unwrap_or(0)
 }
 
-/// A frame as a formula sees it.
+/// Parameters of a frame on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// Clock rate in kHz; the limiter's, see [`crate::rate::Pattern::Limiter`].
+    /// Clock rate of the limiter in kHz, see [`crate::rate::Pattern::Limiter`].
     pub khz: u32,
-    /// Width towards the MAC in bytes.
+    /// Width of the MAC interface in bytes.
     pub mac_bytes: u64,
-    /// Bytes before the payload.
+    /// Length of the headers before the payload in bytes.
     pub headers: u64,
 }
 
 impl Line {
-    /// The published runs: 32 bits, no tag, no options.
+    /// Parameters of the published runs: 32 bits, no tag, no options.
     #[must_use]
     pub fn published(khz: u32) -> Self {
         Self { khz, mac_bytes: 4, headers: HEADERS }
     }
 
-    /// Clock of the word with byte `index` of the frame.
+    /// Clock of the word that contains byte `index` of the frame.
     #[must_use]
     pub fn byte(&self, index: u64) -> u64 {
         arrival(index / self.mac_bytes, self.khz, self.mac_bytes as u32 * 8)
@@ -47,7 +47,7 @@ impl Line {
     }
 }
 
-/// What is measured.
+/// Formulas by kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "rule")]
 pub enum Formula {
@@ -59,30 +59,30 @@ pub enum Formula {
     PublishedRxStore,
     /// F5: cut-through receiver, published.
     PublishedRxCutThrough,
-    /// Length and sum known.
+    /// This core's transmitter with known length and checksum.
     TxCutThrough,
-    /// Nothing known.
+    /// This core's transmitter with unknown length and checksum.
     TxStore {
         /// Width of the user side in bytes.
         user: u64,
     },
-    /// Length known.
+    /// This core's transmitter with known length.
     TxLength {
         /// Width of the user side in bytes.
         user: u64,
-        /// Beats that the header hides.
+        /// Number of beats that arrive while the core sends the headers.
         hidden: u64,
     },
-    /// Verified, then delivered.
+    /// This core's store-and-forward receiver.
     RxStore,
-    /// The first beat has the two bytes that come first.
+    /// This core's cut-through receiver, unpacked: the first beat holds the first two bytes.
     RxUnpacked,
-    /// The first beat is full, or has all there is.
+    /// This core's cut-through receiver, packed: the first beat is full, or holds all bytes.
     RxPacked {
         /// Width of the user side in bytes.
         user: u64,
     },
-    /// As packed; the last beat waits for the end of the frame.
+    /// Like `RxPacked`, but the last beat waits for the end of the frame.
     RxMerged {
         /// Width of the user side in bytes.
         user: u64,
@@ -90,7 +90,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// Clocks from first beat to first beat for `n` bytes of payload.
+    /// Number of clocks from the first beat in to the first beat out, for `n` bytes of payload.
     #[must_use]
     pub fn cycles(&self, line: &Line, n: u64) -> u64 {
         let packed = |user: u64| line.byte(line.headers + n.min(user) - 1) + 1;
@@ -110,7 +110,7 @@ impl Formula {
         }
     }
 
-    /// In words, `a(k)` being the clock of word `k` and `n` the payload.
+    /// The formula as text. `a(k)` is the clock of word `k`, and `n` the length of the payload.
     #[must_use]
     pub fn text(&self) -> String {
         match *self {
@@ -133,7 +133,7 @@ impl Formula {
     }
 }
 
-/// Nanoseconds of clocks at the clock rates of the report: 322 MHz stands for 322.265625 MHz.
+/// Converts clocks to nanoseconds at a clock rate of the report. 322 MHz means 322.265625 MHz.
 #[must_use]
 pub fn ns(cycles: f64, khz: u32) -> f64 {
     let khz = if khz == 322_000 { 322_265.625 } else { f64::from(khz) };

@@ -1,11 +1,11 @@
-//! Bench of the TCP core (`rtl/tcp`).
+//! Test bench of the TCP core (`rtl/tcp`).
 //!
-//! [`station::Station`] is a Verilated core with sources and sinks at all its pins; it owns the
-//! clock, so every run is the same run. On top of it are the measurements, whose results are JSON
-//! below `target/rtl/report/data`, and the report, which is made of these files alone.
+//! [`station::Station`] is a Verilated core with sources and sinks at all its pins. It drives the
+//! clock, so every run can be repeated exactly. The measurements write JSON files into
+//! `target/rtl/report/data`, and the report uses only these files.
 //!
-//! Clocks are counted from 0; what is on a bus "in clock `c`" is there before the rising edge that
-//! ends it. Latency is from the first beat of what goes in to the first beat of what comes out.
+//! Clocks are counted from 0. A value is on a bus "in clock `c`" if it is valid before the rising
+//! edge that ends the clock. Latency is the time from the first beat in to the first beat out.
 
 pub mod axil;
 pub mod bench;

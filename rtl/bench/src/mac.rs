@@ -1,39 +1,39 @@
-//! The MAC's two ends: frames into words, words into frames.
+//! Models of the MAC: turns frames into words for the core, and words of the core into frames.
 
 use std::collections::VecDeque;
 
 use crate::model::{PinsIn, PinsOut};
 use crate::rate::{Pace, Pattern};
 
-/// Bytes that a line carries beside each frame: preamble and delimiter 8, FCS 4, gap 12.
+/// Bytes on the line in addition to each frame: preamble and delimiter 8, FCS 4, gap 12.
 pub const LINE_OVERHEAD: usize = 24;
-/// Shortest frame, without FCS.
+/// Minimum length of a frame without FCS.
 pub const MIN_FRAME: usize = 60;
 
-/// A frame on its way to the core.
+/// A frame for the core.
 #[derive(Clone, Debug, Default)]
 pub struct RxFrame {
-    /// From the destination address on, without FCS; made at least [`MIN_FRAME`] long by
-    /// [`MacSource::push`].
+    /// Bytes from the destination address on, without FCS. [`MacSource::push`] pads them to
+    /// [`MIN_FRAME`].
     pub bytes: Vec<u8>,
-    /// The FCS is wrong.
+    /// Whether the FCS is wrong.
     pub bad_fcs: bool,
-    /// Passed on as it is, even if shorter than a MAC would.
+    /// Whether to leave out the padding.
     pub runt: bool,
 }
 
 /// Clocks in which a frame was on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First beat.
+    /// Clock of the first beat.
     pub first: u64,
-    /// Last beat.
+    /// Clock of the last beat.
     pub last: u64,
-    /// Bytes.
+    /// Length of the frame.
     pub bytes: usize,
 }
 
-/// Gives frames to the core.
+/// Sends frames to the core.
 #[derive(Debug)]
 pub struct MacSource {
     width: usize,
@@ -43,12 +43,12 @@ pub struct MacSource {
     at: usize,
     rest: usize,
     first: u64,
-    /// Frames that were given, oldest first.
+    /// Frames sent so far, oldest first.
     pub spans: Vec<Span>,
 }
 
 impl MacSource {
-    /// For a bus of `width` bytes.
+    /// Makes a model for a bus of `width` bytes.
     #[must_use]
     pub fn new(width: usize) -> Self {
         Self {
@@ -63,14 +63,14 @@ impl MacSource {
         }
     }
 
-    /// When words come, and how many bytes of time lie between two frames: 0, or [`LINE_OVERHEAD`] as on
-    /// a line.
+    /// Sets when words are sent, and the gap between two frames in bytes: 0, or [`LINE_OVERHEAD`]
+    /// as on a line.
     pub fn set_pace(&mut self, pattern: Pattern, gap: usize) {
         self.pace = Pace::new(pattern);
         self.gap = gap;
     }
 
-    /// A frame to be given after those before it.
+    /// Queues a frame.
     pub fn push(&mut self, mut frame: RxFrame) {
         assert!(!frame.bytes.is_empty(), "a frame for the core has no bytes");
         if !frame.runt && frame.bytes.len() < MIN_FRAME {
@@ -79,13 +79,13 @@ impl MacSource {
         self.queue.push_back(frame);
     }
 
-    /// Frames not yet given, or not to their end.
+    /// Number of frames that are not sent completely.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether there is neither a frame nor a gap to go through.
+    /// Whether there is no frame and no gap to send.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.rest == 0
@@ -135,36 +135,36 @@ impl MacSource {
 /// A frame from the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TxFrame {
-    /// From the destination address on, without FCS.
+    /// Bytes from the destination address on, without FCS.
     pub bytes: Vec<u8>,
-    /// The core wants it spoilt.
+    /// Whether the core asks the MAC to send it with an invalid FCS.
     pub spoilt: bool,
-    /// Clock in which its first beat was first on the bus, taken or not.
+    /// First clock in which the core offered the first beat.
     pub first: u64,
-    /// Clock in which its last beat was taken.
+    /// Clock in which the last beat was accepted.
     pub last: u64,
 }
 
-/// Takes frames from the core and checks how they come.
+/// Accepts frames from the core and checks the protocol of the bus.
 #[derive(Debug)]
 pub struct MacSink {
     width: usize,
     pace: Pace,
     gap: usize,
     rest: usize,
-    /// Bytes of the frame that is coming, and the clock it came up in.
+    /// Bytes of the current frame, and the first clock of its first beat.
     part: Vec<u8>,
     first: Option<u64>,
-    /// A beat that was offered and not taken must stay.
+    /// A beat that was offered but not accepted, which must not change.
     held: Option<(u64, u8, bool, bool)>,
-    /// Frames that have come, oldest first.
+    /// Frames received, oldest first.
     pub frames: VecDeque<TxFrame>,
-    /// Frames ever taken.
+    /// Number of frames received since the model was made.
     pub count: u64,
 }
 
 impl MacSink {
-    /// For a bus of `width` bytes.
+    /// Makes a model for a bus of `width` bytes.
     #[must_use]
     pub fn new(width: usize) -> Self {
         Self {
@@ -180,13 +180,13 @@ impl MacSink {
         }
     }
 
-    /// When words are taken, and how many bytes of time lie between two frames.
+    /// Sets when words are accepted, and the gap between two frames in bytes.
     pub fn set_pace(&mut self, pattern: Pattern, gap: usize) {
         self.pace = Pace::new(pattern);
         self.gap = gap;
     }
 
-    /// Whether no frame is coming.
+    /// Whether no frame is in progress.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.first.is_none()
@@ -242,7 +242,7 @@ impl MacSink {
     }
 }
 
-/// Keep bits of a beat with `count` bytes.
+/// The keep bits of a beat with `count` bytes.
 pub(crate) fn keep(count: usize) -> u16 {
     ((1_u32 << count) - 1) as u16
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use libloading::{Library, Symbol};
 
-/// The version of `model/pins.h` these structures are of.
+/// Version of `model/pins.h` that these structures match.
 const ABI: u32 = 1;
 
-/// What the bench gives the core in a clock.
+/// Inputs of the core in a clock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "the pins of spfe_tcp.sv, without s_axil_ and _i")]
@@ -44,7 +44,7 @@ pub struct PinsIn {
     reserved: [u8; 5],
 }
 
-/// What the core shows in a clock, before its rising edge.
+/// Outputs of the core in a clock, before its rising edge.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "the pins of spfe_tcp.sv, without s_axil_ and _o")]
@@ -78,34 +78,34 @@ pub struct PinsOut {
 
 const _: () = assert!(size_of::<PinsIn>() == 64 && size_of::<PinsOut>() == 64);
 
-/// How the memory for retransmission behaves.
+/// Behaviour of the retransmission memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Cycles from a read to its answer, 1 to 64.
     pub latency: u32,
-    /// Of 256 cycles, in how many writes are refused.
+    /// Number of cycles in 256 in which writes are refused.
     pub wr_stall: u32,
-    /// The same of reads.
+    /// Number of cycles in 256 in which reads are refused.
     pub rd_stall: u32,
-    /// Seed of these choices.
+    /// Seed that selects these cycles.
     pub seed: u32,
 }
 
 impl Default for Memory {
-    /// Full duplex, answers after 2 cycles, as in the published runs.
+    /// Full duplex with answers after 2 cycles, as in the published runs.
     fn default() -> Self {
         Self { latency: 2, wr_stall: 0, rd_stall: 0, seed: 1 }
     }
 }
 
-/// What is wrong with a library.
+/// Why a library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It cannot be loaded.
+    /// The library cannot be loaded.
     #[error("{0}: cannot be loaded: {1}; make it with: tcp-bench build")]
     Load(PathBuf, #[source] libloading::Error),
-    /// It was made for other structures.
+    /// The library has another version of the structures.
     #[error("{0}: has version {1} of model/pins.h, this program has {ABI}; run: tcp-bench build")]
     Abi(PathBuf, u32),
 }
@@ -113,7 +113,7 @@ pub enum Error {
 type Step = unsafe extern "C" fn(*mut c_void, *const PinsIn, *mut PinsOut) -> u32;
 type Idle = unsafe extern "C" fn(*mut c_void, *const PinsIn, u32) -> u32;
 
-/// One core.
+/// A simulated core.
 pub struct Model {
     handle: *mut c_void,
     step: Step,
@@ -121,11 +121,11 @@ pub struct Model {
     memory: unsafe extern "C" fn(*mut c_void, *const Memory),
     failure: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     free: unsafe extern "C" fn(*mut c_void),
-    // Dropped last: the functions above are in it.
+    // This field must be dropped last, because it contains the functions above.
     _library: Library,
 }
 
-// SAFETY: a model has no state of its thread but a pointer that each call sets anew.
+// SAFETY: the only thread-local state of a model is a pointer that each call sets.
 unsafe impl Send for Model {}
 
 impl std::fmt::Debug for Model {
@@ -135,15 +135,16 @@ impl std::fmt::Debug for Model {
 }
 
 impl Model {
-    /// A new core of the build in a library, before its reset.
+    /// Makes a new core from a library, before its reset.
     ///
     /// # Errors
-    /// The library is not there, or not one that `model/build.sh` makes.
+    /// The library does not exist, or was not made by `model/build.sh`.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let load = |error| Error::Load(path.to_owned(), error);
-        // SAFETY: the library is made by model/build.sh; loading it runs nothing of note.
+        // SAFETY: `model/build.sh` makes the library. Loading it only runs constructors of C++
+        // globals.
         let library = unsafe { Library::new(path) }.map_err(load)?;
-        // SAFETY: these are the types of model/pins.h, whose version is looked at first.
+        // SAFETY: the types are those of model/pins.h, whose version is checked first.
         unsafe {
             let abi: Symbol<unsafe extern "C" fn() -> u32> =
                 library.get(b"spfe_tcp_abi\0").map_err(load)?;
@@ -165,41 +166,41 @@ impl Model {
         }
     }
 
-    /// One clock.
+    /// Simulates one clock.
     ///
     /// # Panics
-    /// An assertion of the core has failed.
+    /// An assertion of the core failed.
     pub fn step(&mut self, pins: &PinsIn) -> PinsOut {
         let mut out = PinsOut::default();
-        // SAFETY: handle and function are of the same library; bools are 0 or 1 there too.
+        // SAFETY: handle and function belong to the same library, where bools are 0 or 1 as well.
         let failures = unsafe { (self.step)(self.handle, pins, &mut out) };
         assert!(failures == 0, "an assertion of the core has failed: {}", self.failure());
         out
     }
 
-    /// At most `most` clocks with nothing to do; ends before one in which the core has output.
-    /// How many were done.
+    /// Simulates at most `most` idle clocks, and stops before a clock in which the core has output.
+    /// Returns the number of clocks.
     pub fn idle(&mut self, pins: &PinsIn, most: u32) -> u32 {
-        // SAFETY: handle and function are of the same library.
+        // SAFETY: handle and function belong to the same library.
         unsafe { (self.idle)(self.handle, pins, most) }
     }
 
-    /// Another memory for retransmission; its content stays.
+    /// Changes the behaviour of the retransmission memory. Its content stays.
     pub fn set_memory(&mut self, memory: Memory) {
-        // SAFETY: handle and function are of the same library.
+        // SAFETY: handle and function belong to the same library.
         unsafe { (self.memory)(self.handle, &memory) }
     }
 
     /// Text of the first assertion that failed.
     fn failure(&self) -> String {
-        // SAFETY: the text ends with 0 and lives until the next call.
+        // SAFETY: the text ends with a zero byte and lives until the next call.
         unsafe { CStr::from_ptr((self.failure)(self.handle)) }.to_string_lossy().into_owned()
     }
 }
 
 impl Drop for Model {
     fn drop(&mut self) {
-        // SAFETY: the handle is used nowhere else and not again.
+        // SAFETY: the handle is not used anywhere else, and never again.
         unsafe { (self.free)(self.handle) }
     }
 }

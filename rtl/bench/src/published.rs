@@ -1,17 +1,17 @@
-//! The published figures that this core is held against: `data/published.json`.
+//! The published figures to which this core is compared: `data/published.json`.
 
 use serde::Deserialize;
 
 const TEXT: &str = include_str!("../data/published.json");
 
-/// The report that has them.
+/// The published report.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Published {
-    /// Its name.
+    /// Name of the report.
     pub source: String,
-    /// Its version.
+    /// Version of the report.
     pub version: String,
-    /// Tools of its tables of resources.
+    /// Tools behind its tables of resources.
     pub tools: String,
     /// Device of its tables of resources.
     pub device: String,
@@ -21,67 +21,67 @@ pub struct Published {
     pub tables: Vec<Table>,
     /// Its figures.
     pub figures: Vec<Figure>,
-    /// Generics of its runs, with their values.
+    /// Names and values of the generics of its runs.
     pub generics: Vec<(String, String)>,
 }
 
 /// A table of resources or clock rates.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Resources {
-    /// Number.
+    /// Number of the table.
     pub number: u32,
-    /// What it is about, in our words.
+    /// Title in our words.
     pub title: String,
-    /// Heads of its columns.
+    /// Headings of the columns.
     pub columns: Vec<String>,
-    /// Numbers and names.
+    /// Rows of numbers and names.
     pub rows: Vec<Vec<serde_json::Value>>,
 }
 
-/// A table over sizes of payload.
+/// A table over payload sizes.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Table {
-    /// Number.
+    /// Number of the table.
     pub number: u32,
-    /// What it is about, in our words.
+    /// Title in our words.
     pub title: String,
-    /// Bytes of payload.
+    /// Payload size of each column in bytes.
     pub columns: Vec<u64>,
-    /// Its rows.
+    /// Rows of values.
     pub rows: Vec<Row>,
 }
 
 /// A row of a [`Table`].
 #[derive(Clone, Debug, Deserialize)]
 pub struct Row {
-    /// Name, as published.
+    /// Published name.
     pub name: String,
-    /// ns or Mbit/s.
+    /// Unit of the values: ns or Mbit/s.
     pub unit: String,
-    /// One for each column.
+    /// One value for each column.
     pub values: Vec<f64>,
 }
 
-/// A figure.
+/// A published figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Figure {
-    /// Number.
+    /// Number of the figure.
     pub number: u32,
-    /// What it shows, in our words.
+    /// Title in our words.
     pub title: String,
 }
 
 impl Published {
-    /// The figures.
+    /// Reads the figures from the file that is compiled into this program.
     ///
     /// # Panics
-    /// The file, which is part of this program, is not of this shape.
+    /// The file does not have this form.
     #[must_use]
     pub fn load() -> Self {
         serde_json::from_str(TEXT).expect("data/published.json")
     }
 
-    /// A table over sizes.
+    /// Finds a table over payload sizes by its number.
     #[must_use]
     pub fn table(&self, number: u32) -> Option<&Table> {
         self.tables.iter().find(|table| table.number == number)
@@ -89,7 +89,7 @@ impl Published {
 }
 
 impl Table {
-    /// A value.
+    /// Finds the value of a row for a payload size.
     #[must_use]
     pub fn value(&self, row: &str, size: u64) -> Option<f64> {
         let column = self.columns.iter().position(|column| *column == size)?;
@@ -103,7 +103,7 @@ mod tests {
     use crate::formula::{Formula, Line, ns};
 
     #[test]
-    fn every_table_is_whole() {
+    fn every_table_is_complete() {
         let published = Published::load();
         let mut numbers: Vec<u32> = published.tables.iter().map(|table| table.number).collect();
         numbers.extend(published.resources.iter().map(|table| table.number));
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(published.generics.len(), 43);
     }
 
-    /// The formulas give every published latency, rounded or cut to two decimals as there.
+    /// The published latencies are rounded or cut to two decimals.
     #[test]
     fn the_formulas_give_all_published_latencies() {
         let published = Published::load();

@@ -1,4 +1,5 @@
-//! When words may pass an interface: in every clock, at the pace of a line, or at random.
+//! Decides in which clocks words may pass an interface: always, at the rate of a line, or at
+//! random.
 
 use crate::random::Random;
 
@@ -7,27 +8,27 @@ use serde::{Deserialize, Serialize};
 /// Bit rate of the line in kbit/s.
 const LINE_KBPS: u64 = 10_000_000;
 
-/// A rule for when words pass.
+/// A pattern of clocks in which words may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Pattern {
-    /// In every clock.
+    /// Every clock.
     Every,
-    /// As the limiter of the published bench: as many clocks as 10 Gbit/s allow at a clock rate; full
-    /// at the start of a frame that follows a pause, so the first words come without a gap. Word `k` of such
-    /// a frame comes in clock `k + max(0, ceil(k r) - 1)` with `r` = rate × width / 10 Gbit/s - 1.
+    /// The limiter of the published bench: as many clocks as 10 Gbit/s allow. After a pause it is
+    /// full, so that the first words of a frame pass without a gap. Word `k` of such a frame passes
+    /// in clock `k + max(0, ceil(k r) - 1)` with `r` = rate × width / 10 Gbit/s - 1.
     Limiter {
-        /// Clock rate in kHz, as the publication writes it: 322,000 and 350,000.
+        /// Clock rate in kHz as published: 322,000 or 350,000.
         khz: u32,
     },
-    /// As a 64B/66B decoder of 32 bits hands them out: 32 of 33 clocks at 322.265625 MHz.
+    /// The output of a 64B/66B decoder with 32 bits: 32 of 33 clocks at 322.265625 MHz.
     Pcs {
-        /// Which of the 33 clocks the first one is, 0 to 32; in number 32 nothing passes.
+        /// Position of the first clock in the 33 clocks, 0 to 32. No word passes in clock 32.
         phase: u8,
     },
-    /// Each clock by itself.
+    /// Random clocks.
     Random {
-        /// Of 256 clocks, in how many nothing passes.
+        /// Number of clocks in 256 in which no word passes.
         stall: u8,
         /// Seed.
         seed: u64,
@@ -35,7 +36,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// A short name, for records.
+    /// Short name for records.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -47,19 +48,19 @@ impl Pattern {
     }
 }
 
-/// A pattern as it runs.
+/// The running state of a pattern.
 #[derive(Clone, Debug)]
 pub struct Pace {
     pattern: Pattern,
-    /// Of the limiter: bits it may still pass, times the clock rate in kHz; 0 is full.
+    /// State of the limiter: bits that may pass, times the clock rate in kHz. 0 means full.
     credit: i64,
-    /// Of the decoder: which of 33 clocks.
+    /// State of the decoder: position in the 33 clocks.
     phase: u8,
     random: Random,
 }
 
 impl Pace {
-    /// At its beginning.
+    /// Starts a pattern.
     #[must_use]
     pub fn new(pattern: Pattern) -> Self {
         let (phase, seed) = match pattern {
@@ -70,7 +71,7 @@ impl Pace {
         Self { pattern, credit: 0, phase, random: Random::new(seed) }
     }
 
-    /// Begins a clock: whether a word may pass in it.
+    /// Starts the next clock. Returns whether a word may pass in it.
     pub fn open(&mut self) -> bool {
         match self.pattern {
             Pattern::Every => true,
@@ -87,7 +88,7 @@ impl Pace {
         }
     }
 
-    /// Bytes have passed in this clock, or were lost to what stands between frames.
+    /// Accounts for bytes that passed in this clock, or that the gap between frames takes.
     pub fn spend(&mut self, bytes: usize) {
         if let Pattern::Limiter { khz } = self.pattern {
             self.credit -= (bytes * 8) as i64 * i64::from(khz);
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limiter_is_the_formula() {
+    fn the_limiter_matches_the_formula() {
         for khz in [322_000, 350_000] {
             let clocks = clocks(Pattern::Limiter { khz }, 600);
             for (word, clock) in clocks.iter().enumerate() {
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_decoder_rests_once_in_33_clocks() {
+    fn the_decoder_pauses_once_in_33_clocks() {
         for phase in 0..33 {
             let clocks = clocks(Pattern::Pcs { phase }, 640);
             assert!(clocks.iter().all(|clock| (clock + u64::from(phase)) % 33 != 32));

@@ -1,4 +1,4 @@
-//! The registers of a [`Station`], by what they are for.
+//! Sets up the core through its registers and reads the state of sessions.
 
 use std::net::Ipv4Addr;
 
@@ -6,21 +6,21 @@ use crate::drill::endpoint::{Op, Settings, View};
 use crate::registers as reg;
 use crate::station::Station;
 
-/// Polls of a busy flag.
+/// Maximum number of polls of a busy flag.
 const POLLS: u32 = 1000;
 
-/// A value in its place in a register.
+/// Shifts a value to its position in a register.
 fn field(shift: u32, value: impl Into<u32>) -> u32 {
     value.into() << shift
 }
 
-/// The part of a register that a mask covers.
+/// Extracts the field of a register that a mask covers.
 fn part(value: u32, mask: u32) -> u32 {
     (value & mask) >> mask.trailing_zeros()
 }
 
 impl Station {
-    /// Sets the core up, with virtual interface 0, and enables it.
+    /// Sets up the core with virtual interface 0 and enables it.
     pub fn configure(&mut self, settings: &Settings) {
         self.write(reg::CONTROL, 0);
         let scale = settings.wscale.map_or(0, |shift| {
@@ -73,7 +73,7 @@ impl Station {
         self.write(reg::VIF_CONTROL, field(reg::VIF_CONTROL_ENABLE_SHIFT, 1_u32) | tag);
     }
 
-    /// Starts an operation on a session of interface 0; returns when the core has taken it.
+    /// Starts an operation on a session of interface 0, and waits until the core has accepted it.
     pub fn operate(&mut self, sid: u16, op: Op) {
         self.settled(sid);
         self.write(reg::SESSION_SELECT, sid.into());
@@ -97,7 +97,7 @@ impl Station {
         self.stir();
     }
 
-    /// What software sees of a session.
+    /// Reads the state of a session.
     pub fn view(&mut self, sid: u16) -> View {
         self.settled(sid);
         self.write(reg::SESSION_SELECT, sid.into());

@@ -1,5 +1,5 @@
-//! A core with everything at its pins: both ends of the MAC and of the user, a master for its
-//! registers, events, and a tick.
+//! A core with models at all its pins: MAC and user in both directions, a master for its registers,
+//! events, and the tick.
 
 use std::collections::VecDeque;
 
@@ -11,51 +11,51 @@ use crate::model::{Memory, Model, PinsIn};
 use crate::rate::{Pace, Pattern};
 use crate::user::{UserSink, UserSource};
 
-/// Clocks an access to a register may take.
+/// Maximum number of clocks for a register access.
 const ACCESS_CLOCKS: u32 = 1000;
-/// Clocks of a reset.
+/// Number of clocks of a reset.
 const RESET_CLOCKS: u64 = 16;
 
-/// A core and its surroundings.
+/// A core with models at all its pins.
 #[derive(Debug)]
 pub struct Station {
     model: Model,
     pins: PinsIn,
-    /// Its build.
+    /// Build of the core.
     pub build: Build,
-    /// Clocks done since it was made.
+    /// Number of clocks since the station was made.
     pub clock: u64,
-    /// Frames to it.
+    /// Sends frames to the core.
     pub mac_rx: MacSource,
-    /// Frames from it.
+    /// Receives frames from the core.
     pub mac_tx: MacSink,
-    /// Messages to it.
+    /// Sends messages to the core.
     pub user_tx: UserSource,
-    /// Segments from it.
+    /// Receives segments from the core.
     pub user_rx: UserSink,
-    /// Events from it, oldest first.
+    /// Events of the core, oldest first.
     pub events: VecDeque<Event>,
-    /// When events are taken.
+    /// Decides when events are accepted.
     event_pace: Pace,
     registers: Master,
     tick_period: Option<u64>,
     tick_pending: bool,
-    /// Clock in which something last moved at a pin.
+    /// Last clock with activity at a pin.
     moved: u64,
 }
 
 impl Station {
-    /// A core of a build, after its reset.
+    /// Makes a station with a core of a build, after its reset.
     ///
     /// # Errors
-    /// It cannot be made or loaded.
+    /// The library cannot be made or loaded.
     pub fn new(name: &str) -> Result<Self, Error> {
         let build = Build::named(name)?;
         let model = build.model()?;
         Ok(Self::with(build, model))
     }
 
-    /// A core that was made of a build, after its reset.
+    /// Makes a station with a given core, and resets the core.
     #[must_use]
     pub fn with(build: Build, model: Model) -> Self {
         let bytes = |parameter| build.get(parameter) as usize / 8;
@@ -79,7 +79,7 @@ impl Station {
         station
     }
 
-    /// Resets the core and forgets what is at its pins. The clock goes on.
+    /// Resets the core and the models at its pins. The clock count continues.
     pub fn reset(&mut self) {
         let bytes = |parameter| self.build.get(parameter) as usize / 8;
         self.mac_rx = MacSource::new(bytes("MacRxWidth"));
@@ -98,30 +98,30 @@ impl Station {
         self.pins.rst = false;
     }
 
-    /// A tick every so many clocks, or only when asked for.
+    /// Ticks every `period` clocks, or only through [`Station::tick`].
     pub fn set_tick(&mut self, period: Option<u64>) {
         self.tick_period = period;
     }
 
-    /// A tick with the next clock.
+    /// Ticks with the next clock.
     pub fn tick(&mut self) {
         self.tick_pending = true;
     }
 
-    /// When events are taken.
+    /// Sets when events are accepted.
     pub fn set_event_pace(&mut self, pattern: Pattern) {
         self.event_pace = Pace::new(pattern);
     }
 
-    /// Another memory for retransmission.
+    /// Changes the behaviour of the retransmission memory.
     pub fn set_memory(&mut self, memory: Memory) {
         self.model.set_memory(memory);
     }
 
-    /// One clock.
+    /// Simulates one clock.
     ///
     /// # Panics
-    /// The core has broken a rule of one of its interfaces, or one of its assertions has failed.
+    /// The core violated the protocol of an interface, or one of its assertions failed.
     pub fn step(&mut self) {
         let clock = self.clock;
         let pins = &mut self.pins;
@@ -153,12 +153,13 @@ impl Station {
         self.clock += 1;
     }
 
-    /// Something has changed that the pins do not show yet.
+    /// Counts as activity at the pins, for changes that the pins do not show yet.
     pub fn stir(&mut self) {
         self.moved = self.clock;
     }
 
-    /// Clocks until nothing has moved at the pins for `quiet` clocks, at most `most`. Whether that was reached.
+    /// Runs until there was no activity at the pins for `quiet` clocks, or for `most` clocks.
+    /// Returns whether the pins became quiet.
     pub fn run_quiet(&mut self, quiet: u64, most: u64) -> bool {
         let end = self.clock + most;
         while self.clock < end {
@@ -173,14 +174,14 @@ impl Station {
         false
     }
 
-    /// Clocks.
+    /// Runs a number of clocks.
     pub fn run(&mut self, clocks: u64) {
         for _ in 0..clocks {
             self.step();
         }
     }
 
-    /// Clocks until something holds, at most `most`. Whether it does.
+    /// Runs until a condition holds, or for `most` clocks. Returns whether the condition holds.
     pub fn run_until(&mut self, most: u64, mut holds: impl FnMut(&mut Self) -> bool) -> bool {
         for _ in 0..most {
             if holds(self) {
@@ -191,7 +192,7 @@ impl Station {
         holds(self)
     }
 
-    /// Whether nothing is going in or out, as far as the bench can see.
+    /// Whether no transfer is in progress at the pins.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.mac_rx.is_idle()
@@ -200,8 +201,8 @@ impl Station {
             && self.registers.is_idle()
     }
 
-    /// At most `most` clocks while nothing is going in, in one call; stops where the core has
-    /// output. How many were done. Clocks in which a tick is due are not skipped.
+    /// Simulates at most `most` clocks without input in a single call. Stops when the core has
+    /// output or a tick is due. Returns the number of clocks.
     pub fn idle(&mut self, most: u64) -> u64 {
         if !self.is_idle() || self.tick_pending {
             return 0;
@@ -221,7 +222,7 @@ impl Station {
     /// Writes a register.
     ///
     /// # Panics
-    /// The core answers with an error, or not at all.
+    /// The core answers with an error or does not answer.
     pub fn write(&mut self, addr: u32, data: u32) {
         self.registers.write(addr as u16, data);
         self.access(addr);
@@ -230,7 +231,7 @@ impl Station {
     /// Reads a register.
     ///
     /// # Panics
-    /// The core answers with an error, or not at all.
+    /// The core answers with an error or does not answer.
     pub fn read(&mut self, addr: u32) -> u32 {
         self.registers.read(addr as u16);
         self.access(addr)
@@ -248,7 +249,7 @@ impl Station {
         panic!("register {addr:#05x}: no answer in {ACCESS_CLOCKS} clocks")
     }
 
-    /// The next event of a kind, within a number of clocks; those before it are dropped.
+    /// Waits for an event of a kind for at most `most` clocks. Earlier events are dropped.
     pub fn wait_event(&mut self, kind: Kind, most: u64) -> Option<Event> {
         let mut found = None;
         self.run_until(most, |station| {

@@ -1,4 +1,4 @@
-//! The user's two ends: messages into beats, beats into segments.
+//! Models of the user: turns messages into beats for the core, and beats of the core into segments.
 
 use std::collections::VecDeque;
 
@@ -6,47 +6,47 @@ use crate::mac::keep;
 use crate::model::{PinsIn, PinsOut};
 use crate::rate::{Pace, Pattern};
 
-/// What the user tells with the first beat of a message.
+/// Information that the user gives with the first beat of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing: the core waits for the last beat.
+    /// None: the core waits for the last beat.
     #[default]
     Store,
-    /// Its length.
+    /// The length.
     Length,
-    /// Its length and the sum of its bytes.
+    /// The length and the sum of the bytes.
     CutThrough,
 }
 
-/// A message to be sent.
+/// A message to send.
 #[derive(Clone, Debug, Default)]
 pub struct Message {
     /// Session.
     pub sid: u16,
-    /// Payload; not empty.
+    /// Payload, not empty.
     pub data: Vec<u8>,
-    /// What is told of it.
+    /// Information given with the first beat.
     pub mode: Mode,
-    /// The segment has PSH.
+    /// Whether the segment has the PSH flag.
     pub push: bool,
-    /// Told instead of the length.
+    /// A wrong length to give instead of the length.
     pub wrong_length: Option<u16>,
-    /// Told instead of the sum.
+    /// A wrong sum to give instead of the sum.
     pub wrong_sum: Option<u16>,
 }
 
-/// Clocks of a message.
+/// Clocks of a message on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSpan {
-    /// First beat was offered.
+    /// Clock in which the first beat was offered.
     pub offered: u64,
-    /// First beat was taken.
+    /// Clock in which the core accepted the first beat.
     pub first: u64,
-    /// Last beat was taken.
+    /// Clock in which the core accepted the last beat.
     pub last: u64,
 }
 
-/// Ones-complement sum of bytes, as the checksum of TCP takes them: the first one is the high half.
+/// One's complement sum of bytes as in the TCP checksum: the first byte is the high half of a word.
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u16 {
     let words = bytes
@@ -59,7 +59,7 @@ pub fn sum(bytes: &[u8]) -> u16 {
     sum as u16
 }
 
-/// Gives messages to the core.
+/// Sends messages to the core.
 #[derive(Debug)]
 pub struct UserSource {
     width: usize,
@@ -68,14 +68,14 @@ pub struct UserSource {
     at: usize,
     offered: Option<u64>,
     first: u64,
-    /// A beat was offered and not taken.
+    /// Whether a beat was offered but not accepted.
     held: bool,
-    /// Messages that were given, oldest first.
+    /// Messages sent so far, oldest first.
     pub spans: Vec<MessageSpan>,
 }
 
 impl UserSource {
-    /// For a bus of `width` bytes.
+    /// Makes a model for a bus of `width` bytes.
     #[must_use]
     pub fn new(width: usize) -> Self {
         Self {
@@ -90,18 +90,18 @@ impl UserSource {
         }
     }
 
-    /// When beats are offered.
+    /// Sets when beats are offered.
     pub fn set_pace(&mut self, pattern: Pattern) {
         self.pace = Pace::new(pattern);
     }
 
-    /// A message to be given after those before it.
+    /// Queues a message.
     pub fn push(&mut self, message: Message) {
         assert!(!message.data.is_empty(), "a message for the core has no bytes");
         self.queue.push_back(message);
     }
 
-    /// Messages not yet given, or not to their end.
+    /// Number of messages that are not sent completely.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.queue.len()
@@ -110,7 +110,7 @@ impl UserSource {
     pub(crate) fn drive(&mut self, pins: &mut PinsIn, clock: u64) {
         pins.user_tx_valid = false;
         pins.user_tx_last = false;
-        // What was offered stays until it is taken.
+        // An offered beat stays until the core accepts it.
         let open = self.pace.open() || self.held;
         let Some(message) = self.queue.front() else { return };
         if !open {
@@ -159,45 +159,45 @@ impl UserSource {
     }
 }
 
-/// A segment's payload from the core.
+/// The payload of a segment from the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Session.
     pub sid: u16,
     /// Payload.
     pub data: Vec<u8>,
-    /// To be forgotten.
+    /// Whether the user must discard it.
     pub err: bool,
-    /// How far it is ahead of what comes next, if it is out of sequence.
+    /// Distance from the next byte in sequence, if the segment is out of sequence.
     pub ahead: Option<u32>,
-    /// Clock in which its first beat was first on the bus.
+    /// First clock in which the core offered the first beat.
     pub first: u64,
-    /// Clock in which its last beat was taken.
+    /// Clock in which the last beat was accepted.
     pub last: u64,
 }
 
-/// Takes payload from the core and checks how it comes.
+/// Accepts payload from the core and checks the protocol of the bus.
 #[derive(Debug)]
 pub struct UserSink {
     width: usize,
-    /// The core can be stalled (store-and-forward).
+    /// Whether the user may stall the core (store-and-forward).
     stallable: bool,
     pace: Pace,
-    /// The user takes nothing at all.
+    /// Whether the user accepts no beats.
     pub blocked: bool,
     part: Vec<u8>,
     beats: usize,
-    /// Only the verdict is to come.
+    /// Whether only the beat with the verdict is missing.
     ended: bool,
     first: Option<u64>,
     sid: u16,
     held: Option<(u16, bool, [u64; 2])>,
-    /// Segments that have come, oldest first.
+    /// Segments received, oldest first.
     pub segments: VecDeque<Segment>,
 }
 
 impl UserSink {
-    /// For a bus of `width` bytes, of a core that can be stalled or not.
+    /// Makes a model for a bus of `width` bytes.
     #[must_use]
     pub fn new(width: usize, stallable: bool) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl UserSink {
         }
     }
 
-    /// When beats are taken.
+    /// Sets when beats are accepted.
     ///
     /// # Panics
     /// The core cannot be stalled.
@@ -256,8 +256,9 @@ impl UserSink {
         }
         self.held = None;
         let count = out.user_rx_keep.count_ones() as usize;
-        // The first beat may be short (unpacked), the last one short or empty. A short one between
-        // them ends the payload, where the frame goes on; the verdict follows in an empty beat.
+        // The first beat may be short (unpacked), and the last beat short or empty. A short beat in
+        // between ends the payload although the frame continues; an empty beat with the verdict
+        // follows.
         let ended = std::mem::take(&mut self.ended);
         self.ended = count < self.width && !out.user_rx_last && self.beats > 0;
         assert!(

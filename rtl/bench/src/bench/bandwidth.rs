@@ -1,4 +1,4 @@
-//! Bandwidth: 100 packets of a size, one behind the other, at the highest rate that loses none.
+//! Measures bandwidth: 100 consecutive packets of a size, at the highest rate without loss.
 
 use super::bed::Bed;
 use super::jobs;
@@ -8,24 +8,24 @@ use crate::mac::{LINE_OVERHEAD, MIN_FRAME};
 use crate::rate::{Pace, Pattern};
 use crate::user::{Message, Mode};
 
-/// Packets of a run.
+/// Number of packets of a run.
 const PACKETS: u64 = 100;
-/// Clocks a run may take.
+/// Maximum number of clocks of a run.
 const RUN_CLOCKS: u64 = 200_000;
-/// The limiter's rate in Mbit/s.
+/// Rate of the limiter in Mbit/s.
 const LIMIT_MBPS: f64 = 10_000.0;
-/// A receiver that loses a packet is tried again this much slower, in Mbit/s.
+/// If a receiver loses a packet, the next attempt is slower by this rate in Mbit/s.
 const SLOWER_MBPS: u32 = 100;
-/// Clocks between acknowledgements of what the core sends.
+/// Clocks between acknowledgements of the core's data.
 const ACKNOWLEDGE: u64 = 256;
 
-/// Sizes of the published runs: 1, then each multiple of 16 to 512.
+/// Payload sizes of the published runs: 1, then all multiples of 16 up to 512.
 #[must_use]
 pub fn sizes() -> Vec<u64> {
     std::iter::once(1).chain((1..=32).map(|step| step * 16)).collect()
 }
 
-/// A way of one direction.
+/// A path through the core in one direction.
 struct Way {
     id: &'static str,
     label: &'static str,
@@ -72,14 +72,14 @@ const WAYS: [Way; 5] = [
     },
 ];
 
-/// What limits the MAC side.
+/// Limit of the rate at the MAC interface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Limit {
-    /// 10 Gbit/s of frames.
+    /// 10 Gbit/s of frames, without gaps.
     Limiter,
-    /// 10 Gbit/s with what is between frames.
+    /// 10 Gbit/s including preamble, FCS and gap.
     Line,
-    /// One word a clock.
+    /// One word in each clock.
     Every,
 }
 
@@ -92,9 +92,9 @@ impl Limit {
         }
     }
 
-    /// Pattern and bytes between frames; `slower` is what a receiver could not do, in Mbit/s.
+    /// Pattern and gap between frames in bytes. `slower` reduces the rate, in Mbit/s.
     fn pace(self, khz: u32, slower: u32) -> (Pattern, usize) {
-        // A limiter of less is one of 10 Gbit/s in a faster clock.
+        // A limiter with a lower rate equals one of 10 Gbit/s with a faster clock.
         let rate = LIMIT_MBPS as u32 - slower;
         let khz = (u64::from(khz) * 10_000 / u64::from(rate)) as u32;
         match self {
@@ -105,12 +105,12 @@ impl Limit {
     }
 }
 
-/// Clocks that frames of `bytes` need at a pace by themselves.
+/// Minimum number of clocks for the frames of a run at a pace.
 fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
     let mut pace = Pace::new(pattern);
     let mut clocks = 0;
     for packet in 0..PACKETS {
-        // Nothing stands behind the last frame.
+        // No gap follows the last frame.
         let gap = if packet + 1 == PACKETS { 0 } else { gap };
         for mut rest in [bytes, gap] {
             while rest > 0 {
@@ -126,7 +126,7 @@ fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
     clocks
 }
 
-/// Sends 100 segments to the core; whether all were delivered.
+/// Sends 100 segments to the core. Returns clocks and bytes, or `None` if a segment was lost.
 fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)>, String> {
     let mut expected = Vec::new();
     bed.station.mac_rx.spans.clear();
@@ -150,7 +150,7 @@ fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)
     Ok(whole.then_some((first.first, last.last)))
 }
 
-/// Has the core send 100 messages.
+/// Lets the core send 100 messages. Returns clocks and bytes.
 fn send(bed: &mut Bed, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u64), String> {
     let mut expected = Vec::new();
     for _ in 0..PACKETS {
@@ -216,11 +216,11 @@ fn run(
             return Err(format!("{}: segments of {n} bytes are lost at every rate", way.id));
         }
         slower += SLOWER_MBPS;
-        // What was lost has left a hole in the stream: new sessions.
+        // The lost segment leaves a gap in the stream, so open new sessions.
         *bed = Bed::new(way.build, None)?;
     };
     let bytes = frame as u64 * PACKETS;
-    // The limit's own rate; without one, what the words of the frames carry.
+    // The rate of the limit itself, or without a limit the rate of the words.
     let own = match limit {
         Limit::Every => bytes as f64 * 8.0 / (least as f64 / (f64::from(khz) * 1e3)) / 1e6,
         _ => LIMIT_MBPS - f64::from(slower),
@@ -252,7 +252,7 @@ fn run(
     })
 }
 
-/// Measures everything.
+/// Measures all runs.
 ///
 /// # Errors
 /// A packet is lost or damaged at every rate.
@@ -278,11 +278,11 @@ pub fn measure() -> Result<Bandwidth, String> {
     Ok(Bandwidth { rates: rates.into_iter().flatten().collect() })
 }
 
-/// Runs that did not reach the rate of their limiter, in words.
+/// Describes the runs that did not reach the rate of their limiter.
 #[must_use]
 pub fn below(bandwidth: &Bandwidth) -> Vec<String> {
     let limited = bandwidth.rates.iter().filter(|rate| rate.limit == "limiter");
-    // One clock at the end of a run is within the measurement.
+    // A run may take one clock more at its end.
     let slow = limited.filter(|rate| rate.clocks > rate.least + 1 || rate.mbps < 9_900.0);
     slow.map(|rate| {
         format!(

@@ -1,4 +1,4 @@
-//! A core with open sessions, and single measurements on it.
+//! A core with open sessions, and single measurements.
 
 use super::partner::{Partner, Sent};
 use crate::drill::endpoint::Settings;
@@ -8,17 +8,17 @@ use crate::rate::Pattern;
 use crate::station::Station;
 use crate::user::{Message, Mode};
 
-/// Clocks a packet of any size takes at most, idle core.
+/// Maximum number of clocks for a packet of any size through an idle core.
 const PACKET_CLOCKS: u64 = 20_000;
-/// Clocks between two packets that come one at a time: the core is idle again.
+/// Clocks between two single packets, after which the core is idle again.
 const PAUSE: u64 = 200;
 
-/// A core with open sessions.
+/// A core with open sessions and their peer.
 #[derive(Debug)]
 pub struct Bed {
-    /// The core.
+    /// The core with models at its pins.
     pub station: Station,
-    /// Its peer.
+    /// The peer of all sessions.
     pub partner: Partner,
     /// Session of the next packet.
     sid: u16,
@@ -26,10 +26,10 @@ pub struct Bed {
 }
 
 impl Bed {
-    /// A build with all its sessions open.
+    /// Loads a build and opens all its sessions.
     ///
     /// # Errors
-    /// The build or the sessions.
+    /// The build cannot be loaded, or a session does not open.
     pub fn new(build: &str, vlan: Option<u16>) -> Result<Self, String> {
         let mut station = Station::new(build).map_err(|error| error.to_string())?;
         let mtu = station.build.get("Mtu");
@@ -40,39 +40,39 @@ impl Bed {
         Ok(Self { station, partner, sid: 0, random: Random::new(1) })
     }
 
-    /// Sessions go round.
+    /// Selects the next session in turn.
     pub fn next_sid(&mut self) -> u16 {
         self.sid = (self.sid + 1) % self.partner.count();
         self.sid
     }
 
-    /// Payload that nobody can guess.
+    /// Random payload.
     pub fn payload(&mut self, n: u64) -> Vec<u8> {
         self.random.bytes(n as usize)
     }
 
-    /// A number below `limit`.
+    /// A random number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.random.below(limit)
     }
 
-    /// Both sides of the MAC at the pace of `pattern`, with no time between frames.
+    /// Sets the pattern of both directions of the MAC, without a gap between frames.
     pub fn set_pace(&mut self, pattern: Pattern) {
         self.station.mac_rx.set_pace(pattern, 0);
         self.station.mac_tx.set_pace(pattern, 0);
     }
 
-    /// The same as on a line, with what it carries between frames.
+    /// Sets the pattern of both directions of the MAC, with the gaps of a line.
     pub fn set_line(&mut self, pattern: Pattern) {
         self.station.mac_rx.set_pace(pattern, LINE_OVERHEAD);
         self.station.mac_tx.set_pace(pattern, LINE_OVERHEAD);
     }
 
-    /// One segment from the line to the user: clocks from its first word to its first beat. `pattern` begins with
-    /// the clock in which the frame is ready.
+    /// Sends one segment from the line to the user. Returns the clocks from its first word to the
+    /// first beat. `pattern` starts with the clock in which the frame is ready.
     ///
     /// # Errors
-    /// It does not come, or not as it was sent.
+    /// The segment does not arrive, or arrives changed.
     pub fn receive(&mut self, n: u64, pattern: Pattern) -> Result<u64, String> {
         let (sid, payload) = (self.next_sid(), self.payload(n));
         let station = &mut self.station;
@@ -92,10 +92,11 @@ impl Bed {
         Ok(segment.first - span.first)
     }
 
-    /// One message from the user to the line: clocks from its first beat to the first word.
+    /// Sends one message from the user to the line. Returns the clocks from its first beat to the
+    /// first word.
     ///
     /// # Errors
-    /// It does not come, or not as it was sent.
+    /// The message does not leave the core, or leaves it changed.
     pub fn send(&mut self, n: u64, mode: Mode) -> Result<u64, String> {
         let (sid, data) = (self.next_sid(), self.payload(n));
         let station = &mut self.station;

@@ -1,5 +1,5 @@
-//! Latency of messages while the core sends something else: acknowledgements, echo replies, ARP,
-//! retransmissions.
+//! Measures the latency of messages while the core sends other frames: acknowledgements, echo
+//! replies, ARP, retransmissions.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use super::record::{Contention, Scenario};
 use crate::rate::Pattern;
 use crate::user::{Message, Mode};
 
-/// Messages of a scenario.
+/// Number of messages of a scenario.
 const MESSAGES: u64 = 2000;
 /// Bytes of a message.
 const SIZE: u64 = 64;
-/// Clocks between messages: at least, and how much more at random.
+/// Clocks between messages: the minimum, and the maximum of a random addition.
 const DISTANCE: (u64, u64) = (700, 800);
 /// Clock rate in kHz.
 const KHZ: u32 = 322_000;
-/// Clocks until a message must have left.
+/// Maximum number of clocks until a message leaves the core.
 const LATEST: u64 = 5_000;
 
-/// Bytes of an echo request: the most that a frame holds.
+/// Payload of an echo request in bytes: the maximum of a frame.
 const ECHO: u64 = 1472;
 
-/// What else is sent.
+/// Kinds of other frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Nothing,
@@ -57,19 +57,19 @@ impl Other {
         }
     }
 
-    /// Most clocks a message waits: the longest frame of this kind at the pace of the MAC, and one.
+    /// Maximum wait of a message in clocks: the longest frame of this kind at the pace of the MAC.
     fn bound(self) -> u64 {
         let words = match self {
             Other::Nothing => return 1,
             Other::Acknowledgements | Other::Arp => 15,
             Other::Echo | Other::Retransmissions => (54 + 1460_u64).div_ceil(4),
         };
-        // The limiter stops once in 33 clocks; two clocks stand between frames.
+        // The limiter pauses once in 33 clocks. There are two clocks between frames.
         words + words / 32 + 1 + 3
     }
 }
 
-/// Session of the messages; the others have the rest.
+/// Session of the measured messages. The other sessions carry other frames.
 const MINE: u16 = 0;
 
 /// Keeps the core busy with other frames until the next message.
@@ -94,7 +94,7 @@ fn disturb(bed: &mut Bed, other: Other, turn: u64) -> Result<(), String> {
             }
         }
         Other::Retransmissions => {
-            // A segment, and three acknowledgements of what came before it.
+            // A segment, and three duplicate acknowledgements for the data before it.
             let data = bed.payload(1460);
             bed.station.user_tx.push(Message {
                 sid,
@@ -170,12 +170,12 @@ fn scenario(other: &Other) -> Result<Scenario, String> {
 /// Measures all scenarios.
 ///
 /// # Errors
-/// A message does not leave, or damaged.
+/// A message does not leave the core, or leaves it damaged.
 pub fn measure() -> Result<Contention, String> {
     Ok(Contention { scenarios: jobs::run(&Other::ALL, scenario)? })
 }
 
-/// Scenarios with a message that waited longer than for one frame, in words.
+/// Describes the scenarios in which a message waited longer than for one frame.
 #[must_use]
 pub fn late(contention: &Contention) -> Vec<String> {
     let longest = |scenario: &Scenario| scenario.histogram.last().map_or(0, |(cycles, _)| *cycles);

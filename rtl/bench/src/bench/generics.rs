@@ -1,4 +1,4 @@
-//! The generics of a build, as its registers tell them.
+//! Reads the generics of builds from their registers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::registers as reg;
 use crate::station::Station;
 
-/// A published generic, and where our registers have its value: register and mask.
+/// Published generics, with the register and the mask of their value in this core.
 const READ: [(&str, u32, u32); 32] = [
     ("SESSION_COUNT", reg::BUILD_SIZES, reg::BUILD_SIZES_SESSIONS_MASK),
     ("ARP_TABLE_ENTRY_COUNT", reg::BUILD_SIZES, reg::BUILD_SIZES_ARP_ENTRIES_MASK),
@@ -44,7 +44,7 @@ const READ: [(&str, u32, u32); 32] = [
     ("RX_FIFO_PACKET_COUNT", reg::BUILD_MEMORIES, reg::BUILD_MEMORIES_RX_FIFO_PACKETS_MASK),
     ("RX_OUTPUT_PIPE_COUNT", reg::BUILD_MEMORIES, reg::BUILD_MEMORIES_RX_PIPE_MASK),
     ("TX_OUTPUT_PIPE_COUNT", reg::BUILD_MEMORIES, reg::BUILD_MEMORIES_TX_PIPE_MASK),
-    // Ours alone.
+    // Parameters that only this core has.
     ("RxPacked", reg::BUILD_FEATURES, reg::BUILD_FEATURES_RX_PACKED_MASK),
     ("RxEopMerge", reg::BUILD_FEATURES, reg::BUILD_FEATURES_RX_EOP_MERGE_MASK),
     ("MacTxPad", reg::BUILD_FEATURES, reg::BUILD_FEATURES_MAC_TX_PAD_MASK),
@@ -52,7 +52,7 @@ const READ: [(&str, u32, u32); 32] = [
     ("identification", reg::ID, u32::MAX),
 ];
 
-/// Published generics that are no parameters of this core, and why.
+/// Published generics that are not parameters of this core, with the reason.
 pub const FIXED: [(&str, &str); 16] = [
     ("DEBUG_MODE_EN", "counters and probes are always there"),
     ("EMI2USER_DATA_WIDTH", "always 64"),
@@ -75,11 +75,11 @@ pub const FIXED: [(&str, &str); 16] = [
 /// `generics.json`: values by build and name.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Generics {
-    /// Builds.
+    /// Values by build and by name.
     pub builds: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
-/// Reads them of all builds of the measurements that hold the published generics.
+/// Reads the generics of all measured builds that have the published generics.
 ///
 /// # Errors
 /// A build cannot be made or loaded.

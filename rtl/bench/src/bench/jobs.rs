@@ -1,12 +1,12 @@
-//! Independent measurements beside each other; results in the order of the jobs.
+//! Runs independent measurements in parallel. Results are in the order of the jobs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does all jobs on as many threads as there are processors.
+/// Runs all jobs on as many threads as there are processors.
 ///
 /// # Errors
-/// The first one, in the order of the jobs; all are done nevertheless.
+/// Returns the first error in the order of the jobs, after all jobs have ended.
 pub fn run<J: Sync, R: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> Result<R, String> + Sync,
@@ -18,7 +18,8 @@ pub fn run<J: Sync, R: Send>(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // Relaxed: the number is all that is shared; the scope's end publishes the results.
+                // Relaxed is enough: threads share only the number, and the end of the scope
+                // publishes results.
                 while let Some((job, result)) = {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     jobs.get(index).zip(results.get(index))

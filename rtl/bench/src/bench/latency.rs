@@ -1,4 +1,4 @@
-//! Latency of all sizes, both directions, all ways; and on a true line.
+//! Measures latency for all sizes, directions and paths through the core, and on a true line.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use crate::builds::Build;
 use crate::formula::{HEADERS, Line, ns};
 use crate::rate::Pattern;
 
-/// Largest payload of a segment with an MTU of 1500.
+/// Maximum payload of a segment with an MTU of 1500.
 const MSS: u64 = 1460;
-/// Tag of the case `vlan`: priority 1, identifier 100.
+/// VLAN tag of the case `vlan`: priority 1, identifier 100.
 const TAG: u16 = 0x2064;
 /// Clock rate of the line with 32 bits, in kHz.
 const PCS_KHZ: f64 = 322_265.625;
-/// Clock rates for 64 bits in kHz: of the line, recommended, and of the published runs.
+/// Clock rates for 64 bits in kHz: that of the line, the recommended one, and the published one.
 const WIDE_RATES: [u32; 3] = [156_250, 250_000, 322_000];
 
-/// Series of one build: ways through it, and cases.
+/// The series to measure with one build.
 struct Job {
     build: String,
     ways: Vec<Way>,
@@ -73,7 +73,7 @@ fn jobs() -> Vec<Job> {
     out
 }
 
-/// Measures one way.
+/// Measures one path through the core.
 fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, String> {
     let pattern = Pattern::Limiter { khz };
     bed.set_pace(pattern);
@@ -108,8 +108,8 @@ fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, Strin
     })
 }
 
-/// Measures one way on a true line: 32 bits in each position of the decoder's pause, 64 bits in
-/// every clock of 156.25 MHz.
+/// Measures one path on a true line: with 32 bits for each position of the decoder's pause, with
+/// 64 bits in every clock of 156.25 MHz.
 fn absolute(bed: &mut Bed, way: &Way, n: u64) -> Result<Absolute, String> {
     let mac_bits = u64::from(bed.station.build.get("MacRxWidth"));
     let (khz, phases) = if mac_bits == 32 { (PCS_KHZ, 33) } else { (156_250.0, 1) };
@@ -142,7 +142,7 @@ fn absolute(bed: &mut Bed, way: &Way, n: u64) -> Result<Absolute, String> {
 fn work(job: &Job) -> Result<(Vec<Series>, Vec<Absolute>), String> {
     let mut bed = Bed::new(&job.build, (job.case == "vlan").then_some(TAG))?;
     if job.case == "options" {
-        // Two times padding, then a time stamp (RFC 7323, 3.2).
+        // Two bytes of padding, then a time stamp (RFC 7323, 3.2).
         bed.partner.options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0];
     }
     let mut found = Vec::new();
@@ -162,10 +162,11 @@ fn work(job: &Job) -> Result<(Vec<Series>, Vec<Absolute>), String> {
     Ok((found, lines))
 }
 
-/// Measures everything. Builds are made first, as many at a time as there are processors.
+/// Measures all series. It first makes the builds in parallel.
 ///
 /// # Errors
-/// A packet that does not come through; the points that are off their formula are in the record.
+/// A packet does not pass the core. Points that differ from their formula are no error here: the
+/// record contains them.
 pub fn measure() -> Result<Latency, String> {
     let jobs = jobs();
     let builds: BTreeSet<&str> = jobs.iter().map(|job| job.build.as_str()).collect();
@@ -184,7 +185,7 @@ pub fn measure() -> Result<Latency, String> {
     Ok(out)
 }
 
-/// Points of the jumbo build belong to the series of the same way.
+/// Adds a series. Points of the jumbo build belong to the series of the same path.
 fn merge(list: &mut Vec<Series>, series: Series) {
     let jumbo = series.points.first().is_some_and(|point| point.jumbo);
     let same = |other: &&mut Series| {
@@ -200,13 +201,13 @@ fn merge(list: &mut Vec<Series>, series: Series) {
     }
 }
 
-/// Points that are off their formula.
+/// Describes the points that differ from their formula.
 #[must_use]
 pub fn off(latency: &Latency) -> Vec<String> {
     latency.series.iter().chain(&latency.wide).flat_map(Series::off).collect()
 }
 
-/// One line for each series, for a terminal.
+/// Formats one line for each series, for a terminal.
 #[must_use]
 pub fn text(latency: &Latency) -> String {
     let mut out = String::new();

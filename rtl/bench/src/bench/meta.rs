@@ -1,4 +1,4 @@
-//! What measured: versions and revision.
+//! Versions and revision of everything that took part in a measurement.
 
 use std::process::Command;
 
@@ -9,19 +9,19 @@ use crate::builds::root;
 /// `meta.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Meta {
-    /// Revision of the sources; with `+` if they have changed since.
+    /// Revision of the sources, with `+` if they have changed since.
     pub revision: String,
-    /// Simulator.
+    /// Version of the simulator.
     pub simulator: String,
-    /// Compiler of the models.
+    /// Version of the compiler of the models.
     pub compiler: String,
-    /// Compiler of the bench.
+    /// Version of the compiler of the bench.
     pub rust: String,
-    /// The seed of all random payload.
+    /// Seed of all random payload.
     pub seed: u64,
 }
 
-/// First line of what a program says.
+/// First line of a program's output.
 fn say(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).current_dir(root()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -29,7 +29,7 @@ fn say(program: &str, arguments: &[&str]) -> Option<String> {
     (output.status.success() && !line.is_empty()).then_some(line)
 }
 
-/// Looks everything up.
+/// Collects all versions.
 #[must_use]
 pub fn measure() -> Meta {
     let unknown = || "unknown".to_owned();

@@ -1,4 +1,4 @@
-//! Measurements in virtual time, and the records of them.
+//! Measurements in virtual time, and their records.
 
 pub mod bandwidth;
 pub mod bed;

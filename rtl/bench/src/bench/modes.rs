@@ -1,11 +1,11 @@
-//! What is measured: ways through the core, each with the build it is in and the formula it obeys.
+//! The measured paths through the core, each with its build and its formula.
 
 use serde::{Deserialize, Serialize};
 
 use crate::formula::Formula;
 use crate::user::Mode;
 
-/// Direction.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -15,20 +15,21 @@ pub enum Direction {
     Tx,
 }
 
-/// A way through the core.
+/// A path through the core.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// Name in records.
     pub id: &'static str,
-    /// In words.
+    /// Name for users.
     pub label: &'static str,
-    /// Direction.
+    /// Direction of the transfer.
     pub direction: Direction,
-    /// Build with 16 sessions, an MTU of 1500; `_64` and `_jumbo` behind it name the others.
+    /// Build with 16 sessions and an MTU of 1500. The suffixes `_64` and `_jumbo` name the builds
+    /// with 64 sessions and with an MTU of 9000.
     pub build: &'static str,
-    /// What the user tells of a message; not for [`Direction::Rx`].
+    /// Information that the user gives with a message. Unused for [`Direction::Rx`].
     pub mode: Mode,
-    /// What it obeys with 32 bits towards the MAC.
+    /// Formula of the latency with a MAC interface of 32 bits.
     pub formula: Formula,
 }
 
@@ -46,13 +47,13 @@ const fn tx(
     Way { id, label, direction: Direction::Tx, build, mode, formula }
 }
 
-/// Beats that the header hides from a message whose length is known: 13 words before the checksum,
-/// less the time of the adders; 32 bits towards the MAC.
+/// Beats of a message with known length that arrive while the core sends the headers: 13 words
+/// before the checksum, minus the time of the adders. For a MAC interface of 32 bits.
 const HIDDEN: u64 = 9;
-/// The same with 64 bits towards the MAC.
+/// The same for a MAC interface of 64 bits.
 const HIDDEN_64: u64 = 3;
 
-/// All ways with 32 bits towards the MAC.
+/// All paths with a MAC interface of 32 bits.
 pub const WAYS: [Way; 10] = [
     rx("rx_packed64", "Rx cut-through, 64-bit user side", "ct64", Formula::RxPacked { user: 8 }),
     rx("rx_packed32", "Rx cut-through, 32-bit user side", "ctp32", Formula::RxPacked { user: 4 }),
@@ -107,7 +108,7 @@ pub const WAYS: [Way; 10] = [
     ),
 ];
 
-/// The way whose last beat waits for the end of the frame.
+/// The path whose last beat waits for the end of the frame.
 pub const MERGED: Way = rx(
     "rx_merged64",
     "Rx cut-through, 64-bit user side, last beat with the verdict",
@@ -115,7 +116,8 @@ pub const MERGED: Way = rx(
     Formula::RxMerged { user: 8 },
 );
 
-/// Ways through cores with all options: 64 sessions, congestion control, reordering or delivery out of sequence, events.
+/// Paths through cores with all options: 64 sessions, congestion control, reordering or delivery
+/// out of sequence, events.
 pub const FULL: [Way; 5] = [
     rx("rx_packed64", "Rx cut-through, 64-bit user side", "full_ct", Formula::RxPacked { user: 8 }),
     rx("rx_store64", "Rx store-and-forward, 64-bit user side", "full", Formula::RxStore),
@@ -142,7 +144,7 @@ pub const FULL: [Way; 5] = [
     ),
 ];
 
-/// Ways with 64 bits towards the MAC.
+/// Paths with a MAC interface of 64 bits.
 pub const WIDE: [Way; 5] = [
     rx("rx_packed64", "Rx cut-through", "ct64_mac64", Formula::RxPacked { user: 8 }),
     rx("rx_store64", "Rx store-and-forward", "sf64_mac64", Formula::RxStore),
@@ -163,13 +165,13 @@ pub const WIDE: [Way; 5] = [
     ),
 ];
 
-/// Sizes of payload of the published runs: 1, then each multiple of 8 to 2048: 257.
+/// The 257 payload sizes of the published runs: 1, then all multiples of 8 up to 2048.
 #[must_use]
 pub fn sizes() -> Vec<u64> {
     std::iter::once(1).chain((1..=256).map(|step| step * 8)).collect()
 }
 
-/// Sizes of the published tables of latency.
+/// Payload sizes of the published latency tables.
 pub const TABLE_SIZES: [u64; 10] = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
 /// Clock rates of the published runs in kHz.

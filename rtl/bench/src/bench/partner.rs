@@ -1,7 +1,6 @@
-//! The other end of the sessions that are measured: a peer that does no more than it must, when it
-//! is told to.
+//! The peer of the measured sessions, which only acts on request.
 //!
-//! Sessions are opened as any peer opens them; there is no other way into the core.
+//! It opens sessions by a normal handshake.
 
 use std::net::Ipv4Addr;
 
@@ -11,30 +10,30 @@ use crate::event::Kind;
 use crate::mac::{RxFrame, TxFrame};
 use crate::station::Station;
 
-/// Clocks a handshake may take.
+/// Maximum number of clocks of a handshake.
 const OPEN_CLOCKS: u64 = 20_000;
 /// Port of the core's session 0.
 const CORE_PORT: u16 = 5000;
 /// Port of the peer's end of session 0.
 const PEER_PORT: u16 = 40_000;
 
-/// A session as its peer sees it.
+/// The peer's state of a session.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     /// Next sequence number of the peer.
     snd: u32,
-    /// Next one expected of the core.
+    /// Next sequence number expected from the core.
     rcv: u32,
 }
 
-/// A segment with payload from the core, checked.
+/// A checked segment with payload from the core.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// Session.
+    /// Session of the segment.
     pub sid: u16,
     /// The segment.
     pub segment: Segment,
-    /// Its frame.
+    /// The frame with the segment.
     pub frame: TxFrame,
 }
 
@@ -45,13 +44,13 @@ pub struct Partner {
     ip: Ipv4Addr,
     core: Settings,
     mss: u16,
-    /// Options of the segments with payload.
+    /// TCP options of segments with payload.
     pub options: Vec<u8>,
     sessions: Vec<Session>,
 }
 
 impl Partner {
-    /// Sets the core up and opens `count` sessions, in which the core listens.
+    /// Sets up the core and opens `count` sessions, on which the core listens.
     ///
     /// # Errors
     /// A session does not open.
@@ -109,13 +108,13 @@ impl Partner {
         }
     }
 
-    /// How many sessions are open.
+    /// Number of open sessions.
     #[must_use]
     pub fn count(&self) -> u16 {
         self.sessions.len() as u16
     }
 
-    /// A segment as it would come next in a session.
+    /// Makes the next segment of a session.
     fn segment(&self, sid: u16, flags: u8, payload: Vec<u8>) -> Segment {
         let session = &self.sessions[usize::from(sid)];
         Segment {
@@ -152,19 +151,19 @@ impl Partner {
         self.sessions[usize::from(sid)].snd = segment.seq.wrapping_add(length);
     }
 
-    /// Acknowledges all that has come in a session.
+    /// Acknowledges all received data of a session.
     pub fn acknowledge(&self, station: &mut Station, sid: u16) {
         self.give(station, &self.segment(sid, ACK, Vec::new()));
     }
 
-    /// Acknowledges as if the last `bytes` had not come.
+    /// Acknowledges all received data except the last `bytes`.
     pub fn acknowledge_less(&self, station: &mut Station, sid: u16, bytes: u32) {
         let mut segment = self.segment(sid, ACK, Vec::new());
         segment.ack = segment.ack.wrapping_sub(bytes);
         self.give(station, &segment);
     }
 
-    /// Asks for the core's address.
+    /// Sends an ARP request for the core's address.
     pub fn ask(&self, station: &mut Station) {
         let request = Arp {
             src_mac: self.mac,
@@ -179,7 +178,7 @@ impl Partner {
         station.mac_rx.push(RxFrame { bytes: wire::build_arp(&request), ..RxFrame::default() });
     }
 
-    /// An echo request to the core.
+    /// Sends an echo request to the core.
     pub fn ping(&self, station: &mut Station, data: Vec<u8>) {
         let request = Echo {
             src_mac: self.mac,
@@ -214,11 +213,11 @@ impl Partner {
         station.mac_rx.push(RxFrame { bytes: wire::build_arp(&reply), ..RxFrame::default() });
     }
 
-    /// Takes the frames that have come from the core: answers requests for its address, returns segments with
-    /// payload. What has come before comes again without being counted.
+    /// Processes the frames from the core: answers ARP requests and returns segments with payload.
+    /// Retransmitted payload is ignored.
     ///
     /// # Errors
-    /// A frame that is not well-formed, not to this peer, or of payload that does not come next.
+    /// A frame is malformed, not for this peer, or its payload is not the next in sequence.
     pub fn take(&mut self, station: &mut Station) -> Result<Vec<Sent>, String> {
         let mut sent = Vec::new();
         while let Some(frame) = station.mac_tx.frames.pop_front() {
@@ -257,10 +256,10 @@ impl Partner {
         Ok(sent)
     }
 
-    /// Clocks until the core has nothing more to send, at least `clocks`, and takes what it sends.
+    /// Runs at least `clocks` until the core has nothing to send, and processes its frames.
     ///
     /// # Errors
-    /// As [`Self::take`], and payload that nobody expects.
+    /// Those of [`Self::take`], and unexpected payload.
     pub fn settle(&mut self, station: &mut Station, clocks: u64) -> Result<(), String> {
         station.run(clocks);
         station.run_until(OPEN_CLOCKS, |station| station.is_idle());

@@ -1,4 +1,4 @@
-//! What measurements leave behind: JSON below `target/rtl/report/data`.
+//! Records of measurements: JSON files in `target/rtl/report/data`.
 
 use std::path::PathBuf;
 
@@ -9,46 +9,46 @@ use super::modes::Direction;
 use crate::builds::root;
 use crate::formula::{Formula, Line};
 
-/// Latencies of one way through one build at one clock rate.
+/// Latencies of one path through one build at one clock rate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
-    /// Name of the way.
+    /// Name of the path in records.
     pub way: String,
-    /// In words.
+    /// Name of the path for users.
     pub label: String,
-    /// Direction.
+    /// Direction of the transfer.
     pub direction: Direction,
-    /// Build.
+    /// Name of the build.
     pub build: String,
-    /// Its parameters other than the defaults.
+    /// Parameters of the build that differ from their defaults.
     pub parameters: String,
-    /// Sessions that are open; the sizes go round them.
+    /// Number of open sessions, which are used in turn.
     pub sessions: u16,
-    /// What is special: empty, `vlan`, `options`.
+    /// Special case: empty, `vlan` or `options`.
     pub case: String,
     /// Clock rate, width, headers.
     pub line: Line,
-    /// What the points obey.
+    /// Formula of the points.
     pub formula: Formula,
-    /// The same in words.
+    /// The formula as text.
     pub rule: String,
-    /// Points, by size.
+    /// Points in ascending order of size.
     pub points: Vec<Point>,
 }
 
-/// A latency.
+/// A measured latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub n: u64,
-    /// Clocks.
+    /// Latency in clocks.
     pub cycles: u64,
-    /// Larger than a segment with an MTU of 1500; measured in a build with an MTU of 9000.
+    /// Whether it needs a larger MTU than 1500, and was measured in a build with an MTU of 9000.
     pub jumbo: bool,
 }
 
 impl Series {
-    /// Points that are not where the formula has them, in words.
+    /// Describes the points that differ from the formula.
     #[must_use]
     pub fn off(&self) -> Vec<String> {
         let expected = |point: &Point| self.formula.cycles(&self.line, point.n);
@@ -71,7 +71,7 @@ impl Series {
         .collect()
     }
 
-    /// Clocks of a size.
+    /// Finds the point of a payload size.
     #[must_use]
     pub fn cycles(&self, n: u64) -> Option<&Point> {
         self.points.iter().find(|point| point.n == n)
@@ -81,118 +81,118 @@ impl Series {
 /// Latency on a true line, over all positions of the decoder's pause.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Absolute {
-    /// Name of the way.
+    /// Name of the path in records.
     pub way: String,
-    /// In words.
+    /// Name of the path for users.
     pub label: String,
-    /// Width towards the MAC in bits.
+    /// Width of the MAC interface in bits.
     pub mac_bits: u64,
-    /// Clock rate in kHz, exact.
+    /// Exact clock rate in kHz.
     pub khz: f64,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub n: u64,
-    /// Positions that were tried.
+    /// Number of measured positions.
     pub phases: u32,
-    /// Fewest clocks.
+    /// Minimum latency in clocks.
     pub min: u64,
-    /// Mean of the clocks.
+    /// Mean latency in clocks.
     pub mean: f64,
-    /// Most clocks.
+    /// Maximum latency in clocks.
     pub max: u64,
-    /// ns from when the first bit of the frame is on the line (after the delimiter) to the first beat: the clocks, and
-    /// the time of the first word on the line.
+    /// Minimum time in ns from the first bit of the frame on the line, after the delimiter, to the
+    /// first beat: the clocks plus the time of the first word on the line.
     pub min_ns: f64,
-    /// The same, mean.
+    /// Mean of this time.
     pub mean_ns: f64,
-    /// The same, most.
+    /// Maximum of this time.
     pub max_ns: f64,
 }
 
 /// `latency.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Latency {
-    /// 32 bits towards the MAC, as the published runs.
+    /// Series with a MAC interface of 32 bits, as in the published runs.
     pub series: Vec<Series>,
-    /// 64 bits towards the MAC.
+    /// Series with a MAC interface of 64 bits.
     pub wide: Vec<Series>,
-    /// On a true line.
+    /// Latencies on a true line.
     pub absolute: Vec<Absolute>,
 }
 
-/// How a run of 100 packets went.
+/// The result of a run of 100 packets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rate {
-    /// Name of the way.
+    /// Name of the path in records.
     pub way: String,
-    /// In words.
+    /// Name of the path for users.
     pub label: String,
-    /// Direction.
+    /// Direction of the transfer.
     pub direction: Direction,
-    /// Build.
+    /// Name of the build.
     pub build: String,
     /// Clock rate in kHz.
     pub khz: u32,
-    /// `limiter`: 10 Gbit/s of frames at the MAC interface, as published; `line`: with what a line carries
-    /// beside frames; `every`: no limit.
+    /// `limiter`: 10 Gbit/s of frames at the MAC interface, as published. `line`: including preamble,
+    /// FCS and gap. `every`: no limit.
     pub limit: String,
-    /// All packets in one session, or each in the next one.
+    /// Whether each packet uses the next session instead of all using one.
     pub round_robin: bool,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub n: u64,
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of all frames.
+    /// Sum of the lengths of all frames.
     pub bytes: u64,
-    /// Clocks from the first beat of the first frame to the last one of the last frame.
+    /// Clocks from the first beat of the first frame to the last beat of the last frame.
     pub clocks: u64,
-    /// Clocks that the limit alone would take.
+    /// Minimum number of clocks that the limit allows.
     pub least: u64,
-    /// Rate at the MAC interface in Mbit/s: the limit's own, times `least / clocks`.
+    /// Rate at the MAC interface in Mbit/s: that of the limit, times `least / clocks`.
     pub mbps: f64,
-    /// The rate on a line that these packets stand for: with preamble, FCS and gap.
+    /// Rate of these packets on a line in Mbit/s, including preamble, FCS and gap.
     pub wire_mbps: f64,
-    /// Payload.
+    /// Rate of the payload in Mbit/s.
     pub goodput_mbps: f64,
-    /// Millions of packets in a second.
+    /// Millions of packets per second.
     pub mpps: f64,
 }
 
 /// `bandwidth.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bandwidth {
-    /// All runs.
+    /// Results of all runs.
     pub rates: Vec<Rate>,
 }
 
-/// Latency of messages while something else is sent.
+/// Latency of messages while the core sends other frames.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Name.
+    /// Name in records.
     pub id: String,
-    /// In words.
+    /// Name for users.
     pub label: String,
     /// Clock rate in kHz.
     pub khz: u32,
-    /// Bytes of payload of a message.
+    /// Payload of a message in bytes.
     pub n: u64,
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Other frames the core has sent meanwhile.
+    /// Number of other frames that the core sent meanwhile.
     pub others: u64,
-    /// Clocks, and how many messages took so many.
+    /// Pairs of a latency in clocks and the number of messages with this latency.
     pub histogram: Vec<(u64, u64)>,
-    /// Most clocks it may take: one frame of the other kind, and what stands between frames.
+    /// Maximum latency in clocks: one frame of the other kind and the gaps.
     pub bound: u64,
 }
 
 /// `contention.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Contention {
-    /// Scenarios.
+    /// All scenarios.
     pub scenarios: Vec<Scenario>,
 }
 
-/// Where the report is.
+/// Directory of the report.
 #[must_use]
 pub fn directory() -> PathBuf {
     root().join("target/rtl/report")
@@ -201,7 +201,7 @@ pub fn directory() -> PathBuf {
 /// Writes a record.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write<T: Serialize>(name: &str, record: &T) -> Result<(), String> {
     let path = directory().join("data").join(name);
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
@@ -213,7 +213,7 @@ pub fn write<T: Serialize>(name: &str, record: &T) -> Result<(), String> {
 /// Reads a record.
 ///
 /// # Errors
-/// It is not there, or is not of this shape.
+/// The file does not exist or does not have this form.
 pub fn read<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     let path = directory().join("data").join(name);
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
@@ -221,18 +221,19 @@ pub fn read<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     serde_json::from_str(&text).map_err(|error| fail(&error))
 }
 
-/// Reads a record, if it is there.
+/// Reads a record. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// It is not of this shape.
+/// The file does not have this form.
 pub fn read_if<T: DeserializeOwned>(name: &str) -> Result<Option<T>, String> {
     if directory().join("data").join(name).exists() { read(name).map(Some) } else { Ok(None) }
 }
 
-/// Changes a record, which is empty if it is not there; what others change at the same time is not lost.
+/// Changes a record, which is empty if the file does not exist. Changes by other processes at the
+/// same time are not lost.
 ///
 /// # Errors
-/// It cannot be read or written, or is not of this shape.
+/// The file cannot be read or written, or does not have this form.
 pub fn change<T: Serialize + DeserializeOwned + Default>(
     name: &str,
     act: impl FnOnce(&mut T),
@@ -247,10 +248,10 @@ pub fn change<T: Serialize + DeserializeOwned + Default>(
     write(name, &record)
 }
 
-/// `peers.json`: runs with the stack of Linux as the peer. A run stays until the same one is done again.
+/// `peers.json`: runs against the TCP of Linux. A later run with the same key replaces a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peers {
-    /// Runs.
+    /// Latest run of each key.
     pub runs: Vec<PeerRun>,
 }
 
@@ -260,38 +261,38 @@ pub struct Peers {
 pub struct PeerRun {
     /// Build of the core, or `reference`.
     pub endpoint: String,
-    /// Sources of the core ([`crate::builds::sources`]).
+    /// Hash of the core's sources ([`crate::builds::sources`]).
     pub core: String,
-    /// `short` or `long`.
+    /// Length of the test: `short` or `long`.
     pub form: String,
-    /// The peer and its version.
+    /// Name and version of the peer.
     pub peer: String,
-    /// What was done.
+    /// Name of the test.
     pub name: String,
-    /// `client` or `server`: the role of the endpoint; or `both`.
+    /// Role of the endpoint: `client`, `server` or `both`.
     pub role: String,
     /// Seed of the impairments.
     pub seed: u64,
-    /// Bytes of payload, both directions.
+    /// Bytes of payload in both directions.
     pub bytes: u64,
-    /// Frames from the core.
+    /// Number of frames from the core.
     pub frames_out: u64,
-    /// Frames to the core.
+    /// Number of frames to the core.
     pub frames_in: u64,
-    /// Frames the line has lost or changed.
+    /// Number of frames that the line lost or changed.
     pub impaired: u64,
-    /// Segments the core has sent again.
+    /// Number of segments that the core sent again.
     pub core_retransmissions: u64,
-    /// Segments the peer has sent again.
+    /// Number of segments that the peer sent again.
     pub peer_retransmissions: u64,
-    /// Whether all was as it must be.
+    /// Whether the test passed.
     pub passed: bool,
-    /// What was not.
+    /// Reason of a failure.
     pub detail: String,
 }
 
 impl PeerRun {
-    /// Puts it into a record in the place of an earlier one of the same.
+    /// Stores the run in a record, where it replaces an earlier run of the same test.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -301,7 +302,7 @@ impl PeerRun {
     }
 }
 
-/// Puts a row in the place of the one with the same key, or last.
+/// Replaces the row with the same key, or appends the row.
 pub fn put<T, K: PartialEq>(rows: &mut Vec<T>, row: T, key: impl Fn(&T) -> K) {
     let wanted = key(&row);
     match rows.iter_mut().find(|other| key(other) == wanted) {
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_takes_the_place_of_the_same_one() {
+    fn a_run_replaces_the_earlier_one_of_the_same_test() {
         let mut rows = vec![("a", 1), ("b", 2)];
         put(&mut rows, ("a", 3), |row| row.0);
         put(&mut rows, ("c", 4), |row| row.0);

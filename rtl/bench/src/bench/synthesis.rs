@@ -1,4 +1,4 @@
-//! What synthesis has found: `rtl/synth/results.json`, which `tools/rtl.sh synth --record` writes.
+//! Results of synthesis: `rtl/synth/results.json`, which `tools/rtl.sh synth --record` writes.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use sha2::{Digest, Sha256};
 
 use crate::builds::root;
 
-/// The core's top module.
+/// Top module of the core.
 const CORE: &str = "spfe_tcp";
 
-/// The record.
+/// The results of synthesis.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Synthesis {
-    /// Tops by name.
+    /// Top modules by name.
     pub tops: BTreeMap<String, Top>,
-    /// Files of each module, in the order of their hash.
+    /// Files of each module in the order in which they are hashed.
     pub files: BTreeMap<String, Vec<String>>,
 }
 
-/// A module with parameters, and what it took when it was last mapped.
+/// A top module with parameters, and its latest results.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Top {
-    /// Module.
+    /// Name of the module.
     pub module: String,
-    /// Parameters other than the defaults.
+    /// Parameters that differ from their defaults.
     pub parameters: BTreeMap<String, u32>,
-    /// For UltraScale+, after mapping.
+    /// Results for UltraScale+ after mapping.
     pub xcup: Option<Xcup>,
-    /// For an ECP5, after place and route.
+    /// Results for an ECP5 after place and route.
     pub ecp5: Option<Ecp5>,
 }
 
-/// Cells of UltraScale+.
+/// Cells for UltraScale+.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Xcup {
-    /// Look-up tables, those that are memory too.
+    /// Look-up tables, including those used as memory.
     pub lut_total: u64,
     /// Flip-flops.
     pub ff: u64,
@@ -43,69 +43,69 @@ pub struct Xcup {
     pub bram36: u64,
     /// Block RAMs of 18 Kbit.
     pub bram18: u64,
-    /// The longest chain of logic.
+    /// Longest chain of logic.
     pub logic: Logic,
-    /// Look-up tables that are memory.
+    /// Look-up tables used as memory.
     pub lutram: Lutram,
-    /// Hash of the files it was made of.
+    /// Hash of the source files.
     pub sources: String,
-    /// The tool and its version.
+    /// Name and version of the tool.
     pub tool: String,
 }
 
 /// A chain of logic.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Logic {
-    /// Look-up tables one behind the other.
+    /// Number of look-up tables in series.
     pub levels: u64,
-    /// Where it begins.
+    /// Start of the chain.
     pub from: String,
-    /// Where it ends.
+    /// End of the chain.
     pub to: String,
 }
 
-/// Memory in look-up tables.
+/// Look-up tables used as memory.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Lutram {
-    /// Look-up tables.
+    /// Number of look-up tables.
     pub luts: u64,
 }
 
 /// Cells and clock rates of an ECP5.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Ecp5 {
-    /// Look-up tables of four inputs.
+    /// Look-up tables with four inputs.
     pub lut4_total: u64,
-    /// Flip-flops, those of the harness too.
+    /// Flip-flops, including those of the harness.
     pub ff: u64,
-    /// Those of the harness.
+    /// Flip-flops of the harness.
     pub harness_ff: u64,
     /// Block RAMs of 18 Kbit.
     pub dp16kd: u64,
     /// Clock rates in MHz, by seed of the placer.
     pub fmax_mhz: BTreeMap<String, f64>,
-    /// Hash of the files it was made of.
+    /// Hash of the source files.
     pub sources: String,
-    /// The tool and its version.
+    /// Name and version of the tool.
     pub tool: String,
 }
 
 /// A configuration of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u32,
-    /// Bits towards the MAC, and of the user side.
+    /// Width of the MAC interface and of the user side in bits.
     pub width: u32,
-    /// With congestion control.
+    /// Whether it has congestion control.
     pub congestion: bool,
 }
 
 impl Synthesis {
-    /// Reads the record, if there is one.
+    /// Reads the results, or returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// It is not of this shape.
+    /// The file does not have this form.
     pub fn read() -> Result<Option<Self>, String> {
         let path = root().join("rtl/synth/results.json");
         let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
@@ -116,7 +116,7 @@ impl Synthesis {
         }
     }
 
-    /// The whole core in a configuration, by name, if it is in the record.
+    /// Finds the result of the whole core in a configuration, with its name.
     #[must_use]
     pub fn core(&self, wanted: Configuration) -> Option<(&str, &Top)> {
         let find = |(_, top): &(&String, &Top)| {
@@ -125,16 +125,16 @@ impl Synthesis {
         self.tops.iter().find(find).map(|(name, top)| (name.as_str(), top))
     }
 
-    /// All tops of the whole core.
+    /// All results of the whole core.
     pub fn cores(&self) -> impl Iterator<Item = (&str, &Top)> {
         let core = self.tops.iter().filter(|(_, top)| top.module == CORE);
         core.map(|(name, top)| (name.as_str(), top))
     }
 
-    /// The hash of a module's files as they are now.
+    /// Computes the hash of a module's current files.
     ///
     /// # Errors
-    /// One cannot be read.
+    /// A file cannot be read.
     pub fn now(&self, module: &str) -> Result<String, String> {
         let mut sum = Sha256::new();
         for name in self.files.get(module).ok_or_else(|| format!("results.json: no {module}"))? {
@@ -146,7 +146,8 @@ impl Synthesis {
 }
 
 impl Configuration {
-    /// That of parameters, unless others than these differ from the defaults.
+    /// The configuration with these parameters, or `None` if another parameter is not at its
+    /// default.
     #[must_use]
     pub fn of(parameters: &BTreeMap<String, u32>) -> Option<Self> {
         const WIDTHS: [&str; 2] = ["MacRxWidth", "MacTxWidth"];
@@ -164,7 +165,7 @@ impl Configuration {
 }
 
 impl Xcup {
-    /// Block RAMs as units of 36 Kbit.
+    /// Block RAMs in units of 36 Kbit.
     #[must_use]
     pub fn blocks(&self) -> f64 {
         self.bram36 as f64 + self.bram18 as f64 / 2.0
@@ -172,7 +173,7 @@ impl Xcup {
 }
 
 impl Ecp5 {
-    /// The median of the clock rates in MHz.
+    /// Median of the clock rates in MHz.
     #[must_use]
     pub fn median(&self) -> f64 {
         let mut rates: Vec<f64> = self.fmax_mhz.values().copied().collect();
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_told_by_its_parameters() {
+    fn parameters_determine_the_configuration() {
         let base = Configuration { sessions: 16, width: 32, congestion: false };
         assert_eq!(Configuration::of(&parameters(&[])), Some(base));
         let wide = [("MacRxWidth", 64), ("MacTxWidth", 64), ("TxCongestionControl", 1)];

@@ -1,4 +1,4 @@
-//! Measurements of the TCP core, and the report of them.
+//! Command that measures the TCP core and makes the report.
 
 use std::process::ExitCode;
 
@@ -8,10 +8,10 @@ use spfe_tcp_bench::builds::{self, Build};
 use spfe_tcp_bench::report;
 use spfe_tcp_bench::tap::command::{PeersCommand, TapCommand};
 
-/// Measurements of the TCP core in virtual time, and the report of them.
+/// Measure the TCP core in virtual time, and make the report.
 ///
-/// Records are written into target/rtl/report/data. A point that is not where its formula has it, a
-/// rate below the limiter's, or a wait longer than one frame makes the command fail.
+/// Writes records into target/rtl/report/data. Fails if a point differs from its formula, a rate is
+/// below the limiter's, or a message waits longer than for one frame.
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
@@ -21,9 +21,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Makes builds of the core: those named, or all that measurements use.
+    /// Make builds of the core: the named ones, or all that the measurements use.
     Build {
-        /// Names in rtl/bench/model/builds.toml.
+        /// Names of builds in rtl/bench/model/builds.toml.
         names: Vec<String>,
     },
     /// Latency: all sizes, ways, clock rates, and on a true line.

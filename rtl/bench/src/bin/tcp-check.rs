@@ -1,4 +1,4 @@
-//! Checks of a TCP endpoint: scripts, a real stack at the other end, and fuzzing.
+//! Command that checks a TCP endpoint with scripts, with another TCP stack, and by fuzzing.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,12 +14,11 @@ use spfe_tcp_bench::peer;
 use spfe_tcp_bench::reference::Reference;
 use spfe_tcp_bench::reference::lockstep::Lockstep;
 
-/// Checks of the TCP core in virtual time. Records are written into target/rtl/report/data.
+/// Check the TCP core in virtual time. Writes records into target/rtl/report/data.
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// Build of the core that is checked (rtl/bench/model/builds.toml); without it, the model of the
-    /// core in software.
+    /// Build of the core to check (rtl/bench/model/builds.toml) [default: the software model].
     #[arg(long, global = true, default_value = REFERENCE)]
     core: String,
     #[command(subcommand)]
@@ -28,48 +27,49 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs the scripts of a directory.
+    /// Run the scripts of a directory.
     Drill {
-        /// Only scripts whose name contains this.
+        /// Run only scripts whose name contains this text.
         #[arg(long, default_value = "")]
         only: String,
-        /// The packets of scripts that fail.
+        /// Print the packets of failed scripts.
         #[arg(long)]
         verbose: bool,
-        /// The directory.
+        /// Directory of the scripts.
         #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts"))]
         scripts: PathBuf,
     },
-    /// Transfers to and from a stack that is not ours.
+    /// Transfer data to and from another TCP stack (smoltcp).
     Peer {
         /// Factor for bytes and connections, 1 to 100.
         #[arg(long, default_value_t = 1)]
         scale: u32,
-        /// Seed of losses and of the stack.
+        /// Seed of losses and of the other stack.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Only cases whose name contains this, or one of several, with commas between them.
+        /// Run only cases whose name contains this text, or one of several texts separated by
+        /// commas.
         #[arg(long, default_value = "")]
         only: String,
     },
-    /// Frames that are almost right.
+    /// Send frames that are almost valid.
     Fuzz {
-        /// How many.
+        /// Number of frames.
         #[arg(long, default_value_t = 100_000)]
         frames: u64,
-        /// Seed of all frames; it is printed.
+        /// Seed of all frames. It is printed.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Compare with the model.
+        /// Compare with the software model in lock-step.
         #[arg(long)]
         lockstep: bool,
     },
 }
 
-/// The name of the model in the records.
+/// Name of the software model in the records.
 const REFERENCE: &str = "reference";
 
-/// An endpoint, and which state of the core it is.
+/// Makes an endpoint. Returns it with the state of its core.
 fn make(name: &str) -> Result<(Box<dyn Endpoint>, String), String> {
     if name == REFERENCE {
         return Ok((Box::new(Reference::new(Build::default())), String::new()));
@@ -79,7 +79,7 @@ fn make(name: &str) -> Result<(Box<dyn Endpoint>, String), String> {
     Ok((Box::new(core), state))
 }
 
-/// The core's records have the plain names; the model's its own.
+/// File of a record. Files of the software model have names of their own.
 fn file(name: &str, core: &str) -> String {
     let prefix = if core == REFERENCE { "reference-" } else { "" };
     format!("{prefix}{name}.json")
@@ -99,7 +99,7 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
     );
     let passed = record.failed == 0;
     if only.is_empty() {
-        // One record for each build.
+        // The file holds one record for each build.
         record::change(&file("conformance", &a.core), |all: &mut Vec<Record>| {
             all.retain(|other| other.endpoint != record.endpoint);
             all.push(record);
@@ -159,7 +159,7 @@ fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool
     let seen: Vec<_> = counters.iter().filter(|(_, n)| *n != 0).collect();
     println!("counters: {seen:?}");
     if let Some((what, before)) = record.detail.clone().split_once('\n') {
-        // The record has the first line.
+        // The record holds only the first line.
         println!("{before}\n{what}");
         record.detail = what.into();
     } else if !passed {

@@ -1,7 +1,8 @@
 //! Frames that are almost right against an endpoint, by the seed.
 //!
 //! Three oracles: the endpoint goes on serving a session it is probed with, it delivers nothing but
-//! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the model.
+//! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the
+//! model.
 
 mod mutate;
 pub mod runs;

@@ -153,7 +153,8 @@ impl Reference {
     /// 3.10.7.4.
     fn in_others(&mut self, id: usize, seg: &Segment) {
         let s = &self.sessions[id];
-        // The SYN comes again: our answer was lost, or the other side opens too and acknowledges ours.
+        // The SYN comes again: our answer was lost, or the other side opens too and acknowledges
+        // ours.
         if s.state == State::SynRcvd && seg.flags & SYN != 0 && seg.seq == s.irs {
             let new = seg.flags & ACK != 0 && lt(s.una, seg.ack) && le(seg.ack, s.nxt);
             match (seg.flags & RST, new) {

@@ -17,8 +17,8 @@
 //! the window of RST, and the order of frames of different connections.
 //!
 //! Sessions that connect at the same time share one unit that asks for addresses: they learn one
-//! after the other that one is known or has failed. The model takes that order from the endpoint, but
-//! not more than [`super::LEARN_TICKS`] of it.
+//! after the other that one is known or has failed. The model takes that order from the endpoint,
+//! but not more than [`super::LEARN_TICKS`] of it.
 //!
 //! A difference comes with what happened before, newest last.
 

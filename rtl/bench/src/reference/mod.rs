@@ -1,7 +1,7 @@
 //! A TCP endpoint of our own in software, with the options of the core.
 //!
-//! It works on whole segments and follows the RFCs in their own order of steps, not the structure of
-//! the core. Scripts run against it first; then it stands beside the core and both must agree
+//! It works on whole segments and follows the RFCs in their own order of steps, not the structure
+//! of the core. Scripts run against it first; then it stands beside the core and both must agree
 //! ([`lockstep`]). Where the RFCs leave a choice it has made the same one:
 //!
 //! * an ACK that is due leaves before data that the same segment has set free; what is sent again

@@ -119,7 +119,8 @@ impl Reference {
         }
     }
 
-    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1), if anything waits for it.
+    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1), if anything waits
+    /// for it.
     fn probe(&mut self, id: usize) {
         let most = self.settings.data_tries;
         let s = self.session(id);

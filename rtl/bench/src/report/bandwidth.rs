@@ -1,4 +1,4 @@
-//! Bandwidth: the published tables 9 to 14 with ours beside them, and what a line carries.
+//! The section on bandwidth: the published tables 9 to 14 beside ours, and rates on a line.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
@@ -9,10 +9,10 @@ use crate::bench::modes::{Direction, RATES};
 use crate::bench::record::{Bandwidth, Rate};
 use crate::published::Published;
 
-/// Sizes of the published tables.
+/// Payload sizes of the published tables.
 const SIZES: [u64; 7] = [1, 16, 32, 64, 128, 256, 512];
 
-/// A published table of one way, and ours.
+/// A published table of one path, and our counterpart.
 struct Pair {
     table: u32,
     figure: u32,
@@ -52,7 +52,7 @@ const PAIRS: [Pair; 4] = [
     },
 ];
 
-/// What tells runs apart.
+/// Identifies a run.
 #[derive(Clone, Copy)]
 struct Key<'a> {
     way: &'a str,
@@ -81,7 +81,7 @@ fn heads(first: &str) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(SIZES.iter().map(|n| format!("{n} B"))).collect()
 }
 
-/// Published, back to back, round robin.
+/// Adds three rows: published, one session, round robin.
 fn compare(
     table: &mut HtmlTable,
     bandwidth: &Bandwidth,
@@ -178,7 +178,7 @@ fn pair(
     Ok(part(pair.title, &(table.complete_html("cells")? + &drawing)))
 }
 
-/// What the runs are on a line, and what the core could do.
+/// Rates of the runs on a line, and highest rates of the core.
 fn line(bandwidth: &Bandwidth) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         "At 322 MHz, one session: a true line with preamble, FCS and gap, and the MAC interface without a limit",
@@ -211,7 +211,7 @@ fn line(bandwidth: &Bandwidth) -> Result<String, String> {
     table.complete_html("cells")
 }
 
-/// The section.
+/// Renders the section.
 ///
 /// # Errors
 /// A value is missing, or a run is below its limiter.

@@ -1,4 +1,4 @@
-//! What else was tested: conformance, fuzzing; and the generics of the builds.
+//! The sections on conformance, fuzzing, and the generics of the builds.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, paragraph, part, section};
@@ -8,13 +8,13 @@ use crate::drill::suite::Record;
 use crate::fuzz::runs::{self, Record as Run};
 use crate::published::Published;
 
-/// Points of conformance.
+/// Number of conformance points.
 const POINTS: u32 = 30;
 
-/// Conformance and fuzzing.
+/// Renders the section on conformance and fuzzing.
 ///
 /// # Errors
-/// A script says nothing.
+/// A text of a script is empty.
 pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
     let mut body = paragraph(
         "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, run against the core in virtual time.",
@@ -134,7 +134,7 @@ fn random(all: &[Run]) -> Result<String, String> {
     table.complete_html("plain-first")
 }
 
-/// The generics.
+/// Renders the section on generics.
 ///
 /// # Errors
 /// A published generic is neither read nor explained.

@@ -1,4 +1,4 @@
-//! Latency while the core sends something else: distributions.
+//! The section on contention: latency distributions while the core sends other frames.
 
 use spfe_report::html_table::{HtmlTable, TableCell};
 use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
@@ -8,7 +8,7 @@ use super::{Drawing, Page};
 use crate::bench::record::{Contention, Scenario};
 use crate::formula::ns;
 
-/// The cycles that a share of the messages does not exceed.
+/// The latency in cycles that a share of the messages does not exceed.
 fn quantile(scenario: &Scenario, share: f64) -> u64 {
     let mut count = 0;
     for (cycles, messages) in &scenario.histogram {
@@ -20,10 +20,10 @@ fn quantile(scenario: &Scenario, share: f64) -> u64 {
     scenario.histogram.last().map_or(0, |(cycles, _)| *cycles)
 }
 
-/// The section.
+/// Renders the section.
 ///
 /// # Errors
-/// A scenario has no messages, or one that waited longer than for a frame.
+/// A scenario has no messages, or a message waited longer than for one frame.
 pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> {
     let late = crate::bench::contention::late(contention);
     if let Some(first) = late.first() {

@@ -1,16 +1,16 @@
-//! Drawings of the test scenarios: what is connected, and where clocks are read.
+//! Drawings of the test scenarios with the points of measurement.
 
 use spfe_report::markup::escape;
 
 use std::fmt::Write;
 
-/// Style rules of the drawings where they are files of their own.
+/// Style rules for drawings in files of their own.
 pub const RULES: &str = "\
     .box{fill:#f5f6f8;stroke:#59636e;stroke-width:1.2}.box.core{stroke:#6f3fb5;stroke-width:2}\
     .wire{fill:none;stroke:#0b7285;stroke-width:2}.stamp{fill:#b34700;stroke:none}\
     .span{fill:none;stroke:#b34700;stroke-width:1.2}";
 
-/// A scenario.
+/// A test scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
     /// Latency from the line to the user.
@@ -23,7 +23,7 @@ pub enum Scenario {
     TxBandwidth,
 }
 
-/// Boxes from left to right: title, what it does.
+/// Boxes from left to right: title and description.
 type Boxes = [(&'static str, &'static str); 4];
 
 impl Scenario {
@@ -56,7 +56,7 @@ impl Scenario {
         }
     }
 
-    /// Wires where clocks are read: number of the wire, and the label.
+    /// Points of measurement: number of the wire, and the label.
     fn stamps(self) -> [(usize, &'static str); 2] {
         match self {
             Scenario::RxLatency => [(1, "first word"), (2, "first beat")],
@@ -66,7 +66,7 @@ impl Scenario {
         }
     }
 
-    /// The drawing.
+    /// Draws the scenario.
     #[must_use]
     pub fn svg(self, id: &str, title: &str) -> String {
         const WIDE: f64 = 190.0;

@@ -1,4 +1,4 @@
-//! Latency: the published tables 4 to 8 with ours beside them.
+//! The section on latency: the published tables 4 to 8 beside ours.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
@@ -10,16 +10,17 @@ use crate::bench::record::{Latency, Series};
 use crate::formula::{Formula, Line, ns};
 use crate::published::Published;
 
-/// A published row and our way that is like it.
+/// A published row and our comparable path.
 struct Pair {
-    /// Number of the published table, and the name of its row without the clock rate.
+    /// Number of the published table.
     table: u32,
+    /// Name of the published row without its clock rate.
     row: &'static str,
     figure: u32,
     title: &'static str,
     ours: &'static str,
     theirs: Formula,
-    /// Other ways of ours, drawn and listed beside it.
+    /// Our other paths, which are drawn and listed beside it.
     also: &'static [&'static str],
 }
 
@@ -62,19 +63,19 @@ const PAIRS: [Pair; 4] = [
     },
 ];
 
-/// What the tables are made of.
+/// The data of the tables.
 pub struct Source<'a> {
-    /// Ours.
+    /// Our measurements.
     pub latency: &'a Latency,
-    /// Theirs.
+    /// The published figures.
     pub published: &'a Published,
 }
 
 impl Source<'_> {
-    /// A series with 16 sessions and nothing special.
+    /// Finds the series of a path with 16 sessions and no special case.
     ///
     /// # Errors
-    /// None is there.
+    /// The series does not exist.
     pub fn series(&self, way: &str, khz: u32) -> Result<&Series, String> {
         let found = self.latency.series.iter().find(|series| {
             series.way == way
@@ -87,16 +88,16 @@ impl Source<'_> {
         })
     }
 
-    /// Clocks of a size in such a series.
+    /// Finds the latency of a payload size in such a series, in clocks.
     ///
     /// # Errors
-    /// It has no such point.
+    /// The series has no point of this size.
     pub fn cycles(&self, way: &str, khz: u32, n: u64) -> Result<u64, String> {
         let point = self.series(way, khz)?.cycles(n).map(|point| point.cycles);
         point.ok_or_else(|| format!("latency.json: {way} at {khz} kHz has no point of {n} bytes"))
     }
 
-    /// A published value in ns.
+    /// Finds a published value in ns.
     fn theirs(&self, row: &str, khz: u32, n: u64) -> Result<f64, String> {
         let name = format!("{row} - {} MHz", khz / 1000);
         let value = self.published.table(4).and_then(|table| table.value(&name, n));
@@ -104,18 +105,18 @@ impl Source<'_> {
     }
 }
 
-/// Heads of a table over sizes.
+/// Headings of a table over payload sizes.
 pub fn heads(first: &str, sizes: &[u64]) -> Vec<String> {
     let sizes = sizes.iter().map(|n| format!("{n} B"));
     std::iter::once(first.to_owned()).chain(sizes).collect()
 }
 
-/// Nanoseconds of clocks, as text.
+/// Formats clocks as nanoseconds.
 pub fn time(cycles: u64, khz: u32) -> String {
     format!("{:.2}", ns(cycles as f64, khz))
 }
 
-/// Three rows: published, ours, difference. `ours` and `theirs` count cycles.
+/// Adds three rows: published, ours, difference. `ours` and `theirs` return cycles.
 fn compare(
     table: &mut HtmlTable,
     source: &Source<'_>,
@@ -129,7 +130,7 @@ fn compare(
     for n in TABLE_SIZES {
         let (ours, theirs) = (ours(n)?, theirs(n));
         let published = source.theirs(row, khz, n)?;
-        // The published cells are rounded or cut, those of round trips twice.
+        // The published values are rounded or cut, those of round trips twice.
         if (ns(theirs as f64, khz) - published).abs() > 0.025 {
             return Err(format!(
                 "{row} at {mhz} MHz, {n} bytes: {published} ns are not {theirs} cycles"
@@ -154,7 +155,7 @@ fn compare(
     Ok(())
 }
 
-/// Sum of two ways, or one.
+/// The table of round trips, and of both directions alone.
 fn summary(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         "Published table 4 and ours: cycles · ns for each size of payload",
@@ -182,7 +183,7 @@ fn summary(source: &Source<'_>) -> Result<String, String> {
     table.complete_html("cells")
 }
 
-/// Our best round trips, of ways that need another user side than the published one.
+/// Our best round trips, with user sides that differ from the published one.
 fn best(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         "Round trips of other user sides: cycles · ns",
@@ -275,10 +276,10 @@ fn curve(series: &Series) -> Vec<(f64, f64)> {
     series.points.iter().map(|point| (point.n as f64, time(point.cycles))).collect()
 }
 
-/// The section.
+/// Renders the section.
 ///
 /// # Errors
-/// A value is missing, or a point is not on its formula.
+/// A value is missing, or a point differs from its formula.
 pub fn html(page: &mut Page, source: &Source<'_>) -> Result<String, String> {
     let off = crate::bench::latency::off(source.latency);
     if let Some(first) = off.first() {

@@ -1,7 +1,7 @@
-//! The report: a page, drawings and data, made of the records of the measurements alone.
+//! The report: a page with drawings, made from the records of the measurements.
 //!
-//! Nothing is typed by hand: each value is from a record or from the published figures. A missing value, an empty
-//! cell or a point off its formula is an error, and no report is written.
+//! Each value comes from a record or from the published figures. A missing value, an empty cell or
+//! a point that differs from its formula is an error, and no report is written.
 
 pub mod bandwidth;
 pub mod checks;
@@ -34,18 +34,18 @@ const STYLE: &str = include_str!("style.css");
 pub struct Drawing {
     /// Name of its file, without `.svg`.
     pub name: String,
-    /// The drawing, as it is in the page.
+    /// The drawing as an element of the page.
     pub svg: String,
 }
 
-/// The page as it grows.
+/// Collects the drawings of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     drawings: Vec<Drawing>,
 }
 
 impl Page {
-    /// Keeps a drawing for a file of its own, and gives it back for the page.
+    /// Stores a drawing for a file of its own, and returns it for the page.
     pub fn draw(&mut self, drawing: Drawing) -> String {
         let svg = drawing.svg.clone();
         self.drawings.push(drawing);
@@ -84,7 +84,7 @@ fn header(meta: &Meta, published: &Published) -> String {
     )
 }
 
-/// The main figures, each from the records.
+/// The main figures.
 fn summary(latency: &Latency, bandwidth: &Bandwidth) -> Result<String, String> {
     let cycles = |way: &str| {
         let series = latency.series.iter();
@@ -157,7 +157,7 @@ fn method(page: &mut Page) -> String {
     section("method", "Method", &body)
 }
 
-/// What the report is made of.
+/// The records behind the report.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     /// `meta.json`.
@@ -170,23 +170,23 @@ pub struct Records {
     pub contention: Contention,
     /// `generics.json`.
     pub generics: Generics,
-    /// `peers.json`, if there is one.
+    /// `peers.json`, empty if the file does not exist.
     pub peers: Peers,
-    /// `peer.json`, if there is one.
+    /// `peer.json`, empty if the file does not exist.
     pub peer: Vec<Row>,
-    /// `conformance.json`, if there is one.
+    /// `conformance.json`, empty if the file does not exist.
     pub conformance: Vec<Record>,
-    /// Runs of `fuzz.json`, if there is one.
+    /// Runs of `fuzz.json`, empty if the file does not exist.
     pub fuzz: Vec<Run>,
-    /// The record of synthesis, if there is one.
+    /// Results of synthesis, if the file exists.
     pub synthesis: Option<Synthesis>,
 }
 
 impl Records {
-    /// Reads them.
+    /// Reads all records.
     ///
     /// # Errors
-    /// One that must be there is not, or one is not of its shape.
+    /// A required record is missing, or a record does not have its form.
     pub fn read() -> Result<Self, String> {
         Ok(Self {
             meta: record::read("meta.json")?,
@@ -203,10 +203,10 @@ impl Records {
     }
 }
 
-/// The report: its page, and its drawings.
+/// Renders the page and its drawings.
 ///
 /// # Errors
-/// A value is missing, or not as it must be.
+/// A value is missing or wrong.
 pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     let published = Published::load();
     let mut page = Page::default();
@@ -230,7 +230,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
 /// Writes the report: `index.html`, and `svg/` with the drawings.
 ///
 /// # Errors
-/// As [`render`], or a file cannot be written.
+/// Those of [`render`], or a file cannot be written.
 pub fn write() -> Result<(), String> {
     let (text, drawings) = render(&Records::read()?)?;
     let directory = record::directory();

@@ -1,4 +1,4 @@
-//! Real peers: the stack of Linux, and another one in virtual time.
+//! The section on real peers: the TCP of Linux, and smoltcp in virtual time.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, paragraph, section};
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use crate::bench::record::{PeerRun, Peers};
 use crate::peer::cases::Row;
 
-/// The section. `core`: the sources of the core that the report is of.
+/// Renders the section. `core` is the hash of the current sources of the core.
 ///
 /// # Errors
-/// A run says nothing.
+/// A text of a run is empty.
 pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> {
     let mut body = paragraph(
         "The simulated core behind a TAP device, the network stack of Linux as its peer, the user's streams joined to local sockets, so that any program \
@@ -43,7 +43,7 @@ pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> 
     Ok(section("peers", "Real peers", &body))
 }
 
-/// How a run went, and on which state of the core if it was another.
+/// The result of a run, with the hash of its sources if they are not the current ones.
 fn result(result: &str, detail: &str, ran: &str, core: &str) -> TableCell {
     let state = if ran == core { String::new() } else { format!(" (sources {ran})") };
     match result {
@@ -53,7 +53,7 @@ fn result(result: &str, detail: &str, ran: &str, core: &str) -> TableCell {
     }
 }
 
-/// Runs with a name that says how many of them are good.
+/// A table of runs below a title with the number of passed runs.
 fn group(name: &str, table: &HtmlTable, passed: usize, all: usize) -> Result<String, String> {
     Ok(details(
         &format!("{name}: {passed} of {all} passed"),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_on_other_sources_say_so() {
+    fn runs_on_other_sources_show_their_hash() {
         let run = |name: &str, core: &str, passed| PeerRun {
             endpoint: "full".to_owned(),
             core: core.to_owned(),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn without_runs_it_says_what_to_do() {
+    fn without_runs_the_page_says_what_to_do() {
         let page = html(&Peers::default(), &[], "abc").expect("all cells say something");
         assert!(page.contains("tests/tcp/peer.bats"), "{page}");
     }

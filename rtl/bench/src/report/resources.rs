@@ -1,5 +1,5 @@
-//! Resources: the published tables 1 to 3, and what open tools give for the same eight
-//! configurations.
+//! The section on resources: the published tables 1 to 3, and results of open tools for the same
+//! eight configurations.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{grouped, paragraph, part, section};
@@ -7,12 +7,12 @@ use spfe_report::markup::{grouped, paragraph, part, section};
 use crate::bench::synthesis::{Configuration, Synthesis, Top, Xcup};
 use crate::published::{Published, Resources};
 
-/// Sessions of the published configurations.
+/// Numbers of sessions of the published configurations.
 const SESSIONS: [u32; 2] = [2, 64];
-/// What to do where a figure is missing.
+/// The command that measures missing figures.
 const MISSING: &str = "run tools/rtl.sh synth --record";
 
-/// A published table as it is.
+/// Renders a published table unchanged.
 fn published(table: &Resources) -> Result<String, String> {
     let text = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
@@ -42,7 +42,7 @@ fn published_size(source: &Published, wanted: Configuration) -> Option<(u64, u64
     at(row, "Logic").zip(at(row, "Registers"))
 }
 
-/// A cell of ours beside a published one: fewer is better.
+/// One of our values, compared to a published one. Fewer is better.
 fn against(ours: f64, published: Option<f64>, text: String) -> TableCell {
     let tone = match published {
         Some(published) if ours < published => CellTone::Better,
@@ -52,7 +52,7 @@ fn against(ours: f64, published: Option<f64>, text: String) -> TableCell {
     TableCell::toned(text, tone)
 }
 
-/// A published value, or that there is none.
+/// A published value, or a note that there is none.
 fn theirs(value: Option<f64>) -> TableCell {
     let text = value.map_or("not published".to_owned(), |value| grouped(value as u64));
     TableCell::toned(text, CellTone::Published)
@@ -114,14 +114,14 @@ fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, St
     table.complete_html("plain-first")
 }
 
-/// What a session costs, and the rest: of the cells with few and with many sessions.
+/// Splits cells into those of a session and the rest, from the numbers with few and many sessions.
 fn split(few: u64, many: u64) -> (f64, f64) {
     let [low, high] = SESSIONS.map(f64::from);
     let each = (many as f64 - few as f64) / (high - low);
     (each, few as f64 - low * each)
 }
 
-/// Costs of a session and of what is there once.
+/// The table of cells per session, and of the rest.
 fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Configuration", "LUT", "LUT, published", "FF", "FF, published"].map(str::to_owned);
     let mut table = HtmlTable::with_head("Cells of a session, and of the rest", head);
@@ -155,7 +155,7 @@ fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     table.complete_html("plain-first")
 }
 
-/// Depth of the logic: what decides a clock rate, before wires.
+/// The table of logic depth, which limits the clock rate.
 fn depth(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Core", "Levels", "from", "to"].map(str::to_owned);
     let mut table = HtmlTable::with_head("Longest chain of look-up tables, UltraScale+", head);
@@ -171,7 +171,7 @@ fn depth(synthesis: &Synthesis) -> Result<String, String> {
     table.complete_html("plain-first wraps")
 }
 
-/// Cells and clock rates after place and route for an ECP5.
+/// The table of cells and clock rates after place and route for an ECP5.
 fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Core", "LUT4", "FF", "DP16KD", "Clock rate: median", "of runs with other seeds"];
     let mut table =
@@ -196,7 +196,7 @@ fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
     table.complete_html("plain-first")
 }
 
-/// Which state of the sources the figures are of.
+/// Says which tools and which state of the sources the figures come from.
 fn state(synthesis: &Synthesis) -> Result<String, String> {
     let of = |top: &Top| {
         let xcup = top.xcup.iter().map(|flow| (flow.sources.clone(), flow.tool.clone()));
@@ -224,10 +224,10 @@ fn state(synthesis: &Synthesis) -> Result<String, String> {
     Ok(paragraph(&format!("Made by {}; {state}.", tools.join(" and "))))
 }
 
-/// The section.
+/// Renders the section.
 ///
 /// # Errors
-/// A published table is missing, or the record of synthesis is not whole.
+/// A published table is missing, or the results of synthesis are incomplete.
 pub fn html(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
     let mut body = paragraph(
         "Published: after place and route, external retransmission memory excluded. Ours: an estimate of yosys before packing of LUTs and before \

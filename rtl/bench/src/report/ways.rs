@@ -1,4 +1,4 @@
-//! Latency of all ways through the core: what was not published.
+//! Latency of all paths through the core, beyond the published ones.
 
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, grouped, paragraph, part};
@@ -7,7 +7,7 @@ use super::latency::{Source, heads, time};
 use crate::bench::modes::{RATES, TABLE_SIZES};
 use crate::bench::record::{Absolute, Series};
 
-/// Ways in our tables, in order; like for like first.
+/// Paths in the order of our tables. Comparable ones come first.
 const WAYS: [&str; 11] = [
     "rx_packed64",
     "rx_merged64",
@@ -22,7 +22,7 @@ const WAYS: [&str; 11] = [
     "tx_length128",
 ];
 
-/// All ways, 16 and 64 sessions; then what they obey.
+/// The tables of all paths with 16 and 64 sessions, and of their formulas.
 fn ways(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         "All ways, cycles at 322 MHz (350 MHz in parentheses where it differs)",
@@ -80,7 +80,7 @@ fn sessions(source: &Source<'_>, way: &str) -> TableCell {
     }
 }
 
-/// Cores with all options.
+/// The table of cores with all options.
 fn full(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     let mut table = HtmlTable::with_head("All options, cycles", heads("Way", &sizes));
@@ -95,7 +95,7 @@ fn full(source: &Source<'_>) -> Result<String, String> {
     table.complete_html("cells")
 }
 
-/// Tags and options.
+/// The table of frames with VLAN tags and TCP options.
 fn cases(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     let mut table =
@@ -125,7 +125,7 @@ fn cases(source: &Source<'_>) -> Result<String, String> {
     table.complete_html("cells")
 }
 
-/// 64 bits towards the MAC.
+/// The table of cores with a MAC interface of 64 bits.
 fn wide(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     let mut table =
@@ -147,7 +147,7 @@ fn wide(source: &Source<'_>) -> Result<String, String> {
     table.complete_html("cells")
 }
 
-/// On a true line.
+/// The table of latencies on a true line.
 fn absolute(list: &[Absolute]) -> Result<String, String> {
     let heads = [
         "Way",
@@ -180,7 +180,7 @@ fn absolute(list: &[Absolute]) -> Result<String, String> {
     table.complete_html("plain-first")
 }
 
-/// All points of all ways.
+/// The table of all points of all paths.
 fn all(source: &Source<'_>) -> Result<String, String> {
     let mut columns = Vec::new();
     for way in WAYS {
@@ -207,7 +207,7 @@ fn all(source: &Source<'_>) -> Result<String, String> {
     Ok(details(&format!("All {rows} sizes of all ways"), &table.complete_html("cells")?))
 }
 
-/// The end of the section on latency.
+/// Renders the last parts of the section on latency.
 ///
 /// # Errors
 /// A value is missing.

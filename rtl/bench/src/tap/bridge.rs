@@ -18,13 +18,14 @@ use crate::peer::channel::{Channel, Impair};
 const QUEUE: usize = 64;
 /// Frames given to the endpoint before its output is looked at.
 const BATCH: usize = 8;
-/// Milliseconds of a tick. Each costs the simulation a walk over all sessions; shorter ones would make
-/// waiting slower than the clock of the machine.
+/// Milliseconds of a tick. Each costs the simulation a walk over all sessions; shorter ones would
+/// make waiting slower than the clock of the machine.
 pub const TICK: u64 = 5;
 /// Ticks the endpoint may be behind before time stands still for it.
 const BEHIND: u64 = 4;
-/// Frames the endpoint gets before another tick passes for it while more of them wait. The kernel may hold a thousand: without
-/// this their way through a slow simulation would be longer than a time-out.
+/// Frames the endpoint gets before another tick passes for it while more of them wait. The kernel
+/// may hold a thousand: without this their way through a slow simulation would be longer than a
+/// time-out.
 const PER_TICK: usize = 32;
 
 /// What the bridge is asked for.

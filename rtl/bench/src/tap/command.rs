@@ -46,8 +46,9 @@ impl Join {
 /// A network namespace with the core behind a TAP device, and a program in it.
 ///
 /// In the namespace the core is 10.0.0.1; Linux is 10.0.0.2 on the device tap0, and 127.0.0.1. The
-/// streams of the core's users are joined to plain sockets: --serve lets the core listen, and joins what
-/// it accepts to a program here; --connect takes connections here, for each of which the core opens one. Without both it is
+/// streams of the core's users are joined to plain sockets: --serve lets the core listen, and joins
+/// what it accepts to a program here; --connect takes connections here, for each of which the core
+/// opens one. Without both it is
 /// --serve 8080=8080 --connect 8081=8082. What was on the line is printed at the end.
 ///
 /// Needs no privilege where users may make namespaces; otherwise run it as root.
@@ -60,7 +61,8 @@ pub struct TapCommand {
     /// A port of the core, and who serves it: PORT=PORT (of 127.0.0.1) or PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     serve: Vec<Join>,
-    /// A port of 127.0.0.1, and whom the core opens a connection to: PORT=PORT (of 10.0.0.2) or PORT=ADDRESS:PORT.
+    /// A port of 127.0.0.1, and whom the core opens a connection to: PORT=PORT (of 10.0.0.2) or
+    /// PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     connect: Vec<Join>,
     /// Sessions that listen for each port of `--serve`.

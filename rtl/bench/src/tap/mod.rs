@@ -1,8 +1,8 @@
 //! The endpoint against the TCP of Linux: in a network namespace of its own, behind a TAP device.
 //!
 //! Clocks are driven by what happens: the core runs while a frame or a byte is there, then waits.
-//! Its ticks come from the clock of the machine, one for 5 ms, and never faster; where the simulation
-//! falls behind, time stands still for the core, so slowness is not taken for loss.
+//! Its ticks come from the clock of the machine, one for 5 ms, and never faster; where the
+//! simulation falls behind, time stands still for the core, so slowness is not taken for loss.
 
 pub mod bridge;
 pub mod capture;

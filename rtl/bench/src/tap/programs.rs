@@ -200,7 +200,8 @@ impl Background {
     }
 }
 
-/// Whether somebody in this namespace listens there: without a connection, which the other end would see.
+/// Whether somebody in this namespace listens there: without a connection, which the other end
+/// would see.
 fn listens((ip, port): (Ipv4Addr, u16)) -> bool {
     let table = fs::read_to_string("/proc/self/net/tcp").unwrap_or_default();
     let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes(ip.octets()));

@@ -13,8 +13,8 @@ use crate::bench::record::PeerRun;
 use crate::builds;
 use crate::peer::channel::Impair;
 
-/// Ticks of the endpoint that sessions have to be idle again after a check: more than it tries to send
-/// something again (`bridge::settings`).
+/// Ticks of the endpoint that sessions have to be idle again after a check: more than it tries to
+/// send something again (`bridge::settings`).
 const SETTLE: u64 = 60_000 / TICK;
 
 /// What a check demands beside that its work is done.
@@ -200,8 +200,8 @@ impl Lab {
         }
     }
 
-    /// Does a check on a line with impairments, if its name is asked for; prints what came of it, and
-    /// notes it. `judge` looks at what there was.
+    /// Does a check on a line with impairments, if its name is asked for; prints what came of it,
+    /// and notes it. `judge` looks at what there was.
     ///
     /// # Errors
     /// The bridge has ended, or the record cannot be written.
