@@ -30,7 +30,7 @@ impl Default for Master {
 impl Master {
     /// Starts a write.
     pub fn write(&mut self, addr: u16, data: u32) {
-        assert!(self.state == State::Idle, "an access is going on");
+        assert!(self.state == State::Idle, "an access is in progress");
         (self.addr, self.data) = (addr, data);
         self.result = None;
         self.state = State::Write { address: false, data: false };
@@ -38,7 +38,7 @@ impl Master {
 
     /// Starts a read.
     pub fn read(&mut self, addr: u16) {
-        assert!(self.state == State::Idle, "an access is going on");
+        assert!(self.state == State::Idle, "an access is in progress");
         self.addr = addr;
         self.result = None;
         self.state = State::Read;

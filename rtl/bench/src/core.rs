@@ -147,7 +147,7 @@ impl Endpoint for Core {
 
     fn run_idle(&mut self) {
         let rests = self.station.run_quiet(self.quiet + self.drain, MOST);
-        assert!(rests, "the core does not come to rest within {MOST} clocks");
+        assert!(rests, "the core is not idle after {MOST} clocks");
         if self.station.user_tx.waiting() == 0 {
             self.drain = 0;
         }

@@ -72,7 +72,7 @@ impl MacSource {
 
     /// Queues a frame.
     pub fn push(&mut self, mut frame: RxFrame) {
-        assert!(!frame.bytes.is_empty(), "a frame for the core has no bytes");
+        assert!(!frame.bytes.is_empty(), "a frame for the core must not be empty");
         if !frame.runt && frame.bytes.len() < MIN_FRAME {
             frame.bytes.resize(MIN_FRAME, 0);
         }
@@ -213,7 +213,10 @@ impl MacSink {
         }
         let beat = (out.mac_tx_data, out.mac_tx_keep, out.mac_tx_last, out.mac_tx_err);
         if let Some(held) = self.held {
-            assert!(held == beat, "clock {clock}: a beat to the MAC changed before it was taken");
+            assert!(
+                held == beat,
+                "clock {clock}: a beat to the MAC changed before the MAC accepted it"
+            );
         }
         self.first.get_or_insert(clock);
         if !pins.mac_tx_ready {

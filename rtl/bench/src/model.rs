@@ -174,7 +174,7 @@ impl Model {
         let mut out = PinsOut::default();
         // SAFETY: handle and function belong to the same library, where bools are 0 or 1 as well.
         let failures = unsafe { (self.step)(self.handle, pins, &mut out) };
-        assert!(failures == 0, "an assertion of the core has failed: {}", self.failure());
+        assert!(failures == 0, "an assertion of the core failed: {}", self.failure());
         out
     }
 

@@ -116,6 +116,6 @@ impl Station {
 
     fn settled(&mut self, sid: u16) {
         let busy = (0..POLLS).all(|_| self.read(reg::SESSION_STATUS) != 0);
-        assert!(!busy, "session {sid}: an operation is not taken after {POLLS} polls");
+        assert!(!busy, "session {sid}: the core has not accepted an operation after {POLLS} polls");
     }
 }

@@ -246,7 +246,7 @@ impl Station {
                 });
             }
         }
-        panic!("register {addr:#05x}: no answer in {ACCESS_CLOCKS} clocks")
+        panic!("register {addr:#05x}: no answer within {ACCESS_CLOCKS} clocks")
     }
 
     /// Waits for an event of a kind for at most `most` clocks. Earlier events are dropped.

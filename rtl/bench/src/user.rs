@@ -97,7 +97,7 @@ impl UserSource {
 
     /// Queues a message.
     pub fn push(&mut self, message: Message) {
-        assert!(!message.data.is_empty(), "a message for the core has no bytes");
+        assert!(!message.data.is_empty(), "a message for the core must not be empty");
         self.queue.push_back(message);
     }
 
@@ -233,12 +233,15 @@ impl UserSink {
 
     pub(crate) fn take(&mut self, pins: &PinsIn, out: &PinsOut, clock: u64) {
         if !out.user_rx_valid {
-            assert!(self.held.is_none(), "clock {clock}: a beat to the user was taken back");
+            assert!(self.held.is_none(), "clock {clock}: the core withdrew a beat to the user");
             return;
         }
         let beat = (out.user_rx_keep, out.user_rx_last, out.user_rx_data);
         if let Some(held) = self.held {
-            assert!(held == beat, "clock {clock}: a beat to the user changed before it was taken");
+            assert!(
+                held == beat,
+                "clock {clock}: a beat to the user changed before the user accepted it"
+            );
         }
         if self.first.is_none() {
             self.first = Some(clock);
@@ -246,7 +249,7 @@ impl UserSink {
         }
         assert!(
             self.sid == out.user_rx_sid,
-            "clock {clock}: a segment of session {} goes on as {}",
+            "clock {clock}: a segment of session {} continues as one of session {}",
             self.sid,
             out.user_rx_sid
         );

@@ -1,4 +1,4 @@
-//! The fuzzer against the reference endpoint, and against endpoints that are wrong.
+//! Runs the fuzzer against the reference endpoint, and against endpoints with faults.
 
 use spfe_tcp_bench::drill::endpoint::{
     Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View,
@@ -10,7 +10,7 @@ use spfe_tcp_bench::reference::lockstep::Lockstep;
 const SEED: u64 = 0x5eed_0002;
 
 #[test]
-fn the_reference_holds() {
+fn the_reference_passes() {
     for rx_checksum in [true, false] {
         let build = Build { rx_checksum, ..Build::default() };
         let r = run(&mut Reference::new(build), 30_000, SEED, |_| None);
@@ -21,7 +21,7 @@ fn the_reference_holds() {
 }
 
 #[test]
-fn two_references_agree() {
+fn two_reference_endpoints_agree() {
     let mut ep = Reference::new(Build::default());
     let mut both = Lockstep::new(&mut ep);
     let r = run(&mut both, 20_000, SEED, |b| b.difference().map(String::from));
@@ -29,7 +29,7 @@ fn two_references_agree() {
     assert!(both.agreed > 5000);
 }
 
-/// The reference with a fault.
+/// The reference endpoint with a fault.
 struct Faulty {
     inner: Reference,
     fault: Fault,
@@ -38,13 +38,13 @@ struct Faulty {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Bad FCS is not seen.
+    /// Ignores a wrong FCS.
     Fcs,
-    /// After many frames nothing is taken any more.
+    /// Accepts nothing after many frames.
     Hang,
-    /// A byte of what is delivered is wrong.
+    /// Delivers a wrong byte.
     Byte,
-    /// Some frames are not sent.
+    /// Does not send some frames.
     Silent,
 }
 
@@ -104,7 +104,7 @@ impl Endpoint for Faulty {
 }
 
 #[test]
-fn faults_are_found() {
+fn the_fuzzer_finds_every_fault() {
     for (fault, lockstep) in
         [(Fault::Hang, false), (Fault::Byte, false), (Fault::Fcs, true), (Fault::Silent, true)]
     {

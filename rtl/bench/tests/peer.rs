@@ -1,4 +1,4 @@
-//! The reference endpoint against the stack of smoltcp.
+//! Tests the reference endpoint against the stack of smoltcp.
 
 use spfe_tcp_bench::drill::endpoint::Build;
 use spfe_tcp_bench::peer::cases::{Case, Row, all, run};
@@ -23,7 +23,7 @@ fn check(build: &Build, cases: &[Case]) -> Vec<Row> {
 }
 
 #[test]
-fn all_cases() {
+fn the_reference_passes_all_cases() {
     let rows = check(&Build::default(), &all(1));
     assert!(rows.iter().all(|r| r.result == "passed"));
     for r in rows.iter().filter(|r| r.case.contains("drop, 10 %")) {
@@ -32,13 +32,13 @@ fn all_cases() {
 }
 
 #[test]
-fn other_builds() {
+fn other_builds_of_the_reference_pass() {
     let base = Build::default();
     check(&Build { rx_checksum: false, instant_ack: true, ..base.clone() }, &all(1));
     check(&Build { rx_reordering: true, tx_congestion_control: true, ..base }, &all(1));
 }
 
-/// A line that loses everything: the oracle must see it.
+/// Shows that the cases can fail: this line loses every frame.
 #[test]
 fn a_dead_line_fails() {
     let mut case = all(1).remove(0);

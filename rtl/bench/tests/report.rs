@@ -1,4 +1,4 @@
-//! The report of made-up records that obey all formulas; and that it is refused when they do not.
+//! Tests the report with made-up records: complete records are rendered, wrong ones are refused.
 
 use spfe_tcp_bench::bench::generics::{FIXED, Generics};
 use spfe_tcp_bench::bench::modes::{
@@ -127,7 +127,7 @@ fn records() -> Records {
 }
 
 #[test]
-fn whole_records_make_a_report() {
+fn complete_records_make_a_report() {
     let (page, drawings) = render(&records()).expect("whole");
     for number in 1..=14 {
         assert!(page.contains(&format!("Published table {number}")), "table {number}");

@@ -1,4 +1,4 @@
-//! All scripts against the reference endpoint, in every build that they ask for.
+//! Runs all scripts against the reference endpoint, in every build that they need.
 
 use spfe_tcp_bench::drill::endpoint::Build;
 use spfe_tcp_bench::drill::suite::{load, run_all};

@@ -142,7 +142,7 @@ fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)
     });
     let span = |index: usize| station.mac_rx.spans.get(index).copied();
     let (Some(first), Some(last)) = (span(0), span(PACKETS as usize - 1)) else {
-        return Err("frames were not given to the core".to_owned());
+        return Err("the core did not accept all frames".to_owned());
     };
     let got = station.user_rx.segments.drain(..).map(|segment| (segment.sid, segment.data));
     let whole = got.collect::<Vec<_>>() == expected;
@@ -180,7 +180,10 @@ fn send(bed: &mut Bed, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u6
         }
     }
     if got != expected {
-        return Err(format!("{} of {PACKETS} messages of {n} bytes left as given", got.len()));
+        return Err(format!(
+            "only {} of {PACKETS} messages of {n} bytes left the core unchanged",
+            got.len()
+        ));
     }
     bed.station.user_tx.spans.clear();
     bed.partner.settle(&mut bed.station, 1000)?;
@@ -213,7 +216,7 @@ fn run(
             break (last - first + 1, least(pattern, gap, frame));
         }
         if limit == Limit::Every || slower + SLOWER_MBPS >= LIMIT_MBPS as u32 {
-            return Err(format!("{}: segments of {n} bytes are lost at every rate", way.id));
+            return Err(format!("{}: the core loses segments of {n} bytes at every rate", way.id));
         }
         slower += SLOWER_MBPS;
         // The lost segment leaves a gap in the stream, so open new sessions.

@@ -83,11 +83,11 @@ impl Bed {
             .user_rx
             .segments
             .pop_front()
-            .ok_or_else(|| format!("session {sid}: {n} bytes are not delivered"))?;
+            .ok_or_else(|| format!("session {sid}: the core does not deliver {n} bytes"))?;
         if segment.sid != sid || segment.data != payload || segment.err {
-            return Err(format!("session {sid}: {n} bytes come as {segment:?}"));
+            return Err(format!("session {sid}: {n} bytes arrive as {segment:?}"));
         }
-        let span = station.mac_rx.spans.pop().ok_or("no frame was given")?;
+        let span = station.mac_rx.spans.pop().ok_or("no frame was sent to the core")?;
         self.partner.settle(station, PAUSE)?;
         Ok(segment.first - span.first)
     }
@@ -109,7 +109,7 @@ impl Bed {
         if sent.sid != sid || sent.segment.payload != data {
             return Err(format!("session {sid}: {n} bytes leave as {}", sent.segment.text()));
         }
-        let span = station.user_tx.spans.pop().ok_or("no message was taken")?;
+        let span = station.user_tx.spans.pop().ok_or("the core accepted no message")?;
         self.partner.acknowledge(station, sid);
         self.partner.settle(station, PAUSE)?;
         Ok(sent.frame.first - span.offered)

@@ -52,8 +52,8 @@ impl Other {
             Other::Nothing => "nothing else is sent",
             Other::Acknowledgements => "other sessions receive at line rate and are acknowledged",
             Other::Arp => "requests for the core's address at line rate",
-            Other::Echo => "echo requests of 1472 bytes, one behind the other",
-            Other::Retransmissions => "segments of 1460 bytes of other sessions are sent again",
+            Other::Echo => "consecutive echo requests of 1472 bytes",
+            Other::Retransmissions => "segments of 1460 bytes of other sessions are retransmitted",
         }
     }
 
@@ -138,15 +138,18 @@ fn scenario(other: &Other) -> Result<Scenario, String> {
             others += before;
             if let Some(sent) = mine.iter().find(|sent| sent.sid == MINE) {
                 if sent.segment.payload != data {
-                    return Err(format!("not what was given: {}", sent.segment.text()));
+                    return Err(format!(
+                        "the message left the core changed: {}",
+                        sent.segment.text()
+                    ));
                 }
                 others -= 1;
                 first = Some(sent.frame.first);
                 break;
             }
         }
-        let first = first.ok_or("a message does not leave")?;
-        let span = bed.station.user_tx.spans.pop().ok_or("a message was not taken")?;
+        let first = first.ok_or("a message does not leave the core")?;
+        let span = bed.station.user_tx.spans.pop().ok_or("the core did not accept a message")?;
         *histogram.entry(first - span.offered).or_insert(0) += 1;
         for sid in [MINE, 1 + (turn % u64::from(bed.partner.count() - 1)) as u16] {
             bed.partner.acknowledge(&mut bed.station, sid);

@@ -54,22 +54,22 @@ const READ: [(&str, u32, u32); 32] = [
 
 /// Published generics that are not parameters of this core, with the reason.
 pub const FIXED: [(&str, &str); 16] = [
-    ("DEBUG_MODE_EN", "counters and probes are always there"),
+    ("DEBUG_MODE_EN", "counters and probes are always built in"),
     ("EMI2USER_DATA_WIDTH", "always 64"),
     ("MM_ADDR_WIDTH", "always 12"),
     ("PEER_IPV4_ADDRESS_COUNT", "each session keeps its peer's addresses"),
     ("RX_REORDERING_MEM_DATA_WIDTH", "as wide as the user side"),
-    ("RX_REORDERING_MEM_MASK_WIDTH", "one bit a byte"),
+    ("RX_REORDERING_MEM_MASK_WIDTH", "one bit per byte"),
     ("RX_REORDERING_MEM_INTERNAL_RAM_TYPE", "inferred"),
-    ("RX_REORDERING_MEM_INTERNAL_LATENCY", "of the memory wrapper"),
+    ("RX_REORDERING_MEM_INTERNAL_LATENCY", "belongs to the memory wrapper"),
     ("TX_RETRANSMIT_MEM_DATA_WIDTH", "always 128"),
     ("TX_RETRANSMIT_MEM_MASK_WIDTH", "always 16"),
-    ("TX_RETRANSMIT_MEM_EXTERNAL_EN", "always a port; spfe_tcp_system puts a memory beside it"),
+    ("TX_RETRANSMIT_MEM_EXTERNAL_EN", "always a port; spfe_tcp_system adds a memory"),
     ("TX_RETRANSMIT_MEM_EXTERNAL_FULL_DUPLEX_EN", "both ports are independent"),
     ("TX_RETRANSMIT_MEM_EXTERNAL_LATENCY", "any: answers carry a valid; 2 in these runs"),
     ("TX_RETRANSMIT_MEM_INTERNAL_RAM_TYPE", "inferred"),
-    ("TX_RETRANSMIT_MEM_INTERNAL_LATENCY", "of the memory wrapper"),
-    ("TX_RETRANSMIT_MEM_INTERNAL_DUAL_CLOCK_EN", "of the memory wrapper"),
+    ("TX_RETRANSMIT_MEM_INTERNAL_LATENCY", "belongs to the memory wrapper"),
+    ("TX_RETRANSMIT_MEM_INTERNAL_DUAL_CLOCK_EN", "belongs to the memory wrapper"),
 ];
 
 /// `generics.json`: values by build and name.

@@ -33,7 +33,7 @@ pub fn run<J: Sync, R: Send>(
         }
     });
     let done = |result: Mutex<Option<Result<R, String>>>| {
-        result.into_inner().ok().flatten().unwrap_or_else(|| Err("a job was not done".to_owned()))
+        result.into_inner().ok().flatten().unwrap_or_else(|| Err("a job did not run".to_owned()))
     };
     results.into_iter().map(done).collect()
 }

@@ -97,14 +97,16 @@ impl Partner {
             answer.ok_or_else(|| format!("session {sid}: the core does not answer a SYN"))??;
         let session = &mut self.sessions[usize::from(sid)];
         if segment.flags != SYN | ACK || segment.ack != session.snd {
-            return Err(format!("session {sid}: {} is no SYN-ACK", segment.text()));
+            return Err(format!("session {sid}: {} is not a SYN-ACK", segment.text()));
         }
         session.rcv = segment.seq + 1;
         let ack = self.segment(sid, ACK, Vec::new());
         self.give(station, &ack);
         match station.wait_event(Kind::Opened, OPEN_CLOCKS) {
             Some(event) if event.sid == sid => Ok(()),
-            other => Err(format!("session {sid}: is not told to be open, but {other:?}")),
+            other => {
+                Err(format!("session {sid}: expected an event that it is open, got {other:?}"))
+            }
         }
     }
 
@@ -222,7 +224,7 @@ impl Partner {
         let mut sent = Vec::new();
         while let Some(frame) = station.mac_tx.frames.pop_front() {
             if frame.spoilt {
-                return Err("the core has broken a frame off".to_owned());
+                return Err("the core aborted a frame".to_owned());
             }
             let segment = match wire::parse(&frame.bytes)? {
                 Packet::Tcp(segment) => segment,
@@ -233,10 +235,13 @@ impl Partner {
             };
             let sid = segment.sport.wrapping_sub(CORE_PORT);
             let Some(session) = self.sessions.get_mut(usize::from(sid)) else {
-                return Err(format!("of no session: {}", segment.text()));
+                return Err(format!("a segment of no session: {}", segment.text()));
             };
             if segment.dport != PEER_PORT + sid || segment.dst_mac != self.mac {
-                return Err(format!("not to the peer of session {sid}: {}", segment.text()));
+                return Err(format!(
+                    "a segment not for the peer of session {sid}: {}",
+                    segment.text()
+                ));
             }
             if segment.payload.is_empty() {
                 continue;
@@ -244,7 +249,7 @@ impl Partner {
             let ahead = segment.seq.wrapping_sub(session.rcv) as i32;
             if ahead > 0 {
                 return Err(format!(
-                    "session {sid}: {ahead} bytes are left out: {}",
+                    "session {sid}: {ahead} bytes are missing before {}",
                     segment.text()
                 ));
             }
@@ -264,7 +269,7 @@ impl Partner {
         station.run(clocks);
         station.run_until(OPEN_CLOCKS, |station| station.is_idle());
         match self.take(station)?.first() {
-            Some(sent) => Err(format!("not expected: {}", sent.segment.text())),
+            Some(sent) => Err(format!("unexpected segment: {}", sent.segment.text())),
             None => Ok(()),
         }
     }

@@ -132,8 +132,8 @@ pub struct Rate {
     pub build: String,
     /// Clock rate in kHz.
     pub khz: u32,
-    /// `limiter`: 10 Gbit/s of frames at the MAC interface, as published. `line`: including preamble,
-    /// FCS and gap. `every`: no limit.
+    /// `limiter`: 10 Gbit/s of frames at the MAC interface, as published. `line`: including
+    /// preamble, FCS and gap. `every`: no limit.
     pub limit: String,
     /// Whether each packet uses the next session instead of all using one.
     pub round_robin: bool,

@@ -127,7 +127,7 @@ fn main() -> ExitCode {
             for line in &wrong {
                 eprintln!("tcp-bench: {line}");
             }
-            eprintln!("tcp-bench: {} results are not as they must be", wrong.len());
+            eprintln!("tcp-bench: {} results are wrong", wrong.len());
             ExitCode::FAILURE
         }
         Err(error) => {

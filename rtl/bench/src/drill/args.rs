@@ -1,14 +1,14 @@
-//! Words of a script line: values, keys and the errors they give.
+//! Splits a script line into words, parses their values and reports errors.
 
 use super::wire::FLAG_NAMES;
 use std::net::Ipv4Addr;
 
-/// An error in a script, with the line.
+/// An error in a line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
-    /// Line, from 1.
+    /// Number of the line, counted from 1.
     pub line: usize,
-    /// What is wrong and what is allowed.
+    /// Description of the error and of what is allowed.
     pub text: String,
 }
 
@@ -23,40 +23,40 @@ impl std::error::Error for ScriptError {}
 /// A position in sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seq {
-    /// After the initial sequence number; may be before it.
+    /// Relative to the initial sequence number, may be negative.
     Rel(i64),
-    /// As on the wire.
+    /// Absolute, as in the segment.
     Abs(u32),
 }
 
-/// An inclusive range of what is expected.
+/// An inclusive range of expected values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Least value.
+    /// Minimum.
     pub lo: u64,
-    /// Greatest value.
+    /// Maximum.
     pub hi: u64,
 }
 
 impl Span {
-    /// Whether a value lies in it.
+    /// Whether the range contains a value.
     #[must_use]
     pub fn has(self, v: u64) -> bool {
         self.lo <= v && v <= self.hi
     }
 }
 
-/// A line: its plain words and its `key=value` words. Each is taken once; what is left is an error.
+/// The plain words and `key=value` words of a line. Each word must be taken exactly once.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Line, from 1.
+    /// Number of the line, counted from 1.
     pub no: usize,
     words: std::collections::VecDeque<String>,
     keys: Vec<(String, String)>,
 }
 
 impl Line {
-    /// Splits a line; none if there is nothing but a comment.
+    /// Splits a line. Returns `None` if it is empty or only a comment.
     #[must_use]
     pub fn new(no: usize, text: &str) -> Option<Self> {
         let text = text.split('#').next().unwrap_or("");
@@ -72,35 +72,35 @@ impl Line {
         (!line.words.is_empty() || !line.keys.is_empty()).then_some(line)
     }
 
-    /// An error at this line.
+    /// Makes an error for this line.
     #[must_use]
     pub fn error(&self, text: impl Into<String>) -> ScriptError {
         ScriptError { line: self.no, text: text.into() }
     }
 
-    /// The next plain word, if there is one.
+    /// Takes the next plain word, if there is one.
     pub fn word(&mut self) -> Option<String> {
         self.words.pop_front()
     }
 
-    /// The next plain word.
+    /// Takes the next plain word. `what` names it in the error.
     pub fn need(&mut self, what: &str) -> Result<String, ScriptError> {
         self.words.pop_front().ok_or_else(|| self.error(format!("{what} is missing")))
     }
 
-    /// The next plain word, a number.
+    /// Takes the next plain word as a number.
     pub fn number(&mut self, what: &str, max: u64) -> Result<u64, ScriptError> {
         let word = self.need(what)?;
         self.check(what, &word, max)
     }
 
-    /// The value of a key.
+    /// Takes the value of a key.
     pub fn key(&mut self, name: &str) -> Option<String> {
         let at = self.keys.iter().position(|(k, _)| k == name)?;
         Some(self.keys.remove(at).1)
     }
 
-    /// The value of a key, a number of at most `max`.
+    /// Takes the value of a key as a number of at most `max`.
     pub fn num(&mut self, name: &str, max: u64) -> Result<Option<u64>, ScriptError> {
         self.key(name).map(|v| self.check(name, &v, max)).transpose()
     }
@@ -113,7 +113,7 @@ impl Line {
         }
     }
 
-    /// The value of a key, a number or a range `a..b`.
+    /// Takes the value of a key as a number or a range `a..b`.
     pub fn span(&mut self, name: &str) -> Result<Option<Span>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let ends = match text.split_once("..") {
@@ -126,7 +126,7 @@ impl Line {
         }
     }
 
-    /// The value of a key, a position in sequence space: `5`, `-1` or `@0x10`.
+    /// Takes the value of a key as a position in sequence space: `5`, `-1` or `@0x10`.
     pub fn seq(&mut self, name: &str) -> Result<Option<Seq>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = match (text.strip_prefix('@'), text.strip_prefix('-')) {
@@ -140,21 +140,21 @@ impl Line {
         parsed.map(Some).ok_or_else(|| self.error(format!("{name} is `{text}`; {hint}")))
     }
 
-    /// The value of a key, an IPv4 address.
+    /// Takes the value of a key as an IPv4 address.
     pub fn ip(&mut self, name: &str) -> Result<Option<Ipv4Addr>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = text.parse().map(Some);
         parsed.map_err(|_| self.error(format!("{name} is `{text}`; an IPv4 address is needed")))
     }
 
-    /// The value of a key, a MAC address.
+    /// Takes the value of a key as a MAC address.
     pub fn mac(&mut self, name: &str) -> Result<Option<[u8; 6]>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = mac(&text);
         parsed.map(Some).ok_or_else(|| self.error(format!("{name} is `{text}`; six bytes a:b:..")))
     }
 
-    /// The value of a key, bytes in hexadecimal.
+    /// Takes the value of a key as bytes in hexadecimal.
     pub fn hex(&mut self, name: &str) -> Result<Option<Vec<u8>>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = hex(&text);
@@ -163,7 +163,7 @@ impl Line {
             .ok_or_else(|| self.error(format!("{name} is `{text}`; pairs of hex digits")))
     }
 
-    /// A key with one of a few words as its value: the index of the word.
+    /// Takes the value of a key that is one of `words`. Returns the index of the word.
     pub fn choice(&mut self, name: &str, words: &[&str]) -> Result<Option<usize>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let at = words.iter().position(|w| *w == text);
@@ -171,7 +171,7 @@ impl Line {
             .ok_or_else(|| self.error(format!("{name} is `{text}`; one of {}", words.join(", "))))
     }
 
-    /// Control bits: all plain words that are left.
+    /// Takes all remaining plain words as control bits.
     pub fn flags(&mut self) -> Result<u8, ScriptError> {
         let mut all = 0;
         while let Some(word) = self.word() {
@@ -184,7 +184,7 @@ impl Line {
         Ok(all)
     }
 
-    /// Nothing may be left.
+    /// Checks that all words were taken.
     pub fn end(self) -> Result<(), ScriptError> {
         match (self.words.front(), self.keys.first()) {
             (Some(word), _) => Err(self.error(format!("`{word}` is not understood here"))),
@@ -194,7 +194,7 @@ impl Line {
     }
 }
 
-/// A decimal or 0x number.
+/// Parses a decimal or hexadecimal (0x) number.
 #[must_use]
 pub fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
@@ -210,7 +210,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(text.get(2 * i..2 * i + 2)?, 16).ok()).collect()
 }
 
-/// A MAC address.
+/// Parses a MAC address.
 #[must_use]
 pub fn mac(text: &str) -> Option<[u8; 6]> {
     let bytes: Option<Vec<u8>> = text.split(':').map(|b| u8::from_str_radix(b, 16).ok()).collect();
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_and_keys() {
+    fn a_line_is_split_into_words_and_keys() {
         let mut l = Line::new(3, "> SYN ACK seq=-1 len=0x10 # text").expect("a line");
         assert_eq!(l.word().as_deref(), Some(">"));
         assert_eq!(l.seq("seq"), Ok(Some(Seq::Rel(-1))));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn spans() {
+    fn ranges_are_parsed() {
         let mut l = Line::new(1, "w=1..5 v=5..1").expect("a line");
         assert_eq!(l.span("w"), Ok(Some(Span { lo: 1, hi: 5 })));
         assert!(l.span("v").is_err());

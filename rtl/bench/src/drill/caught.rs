@@ -1,8 +1,10 @@
-//! A panic of the core's model (an assertion of the core, a broken rule at a pin) as an error.
+//! Turns a panic of the core's model into an error. The model panics if an assertion of the core
+//! fails or the core violates the protocol of an interface.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What `act` returns, or what it panicked with. What `act` works on has to be restarted then.
+/// Calls `act` and returns its result. After a panic, the endpoint that `act` uses must be
+/// restarted.
 ///
 /// # Errors
 /// The text of the panic.
@@ -21,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_and_panics() {
+    fn values_and_panics_are_returned() {
         assert_eq!(caught(|| 3), Ok(3));
         assert_eq!(caught(|| panic!("it {}", 7)), Err::<(), _>("it 7".into()));
         assert_eq!(caught(|| panic!("plain")), Err::<(), _>("plain".into()));

@@ -1,55 +1,56 @@
-//! What scripts, the peer and the fuzzer need of a TCP endpoint: frames and bytes in virtual time.
+//! The interface of a TCP endpoint for scripts, the peer and the fuzzer: frames and bytes in
+//! virtual time.
 //!
-//! The core (through its pins) and the reference model both are endpoints.
+//! The core (through its pins) and the reference model are endpoints.
 
 use std::net::Ipv4Addr;
 
 /// A frame without preamble and FCS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// From the destination address on.
+    /// Bytes from the destination address on.
     pub bytes: Vec<u8>,
-    /// The MAC had to spoil it: no receiver sees it.
+    /// Whether the MAC sends it with an invalid FCS, so that no receiver accepts it.
     pub poisoned: bool,
 }
 
-/// What the user knows when a message begins.
+/// Information that the user gives at the start of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing: the core stores the message first.
+    /// None: the core stores the message before it sends it.
     #[default]
     Nothing,
     /// The length.
     Length,
-    /// The length and the ones-complement sum.
+    /// The length and the one's complement sum.
     LengthAndSum,
 }
 
-/// Payload of one segment, given to the user.
+/// Payload of a segment, delivered to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Session.
+    /// Session of the segment.
     pub session: u16,
     /// Payload.
     pub bytes: Vec<u8>,
-    /// The user has to forget it (cut-through).
+    /// Whether the user must discard it (cut-through).
     pub err: bool,
-    /// Out of sequence: distance from the byte expected next.
+    /// Distance from the next byte in sequence, if the segment is out of sequence.
     pub ahead: Option<u32>,
 }
 
 /// An event of the core (`event_e` of `spfe_tcp_pkg.sv`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Number of the kind, [`kind`].
+    /// Number of the kind, see [`kind`].
     pub kind: u8,
     /// Session.
     pub session: u16,
-    /// 40 bits; the meaning depends on the kind.
+    /// Data of 40 bits. Its meaning depends on the kind.
     pub data: u64,
 }
 
-/// Kinds of events that scripts know by name.
+/// Names of the kinds of events in scripts.
 pub const EVENT_NAMES: [(&str, u8); 11] = [
     ("opened", 1),
     ("closed", 2),
@@ -64,10 +65,10 @@ pub const EVENT_NAMES: [(&str, u8); 11] = [
     ("status", 11),
 ];
 
-/// Reasons in the data of a `closed` event, by number.
+/// Names of the reasons in the data of a `closed` event, by number.
 pub const CLOSE_NAMES: [&str; 6] = ["done", "reset", "timeout", "abort", "refused", "no-route"];
 
-/// States by the number of `state_e`.
+/// Names of states, by the number of `state_e`.
 pub const STATE_NAMES: [&str; 12] = [
     "closed",
     "listen",
@@ -83,14 +84,14 @@ pub const STATE_NAMES: [&str; 12] = [
     "resolve",
 ];
 
-/// A command of software to a session.
+/// A command to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Passive open.
     Listen {
-        /// Our port.
+        /// Local port.
         port: u16,
-        /// The one peer that is allowed; none: any.
+        /// The only peer that is accepted, or `None` for any peer.
         from: Option<Ipv4Addr>,
     },
     /// Active open.
@@ -99,19 +100,19 @@ pub enum Op {
         ip: Ipv4Addr,
         /// Port of the peer.
         port: u16,
-        /// Our port.
+        /// Local port.
         local_port: u16,
     },
-    /// FIN after all data.
+    /// Send FIN after all data.
     Close,
-    /// RST.
+    /// Send RST.
     Abort,
 }
 
-/// What software sees of a session.
+/// State of a session in the registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Number in [`STATE_NAMES`].
+    /// State, an index of [`STATE_NAMES`].
     pub state: u8,
     /// SND.UNA.
     pub snd_una: u32,
@@ -123,11 +124,11 @@ pub struct View {
     pub snd_wnd: u32,
     /// Retransmission time-out in ticks.
     pub rto: u16,
-    /// Bytes free in the ring.
+    /// Free bytes in the ring.
     pub credit: u32,
 }
 
-/// Settings in registers (`tcp_cfg_t`), with one virtual interface. Times in ticks.
+/// Settings in registers (`tcp_cfg_t`) with one virtual interface. Times are in ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of tcp_cfg_t, described there")]
 pub struct Settings {
@@ -135,7 +136,7 @@ pub struct Settings {
     pub ip: Ipv4Addr,
     pub mask: Ipv4Addr,
     pub gateway: Ipv4Addr,
-    /// Tag of all frames (priority, DEI, VLAN identifier).
+    /// VLAN tag of all frames (priority, DEI, identifier), if there is one.
     pub vlan: Option<u16>,
     pub rst_silent: bool,
     pub ring_refuse: bool,
@@ -185,7 +186,7 @@ impl Default for Settings {
     }
 }
 
-/// Generics that scripts and the model depend on.
+/// Generics on which scripts and the model depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the parameters of spfe_tcp.sv")]
 pub struct Build {
@@ -235,21 +236,21 @@ impl Default for Build {
 }
 
 impl Build {
-    /// Bytes of ring for each session.
+    /// Size of the ring of a session in bytes.
     #[must_use]
     pub fn ring_bytes(&self) -> u32 {
         let slots = u32::from(self.session_count).next_power_of_two();
         (16u32 << self.tx_mem_addr_bits) / slots
     }
 
-    /// Bytes that reordering keeps of a session.
+    /// Number of bytes that reordering can hold for a session.
     #[must_use]
     pub fn kept_bytes(&self) -> u32 {
         let slots = u32::from(self.session_count).next_power_of_two();
         (16u32 << self.rx_mem_addr_bits) / slots
     }
 
-    /// A generic as a number, by its name in scripts.
+    /// Finds a generic by its name in scripts.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<u64> {
         let value = match name {
@@ -274,36 +275,36 @@ impl Build {
     }
 }
 
-/// A TCP endpoint at the level of frames and bytes, in virtual time.
+/// A TCP endpoint that exchanges frames and bytes in virtual time.
 pub trait Endpoint {
-    /// Its generics.
+    /// The generics of the endpoint.
     fn build(&self) -> &Build;
-    /// Back to the state after reset, with these settings, enabled. Earlier output is dropped.
+    /// Resets the endpoint, applies the settings and enables it. Drops earlier output.
     fn restart(&mut self, settings: &Settings);
-    /// A frame from the MAC (without FCS), whole before anything else happens.
+    /// Gives a frame (without FCS) to the endpoint as a whole.
     fn inject(&mut self, frame: &[u8], bad_fcs: bool);
-    /// `n` pulses of the tick, with all that follows from each of them.
+    /// Gives `n` ticks, and runs the endpoint until it is idle after each.
     fn advance_ticks(&mut self, n: u64);
-    /// Until nothing moves.
+    /// Runs the endpoint until it is idle.
     fn run_idle(&mut self);
-    /// Frames to the MAC since the last call.
+    /// Takes the frames that it has sent since the last call.
     fn frames(&mut self) -> Vec<Frame>;
-    /// A message of the user. Without room it waits in the endpoint's user stream, or is refused
-    /// with an event, as the settings say.
+    /// Sends a message of the user. Without room in the ring, the message waits in the user stream
+    /// or is refused with an event, depending on the settings.
     fn send(&mut self, session: u16, bytes: &[u8], mode: Mode);
-    /// Messages given to `send` that the endpoint has not taken yet.
+    /// Number of messages given to `send` that the endpoint has not accepted yet.
     fn backlog(&self) -> usize;
-    /// Payload given to the user since the last call.
+    /// Takes the payload delivered since the last call.
     fn delivered(&mut self) -> Vec<Delivery>;
-    /// Whether the user takes payload (store-and-forward only).
+    /// Sets whether the user accepts payload (store-and-forward only).
     fn user_ready(&mut self, ready: bool);
-    /// Events since the last call.
+    /// Takes the events since the last call.
     fn events(&mut self) -> Vec<Event>;
-    /// A command of software.
+    /// Gives a command to a session.
     fn op(&mut self, session: u16, op: Op);
-    /// What software sees.
+    /// Reads the state of a session.
     fn view(&mut self, session: u16) -> View;
-    /// Counters with their names, if it has some.
+    /// Reads all counters with their names. An endpoint may have none.
     fn counters(&mut self) -> Vec<(&'static str, u32)> {
         Vec::new()
     }

@@ -1,6 +1,6 @@
-//! Scripts of segments: one or more for each point of conformance.
+//! Scripts of segments: at least one for each point of conformance.
 //!
-//! [`script`] reads them, [`run`] plays the peer and the user against an [`endpoint::Endpoint`].
+//! [`script`] parses them. [`run`] acts as peer and user of an [`endpoint::Endpoint`].
 
 pub mod args;
 pub mod caught;

@@ -6,25 +6,25 @@ use super::script::{Expect, Flow, Inject, Script, Step};
 use super::wire::{ACK, Arp, Echo, PSH, SYN, Segment, build, build_arp, build_echo};
 use super::world::{Stream, World, pattern};
 
-/// How a script ended.
+/// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All steps held.
+    /// All steps succeeded.
     Passed,
-    /// The build lacks what the script needs.
+    /// The build does not have a generic that the script needs.
     Skipped(String),
-    /// A step did not hold.
+    /// A step failed.
     Failed {
         /// Line of the step.
         line: usize,
-        /// What was expected and what came.
+        /// Expected and actual result.
         text: String,
         /// The last packets.
         trace: Vec<String>,
     },
 }
 
-/// Runs a script from reset on.
+/// Resets the endpoint and runs a script.
 pub fn run(script: &Script, ep: &mut dyn Endpoint) -> Outcome {
     for need in &script.needs {
         let has = ep.build().get(&need.name).unwrap_or(0);
@@ -50,7 +50,7 @@ pub fn run(script: &Script, ep: &mut dyn Endpoint) -> Outcome {
 }
 
 fn want<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
-    if got == want { Ok(()) } else { Err(format!("{what} is {got:?}; {want:?} is expected")) }
+    if got == want { Ok(()) } else { Err(format!("{what} is {got:?}, expected {want:?}")) }
 }
 
 impl World<'_> {
@@ -104,7 +104,7 @@ impl World<'_> {
                 self.inject(&frame, e.bad_fcs)?;
             }
             Step::ExpectEcho(e) => {
-                let got = self.echoes.pop_front().ok_or("no echo reply came")?;
+                let got = self.echoes.pop_front().ok_or("no echo reply")?;
                 want("reply", &got.reply, &true)?;
                 want("identifier", &got.ident, &e.ident)?;
                 want("sequence number", &got.seq, &e.seq)?;
@@ -157,7 +157,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// After the last step nothing may be left that was not expected.
+    /// Checks after the last step that there is no unexpected output.
     fn rest(&mut self) -> Result<(), String> {
         self.quiet()?;
         self.deliveries.retain(|d| !d.err);
@@ -180,21 +180,21 @@ impl World<'_> {
         self.settle()
     }
 
-    /// Nothing came from the endpoint.
+    /// Checks that the endpoint has sent nothing.
     fn quiet(&self) -> Result<(), String> {
         if let Some(seg) = self.tracks.iter().find_map(|t| t.queue.front()) {
-            return Err(format!("a segment came that was not expected: {}", seg.text()));
+            return Err(format!("unexpected segment: {}", seg.text()));
         }
         if let Some(arp) = self.arps.front() {
-            return Err(format!("an ARP packet came that was not expected: {arp:?}"));
+            return Err(format!("unexpected ARP packet: {arp:?}"));
         }
         if let Some(echo) = self.echoes.front() {
-            return Err(format!("an echo came that was not expected: seq {}", echo.seq));
+            return Err(format!("unexpected echo: seq {}", echo.seq));
         }
         Ok(())
     }
 
-    /// Lets time pass until something is there, not before `after` and not after `within` ticks.
+    /// Waits for something that must come after `after` and within `within` ticks.
     fn wait<T>(
         &mut self,
         after: u64,
@@ -208,7 +208,9 @@ impl World<'_> {
             }
             if let Some(found) = take(self) {
                 if tick < after {
-                    return Err(format!("{what} came after {tick} ticks; not before {after}"));
+                    return Err(format!(
+                        "{what} came after {tick} ticks, expected not before {after}"
+                    ));
                 }
                 return Ok(found);
             }
@@ -225,7 +227,7 @@ impl World<'_> {
             }
             !mine
         });
-        want("length of what the user got", &(got.len() as u64), &len)?;
+        want("length of the delivered data", &(got.len() as u64), &len)?;
         let stream = self.streams.entry(session).or_default();
         let at = stream.read;
         stream.read = at.wrapping_add(got.len() as u32);
@@ -233,15 +235,16 @@ impl World<'_> {
         let wrong =
             (0u32..).zip(&got).find(|(i, b)| **b != pattern(salt, true, at.wrapping_add(*i)));
         match wrong {
-            Some((i, _)) if !any => Err(format!("byte {i} of what the user got is wrong")),
+            Some((i, _)) if !any => Err(format!("byte {i} of the delivered data is wrong")),
             _ => Ok(()),
         }
     }
 
     fn ahead(&mut self, session: u16, ahead: u32, len: u16) -> Result<(), String> {
         let at = self.deliveries.iter().position(|d| d.session == session && d.ahead.is_some());
-        let got =
-            at.and_then(|i| self.deliveries.remove(i)).ok_or("nothing came out of sequence")?;
+        let got = at
+            .and_then(|i| self.deliveries.remove(i))
+            .ok_or("no payload was delivered out of sequence")?;
         want("distance", &got.ahead, &Some(ahead))?;
         let stream = self.streams.entry(session).or_default();
         let bytes = fill(stream.salt, true, stream.read.wrapping_add(ahead), len);
@@ -315,13 +318,13 @@ impl World<'_> {
         let seg = self.wait(e.after, e.within, "that segment", |w| w.track().queue.pop_front())?;
         let check = |name: &str, span: Option<super::args::Span>, got: Option<u64>| match span {
             Some(span) if !got.is_some_and(|g| span.has(g)) => {
-                Err(format!("{name} is {got:?}; {}..{} is expected", span.lo, span.hi))
+                Err(format!("{name} is {got:?}, expected {}..{}", span.lo, span.hi))
             }
             _ => Ok(()),
         };
         let body = || -> Result<(), String> {
             if !fits(&seg) {
-                return Err("other control bits are expected".into());
+                return Err("expected other control bits".into());
             }
             if let Some(seq) = e.seq {
                 want("seq", &seg.seq, &self.theirs(seq))?;

@@ -1,29 +1,29 @@
-//! Scripts: their steps, and the parser. The language is described in `scripts/README.md`.
+//! The steps and the parser of scripts. `scripts/README.md` describes the language.
 
 use super::args::{Line, ScriptError, Seq, Span, number};
 use super::endpoint::{CLOSE_NAMES, EVENT_NAMES, Mode, STATE_NAMES, Settings};
 use super::wire::Lies;
 use std::net::Ipv4Addr;
 
-/// Most lines of a file.
+/// Maximum number of lines of a file.
 pub const MAX_LINES: usize = 2000;
-/// Most steps after `repeat` is unrolled.
+/// Maximum number of steps after unrolling `repeat`.
 pub const MAX_STEPS: usize = 20_000;
-/// Most ticks of one step.
+/// Maximum number of ticks of a step.
 pub const MAX_TICKS: u64 = 10_000_000;
 
-/// A generic the script needs.
+/// A generic that the script needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Its name, as in [`super::endpoint::Build::get`].
+    /// Name as in [`super::endpoint::Build::get`].
     pub name: String,
-    /// Its least value.
+    /// Minimum value.
     pub least: u64,
-    /// Its greatest value.
+    /// Maximum value.
     pub most: u64,
 }
 
-/// A four-tuple and the peer behind it.
+/// A connection: its four-tuple and its peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "described in scripts/README.md")]
 pub struct Flow {
@@ -71,7 +71,7 @@ pub struct Inject {
     pub lies: Lies,
 }
 
-/// A segment that must come.
+/// A segment that the endpoint must send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "described in scripts/README.md")]
 pub struct Expect {
@@ -89,7 +89,7 @@ pub struct Expect {
     pub after: u64,
 }
 
-/// An ARP packet, either way.
+/// An ARP packet to or from the endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of RFC 826")]
 pub struct ArpLine {
@@ -103,7 +103,7 @@ pub struct ArpLine {
     pub after: u64,
 }
 
-/// An ICMP echo message, either way.
+/// An ICMP echo message to or from the endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of RFC 792")]
 pub struct EchoLine {
@@ -115,7 +115,7 @@ pub struct EchoLine {
     pub lies: Lies,
 }
 
-/// A step.
+/// A step of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "described in scripts/README.md")]
 pub enum Step {
@@ -176,7 +176,7 @@ pub enum Step {
     },
     Remember(String),
     Differ(String, String),
-    /// The endpoint's sequence numbers wrap within so many bytes.
+    /// Makes the endpoint's sequence numbers wrap after this many bytes.
     Wraps(u32),
 }
 
@@ -189,14 +189,14 @@ pub struct Script {
     pub title: String,
     pub needs: Vec<Need>,
     pub settings: Settings,
-    /// Each with its line.
+    /// Steps with their lines.
     pub steps: Vec<(usize, Step)>,
 }
 
-/// Understands a script.
+/// Parses a script.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// Returns the first invalid line.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
     let mut script = Script::default();
     let mut block: Option<(usize, u64, usize)> = None;
@@ -252,7 +252,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
         [("point", &script.point), ("clause", &script.clause), ("title", &script.title)]
     {
         if value.is_empty() {
-            return Err(ScriptError { line: 1, text: format!("the script has no `{name}`") });
+            return Err(ScriptError { line: 1, text: format!("the script has no line `{name}`") });
         }
     }
     if script.steps.is_empty() {
@@ -275,19 +275,19 @@ fn need(text: &str) -> Option<Need> {
     Some(Need { name, least, most })
 }
 
-/// The number of a state by its name.
+/// Finds the number of a state by its name.
 #[must_use]
 pub fn state(name: &str) -> Option<u8> {
     STATE_NAMES.iter().position(|n| *n == name).map(|i| i as u8)
 }
 
-/// The number of an event by its name.
+/// Finds the number of a kind of event by its name.
 #[must_use]
 pub fn event(name: &str) -> Option<u8> {
     EVENT_NAMES.iter().find(|(n, _)| *n == name).map(|(_, k)| *k)
 }
 
-/// The number of a reason by its name.
+/// Finds the number of a close reason by its name.
 #[must_use]
 pub fn close_reason(name: &str) -> Option<u8> {
     CLOSE_NAMES.iter().position(|n| *n == name).map(|i| i as u8)
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script() {
+    fn a_script_is_parsed() {
         let s =
             parse(&format!("{HEAD}need mtu>=1500\nset rto_init 300\nopen 0 passive\nadvance 5\n"))
                 .expect("valid");

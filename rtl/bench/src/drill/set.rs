@@ -1,9 +1,9 @@
-//! `set NAME VALUE`: settings of the endpoint.
+//! Parses `set NAME VALUE`, a setting of the endpoint.
 
 use super::args::{Line, ScriptError, mac, number};
 use super::endpoint::Settings;
 
-/// Applies one line to the settings.
+/// Applies a line to the settings.
 pub(super) fn apply(s: &mut Settings, mut line: Line) -> Result<(), ScriptError> {
     let name = line.need("a name")?;
     let text = line.need("a value")?;

@@ -1,4 +1,4 @@
-//! A directory of scripts, and the record of a run of all of them.
+//! Runs a directory of scripts and records the results.
 
 use super::endpoint::Endpoint;
 use super::run::{Outcome, run};
@@ -6,48 +6,48 @@ use super::script::{Script, parse};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Most scripts in a directory.
+/// Maximum number of scripts in a directory.
 const MAX_SCRIPTS: usize = 1000;
 
-/// One script of a run.
+/// Result of a script.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Row {
     /// Point of conformance, C1 to C30.
     pub point: String,
-    /// Name of the file without its end.
+    /// Name of the file without extension.
     pub script: String,
-    /// What the script shows.
+    /// Title of the script.
     pub title: String,
-    /// Clauses it follows.
+    /// Clauses that the script tests.
     pub clause: String,
     /// `passed`, `skipped` or `failed`.
     pub result: String,
-    /// Why it was skipped, or line and reason of the failure.
+    /// Reason of the skip, or line and reason of the failure.
     pub detail: String,
 }
 
 /// A run of all scripts (`conformance.json`).
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Record {
-    /// What was tested.
+    /// Name of the tested endpoint.
     pub endpoint: String,
-    /// State of the core, [`crate::builds::Build::state`]; empty for the reference.
+    /// State of the core ([`crate::builds::Build::state`]), empty for the reference.
     #[serde(default)]
     pub core: String,
-    /// Numbers of scripts with each result.
+    /// Number of passed scripts.
     pub passed: usize,
-    /// See `passed`.
+    /// Number of skipped scripts.
     pub skipped: usize,
-    /// See `passed`.
+    /// Number of failed scripts.
     pub failed: usize,
-    /// The scripts.
+    /// Results of the scripts.
     pub rows: Vec<Row>,
 }
 
-/// Reads all scripts (`*.drill`) of a directory, in the order of their names.
+/// Reads all scripts (`*.drill`) of a directory in the order of their names.
 ///
 /// # Errors
-/// The file that cannot be read or understood.
+/// Returns the first file that cannot be read or parsed.
 pub fn load(dir: &Path) -> Result<Vec<(String, Script)>, String> {
     let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut paths: Vec<_> = entries
@@ -69,8 +69,8 @@ pub fn load(dir: &Path) -> Result<Vec<(String, Script)>, String> {
     Ok(scripts)
 }
 
-/// Runs scripts; `only` selects those whose name contains it. With `verbose` the packets of failed
-/// scripts are printed.
+/// Runs the scripts whose name contains `only`. With `verbose` it prints the packets of failed
+/// scripts.
 pub fn run_all(
     scripts: &[(String, Script)],
     only: &str,

@@ -1,4 +1,4 @@
-//! Lines of a script that become steps.
+//! Parses the lines of a script into steps.
 
 use super::args::{Line, ScriptError};
 use super::endpoint::Mode;
@@ -9,14 +9,14 @@ use super::wire::Lies;
 
 type Steps = Vec<(usize, Step)>;
 
-/// Most payload of an injected segment.
+/// Maximum payload of an injected segment.
 const MAX_LEN: u64 = 9000;
 
 fn session(line: &mut Line) -> Result<u16, ScriptError> {
     Ok(line.number("session", 255)? as u16)
 }
 
-/// One line with its verb.
+/// Parses a line with its verb.
 pub(super) fn parse(steps: &mut Steps, verb: &str, mut line: Line) -> Result<(), ScriptError> {
     let no = line.no;
     let step = match verb {
@@ -127,7 +127,7 @@ fn flow(line: &mut Line) -> Result<Step, ScriptError> {
     }))
 }
 
-/// `open SID passive|active`: the handshake, as steps.
+/// Expands `open SID passive|active` into the steps of a handshake.
 fn open(no: usize, line: &mut Line) -> Result<Steps, ScriptError> {
     let session = session(line)?;
     let how = line.need("passive or active")?;

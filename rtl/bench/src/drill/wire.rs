@@ -1,4 +1,4 @@
-//! Frames to segments and back, by the packet code of smoltcp.
+//! Converts frames to segments and back, with the packet code of smoltcp.
 
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
@@ -7,24 +7,24 @@ use smoltcp::wire::{
 };
 use std::net::Ipv4Addr;
 
-/// FIN.
+/// Control bit FIN.
 pub const FIN: u8 = 1;
-/// SYN.
+/// Control bit SYN.
 pub const SYN: u8 = 2;
-/// RST.
+/// Control bit RST.
 pub const RST: u8 = 4;
-/// PSH.
+/// Control bit PSH.
 pub const PSH: u8 = 8;
-/// ACK.
+/// Control bit ACK.
 pub const ACK: u8 = 16;
-/// URG.
+/// Control bit URG.
 pub const URG: u8 = 32;
 
 /// Names of the control bits.
 pub const FLAG_NAMES: [(&str, u8); 6] =
     [("SYN", SYN), ("FIN", FIN), ("RST", RST), ("PSH", PSH), ("ACK", ACK), ("URG", URG)];
 
-/// Smallest frame without FCS.
+/// Minimum length of a frame without FCS.
 pub const MIN_FRAME: usize = 60;
 
 /// A TCP segment with its addresses.
@@ -45,13 +45,13 @@ pub struct Segment {
     pub flags: u8,
     pub window: u16,
     pub urgent: u16,
-    /// Bytes of options; padded with zeros to a multiple of four.
+    /// Options, padded with zeros to a multiple of four bytes.
     pub options: Vec<u8>,
     pub payload: Vec<u8>,
 }
 
 impl Segment {
-    /// Octets of sequence space (RFC 9293, 3.4).
+    /// Length in sequence space (RFC 9293, 3.4).
     #[must_use]
     pub fn seq_len(&self) -> u32 {
         self.payload.len() as u32
@@ -71,7 +71,7 @@ impl Segment {
         option(&self.options, 3, 3).map(|v| v[0])
     }
 
-    /// In words, for messages.
+    /// Describes the segment for messages.
     #[must_use]
     pub fn text(&self) -> String {
         let flags: Vec<&str> =
@@ -93,8 +93,8 @@ impl Segment {
     }
 }
 
-/// Finds an option of a kind with a length, the last of several; stops at the first that is
-/// malformed (RFC 9293, 3.1).
+/// Finds the last option with a kind and a length. Stops at the first malformed option (RFC 9293,
+/// 3.1).
 #[must_use]
 pub fn option(options: &[u8], kind: u8, len: usize) -> Option<&[u8]> {
     let mut found = None;
@@ -116,33 +116,33 @@ pub fn option(options: &[u8], kind: u8, len: usize) -> Option<&[u8]> {
     found
 }
 
-/// How a frame differs from what its segment says.
+/// Deviations of a frame from its segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lies {
     /// Total length of the IP header.
     pub ip_len: Option<u16>,
     /// Data offset in 32-bit words.
     pub doff: Option<u8>,
-    /// The IP header checksum is wrong.
+    /// Whether the IP header checksum is wrong.
     pub bad_ip_sum: bool,
-    /// The TCP checksum is wrong.
+    /// Whether the TCP checksum is wrong.
     pub bad_sum: bool,
-    /// The last two bytes of payload are chosen so that the checksum is zero; `true`: it is then
-    /// written as 0xffff.
+    /// Chooses the last two bytes of payload so that the checksum is zero, written as 0xffff if
+    /// `true`.
     pub zero_sum: Option<bool>,
-    /// More fragments.
+    /// Whether the flag MF (more fragments) is set.
     pub mf: bool,
     /// Fragment offset in octets.
     pub frag: u16,
     /// IP options, a multiple of four bytes.
     pub ip_options: Vec<u8>,
-    /// Version of IP.
+    /// IP version.
     pub version: Option<u8>,
-    /// The frame ends after this many bytes.
+    /// Cuts the frame after this many bytes.
     pub cut: Option<usize>,
-    /// Bytes behind the IP packet.
+    /// Number of bytes after the IP packet.
     pub trailer: usize,
-    /// The frame is not padded to 60 bytes.
+    /// Leaves out the padding to 60 bytes.
     pub no_pad: bool,
 }
 
@@ -239,7 +239,7 @@ fn tcp(buf: &mut [u8], s: &Segment, opts: usize, lies: &Lies) {
     p.options_mut()[..s.options.len()].copy_from_slice(&s.options);
     p.payload_mut().copy_from_slice(&s.payload);
     if let Some(doff) = lies.doff {
-        // A false offset may point outside: written by hand, after the parts are in place.
+        // A false data offset may point outside, so write it after everything else.
         buf[12] = doff << 4 | (buf[12] & 15);
     }
     let (src, dst) = (IpAddress::Ipv4(s.src), IpAddress::Ipv4(s.dst));
@@ -260,14 +260,14 @@ fn tcp(buf: &mut [u8], s: &Segment, opts: usize, lies: &Lies) {
     }
 }
 
-/// A frame, understood.
+/// A parsed frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Packet {
-    /// TCP in IPv4.
+    /// A TCP segment in IPv4.
     Tcp(Segment),
-    /// ARP.
+    /// An ARP packet.
     Arp(Arp),
-    /// ICMP echo or its reply.
+    /// An ICMP echo request or reply.
     Echo(Echo),
 }
 
@@ -321,7 +321,7 @@ pub fn build_arp(a: &Arp) -> Vec<u8> {
     out
 }
 
-/// Builds the frame of an echo message; `lies` act as on a segment, `bad_sum` on ICMP.
+/// Builds the frame of an echo message. `lies` apply as for a segment, and `bad_sum` to ICMP.
 #[must_use]
 pub fn build_echo(e: &Echo, lies: &Lies) -> Vec<u8> {
     let len = 28 + e.data.len();
@@ -359,10 +359,10 @@ pub fn build_echo(e: &Echo, lies: &Lies) -> Vec<u8> {
     out
 }
 
-/// Understands a frame and checks all of it: lengths, checksums, padding.
+/// Parses a frame and checks all lengths, checksums and padding.
 ///
 /// # Errors
-/// What is wrong with the frame.
+/// Describes what is wrong with the frame.
 pub fn parse(frame: &[u8]) -> Result<Packet, String> {
     let short = |e: smoltcp::wire::Error| format!("frame of {} bytes: {e}", frame.len());
     let eth = EthernetFrame::new_checked(frame).map_err(short)?;

@@ -1,4 +1,4 @@
-//! What a running script knows: flows, sequence numbers, queues of what the endpoint sent.
+//! State of a running script: connections, sequence numbers, queued output of the endpoint.
 
 use super::args::Seq;
 use super::endpoint::{Delivery, Endpoint, Event, Settings};
@@ -6,31 +6,31 @@ use super::script::Flow;
 use super::wire::{Arp, Echo, Packet, SYN, Segment, parse};
 use std::collections::{HashMap, VecDeque};
 
-/// Most lines of the trace of a run.
+/// Maximum number of lines of a trace.
 const MAX_TRACE: usize = 400;
 
-/// Byte `at` of the stream of a flow in a direction: data that tells where it belongs.
+/// Byte `at` of a stream. It depends on the connection (`salt`), the direction and the position.
 #[must_use]
 pub fn pattern(salt: u32, to_endpoint: bool, at: u32) -> u8 {
     let x = at.wrapping_mul(0x9e37_79b1) ^ salt.wrapping_mul(0x85eb_ca6b);
     (x >> 24) as u8 ^ (x >> 11) as u8 ^ if to_endpoint { 0x5a } else { 0 }
 }
 
-/// A flow and how far it is.
+/// A connection and its progress.
 #[derive(Debug)]
 pub(super) struct Track {
     pub flow: Flow,
-    /// Initial sequence number of the endpoint, once seen.
+    /// Initial sequence number of the endpoint, once known.
     pub iss: u32,
-    /// Next sequence number of the peer, relative.
+    /// Next relative sequence number of the peer.
     pub next: u32,
-    /// End of what the endpoint sent, absolute.
+    /// Absolute sequence number after the endpoint's last byte.
     pub top: Option<u32>,
     pub queue: VecDeque<Segment>,
     pub salt: u32,
 }
 
-/// Positions in the streams of a session.
+/// Positions in both streams of a session.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     pub salt: u32,
@@ -75,7 +75,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Adds a flow, or replaces the one of its name, and selects it.
+    /// Adds a connection, or replaces that of the same name, and selects it.
     pub fn add_flow(&mut self, flow: Flow) {
         let at = self.tracks.iter().position(|t| t.flow.name == flow.name);
         let salt = u32::from(flow.port) << 8 ^ flow.iss;
@@ -104,12 +104,12 @@ impl<'a> World<'a> {
         self.trace.push_back(format!("{:>8} {text}", self.now));
     }
 
-    /// A number of the endpoint's sequence space.
+    /// Absolute sequence number of the endpoint.
     pub fn theirs(&self, seq: Seq) -> u32 {
         absolute(seq, self.tracks[self.current].iss)
     }
 
-    /// A number of the peer's sequence space.
+    /// Absolute sequence number of the peer.
     pub fn ours(&self, seq: Seq) -> u32 {
         absolute(seq, self.tracks[self.current].flow.iss)
     }
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
         self.settle()
     }
 
-    /// Takes what the endpoint has put out, and answers its ARP requests.
+    /// Takes the output of the endpoint and answers its ARP requests.
     pub fn settle(&mut self) -> Result<(), String> {
         for _ in 0..64 {
             self.ep.run_idle();
@@ -140,13 +140,13 @@ impl<'a> World<'a> {
                 return Ok(());
             }
         }
-        Err("the endpoint does not come to rest".into())
+        Err("the endpoint does not become idle".into())
     }
 
     fn frame(&mut self, bytes: &[u8]) -> Result<(), String> {
         let packet = parse(bytes)?;
         if bytes.len() < super::wire::MIN_FRAME {
-            return Err(format!("frame of {} bytes; at least 60", bytes.len()));
+            return Err(format!("frame of {} bytes, must have at least 60", bytes.len()));
         }
         match packet {
             Packet::Tcp(seg) => self.segment(seg),

@@ -1,8 +1,7 @@
-//! Frames that are almost right against an endpoint, by the seed.
+//! Fuzzes an endpoint with frames that are almost valid.
 //!
-//! Three oracles: the endpoint goes on serving a session it is probed with, it delivers nothing but
-//! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the
-//! model.
+//! Three oracles: the endpoint must still serve a probe session, it must deliver only the right
+//! bytes in order, and (with [`crate::reference::lockstep`]) it must agree with the model.
 
 mod mutate;
 pub mod runs;
@@ -17,11 +16,11 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use target::Target;
 
-/// Frames between two probes.
+/// Number of frames between two probes.
 pub const PROBE_EVERY: u64 = 1000;
 
-/// Settings of a run, by its seed: short times, so that all timers fire often; windows with and
-/// without scaling, small and large.
+/// Settings of a run, chosen by its seed: short times, so that all timers expire often, and windows
+/// of any size with and without scaling.
 #[must_use]
 pub fn settings(seed: u64) -> Settings {
     let mut r = Random::new(seed ^ 0x5e77);
@@ -47,7 +46,8 @@ pub fn settings(seed: u64) -> Settings {
     }
 }
 
-/// Injects `frames` frames. `difference` is asked after each for what a model beside it saw.
+/// Injects `frames` frames. After each frame it calls `difference`, which returns a difference from
+/// the model, if there is one.
 pub fn run<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
@@ -107,7 +107,7 @@ fn fuzz<E: Endpoint + ?Sized>(
     Ok(())
 }
 
-/// What the endpoint has put out: counted, and payload checked.
+/// Counts the output of the endpoint and checks its payload.
 fn collect<E: Endpoint + ?Sized>(
     ep: &mut E,
     targets: &mut [Target],
@@ -122,7 +122,7 @@ fn collect<E: Endpoint + ?Sized>(
         record.opened += u64::from(e.kind == 1);
         record.closed += u64::from(e.kind == 2);
     }
-    // With reordering several pieces come one after the other.
+    // With reordering the endpoint may deliver several pieces at once.
     let mut whole = BTreeMap::<u16, Vec<u8>>::new();
     for d in ep.delivered().iter().filter(|d| !d.err && d.ahead.is_none()) {
         whole.entry(d.session).or_default().extend(&d.bytes);
@@ -151,7 +151,7 @@ fn arp(r: &mut Random) -> Vec<u8> {
         tpa: any(r),
     });
     if r.chance(500) {
-        // One of the fixed fields; the addresses stay, so that no other peer is learnt.
+        // Change a fixed field. Keep the addresses, so that the endpoint learns no other peer.
         let at = 14 + r.below(8) as usize;
         frame[at] = r.bits() as u8;
     }
@@ -187,7 +187,7 @@ fn echo<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
     ep.inject(&build_echo(&e, &lies), r.chance(50));
 }
 
-/// Anything at all, for our address.
+/// Sends random bytes to the endpoint's address.
 fn noise<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
     let len = r.below(200) as usize;
     let mut frame: Vec<u8> = (0..len).map(|_| r.bits() as u8).collect();
@@ -198,7 +198,7 @@ fn noise<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
     }
     ep.inject(&frame, false);
     if r.chance(20) {
-        // A session that does not exist.
+        // Session 200 does not exist.
         ep.op(200, Op::Close);
     }
 }

@@ -1,7 +1,7 @@
-//! Segments that are almost right: from a valid one by a few changes.
+//! Makes segments that are almost valid, by a few changes to a valid one.
 //!
-//! The payload of a segment whose checksums and FCS are good is always the pattern of its sequence
-//! numbers, so whatever is delivered can be checked by its position alone.
+//! If checksums and FCS of a segment are valid, its payload is always the pattern of its sequence
+//! numbers. Delivered bytes can therefore be checked by their position alone.
 
 use crate::drill::wire::{ACK, FIN, Lies, PSH, RST, SYN, Segment, URG};
 use crate::random::Random;
@@ -11,30 +11,30 @@ use crate::random::Random;
 pub struct Shot {
     /// The segment.
     pub segment: Segment,
-    /// How its frame differs.
+    /// Deviations of the frame from the segment.
     pub lies: Lies,
-    /// Wrong FCS.
+    /// Whether the FCS is wrong.
     pub bad_fcs: bool,
-    /// Length of the payload; filled in when SEQ is final.
+    /// Length of the payload, which is filled in when the sequence number is final.
     pub len: usize,
 }
 
-/// What a mutation may know of the connection.
+/// State of the connection for choosing mutations.
 #[derive(Clone, Copy, Debug)]
 pub struct Edges {
     /// RCV.NXT of the endpoint.
     pub rcv_nxt: u32,
-    /// Its receive window.
+    /// Receive window of the endpoint.
     pub rcv_wnd: u32,
-    /// Its SND.UNA.
+    /// SND.UNA of the endpoint.
     pub una: u32,
-    /// Its SND.NXT.
+    /// SND.NXT of the endpoint.
     pub nxt: u32,
-    /// Checksums are verified: a wrong one may be sent.
+    /// Whether the endpoint verifies checksums, so that wrong ones may be sent.
     pub checksum: bool,
 }
 
-/// Changes one thing.
+/// Makes one random change.
 pub fn mutate(shot: &mut Shot, e: &Edges, r: &mut Random) {
     let s = &mut shot.segment;
     match r.below(16) {
@@ -60,7 +60,7 @@ pub fn mutate(shot: &mut Shot, e: &Edges, r: &mut Random) {
     }
 }
 
-/// A number at an edge of a window, or anywhere.
+/// A sequence number at an edge of a window, or a random one.
 fn near(base: u32, size: u32, r: &mut Random) -> u32 {
     let at = match r.below(6) {
         0 => base,
@@ -92,7 +92,7 @@ fn options(r: &mut Random) -> Vec<u8> {
     all
 }
 
-/// A length that contradicts another one.
+/// Sets a length that contradicts another one.
 fn length_lie(shot: &mut Shot, r: &mut Random) {
     let whole = 40 + shot.segment.options.len() + shot.len;
     match r.below(4) {
@@ -100,7 +100,8 @@ fn length_lie(shot: &mut Shot, r: &mut Random) {
         1 => shot.lies.ip_len = Some((whole + 1 + r.below(3000) as usize).min(65535) as u16),
         2 => shot.lies.cut = Some(r.below(whole as u64 + 14) as usize),
         _ => {
-            // An offset within the segment would show other bytes as payload: only false ones.
+            // An offset within the segment would turn other bytes into payload, so use invalid
+            // offsets.
             shot.lies.doff = Some(r.below(5) as u8);
         }
     }

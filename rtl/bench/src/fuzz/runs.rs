@@ -1,26 +1,26 @@
-//! `fuzz.json`: what the fuzzer has done, run by run, and its sums for each build.
+//! `fuzz.json`: the runs of the fuzzer, and their sums for each build.
 
 use serde::{Deserialize, Serialize};
 
-/// Most runs that are kept; older ones go.
+/// Maximum number of runs in the record. Older runs are removed.
 pub const MOST_RUNS: usize = 256;
 
-/// A run.
+/// A run of the fuzzer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the record, named after what they count")]
 pub struct Record {
-    /// Build, or `reference`.
+    /// Name of the build, or `reference`.
     pub endpoint: String,
-    /// State of the core, [`crate::builds::Build::state`]; empty for the reference.
+    /// State of the core ([`crate::builds::Build::state`]), empty for the reference.
     pub core: String,
-    /// The model was beside it.
+    /// Whether the run compared the endpoint with the model.
     pub lockstep: bool,
     pub seed: u64,
     pub frames: u64,
     pub valid_frames: u64,
     pub probes: u64,
     pub answers: u64,
-    /// Frames, deliveries and events that were as those of the model.
+    /// Number of frames, deliveries and events that agreed with the model.
     pub agreed: u64,
     pub delivered_bytes: u64,
     pub opened: u64,
@@ -30,7 +30,7 @@ pub struct Record {
     pub detail: String,
 }
 
-/// All runs of the newest core of a build.
+/// Sum of all runs of the latest core of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "sums of the fields of the runs")]
 pub struct Sum {
@@ -38,18 +38,18 @@ pub struct Sum {
     pub core: String,
     pub runs: u64,
     pub frames: u64,
-    /// Those with the model beside it.
+    /// Number of frames that were compared with the model.
     pub lockstep_frames: u64,
     pub probes: u64,
     pub answers: u64,
     pub delivered_bytes: u64,
     pub opened: u64,
-    /// Runs that have failed, with their seeds.
+    /// Seeds of the failed runs.
     pub failed: Vec<u64>,
 }
 
-/// Adds a run. One of the same build, kind and seed goes, whatever it was, and so do those of older
-/// states of the core of this build.
+/// Adds a run. It replaces a run with the same build, kind and seed, and removes runs with older
+/// states of this build's core.
 pub fn add(runs: &mut Vec<Record>, new: Record) {
     runs.retain(|old| {
         let same = old.lockstep == new.lockstep && old.seed == new.seed;
@@ -60,7 +60,7 @@ pub fn add(runs: &mut Vec<Record>, new: Record) {
     runs.drain(..extra);
 }
 
-/// Sums for each build, by its name.
+/// Computes the sums for each build, in the order of names.
 #[must_use]
 pub fn sums(runs: &[Record]) -> Vec<Sum> {
     let mut all = std::collections::BTreeMap::<&str, Sum>::new();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_core_counts() {
+    fn only_runs_of_the_latest_core_count() {
         let mut runs = Vec::new();
         add(&mut runs, run("sf64", "a", 1, "failed"));
         add(&mut runs, run("ct64", "x", 1, "passed"));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_does_not_grow_for_ever() {
+    fn the_record_has_a_maximum_length() {
         let mut runs = Vec::new();
         for seed in 0..MOST_RUNS as u64 + 5 {
             add(&mut runs, run("sf64", "a", seed, "passed"));

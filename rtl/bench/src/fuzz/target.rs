@@ -1,4 +1,4 @@
-//! A connection under fire, and the one the endpoint is probed with.
+//! The fuzzed connections, and the probe connection.
 
 use super::mutate::{Edges, Shot, mutate};
 use crate::drill::endpoint::{Endpoint, Mode, Op, Settings};
@@ -11,22 +11,22 @@ const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// The pattern depends on the absolute sequence number.
+/// Salt of the payload pattern, which depends on the absolute sequence number.
 const SALT: u32 = 0xf00d;
 
-/// A session under fire.
+/// A fuzzed session.
 #[derive(Debug)]
 pub(super) struct Target {
     session: u16,
     port: u16,
     local: u16,
     sent: u32,
-    /// Software has closed it: a message would wait for ever, and stop all others.
+    /// Whether software has closed it. A message would wait for ever and block all others.
     closed: bool,
-    /// Settings of the endpoint.
+    /// Receive window in the endpoint's settings.
     rcv_wnd: u32,
     mss: u32,
-    /// What the peer announces for now.
+    /// Window that the peer currently announces.
     window: u16,
 }
 
@@ -69,7 +69,7 @@ impl Target {
         }
     }
 
-    /// One frame, or one act of the user; true if the frame was valid.
+    /// Sends one frame or performs one action of the user. Returns whether the frame was valid.
     pub fn shoot<E: Endpoint + ?Sized>(
         &mut self,
         ep: &mut E,
@@ -94,7 +94,7 @@ impl Target {
                 ep.op(self.session, if r.chance(800) { Op::Close } else { Op::Abort });
                 return Ok(false);
             }
-            // Only what has room is given, so that no session stops the others.
+            // Send only what fits into the ring, so that no session blocks the others.
             1..=40
                 if matches!(v.state, 4 | 7)
                     && !self.closed
@@ -124,7 +124,7 @@ impl Target {
             mutate(&mut shot, &edges, r);
         }
         if !edges.checksum && shot.lies.ip_len.is_some() {
-            // Cut-through would rightly show what stands behind the packet as payload.
+            // A cut-through endpoint may deliver bytes after the packet as payload.
             shot.lies.trailer = 0;
             shot.lies.no_pad = true;
         }
@@ -134,7 +134,7 @@ impl Target {
         Ok(changes == 0)
     }
 
-    /// The segment a proper peer would send in this state.
+    /// The segment that a correct peer would send in this state.
     fn valid(&mut self, state: u8, e: &Edges, r: &mut Random) -> Shot {
         let (flags, seq, ack) = match state {
             1 => (SYN, r.bits() as u32, 0),
@@ -149,7 +149,7 @@ impl Target {
                 let back = e.nxt.wrapping_sub(e.una);
                 let ack = match r.below(10) {
                     0 | 1 => e.una.wrapping_add(back / 2),
-                    // Duplicates, so that something has to be sent again.
+                    // Duplicates, so that the endpoint must retransmit.
                     2..=5 => e.una,
                     _ => e.nxt,
                 };
@@ -164,7 +164,7 @@ impl Target {
         let mut segment = segment(self.port, self.local, seq, ack, flags, Vec::new());
         segment.window = self.window;
         if data && r.chance(200) {
-            // Ahead: what is between comes later.
+            // A segment ahead of others, which come later.
             let after = [1, 100, 1460, 2920, 5000][r.below(5) as usize];
             segment.seq = seq.wrapping_add(after);
         }
@@ -175,8 +175,8 @@ impl Target {
         Shot { segment, lies: Lies::default(), bad_fcs: false, len }
     }
 
-    /// Payload was delivered, and RCV.NXT is now `nxt`: the bytes must be those before it. FIN may
-    /// stand between, and another segment may have come since.
+    /// Checks delivered payload: the bytes must be those before RCV.NXT (`nxt`). A FIN may be in
+    /// between, and another segment may have arrived since.
     pub fn delivered(&mut self, bytes: &[u8], nxt: u32) -> Result<(), String> {
         let start = nxt.wrapping_sub(bytes.len() as u32);
         let fits = |start: u32| bytes.iter().copied().eq(payload(start, bytes.len()));
@@ -184,14 +184,14 @@ impl Target {
             return Ok(());
         }
         Err(format!(
-            "session {}: {} bytes that are not those before {nxt}",
+            "session {}: {} delivered bytes differ from those before {nxt}",
             self.session,
             bytes.len()
         ))
     }
 }
 
-/// A connection with data both ways, from SYN to RST, in a session nothing else touches.
+/// Opens a connection in a separate session, exchanges data in both directions and resets it.
 pub(super) fn probe<E: Endpoint + ?Sized>(ep: &mut E, session: u16, n: u32) -> Result<(), String> {
     let (port, local) = (30_000 + (n % 30_000) as u16, 99);
     let iss = n.wrapping_mul(0x0101_0101);
@@ -209,7 +209,7 @@ pub(super) fn probe<E: Endpoint + ?Sized>(ep: &mut E, session: u16, n: u32) -> R
     seen.extend(shoot(ep, seq, theirs.wrapping_add(1), ACK, payload(seq, 100)));
     let ours: Vec<u8> = (0..77).map(|i| pattern(SALT, false, i)).collect();
     ep.send(session, &ours, Mode::Nothing);
-    // Another session may be sending: some ticks for the answer.
+    // Another session may be sending, so allow some ticks for the answer.
     for _ in 0..64 {
         seen.extend(answers(ep, port));
         if seen.iter().any(|s| s.payload == ours && s.ack == seq.wrapping_add(100)) {
@@ -221,7 +221,7 @@ pub(super) fn probe<E: Endpoint + ?Sized>(ep: &mut E, session: u16, n: u32) -> R
         }
         ep.advance_ticks(1);
     }
-    Err(format!("no data came back; {} segments", seen.len()))
+    Err(format!("no data returned; {} segments", seen.len()))
 }
 
 fn answers<E: Endpoint + ?Sized>(ep: &mut E, port: u16) -> Vec<Segment> {

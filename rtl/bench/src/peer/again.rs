@@ -1,33 +1,33 @@
-//! What passes on a line, seen from outside: how many segments are sent again.
+//! Counts frames and retransmitted segments on a line.
 
 use crate::drill::wire::{FIN, Packet, RST, SYN, Segment, parse};
 use std::collections::HashMap;
 
-/// What passed in a direction.
+/// Counters of a direction of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Segments with data, SYN or FIN that were sent before.
+    /// Number of retransmitted segments with data, SYN or FIN.
     pub again: u64,
 }
 
-/// Both directions.
+/// Counters of both directions of a line.
 #[derive(Debug, Default)]
 pub struct Again {
     /// From the endpoint.
     pub out: Flow,
     /// To the endpoint.
     pub inward: Flow,
-    /// End of what was sent, for each direction and pair of ports.
+    /// Highest sequence number sent, for each direction and pair of ports.
     tops: HashMap<(bool, u16, u16), u32>,
 }
 
 impl Again {
-    /// Counts a frame; whether it is one without payload or with SYN, FIN or RST.
+    /// Counts a frame. Returns whether it has no payload, or has SYN, FIN or RST.
     ///
     /// # Errors
-    /// It is not well formed.
+    /// The frame is malformed.
     pub fn count(&mut self, bytes: &[u8], out: bool) -> Result<bool, String> {
         let packet = parse(bytes);
         let flow = if out { &mut self.out } else { &mut self.inward };

@@ -1,36 +1,36 @@
-//! Endpoint and stack with the line between them, in virtual time.
+//! Connects the endpoint and the smoltcp stack by a line in virtual time.
 
 use super::again::Again;
 use super::channel::{Channel, Impair};
 use super::stack::Stack;
 use crate::drill::endpoint::{Endpoint, Settings};
 
-/// Address of the stack.
+/// IP address of the stack.
 pub const PEER_IP: [u8; 4] = [10, 0, 0, 2];
 /// MAC address of the stack.
 pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
-/// Address of the endpoint.
+/// IP address of the endpoint.
 pub const OUR_IP: [u8; 4] = [10, 0, 0, 1];
 
-/// Most exchanges within a tick.
+/// Maximum number of exchanges within a tick.
 const MAX_ROUNDS: usize = 64;
 
-/// The bed.
+/// The endpoint, the stack and the line.
 pub struct Bed<'a> {
     /// The endpoint under test.
     pub ep: &'a mut dyn Endpoint,
-    /// The other end.
+    /// The peer.
     pub stack: Stack,
-    /// Ticks so far.
+    /// Number of ticks so far.
     pub now: u64,
-    /// What passed.
+    /// Counters of the line.
     pub line: Again,
     to_ep: Channel,
     to_stack: Channel,
 }
 
 impl<'a> Bed<'a> {
-    /// A bed with the same impairments both ways.
+    /// Connects an endpoint with the same impairments in both directions.
     pub fn new(ep: &'a mut dyn Endpoint, settings: &Settings, impair: Impair, seed: u64) -> Self {
         ep.restart(settings);
         Self {
@@ -43,16 +43,16 @@ impl<'a> Bed<'a> {
         }
     }
 
-    /// Frames lost or changed, both ways.
+    /// Number of frames lost or changed in both directions.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.to_ep.hits + self.to_stack.hits
     }
 
-    /// Exchanges frames until none moves, then one tick.
+    /// Exchanges frames until there are none left, then ticks once.
     ///
     /// # Errors
-    /// A frame of the endpoint that is not well formed.
+    /// The endpoint sent a malformed frame.
     pub fn tick(&mut self) -> Result<(), String> {
         for _ in 0..MAX_ROUNDS {
             if !self.exchange()? {
@@ -64,7 +64,7 @@ impl<'a> Bed<'a> {
         Ok(())
     }
 
-    /// One exchange; whether anything moved.
+    /// Exchanges frames once. Returns whether there were any.
     fn exchange(&mut self) -> Result<bool, String> {
         let arrived = self.to_stack.pop(self.now);
         let mut moved = !arrived.is_empty();

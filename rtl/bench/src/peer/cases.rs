@@ -1,4 +1,4 @@
-//! The cases, how one is run, and their record.
+//! The test cases, their execution and their record.
 
 use super::bed::Bed;
 use super::channel::Impair;
@@ -8,39 +8,39 @@ use crate::drill::endpoint::{Endpoint, Settings};
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// A case.
+/// A test case.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name in the report.
     pub name: String,
-    /// Sessions at work at the same time.
+    /// Number of sessions in use at the same time.
     pub sessions: u16,
-    /// Connections in all.
+    /// Total number of connections.
     pub connections: u32,
-    /// What each does. With `mix` the roles and who closes first change from one to the next.
+    /// Job of each connection.
     pub job: Job,
-    /// See `job`.
+    /// Whether the roles, and the side that closes first, change from one connection to the next.
     pub mix: bool,
-    /// The line, both ways.
+    /// Impairments of the line in both directions.
     pub impair: Impair,
-    /// The user of the endpoint takes nothing in this many of 1000 ticks.
+    /// Number of ticks in 1000 in which the endpoint's user accepts nothing.
     pub stall: u32,
-    /// Generic the case needs to be 1.
+    /// Generic that must be 1 for this case.
     pub needs: Option<&'static str>,
-    /// Most ticks.
+    /// Maximum number of ticks.
     pub ticks: u64,
 }
 
-/// A case that was run. `peer.json` is a list of them, each there until the same one is run again.
+/// Result of a case. `peer.json` is a list with the latest result of each case.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default)]
 #[expect(missing_docs, reason = "fields of the record, named after what they count")]
 pub struct Row {
     /// Build of the core, or `reference`.
     pub endpoint: String,
-    /// Sources of the core ([`crate::builds::sources`]).
+    /// Hash of the core's sources ([`crate::builds::sources`]).
     pub core: String,
-    /// Factor for bytes and connections: 1 is the short form.
+    /// Factor for bytes and connections. 1 is the short form.
     pub scale: u32,
     pub case: String,
     pub seed: u64,
@@ -57,7 +57,7 @@ pub struct Row {
     pub detail: String,
 }
 
-/// Settings of all cases: a millisecond for a tick.
+/// Settings of all cases. A tick is a millisecond.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
@@ -103,7 +103,7 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
     let again = bed.line.out.again + bed.line.inward.again;
     let clean = case.impair.is_clean() && case.stall == 0;
     let result = result.and_then(|()| match clean && again != 0 {
-        true => Err(format!("{again} segments sent again without loss")),
+        true => Err(format!("{again} segments retransmitted although none was lost")),
         false => Ok(()),
     });
     if let Err(text) = result {
@@ -169,7 +169,7 @@ fn job(case: &Case, n: u32) -> Job {
     job
 }
 
-/// All cases; `scale` multiplies the bytes and connections of the long ones, 1 to 100.
+/// All cases. `scale` multiplies the bytes and connections of the long ones, 1 to 100.
 #[must_use]
 pub fn all(scale: u32) -> Vec<Case> {
     let scale = scale.clamp(1, 100);

@@ -1,47 +1,48 @@
-//! One direction of a line that loses, doubles, delays, cuts and spoils frames, by a seed.
+//! One direction of a line that loses, duplicates, delays, cuts and corrupts frames.
 
 use std::collections::VecDeque;
 
 use crate::random::Random;
 
-/// What a direction does to frames. Rates in permille of the frames.
+/// Impairments of a direction. Rates are in permille of the frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Impair {
-    /// Lost.
+    /// Rate of lost frames.
     pub drop: u32,
-    /// A burst of losses begins.
+    /// Rate of frames at which a burst of losses starts.
     pub burst: u32,
-    /// Frames of a burst.
+    /// Number of frames of a burst.
     pub burst_len: u32,
-    /// Each n-th frame with SYN, FIN or RST, and each n-th without payload, is lost; 0: none.
+    /// Every n-th frame with SYN, FIN or RST, and every n-th frame without payload, is lost. 0
+    /// means none.
     pub control_nth: u32,
-    /// Comes twice.
+    /// Rate of frames that arrive twice.
     pub duplicate: u32,
-    /// Comes `reorder_by` ticks later than those behind it.
+    /// Rate of frames that arrive `reorder_by` ticks late.
     pub reorder: u32,
-    /// See `reorder`.
+    /// Delay of these frames in ticks.
     pub reorder_by: u64,
-    /// Ticks every frame takes.
+    /// Delay of every frame in ticks.
     pub delay: u64,
-    /// Ends too early; half of them with a wrong FCS.
+    /// Rate of cut frames. Half of them have a wrong FCS.
     pub truncate: u32,
-    /// Has a wrong bit and a wrong FCS.
+    /// Rate of frames with a wrong bit and a wrong FCS.
     pub corrupt: u32,
-    /// Has a wrong bit behind the Ethernet header that the FCS does not show.
+    /// Rate of frames with a wrong bit after the Ethernet header, but a valid FCS.
     pub corrupt_unseen: u32,
-    /// Bytes that pass in a tick; 0: any.
+    /// Maximum number of bytes per tick. 0 means no limit.
     pub rate: u64,
 }
 
 impl Impair {
-    /// Nothing is lost or changed on the way.
+    /// Whether no frame is lost or changed.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         Self { delay: 0, rate: 0, ..*self } == Self::default()
     }
 }
 
-/// A frame on the way.
+/// A frame on the line.
 #[derive(Clone, Debug)]
 struct Flying {
     due: u64,
@@ -49,7 +50,7 @@ struct Flying {
     bad_fcs: bool,
 }
 
-/// A direction.
+/// One direction of a line.
 #[derive(Debug)]
 pub struct Channel {
     impair: Impair,
@@ -57,17 +58,17 @@ pub struct Channel {
     flying: VecDeque<Flying>,
     burst_left: u32,
     control: u32,
-    /// Bytes of time, at the rate, after which the line is free.
+    /// Time in bytes, at the rate, after which the line is free.
     busy: u64,
-    /// Frames that were lost or changed.
+    /// Number of frames that were lost or changed.
     pub hits: u64,
 }
 
-/// Most frames on the way; what is more is lost.
+/// Maximum number of frames on the line. More frames are lost.
 const MAX_FLYING: usize = 4096;
 
 impl Channel {
-    /// A direction with a seed.
+    /// Makes a direction. The seed decides the affected frames.
     #[must_use]
     pub fn new(impair: Impair, seed: u64) -> Self {
         let random = Random::new(seed);
@@ -75,7 +76,7 @@ impl Channel {
         Self { impair, random, flying, burst_left: 0, control: 0, busy: 0, hits: 0 }
     }
 
-    /// A frame enters at tick `now`; `control`: it has SYN, FIN or RST, or no payload.
+    /// Adds a frame at tick `now`. `control` frames have SYN, FIN or RST, or no payload.
     pub fn push(&mut self, now: u64, bytes: &[u8], control: bool) {
         let (i, r) = (self.impair, &mut self.random);
         if self.burst_left == 0 && r.chance(i.burst) {
@@ -127,7 +128,7 @@ impl Channel {
         self.flying.push_back(frame);
     }
 
-    /// Frames that arrive by tick `now`, in order, with the state of their FCS.
+    /// Takes the frames that arrive by tick `now`, each with whether its FCS is wrong.
     pub fn pop(&mut self, now: u64) -> Vec<(Vec<u8>, bool)> {
         let mut out = Vec::new();
         let mut keep = VecDeque::new();
@@ -142,7 +143,7 @@ impl Channel {
         out
     }
 
-    /// Nothing is on the way.
+    /// Whether no frame is on the line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.flying.is_empty()
@@ -174,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn clean_passes_all() {
+    fn a_clean_line_passes_all_frames() {
         let (n, c) = through(Impair::default(), 500);
         assert_eq!((n, c.hits), (500, 0));
         assert!(Impair { delay: 3, ..Impair::default() }.is_clean());
     }
 
     #[test]
-    fn rates_are_kept() {
+    fn frames_are_affected_at_the_given_rates() {
         let (n, c) = through(Impair { drop: 100, ..Impair::default() }, 10_000);
         assert!((8800..9200).contains(&n), "{n}");
         assert_eq!(n as u64 + c.hits, 10_000);
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn same_seed_same_frames() {
+    fn the_seed_decides_the_affected_frames() {
         let impair = Impair { corrupt_unseen: 300, truncate: 300, ..Impair::default() };
         let run = || {
             let mut c = Channel::new(impair, 3);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn rate() {
+    fn the_rate_limits_frames_per_tick() {
         let mut c = Channel::new(Impair { rate: 600, ..Impair::default() }, 1);
         (0..100).for_each(|_| c.push(5, &[0; 60], false));
         assert_eq!(
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_and_reorder() {
+    fn frames_are_delayed_and_reordered() {
         let impair = Impair { delay: 2, reorder: 500, reorder_by: 3, ..Impair::default() };
         let mut c = Channel::new(impair, 1);
         (0..50u8).for_each(|i| c.push(0, &[i; 60], false));

@@ -1,7 +1,8 @@
-//! The endpoint against the TCP stack of smoltcp, through a line with impairments, in virtual time.
+//! Tests the endpoint against the TCP stack of smoltcp, over a line with impairments in virtual
+//! time.
 //!
-//! Every case ends with all bytes at their place once and all sessions closed, within a bound of
-//! ticks; without impairments nothing may be sent twice.
+//! In every case all bytes must arrive once and in order, and all sessions must close, within a
+//! limited number of ticks. Without impairments nothing may be retransmitted.
 
 pub mod again;
 pub mod bed;

@@ -1,4 +1,4 @@
-//! The TCP stack of smoltcp at the other end: an implementation that is not ours.
+//! The peer: the TCP stack of smoltcp, an independent implementation.
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
@@ -7,7 +7,7 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr, Ipv4Address};
 use std::collections::VecDeque;
 
-/// Frames in and out of the stack.
+/// Frames into and out of the stack.
 #[derive(Debug, Default)]
 struct Wire {
     rx: VecDeque<Vec<u8>>,
@@ -53,7 +53,7 @@ impl Device for Wire {
     }
 }
 
-/// The stack: one interface and its sockets. A tick is a millisecond.
+/// The stack with one interface and its sockets. A tick is a millisecond.
 pub struct Stack {
     wire: Wire,
     iface: Interface,
@@ -69,7 +69,7 @@ fn at(now: u64) -> Instant {
 }
 
 impl Stack {
-    /// A stack with its address in a /24, its MAC address and the seed of its numbers.
+    /// Makes a stack with an address in a /24 network, a MAC address and a seed.
     #[must_use]
     pub fn new(ip: [u8; 4], mac: [u8; 6], seed: u64) -> Self {
         let mut wire = Wire::default();
@@ -77,7 +77,7 @@ impl Stack {
         config.random_seed = seed;
         let mut iface = Interface::new(config, &mut wire, at(0));
         let cidr = IpCidr::new(Ipv4Address::from(ip).into(), 24);
-        // The list is empty: there is room.
+        // The list is empty, so there is room.
         iface.update_ip_addrs(|list| list.extend([cidr]));
         Self { wire, iface, sockets: SocketSet::new(Vec::new()) }
     }
@@ -89,10 +89,10 @@ impl Stack {
         Handle(self.sockets.add(socket))
     }
 
-    /// A socket that listens to a port.
+    /// Makes a socket that listens on a port.
     ///
     /// # Errors
-    /// What the stack says.
+    /// The stack refuses.
     pub fn listen(&mut self, port: u16, buffer: usize) -> Result<Handle, String> {
         let h = self.socket(buffer);
         let socket = self.sockets.get_mut::<Socket>(h.0);
@@ -100,10 +100,10 @@ impl Stack {
         Ok(h)
     }
 
-    /// A socket that opens a connection.
+    /// Makes a socket that opens a connection.
     ///
     /// # Errors
-    /// What the stack says.
+    /// The stack refuses.
     pub fn connect(
         &mut self,
         ip: [u8; 4],
@@ -119,27 +119,27 @@ impl Stack {
         Ok(h)
     }
 
-    /// Gives the stack frames and time; returns what it sends.
+    /// Gives frames and the time to the stack. Returns the frames that it sends.
     pub fn poll(&mut self, now: u64, frames: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         self.wire.rx.extend(frames);
         self.iface.poll(at(now), &mut self.wire, &mut self.sockets);
         std::mem::take(&mut self.wire.tx)
     }
 
-    /// Gives data; returns how much was taken.
+    /// Sends data. Returns the number of bytes accepted.
     pub fn send(&mut self, h: Handle, data: &[u8]) -> usize {
         let socket = self.sockets.get_mut::<Socket>(h.0);
         if socket.can_send() { socket.send_slice(data).unwrap_or(0) } else { 0 }
     }
 
-    /// Room for data to send.
+    /// Free bytes in the send buffer.
     #[must_use]
     pub fn room(&self, h: Handle) -> usize {
         let socket = self.sockets.get::<Socket>(h.0);
         if socket.can_send() { socket.send_capacity() - socket.send_queue() } else { 0 }
     }
 
-    /// Takes all data that has come.
+    /// Takes all received data.
     pub fn receive(&mut self, h: Handle) -> Vec<u8> {
         let socket = self.sockets.get_mut::<Socket>(h.0);
         let mut data = vec![0; socket.recv_queue()];
@@ -148,38 +148,38 @@ impl Stack {
         data
     }
 
-    /// FIN after all data.
+    /// Sends FIN after all data.
     pub fn close(&mut self, h: Handle) {
         self.sockets.get_mut::<Socket>(h.0).close();
     }
 
-    /// The other side has sent FIN and all its data was taken.
+    /// Whether the other side has sent FIN and all its data was taken.
     #[must_use]
     pub fn at_end(&self, h: Handle) -> bool {
         let socket = self.sockets.get::<Socket>(h.0);
         !socket.may_recv() && !matches!(socket.state(), State::SynSent | State::Listen)
     }
 
-    /// Nothing is left but waiting for old duplicates.
+    /// Whether the connection is closed or in TIME-WAIT.
     #[must_use]
     pub fn is_done(&self, h: Handle) -> bool {
         matches!(self.sockets.get::<Socket>(h.0).state(), State::Closed | State::TimeWait)
     }
 
-    /// The connection is there, or was.
+    /// Whether the connection is open, or was.
     #[must_use]
     pub fn is_open(&self, h: Handle) -> bool {
         let state = self.sockets.get::<Socket>(h.0).state();
         !matches!(state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 
-    /// State, for messages.
+    /// State of the socket for messages.
     #[must_use]
     pub fn state(&self, h: Handle) -> String {
         format!("{:?}", self.sockets.get::<Socket>(h.0).state())
     }
 
-    /// Forgets a socket.
+    /// Removes a socket.
     pub fn remove(&mut self, h: Handle) {
         self.sockets.remove(h.0);
     }

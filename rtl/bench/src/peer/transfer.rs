@@ -1,4 +1,4 @@
-//! Connections with data both ways, and cycles of opening and closing.
+//! Connections with data in both directions, and cycles of opening and closing.
 
 use super::bed::{Bed, OUR_IP, PEER_IP};
 use super::stack::Handle;
@@ -7,24 +7,24 @@ use crate::drill::pattern;
 use crate::random::Random;
 use std::net::Ipv4Addr;
 
-/// What one connection has to do.
+/// The job of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// The endpoint opens it.
+    /// Whether the endpoint opens it.
     pub active: bool,
-    /// Bytes from the endpoint.
+    /// Number of bytes from the endpoint.
     pub up: u32,
-    /// Bytes to the endpoint.
+    /// Number of bytes to the endpoint.
     pub down: u32,
-    /// Buffers of the stack in bytes.
+    /// Size of the stack's buffers in bytes.
     pub buffer: usize,
-    /// The user of the stack does not read for this many ticks after each read.
+    /// Number of ticks for which the user of the stack does not read after each read.
     pub lazy: u64,
-    /// Which side closes first, when it has sent all.
+    /// Whether the endpoint closes first, once it has sent all data.
     pub endpoint_first: bool,
 }
 
-/// One connection at work.
+/// A connection in progress.
 #[derive(Debug)]
 pub(super) struct Connection {
     session: u16,
@@ -44,7 +44,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Opens connection number `n` in a session that is closed.
+    /// Opens connection number `n` in a closed session.
     pub fn open(bed: &mut Bed<'_>, session: u16, n: u32, job: Job) -> Result<Self, String> {
         let ours = 1000 + session;
         let theirs = 20_000 + (n % 40_000) as u16;
@@ -75,11 +75,11 @@ impl Connection {
         })
     }
 
-    /// An event of the endpoint for this session.
+    /// Handles an event of the endpoint for this session.
     pub fn event(&mut self, kind: u8, data: u64) -> Result<(), String> {
         match kind {
             1 => self.opened = true,
-            // What the stack has not yet given its user is checked in the end.
+            // Data that is still in the stack is checked at the end.
             2 if self.moved() && matches!(data, 0 | 1) => self.ended = true,
             2 => return Err(format!("closed with reason {data}: {self:?}")),
             3 => self.peer_fin = true,
@@ -96,7 +96,7 @@ impl Connection {
         self.got_up == self.job.up && self.got_down == self.job.down
     }
 
-    /// Payload the endpoint gave its user.
+    /// Checks payload that the endpoint delivered to its user.
     pub fn delivered(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.got_down = check(self.salt, true, self.got_down, bytes)?;
         if self.got_down > self.sent_down {
@@ -105,7 +105,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The users of both ends do what they can.
+    /// Lets the users of both ends send, receive and close.
     pub fn work(&mut self, bed: &mut Bed<'_>, random: &mut Random) -> Result<(), String> {
         self.endpoint_user(bed, random);
         self.stack_user(bed)
@@ -157,17 +157,17 @@ impl Connection {
         Ok(())
     }
 
-    /// Both ends have forgotten the connection.
+    /// Whether both ends have ended the connection.
     pub fn done(&self, bed: &Bed<'_>) -> bool {
         self.ended && self.all_moved() && bed.stack.is_done(self.socket)
     }
 
-    /// Lets the stack forget it too.
+    /// Removes the socket from the stack.
     pub fn remove(self, bed: &mut Bed<'_>) {
         bed.stack.remove(self.socket);
     }
 
-    /// For messages.
+    /// Describes the connection for messages.
     pub fn text(&self, bed: &mut Bed<'_>) -> String {
         let view = bed.ep.view(self.session);
         format!("{self:?}; stack {}; endpoint {view:?}", bed.stack.state(self.socket))

@@ -1,15 +1,15 @@
-//! A segment arrives: the steps of RFC 9293, 3.10.7, with the checks of RFC 5961.
+//! Handles an arriving segment: the steps of RFC 9293, 3.10.7, with the checks of RFC 5961.
 
 use super::session::{Clock, Session, State, Timer, le, lt};
 use super::{Reference, reason};
 use crate::drill::endpoint::Delivery;
 use crate::drill::wire::{ACK, FIN, RST, SYN, Segment};
 
-/// Challenge ACKs of a session in a tick (RFC 5961, 7).
+/// Maximum number of challenge ACKs of a session per tick (RFC 5961, 7).
 const CHALLENGES: u32 = 4;
-/// Resets for segments of no session in a tick.
+/// Maximum number of resets per tick for segments without a session.
 const RESETS: u32 = 16;
-/// A new connection in the place of one in TIME-WAIT begins so far above it.
+/// Distance of the initial sequence number of a new connection from the old one in TIME-WAIT.
 pub(super) const REOPEN_STEP: u32 = 131_072;
 
 impl Reference {
@@ -26,8 +26,8 @@ impl Reference {
         self.pump(id);
     }
 
-    /// 3.10.7.1 and 3.10.7.2: a SYN looks for a session that listens. Where one has listened and
-    /// is in use now, or is about to connect to this peer, a new SYN is left for later.
+    /// 3.10.7.1 and 3.10.7.2: finds a listening session for a SYN. If the session that listened on
+    /// this port is in use, or is about to connect to this peer, the SYN is dropped.
     fn in_no_session(&mut self, seg: &Segment) {
         if seg.flags & RST != 0 {
             return;
@@ -70,14 +70,14 @@ impl Reference {
         self.send_syn(id);
     }
 
-    /// In TIME-WAIT of a session that listened, a SYN beyond what was received begins a new
-    /// connection (RFC 9293, 3.6.1; RFC 6191).
+    /// Whether a SYN opens a new connection in TIME-WAIT: the session listened, and the sequence
+    /// number is beyond the received data (RFC 9293, 3.6.1; RFC 6191).
     fn reopens(&self, id: usize, seg: &Segment) -> bool {
         let s = &self.sessions[id];
         s.passive && seg.flags & (SYN | ACK | RST) == SYN && le(s.rcv_nxt, seg.seq)
     }
 
-    /// Round trips and next hop of the old connection are those of the new one (RFC 9040).
+    /// Opens a new connection, which keeps round-trip times and next hop of the old one (RFC 9040).
     fn reopen(&mut self, id: usize, seg: &Segment) {
         let old = self.sessions[id].clone();
         self.close(id, reason::DONE);
@@ -91,7 +91,7 @@ impl Reference {
         self.in_listen(id, &Segment { src_mac: old.mac, ..seg.clone() });
     }
 
-    /// Sequence number, options and window of the peer's SYN.
+    /// Takes sequence number, options and window from the peer's SYN.
     fn peer_syn(&mut self, id: usize, seg: &Segment) {
         let offered = self.settings.wscale;
         let s = self.session(id);
@@ -107,7 +107,7 @@ impl Reference {
         s.wl1 = seg.seq;
     }
 
-    /// 3.10.7.3.
+    /// RFC 9293, 3.10.7.3.
     fn in_syn_sent(&mut self, id: usize, seg: &Segment) {
         let s = &self.sessions[id];
         let ack = seg.flags & ACK != 0;
@@ -150,10 +150,10 @@ impl Reference {
         self.event(1, id, peer_port << 16 | port);
     }
 
-    /// 3.10.7.4.
+    /// RFC 9293, 3.10.7.4.
     fn in_others(&mut self, id: usize, seg: &Segment) {
         let s = &self.sessions[id];
-        // The SYN comes again: our answer was lost, or the other side opens too and acknowledges
+        // The peer repeats its SYN: our answer was lost, or both sides opened and it acknowledges
         // ours.
         if s.state == State::SynRcvd && seg.flags & SYN != 0 && seg.seq == s.irs {
             let new = seg.flags & ACK != 0 && lt(s.una, seg.ack) && le(seg.ack, s.nxt);
@@ -196,7 +196,7 @@ impl Reference {
         }
     }
 
-    /// An ACK tells where we are. Without data or FIN nobody needs it for progress.
+    /// Answers an unacceptable segment with an ACK, which is limited if it has no data and no FIN.
     fn not_acceptable(&mut self, id: usize, seg: &Segment) {
         let fin = seg.flags & FIN != 0;
         if self.sessions[id].state == State::TimeWait && fin {
@@ -209,7 +209,7 @@ impl Reference {
         }
     }
 
-    /// First step: the four cases of RFC 9293, table 6, with the window that is announced.
+    /// First step: the four cases of RFC 9293, table 6, with the announced window.
     fn acceptable(&self, id: usize, seg: &Segment) -> bool {
         let s = &self.sessions[id];
         let (wnd, len) = (self.announced(id), seg.seq_len());
@@ -237,7 +237,7 @@ impl Reference {
         self.listen(id, port, from);
     }
 
-    /// An ACK that tells a peer what is right (RFC 5961, 3 to 5), if there were not too many.
+    /// Sends a challenge ACK (RFC 5961, 3 to 5), unless there were too many.
     fn challenge(&mut self, id: usize) {
         let tick = self.now as u8;
         let (last, count) = self.sessions[id].limited;
@@ -248,7 +248,7 @@ impl Reference {
         }
     }
 
-    /// Fifth step. False: the segment is of no further use.
+    /// Fifth step. Returns false if the segment needs no further processing.
     fn check_ack(&mut self, id: usize, seg: &Segment) -> bool {
         let s = &self.sessions[id];
         if s.state == State::SynRcvd {
@@ -259,7 +259,7 @@ impl Reference {
             self.established(id);
             let s = self.session(id);
             s.recover = s.una;
-            // The first window is taken in any case.
+            // Always take the first window.
             s.wl1 = seg.seq;
             self.acked(id, seg.ack);
             self.window(id, seg);
@@ -277,7 +277,7 @@ impl Reference {
             self.maybe_duplicate(id, seg);
         }
         if probing {
-            // The peer lives: that is all a probe asks.
+            // The peer has answered, which is all that a probe needs.
             self.session(id).tries = 0;
         }
         if le(self.sessions[id].una, seg.ack) {
@@ -287,13 +287,14 @@ impl Reference {
         self.sessions[id].matches()
     }
 
-    /// The window rule with WL1; WL2 is never above SND.UNA, so the ACK has passed that test.
+    /// Updates the send window by the rule with WL1. WL2 is never above SND.UNA, so the ACK has
+    /// passed that test.
     fn window(&mut self, id: usize, seg: &Segment) {
         let s = self.session(id);
         if lt(seg.seq, s.wl1) {
             return;
         }
-        // That of a SYN is never scaled (RFC 7323, 2.2).
+        // The window of a SYN is never scaled (RFC 7323, 2.2).
         let shift = if seg.flags & SYN == 0 { s.snd_ws } else { 0 };
         s.snd_wnd = u32::from(seg.window) << shift;
         s.max_wnd = s.max_wnd.max(s.snd_wnd);
@@ -302,7 +303,7 @@ impl Reference {
             s.timer = None;
             s.backoff = 0;
             if s.outstanding() {
-                // What had left when the window closed was thrown away.
+                // The peer discarded the data that was sent when the window closed.
                 self.go_back(id);
             }
         }
@@ -326,7 +327,7 @@ impl Reference {
         self.arm_wait(id);
     }
 
-    /// Seventh and eighth step: payload and FIN, if they are what is expected next.
+    /// Seventh and eighth step: payload and FIN, if they are next in sequence.
     fn take(&mut self, id: usize, seg: &Segment) {
         let fin = seg.flags & FIN != 0;
         if seg.payload.is_empty() && !fin {
@@ -334,7 +335,7 @@ impl Reference {
         }
         let s = &self.sessions[id];
         let ahead = seg.seq.wrapping_sub(s.rcv_nxt);
-        // What goes beyond the window is not taken, nor is a part of it.
+        // A segment that ends beyond the window is not kept, not even in part.
         let fits = u64::from(ahead) + u64::from(seg.seq_len()) <= u64::from(self.kept_window());
         if !s.receiving() || !fits || ahead != 0 {
             if s.receiving() && fits {
@@ -355,7 +356,7 @@ impl Reference {
         if fin {
             self.peer_finished(id);
         } else if gap {
-            // RFC 5681, 4.2: what closes a hole, or a part of it, is acknowledged at once.
+            // RFC 5681, 4.2: data that fills a gap, or a part of it, is acknowledged at once.
             self.send_ack(id);
         } else {
             self.ack_later(id);
@@ -372,13 +373,13 @@ impl Reference {
         }
     }
 
-    /// There is room for this payload before the user takes what is there (store-and-forward).
+    /// Whether the FIFO to the user has room for this payload (store-and-forward).
     fn room_for(&self, payload: &[u8]) -> bool {
         let room = usize::from(self.build.rx_fifo_packets) * usize::from(self.build.mtu);
         !self.build.rx_checksum || self.fifo_bytes() + payload.len() <= room
     }
 
-    /// Gives payload to the user.
+    /// Delivers payload to the user.
     fn deliver(&mut self, id: usize, payload: &[u8]) {
         if !payload.is_empty() {
             let bytes = payload.to_vec();

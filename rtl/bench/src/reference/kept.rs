@@ -1,9 +1,9 @@
-//! Payload that came before its turn (reordering): up to [`PIECES`] pieces for a session, which
-//! neither overlap nor touch. A piece that would be one more is not kept and has to come again.
+//! Payload that arrived out of sequence (reordering): up to [`PIECES`] pieces for a session, which
+//! neither overlap nor touch. Further pieces are not kept and must be retransmitted.
 
 use super::session::{le, lt};
 
-/// Pieces for a session.
+/// Maximum number of pieces for a session.
 pub const PIECES: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -18,22 +18,22 @@ impl Piece {
     }
 }
 
-/// What is kept of a session.
+/// Pieces kept for a session.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     pieces: Vec<Piece>,
-    /// Where a FIN behind a hole stands.
+    /// Sequence number of a FIN after a gap.
     fin: Option<u32>,
 }
 
 impl Kept {
-    /// Nothing waits for a hole to close.
+    /// Whether nothing is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty() && self.fin.is_none()
     }
 
-    /// Keeps a segment that is ahead of what is expected.
+    /// Keeps a segment that is ahead of the expected data.
     pub fn keep(&mut self, seq: u32, payload: &[u8], fin: bool) {
         let stop = seq.wrapping_add(payload.len() as u32);
         if fin {
@@ -65,8 +65,8 @@ impl Kept {
         self.pieces.push(all);
     }
 
-    /// The stream has come to `next`, `fin` if it ends there: the bytes that follow now, and
-    /// whether it ends behind them.
+    /// Tells that the stream has reached `next`, and ends there if `fin` is set. Returns the bytes
+    /// that follow now, and whether the stream ends after them.
     pub fn advance(&mut self, next: u32, fin: bool) -> (Vec<u8>, bool) {
         let fin = fin || self.fin == Some(next);
         let mut follow = (Vec::new(), fin);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_grow_together() {
+    fn adjacent_pieces_are_merged() {
         let mut k = Kept::default();
         k.keep(10, &[0, 1], false);
         k.keep(14, &[4, 5], false);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_there_is_room_for() {
+    fn further_pieces_are_not_kept() {
         let mut k = Kept::default();
         for i in 0..5 {
             k.keep(i * 10, &[i as u8], false);

@@ -1,26 +1,26 @@
-//! An endpoint and the reference model side by side: the same input, and the output compared.
+//! Runs an endpoint and the reference model with the same input and compares their output.
 //!
-//! After each act (a frame, a tick, a message, a command) both come to rest, and then all must be
-//! equal, without any allowance of time:
+//! After each action (a frame, a tick, a message, a command) both run until they are idle. Then the
+//! following must be equal, without any tolerance in time:
 //!
-//! * the frames sent since, field by field and with their payload, in order for each four-tuple,
-//!   each kind of ARP packet and ICMP; frames that the MAC had to spoil do not count;
-//! * what was delivered: segment by segment, with the distance of those ahead; with reordering the
-//!   bytes of each session, because what was kept may come in other pieces. What the user has to
-//!   forget does not count;
+//! * the frames sent: all fields and the payload, in order for each four-tuple, each kind of ARP
+//!   packet, and ICMP. Frames sent with an invalid FCS do not count;
+//! * the delivered data: segment by segment, with the distance of segments ahead. With reordering
+//!   only the bytes of each session, because kept data may come in other pieces. Discarded data
+//!   does not count;
 //! * the events of [`EVENTS`] of each session, in order, with their data;
-//! * whenever a view of a session with a connection is asked for, all of its fields.
+//! * all fields of the view of a session with a connection, whenever it is read.
 //!
-//! Free are, because no RFC fixes them and software does not see them: the IP identification,
-//! initial sequence numbers (the model takes those of the endpoint, but checks the one of a
-//! connection that follows upon TIME-WAIT), PSH, the number in the field of ACK without its bit,
-//! the window of RST, and the order of frames of different connections.
+//! Some values may differ, because no RFC fixes them and software does not see them: the IP
+//! identification, initial sequence numbers (the model takes those of the endpoint, but checks that
+//! of a connection after TIME-WAIT), PSH, the acknowledgement number without the ACK bit, the
+//! window of RST, and the order of frames of different connections.
 //!
-//! Sessions that connect at the same time share one unit that asks for addresses: they learn one
-//! after the other that one is known or has failed. The model takes that order from the endpoint,
-//! but not more than [`super::LEARN_TICKS`] of it.
+//! Sessions that connect at the same time share the unit that resolves addresses. They learn the
+//! result one after the other. The model takes this order from the endpoint, within
+//! [`super::LEARN_TICKS`].
 //!
-//! A difference comes with what happened before, newest last.
+//! A difference is reported with the history before it, newest last.
 
 use super::Reference;
 use super::session::State;
@@ -28,18 +28,18 @@ use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, 
 use crate::drill::wire::{ACK, PSH, Packet, RST, SYN, Segment, parse};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Events that both must tell: opened, closed, peer-fin, tx-refused, arp-failed.
+/// Events that both must report: opened, closed, peer-fin, tx-refused, arp-failed.
 pub const EVENTS: [u8; 5] = [1, 2, 3, 8, 10];
 
 const ARP_FAILED: u8 = 10;
 
-/// Lines of what happened before a difference.
+/// Number of lines of history before a difference.
 const HISTORY: usize = 200;
 
-/// What is in order among itself.
+/// An ordered stream of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stream {
-    /// Address and port of the peer, our port.
+    /// Address and port of the peer, and the local port.
     Tcp(std::net::Ipv4Addr, u16, u16),
     Arp,
     Icmp,
@@ -68,24 +68,24 @@ impl Item {
     }
 }
 
-/// Both, as one endpoint.
+/// The endpoint and the model as one endpoint.
 pub struct Lockstep<'a> {
     ep: &'a mut dyn Endpoint,
     model: Reference,
     now: u64,
-    /// What each session was told to open.
+    /// The last open command of each session.
     peers: HashMap<u16, Op>,
     frames: Vec<Frame>,
     delivered: Vec<Delivery>,
     events: Vec<Event>,
     difference: Option<String>,
     history: VecDeque<String>,
-    /// Frames, deliveries and events that agreed.
+    /// Number of frames, deliveries and events that agreed.
     pub agreed: u64,
 }
 
 impl<'a> Lockstep<'a> {
-    /// An endpoint with a model of the same build beside it.
+    /// Makes a model of the same build and compares the endpoint with it.
     pub fn new(ep: &'a mut dyn Endpoint) -> Self {
         let model = Reference::new(ep.build().clone());
         Self {
@@ -102,7 +102,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// The first difference since the last restart, and what was before.
+    /// The first difference since the last restart, with the history.
     #[must_use]
     pub fn difference(&self) -> Option<&str> {
         self.difference.as_deref()
@@ -120,7 +120,8 @@ impl<'a> Lockstep<'a> {
         self.history.push_back(line);
     }
 
-    /// The endpoint acts first; its initial sequence numbers are told to the model.
+    /// Performs an action on both. The endpoint comes first, because the model needs its initial
+    /// sequence numbers.
     fn both(&mut self, line: String, mut act: impl FnMut(&mut dyn Endpoint)) {
         if !line.is_empty() {
             self.note(format!("tick {}: {line}", self.now));
@@ -167,7 +168,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// The session whose SYN this is.
+    /// The session that sent this SYN.
     fn opens(&self, seg: &Segment) -> Option<u16> {
         let exact =
             |op: &Op| *op == Op::Connect { ip: seg.dst, port: seg.dport, local_port: seg.sport };
@@ -196,7 +197,7 @@ impl<'a> Lockstep<'a> {
 
 type Raw = (Vec<Frame>, Vec<Delivery>, Vec<Event>);
 
-/// What an endpoint has put out, by streams; its segments with SYN; and all as it was.
+/// Takes the output of an endpoint: by streams, its segments with SYN, and unchanged.
 fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> {
     let mut all = Output::new();
     let mut syns = Vec::new();
@@ -238,7 +239,7 @@ fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> 
     Ok((all, syns, raw))
 }
 
-/// All of a segment.
+/// Describes all fields of a segment.
 fn text(seg: &Segment) -> String {
     let Segment { dst_mac: to, vlan, ttl, urgent, options, payload, .. } = seg;
     let sum = payload.iter().fold(0_u32, |sum, b| sum.rotate_left(5) ^ u32::from(*b));
@@ -249,7 +250,7 @@ fn text(seg: &Segment) -> String {
     )
 }
 
-/// Without what is free.
+/// Removes the values that may differ.
 fn plain(mut seg: Segment) -> Segment {
     seg.id = 0;
     seg.flags &= !PSH;

@@ -1,20 +1,20 @@
-//! A TCP endpoint of our own in software, with the options of the core.
+//! The reference model: a TCP endpoint in software with the options of the core.
 //!
-//! It works on whole segments and follows the RFCs in their own order of steps, not the structure
-//! of the core. Scripts run against it first; then it stands beside the core and both must agree
-//! ([`lockstep`]). Where the RFCs leave a choice it has made the same one:
+//! It works on whole segments and follows the order of steps of the RFCs, not the structure of the
+//! core. Scripts test it first, then it must agree with the core ([`lockstep`]). Where the RFCs
+//! leave a choice, it makes the same one as the core:
 //!
-//! * an ACK that is due leaves before data that the same segment has set free; what is sent again
-//!   leaves before new data;
-//! * after a time-out, and when a closed window opens with something not acknowledged, all from SND.UNA on
-//!   is sent again; FIN always in a segment of its own, and the time-out begins anew with it;
-//! * FIN-WAIT-1 and LAST-ACK begin when FIN leaves, not when it is asked for;
-//! * challenges and resets for segments of no session are limited in a tick, ACKs of data out of
-//!   order are not;
+//! * a due ACK leaves before data that the same segment allows to send, and retransmissions leave
+//!   before new data;
+//! * after a time-out, and when a closed window opens while data is outstanding, everything from
+//!   SND.UNA on is sent again. FIN has a segment of its own and restarts the time-out;
+//! * FIN-WAIT-1 and LAST-ACK begin when FIN leaves, not when the user closes;
+//! * challenge ACKs, and resets for segments without a session, are limited per tick. ACKs for data
+//!   out of order are not;
 //! * a SYN for a port whose listening session is in use is dropped, not refused;
-//! * a connection that follows upon TIME-WAIT keeps the round trips of the one before it;
-//! * with reordering four pieces of a session are kept;
-//! * of several equal options the last one counts.
+//! * a connection that follows TIME-WAIT keeps the round-trip times of the one before it;
+//! * with reordering, four pieces of a session are kept;
+//! * the last of several equal options counts.
 
 mod arrival;
 mod kept;
@@ -41,10 +41,10 @@ mod reason {
     pub const NO_ROUTE: u64 = 5;
 }
 
-/// Ticks in which all sessions that wait for the same address are told, one after the other.
+/// Number of ticks within which all sessions learn the result for an address, one after the other.
 const LEARN_TICKS: u64 = 4;
 
-/// The reference endpoint.
+/// The reference model.
 #[derive(Debug)]
 pub struct Reference {
     build: Build,
@@ -54,23 +54,22 @@ pub struct Reference {
     now: u64,
     ip_id: u16,
     ready: bool,
-    /// Store-and-forward: segments the user has not taken.
+    /// Store-and-forward: segments that the user has not accepted.
     fifo: VecDeque<Delivery>,
     backlog: VecDeque<(u16, Vec<u8>)>,
     out: Vec<Frame>,
     delivered: Vec<Delivery>,
     events: Vec<Event>,
-    /// Initial sequence numbers to use instead of its own, for lock-step.
+    /// Initial sequence numbers to use instead of its own, in lock-step.
     hints: HashMap<u16, u32>,
-    /// In lock-step: sessions that have learnt in this act what became of the address they asked
-    /// for.
+    /// In lock-step: sessions that learn the result of their address resolution in this action.
     learnt: Option<HashSet<u16>>,
-    /// Resets for segments of no session in this tick.
+    /// Number of resets for segments without a session in this tick.
     resets: u32,
 }
 
 impl Reference {
-    /// An endpoint with these generics and the default settings.
+    /// Makes an endpoint with these generics and the default settings.
     #[must_use]
     pub fn new(build: Build) -> Self {
         let mut new = Self {
@@ -94,18 +93,18 @@ impl Reference {
         new
     }
 
-    /// The next connection of a session begins with this sequence number.
+    /// Sets the initial sequence number of the next connection of a session.
     pub fn hint_iss(&mut self, session: u16, iss: u32) {
         self.hints.insert(session, iss);
     }
 
-    /// From now on sessions learn only in the acts in which they are in this set what became of the
-    /// address of their next hop, but at most [`LEARN_TICKS`] after it is known.
+    /// Sets the sessions that learn the result of their address resolution in this action. Other
+    /// sessions wait, at most [`LEARN_TICKS`] after the result is known.
     pub fn learn_as(&mut self, sessions: HashSet<u16>) {
         self.learnt = Some(sessions);
     }
 
-    /// A session that waits for an address is told now.
+    /// Whether a session that waits for an address learns the result now.
     fn learns(&mut self, id: usize) -> bool {
         let Some(learnt) = &self.learnt else { return true };
         let now = self.now;
@@ -131,8 +130,7 @@ impl Reference {
         }
     }
 
-    /// The connection ends; nothing of it stays. A session that was opened passively listens again,
-    /// unless software has aborted it.
+    /// Ends a connection. A passively opened session listens again, unless software aborted it.
     fn close(&mut self, id: usize, why: u64) {
         let old = std::mem::take(&mut self.sessions[id]);
         if old.passive && why != reason::ABORT {
@@ -145,8 +143,8 @@ impl Reference {
         self.event(2, id, why);
     }
 
-    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple, the same
-    /// as the core's, so that scripts can choose where it begins.
+    /// Makes an initial sequence number (RFC 9293, 3.4.1) from a clock and a hash of the
+    /// four-tuple. It is the same as the core's, so that scripts can choose it.
     fn new_iss(&mut self, id: usize) -> u32 {
         if let Some(iss) = self.hints.remove(&(id as u16)) {
             return iss;
@@ -161,7 +159,7 @@ impl Reference {
         mix.wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
-    /// Bytes of segments waiting for the user.
+    /// Number of bytes waiting for the user.
     fn fifo_bytes(&self) -> usize {
         self.fifo.iter().map(|d| d.bytes.len()).sum()
     }

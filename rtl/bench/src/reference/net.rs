@@ -1,4 +1,4 @@
-//! ARP (RFC 826) and ICMP echo (RFC 792) of the reference endpoint.
+//! ARP (RFC 826) and ICMP echo (RFC 792) of the reference model.
 
 use super::session::State;
 use super::{Reference, reason};
@@ -9,19 +9,19 @@ use smoltcp::{phy::ChecksumCapabilities, wire::Icmpv4Packet, wire::Icmpv4Repr};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Session of events that belong to none.
+/// Session number of events without a session.
 const NO_SESSION: usize = 0xffff;
 
-/// What is known of an address.
+/// State of an entry of the ARP table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// It was asked for.
+    /// A request was sent.
     Asking,
-    /// It has answered.
+    /// The host has answered.
     Mac([u8; 6]),
-    /// The same, but it is asked again whether it is still there.
+    /// The host has answered, and a new request checks whether it still exists.
     Again([u8; 6]),
-    /// It does not answer; whether a session was told.
+    /// The host does not answer. True if a session has learnt this.
     Failed(bool),
 }
 
@@ -29,19 +29,19 @@ enum Known {
 struct Entry {
     known: Known,
     tries: u8,
-    /// Ticks to be waited for, beside the one that is due.
+    /// Number of ticks to wait for after the next one.
     timer: u32,
 }
 
-/// The table of next hops.
+/// The ARP table.
 #[derive(Debug, Default)]
 pub struct Net {
     table: BTreeMap<Ipv4Addr, Entry>,
-    /// When our address was last defended.
+    /// Tick at which our address was last defended.
     defended: Option<u64>,
 }
 
-/// DEFEND_INTERVAL of RFC 5227: 10 s with ticks of a millisecond.
+/// `DEFEND_INTERVAL` of RFC 5227: 10 s with ticks of a millisecond.
 const DEFEND_TICKS: u64 = 10_000;
 
 impl Reference {
@@ -73,7 +73,7 @@ impl Reference {
         }
     }
 
-    /// Somebody else uses our address: it is announced, but not again at once (RFC 5227, 2.4 (c)).
+    /// Announces our address if another host uses it, but not too often (RFC 5227, 2.4 (c)).
     fn defend(&mut self) {
         if self.net.defended.is_none_or(|at| self.now - at >= DEFEND_TICKS) {
             self.net.defended = Some(self.now);
@@ -81,7 +81,7 @@ impl Reference {
         }
     }
 
-    /// Entries of the table are renewed; nothing else is learnt.
+    /// Renews an entry of the table. Other addresses are not learnt.
     fn learn(&mut self, ip: Ipv4Addr, mac: [u8; 6]) {
         let timer = self.settings.arp_refresh;
         let Some(entry) = self.net.table.get_mut(&ip) else { return };
@@ -117,8 +117,7 @@ impl Reference {
         self.out.push(Frame { bytes, poisoned: false });
     }
 
-    /// What the table knows of the next hop of a session that connects; what it does not know is
-    /// asked for.
+    /// Resolves the next hop of a session that connects, from the table or by a request.
     pub(super) fn resolve(&mut self, id: usize) {
         let s = &self.sessions[id];
         let (State::Resolve, Some(peer)) = (s.state, s.peer) else { return };
@@ -178,7 +177,7 @@ impl Reference {
             }
             let to = match e.known {
                 Known::Failed(_) => return false,
-                // The owner alone is asked first (RFC 1122, 2.3.2.1).
+                // First ask only the known owner (RFC 1122, 2.3.2.1).
                 Known::Mac(mac) => {
                     e.tries = 0;
                     e.known = Known::Again(mac);

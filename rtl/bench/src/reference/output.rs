@@ -1,4 +1,4 @@
-//! What the reference endpoint sends.
+//! The sender of the reference model.
 
 use super::session::{Recovery, Session, State, lt};
 use super::{Reference, reason};
@@ -47,7 +47,7 @@ impl Reference {
         self.sessions[id] = Session::listening(port, from);
     }
 
-    /// A connection begins: sequence numbers and an empty ring.
+    /// Starts a connection: sets sequence numbers and empties the ring.
     pub(super) fn begin(&mut self, id: usize) {
         let iss = self.new_iss(id);
         let s = self.session(id);
@@ -57,7 +57,7 @@ impl Reference {
         s.base = s.nxt;
     }
 
-    /// The first SYN or SYN-ACK: its round trip is measured.
+    /// Sends the first SYN or SYN-ACK, whose round trip is measured.
     pub(super) fn send_syn(&mut self, id: usize) {
         self.time_segment(id);
         self.send_syn_again(id);
@@ -82,7 +82,7 @@ impl Reference {
         options
     }
 
-    /// The largest segment to the peer.
+    /// Maximum payload of a segment to the peer.
     pub(super) fn mss(&self, id: usize) -> u16 {
         self.sessions[id].peer_mss.min(self.settings.mss)
     }
@@ -92,7 +92,7 @@ impl Reference {
         self.send_flags(id, nxt, ACK, Vec::new(), Vec::new());
     }
 
-    /// An ACK now, or with the second segment, or after the delay (RFC 9293, 3.8.6.3).
+    /// Sends an ACK now, with the second segment, or after the delay (RFC 9293, 3.8.6.3).
     pub(super) fn ack_later(&mut self, id: usize) {
         let at = self.now + u64::from(self.settings.delack);
         let instant = self.build.instant_ack;
@@ -104,7 +104,7 @@ impl Reference {
         }
     }
 
-    /// Messages of the user that wait, in order, as far as there is room for one of any length.
+    /// Accepts waiting messages of the user in order, while there is room for one of any length.
     pub(super) fn serve_backlog(&mut self) {
         while let Some((session, bytes)) = self.backlog.front() {
             let id = usize::from(*session);
@@ -131,7 +131,7 @@ impl Reference {
         }
     }
 
-    /// Sends what may be sent: what was lost, then new data within the window, then FIN.
+    /// Sends everything that may be sent: lost data, then new data within the window, then FIN.
     pub(super) fn pump(&mut self, id: usize) {
         while self.sessions[id].lost {
             self.send_again(id);
@@ -140,7 +140,7 @@ impl Reference {
         self.send_fin(id);
     }
 
-    /// One segment of new data; false if there is none, or no room for it.
+    /// Sends one segment of new data. Returns false if there is none or no room for it.
     fn send_new(&mut self, id: usize) -> bool {
         let congestion = self.build.tx_congestion_control;
         let mss = u32::from(self.mss(id));
@@ -151,8 +151,8 @@ impl Reference {
         let left = s.written().wrapping_sub(s.nxt);
         let room = s.room(s.nxt, congestion);
         let len = left.min(mss).min(room);
-        // A small piece because of the window only if nothing else moves, or the window is not
-        // much larger (RFC 9293, 3.8.6.2.1).
+        // The window allows less than a segment: send it only if nothing is outstanding, or if it
+        // is at least half of the largest window (RFC 9293, 3.8.6.2.1).
         let half = room >= s.max_wnd / 2;
         if len == 0 || len < mss && len < left && s.outstanding() && !half {
             return false;
@@ -167,8 +167,7 @@ impl Reference {
         true
     }
 
-    /// FIN, when it was asked for and all data has left. The states tell what has left, not what
-    /// was asked for: FIN-WAIT-1 and LAST-ACK begin here.
+    /// Sends FIN if the user has closed and all data has left. FIN-WAIT-1 and LAST-ACK begin here.
     fn send_fin(&mut self, id: usize) {
         let congestion = self.build.tx_congestion_control;
         let s = &self.sessions[id];
@@ -190,13 +189,13 @@ impl Reference {
         self.send_fin_at(id, seq, true);
     }
 
-    /// FIN, new or again; `restart`: the time-out begins anew.
+    /// Sends a FIN, new or again. With `restart` the time-out starts anew.
     pub(super) fn send_fin_at(&mut self, id: usize, seq: u32, restart: bool) {
         self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());
         self.left(id, restart);
     }
 
-    /// Data, new or again; `restart`: the time-out begins anew.
+    /// Sends data, new or again. With `restart` the time-out starts anew.
     pub(super) fn send_data(&mut self, id: usize, seq: u32, bytes: Vec<u8>, restart: bool) {
         let push = if self.build.tx_push { PSH } else { 0 };
         self.send_flags(id, seq, ACK | push, Vec::new(), bytes);
@@ -211,19 +210,19 @@ impl Reference {
         }
     }
 
-    /// The window a segment announces, in bytes.
+    /// The announced window in bytes.
     pub(super) fn announced(&self, id: usize) -> u32 {
         let wnd = self.settings.rcv_wnd;
         if self.sessions[id].scaled { wnd } else { wnd.min(65535) }
     }
 
-    /// As much of it as is looked at: with reordering what the memory of a session holds.
+    /// The part of the announced window that is accepted: with reordering, the memory of a session.
     pub(super) fn kept_window(&self) -> u32 {
         let wnd = self.settings.rcv_wnd;
         if self.build.rx_reordering { wnd.min(self.build.kept_bytes()) } else { wnd }
     }
 
-    /// RST for a segment with a wrong ACK, before the connection is open.
+    /// Sends RST for a segment with a wrong ACK before the connection is open.
     pub(super) fn send_reset(&mut self, id: usize, seq: u32) {
         let delack = self.sessions[id].delack_at;
         self.send_flags(id, seq, RST, Vec::new(), Vec::new());
@@ -270,7 +269,7 @@ impl Reference {
         self.out.push(Frame { bytes: build(seg, &Lies::default()), poisoned: false });
     }
 
-    /// RST for a segment of no connection (RFC 9293, 3.10.7.1).
+    /// Sends RST for a segment without a connection (RFC 9293, 3.10.7.1).
     pub(super) fn send_reset_for(&mut self, seg: &Segment) {
         let (seq, ack, flags) = if seg.flags & ACK != 0 {
             (seg.ack, 0, RST)

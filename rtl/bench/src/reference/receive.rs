@@ -1,4 +1,4 @@
-//! From a frame to a segment for a session: what is dropped, what is checked.
+//! Checks received frames and finds the session of a segment.
 
 use super::Reference;
 use super::session::State;
@@ -17,7 +17,7 @@ impl Reference {
         }
     }
 
-    /// Addresses, EtherType and contents, if the tag is the one of our interface.
+    /// Addresses, EtherType and content, if the VLAN tag is that of the interface.
     #[expect(clippy::type_complexity, reason = "used once")]
     fn ethernet<'a>(&self, frame: &'a [u8]) -> Option<(u16, [u8; 6], [u8; 6], &'a [u8])> {
         let eth = EthernetFrame::new_checked(frame).ok()?;
@@ -47,7 +47,7 @@ impl Reference {
         }
         let sum_ok = ip.verify_checksum();
         match ip.next_header() {
-            // Echo is answered from a stored frame: its checksums are known in both kinds.
+            // The core answers an echo from a stored frame, so it always knows the checksums.
             IpProtocol::Icmp if sum_ok && !bad_fcs => self.icmp(src_mac, &ip),
             IpProtocol::Tcp => self.tcp(src_mac, &ip, sum_ok, bad_fcs),
             _ => {}
@@ -82,7 +82,7 @@ impl Reference {
             self.segment(&seg);
         } else if let Some(id) = self.lookup(&seg) {
             self.event(9, id, 0);
-            // Cut-through has given the payload already, and takes it back.
+            // A cut-through core has delivered the payload already, and now marks it as invalid.
             let s = &self.sessions[id];
             let shown = !self.build.rx_checksum && s.receiving() && seg.seq == s.rcv_nxt;
             if shown && !seg.payload.is_empty() && flags & (wire::SYN | wire::RST) == 0 {
@@ -97,7 +97,7 @@ impl Reference {
         }
     }
 
-    /// The session of a four-tuple.
+    /// Finds the session of a four-tuple.
     pub(super) fn lookup(&self, seg: &Segment) -> Option<usize> {
         self.sessions.iter().position(|s| {
             s.matches()
@@ -107,7 +107,7 @@ impl Reference {
         })
     }
 
-    /// A session that listens for this segment.
+    /// Finds a session that listens for this segment.
     pub(super) fn listener(&self, seg: &Segment) -> Option<usize> {
         self.sessions.iter().position(|s| {
             s.state == State::Listen

@@ -1,13 +1,13 @@
-//! What an ACK says about losses: RFC 5681, 6582 and 6298, with the initial window of RFC 6928.
+//! Detection and recovery of losses: RFC 5681, 6582 and 6298, with the initial window of RFC 6928.
 //!
-//! After a time-out all that was sent is sent again, as far as the window allows.
+//! After a time-out all outstanding data is sent again, as far as the window allows.
 
 use super::Reference;
 use super::session::{Recovery, Session, Timer, le, lt};
 use crate::drill::wire::{FIN, SYN, Segment};
 
 impl Reference {
-    /// RFC 6928, 2; after a SYN was lost one segment (RFC 5681, 3.1).
+    /// Sets the initial window (RFC 6928, 2), or one segment if a SYN was lost (RFC 5681, 3.1).
     pub(super) fn initial_window(&mut self, id: usize) {
         let mss = u32::from(self.mss(id));
         let s = self.session(id);
@@ -16,7 +16,7 @@ impl Reference {
         s.acked = 0;
     }
 
-    /// New data is acknowledged.
+    /// Handles an ACK of new data.
     pub(super) fn progress(&mut self, id: usize, ack: u32) {
         let mss = u32::from(self.mss(id));
         let s = self.session(id);
@@ -40,7 +40,7 @@ impl Reference {
                 s.recovery = Recovery::None;
             }
             Recovery::Fast => {
-                // A partial acknowledgement shows the next hole.
+                // A partial acknowledgement shows the next loss.
                 s.lost = true;
                 s.cwnd = match s.cwnd.checked_sub(gain) {
                     Some(left @ 1..) => left + if gain < mss { 0 } else { mss },
@@ -59,7 +59,7 @@ impl Reference {
         self.acked(id, ack);
     }
 
-    /// SND.UNA moves: bytes leave the ring, the clock is read, the time-out starts again.
+    /// Advances SND.UNA: frees bytes of the ring, measures the round trip, restarts the time-out.
     pub(super) fn acked(&mut self, id: usize, ack: u32) {
         let now = self.now;
         let s = self.session(id);
@@ -77,7 +77,7 @@ impl Reference {
         {
             s.clock.timed = None;
             s.clock.sample((now - since) as u32);
-            // Until then the longer time-out stays (RFC 6298, 5.7).
+            // The longer time-out stays until this point (RFC 6298, 5.7).
             s.backoff = 0;
         }
         if matches!(s.timer, Some((Timer::Persist, _))) {
@@ -89,7 +89,7 @@ impl Reference {
         }
     }
 
-    /// A duplicate in the sense of RFC 5681, 2; the third one calls for the lost segment.
+    /// Handles a duplicate ACK as in RFC 5681, 2. The third one triggers a retransmission.
     pub(super) fn maybe_duplicate(&mut self, id: usize, seg: &Segment) {
         let mss = u32::from(self.mss(id));
         let s = self.session(id);
@@ -103,7 +103,7 @@ impl Reference {
         let before = s.dups;
         s.dups = (before + 1).min(3);
         match (before, s.recovery) {
-            // RFC 6582, 3.2: not for what an earlier recovery has sent.
+            // RFC 6582, 3.2: not for data that an earlier recovery has sent.
             (2, Recovery::None) if s.una != s.recover => {
                 s.halve(mss);
                 s.cwnd = s.ssthresh + 3 * mss;
@@ -112,14 +112,14 @@ impl Reference {
                 s.lost = true;
                 s.clock.timed = None;
             }
-            // What was sent again after a time-out was lost again.
+            // Data that was retransmitted after a time-out was lost again.
             (2, Recovery::After) => s.lost = true,
             (3, Recovery::Fast) => s.cwnd += mss,
             _ => {}
         }
     }
 
-    /// All that was sent has to be sent again.
+    /// Marks all outstanding data for retransmission.
     pub(super) fn go_back(&mut self, id: usize) {
         let s = self.session(id);
         s.recovery = Recovery::Back;
@@ -128,7 +128,7 @@ impl Reference {
         s.lost = true;
     }
 
-    /// The time-out of what was sent: RFC 5681, 3.1.
+    /// Handles a retransmission time-out (RFC 5681, 3.1).
     pub(super) fn lost_all(&mut self, id: usize) {
         let mss = u32::from(self.mss(id));
         let s = self.session(id);
@@ -140,7 +140,7 @@ impl Reference {
         self.go_back(id);
     }
 
-    /// The first segment that has to be sent again.
+    /// Retransmits the next segment.
     pub(super) fn send_again(&mut self, id: usize) {
         let congestion = self.build.tx_congestion_control;
         let mss = u32::from(self.mss(id));
@@ -151,7 +151,7 @@ impl Reference {
             return;
         }
         if s.snd_wnd == 0 {
-            // Nothing would be taken: probes ask for the window.
+            // The window is closed, so the peer would accept nothing. Probe it instead.
             self.persist(id);
             return;
         }
@@ -173,7 +173,7 @@ impl Reference {
         let room = s.room(from, congestion);
         let mut len = left.min(mss);
         if room < len {
-            // Less than a segment only at SND.UNA.
+            // Send less than a segment only at SND.UNA.
             if back && from != s.una {
                 return;
             }
@@ -188,7 +188,7 @@ impl Reference {
 }
 
 impl Session {
-    /// Slow start or congestion avoidance; beyond what the peer has ever taken it is of no use.
+    /// Grows the congestion window, at most to the largest window of the peer.
     fn grow(&mut self, gain: u32, mss: u32) {
         if self.cwnd >= self.max_wnd {
             return;

@@ -1,10 +1,10 @@
-//! State of one session of the reference endpoint.
+//! State of a session of the reference model.
 
 use super::kept::Kept;
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
-/// States, numbered as `state_e`.
+/// States with the numbers of `state_e`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "states of RFC 9293, 3.3.2")]
 pub enum State {
@@ -20,35 +20,35 @@ pub enum State {
     Closing = 8,
     LastAck = 9,
     TimeWait = 10,
-    /// The next hop is asked for.
+    /// The address of the next hop is being resolved.
     Resolve = 11,
 }
 
-/// a < b on the circle (RFC 9293, 3.4).
+/// Whether a < b in sequence space (RFC 9293, 3.4).
 #[must_use]
 pub fn lt(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// a <= b on the circle.
+/// Whether a <= b in sequence space.
 #[must_use]
 pub fn le(a: u32, b: u32) -> bool {
     !lt(b, a)
 }
 
-/// Round trips and the time-out (RFC 6298), times in ticks.
+/// Round-trip measurement and time-out (RFC 6298). Times are in ticks.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// SRTT times 8, once measured.
+    /// SRTT times 8, if it was measured.
     pub srtt8: Option<u32>,
     /// RTTVAR times 4.
     pub rttvar4: u32,
-    /// Segment that is timed: the sequence number that must be acknowledged, and since when.
+    /// The timed segment: the sequence number to acknowledge, and the tick at which it was sent.
     pub timed: Option<(u32, u64)>,
 }
 
 impl Clock {
-    /// A measured round trip of `r` ticks.
+    /// Adds a measured round trip of `r` ticks.
     pub fn sample(&mut self, r: u32) {
         match self.srtt8 {
             None => {
@@ -63,35 +63,35 @@ impl Clock {
         }
     }
 
-    /// Time-out before backoff and the upper limit; `first` before anything is measured.
+    /// The time-out before backoff and upper limit. It is `first` before the first measurement.
     #[must_use]
     pub fn rto(&self, first: u32, min: u32) -> u32 {
         self.srtt8.map_or(first, |s| s / 8 + self.rttvar4.max(1)).max(min)
     }
 }
 
-/// What the timer of a session waits for.
+/// Use of a session's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
-    /// An ACK (RFC 6298).
+    /// Retransmission time-out (RFC 6298).
     Rto,
-    /// The next probe of a closed window.
+    /// Next probe of a closed window.
     Persist,
-    /// The end of TIME-WAIT.
+    /// End of TIME-WAIT.
     Wait,
 }
 
-/// Recovery of what was lost.
+/// Phase of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// Nothing is missing.
+    /// No loss is known.
     #[default]
     None,
-    /// Three duplicates have come (RFC 6582): holes one by one.
+    /// Fast recovery after three duplicates (RFC 6582): retransmits one loss after the other.
     Fast,
-    /// After a time-out: all that was sent, again.
+    /// After a time-out: retransmits all outstanding data.
     Back,
-    /// All of it has left again.
+    /// After a time-out, when all data was retransmitted.
     After,
 }
 
@@ -100,7 +100,7 @@ pub enum Recovery {
 #[expect(missing_docs, reason = "variables of RFC 9293, 3.3.1, and what stands beside them")]
 pub struct Session {
     pub state: State,
-    /// Opened by LISTEN; a failed opening returns there.
+    /// Whether it was opened by LISTEN. After a failed opening it listens again.
     pub passive: bool,
     pub from: Option<Ipv4Addr>,
     pub peer: Option<Ipv4Addr>,
@@ -125,65 +125,65 @@ pub struct Session {
 
     pub irs: u32,
     pub rcv_nxt: u32,
-    /// Payload behind a hole (reordering).
+    /// Payload after a gap (reordering).
     pub kept: Kept,
 
     pub dups: u8,
     pub recovery: Recovery,
-    /// End of what was sent when recovery began (RFC 6582); before one, a number below SND.UNA.
+    /// SND.NXT at the start of recovery (RFC 6582), or a number below SND.UNA before the first one.
     pub recover: u32,
-    /// Something has to be sent again.
+    /// Whether a segment must be retransmitted.
     pub lost: bool,
-    /// After a time-out: what is before this has left again.
+    /// After a time-out: end of the retransmitted data.
     pub again: u32,
     pub cwnd: u32,
     pub ssthresh: u32,
-    /// Bytes acknowledged in congestion avoidance.
+    /// Number of bytes acknowledged in congestion avoidance.
     pub acked: u32,
     pub clock: Clock,
     pub backoff: u32,
     pub tries: u8,
     pub timer: Option<(Timer, u64)>,
     pub delack_at: Option<u64>,
-    /// Tick since which it can know what became of the address it asked for.
+    /// Tick at which the result of its address resolution was known.
     pub resolved_at: Option<u64>,
-    /// Tick of the last ACK that is limited, modulo 256, and how many there were in it.
+    /// Tick of the last limited ACK modulo 256, and the number of such ACKs in this tick.
     pub limited: (u8, u32),
 }
 
 impl Session {
-    /// Listens on a port, for one peer or all.
+    /// Makes a session that listens on a port, for one peer or for all.
     #[must_use]
     pub fn listening(port: u16, from: Option<Ipv4Addr>) -> Self {
         Self { state: State::Listen, passive: true, port, from, ..Self::default() }
     }
 
-    /// End of what the user has given.
+    /// Sequence number after the last byte from the user.
     #[must_use]
     pub fn written(&self) -> u32 {
         self.base.wrapping_add(self.ring.len() as u32)
     }
 
-    /// Bytes that may be on their way.
+    /// Number of bytes that may be outstanding.
     #[must_use]
     pub fn window(&self, congestion: bool) -> u32 {
         if congestion { self.snd_wnd.min(self.cwnd) } else { self.snd_wnd }
     }
 
-    /// Bytes that may be sent from a sequence number on.
+    /// Number of bytes that may be sent from a sequence number on.
     #[must_use]
     pub fn room(&self, from: u32, congestion: bool) -> u32 {
         let limit = self.una.wrapping_add(self.window(congestion));
         if lt(from, limit) { limit.wrapping_sub(from) } else { 0 }
     }
 
-    /// Something sent is not acknowledged.
+    /// Whether there is unacknowledged data.
     #[must_use]
     pub fn outstanding(&self) -> bool {
         self.una != self.nxt
     }
 
-    /// Data or FIN has not been sent yet.
+    /// Whether data or FIN has not been sent yet.
     #[must_use]
     pub fn waits(&self) -> bool {
         lt(self.nxt, self.written()) || self.fin_wanted && !self.fin_sent
@@ -196,26 +196,26 @@ impl Session {
         self.ring.iter().skip(skip).take(len as usize).copied().collect()
     }
 
-    /// The peer's data is taken in this state. In SYN-RECEIVED with the ACK of our SYN only, which
-    /// is checked before.
+    /// Whether this state accepts data of the peer. In SYN-RECEIVED the ACK of our SYN has been
+    /// checked before.
     #[must_use]
     pub fn receiving(&self) -> bool {
         matches!(self.state, State::Established | State::FinWait1 | State::FinWait2)
     }
 
-    /// The user may send.
+    /// Whether the user may send in this state.
     #[must_use]
     pub fn sending(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.fin_wanted
     }
 
-    /// There is a four-tuple that segments can hit.
+    /// Whether the session has a four-tuple that segments can match.
     #[must_use]
     pub fn matches(&self) -> bool {
         !matches!(self.state, State::Closed | State::Listen | State::Resolve)
     }
 
-    /// The peer has to be told if the connection ends here.
+    /// Whether an abort in this state must send RST.
     #[must_use]
     pub fn wants_reset(&self) -> bool {
         self.matches() && !matches!(self.state, State::SynSent | State::TimeWait)
@@ -227,14 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circle() {
+    fn sequence_numbers_compare_across_the_wrap() {
         assert!(lt(0xffff_fff0, 5));
         assert!(!lt(5, 0xffff_fff0));
         assert!(le(7, 7) && !lt(7, 7));
     }
 
     #[test]
-    fn first_and_second_round_trip() {
+    fn the_time_out_follows_two_round_trips() {
         let mut c = Clock::default();
         assert_eq!(c.rto(1000, 1), 1000);
         c.sample(100);

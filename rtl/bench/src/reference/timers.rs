@@ -5,11 +5,11 @@ use super::session::{State, Timer};
 use super::{Reference, reason};
 use crate::drill::wire::{ACK, RST};
 
-/// Most doublings of the time-out.
+/// Maximum number of doublings of the time-out.
 const DOUBLINGS: u32 = 15;
 
 impl Reference {
-    /// The segment that ends at SND.NXT is timed, if none is (RFC 6298, 3).
+    /// Times the segment that ends at SND.NXT, unless another one is timed (RFC 6298, 3).
     pub(super) fn time_segment(&mut self, id: usize) {
         let now = self.now;
         let s = self.session(id);
@@ -18,14 +18,14 @@ impl Reference {
         }
     }
 
-    /// Time-out with backoff, not above a limit.
+    /// The time-out with backoff, at most `limit`.
     fn wait(&self, id: usize, limit: u16) -> u64 {
         let (c, s) = (&self.settings, &self.sessions[id]);
         let rto = u64::from(s.clock.rto(c.rto_init.into(), c.rto_min.into()));
         (rto << s.backoff).min(limit.into())
     }
 
-    /// The time-out that software sees.
+    /// The time-out in the registers.
     pub(super) fn rto(&self, id: usize) -> u16 {
         self.wait(id, self.settings.rto_max) as u16
     }
@@ -35,14 +35,14 @@ impl Reference {
         self.session(id).timer = Some((Timer::Rto, at));
     }
 
-    /// Something has left that wants an ACK.
+    /// Starts the time-out after sending data that needs an ACK, unless it runs.
     pub(super) fn arm_rto_if_idle(&mut self, id: usize) {
         if matches!(self.sessions[id].timer, None | Some((Timer::Persist, _))) {
             self.arm_rto(id);
         }
     }
 
-    /// Probes are due while something waits for a closed window and nothing is under way.
+    /// Starts probing if data waits for a closed window and nothing is outstanding.
     pub(super) fn arm_persist(&mut self, id: usize) {
         let s = &self.sessions[id];
         if s.snd_wnd == 0 && s.waits() && !s.outstanding() && s.timer.is_none() {
@@ -60,7 +60,7 @@ impl Reference {
         self.session(id).timer = Some((Timer::Wait, at));
     }
 
-    /// One tick of a session.
+    /// Handles a tick of a session.
     pub(super) fn tick(&mut self, id: usize) {
         let now = self.now;
         let s = self.session(id);
@@ -104,7 +104,7 @@ impl Reference {
         }
     }
 
-    /// The peer does not answer any more.
+    /// Ends a connection whose peer does not answer.
     fn give_up(&mut self, id: usize) {
         let nxt = self.sessions[id].nxt;
         self.send_flags(id, nxt, RST | ACK, Vec::new(), Vec::new());
@@ -119,8 +119,8 @@ impl Reference {
         }
     }
 
-    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1), if anything waits
-    /// for it.
+    /// Sends an empty segment before the window, which requires an ACK (RFC 9293, 3.8.6.1), if data
+    /// waits for the window.
     fn probe(&mut self, id: usize) {
         let most = self.settings.data_tries;
         let s = self.session(id);

@@ -181,7 +181,7 @@ fn pair(
 /// Rates of the runs on a line, and highest rates of the core.
 fn line(bandwidth: &Bandwidth) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
-        "At 322 MHz, one session: a true line with preamble, FCS and gap, and the MAC interface without a limit",
+        "At 322 MHz, one session: on a true line with preamble, FCS and gap, and without a limit",
         heads(""),
     );
     let mut ways: Vec<(&str, &str, Direction)> = Vec::new();
@@ -228,9 +228,10 @@ pub fn html(
         ));
     }
     let mut body = paragraph(
-        "100 packets of each size, one behind the other, in one session or each in the next of 16 sessions. As published, the rate is that of \
-         frames at the MAC interface under a limiter of 10 Gbit/s: without preamble, FCS and gap, so more than a line can carry. What a line carries \
-         is below.",
+        "100 consecutive packets of each size, in one session, or in 16 sessions in turn. As \
+         published, the rate is that of frames at the MAC interface under a limiter of 10 Gbit/s, \
+         without preamble, FCS and gap. This is more than a line can carry. The rates on a line \
+         are below.",
     );
     body.push_str(&part("Tx, summary", &summary(bandwidth, published, 9)?));
     body.push_str(&part("Rx, summary", &summary(bandwidth, published, 10)?));

@@ -17,7 +17,8 @@ const POINTS: u32 = 30;
 /// A text of a script is empty.
 pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
     let mut body = paragraph(
-        "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, run against the core in virtual time.",
+        "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, \
+         run against the core in virtual time.",
     );
     let mut table = HtmlTable::with_head(
         "Points of conformance",
@@ -172,8 +173,9 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
         own.row(name, names.iter().map(value).collect::<Result<Vec<_>, String>>()?);
     }
     let text = paragraph(
-        "The same generics hold for all latency and bandwidth runs, but for those that tell the ways apart: widths of the user side, the receiver's \
-         store, the number of sessions where it is named, and the MTU of single jumbo frames.",
+        "All latency and bandwidth runs use the same generics, except those that distinguish the \
+         paths: widths of the user side, the receiver's store, the number of sessions if it is \
+         named, and the MTU of single jumbo frames.",
     );
     let body = text + &table.complete_html("plain-first")? + &own.complete_html("plain-first")?;
     Ok(section("generics", "Generics", &body))

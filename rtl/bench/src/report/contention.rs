@@ -41,7 +41,8 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
         "Bound",
     ];
     let mut table = HtmlTable::with_head(
-        "Cycles from a message's first beat to its frame's first word, length and sum known, 64 bytes, 322 MHz",
+        "Cycles from the first beat of a message to the first word of its frame; length and sum \
+         known, 64 bytes, 322 MHz",
         heads.map(str::to_owned),
     );
     let mut plot = LinePlot {
@@ -85,8 +86,9 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
     }
     let svg = page.draw(Drawing { name: plot.id.clone(), svg: plot.svg()? });
     let text = paragraph(
-        "Published latencies are those of an idle core. A frame that has begun is not broken off: a message waits for its end at worst. The bound is \
-         the longest frame of the kind at the pace of the MAC.",
+        "Published latencies are those of an idle core. The core does not interrupt a frame, so a \
+         message may have to wait for the end of one. The bound is the longest frame of the kind \
+         at the rate of the MAC.",
     );
     let drawing = figure("Figure.", &plot.title, &svg);
     Ok(section(

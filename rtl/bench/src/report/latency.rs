@@ -286,9 +286,10 @@ pub fn html(page: &mut Page, source: &Source<'_>) -> Result<String, String> {
         return Err(format!("{} points are off their formula, the first one: {first}", off.len()));
     }
     let mut body = paragraph(
-        "From the first beat of what goes in to the first beat of what comes out. Cycles are counted; nanoseconds are cycles times \
-         the period of 322.265625 MHz (\"322 MHz\") or 350 MHz and are no statement that a device reaches that clock. † single jumbo \
-         frame: larger than a segment with an MTU of 1500, measured in a build with an MTU of 9000.",
+        "Latency is the time from the first beat in to the first beat out. Cycles are counted; \
+         nanoseconds are cycles times the period of 322.265625 MHz (\"322 MHz\") or 350 MHz, and \
+         do not say that a device reaches that clock. † single jumbo frame: larger than a segment \
+         with an MTU of 1500, measured in a build with an MTU of 9000.",
     );
     body.push_str(&part("Summary, like for like", &summary(source)?));
     body.push_str(&part("Other user sides", &best(source)?));

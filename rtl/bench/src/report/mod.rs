@@ -71,10 +71,12 @@ fn header(meta: &Meta, published: &Published) -> String {
         .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     format!(
-        "<header>\n<h1>10G ultra-low-latency TCP core: performance</h1>\n<p class=\"facts\">revision {} · {} · {} · random payload of seed \
-         {}</p>\n<p class=\"banner\">Behavioural simulation of the synthesizable core, not hardware. Nanoseconds are cycles times a clock \
-         period; no figure here says that a device reaches that clock.</p>\n<p>Held against the published figures of: {}, version \
-         {}.</p>\n<nav><ul>{links}</ul></nav>\n</header>\n",
+        "<header>\n<h1>10G ultra-low-latency TCP core: performance</h1>\n\
+         <p class=\"facts\">revision {} · {} · {} · random payload of seed {}</p>\n\
+         <p class=\"banner\">Behavioural simulation of the synthesizable core, not hardware. \
+         Nanoseconds are cycles times a clock period. No figure here says that a device reaches \
+         that clock.</p>\n<p>Compared with the published figures of: {}, version {}.</p>\n\
+         <nav><ul>{links}</ul></nav>\n</header>\n",
         escape(&meta.revision),
         escape(&meta.simulator),
         escape(&meta.compiler),
@@ -106,9 +108,9 @@ fn summary(latency: &Latency, bandwidth: &Bandwidth) -> Result<String, String> {
         (
             "Rx cut-through",
             cycles("rx_unpacked32")?,
-            "64 bytes, first beat unaligned; 14 cycles are one register above the floor",
+            "64 bytes, first beat unaligned; 14 cycles are one register more than the minimum",
         ),
-        ("Tx cut-through", cycles("tx_ct64")?, "any size, length and sum known"),
+        ("Tx cut-through", cycles("tx_ct64")?, "any size; length and sum known"),
         ("Round trip", trip, "cut-through, 32-bit unaligned user side"),
         ("Round trip, like for like", like, "cut-through, 64-bit packed user side"),
         ("Rx store-and-forward", cycles("rx_store64")?, "64 bytes, verified"),
@@ -122,7 +124,8 @@ fn summary(latency: &Latency, bandwidth: &Bandwidth) -> Result<String, String> {
         );
     }
     out += &format!(
-        "<li>Bandwidth<strong>{least:.0} Mbit/s</strong><span>least of all {} runs under a limiter of 10 Gbit/s</span></li>\n</ul>\n",
+        "<li>Bandwidth<strong>{least:.0} Mbit/s</strong><span>lowest of all {} runs under a \
+         limiter of 10 Gbit/s</span></li>\n</ul>\n",
         bandwidth.rates.iter().filter(|rate| rate.limit == "limiter").count()
     );
     Ok(section("summary", "Summary", &out))
@@ -130,18 +133,25 @@ fn summary(latency: &Latency, bandwidth: &Bandwidth) -> Result<String, String> {
 
 fn method(page: &mut Page) -> String {
     let mut body = String::from(
-        "<dl>\n<dt>Latency</dt><dd>First beat in to first beat out, in cycles. Rx: one frame at a time, words at the pace of 10 Gbit/s. Tx: one \
-         message at a time, as fast as the user port takes it. Sessions are opened by the handshake of a peer on the line; sizes go round all \
-         sessions.</dd>\n<dt>Arrival</dt><dd>Word <i>k</i> of a frame is on the bus in cycle <i>a(k) = k + max(0, ceil(k·r) − 1)</i>, <i>r</i> = \
-         F·width/10 Gbit/s − 1: the pattern that gives all 120 published latencies. The line's own pattern, 32 of 33 clocks, is measured \
-         beside it.</dd>\n<dt>Formulas</dt><dd>Each way through the core has a closed form. Every measured point is compared with it; one that differs \
-         fails the measurement, and this page is not written.</dd>\n<dt>Bandwidth</dt><dd>100 packets of a size. Rx: at full rate, again and slower if one is lost. Tx: pushed at \
-         the full rate of the user port, the MAC side held to 10 Gbit/s.</dd>\n<dt>Checks</dt><dd>Every byte is compared; every frame of the core is \
-         parsed and its checksums verified by another implementation.</dd>\n</dl>\n",
+        "<dl>\n<dt>Latency</dt><dd>Cycles from the first beat in to the first beat out. Rx: one frame \
+         at a time, with words at the rate of 10 Gbit/s. Tx: one message at a time, as fast as the \
+         user port accepts it. Sessions are opened by a normal handshake of a peer on the line, \
+         and are used in turn.</dd>\n\
+         <dt>Arrival</dt><dd>Word <i>k</i> of a frame is on the bus in cycle <i>a(k) = k + max(0, \
+         ceil(k·r) − 1)</i>, <i>r</i> = F·width/10 Gbit/s − 1. This pattern gives all 120 \
+         published latencies. The pattern of a line, 32 of 33 clocks, is measured as well.</dd>\n\
+         <dt>Formulas</dt><dd>Each path through the core has a closed formula. Every measured \
+         point is compared with it. A point that differs fails the measurement, and this page is not \
+         written.</dd>\n\
+         <dt>Bandwidth</dt><dd>100 packets of a size. Rx: at the full rate, and again at lower \
+         rates if a packet is lost. Tx: at the full rate of the user port, with the MAC side \
+         limited to 10 Gbit/s.</dd>\n\
+         <dt>Checks</dt><dd>Every byte is compared. Another implementation parses every frame of \
+         the core and verifies its checksums.</dd>\n</dl>\n",
     );
     for (number, name, title, scenario) in [
-        (1, "scenario-rx-latency", "Rx latency: where clocks are read", Scenario::RxLatency),
-        (2, "scenario-tx-latency", "Tx latency: where clocks are read", Scenario::TxLatency),
+        (1, "scenario-rx-latency", "Rx latency: points of measurement", Scenario::RxLatency),
+        (2, "scenario-tx-latency", "Tx latency: points of measurement", Scenario::TxLatency),
         (7, "scenario-rx-bandwidth", "Rx bandwidth", Scenario::RxBandwidth),
         (8, "scenario-tx-bandwidth", "Tx bandwidth", Scenario::TxBandwidth),
     ] {
@@ -149,11 +159,12 @@ fn method(page: &mut Page) -> String {
         body.push_str(&figure(&format!("Figure {number}."), title, &svg));
     }
     let known = paragraph(
-        "The published rows do not all fit the published generics: the store-and-forward transmitter needs a user port of 16 bytes a cycle, not 8, and \
-         payloads of 2048 bytes do not fit an MTU of 1500. Rows that are like for like take the user side that the published figures need; all \
-         others are listed with their own.",
+        "Not all published rows match the published generics: the store-and-forward transmitter \
+         needs a user port of 16 bytes a cycle, not 8, and payloads of 2048 bytes do not fit an \
+         MTU of 1500. Comparable rows use the user side that the published figures need. All \
+         other rows name their own.",
     );
-    body.push_str(&part("What is like for like", &known));
+    body.push_str(&part("Comparable rows", &known));
     section("method", "Method", &body)
 }
 

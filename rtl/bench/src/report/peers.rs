@@ -14,8 +14,9 @@ use crate::peer::cases::Row;
 /// A text of a run is empty.
 pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> {
     let mut body = paragraph(
-        "The simulated core behind a TAP device, the network stack of Linux as its peer, the user's streams joined to local sockets, so that any program \
-         talks through the core; and the core against the stack of smoltcp in virtual time.",
+        "The simulated core behind a TAP device, with the network stack of Linux as its peer. The \
+         user's streams are joined to local sockets, so that any program can use the core. Also \
+         the core against the stack of smoltcp in virtual time.",
     );
     let mut builds: BTreeMap<(&str, &str), Vec<&PeerRun>> = BTreeMap::new();
     for run in &linux.runs {

@@ -230,9 +230,10 @@ fn state(synthesis: &Synthesis) -> Result<String, String> {
 /// A published table is missing, or the results of synthesis are incomplete.
 pub fn html(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
     let mut body = paragraph(
-        "Published: after place and route, external retransmission memory excluded. Ours: an estimate of yosys before packing of LUTs and before \
-         place and route, the same memory excluded; read it as an upper estimate, never as a clock rate. The rate in an ECP5, a small and slow \
-         device, is after place and route with open tools; it shows the trend.",
+        "Published: after place and route, without the external retransmission memory. Ours: an \
+         estimate by yosys before packing of LUTs and before place and route, without the same \
+         memory. It is an upper estimate, and gives no clock rate. The rate in an ECP5, a small \
+         and slow device, is after place and route with open tools and shows the trend.",
     );
     for table in &source.resources {
         body.push_str(&part(&table.title, &published(table)?));

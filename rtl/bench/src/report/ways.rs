@@ -25,10 +25,10 @@ const WAYS: [&str; 11] = [
 /// The tables of all paths with 16 and 64 sessions, and of their formulas.
 fn ways(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
-        "All ways, cycles at 322 MHz (350 MHz in parentheses where it differs)",
-        heads("Way", &TABLE_SIZES),
+        "All paths, cycles at 322 MHz (350 MHz in parentheses if it differs)",
+        heads("Path", &TABLE_SIZES),
     );
-    let head = ["Way", "Formula, a(k) the clock of word k", "Points", "64 sessions"];
+    let head = ["Path", "Formula, a(k) is the clock of word k", "Points", "64 sessions"];
     let mut rules = HtmlTable::with_head("Formulas that all points obey", head.map(str::to_owned));
     for way in WAYS {
         let slow = source.series(way, RATES[0])?;
@@ -75,7 +75,7 @@ fn sessions(source: &Source<'_>, way: &str) -> TableCell {
         }
     }
     match same {
-        0 => TableCell::absent("this way has no build with 64 sessions"),
+        0 => TableCell::absent("this path has no build with 64 sessions"),
         same => TableCell::new(format!("equal in {same} points")),
     }
 }
@@ -83,7 +83,7 @@ fn sessions(source: &Source<'_>, way: &str) -> TableCell {
 /// The table of cores with all options.
 fn full(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = HtmlTable::with_head("All options, cycles", heads("Way", &sizes));
+    let mut table = HtmlTable::with_head("All options, cycles", heads("Path", &sizes));
     for series in source.latency.series.iter().filter(|series| series.case == "full") {
         let cell = |n: &u64| {
             let point = series.cycles(*n).ok_or_else(|| format!("{}: no {n}", series.way))?;
@@ -99,7 +99,7 @@ fn full(source: &Source<'_>) -> Result<String, String> {
 fn cases(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     let mut table =
-        HtmlTable::with_head("Longer headers, cycles at 322 MHz (350 MHz)", heads("Way", &sizes));
+        HtmlTable::with_head("Longer headers, cycles at 322 MHz (350 MHz)", heads("Path", &sizes));
     for (case, label) in [
         ("vlan", "IEEE 802.1Q tag, 58 bytes of headers"),
         ("options", "12 bytes of TCP options, 66 bytes of headers"),
@@ -129,7 +129,7 @@ fn cases(source: &Source<'_>) -> Result<String, String> {
 fn wide(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     let mut table =
-        HtmlTable::with_head("64 bits to and from the MAC: cycles · ns", heads("Way", &sizes));
+        HtmlTable::with_head("64 bits to and from the MAC: cycles · ns", heads("Path", &sizes));
     for series in &source.latency.wide {
         let mut cells = Vec::new();
         for n in &sizes {
@@ -204,7 +204,7 @@ fn all(source: &Source<'_>) -> Result<String, String> {
         table.row(grouped(point.n), cells);
     }
     let rows = table.len();
-    Ok(details(&format!("All {rows} sizes of all ways"), &table.complete_html("cells")?))
+    Ok(details(&format!("All {rows} sizes of all paths"), &table.complete_html("cells")?))
 }
 
 /// Renders the last parts of the section on latency.
@@ -212,19 +212,20 @@ fn all(source: &Source<'_>) -> Result<String, String> {
 /// # Errors
 /// A value is missing.
 pub fn html(source: &Source<'_>) -> Result<String, String> {
-    let mut body = part("All ways through the core", &ways(source)?);
+    let mut body = part("All paths through the core", &ways(source)?);
     body.push_str(&all(source)?);
     let text = paragraph(
-        "64 sessions, congestion control, status and credit events; reordering where packets are stored, delivery out of sequence where \
-         they are not.",
+        "64 sessions, congestion control, status and credit events. Store-and-forward receivers \
+         reorder segments, cut-through receivers deliver them out of sequence.",
     );
     body.push_str(&part("With all options", &(text + &full(source)?)));
     body.push_str(&part("Tags and options", &cases(source)?));
     body.push_str(&part("64-bit MAC side", &wide(source)?));
     let text = paragraph(
-        "The published arrival pattern is a limiter that is full when a frame begins, so the first words come faster than a line carries them. Here \
-         words come as a 64B/66B decoder hands them out, 32 of 33 clocks, in all positions of its pause; and the time of the first word \
-         on the line is added. This is the figure to compare interfaces of different widths by.",
+        "The published arrival pattern is a limiter that is full when a frame starts, so the first \
+         words arrive faster than a line carries them. Here words arrive as from a 64B/66B \
+         decoder, in 32 of 33 clocks and in all positions of its pause, and the time of the first \
+         word on the line is added. Use this figure to compare interfaces of different widths.",
     );
     body.push_str(&part("On a true line", &(text + &absolute(&source.latency.absolute)?)));
     Ok(body)

@@ -1,4 +1,4 @@
-//! The line between the TAP device and the endpoint, and what drives both.
+//! Connects the TAP device and the endpoint by a line, and runs both.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
@@ -14,69 +14,68 @@ use crate::drill::endpoint::{Endpoint, Settings, View};
 use crate::peer::again::{Again, Flow};
 use crate::peer::channel::{Channel, Impair};
 
-/// Frames that wait for the endpoint; the kernel keeps the others.
+/// Maximum number of frames that wait for the endpoint. Further frames stay in the kernel.
 const QUEUE: usize = 64;
-/// Frames given to the endpoint before its output is looked at.
+/// Number of frames given to the endpoint before its output is read.
 const BATCH: usize = 8;
-/// Milliseconds of a tick. Each costs the simulation a walk over all sessions; shorter ones would
-/// make waiting slower than the clock of the machine.
+/// Length of a tick in ms. For each tick the core visits all sessions, so with shorter ticks the
+/// simulation would be slower than real time even when idle.
 pub const TICK: u64 = 5;
-/// Ticks the endpoint may be behind before time stands still for it.
+/// Number of ticks that the endpoint may be late before its time stops.
 const BEHIND: u64 = 4;
-/// Frames the endpoint gets before another tick passes for it while more of them wait. The kernel
-/// may hold a thousand: without this their way through a slow simulation would be longer than a
-/// time-out.
+/// Number of frames per tick while more frames wait. The kernel may hold a thousand frames. Without
+/// this limit they would take longer through a slow simulation than a time-out.
 const PER_TICK: usize = 32;
 
-/// What the bridge is asked for.
+/// A request to the bridge.
 #[derive(Debug)]
 pub enum Ask {
-    /// Other impairments, to the endpoint and from it, with a seed.
+    /// Changes the impairments to and from the endpoint. The last value is their seed.
     Impair(Impair, Impair, u64),
-    /// The users of the endpoint take nothing, or do again.
+    /// Stalls the users of the endpoint, or lets them read again.
     Stall(bool),
-    /// Who is at work.
+    /// Requests the sessions in use.
     Busy(Sender<Busy>),
-    /// What there was since the last time; captures begin anew.
+    /// Requests everything counted since the last report. Captures start anew.
     Report(Sender<Report>),
-    /// The end.
+    /// Ends the bridge.
     Stop,
 }
 
-/// Who is at work, and since when the endpoint lives.
+/// The sessions in use.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
-    /// Ticks of the endpoint.
+    /// Number of ticks that the endpoint has run.
     pub ticks: u64,
-    /// Sessions, and what software sees of them.
+    /// Sessions with their state.
     pub sessions: Vec<(u16, View)>,
 }
 
-/// What there was.
+/// Everything counted since the last report.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// From the endpoint.
+    /// Frames from the endpoint.
     pub out: Flow,
-    /// To it.
+    /// Frames to the endpoint.
     pub inward: Flow,
-    /// Frames the line has changed or lost.
+    /// Number of frames that the line lost or changed.
     pub hits: u64,
-    /// Frames of the endpoint that the MAC spoilt.
+    /// Number of frames that the endpoint sent with an invalid FCS.
     pub spoilt: u64,
-    /// Milliseconds for which time stood still.
+    /// Time in ms for which the endpoint's time stopped.
     pub still: u64,
-    /// Sessions that ended otherwise than with both sides done.
+    /// Number of sessions that did not end by a close on both sides.
     pub broken: u64,
-    /// Frames of the endpoint that are not well formed: how many, and the first.
+    /// Number of malformed frames from the endpoint, and the first one.
     pub malformed: (u64, String),
-    /// Counters of the endpoint, differences.
+    /// Increments of the endpoint's counters.
     pub counters: Vec<(&'static str, u32)>,
-    /// What was on the line at the peer's end, and at the endpoint's.
+    /// Captures at the peer's end of the line and at the endpoint's.
     pub captures: [LineCapture; 2],
 }
 
 impl Report {
-    /// A counter of the endpoint; none if it does not count.
+    /// A counter of the endpoint, or `None` if the endpoint does not have it.
     #[must_use]
     pub fn counter(&self, name: &str) -> Option<u32> {
         self.counters.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
@@ -91,14 +90,14 @@ pub fn settings() -> Settings {
         ip: super::OUR_IP,
         mac: [2, 0, 0, 0, 0, 1],
         gateway: super::PEER_IP,
-        // Longer than Linux delays an acknowledgement.
+        // Longer than the delay of an acknowledgement by Linux.
         rto_min: ms(300),
         rto_init: ms(1000),
         rto_max: ms(4000),
         delack: ms(40),
         syn_tries: 8,
         data_tries: 12,
-        // A slot is soon free again, also when time stands still.
+        // Short, so that sessions become free soon even when time stops.
         time_wait: ms(10),
         persist_max: ms(1000),
         arp_retry: ms(200),
@@ -107,18 +106,18 @@ pub fn settings() -> Settings {
     }
 }
 
-/// The bridge.
+/// Connects the TAP device and the endpoint.
 pub struct Bridge {
     ep: Box<dyn Endpoint>,
     tap: TapDevice,
     proxy: Proxy,
     start: Instant,
-    /// Ticks the endpoint has seen or missed.
+    /// Number of ticks of real time, including those that the endpoint missed.
     ticked: u64,
-    /// Those it has seen.
+    /// Number of ticks that the endpoint has run.
     ticks: u64,
     queue: VecDeque<(Vec<u8>, bool)>,
-    /// Frames given to the endpoint since the last tick.
+    /// Number of frames given to the endpoint since the last tick.
     taken: usize,
     to_ep: Channel,
     to_tap: Channel,
@@ -128,10 +127,10 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Sets the endpoint up and lets its sessions listen.
+    /// Sets up the endpoint and its listening sessions.
     ///
     /// # Errors
-    /// Too few sessions, or a port in use.
+    /// There are too few sessions, or a port is in use.
     pub fn new(
         mut ep: Box<dyn Endpoint>,
         tap: TapDevice,
@@ -158,10 +157,10 @@ impl Bridge {
         })
     }
 
-    /// Works until it is asked to stop, or nobody can ask any more.
+    /// Runs until it is asked to stop, or all senders of requests are dropped.
     ///
     /// # Errors
-    /// The device is gone.
+    /// The TAP device was removed.
     pub fn run(&mut self, asks: &Receiver<Ask>) -> Result<(), String> {
         loop {
             loop {
@@ -185,7 +184,7 @@ impl Bridge {
                 self.to_tap = Channel::new(to_tap, seed ^ 0x2222);
             }
             Ask::Stall(stalled) => self.proxy.stalled = stalled,
-            // Who has asked may be gone.
+            // The requester may have ended.
             Ask::Busy(sender) => {
                 let busy = self.proxy.busy().into_iter();
                 let sessions = busy.map(|sid| (sid, self.ep.view(sid))).collect();
@@ -212,7 +211,7 @@ impl Bridge {
         report
     }
 
-    /// Does what there is to do; whether there was anything.
+    /// Does all pending work. Returns whether there was any.
     fn turn(&mut self) -> Result<bool, String> {
         let now = self.start.elapsed();
         let ms = now.as_millis() as u64;
@@ -250,7 +249,7 @@ impl Bridge {
             let Some(bytes) = device::receive(&self.tap)? else { break };
             moved = true;
             self.report.captures[0].add(now, &bytes, false, false);
-            // Linux may send what nobody here understands.
+            // Linux may send frames that the parser does not know.
             let control = self.line.count(&bytes, false).unwrap_or(false);
             self.to_ep.push(ms, &bytes, control);
             self.queue.extend(self.to_ep.pop(ms));
@@ -272,7 +271,7 @@ impl Bridge {
         self.ticked += 1;
         self.ticks += 1;
         self.ep.advance_ticks(1);
-        // Nothing has come: waiting is right.
+        // A tick alone is no reason not to wait.
         false
     }
 
@@ -303,7 +302,7 @@ impl Bridge {
         Ok(!frames.is_empty())
     }
 
-    /// Until something comes, or the next tick.
+    /// Waits for input or the next tick.
     fn wait(&self) {
         let mut wants = Vec::new();
         if self.queue.len() < QUEUE {
@@ -313,12 +312,12 @@ impl Bridge {
         let now = self.start.elapsed();
         let next = Duration::from_millis((self.ticked + 1) * TICK);
         let mut left = next.saturating_sub(now);
-        // Frames on the way arrive by the millisecond.
+        // Delayed frames arrive with a resolution of a millisecond.
         if !(self.to_ep.is_empty() && self.to_tap.is_empty()) {
             left = left.min(Duration::from_millis(1));
         }
         let time = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
-        // Interrupted or not: the next turn looks at everything.
+        // The result does not matter, because the next turn checks everything.
         let _ = poll(&mut wants, Some(&time));
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn old_frames_make_room_and_are_noticed() {
+    fn dropped_frames_are_noticed() {
         let mut capture = LineCapture::default();
         for number in 0..=FRAMES_MAX {
             capture.add(Duration::ZERO, &[number as u8], false, false);

@@ -1,4 +1,4 @@
-//! What is done over the bridge.
+//! The tests over the bridge that need no other programs.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
@@ -13,17 +13,17 @@ use super::suite::{Check, Demand, Lab, Part, Plan, Size};
 use super::{OUR_IP, PEER_IP};
 use crate::peer::channel::Impair;
 
-/// Port of the service behind the endpoint, and of the one of Linux.
+/// Port of the service behind the endpoint. The service of Linux has the next port.
 const SERVICE: u16 = 20_700;
 
-/// A role of the endpoint, and the address a program connects to for it.
+/// Roles of the endpoint, with the address to which a program connects.
 const ROLES: [(&str, Ipv4Addr); 2] = [("server", OUR_IP), ("client", Ipv4Addr::LOCALHOST)];
 
 fn address(role: &str, ip: Ipv4Addr) -> SocketAddrV4 {
     at(ip, SERVICE + u16::from(role == "client"))
 }
 
-/// Does something in both roles at a time.
+/// Does the same work in both roles at the same time.
 fn both(work: impl Fn(SocketAddrV4) -> Result<(), String> + Sync) -> Result<(), String> {
     std::thread::scope(|scope| {
         let [one, other] = ROLES.map(|(role, ip)| {
@@ -48,10 +48,10 @@ pub(super) fn any(_: &Report) -> Result<(), String> {
     Ok(())
 }
 
-/// What a part does.
+/// The function of a part.
 type Act = fn(&mut Suite) -> Result<(), String>;
 
-/// Runs the parts that need no programs; what has failed.
+/// Runs these parts. Returns the failures.
 ///
 /// # Errors
 /// The lab cannot be set up.
@@ -62,7 +62,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
     }
     let to = at(Ipv4Addr::LOCALHOST, SERVICE).into();
     let serve = Serve { port: SERVICE, to, sessions: plan.sessions / 2 };
-    // Both are on the loopback interface.
+    // Both ports are on the loopback interface.
     let connect = Connect { local: SERVICE + 1, to: at(PEER_IP, SERVICE + 1) };
     let lab = Lab::start(plan, vec![serve], vec![connect])?;
     service::serve(at(Ipv4Addr::LOCALHOST, SERVICE))?;
@@ -86,12 +86,12 @@ pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
 struct Suite {
     lab: Lab,
     size: Size,
-    /// Sessions in each role.
+    /// Number of sessions in each role.
     each: u32,
 }
 
 impl Suite {
-    /// A check without impairments.
+    /// Runs a check without impairments.
     fn plain(
         &mut self,
         check: &Check,
@@ -111,7 +111,7 @@ impl Suite {
             let name = format!("ping, {count} of {bytes} bytes");
             self.plain(&check(name, "server", 0, Demand::Clean), || echo(OUR_IP, count, bytes))?;
         }
-        // One after the other without a wait: both are on the way at a time.
+        // Send both without waiting, so that two requests are on the line at the same time.
         self.plain(&check("ping, pairs", "server", 0, Demand::Clean), || {
             let said =
                 program("ping", &["-q", "-c", "200", "-l", "2", "-i", "0.01", "-W", "5", &ip])?;
@@ -160,7 +160,7 @@ impl Suite {
         let bytes = u64::from(each) * 4 * n;
         let name = format!("{} sessions at a time", each * 2);
         self.plain(&check(name, "both", bytes, Demand::Clean), || {
-            // Those that the endpoint opens come first: it opens them while the others are made.
+            // Connections that the endpoint opens come first, because it needs time to open them.
             let jobs = ROLES.iter().rev().flat_map(|(role, ip)| {
                 (0..each).map(move |number| (address(role, *ip), job(number)))
             });
@@ -177,7 +177,7 @@ impl Suite {
                     || service::connect(address(role, ip), &job),
                     |report| match report.broken {
                         1 => Ok(()),
-                        other => Err(format!("{other} sessions broken off, not 1")),
+                        other => Err(format!("{other} sessions aborted, expected 1")),
                     },
                 )?;
             }
@@ -222,7 +222,7 @@ impl Suite {
         Ok(())
     }
 
-    /// Readers that sleep.
+    /// Tests closed windows, with readers that sleep.
     fn windows(&mut self) -> Result<(), String> {
         let n = self.size.large / 10;
         let stalls = Job { seed: 8, down: n, sleep: 3000, buffer: 8192, ..Job::default() };
@@ -231,7 +231,7 @@ impl Suite {
             Impair::default(),
             || service::connect(address("server", OUR_IP), &stalls),
             |report| match report.counter("eng.probe") {
-                Some(0) => Err("no window was probed".to_owned()),
+                Some(0) => Err("the endpoint did not probe a closed window".to_owned()),
                 _ => Ok(()),
             },
         )?;
@@ -264,20 +264,20 @@ impl Suite {
                 &check(format!("line: {name}"), "both", bytes, Demand::Whole),
                 impair,
                 || both(|ip| service::connect_all(ip, each, each, job)),
-                // In the short form a fault at 1 % may not happen at all.
+                // In the short form an impairment at 1 % may not occur at all.
                 |report| match impair.is_clean() || report.hits != 0 || few {
                     true => Ok(()),
-                    false => Err("the line has changed nothing".to_owned()),
+                    false => Err("the line did not change any frame".to_owned()),
                 },
             )?;
         }
         Ok(())
     }
 
-    /// What tshark finds wrong on both sides of the line.
+    /// Checks with tshark the captures at both ends of the line.
     fn captures(&mut self) -> Result<(), String> {
         if !has("tshark") {
-            println!("ok captures # SKIP tshark is not there");
+            println!("ok captures # SKIP tshark is not installed");
             return Ok(());
         }
         let n = 50_000;
@@ -306,20 +306,20 @@ impl Suite {
     }
 }
 
-/// Largest segments that are tried; the first four always.
+/// Maximum segment sizes to test. The short form uses the first four.
 const SEGMENTS: [u32; 10] = [88, 536, 1459, 1460, 89, 100, 256, 537, 1000, 1448];
 
-/// Acknowledgements of data nobody has sent.
+/// Filter for acknowledgements of data that was not sent.
 const ACKS: &str = "tcp.analysis.ack_lost_segment";
-/// Wrong sums of the endpoint.
+/// Filter for wrong checksums of the endpoint.
 const SUMS: &str = "eth.src == 02:00:00:00:00:01 && \
     (ip.checksum.status == 0 || tcp.checksum.status == 0 || _ws.malformed)";
-/// Anything.
+/// Filter for any error.
 const STRICT: &str = "ip.checksum.status == 0 || tcp.checksum.status == 0 || _ws.malformed || \
     tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment || tcp.analysis.retransmission || \
     tcp.analysis.out_of_order";
 
-/// Lines that are bad in each of the ways, a little and much.
+/// Lines with each kind of impairment, at a low and a high rate.
 fn bad_lines() -> Vec<(String, Impair)> {
     let clean = Impair::default();
     let mut lines = vec![
@@ -342,7 +342,7 @@ fn bad_lines() -> Vec<(String, Impair)> {
 
 fn found(capture: &super::capture::LineCapture, path: &Path, filter: &str) -> Result<(), String> {
     if !capture.is_whole() {
-        return Err("the capture is not whole".to_owned());
+        return Err("the capture is incomplete".to_owned());
     }
     capture.write(path)?;
     let path = path.display().to_string();
@@ -351,7 +351,7 @@ fn found(capture: &super::capture::LineCapture, path: &Path, filter: &str) -> Re
     match said.lines().next() {
         None => Ok(()),
         Some(first) => {
-            Err(format!("{} frames are {filter}; the first: {first}", said.lines().count()))
+            Err(format!("{} frames match {filter}; the first: {first}", said.lines().count()))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The commands.
+//! The commands `tap` and `peers`.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -14,7 +14,7 @@ use super::suite::{Part, Plan, Size};
 use super::{OUR_IP, PEER_IP, cases, programs, space};
 use crate::bench::record;
 
-/// `PORT=ADDRESS:PORT`, or `PORT=PORT`.
+/// A pair `PORT=ADDRESS:PORT` or `PORT=PORT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Join {
     from: u16,
@@ -43,55 +43,55 @@ impl Join {
     }
 }
 
-/// A network namespace with the core behind a TAP device, and a program in it.
+/// Run a program in a network namespace with the core behind a TAP device.
 ///
-/// In the namespace the core is 10.0.0.1; Linux is 10.0.0.2 on the device tap0, and 127.0.0.1. The
-/// streams of the core's users are joined to plain sockets: --serve lets the core listen, and joins
-/// what it accepts to a program here; --connect takes connections here, for each of which the core
-/// opens one. Without both it is
-/// --serve 8080=8080 --connect 8081=8082. What was on the line is printed at the end.
+/// In the namespace the core is 10.0.0.1. Linux is 10.0.0.2 on the device tap0, and 127.0.0.1. The
+/// streams of the core's users are joined to plain sockets. With --serve the core listens, and each
+/// accepted connection is joined to a program here. With --connect programs connect to a port here,
+/// and the core opens a connection for each. The default is
+/// --serve 8080=8080 --connect 8081=8082. The command prints counters of the line at the end.
 ///
-/// Needs no privilege where users may make namespaces; otherwise run it as root.
+/// Needs no privileges if users may make namespaces. Otherwise run it as root.
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct TapCommand {
-    /// A build in model/builds.toml, or `reference`, the model in software.
+    /// A build in model/builds.toml, or `reference` for the software model.
     #[arg(long, default_value = "full")]
     endpoint: String,
-    /// A port of the core, and who serves it: PORT=PORT (of 127.0.0.1) or PORT=ADDRESS:PORT.
+    /// A port of the core and its server: PORT=PORT (of 127.0.0.1) or PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     serve: Vec<Join>,
     /// A port of 127.0.0.1, and whom the core opens a connection to: PORT=PORT (of 10.0.0.2) or
     /// PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     connect: Vec<Join>,
-    /// Sessions that listen for each port of `--serve`.
+    /// Number of sessions that listen on each port of `--serve`.
     #[arg(long, default_value_t = 8)]
     sessions: u16,
-    /// Writes the last 60,000 frames on the line into a file (pcapng).
+    /// Write the last 60,000 frames on the line into a pcapng file.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// Says nothing but what goes wrong.
+    /// Print only errors.
     #[arg(long)]
     quiet: bool,
-    /// The program and its arguments; its exit code is that of this command. Otherwise a shell.
+    /// The program and its arguments [default: a shell]. Its exit code is that of this command.
     #[arg(trailing_var_arg = true, default_values_t = ["bash".to_owned()])]
     program: Vec<String>,
 }
 
-/// Transfers, programs, sessions, closed windows and bad lines against the TCP of Linux.
+/// Test transfers, programs, sessions, closed windows and bad lines against the TCP of Linux.
 #[derive(Args, Debug)]
 pub struct PeersCommand {
-    /// A build in model/builds.toml, or `reference`, the model in software.
+    /// A build in model/builds.toml, or `reference` for the software model.
     #[arg(long, default_value = "full")]
     endpoint: String,
-    /// The long form.
+    /// Run the long form.
     #[arg(long)]
     long: bool,
-    /// Only this part; may be given several times.
+    /// Run only this part. May be given several times.
     #[arg(long)]
     part: Vec<Part>,
-    /// Only checks whose name contains this: `NAME (ROLE)`, as it is printed.
+    /// Run only checks whose printed name, `NAME (ROLE)`, contains this text.
     #[arg(long, default_value = "")]
     only: String,
     /// Seed of the impairments.
@@ -100,12 +100,13 @@ pub struct PeersCommand {
 }
 
 impl TapCommand {
-    /// Runs the program; its exit code.
+    /// Runs the program and returns its exit code.
     ///
     /// # Errors
-    /// No namespace, device, endpoint or program.
+    /// The namespace, the device or the endpoint cannot be set up, or the program cannot be
+    /// started.
     pub fn run(&self) -> Result<u8, String> {
-        // Made before the namespace: a build may have to fetch its tools.
+        // Make the build before entering the namespace, because it may have to fetch its tools.
         drop(endpoint(&self.endpoint)?);
         let (mut serve, mut connect) = (self.serve.clone(), self.connect.clone());
         if serve.is_empty() && connect.is_empty() {
@@ -141,20 +142,20 @@ impl TapCommand {
         }
         status.map(code).or_else(|error| {
             eprintln!("tcp-bench: {program}: {error}");
-            // As a shell has it.
+            // The same codes as those of a shell.
             Ok(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
         })
     }
 }
 
-/// What a shell makes of it.
+/// Converts an exit status to the code of a shell.
 fn code(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let killed = status.signal().map(|signal| 128 + signal);
     status.code().or(killed).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// What can be done now.
+/// The text that explains what the user can do.
 fn welcome(endpoint: &str, serve: &[Serve], connect: &[Connect]) -> String {
     let mut text = format!(
         "The core ({endpoint}) is {OUR_IP}; Linux is {PEER_IP} on tap0, and 127.0.0.1.\n  \
@@ -162,26 +163,27 @@ fn welcome(endpoint: &str, serve: &[Serve], connect: &[Connect]) -> String {
     );
     for one in serve {
         text += &format!(
-            "  curl http://{OUR_IP}:{}   the core is the server; the page is of {}\n",
+            "  curl http://{OUR_IP}:{}   the core is the server; the page comes from {}\n",
             one.port, one.to
         );
     }
     for one in connect {
         text += &format!(
-            "  curl http://127.0.0.1:{}   the core is the client; the page is of {}\n",
+            "  curl http://127.0.0.1:{}   the core is the client; the page comes from {}\n",
             one.local, one.to
         );
     }
-    text + "Servers bind the addresses named here, for example: python3 -m http.server --bind ADDRESS PORT &\n"
+    text + "Servers must bind these addresses, for example: \
+        python3 -m http.server --bind ADDRESS PORT &\n"
 }
 
 impl PeersCommand {
-    /// Runs the checks and writes their record; what has failed.
+    /// Runs the checks and writes their record. Returns the failures.
     ///
     /// # Errors
-    /// No namespace, device or endpoint.
+    /// The namespace, the device or the endpoint cannot be set up.
     pub fn run(&self) -> Result<Vec<String>, String> {
-        // Made before the namespace: a build may have to fetch its tools.
+        // Make the build before entering the namespace, because it may have to fetch its tools.
         let sessions = endpoint(&self.endpoint)?.build().session_count;
         space::enter()?;
         let plan = Plan {
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joins() {
+    fn pairs_of_ports_are_parsed() {
         let join = |text: &str| text.parse::<Join>();
         let to = |text: &str| join(text).map(|join| (join.from, join.to(PEER_IP).to_string()));
         assert_eq!(to("80=8080"), Ok((80, "10.0.0.2:8080".to_owned())));

@@ -1,4 +1,4 @@
-//! A bridge at work in a thread, and what it is asked.
+//! Runs a bridge in a thread and sends requests to it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -10,10 +10,10 @@ use crate::core::Core;
 use crate::drill::endpoint::{Build, Endpoint};
 use crate::reference::Reference;
 
-/// Name of the endpoint in software.
+/// Name of the software model.
 pub const REFERENCE: &str = "reference";
 
-/// An endpoint by its name: the reference, or a build of the core.
+/// Makes an endpoint by its name: the software model, or a build of the core.
 ///
 /// # Errors
 /// The build cannot be made or loaded.
@@ -25,7 +25,7 @@ pub fn endpoint(name: &str) -> Result<Box<dyn Endpoint>, String> {
     Ok(Box::new(Core::new(name).map_err(|error| error.to_string())?))
 }
 
-/// An endpoint between the TAP device and its users.
+/// A running bridge.
 #[derive(Debug)]
 pub struct Line {
     asks: Sender<Ask>,
@@ -33,14 +33,14 @@ pub struct Line {
 }
 
 fn died<E>(_: E) -> String {
-    "the bridge has died".to_owned()
+    "the bridge has ended".to_owned()
 }
 
 impl Line {
     /// Starts a bridge.
     ///
     /// # Errors
-    /// Device, endpoint or ports.
+    /// The device, the endpoint or the ports cannot be set up.
     pub fn start(name: &str, serve: Vec<Serve>, connect: Vec<Connect>) -> Result<Self, String> {
         let tap = space::device()?;
         let (asks, asked) = channel();
@@ -52,7 +52,7 @@ impl Line {
                 Ok(bridge) => (Some(bridge), Ok(())),
                 Err(error) => (None, Err(error)),
             };
-            // Who has started it waits.
+            // The starting thread waits for this.
             drop(ready.send(end.clone()));
             bridge.map_or(end, |mut bridge| bridge.run(&asked))
         });
@@ -60,25 +60,25 @@ impl Line {
         Ok(Self { asks, bridge })
     }
 
-    /// Ends the bridge.
+    /// Stops the bridge.
     ///
     /// # Errors
-    /// It has failed.
+    /// The bridge has failed.
     pub fn stop(self) -> Result<(), String> {
-        // It may have ended by itself.
+        // The bridge may have ended by itself.
         drop(self.asks.send(Ask::Stop));
         self.bridge.join().map_err(died)?
     }
 
-    /// Asks the bridge for something else.
+    /// Sends a request to the bridge.
     ///
     /// # Errors
-    /// It has ended.
+    /// The bridge has ended.
     pub fn ask(&self, ask: Ask) -> Result<(), String> {
         self.asks.send(ask).map_err(died)
     }
 
-    /// For asking from another thread.
+    /// A sender of requests for another thread.
     #[must_use]
     pub fn asks(&self) -> Sender<Ask> {
         self.asks.clone()
@@ -89,7 +89,7 @@ impl Line {
         answer.recv().map_err(died)
     }
 
-    /// Who is at work.
+    /// Reads the sessions in use.
     ///
     /// # Errors
     /// The bridge has ended.
@@ -98,7 +98,7 @@ impl Line {
         self.answer(Ask::Busy(sender), &answer)
     }
 
-    /// What there was since the last time.
+    /// Reads everything counted since the last report.
     ///
     /// # Errors
     /// The bridge has ended.

@@ -1,8 +1,9 @@
-//! The endpoint against the TCP of Linux: in a network namespace of its own, behind a TAP device.
+//! Tests the endpoint against the TCP of Linux, in a separate network namespace behind a TAP
+//! device.
 //!
-//! Clocks are driven by what happens: the core runs while a frame or a byte is there, then waits.
-//! Its ticks come from the clock of the machine, one for 5 ms, and never faster; where the
-//! simulation falls behind, time stands still for the core, so slowness is not taken for loss.
+//! The core runs while there is input, then it waits. Its ticks follow the clock of the machine,
+//! one per 5 ms. If the simulation is too slow, the core's time stops, so that slowness does not
+//! look like loss.
 
 pub mod bridge;
 pub mod capture;
@@ -19,7 +20,7 @@ pub mod suite;
 
 use std::net::Ipv4Addr;
 
-/// Address of the endpoint.
+/// IP address of the endpoint.
 pub const OUR_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-/// Address of Linux on the TAP device.
+/// IP address of Linux on the TAP device.
 pub const PEER_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);

@@ -1,4 +1,4 @@
-//! Programs that know nothing of all this, through the endpoint: curl, an HTTP server, iperf3.
+//! Tests ordinary programs over the endpoint: curl, an HTTP server, iperf3.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -21,12 +21,12 @@ const UPLOAD: u16 = 8081;
 const IPERF: u16 = 5201;
 /// Streams of iperf3 at a time, each way, in both roles, if there are sessions for them.
 const STREAMS: u16 = 8;
-/// Bytes of the files that are fetched.
+/// Size of the transferred files in bytes.
 const FILE: u64 = 10_000_000;
-/// Most time of a program: only a hang takes so long.
+/// Maximum time of a program. Only a hang takes this long.
 const PROGRAM: Duration = Duration::from_secs(1800);
 
-/// A small HTTP server that keeps one upload.
+/// A small HTTP server that stores one upload.
 const SINK: &str = "
 import http.server, sys
 class Sink(http.server.BaseHTTPRequestHandler):
@@ -41,7 +41,7 @@ class Sink(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Sink).serve_forever()
 ";
 
-/// Runs the programs that are there and asked for; what has failed.
+/// Runs the selected programs that are installed. Returns the failures.
 ///
 /// # Errors
 /// The lab cannot be set up.
@@ -49,7 +49,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
     if !plan.has(&[Part::Curl, Part::Iperf3]) {
         return Ok(Vec::new());
     }
-    // iperf3 has one connection for control; one session is for the upload.
+    // iperf3 needs a control connection, and one session is for the upload.
     let active = (plan.sessions / 2).min(2 * STREAMS + 2);
     let passive = plan.sessions - active - 1;
     let serve = |port, sessions| Serve { port, to: at(Ipv4Addr::LOCALHOST, port).into(), sessions };
@@ -68,7 +68,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
 
 fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
     if !(has("curl") && has("python3")) {
-        println!("ok curl # SKIP curl or python3 is not there");
+        println!("ok curl # SKIP curl or python3 is not installed");
         return Ok(());
     }
     let n = FILE;
@@ -98,7 +98,7 @@ fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
         },
         any,
     )?;
-    // What is left of the download is not what was uploaded.
+    // Remove the download, so that it cannot be taken for the upload.
     drop(fs::remove_file(&got));
     let all = ["-c", SINK, &UPLOAD.to_string(), &text(&got)];
     let _sink = Background::start("python3", &all, (Ipv4Addr::LOCALHOST, UPLOAD))?;
@@ -113,10 +113,11 @@ fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
     )
 }
 
-/// `both`: sessions in each role; `passive`: those that listen.
+/// Runs iperf3. `both` is the number of sessions in each role, `passive` that of listening
+/// sessions.
 fn rates(lab: &mut Lab, both: u16, passive: u16) -> Result<(), String> {
     if !has("iperf3") {
-        println!("ok iperf3 # SKIP iperf3 is not there");
+        println!("ok iperf3 # SKIP iperf3 is not installed");
         return Ok(());
     }
     let streams = ((both - 1) / 2).min(STREAMS).to_string();
@@ -145,7 +146,7 @@ fn rates(lab: &mut Lab, both: u16, passive: u16) -> Result<(), String> {
                 let rate = said.lines().rfind(|line| line.contains("receiver"));
                 rate.map(|line| println!("# {line}")).ok_or(said.clone())
             };
-            // Who stops in the middle may leave what it has not read.
+            // A program that stops early may leave unread data.
             let check = check(name.trim_end(), role, 0, Demand::Whole);
             lab.check(&check, Impair::default(), work, any)?;
         }
@@ -158,7 +159,7 @@ pub(super) fn has(name: &str) -> bool {
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())
 }
 
-/// Runs a program to its end; what it said.
+/// Runs a program to its end and returns its output.
 pub(super) fn program(name: &str, arguments: &[&str]) -> Result<String, String> {
     let what = || format!("{name} {}", arguments.join(" "));
     let output = Command::new("timeout")
@@ -175,11 +176,11 @@ pub(super) fn program(name: &str, arguments: &[&str]) -> Result<String, String> 
     Err(format!("{}: {}: {} {}", what(), output.status, error.trim(), said.trim()))
 }
 
-/// A program that serves until this is dropped.
+/// A server program that runs until this is dropped.
 struct Background(Child);
 
 impl Background {
-    /// Starts it and waits until it listens.
+    /// Starts the program and waits until it listens.
     fn start(name: &str, arguments: &[&str], at: (Ipv4Addr, u16)) -> Result<Self, String> {
         let child = Command::new(name)
             .args(arguments)
@@ -200,8 +201,8 @@ impl Background {
     }
 }
 
-/// Whether somebody in this namespace listens there: without a connection, which the other end
-/// would see.
+/// Whether a program in this namespace listens on a port. Does not connect, because the program
+/// would notice it.
 fn listens((ip, port): (Ipv4Addr, u16)) -> bool {
     let table = fs::read_to_string("/proc/self/net/tcp").unwrap_or_default();
     let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes(ip.octets()));
@@ -213,7 +214,7 @@ fn listens((ip, port): (Ipv4Addr, u16)) -> bool {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,7 +1,8 @@
-//! The users of the endpoint: each session is joined to a plain socket, so any program can be one.
+//! The users of the endpoint: joins each session to a plain socket, so that any program can use it.
 //!
-//! Serving, sessions listen, and one that opens is joined to a new connection to a local program.
-//! Connecting, a local program connects to a port here, and a session that is free opens actively.
+//! In one role sessions listen, and an opened session is joined to a new connection to a local
+//! program. In the other role a local program connects to a port here, and a free session opens
+//! actively.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -14,61 +15,61 @@ use rustix::net::sockopt;
 use crate::drill::endpoint::{Delivery, Endpoint, Event, Mode, Op};
 use crate::event::Kind;
 
-/// Bytes of a message: one segment.
+/// Size of a message in bytes: one segment.
 const MESSAGE: u32 = 1460;
-/// Messages that wait for the endpoint, over all sessions.
+/// Maximum number of messages of all sessions that wait for the endpoint.
 const WAITING: usize = 16;
-/// Bytes for one program; with more the endpoint is stalled.
+/// Maximum number of bytes that wait for a program. The endpoint is stalled beyond it.
 const PENDING: usize = 4 << 20;
-/// A graceful end, in the data of [`Kind::Closed`].
+/// Reason of a graceful end in the data of [`Kind::Closed`].
 const DONE: u64 = 0;
 
 /// A port of the endpoint that local programs serve.
 #[derive(Clone, Copy, Debug)]
 pub struct Serve {
-    /// Port.
+    /// Port of the endpoint.
     pub port: u16,
-    /// Where the program listens.
+    /// Address at which the program listens.
     pub to: SocketAddr,
-    /// Sessions that listen.
+    /// Number of sessions that listen.
     pub sessions: u16,
 }
 
-/// A local port from where the endpoint opens connections.
+/// A local port. For each connection to it the endpoint opens a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Connect {
     /// Port on the loopback interface.
     pub local: u16,
-    /// Who is connected to.
+    /// Address to which the endpoint connects.
     pub to: SocketAddrV4,
 }
 
 /// A session and its socket.
 #[derive(Debug, Default)]
 struct Joint {
-    /// Listens for one of the ports; none: opens actively.
+    /// Index of the port on which it listens, or `None` if it opens actively.
     serve: Option<usize>,
-    /// Not free.
+    /// Whether the session is in use.
     busy: bool,
     stream: Option<TcpStream>,
     opened: bool,
     pending: VecDeque<u8>,
     peer_fin: bool,
-    /// The peer's FIN was handed on.
+    /// Whether the peer's FIN was passed on.
     shut: bool,
-    /// The program sends no more; FIN is asked for when all messages are taken.
+    /// Whether the program has ended its stream. The session closes after the last message.
     eof: bool,
     closed: bool,
     aborted: bool,
-    /// The session is over, with this reason.
+    /// Reason of the session's end, once it has ended.
     ended: Option<u64>,
-    /// Bytes that have room in the ring, as known.
+    /// Last known number of free bytes in the ring.
     credit: u32,
-    /// There may be more.
+    /// Whether there may be more free bytes.
     stale: bool,
 }
 
-/// All of them.
+/// All sessions with their sockets.
 #[derive(Debug)]
 pub struct Proxy {
     serve: Vec<Serve>,
@@ -77,19 +78,19 @@ pub struct Proxy {
     local_port: u16,
     messages: u64,
     ready: bool,
-    /// The endpoint tells when there is more room in a ring; otherwise whenever something has come.
+    /// Whether the endpoint reports free room in a ring. Otherwise it is read after each output.
     tells: bool,
-    /// The users take nothing.
+    /// Whether the users accept nothing.
     pub stalled: bool,
-    /// Sessions that ended with a reason other than that both sides were done.
+    /// Number of sessions that did not end by a close on both sides.
     pub broken: u64,
 }
 
 impl Proxy {
-    /// Sessions of `ep` are shared out: those that listen, then those that connect.
+    /// Assigns the sessions of `ep`: first those that listen, then those that connect.
     ///
     /// # Errors
-    /// Too few sessions, or a local port is in use.
+    /// There are too few sessions, or a local port is in use.
     pub fn new(
         ep: &mut dyn Endpoint,
         serve: &[Serve],
@@ -103,7 +104,7 @@ impl Proxy {
         }
         if joints.len() + usize::from(!connect.is_empty()) > count {
             return Err(format!(
-                "{} sessions listen, with {count} in all: ask for fewer",
+                "{} sessions should listen, but there are only {count}: request fewer",
                 joints.len()
             ));
         }
@@ -132,7 +133,7 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// Sessions that are at work.
+    /// The sessions in use.
     #[must_use]
     pub fn busy(&self) -> Vec<u16> {
         let all = (0..).zip(&self.joints);
@@ -144,7 +145,7 @@ impl Proxy {
         ep.op(sid as u16, Op::Listen { port: self.serve[serve].port, from: None });
     }
 
-    /// An event of the endpoint.
+    /// Handles an event of the endpoint.
     pub fn event(&mut self, ep: &mut dyn Endpoint, event: &Event) {
         let sid = usize::from(event.session);
         let Some(joint) = self.joints.get_mut(sid) else { return };
@@ -168,7 +169,7 @@ impl Proxy {
         }
     }
 
-    /// Payload from the endpoint.
+    /// Takes payload from the endpoint.
     pub fn delivered(&mut self, delivery: &Delivery) {
         if delivery.err || delivery.ahead.is_some() {
             return;
@@ -178,14 +179,14 @@ impl Proxy {
         }
     }
 
-    /// Something has come out of the endpoint.
+    /// Tells that the endpoint had output.
     pub fn moved(&mut self) {
         if !self.tells {
             self.joints.iter_mut().for_each(|joint| joint.stale = true);
         }
     }
 
-    /// Moves what can be moved; whether anything was.
+    /// Moves data in both directions. Returns whether there was any.
     pub fn work(&mut self, ep: &mut dyn Endpoint) -> bool {
         let mut moved = self.accept(ep);
         for sid in 0..self.joints.len() {
@@ -241,7 +242,7 @@ impl Proxy {
         moved
     }
 
-    /// A session is over: so is its socket, with a reset if the session had one.
+    /// Ends a session and its socket, by a reset if the session was reset.
     fn end(&mut self, ep: &mut dyn Endpoint, sid: usize, reason: u64) {
         let joint = &mut self.joints[sid];
         if reason != DONE {
@@ -254,7 +255,7 @@ impl Proxy {
         self.listen(ep, sid);
     }
 
-    /// What to wait for, beside what the caller waits for.
+    /// Adds the descriptors to wait for.
     pub fn wants<'a>(&'a self, wants: &mut Vec<PollFd<'a>>) {
         if self.joints.iter().any(|j| j.serve.is_none() && !j.busy) {
             let listeners = self.connect.iter();
@@ -274,15 +275,15 @@ impl Proxy {
 }
 
 impl Joint {
-    /// What the program sends is wanted.
+    /// Whether to read from the program.
     fn reads(&self) -> bool {
         self.opened && !self.eof && !self.aborted && self.ended.is_none()
     }
 }
 
-/// The socket will end with RST.
+/// Makes the socket send RST when it is closed.
 pub fn reset_at_close(stream: &TcpStream) {
-    // A socket that is gone already is no matter.
+    // It does not matter if the socket has already ended.
     let _ = sockopt::set_socket_linger(stream, Some(std::time::Duration::ZERO));
 }
 
@@ -295,7 +296,7 @@ fn abort(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint) {
     }
 }
 
-/// Payload and FIN to the program.
+/// Passes payload and FIN to the program.
 fn to_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint) -> bool {
     let Some(stream) = &mut joint.stream else {
         joint.pending.clear();
@@ -318,13 +319,13 @@ fn to_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint) -> bool {
     if joint.peer_fin && !joint.shut {
         joint.shut = true;
         moved = true;
-        // If the program is gone, reading will tell.
+        // If the program has ended, the next read reports it.
         let _ = stream.shutdown(Shutdown::Write);
     }
     moved
 }
 
-/// A message from the program to the endpoint, if there is one and it has room.
+/// Passes a message from the program to the endpoint, if there is one and the ring has room.
 fn from_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint, messages: &mut u64) -> bool {
     if !joint.reads() || ep.backlog() >= WAITING {
         return false;
@@ -333,7 +334,7 @@ fn from_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint, messages: 
         if !joint.stale {
             return false;
         }
-        // What waits, of whatever session, is not in the ring yet.
+        // Waiting messages of all sessions are not in the ring yet.
         let waiting = MESSAGE * ep.backlog() as u32;
         joint.stale = waiting != 0;
         joint.credit = ep.view(sid as u16).credit.saturating_sub(waiting);

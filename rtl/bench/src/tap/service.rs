@@ -1,5 +1,5 @@
-//! The programs at both ends: one that serves connections, one that makes them. Each connection
-//! begins with a header of what it has to do; what is received is checked by its SHA-256.
+//! Test programs for both ends: a server and a client. Each connection starts with a header that
+//! describes its job. Received data is checked by its SHA-256.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -14,43 +14,43 @@ use sha2::{Digest, Sha256};
 use super::proxy::reset_at_close;
 use crate::random::Random;
 
-/// Only a hang takes longer for a single read or write: what the buffers hold is megabytes, and the
+/// Maximum time of a read or write. Only a hang takes longer: the buffers hold megabytes, and the
 /// simulation may be slow.
 const LIMIT: Duration = Duration::from_secs(1800);
 const CHUNK: usize = 16_384;
-/// Bytes of a header.
+/// Size of a header in bytes.
 const HEADER: usize = 25;
 
-/// What a connection does.
+/// The job of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Job {
-    /// Seed of the bytes.
+    /// Seed of the data.
     pub seed: u64,
-    /// Bytes from who connects.
+    /// Number of bytes from the client.
     pub up: u64,
-    /// Bytes to who connects.
+    /// Number of bytes to the client.
     pub down: u64,
-    /// How it ends.
+    /// How the connection ends.
     pub end: End,
-    /// Who connects does not read for this time, in ms.
+    /// Time in ms for which the client does not read.
     pub sleep: u64,
-    /// Buffer of who connects for what it receives; 0: as it is.
+    /// Size of the client's receive buffer. 0 means the default.
     pub buffer: usize,
-    /// Largest segment of who connects; 0: as it is.
+    /// Maximum segment size of the client. 0 means the default.
     pub mss: u32,
 }
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// Who connects closes its half when it has sent all, and reads on.
+    /// The client closes its direction first, once it has sent all data.
     #[default]
     ClientFirst,
-    /// Who serves closes first.
+    /// The server closes first.
     ServerFirst,
-    /// Who connects resets it in the middle.
+    /// The client resets the connection during the transfer.
     ClientAborts,
-    /// Who serves does.
+    /// The server resets the connection during the transfer.
     ServerAborts,
 }
 
@@ -82,7 +82,7 @@ impl Job {
 
 type Sum = [u8; 32];
 
-/// Sends bytes of a seed; their sum.
+/// Sends the data of a seed and returns its hash.
 fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
     let (mut random, mut sum) = (Random::new(seed), Sha256::new());
     let mut chunk = [0; CHUNK];
@@ -98,12 +98,12 @@ fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
     Ok(sum.finalize().into())
 }
 
-/// Sum of what [`send`] sends.
+/// Hash of the data that [`send`] sends.
 fn expected(seed: u64, bytes: u64) -> Sum {
     send(&mut io::sink(), seed, bytes).unwrap_or_default()
 }
 
-/// Receives so many bytes; their sum.
+/// Receives `left` bytes and returns their hash.
 fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<Sum> {
     let mut sum = Sha256::new();
     let mut chunk = vec![0; CHUNK];
@@ -111,7 +111,7 @@ fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<Sum> {
         let want = left.min(CHUNK as u64) as usize;
         let count = stream.read(&mut chunk[..want])?;
         if count == 0 {
-            let text = format!("the other end closes {left} bytes too early");
+            let text = format!("the other end closed {left} bytes too early");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
         }
         sum.update(&chunk[..count]);
@@ -120,11 +120,11 @@ fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<Sum> {
     Ok(sum.finalize().into())
 }
 
-/// Nothing more comes.
+/// Checks that the stream ends here.
 fn end(stream: &mut TcpStream) -> io::Result<()> {
     match stream.read(&mut [0])? {
         0 => Ok(()),
-        _ => Err(io::Error::other("bytes after the end")),
+        _ => Err(io::Error::other("unexpected data after the end")),
     }
 }
 
@@ -134,7 +134,7 @@ fn limit(stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(LIMIT))
 }
 
-/// Serves connections on an address, from now on, in threads of its own; the port.
+/// Serves connections on an address in new threads. Returns the port.
 ///
 /// # Errors
 /// The address is in use.
@@ -143,7 +143,7 @@ pub fn serve(address: SocketAddrV4) -> Result<u16, String> {
     let port = listener.local_addr().map_err(|e| format!("{address}: {e}"))?.port();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // What goes wrong is seen at the other end.
+            // The client notices errors.
             thread::spawn(move || serve_one(stream));
         }
     });
@@ -165,7 +165,7 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
     if job.end == End::ClientFirst {
         end(&mut stream)?;
     }
-    sender.join().map_err(|_| io::Error::other("the sender has died"))??;
+    sender.join().map_err(|_| io::Error::other("the sending thread panicked"))??;
     stream.write_all(&got)?;
     stream.shutdown(Shutdown::Write)?;
     if job.end == End::ServerFirst {
@@ -174,17 +174,17 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a connection and does a job with it.
+/// Opens a connection and does its job.
 ///
 /// # Errors
-/// It breaks, or bytes are not those that were sent.
+/// The connection fails, or received data differs from the sent data.
 pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
     open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
 }
 
-/// All have ended well; the first error, when none runs any more.
+/// Waits for all threads and returns the first error.
 fn all_done(ends: impl Iterator<Item = thread::Result<Result<(), String>>>) -> Result<(), String> {
-    let died = |_| Err("a connection's thread has died".to_owned());
+    let died = |_| Err("the thread of a connection panicked".to_owned());
     let ends: Vec<_> = ends.map(|end| end.unwrap_or_else(died)).collect();
     ends.into_iter().collect()
 }
@@ -200,7 +200,7 @@ fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
     }
     if job.mss != 0 {
         let mss = job.mss as libc::c_int;
-        // SAFETY: the option is an int, which `mss` is.
+        // SAFETY: the option is an int, and `mss` is one.
         let done = unsafe {
             libc::setsockopt(
                 socket.as_raw_fd(),
@@ -214,7 +214,7 @@ fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
             return Err(io::Error::last_os_error());
         }
     }
-    // Bounds the wait for the handshake too.
+    // This also limits the time of the handshake.
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(LIMIT))?;
     rustix::net::connect(&socket, &address)?;
     Ok(TcpStream::from(socket))
@@ -226,7 +226,7 @@ fn run(mut stream: TcpStream, job: &Job) -> io::Result<()> {
     if job.end == End::ServerAborts {
         return match stream.read(&mut [0; 1]) {
             Err(e) if e.kind() == io::ErrorKind::ConnectionReset => Ok(()),
-            other => Err(io::Error::other(format!("a reset was expected, not {other:?}"))),
+            other => Err(io::Error::other(format!("expected a reset, got {other:?}"))),
         };
     }
     if job.end == End::ClientAborts {
@@ -246,23 +246,23 @@ fn run(mut stream: TcpStream, job: &Job) -> io::Result<()> {
     });
     thread::sleep(Duration::from_millis(job.sleep));
     let got = receive(&mut stream, job.down)?;
-    let sent = sender.join().map_err(|_| io::Error::other("the sender has died"))??;
+    let sent = sender.join().map_err(|_| io::Error::other("the sending thread panicked"))??;
     let mut theirs = [0; 32];
     stream.read_exact(&mut theirs)?;
     end(&mut stream)?;
     if theirs != sent {
-        return Err(io::Error::other("what the server has received is not what was sent"));
+        return Err(io::Error::other("the server received other data than was sent"));
     }
     if got != expected(!job.seed, job.down) {
-        return Err(io::Error::other("what was received is not what the server has sent"));
+        return Err(io::Error::other("received other data than the server sent"));
     }
     Ok(())
 }
 
-/// Several connections at a time: `count` in all, `threads` at once; each by its number.
+/// Runs `count` connections in `threads` threads. `job` returns each by its number.
 ///
 /// # Errors
-/// The first one that fails.
+/// Returns the first error.
 pub fn connect_all(
     address: SocketAddrV4,
     threads: u32,
@@ -286,10 +286,10 @@ pub fn connect_all(
     })
 }
 
-/// Several connections, all open before the first byte is sent.
+/// Runs several connections, which are all open before the first byte is sent.
 ///
 /// # Errors
-/// The first one that fails.
+/// Returns the first error.
 pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
     let mut streams = Vec::new();
     for (address, job) in jobs {
@@ -297,7 +297,7 @@ pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
     }
     thread::scope(|scope| {
         let both = streams.into_iter().zip(jobs);
-        // All are started before the first is waited for.
+        // Start all of them before waiting for the first.
         let runs: Vec<_> = both
             .map(|(stream, (address, job))| {
                 scope.spawn(move || run(stream, job).map_err(|e| text(*address, job, &e)))
@@ -308,7 +308,7 @@ pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
     })
 }
 
-/// An address with a port.
+/// Joins an address and a port.
 #[must_use]
 pub fn at(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(ip, port)
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn over_loopback() {
+    fn jobs_end_as_told_over_loopback() {
         let port = serve(at(Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let address = at(Ipv4Addr::LOCALHOST, port);
         let job = Job { seed: 5, up: 100_001, down: 70_000, ..Job::default() };

@@ -1,4 +1,4 @@
-//! A network namespace of our own: nothing here touches the network of the machine.
+//! A separate network namespace, so that tests do not touch the network of the machine.
 
 use std::fs;
 use std::process::Command;
@@ -9,50 +9,51 @@ use spfe_tap::TapDevice;
 
 use super::PEER_IP;
 
-/// Name of the device.
+/// Name of the TAP device.
 const NAME: &str = "tap0";
-/// Frames the kernel keeps for us before it drops: more than all windows of all sessions hold.
+/// Length of the device's queue in frames: more than the windows of all sessions hold.
 const QUEUE: &str = "10000";
 
-/// What to do where a namespace is refused.
+/// Advice for the user if the kernel refuses a namespace.
 const RIGHTS: &str = "run this as root, or let users make namespaces: sysctl \
-    user.max_user_namespaces=1000, and where the kernel has them kernel.unprivileged_userns_clone=1 and \
-    kernel.apparmor_restrict_unprivileged_userns=0";
+    user.max_user_namespaces=1000, and where the kernel has them kernel.unprivileged_userns_clone=1 \
+    and kernel.apparmor_restrict_unprivileged_userns=0";
 
-/// Moves this process, which has one thread, into a new namespace; without privilege as root of a
-/// new user namespace.
+/// Moves this process, which must have a single thread, into a new namespace. Without privileges it
+/// becomes root of a new user namespace.
 ///
 /// # Errors
-/// Namespaces may not be made here.
+/// The kernel refuses new namespaces.
 pub fn enter() -> Result<(), String> {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    // SAFETY: no descriptors are unshared, and no other thread is there.
+    // SAFETY: this does not unshare descriptors, and there is no other thread.
     let done = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) };
     match done {
         Ok(()) => return Ok(()),
         Err(Errno::PERM) => {}
-        Err(error) => return Err(format!("a network namespace: {error}; {RIGHTS}")),
+        Err(error) => return Err(format!("cannot make a network namespace: {error}; {RIGHTS}")),
     }
-    // SAFETY: as above.
+    // SAFETY: the same as above.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }
-        .map_err(|e| format!("a user and network namespace: {e}; {RIGHTS}"))?;
+        .map_err(|e| format!("cannot make a user and network namespace: {e}; {RIGHTS}"))?;
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("0 {uid} 1"))?;
     write("/proc/self/gid_map", &format!("0 {gid} 1"))
 }
 
-/// Makes the device in this namespace, with the address of the peer, up.
+/// Makes the device in this namespace, gives it the address of the peer and brings it up.
 ///
 /// # Errors
-/// No driver, or no program `ip`.
+/// The TUN driver or the program `ip` is missing.
 pub fn device() -> Result<TapDevice, String> {
     let tap = TapDevice::open(NAME).map_err(|e| format!("{e}; {RIGHTS}"))?;
-    // No requests of IPv6 on it.
+    // Avoid IPv6 requests on the device.
     let ipv6 = format!("/proc/sys/net/ipv6/conf/{NAME}/disable_ipv6");
     if fs::exists(&ipv6).unwrap_or(false) {
         write(&ipv6, "1")?;
     }
-    // Tail loss probes come after some ms without an answer: the speed of the simulation, no loss.
+    // Linux sends tail loss probes after some ms without an answer. Here this shows a slow
+    // simulation, not a loss.
     write("/proc/sys/net/ipv4/tcp_early_retrans", "0")?;
     write("/proc/sys/net/ipv4/ping_group_range", "0 0")?;
     ip(&["link", "set", "lo", "up"])?;
@@ -61,7 +62,7 @@ pub fn device() -> Result<TapDevice, String> {
     Ok(tap)
 }
 
-/// How long Linux waits for an acknowledgement at least: 30 s, or as it does by itself.
+/// Sets the minimum retransmission time-out of Linux: 30 s if `long`, otherwise the default.
 ///
 /// # Errors
 /// The route cannot be changed.
@@ -75,7 +76,7 @@ pub fn patience(long: bool) -> Result<(), String> {
 /// Runs `ip`.
 ///
 /// # Errors
-/// It fails; what it said.
+/// The program fails. The error contains its output.
 pub fn ip(arguments: &[&str]) -> Result<(), String> {
     let what = || format!("ip {}", arguments.join(" "));
     let output = Command::new("ip")
@@ -92,10 +93,10 @@ fn write(path: &str, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|e| format!("{path}: {e}"))
 }
 
-/// What the kernel of this namespace has counted.
+/// TCP counters of the kernel in this namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Segments sent again (`TcpRetransSegs`).
+    /// Retransmitted segments (`TcpRetransSegs`).
     pub retransmissions: u64,
     /// Time-outs (`TcpExtTCPTimeouts`).
     pub timeouts: u64,
@@ -104,10 +105,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Now.
+    /// Reads the counters.
     ///
     /// # Errors
-    /// The kernel does not tell.
+    /// The kernel does not report a counter.
     pub fn now() -> Result<Self, String> {
         let read = |path: &str| fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
         let snmp = read("/proc/self/net/snmp")?;
@@ -119,7 +120,7 @@ impl Kernel {
         })
     }
 
-    /// What was counted since.
+    /// Increments since an earlier reading.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -130,13 +131,13 @@ impl Kernel {
     }
 }
 
-/// A counter: the names are on one line, the numbers on the next one.
+/// Finds a counter. The names are in one line, and the values in the next.
 fn counter(text: &str, group: &str, name: &str) -> Result<u64, String> {
     let mut lines = text.lines().filter(|line| line.starts_with(group));
     let names = lines.next().unwrap_or("").split(' ');
     let mut both = names.zip(lines.next().unwrap_or("").split(' '));
     let value = both.find(|(n, _)| *n == name).and_then(|(_, value)| value.parse().ok());
-    value.ok_or_else(|| format!("the kernel does not tell {group} {name}"))
+    value.ok_or_else(|| format!("the kernel does not report {group} {name}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Checks of what goes over a line, and their record.
+//! Runs checks over a line and records them.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,29 +13,29 @@ use crate::bench::record::PeerRun;
 use crate::builds;
 use crate::peer::channel::Impair;
 
-/// Ticks of the endpoint that sessions have to be idle again after a check: more than it tries to
-/// send something again (`bridge::settings`).
+/// Number of ticks within which all sessions must be free after a check. It is longer than all
+/// retransmissions together (`bridge::settings`).
 const SETTLE: u64 = 60_000 / TICK;
 
-/// What a check demands beside that its work is done.
+/// Requirement of a check in addition to the success of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Nothing is sent again, no session breaks.
+    /// No retransmission and no broken session.
     Clean,
     /// All bytes arrive.
     Whole,
 }
 
-/// A check.
+/// A check over the line.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What is done.
+    /// Name of the check.
     pub name: String,
-    /// `client` or `server`: the role of the endpoint; or both.
+    /// Role of the endpoint: `client`, `server` or `both`.
     pub role: &'static str,
-    /// Bytes of payload, both directions.
+    /// Bytes of payload in both directions.
     pub bytes: u64,
-    /// See there.
+    /// Requirement of the check.
     pub demand: Demand,
 }
 
@@ -46,39 +46,39 @@ pub enum Part {
     Network,
     /// Large transfers in both roles, and segments of other sizes.
     Transfers,
-    /// All sessions at a time; aborts.
+    /// All sessions at the same time, and aborts.
     Sessions,
-    /// Openings and closings, with loss of SYN, FIN and ACK too.
+    /// Opening and closing, also with loss of SYN, FIN and ACK.
     Cycles,
-    /// Readers that sleep: windows of zero.
+    /// Closed windows, with readers that sleep.
     Windows,
-    /// Lines with a delay, a rate, and each kind of fault at 1 % and 10 %.
+    /// Lines with a delay, a rate limit, and each kind of impairment at 1 % and 10 %.
     Lines,
-    /// What tshark finds wrong.
+    /// Errors that tshark finds in captures.
     Captures,
-    /// curl, a file each way.
+    /// Downloads and uploads with curl.
     Curl,
     /// iperf3.
     Iperf3,
 }
 
-/// How much is done.
+/// Amount of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Bytes of the large transfers, each way.
+    /// Bytes of large transfers in each direction.
     pub large: u64,
-    /// Bytes each way of a session, where all are at work.
+    /// Bytes of a session in each direction, if all sessions are in use.
     pub parallel: u64,
-    /// Bytes of transfers over a bad line, each way, in each of 4 connections.
+    /// Bytes in each direction over a bad line, in each of 4 connections.
     pub small: u64,
-    /// Openings and closings.
+    /// Number of cycles of opening and closing.
     pub cycles: u32,
-    /// The long form.
+    /// Whether this is the long form.
     pub long: bool,
 }
 
 impl Size {
-    /// The short form, or the long one.
+    /// The amount of the short or the long form.
     #[must_use]
     pub fn new(long: bool) -> Self {
         if long {
@@ -89,39 +89,39 @@ impl Size {
     }
 }
 
-/// What is tested, and how.
+/// Parameters of a test.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// An endpoint by its name.
+    /// Name of the endpoint.
     pub endpoint: String,
-    /// Its sessions.
+    /// Number of its sessions.
     pub sessions: u16,
-    /// How much is done.
+    /// Amount of work.
     pub size: Size,
-    /// Parts that are done; none: all.
+    /// Parts to run, or all parts if empty.
     pub parts: Vec<Part>,
-    /// Only checks whose name, with the role in brackets, contains this.
+    /// Only checks whose printed name, `NAME (ROLE)`, contains this text run.
     pub only: String,
-    /// Where captures of failed checks go.
+    /// Directory for captures of failed checks.
     pub directory: PathBuf,
     /// Seed of the impairments.
     pub seed: u64,
 }
 
 impl Plan {
-    /// Whether one of these parts is asked for.
+    /// Whether one of these parts is selected.
     #[must_use]
     pub fn has(&self, parts: &[Part]) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|part| parts.contains(part))
     }
 
-    /// Seed of the impairments of a check: the same whatever else is done.
+    /// Seed of the impairments of a check, independent of other checks.
     fn seed_of(&self, check: &Check) -> u64 {
         let sum = Sha256::digest(format!("{} {} {}", self.seed, check.role, check.name));
         sum.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
     }
 
-    /// What all runs have in common.
+    /// The fields that are equal in all runs.
     fn row(&self) -> Result<PeerRun, String> {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let model = self.endpoint == REFERENCE;
@@ -134,18 +134,18 @@ impl Plan {
         })
     }
 
-    /// The record; the model's is its own.
+    /// Name of the record. The software model has its own.
     fn record(&self) -> String {
         let prefix = if self.endpoint == REFERENCE { "reference-" } else { "" };
         format!("{prefix}peers.json")
     }
 }
 
-/// Checks over a line, one after the other.
+/// Runs checks over a line, one after the other.
 #[derive(Debug)]
 pub struct Lab {
     line: Line,
-    /// What is tested.
+    /// Parameters of the test.
     pub plan: Plan,
     row: PeerRun,
     failed: Vec<String>,
@@ -155,7 +155,7 @@ impl Lab {
     /// Starts the line.
     ///
     /// # Errors
-    /// Device, endpoint or ports.
+    /// The device, the endpoint or the ports cannot be set up.
     pub fn start(plan: &Plan, serve: Vec<Serve>, connect: Vec<Connect>) -> Result<Self, String> {
         let directory = &plan.directory;
         std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
@@ -164,7 +164,7 @@ impl Lab {
         Ok(Self { line, plan: plan.clone(), row, failed: Vec::new() })
     }
 
-    /// Ends the line; what has failed.
+    /// Stops the line and returns the failures.
     ///
     /// # Errors
     /// The bridge has failed.
@@ -173,16 +173,16 @@ impl Lab {
         Ok(self.failed)
     }
 
-    /// Stalls the endpoint's users, from any thread.
+    /// A function that stalls the endpoint's users, for any thread.
     pub fn stalls(&self) -> impl Fn(bool) -> Result<(), String> + Sync + use<> {
         let asks = std::sync::Mutex::new(self.line.asks());
         move |stalled| {
             let asks = asks.lock().map_err(|_| "died".to_owned())?;
-            asks.send(Ask::Stall(stalled)).map_err(|_| "the bridge has died".to_owned())
+            asks.send(Ask::Stall(stalled)).map_err(|_| "the bridge has ended".to_owned())
         }
     }
 
-    /// Waits until no session is at work, as long as the endpoint's own time allows.
+    /// Waits until no session is in use, limited by the endpoint's time.
     fn settle(&self) -> Result<(), String> {
         let mut begin = None;
         loop {
@@ -192,7 +192,7 @@ impl Lab {
             };
             if busy.ticks - *begin.get_or_insert(busy.ticks) > SETTLE {
                 return Err(format!(
-                    "{} sessions are still at work after {SETTLE} ticks; session {sid}: {view:?}",
+                    "{} sessions are still in use after {SETTLE} ticks; session {sid}: {view:?}",
                     busy.sessions.len()
                 ));
             }
@@ -200,8 +200,8 @@ impl Lab {
         }
     }
 
-    /// Does a check on a line with impairments, if its name is asked for; prints what came of it,
-    /// and notes it. `judge` looks at what there was.
+    /// Runs a check on a line with impairments, if it is selected. Prints and records the result.
+    /// `judge` checks the report of the line.
     ///
     /// # Errors
     /// The bridge has ended, or the record cannot be written.
@@ -218,7 +218,7 @@ impl Lab {
         }
         let before = Kernel::now()?;
         self.line.report()?;
-        // Where nothing is lost only the speed of the simulation makes answers late.
+        // If nothing is lost, answers are only late because the simulation is slow.
         space::patience(check.demand == Demand::Clean)?;
         self.line.ask(Ask::Impair(impair, impair, self.plan.seed_of(check)))?;
         let start = Instant::now();
@@ -283,7 +283,7 @@ impl Lab {
     }
 }
 
-/// What must not be, as the line, Linux and the endpoint have counted.
+/// Violations of the requirement, from the counters of the line, Linux and the endpoint.
 fn faults(demand: Demand, report: &Report, kernel: Kernel) -> Vec<String> {
     let mut wrong = Vec::new();
     let (malformed, first) = &report.malformed;
@@ -304,8 +304,8 @@ fn faults(demand: Demand, report: &Report, kernel: Kernel) -> Vec<String> {
         none("segments sent again by Linux, on the line", report.inward.again);
         none("segments sent again by Linux", kernel.retransmissions);
         none("time-outs of Linux", kernel.timeouts);
-        none("segments that Linux finds bad", kernel.errors);
-        none("sessions broken off", report.broken);
+        none("segments that Linux counts as errors", kernel.errors);
+        none("sessions aborted", report.broken);
         none("segments dropped for lack of room", counter("rx.no_room"));
     }
     wrong
