@@ -1,4 +1,4 @@
-//! Ending a wait from another thread.
+//! Handles with which one thread ends the wait of another.
 
 use crate::device::Device;
 use crate::{Error, Result};
@@ -7,13 +7,13 @@ use spfe_ring::DeviceLine;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Where the device line is in a queue's memory: behind the host line.
+/// Offset of the device line in a queue's memory, behind the host line.
 const DEVICE_LINE: usize = 64;
 
 /// Ends a wait of one queue from any thread.
 ///
-/// Get it from the queue before the queue goes to the thread that waits. It does not keep the queue
-/// open; cancelling one that is closed does nothing.
+/// Take it from the queue before you move the queue to the thread that waits. It does not keep the
+/// queue open. Cancelling a closed queue does nothing.
 ///
 /// ```
 /// use spfe::{Deadline, Endpoint};
@@ -30,13 +30,14 @@ pub struct Canceller {
     shared: Arc<Shared>,
 }
 
-/// What a queue and its cancellers share.
+/// State that a queue shares with its cancellers.
 pub(crate) struct Shared {
+    /// The next check of a wait fails.
     asked: AtomicBool,
-    /// The queue's, for the word it sleeps on.
+    /// The queue's memory, which has the word that a wait sleeps on.
     memory: Arc<SharedMemory>,
     device: Weak<Device>,
-    /// Its event vector now.
+    /// The queue's event vector; changes when the queue is started again.
     vector: AtomicU32,
 }
 
@@ -45,16 +46,16 @@ impl Canceller {
         Self { shared }
     }
 
-    /// Ends the wait that goes on; if none does, the next one. A wait that finds what it waits for
-    /// ends with that, and the one after it is ended. Several calls before a wait ends count as one.
+    /// Ends the current wait, or the next one if no thread is waiting. A wait that meets its goal
+    /// first succeeds, and the wait after it ends. Calls that come before a wait ends count once.
     pub fn cancel(&self) {
         let shared = &*self.shared;
-        // Release: a waiter that sees it sees what was done before. It also comes before the new
-        // `wake_seq`: a waiter that reads that one finds the flag set (`Queue::sleep`).
+        // Release pairs with the acquire load in `is_asked`. The store also comes before the
+        // increment of `wake_seq` below, so a waiter that sleeps on the old value sees the flag.
         shared.asked.store(true, Ordering::Release);
-        // Without a device there is no queue, and nobody waits.
+        // Without a device there is no queue to wait on.
         let Some(device) = shared.device.upgrade() else { return };
-        // SAFETY: a queue's memory has its device line there (`Shared::new`); atomics only.
+        // SAFETY: `Shared::new` checked that the device line lies in the memory; atomics only.
         let line = unsafe { &*shared.memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
         device.backend().wake(shared.vector.load(Ordering::Acquire), line);
         if let Clock::Virtual(clock) = device.backend().clock() {
@@ -64,27 +65,30 @@ impl Canceller {
 }
 
 impl Shared {
-    /// For a queue whose rings are in this memory.
+    /// State for a queue with this memory.
+    ///
+    /// # Panics
+    /// If the memory is too small for the lines of a queue.
     pub fn new(memory: Arc<SharedMemory>, device: &Arc<Device>, vector: u32) -> Arc<Self> {
         assert!(memory.size() >= DEVICE_LINE + size_of::<DeviceLine>());
         let (device, vector) = (Arc::downgrade(device), AtomicU32::new(vector));
         Arc::new(Self { asked: AtomicBool::new(false), memory, device, vector })
     }
 
-    /// The queue has another event vector now.
+    /// Sets the event vector of the queue.
     pub fn set_vector(&self, vector: u32) {
         self.vector.store(vector, Ordering::Release);
     }
 
-    /// Whether the wait is to end. Acquire pairs with the store in `cancel`.
+    /// Whether the wait must end. Acquire pairs with the store in `cancel`.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Ends the wait if it was asked for, once.
+    /// Fails once for each cancellation.
     pub fn check(&self) -> Result<()> {
         if self.is_asked() && self.asked.swap(false, Ordering::AcqRel) {
-            return Err(Error::Cancelled("another thread ended the wait; nothing was consumed"));
+            return Err(Error::Cancelled("another thread ended the wait"));
         }
         Ok(())
     }

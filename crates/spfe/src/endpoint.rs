@@ -1,4 +1,4 @@
-//! Endpoints, ports and virtual channels: what is opened before anything moves.
+//! Endpoints, ports and virtual channels: the objects from which queues are opened.
 
 #[cfg(feature = "daemon")]
 use crate::backend::daemon::Daemon;
@@ -38,7 +38,7 @@ fn feature(uri: &Uri) -> &'static str {
 
 /// An open SpaceFibre processor endpoint.
 ///
-/// Everything opened from it keeps it open; drop things in any order.
+/// Ports, regions and queues keep the endpoint open. They can be dropped in any order.
 #[derive(Clone)]
 pub struct Endpoint {
     device: Arc<Device>,
@@ -106,7 +106,10 @@ impl Endpoint {
         }
     }
 
-    /// Opens an endpoint of an embedded network made by hand.
+    /// Opens an endpoint of a network in this process. `name` is the device name for messages.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the network has no such endpoint, NO_RESOURCES if it has too many clients.
     #[cfg(feature = "virtual")]
     pub fn attach(network: &Arc<Embedded>, endpoint: u32, name: &str) -> Result<Self> {
         let backend = EmbeddedBackend::attach(network.clone(), endpoint, name)?;
@@ -115,7 +118,7 @@ impl Endpoint {
         Ok(Self { device, embedded: Some(network.clone()) })
     }
 
-    /// Two endpoints joined by a cable, in a network of their own.
+    /// Creates a network of two endpoints that are joined by a cable.
     ///
     /// ```
     /// use spfe::{Endpoint, LinkRate, Mode};
@@ -128,30 +131,38 @@ impl Endpoint {
         Ok((Self::attach(&network, 0, "virtual:0")?, Self::attach(&network, 1, "virtual:1")?))
     }
 
-    /// What this is.
+    /// Description of the device.
     pub fn info(&self) -> DeviceInfo {
         self.device.backend().info()
     }
 
-    /// The embedded network behind it, if it is one.
+    /// The network in this process that the endpoint belongs to, if any.
     #[cfg(feature = "virtual")]
     pub fn embedded(&self) -> Option<&Arc<Embedded>> {
         self.embedded.as_ref()
     }
 
-    /// Registers `bytes` of fresh zeroed memory (rounded up to whole pages).
+    /// Registers new memory of `bytes` zero bytes, rounded up to whole pages.
+    ///
+    /// # Errors
+    /// NO_RESOURCES if the device or the system has no room.
     pub fn alloc(&self, bytes: usize) -> Result<Region> {
         Region::new(self.device.clone(), "spfe-region", bytes)
     }
 
-    /// A port, by number.
+    /// A port by number.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such port.
     pub fn port(&self, number: u32) -> Result<Port> {
         let info = self.device.backend().port_info(number)?;
         Ok(Port { device: self.device.clone(), number, vcs: info.vcs, kind: info.kind })
     }
 
-    /// All there is to see of a port and its link: states, counters, and the items that
-    /// [`Port::mib`] has, by layer and name.
+    /// States and counters of a port and its link, and the items of [`Port::mib`], by layer and name.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such port.
     pub fn port_mib(&self, number: u32) -> Result<Vec<MibEntry>> {
         self.device.backend().port_mib(number)
     }
@@ -159,35 +170,38 @@ impl Endpoint {
     /// Resets, configures or cuts a port's link.
     ///
     /// # Errors
-    /// BAD_OPCODE where the link has no such thing, NOT_FOUND for a lane or virtual channel that is
-    /// not there, BAD_FIELD for a value out of range.
+    /// BAD_OPCODE if this kind of link does not support the command, NOT_FOUND for an unknown lane
+    /// or virtual channel, BAD_FIELD for a value out of range.
     pub fn link_command(&self, number: u32, command: LinkCommand) -> Result<()> {
         self.device.backend().link_command(number, command)
     }
 
-    /// Whether queues opened from now on measure the processor time the engine takes in their
-    /// threads: by samples, so it costs a few percent at most.
+    /// Sets whether queues opened from now on measure the processor time that the engine takes in
+    /// their threads. Measuring takes samples and costs a few percent.
     pub fn measure_engine(&self, on: bool) {
         self.device.measure_engine(on);
     }
 
-    /// Resets this client's share of the device: every queue stops, what was pending completes with
-    /// DEVICE_RESET, regions are revoked. Open queues and regions have to be opened again.
+    /// Resets the queues and regions of this client: queues stop, pending submissions complete with
+    /// DEVICE_RESET, regions are revoked. Queues and regions must be opened again.
+    ///
+    /// # Errors
+    /// BUSY if a queue cannot be stopped now.
     pub fn reset(&self) -> Result<()> {
         self.device.backend().reset()
     }
 
-    /// Device time in ns: what completions are stamped with.
+    /// Device time in ns, which completions are stamped with.
     pub fn now_ns(&self) -> u64 {
         self.device.backend().clock().now_ns()
     }
 
-    /// The deadline this long from now on the clock of this endpoint, real or virtual.
+    /// A deadline after a duration, on the real or virtual clock of this endpoint.
     ///
     /// ```
     /// use spfe::{Endpoint, Threshold};
     /// use std::time::Duration;
-    /// // Nobody waits a minute here: time goes there at once, where it is virtual.
+    /// // Virtual time jumps to the deadline, so this does not take a minute.
     /// let endpoint = Endpoint::open("virtual:?time=virtual")?;
     /// let mut rx = endpoint.port(0)?.vc(0)?.rx()?;
     /// let deadline = endpoint.deadline_after(Duration::from_secs(60));
@@ -199,7 +213,7 @@ impl Endpoint {
         Deadline::at_ns(self.now_ns().saturating_add(os::ns(duration)))
     }
 
-    /// The clock, to take part in virtual time from several threads.
+    /// The clock of this endpoint. Threads that share a virtual clock must join it.
     pub fn clock(&self) -> &Clock {
         self.device.backend().clock()
     }
@@ -215,27 +229,30 @@ pub struct Port {
 }
 
 impl Port {
-    /// Its number.
+    /// Number of the port.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// What it speaks.
+    /// SpaceFibre or SpaceWire.
     pub fn kind(&self) -> PortKind {
         self.kind
     }
 
-    /// The management information base of its link.
+    /// The management information base of the port's link.
     pub fn mib(&self) -> Mib {
         Mib::new(self.device.clone(), self.number)
     }
 
-    /// State, far end and counters, now.
+    /// State, far end and counters of the port.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the device is gone.
     pub fn info(&self) -> Result<PortInfo> {
         self.device.backend().port_info(self.number)
     }
 
-    /// A virtual channel (SpaceWire ports have only VC 0).
+    /// A virtual channel by number. SpaceWire ports have only VC 0.
     ///
     /// # Errors
     /// BAD_VC if the port has no such channel.
@@ -247,28 +264,43 @@ impl Port {
         Ok(Vc { device: self.device.clone(), port: self.number, number })
     }
 
-    /// Broadcast messages of a SpaceFibre port.
+    /// Opens the broadcast messages of a SpaceFibre port.
+    ///
+    /// # Errors
+    /// BAD_OPCODE for a SpaceWire port, NO_RESOURCES if the port has no free message queue.
     pub fn broadcast(&self) -> Result<Broadcast> {
         self.broadcast_with(MessageOptions::default())
     }
 
-    /// Broadcast messages of a SpaceFibre port, receiving only those of a channel or type.
+    /// Opens the broadcast messages of a SpaceFibre port and receives only those of a channel or type.
+    ///
+    /// # Errors
+    /// Those of [`Port::broadcast`].
     pub fn broadcast_filtered(&self, channel: Option<u8>, kind: Option<u8>) -> Result<Broadcast> {
         self.broadcast_with(MessageOptions { channel, kind, ..MessageOptions::default() })
     }
 
-    /// Broadcast messages of a SpaceFibre port, with a filter and queue options.
+    /// Opens the broadcast messages of a SpaceFibre port with a filter and queue options.
+    ///
+    /// # Errors
+    /// Those of [`Port::broadcast`].
     pub fn broadcast_with(&self, options: MessageOptions) -> Result<Broadcast> {
         self.speaks(PortKind::Spacefibre, "broadcast messages")?;
         Broadcast::open(self.device.clone(), self.number, &options)
     }
 
-    /// Time-codes of a SpaceWire port.
+    /// Opens the time-codes of a SpaceWire port.
+    ///
+    /// # Errors
+    /// BAD_OPCODE for a SpaceFibre port, NO_RESOURCES if the port has no free message queue.
     pub fn time_code(&self) -> Result<TimeCode> {
         self.time_code_with(QueueOptions::default().depth(MessageOptions::default().queue.depth))
     }
 
-    /// Time-codes of a SpaceWire port, with these queue options.
+    /// Opens the time-codes of a SpaceWire port with queue options.
+    ///
+    /// # Errors
+    /// Those of [`Port::time_code`].
     pub fn time_code_with(&self, options: QueueOptions) -> Result<TimeCode> {
         self.speaks(PortKind::Spacewire, "time-codes")?;
         let options = MessageOptions::default().queue(options);
@@ -293,15 +325,17 @@ pub struct Vc {
 }
 
 impl Vc {
-    /// Its number.
+    /// Number of the port.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Sets its priority on the way out: 0 (the most urgent) to 15 (ECSS-E-ST-50-11C 5.7.4). A
-    /// link that is made word by word takes the priority away while the channel uses more than its
-    /// share of the bandwidth, after reset 10 % for VC 0 and 0.39 % for the others; reserve more
-    /// with [`Endpoint::link_command`].
+    /// Sets the transmit priority: 0, the most urgent, to 15 (ECSS-E-ST-50-11C 5.7.4). An exact link
+    /// ignores it while the channel exceeds its bandwidth reservation, which is 10 % for VC 0 and
+    /// 0.39 % for the others after reset; [`Endpoint::link_command`] sets the reservation.
+    ///
+    /// # Errors
+    /// BAD_VC for a priority over 15.
     pub fn set_priority(&self, priority: u8) -> Result<()> {
         self.device.backend().set_priority(self.port, self.number, priority)
     }
@@ -309,40 +343,55 @@ impl Vc {
     /// Opens the transmit end with 1024 entries.
     ///
     /// # Errors
-    /// BUSY, naming the owner, if it is open elsewhere.
+    /// BUSY if another client has it open; the message names the client.
     pub fn tx(&self) -> Result<Tx> {
         self.tx_with(QueueOptions::default())
     }
 
-    /// Opens the transmit end.
+    /// Opens the transmit end with options.
+    ///
+    /// # Errors
+    /// Those of [`Vc::tx`].
     pub fn tx_with(&self, options: QueueOptions) -> Result<Tx> {
         Tx::open(self.device.clone(), self.port, self.number, options)
     }
 
-    /// Opens the receive end with 1024 posted buffers at most.
+    /// Opens the receive end for up to 1024 posted buffers.
     ///
     /// # Errors
-    /// BUSY, naming the owner, if it is open elsewhere.
+    /// BUSY if another client has it open; the message names the client.
     pub fn rx(&self) -> Result<Rx> {
         self.rx_with(QueueOptions::default())
     }
 
-    /// Opens the receive end.
+    /// Opens the receive end with options.
+    ///
+    /// # Errors
+    /// Those of [`Vc::rx`].
     pub fn rx_with(&self, options: QueueOptions) -> Result<Rx> {
         Rx::open(self.device.clone(), self.port, self.number, options)
     }
 
     /// Opens the transmit end with its own buffers: reserve, fill, submit.
+    ///
+    /// # Errors
+    /// Those of [`Vc::tx`].
     pub fn tx_pooled(&self, options: PoolOptions) -> Result<PooledTx> {
         PooledTx::open(self.device.clone(), self.port, self.number, options)
     }
 
     /// Opens the receive end with its own buffers: peek, use, release.
+    ///
+    /// # Errors
+    /// Those of [`Vc::rx`].
     pub fn rx_pooled(&self, options: PoolOptions) -> Result<PooledRx> {
         PooledRx::open(self.device.clone(), self.port, self.number, options)
     }
 
-    /// Opens the receive end with a packed area: the least cost for small packets.
+    /// Opens the receive end with a packed area, which costs least for small packets.
+    ///
+    /// # Errors
+    /// Those of [`Vc::rx`].
     pub fn rx_packed(&self, options: PackedOptions) -> Result<PackedRx> {
         PackedRx::open(self.device.clone(), self.port, self.number, options)
     }

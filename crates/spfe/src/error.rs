@@ -3,12 +3,12 @@
 use spfe_contract::Status;
 pub use spfe_host::{Error, Result};
 
-/// Buffers that were not taken, given back, and why.
+/// Buffers that a queue did not accept, and the reason.
 #[derive(Debug)]
 pub struct Refused<T> {
-    /// The buffers, as they were.
+    /// The buffers, unchanged.
     pub back: T,
-    /// BUSY: take completions first, then try again. Any other status: it never fits.
+    /// BUSY: take completions, then try again. With any other status another try fails as well.
     pub error: Error,
 }
 
@@ -18,7 +18,7 @@ impl<T> Refused<T> {
         Self { back, error: Error::device(status, what) }
     }
 
-    /// The contract's status.
+    /// The status of the error.
     pub fn status(&self) -> Option<Status> {
         self.error.status()
     }
@@ -38,7 +38,7 @@ impl<T> From<Refused<T>> for Error {
     }
 }
 
-/// A buffer the queue had no room for, given back.
+/// A buffer for which a queue had no room.
 #[derive(Debug)]
 pub struct Full<T>(pub T);
 

@@ -1,10 +1,9 @@
-//! Packets between user memory and a SpaceFibre network.
+//! Sends and receives packets between user memory and a SpaceFibre network.
 //!
-//! A program registers memory ([`Region`]), cuts buffers from it ([`Buf`]) and hands them to the
+//! A program registers memory ([`Region`]), cuts buffers from it ([`Buf`]) and posts them to the
 //! transmit or receive end of a virtual channel ([`Tx`], [`Rx`], [`PackedRx`]). The device reads and
-//! writes this memory itself; while there is work the library makes no system call. A device behind
-//! the kernel driver copies by DMA. In a virtual network one of the threads or the daemon copies each
-//! byte once.
+//! writes this memory directly: hardware by DMA; in a virtual network a thread of the application or
+//! of the daemon copies each byte once. While there is work the library makes no system call.
 //!
 //! ```
 //! use spfe::{Deadline, Endpoint};
@@ -23,16 +22,25 @@
 //!
 //! | to send or receive | use |
 //! | --- | --- |
-//! | from and into memory you lay out | [`Tx`], [`Rx`] and [`Buf`]s |
-//! | packets you make and read in place, fastest | [`PooledTx`], [`PooledRx`] |
-//! | very many small packets | [`Tx::send_burst`], [`PackedRx`] |
+//! | packets in your own memory layout | [`Tx`], [`Rx`] and [`Buf`]s |
+//! | packets that are built and read in place, fastest | [`PooledTx`], [`PooledRx`] |
+//! | many small packets | [`Tx::send_burst`], [`PackedRx`] |
 //! | reads and writes of remote memory (RMAP) | [`rmap`] |
 //! | parameters, status and errors of a link | [`Port::mib`] |
 //!
-//! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) unchanged.
+//! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) and on hardware
+//! (`/dev/spfe0`) unchanged.
 //!
-//! Virtual networks in mode inline or coop run the engine in the threads that post and wait, so all
-//! their users trust each other. Mode thread, and a daemon in that mode, isolate them.
+//! In virtual networks of mode inline or coop, the threads that post and wait run the engine, so all
+//! clients must trust each other. Mode thread isolates them, best in a daemon.
+//!
+//! | cargo feature (all on by default) | devices |
+//! | --- | --- |
+//! | `kernel` | `/dev/spfeN`, devices of the kernel driver |
+//! | `daemon` | `unix:SOCKET`, endpoints of a `spfed` daemon; modes inline and coop need `virtual` as well |
+//! | `virtual` | `virtual:`, networks inside the process |
+//!
+//! With `kernel` alone the library compiles neither the soft device nor the simulator.
 
 #[doc(hidden)]
 pub mod backend;

@@ -1,4 +1,4 @@
-//! Broadcast messages and time-codes: rings of their own, never behind data.
+//! Broadcast messages and time-codes. They have rings of their own and never wait behind data.
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -24,24 +24,24 @@ pub struct BroadcastMessage {
     pub kind: u8,
     /// The eight data bytes.
     pub data: [u8; 8],
-    /// It was sent late because a retry held it up (received messages).
+    /// A retry of the link delayed the message (flag of the received message).
     pub late: bool,
-    /// It waited for another broadcast message (received messages).
+    /// The message waited for another broadcast message (flag of the received message).
     pub delayed: bool,
-    /// Messages were dropped before this one: the ring was full (received messages).
+    /// The receiver's ring was full and earlier messages were dropped.
     pub lost_before: bool,
-    /// Device time in ns at which it was received.
+    /// Device time of reception in ns.
     pub time_ns: u64,
 }
 
-/// How the messages of a port are opened.
+/// Options for the messages of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageOptions {
     /// Receive only broadcast messages of this channel.
     pub channel: Option<u8>,
     /// Receive only broadcast messages of this type.
     pub kind: Option<u8>,
-    /// Everything else; the depth is in messages. Messages are always stamped.
+    /// Options of the queues. The depth is in messages; messages are always stamped.
     pub queue: QueueOptions,
 }
 
@@ -52,19 +52,19 @@ impl Default for MessageOptions {
 }
 
 impl MessageOptions {
-    /// Only broadcast messages of this channel.
+    /// Receives only broadcast messages of a channel.
     pub fn channel(mut self, channel: u8) -> Self {
         self.channel = Some(channel);
         self
     }
 
-    /// Only broadcast messages of this type.
+    /// Receives only broadcast messages of a type.
     pub fn kind(mut self, kind: u8) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// With these queue options.
+    /// Sets the options of the queues.
     pub fn queue(mut self, options: QueueOptions) -> Self {
         self.queue = options;
         self
@@ -77,16 +77,16 @@ impl MessageOptions {
 }
 
 const DEPTH: u32 = 64;
-/// Longest time closing waits for messages that are on their way, on the device's clock.
+/// Longest time that closing waits for messages to be sent, ns of the device's clock.
 const LINGER_NS: u64 = 1_000_000_000;
 
-/// Both directions of a port's messages of one kind.
+/// Transmit and receive queue for one kind of messages of a port.
 struct Messages {
     out: Queue,
     into: Queue,
     runner: Option<MessageRunner>,
     back: Option<MessageRunner>,
-    /// Why a message was not sent, the first since the last drain.
+    /// The first error of a message since the last drain.
     refused: Option<Status>,
 }
 
@@ -104,7 +104,7 @@ impl Messages {
         Ok(Self { out, into, runner, back, refused: None })
     }
 
-    /// Takes the completions of what was sent.
+    /// Takes the completions of sent messages.
     fn collect(&mut self) {
         while let Some(words) = self.out.peek() {
             let done = Completion::from_words(words);
@@ -137,7 +137,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Somebody may have posted without being able to deliver.
+    /// Delivers messages that another endpoint has posted but could not deliver.
     fn fetch(&mut self) {
         if self.back.as_ref().is_some_and(MessageRunner::has_work)
             && let Some(back) = &mut self.back
@@ -175,18 +175,18 @@ impl Messages {
         }
     }
 
-    /// Sends what this thread is able to send, and takes the completions.
-    fn go_on(&mut self) {
+    /// Runs the engine, where this thread can, and takes completions.
+    fn progress(&mut self) {
         if let Some(runner) = &mut self.runner {
             runner.run(DEPTH);
         }
         self.collect();
     }
 
-    /// Waits until everything posted has completed.
+    /// Waits until all posted messages have completed.
     fn drain(&mut self, deadline: Deadline) -> Result<()> {
         loop {
-            self.go_on();
+            self.progress();
             if let Some(status) = self.refused.take() {
                 let what = format!("a message was not sent: {}", status.doc());
                 return Err(Error::device(status, what));
@@ -200,13 +200,12 @@ impl Messages {
 }
 
 impl Drop for Messages {
-    /// What was posted is on its way at once, but a device thread takes a moment to take it, and
-    /// so does a link in virtual time.
+    /// Waits for posted messages: a device thread, or a link in virtual time, sends them later.
     fn drop(&mut self) {
         let now = self.out.device.backend().clock().now_ns();
         let end = Deadline::at_ns(now.saturating_add(LINGER_NS));
         loop {
-            self.go_on();
+            self.progress();
             if self.out.outstanding() == 0 {
                 return;
             }
@@ -237,10 +236,10 @@ impl Broadcast {
         Ok(Self { messages: Messages::open(device, port, options)? })
     }
 
-    /// Sends a message on a channel. It goes ahead of all data.
+    /// Sends a message on a broadcast channel. It goes ahead of all data.
     ///
     /// # Errors
-    /// BUSY when as many wait to be sent as the queue holds (64).
+    /// BUSY if the queue is full (64 messages by default).
     pub fn send(&mut self, channel: u8, kind: u8, data: [u8; 8]) -> Result<()> {
         self.messages.post(Message {
             data: u64::from_le_bytes(data),
@@ -252,72 +251,77 @@ impl Broadcast {
         })
     }
 
-    /// The next message, if one is there.
+    /// The next message, if there is one.
     pub fn poll(&mut self) -> Option<BroadcastMessage> {
         self.messages.poll().map(|(message, time)| broadcast(&message, time))
     }
 
-    /// Waits for a message.
+    /// Waits for a message and takes it.
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more messages will arrive.
     pub fn recv(&mut self, deadline: Deadline) -> Result<BroadcastMessage> {
         let (message, time) = self.messages.recv(deadline)?;
         Ok(broadcast(&message, time))
     }
 }
 
-/// What both kinds have.
+/// Methods that broadcast messages and time-codes have in common.
 macro_rules! both_directions {
     ($end:ident) => {
         impl $end {
-            /// Waits until everything sent has gone out.
+            /// Waits until all messages have been sent.
             ///
             /// # Errors
-            /// Timed out; or the first error since the last drain that a message ended with.
+            /// Timed out, or the first error of a message since the last call.
             pub fn drain(&mut self, deadline: Deadline) -> Result<()> {
                 self.messages.drain(deadline)
             }
 
-            /// Messages sent that have not gone out yet.
+            /// Number of messages that have not been sent yet.
             pub fn outstanding(&mut self) -> u32 {
                 self.messages.collect();
                 self.messages.out.outstanding()
             }
 
-            /// Waits until this many have come, or for a time after the first. Takes nothing: poll
-            /// afterwards.
+            /// Waits for a threshold of messages and leaves them to `poll`.
             ///
             /// # Errors
-            /// Timed out (nothing is consumed), or why nothing will come any more.
+            /// Timed out, or why no more messages will arrive.
             pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
                 self.messages.into.wait(threshold, deadline)
             }
 
-            /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+            /// The descriptor for poll or epoll.
+            ///
+            /// # Errors
+            /// BAD_FIELD if opened without [`QueueOptions::event`].
             pub fn fd(&self) -> Result<BorrowedFd<'_>> {
                 self.messages.into.event()
             }
 
-            /// Asks for the descriptor to become readable when this many have come; true if they
-            /// are there already.
+            /// Makes the descriptor readable when the threshold is met. True if it is met already;
+            /// then the descriptor may stay silent.
+            ///
+            /// # Errors
+            /// BAD_FIELD if opened without [`QueueOptions::event`].
             pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
                 self.messages.fetch();
                 self.messages.into.request_event(threshold)
             }
 
-            /// Waits this way from now on.
+            /// Sets how waits spend their time.
             pub fn set_strategy(&mut self, strategy: Strategy) {
                 self.messages.into.strategy = strategy;
                 self.messages.out.strategy = strategy;
             }
 
-            /// A handle with which any thread ends a wait for messages.
+            /// A handle with which other threads end waits for messages.
             pub fn canceller(&mut self) -> Canceller {
                 self.messages.into.canceller()
             }
 
-            /// Counters of the receive end.
+            /// Counters of the receive queue.
             pub fn stats(&self) -> QueueStats {
                 self.messages.into.stats
             }
@@ -354,8 +358,8 @@ impl TimeCode {
     /// Sends a time-code.
     ///
     /// # Errors
-    /// BAD_FIELD for a time over 63 or flags over 3; BUSY when as many wait to be sent as the
-    /// queue holds (64).
+    /// BAD_FIELD for a time over 63 or flags over 3; BUSY if the queue is full (64 time-codes by
+    /// default).
     pub fn send(&mut self, time: u8, flags: u8) -> Result<()> {
         if time > 63 || flags > 3 {
             let what = format!("time-code {time} with flags {flags}: 0 to 63 and 0 to 3 allowed");
@@ -369,7 +373,10 @@ impl TimeCode {
         })
     }
 
-    /// Sends the time-code after the last one this object sent (the first is 1).
+    /// Sends the time-code that follows the last one sent here. The first is 1.
+    ///
+    /// # Errors
+    /// BUSY if the queue is full.
     pub fn tick(&mut self) -> Result<u8> {
         let time = self.next;
         self.send(time, 0)?;
@@ -377,15 +384,15 @@ impl TimeCode {
         Ok(time)
     }
 
-    /// The next time-code, if one is there.
+    /// The next time-code, if there is one.
     pub fn poll(&mut self) -> Option<TimeCodeValue> {
         self.messages.poll().map(|(message, time)| time_code(&message, time))
     }
 
-    /// Waits for a time-code.
+    /// Waits for a time-code and takes it.
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more time-codes will arrive.
     pub fn recv(&mut self, deadline: Deadline) -> Result<TimeCodeValue> {
         let (message, time) = self.messages.recv(deadline)?;
         Ok(time_code(&message, time))

@@ -7,11 +7,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Names one value: an item, and its lane or virtual channel.
+/// Name of a value: an item, and the lane or virtual channel.
 ///
-/// Written as the item's name in the standard or in the contract, with the number where there is
-/// one for each lane or virtual channel: `Link Reset`, `Lane State[1]`, `PRIORITY[3]`. Case, blanks
-/// and dashes do not matter, and a dot does as well as brackets: `lane-state.1`.
+/// The text form is the item's name in the standard or in the contract, followed by the number of
+/// the lane or virtual channel where there are several: `Link Reset`, `Lane State[1]`,
+/// `PRIORITY[3]`. Case, blanks and dashes do not matter. `lane-state.1` is the same as
+/// `Lane State[1]`.
 ///
 /// ```
 /// use spfe::{MibItem, MibName};
@@ -47,7 +48,7 @@ fn find(name: &str) -> Option<MibItem> {
     Some(info.item)
 }
 
-/// A name and the number behind it.
+/// Splits a text into name and number.
 fn split(text: &str) -> (&str, Option<&str>) {
     if let Some((name, number)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) {
         return (name, Some(number));
@@ -88,10 +89,10 @@ impl FromStr for MibName {
 }
 
 /// The management information base of a port's link (ECSS-E-ST-50-11C 5.9): parameters, status and
-/// errors of all layers, under the standard's names ([`MIB_ITEMS`] has them with unit and range).
+/// errors of all layers, by the names of the standard. [`MIB_ITEMS`] lists them with unit and range.
 ///
-/// An exact link has all of them. A packet-level SpaceFibre link has Priority, Lane State, No Signal
-/// and Data-Sending and Data-Receiving Lanes, a SpaceWire link at most Priority.
+/// An exact link has all items. A packet-level SpaceFibre link has Priority, Lane State, No Signal,
+/// Data-Sending Lanes and Data-Receiving Lanes. A SpaceWire link has at most Priority.
 ///
 /// ```
 /// use spfe::Endpoint;
@@ -114,28 +115,28 @@ impl Mib {
         Self { device, port }
     }
 
-    /// The value of an item by its name.
+    /// Reads an item by name.
     ///
     /// # Errors
-    /// NOT_FOUND for a name or number that is not there, BAD_FIELD for a name without a number that
-    /// needs one, BAD_OPCODE where this kind of link has no such item.
+    /// NOT_FOUND for an unknown name or number, BAD_FIELD for a missing number, BAD_OPCODE if this
+    /// kind of link does not have the item.
     pub fn get(&self, name: &str) -> Result<u64> {
         self.read(name.parse()?)
     }
 
-    /// Sets an item by its name.
+    /// Sets an item by name.
     ///
     /// # Errors
-    /// Those of [`Mib::get`]; BAD_OPCODE for what can only be read, BAD_FIELD for a value out of
-    /// range.
+    /// Those of [`Mib::get`]; BAD_OPCODE for an item that can only be read, BAD_FIELD for a value out
+    /// of range.
     pub fn set(&self, name: &str, value: u64) -> Result<()> {
         self.write(name.parse()?, value)
     }
 
-    /// The value of an item.
+    /// Reads an item.
     ///
     /// # Errors
-    /// NOT_FOUND for a number that is not there, BAD_OPCODE where this kind of link has no such item.
+    /// NOT_FOUND for an unknown number, BAD_OPCODE if this kind of link does not have the item.
     pub fn read(&self, name: MibName) -> Result<u64> {
         self.device.backend().mib_item(self.port, name.item, name.index)
     }
@@ -143,16 +144,19 @@ impl Mib {
     /// Sets an item.
     ///
     /// # Errors
-    /// Those of [`Mib::read`]; BAD_OPCODE for what can only be read, BAD_FIELD for a value out of
-    /// range.
+    /// Those of [`Mib::read`]; BAD_OPCODE for an item that can only be read, BAD_FIELD for a value
+    /// out of range.
     pub fn write(&self, name: MibName, value: u64) -> Result<()> {
         let MibName { item, index } = name;
         let command = LinkCommand::Set { item: item.raw(), index, value };
         self.device.backend().link_command(self.port, command)
     }
 
-    /// Every item that this link has, but for commands, with its value: in the order of
-    /// [`MIB_ITEMS`], for each lane or virtual channel.
+    /// All readable items of the link with their values, in the order of [`MIB_ITEMS`] and for each
+    /// lane or virtual channel.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the device is gone.
     pub fn items(&self) -> Result<Vec<(MibName, u64)>> {
         let list = self.device.backend().port_mib(self.port)?;
         Ok(list.iter().filter_map(item_of).collect())

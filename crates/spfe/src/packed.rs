@@ -1,4 +1,4 @@
-//! Packed receive: packets back to back in one area, the least cost for small ones.
+//! Packed receive: packets back to back in one area. The cheapest way to receive small packets.
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -15,13 +15,13 @@ use spfe_ring::PackedReader;
 use spfe_ring::packed::record_bytes;
 use std::sync::Arc;
 
-/// How a packed receive end is opened.
+/// Options of a packed receive queue.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedOptions {
-    /// Bytes of the area: 4096 to 1 GiB, rounded up to a multiple of 8.
+    /// Size of the area in bytes: 4096 to 1 GiB, rounded up to a multiple of 8.
     pub area_bytes: u32,
-    /// Everything else; the depth is in runs. With a depth of n, n - 1 runs can wait to be taken: the
-    /// device keeps one completion for the run it is writing.
+    /// Options of the queue. The depth is in runs; at most depth - 1 runs can wait to be taken,
+    /// because the device keeps one completion for the run it is writing.
     pub queue: QueueOptions,
 }
 
@@ -32,23 +32,23 @@ impl Default for PackedOptions {
 }
 
 impl PackedOptions {
-    /// An area of this many bytes.
+    /// Sets the size of the area in bytes.
     pub fn area(mut self, bytes: u32) -> Self {
         self.area_bytes = bytes;
         self
     }
 
-    /// With these queue options.
+    /// Sets the options of the queue.
     pub fn queue(mut self, options: QueueOptions) -> Self {
         self.queue = options;
         self
     }
 }
 
-/// The receive end of a virtual channel, with a packed area.
+/// The receive end of a virtual channel with a packed area.
 ///
-/// A packet longer than a quarter of the area comes in several records ([`Record::more`]). When the
-/// area is full the sender waits; nothing is lost.
+/// A packet longer than a quarter of the area arrives in several records ([`Record::more`]). While
+/// the area is full the sender waits; no packet is lost.
 ///
 /// ```
 /// use spfe::{Deadline, Endpoint, LinkRate, Mode, PackedOptions, Threshold};
@@ -73,34 +73,34 @@ pub struct PackedRx {
     owed_runs: u32,
 }
 
-/// Records that arrived together. Their bytes are given back when it is dropped.
+/// Records that arrived together. Dropping the run returns its bytes to the device.
 pub struct Run<'a> {
     rx: &'a mut PackedRx,
     offset: u32,
     bytes: u32,
-    /// Records in it, as the device says.
+    /// Number of records, as the device reports it.
     pub packets: u32,
-    /// Device time in ns, where stamps were asked for or the link is paced.
+    /// Device time in ns, if the queue has stamps or the link is paced.
     pub time_ns: Option<u64>,
 }
 
-/// One packet, or a part of one, in place.
+/// A packet or part of one, in the packed area.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// How the packet ended; [`End::More`] when it goes on in the next record.
+    /// How the packet ended; [`End::More`] if it continues in the next record.
     pub end: End,
 }
 
 impl Record<'_> {
-    /// Whether the packet goes on in the next record.
+    /// Whether the packet continues in the next record.
     pub fn more(&self) -> bool {
         self.end == End::More
     }
 }
 
-/// The records of a run.
+/// Iterator over the records of a run.
 pub struct Records<'a> {
     bytes: &'a [u8],
 }
@@ -130,12 +130,12 @@ impl PackedRx {
         Ok(Self { queue, area, size, reader, owed_bytes: 0, owed_runs: 0 })
     }
 
-    /// The next run of records, if one is there.
+    /// The next run of records, if there is one.
     #[inline]
     pub fn poll(&mut self) -> Option<Run<'_>> {
         let Some(words) = self.queue.peek() else {
             self.give_back();
-            self.queue.progress_stalled();
+            self.queue.help_stalled();
             return None;
         };
         let done = Completion::from_words(words);
@@ -151,54 +151,62 @@ impl PackedRx {
         Some(Run { offset: run.offset, bytes: run.bytes, packets, time_ns, rx: self })
     }
 
-    /// Waits for a threshold. Takes nothing: poll afterwards.
+    /// Waits for a threshold and leaves the records to [`PackedRx::poll`].
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more packets will arrive.
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.give_back();
         self.queue.wait(threshold, deadline)
     }
 
-    /// A threshold of `percent` of the area, headers and padding included. With more than half of
-    /// it the sender may have to wait for room first, which ends the wait too: a record takes up to
-    /// a quarter of the area, and as much may be skipped at its end.
+    /// The threshold at which `percent` of the area is full, headers and padding included. Above
+    /// 50 %, the sender may run out of room before, which ends the wait as well: a record takes up to
+    /// a quarter of the area, and up to a quarter may be skipped at the end of the area.
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         Threshold::bytes((u64::from(self.size) * u64::from(percent) / 100).max(1))
     }
 
-    /// Bytes of the area.
+    /// Size of the area in bytes.
     pub fn area_bytes(&self) -> u32 {
         self.size
     }
 
-    /// A handle with which any thread ends a wait of this end.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         self.queue.canceller()
     }
 
-    /// Counters of this end.
+    /// Counters of this queue.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
     }
 
-    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+    /// measured ([`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
         self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
-    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         self.queue.event()
     }
 
-    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
+    /// descriptor may stay silent.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.give_back();
         self.queue.request_event(threshold)
     }
 
-    /// Gives used bytes and completions back to the device: one entry for all of them.
+    /// Returns used bytes and completions to the device, with one entry for all of them.
     #[inline]
     fn give_back(&mut self) {
         if self.owed_runs == 0 {
@@ -213,10 +221,10 @@ impl PackedRx {
         self.queue.sq.push(release.to_words());
         self.owed_bytes = 0;
         self.owed_runs = 0;
-        self.queue.posted_room(true);
+        self.queue.offer_buffers(true);
     }
 
-    /// Gives back before much of the area or of the completions is owed.
+    /// Returns bytes and completions once they are an eighth of the area or a quarter of the ring.
     #[inline]
     fn settle(&mut self) {
         let many = self.owed_runs * 4 >= self.queue.cq.ring.size();
@@ -228,7 +236,7 @@ impl PackedRx {
 
 impl Drop for PackedRx {
     fn drop(&mut self) {
-        // Before the area goes: the device must have let go of it.
+        // The device must have released the area before it is unmapped; otherwise leak it.
         if !self.queue.stop() {
             std::mem::forget(self.area.clone());
         }
@@ -239,8 +247,8 @@ impl Run<'_> {
     /// The records, in order.
     #[inline]
     pub fn records(&self) -> Records<'_> {
-        // SAFETY: `PackedReader::run` placed the run inside the area; the device does not write
-        // there before it is given back, and that needs the run to be dropped.
+        // SAFETY: `PackedReader::run` checked that the run lies in the area. The device does not
+        // write there before the bytes are returned, which needs the run to be dropped.
         let bytes = unsafe {
             let first = self.rx.area.base().as_ptr().add(self.offset as usize);
             std::slice::from_raw_parts(first, self.bytes as usize)
@@ -259,7 +267,7 @@ impl Drop for Run<'_> {
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
-    /// A header that does not fit its run ends the iteration (a broken device).
+    /// Ends at a header that does not fit into the run, which only a broken device writes.
     #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
         const HEADER: usize = size_of::<RecordHeader>();

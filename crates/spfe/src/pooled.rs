@@ -1,8 +1,8 @@
-//! Queues that come with their own buffers, one per ring entry, all of one size.
+//! Pooled queues: each ring entry has a buffer of its own, all of one size.
 //!
-//! Reserve, fill, submit; peek, use, release. Since a slot never changes its buffer, posting is one
-//! 8-byte store and nothing moves on the host side: this is the least the contract allows per
-//! packet. Use [`crate::Tx`] and [`crate::Rx`] where the bytes are already somewhere.
+//! An entry never changes its buffer, so posting is a single 8-byte store, the least that the
+//! contract allows per packet. Where the bytes are elsewhere in memory, use [`crate::Tx`] and
+//! [`crate::Rx`].
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -19,22 +19,22 @@ use spfe_ring::Ring;
 use spfe_ring::cursor::{Cursor, Mark, RingPair};
 use std::sync::Arc;
 
-/// How a pooled queue is opened.
+/// Options of a pooled queue.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolOptions {
-    /// Bytes of each slot, 1 to 1 GiB.
+    /// Size of a slot in bytes, 1 to 1 GiB.
     pub slot_bytes: u32,
-    /// Everything else; the depth is the number of slots.
+    /// Options of the queue; its depth is the number of slots.
     pub queue: QueueOptions,
 }
 
 impl PoolOptions {
-    /// `slots` slots of `bytes` each.
+    /// Options for `slots` slots of `bytes` each.
     pub fn new(slots: u32, bytes: u32) -> Self {
         Self { slot_bytes: bytes, queue: QueueOptions::default().depth(slots) }
     }
 
-    /// With these queue options (their depth is the number of slots).
+    /// Sets the options of the queue, except its depth, which stays the number of slots.
     pub fn queue(mut self, options: QueueOptions) -> Self {
         let depth = self.queue.depth;
         self.queue = options.depth(depth);
@@ -42,7 +42,7 @@ impl PoolOptions {
     }
 }
 
-/// The slots' memory: as many as the ring has entries, cache lines apart.
+/// Memory of the slots: one for each ring entry, each on its own cache lines.
 struct Pool {
     region: Region,
     stride: usize,
@@ -64,7 +64,7 @@ impl Pool {
 
     #[inline(always)]
     fn at(&self, index: u32) -> *mut u8 {
-        // SAFETY: as many slots as the ring has entries; indices come from the ring's mask.
+        // SAFETY: there are as many slots as ring entries, and the index is masked to the ring.
         unsafe { self.region.base().as_ptr().add(self.stride * index as usize) }
     }
 
@@ -78,7 +78,7 @@ const SIGNAL: u64 = ((sf::SIGNAL | sf::LAST) as u64) << 32;
 const BUFFER: u64 = (EntryType::Buffer.raw() as u64) << 32;
 const TIMED: u64 = (cf::TIMED as u64) << 32;
 
-/// The transmit end of a virtual channel, with its own buffers: reserve, fill, submit.
+/// The transmit end of a virtual channel with its own buffers: reserve, fill, submit.
 ///
 /// ```
 /// use spfe::{Deadline, Endpoint, LinkRate, Mode, PoolOptions};
@@ -105,12 +105,13 @@ pub struct PooledTx {
     pool: Pool,
     next: Cursor<Ring>,
     done: Cursor<Ring>,
-    /// Slots filled and not completed, staged ones included.
+    /// Number of slots filled and not completed, staged ones included.
     busy: u32,
-    /// Position of the first of them, as completions name it.
+    /// Position of the first busy slot, as completions carry it.
     freed: u16,
-    /// Packets staged and not visible yet, and the first one's second word.
+    /// Number of packets staged, which the device does not see yet.
     staged: u32,
+    /// The first staged entry and its second word, whose store makes the group visible.
     first: (Mark, u64),
     slots: u32,
 }
@@ -136,8 +137,8 @@ impl PooledTx {
         Ok(Self { queue, pool, next, done, busy: 0, freed: 0, staged: 0, first, slots })
     }
 
-    /// The next free slot, to be filled; `None` while all are busy. The same one until it is staged
-    /// or sent.
+    /// The next free slot, to be filled; `None` while all are busy. Returns the same slot until it is
+    /// staged or sent.
     #[inline(always)]
     pub fn slot(&mut self) -> Option<&mut [u8]> {
         if self.busy >= self.slots {
@@ -145,14 +146,15 @@ impl PooledTx {
             return None;
         }
         let at = self.pool.at(self.next.index());
-        // SAFETY: the slot is free, so the device does not touch it, and it is borrowed mutably.
+        // SAFETY: the device does not access a free slot, and the queue is borrowed mutably.
         Some(unsafe { std::slice::from_raw_parts_mut(at, self.pool.bytes as usize) })
     }
 
-    /// Sends the first `length` bytes of the slot as a packet of its own.
+    /// Sends the first `length` bytes of the slot as a packet with a completion of its own. Submits
+    /// staged packets together with it.
     ///
     /// # Errors
-    /// EMPTY or TOO_LONG for a length that is not 1 to the slot's size, BUSY without a free slot.
+    /// EMPTY for 0, TOO_LONG for more than the slot has, BUSY without a free slot.
     #[inline(always)]
     pub fn send(&mut self, length: usize) -> Result<()> {
         self.check(length)?;
@@ -163,14 +165,14 @@ impl PooledTx {
         }
         self.next.publish(length as u64 | DATA | SIGNAL);
         self.step();
-        self.queue.kick();
+        self.queue.start_posted();
         Ok(())
     }
 
-    /// Adds the first `length` bytes of the slot to the group being gathered.
+    /// Adds the first `length` bytes of the slot to the group as a packet.
     ///
     /// # Errors
-    /// As for [`PooledTx::send`].
+    /// Those of [`PooledTx::send`].
     #[inline(always)]
     pub fn stage(&mut self, length: usize) -> Result<()> {
         self.check(length)?;
@@ -181,7 +183,7 @@ impl PooledTx {
     #[inline(always)]
     fn stage_checked(&mut self, length: usize) {
         let word = length as u64 | DATA;
-        // The first one is stored last: its phase makes the whole group visible.
+        // The first entry is stored last: its phase makes the whole group visible.
         if self.staged == 0 {
             self.first = (self.next.mark(), word);
         } else {
@@ -191,7 +193,7 @@ impl PooledTx {
         self.step();
     }
 
-    /// Sends the group: one submission, one completion.
+    /// Sends the staged packets as a group: one doorbell, one completion.
     #[inline]
     pub fn submit(&mut self) {
         let (first, mut word) = self.first;
@@ -205,7 +207,7 @@ impl PooledTx {
         }
         self.next.at(first).publish(word);
         self.staged = 0;
-        self.queue.kick();
+        self.queue.start_posted();
     }
 
     #[inline(always)]
@@ -239,12 +241,12 @@ impl PooledTx {
         self.busy += 1;
     }
 
-    /// The next completion, if one is there: its slots are free again.
+    /// The next completion, if there is one. Its slots are free afterwards.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Sent> {
         let Some([w0, w1]) = self.done.read() else {
             if self.busy != 0 {
-                self.queue.progress_stalled();
+                self.queue.help_stalled();
             }
             return None;
         };
@@ -266,40 +268,50 @@ impl PooledTx {
         Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
     }
 
-    /// Waits until there is a completion to poll.
+    /// Waits for a completion and leaves it to [`PooledTx::poll`].
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more completions will arrive.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Ready> {
         self.queue.wait(&Threshold::ONE, deadline)
     }
 
-    /// Waits for a number of completions, or a time after the first.
+    /// Waits for a threshold of completions and leaves them to [`PooledTx::poll`].
+    ///
+    /// # Errors
+    /// Timed out, or why no more completions will arrive.
     pub fn wait_for(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.queue.wait(threshold, deadline)
     }
 
-    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         self.queue.event()
     }
 
-    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
+    /// descriptor may stay silent.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.queue.request_event(threshold)
     }
 
-    /// Slots that are not busy.
+    /// Number of free slots.
     pub fn free(&self) -> u32 {
         self.slots - self.busy
     }
 
-    /// Slots filled and not completed.
+    /// Number of slots filled and not completed.
     pub fn outstanding(&self) -> u32 {
         self.busy
     }
 
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     pub fn slot_bytes(&self) -> usize {
         self.pool.bytes as usize
     }
@@ -309,17 +321,18 @@ impl PooledTx {
         self.queue.device.backend().clock().now_ns()
     }
 
-    /// A handle with which any thread ends a wait of this end.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         self.queue.canceller()
     }
 
-    /// Counters of this end.
+    /// Counters of this queue.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
     }
 
-    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+    /// measured ([`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
         self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
@@ -327,36 +340,37 @@ impl PooledTx {
 
 impl Drop for PooledTx {
     fn drop(&mut self) {
-        // Before the pool goes: the device must have let go of it.
+        // The device must have released the pool before it is unmapped; otherwise leak it.
         if !self.queue.stop() {
             std::mem::forget(self.pool.region.clone());
         }
     }
 }
 
-/// A received packet, or the part of one that filled a slot, in place.
+/// A received packet, or the part of one that filled a slot, still in the slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// How it ended; [`End::More`] when it goes on in the next slot.
+    /// How the packet ended; [`End::More`] if it continues in the next slot.
     pub end: End,
     /// OK, or PACKET_CUT with EEP.
     pub status: Status,
 }
 
-/// The receive end of a virtual channel, with its own buffers: peek, use, release.
+/// The receive end of a virtual channel with its own buffers: peek, use, release.
 pub struct PooledRx {
     queue: Queue,
     pool: Pool,
     /// The next completion, and the slot it is for.
     next: Cursor<RingPair>,
-    /// Position up to which the device has been told of slots given back.
-    told: u32,
+    /// Position up to which a stalled sender has been offered the released slots.
+    offered: u32,
 }
 
-/// Slots given back before the device is told; an empty look tells it, too.
-const QUIET: u32 = 16;
+/// Number of slots released before they are offered to a stalled sender. An empty poll offers them
+/// as well.
+const OFFER_EVERY: u32 = 16;
 
 impl PooledRx {
     pub(crate) fn open(
@@ -377,20 +391,21 @@ impl PooledRx {
             device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let rings = RingPair::new(queue.cq.ring, queue.sq.ring);
         let next = Cursor::new(rings.expect("both rings of a queue have one size"), 0);
-        let told = queue.sq.position;
-        let mut pooled = Self { next, queue, pool, told };
-        pooled.queue.posted_room(true);
+        let offered = queue.sq.position;
+        let mut pooled = Self { next, queue, pool, offered };
+        pooled.queue.offer_buffers(true);
         Ok(pooled)
     }
 
-    /// The next packet, or part of one, if it is there. The same one until it is released.
+    /// The next packet or part of one, if there is one. Returns the same until it is released.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Packet<'_>> {
         let words = self.look()?;
         Some(self.packet(words))
     }
 
-    /// Gives the slot of the packet last peeked at back to the device. Does nothing if there is none.
+    /// Returns the slot of the packet that [`PooledRx::peek`] returned to the device. Does nothing if
+    /// there is no packet.
     #[inline(always)]
     pub fn release(&mut self) {
         if let Some(words) = self.next.read() {
@@ -398,7 +413,8 @@ impl PooledRx {
         }
     }
 
-    /// The next packet, or part of one, used and released: the least a packet can cost.
+    /// Passes the next packet or part of one to `using` and releases it. Costs less than
+    /// [`PooledRx::peek`] and [`PooledRx::release`], which read the completion twice.
     #[inline(always)]
     pub fn take<R>(&mut self, using: impl FnOnce(Packet<'_>) -> R) -> Option<R> {
         let words = self.look()?;
@@ -410,7 +426,7 @@ impl PooledRx {
     #[inline(always)]
     fn look(&mut self) -> Option<[u64; 2]> {
         let Some(words) = self.next.read() else {
-            self.tell();
+            self.offer();
             return None;
         };
         (words[1] & TIMED == 0 || self.queue.is_due()).then_some(words)
@@ -420,7 +436,7 @@ impl PooledRx {
     fn packet(&self, [w0, w1]: [u64; 2]) -> Packet<'_> {
         let length = (w0 as u32).min(self.pool.bytes);
         let at = self.pool.at(self.next.index());
-        // SAFETY: completed, so the device does not touch the slot until it is given back, and that
+        // SAFETY: the slot has completed. The device does not access it until it is released, which
         // needs the queue mutably.
         let bytes = unsafe { std::slice::from_raw_parts(at, length as usize) };
         let end = match (w1 >> 32) as u16 & (cf::END_MASK | cf::MORE) {
@@ -433,51 +449,58 @@ impl PooledRx {
 
     #[inline(always)]
     fn give_back(&mut self, [w0, _]: [u64; 2]) {
-        // Slots and completions go round together: the slot's next use is one lap on.
+        // Both rings have one size, so a slot is posted again one lap after its completion.
         let word = u64::from(self.pool.bytes) | BUFFER;
         self.next.partner_publish_next_lap(word);
         self.next.advance();
         self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
         self.queue.cq.advance(1);
         self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
-        if self.queue.sq.position.is_multiple_of(QUIET) {
-            self.tell();
+        if self.queue.sq.position.is_multiple_of(OFFER_EVERY) {
+            self.offer();
         }
     }
 
-    /// Nothing is there, or many slots have been given back: a sender that waits for room goes on.
+    /// Offers released slots to a stalled sender; called for an empty poll, or for many slots.
     #[inline(never)]
-    fn tell(&mut self) {
+    fn offer(&mut self) {
         let position = self.queue.sq.position;
-        if std::mem::replace(&mut self.told, position) != position {
-            self.queue.posted_room(true);
+        if std::mem::replace(&mut self.offered, position) != position {
+            self.queue.offer_buffers(true);
         } else {
-            self.queue.progress_stalled();
+            self.queue.help_stalled();
         }
     }
 
-    /// Waits for a threshold. Takes nothing: peek afterwards.
+    /// Waits for a threshold of packets and leaves them to [`PooledRx::peek`].
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more packets will arrive.
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
-        self.tell();
+        self.offer();
         self.queue.wait(threshold, deadline)
     }
 
-    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         self.queue.event()
     }
 
-    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
+    /// descriptor may stay silent.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     /// Where the sender's thread is the engine, a time after the first packet signals at the first
     /// packet: ask again.
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.queue.request_event(threshold)
     }
 
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     pub fn slot_bytes(&self) -> usize {
         self.pool.bytes as usize
     }
@@ -492,17 +515,18 @@ impl PooledRx {
         Threshold::count((self.slots() * percent).div_ceil(100).max(1))
     }
 
-    /// A handle with which any thread ends a wait of this end.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         self.queue.canceller()
     }
 
-    /// Counters of this end.
+    /// Counters of this queue.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
     }
 
-    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+    /// measured ([`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
         self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
@@ -510,7 +534,7 @@ impl PooledRx {
 
 impl Drop for PooledRx {
     fn drop(&mut self) {
-        // Before the pool goes: the device must have let go of it.
+        // The device must have released the pool before it is unmapped; otherwise leak it.
         if !self.queue.stop() {
             std::mem::forget(self.pool.region.clone());
         }

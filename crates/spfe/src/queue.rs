@@ -1,5 +1,5 @@
-//! What every queue of a host has: rings in registered memory, credit, completions, the engine or
-//! the doorbell.
+//! The common part of all queues: rings in registered memory, credit, completions, and the way to
+//! make the device or the engine work.
 
 mod wait;
 
@@ -23,16 +23,16 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// How a queue is opened.
+/// Options of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueOptions {
     /// Entries: 4 to 32768, rounded up to a power of two.
     pub depth: u32,
-    /// Stamp every completion with the device time in ns.
+    /// The device stamps every completion with its time in ns.
     pub stamps: bool,
-    /// How to wait.
+    /// How waits spend their time.
     pub strategy: Strategy,
-    /// Have a file descriptor that becomes readable (see `request_event`).
+    /// The queue gets a file descriptor for poll or epoll (see `request_event`).
     pub event: bool,
 }
 
@@ -43,25 +43,25 @@ impl Default for QueueOptions {
 }
 
 impl QueueOptions {
-    /// At least this many entries.
+    /// Sets the number of entries: 4 to 32768, rounded up to a power of two.
     pub fn depth(mut self, entries: u32) -> Self {
         self.depth = entries;
         self
     }
 
-    /// Stamp every completion.
+    /// Sets whether the device stamps every completion with its time.
     pub fn stamps(mut self, on: bool) -> Self {
         self.stamps = on;
         self
     }
 
-    /// Wait this way.
+    /// Sets how waits spend their time.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// Have a file descriptor.
+    /// Sets whether the queue has a file descriptor for poll or epoll.
     pub fn event(mut self, on: bool) -> Self {
         self.event = on;
         self
@@ -77,22 +77,22 @@ impl QueueOptions {
     }
 }
 
-/// What a queue has done on the host side. Free-running.
+/// Counters of a queue on the host side. They only go up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueStats {
-    /// Looks at the completion ring.
+    /// Polls of the completion ring.
     pub polls: u64,
-    /// Looks that found nothing.
+    /// Polls that found no completion.
     pub empty_polls: u64,
     /// Doorbells rung.
     pub doorbells: u64,
-    /// Times a thread went to sleep and came back.
+    /// Sleeps of a waiting thread that have ended.
     pub sleeps: u64,
-    /// Times there was no room for an entry.
+    /// Submissions refused because the ring was full.
     pub full: u64,
 }
 
-/// Which queue: what its control operations name it by.
+/// Identifies a queue in control operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub port: u32,
@@ -101,29 +101,31 @@ pub(crate) struct Place {
 }
 
 pub(crate) struct Queue {
-    // Hot: used for every packet.
+    // Used for every packet.
     pub sq: Producer,
     pub cq: Consumer,
     pub credit: RingCredit,
     pub runner: Option<Runner>,
     device_line: NonNull<DeviceLine>,
     pub stats: QueueStats,
-    /// Bytes of all completions taken (the device counts the same ones).
+    /// Bytes of all completions taken. The device counts the same bytes, so a threshold in bytes
+    /// is armed as a value of this counter.
     pub taken_bytes: u64,
-    // Cold.
+    // Used when opening, waiting and closing.
     stamps: NonNull<AtomicU64>,
     host_line: NonNull<HostLine>,
     pub arm_sequence: u32,
-    nudges: u32,
-    /// How much earlier than needed a timed sleep is asked to end (learnt).
+    /// Single buffers offered while a sender was stalled.
+    offers: u32,
+    /// How much earlier than needed a timed sleep is asked to end; follows the measured lateness.
     pub guard_ns: u64,
-    /// What the device's times are ahead of ours.
+    /// Device time minus host time, ns.
     pub offset_ns: i64,
     pub strategy: Strategy,
     pub event: Option<Arc<Event>>,
-    /// Only with a [`Canceller`].
+    /// Shared with the queue's [`Canceller`]s, once there is one.
     pub cancel: Option<Arc<cancel::Shared>>,
-    /// The first completion not taken that a wait has seen: its position, and when that was.
+    /// The oldest completion that a wait has seen and nobody has taken: position and time, ns.
     pub first_seen: Cell<Option<(u32, u64)>>,
     request: QueueRequest,
     pub place: Place,
@@ -142,7 +144,7 @@ struct Layout {
     bytes: usize,
 }
 
-/// Lines first, each ring on its own cache lines.
+/// Layout of the queue's memory: lines first, then the rings, each on its own cache lines.
 fn layout(sq_log2: u32, cq_log2: u32) -> Layout {
     let entry = contract::ENTRY_BYTES as usize;
     let sq = 128;
@@ -152,7 +154,8 @@ fn layout(sq_log2: u32, cq_log2: u32) -> Layout {
 }
 
 impl Queue {
-    /// Rings in fresh registered memory, and the queue on the device.
+    /// Registers memory for the rings and creates the queue on the device. `fill` sets what only
+    /// some kinds of queue have.
     pub fn open(
         device: Arc<Device>,
         place: Place,
@@ -164,7 +167,8 @@ impl Queue {
         let memory = Region::new(device.clone(), "spfe-queue", at.bytes)?;
         let mut place = place;
         if matches!(place.kind, QueueKind::MessageTx | QueueKind::MessageRx) {
-            // A port has several: this number, the client's own, tells them apart.
+            // A port has several message queues. The key of the rings, unique in this client, tells
+            // them apart.
             place.vc = u32::from(memory.key().0);
         }
         let event = if options.event {
@@ -211,7 +215,7 @@ impl Queue {
             stamps,
             host_line,
             arm_sequence: 1,
-            nudges: 0,
+            offers: 0,
             guard_ns: 0,
             offset_ns,
             strategy: options.strategy,
@@ -229,7 +233,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// The queue on the device, with an event where it needs one. An event goes with its queue.
+    /// Creates the queue on the device, with a new event vector where it needs one. The device drops
+    /// the vector together with the queue.
     fn create(&mut self) -> Result<()> {
         let backend = self.device.backend();
         if self.event.is_some() || backend.interrupts() {
@@ -243,7 +248,7 @@ impl Queue {
         backend.create_queue(&self.request)
     }
 
-    /// Its event vector, 0 for none.
+    /// Event vector of the queue, 0 for none.
     pub fn vector(&self) -> u32 {
         self.request.vector
     }
@@ -259,20 +264,20 @@ impl Queue {
         unsafe { self.device_line.as_ref() }
     }
 
-    /// Entries that may be posted now.
+    /// Number of entries that can be posted now.
     #[inline(always)]
     pub fn free(&self) -> u32 {
         self.credit.free(self.sq.ring.size(), self.sq.position)
     }
 
-    /// Entries posted and not freed yet.
+    /// Number of entries posted and not freed yet.
     pub fn outstanding(&self) -> u32 {
         self.sq.ring.size() - self.free()
     }
 
-    /// After posting: runs the engine here, or rings a sleeping device.
+    /// Makes posted submissions move: runs the engine in this thread, or rings a sleeping device.
     #[inline(always)]
-    pub fn kick(&mut self) {
+    pub fn start_posted(&mut self) {
         match &mut self.runner {
             Some(runner) => runner.run_posted(),
             None => {
@@ -284,14 +289,14 @@ impl Queue {
         }
     }
 
-    /// When the completion at a position may be reported, if not at once.
+    /// Time before which the completion at a position must not be reported, ns; 0 for at once.
     #[inline(always)]
     pub fn not_before(&self, entry: RingEntry, position: u32) -> u64 {
         let flags = (entry[1] >> 32) as u16;
         if flags & cf::TIMED == 0 { 0 } else { self.stamp(position) }
     }
 
-    /// The side array's time for a position.
+    /// Time of the completion at a position from the side array, as host time in ns.
     pub fn stamp(&self, position: u32) -> u64 {
         let index = (position & (self.cq.ring.size() - 1)) as usize;
         // SAFETY: one word per completion slot, index masked.
@@ -299,7 +304,7 @@ impl Queue {
         time.wrapping_add_signed(self.offset_ns.wrapping_neg())
     }
 
-    /// The next completion that may be reported now.
+    /// The next completion, if it is there and due.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<RingEntry> {
         self.stats.polls += 1;
@@ -314,12 +319,14 @@ impl Queue {
         Some(entry)
     }
 
+    /// Whether the time of the next completion has come.
     #[cold]
     pub fn is_due(&self) -> bool {
         self.stamp(self.cq.position) <= self.device.backend().clock().now_ns()
     }
 
-    /// Takes the completion that was peeked at; returns the submissions it frees.
+    /// Takes the completion returned by [`Queue::peek`]. Returns the positions of the submissions
+    /// that it frees; `None` if the device broke the ring.
     #[inline(always)]
     pub fn take(&mut self, done: &Completion) -> Option<std::ops::Range<u32>> {
         self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
@@ -331,39 +338,40 @@ impl Queue {
         freed
     }
 
-    /// Takes a completion that frees no submissions (packed receive returns credit by itself).
+    /// Takes a completion without credit: packed and pooled queues keep their own account.
     #[inline(always)]
     pub fn take_uncredited(&mut self, done: &Completion) {
         self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
         self.cq.advance(1);
     }
 
-    /// The device wrote what it never should.
+    /// Marks the queue broken: the device wrote a completion that no device may write.
     #[cold]
     pub fn set_broken(&mut self) {
         self.broken = Some(Status::BadRing);
     }
 
-    /// Nothing to report: where this thread can move something, it does.
+    /// After an empty poll: runs the engine if this thread can move something.
     #[inline(always)]
-    pub fn progress_stalled(&mut self) {
+    pub fn help_stalled(&mut self) {
         if self.runner.as_ref().is_some_and(Runner::has_work) {
             self.progress();
         }
     }
 
-    /// After receive buffers were posted: a sender that waits for room goes on. Where the sender's
-    /// own thread is the engine it finds them by itself while it polls; a claim of its seat costs a
-    /// heavy barrier, so one is tried for a batch or for every 16th single buffer only. What that
-    /// leaves is done by the next empty poll here, or by the sender, which does not sleep longer
-    /// than [`crate::wait`]'s stall period while it is stalled.
+    /// Lets a stalled sender use receive buffers that were just posted.
+    ///
+    /// A sender whose own thread runs the engine finds the buffers when it polls. Running the engine
+    /// here means to claim its seat, which costs a heavy fence; so this tries it only for a batch
+    /// (`many`) or for every 16th single buffer. Otherwise the next empty poll here moves the
+    /// packets, or the sender, which sleeps at most `STALL_NS` while it is stalled.
     #[inline(always)]
-    pub fn posted_room(&mut self, many: bool) {
+    pub fn offer_buffers(&mut self, many: bool) {
         match &self.runner {
             Some(runner) => {
                 if runner.has_work() {
-                    self.nudges = self.nudges.wrapping_add(1);
-                    if many || self.nudges.is_multiple_of(16) {
+                    self.offers = self.offers.wrapping_add(1);
+                    if many || self.offers.is_multiple_of(16) {
                         self.progress();
                     }
                 }
@@ -377,13 +385,17 @@ impl Queue {
         }
     }
 
-    /// The time of the completion at a position, if it has one.
+    /// Time of the completion at a position, ns, if its flags say that it has one.
     #[inline(always)]
     pub fn time_of(&self, flags: u16, position: u32) -> Option<u64> {
         (flags & cf::STAMPED != 0).then(|| self.stamp(position))
     }
 
-    /// Why nothing will come any more, if so.
+    /// Checks that the queue still works.
+    ///
+    /// # Errors
+    /// Why no completion will arrive any more: the device is gone, broke the ring, or stopped the
+    /// queue.
     pub fn check(&self) -> Result<()> {
         let Place { port, vc, kind } = self.place;
         if self.device.backend().is_gone() {
@@ -406,7 +418,10 @@ impl Queue {
         Err(Error::device(status, what))
     }
 
-    /// The descriptor that becomes readable, if the queue was opened with one.
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without one.
     pub fn event(&self) -> Result<BorrowedFd<'_>> {
         self.event.as_ref().map(|event| event.fd.as_fd()).ok_or_else(|| {
             Error::device(
@@ -416,7 +431,7 @@ impl Queue {
         })
     }
 
-    /// A handle that ends waits of this queue.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         let (memory, device) = (self.memory.shared(), &self.device);
         let vector = self.request.vector;
@@ -425,12 +440,12 @@ impl Queue {
         Canceller::new(shared.clone())
     }
 
-    /// Whether another thread asks for the end of the wait.
+    /// Whether another thread has asked to end the wait.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.is_asked())
     }
 
-    /// Stops the queue to start it again: whatever was posted is the host's.
+    /// Stops the queue so that it can be started again. Afterwards the host owns all buffers.
     pub fn halt(&mut self) -> Result<()> {
         if self.stop() {
             return Ok(());
@@ -440,7 +455,7 @@ impl Queue {
         Err(Error::device(Status::Busy, what))
     }
 
-    /// Starts a queue that has stopped again, with empty rings.
+    /// Starts a stopped queue again, with empty rings.
     pub fn start_again(&mut self) -> Result<()> {
         self.sq.ring.clear();
         self.cq.ring.clear();
@@ -454,11 +469,11 @@ impl Queue {
         self.create()
     }
 
-    /// Stops the queue: when this returns true the device touches its rings and buffers no more.
-    /// Otherwise nobody knows, and the buffers must stay.
+    /// Stops the queue. After true the device no longer accesses its rings and buffers. After false
+    /// it might, so the caller must leak them.
     #[must_use]
     pub fn stop(&mut self) -> bool {
-        // Never started, or stopped already: its place may be another queue's by now.
+        // Never started or already stopped. Another queue may have its virtual channel by now.
         if self.device_line().state().0 != u32::from(QueueState::Enabled.raw()) {
             return true;
         }
@@ -468,7 +483,7 @@ impl Queue {
             Ok(()) => true,
             Err(error) => match error.status() {
                 Some(Status::NotFound) => true,
-                // A daemon's device thread is gone with it; other clients' engines are not.
+                // A daemon's device thread died with it, but engines of other clients still run.
                 Some(Status::DeviceGone) => !self.device.has_engine(),
                 _ => false,
             },
@@ -485,7 +500,7 @@ impl Drop for Queue {
     }
 }
 
-/// The status of a completion; OK is the one that has to be quick.
+/// The status of a completion. Only OK is on the fast path.
 #[inline(always)]
 pub(crate) fn status_of(done: &Completion) -> Status {
     #[cold]

@@ -10,11 +10,10 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Memory a device may read and write, registered once.
+/// Registered memory that the device may read and write.
 ///
-/// A region is cut into [`Buf`]s; each byte belongs to one at most. A region ends when the last of
-/// its clones and buffers is dropped; it is then revoked, and only when the device has let go of it
-/// the memory is unmapped.
+/// A region is cut into [`Buf`]s; each byte belongs to at most one. Dropping the last clone and the
+/// last buffer revokes the region. The memory is unmapped after the device has released it.
 #[derive(Clone)]
 pub struct Region {
     inner: Arc<Inner>,
@@ -29,7 +28,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The device is gone or lets go: either way it does not touch the memory any more.
+        // On an error the device is gone. In any case it no longer accesses the memory.
         let _ = self.device.backend().remove_region(self.key);
     }
 }
@@ -48,27 +47,27 @@ impl Region {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Bytes (what was asked for, rounded up to whole pages).
+    /// Size in bytes, a whole number of pages.
     pub fn size(&self) -> usize {
         self.inner.memory.size()
     }
 
-    /// The key entries name it by.
+    /// The key by which ring entries name the region.
     pub fn key(&self) -> RegionKey {
         self.inner.key
     }
 
-    /// The memory behind it.
+    /// The mapping of the region.
     pub(crate) fn shared(&self) -> &Arc<SharedMemory> {
         &self.inner.memory
     }
 
-    /// Base address in this process.
+    /// Address of the first byte in this process.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.inner.memory.base()
     }
 
-    /// The address of an offset, as entries carry it.
+    /// The address of an offset as ring entries carry it.
     pub(crate) fn address(&self, offset: usize) -> u64 {
         Address::new(self.inner.key, offset as u64).0
     }
@@ -76,8 +75,8 @@ impl Region {
     /// Takes a range of the region as a buffer.
     ///
     /// # Errors
-    /// OUT_OF_BOUNDS past the end, EMPTY for no bytes, TOO_LONG over 1 GiB, BUSY if another buffer
-    /// has any of these bytes.
+    /// OUT_OF_BOUNDS past the end, EMPTY for an empty range, TOO_LONG for more than 1 GiB, BUSY if a
+    /// byte belongs to another buffer.
     pub fn buf(&self, range: Range<usize>) -> Result<Buf> {
         let size = self.size();
         let say = |status, what: &str| {
@@ -96,7 +95,7 @@ impl Region {
         let mut taken = self.inner.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let before = taken.range(..range.end).next_back();
         if before.is_some_and(|(_, end)| *end > range.start) {
-            return Err(say(Status::Busy, "another buffer has some of them"));
+            return Err(say(Status::Busy, "some of them belong to another buffer"));
         }
         taken.insert(range.start, range.end);
         drop(taken);
@@ -109,7 +108,10 @@ impl Region {
         })
     }
 
-    /// Cuts the region into `count` buffers of `bytes` each, one behind the other from offset 0.
+    /// Cuts the region into `count` adjacent buffers of `bytes` each, starting at offset 0.
+    ///
+    /// # Errors
+    /// Those of [`Region::buf`].
     pub fn split(&self, bytes: usize, count: usize) -> Result<Vec<Buf>> {
         (0..count).map(|i| self.buf(i * bytes..(i + 1) * bytes)).collect()
     }
@@ -119,16 +121,16 @@ impl Region {
     }
 }
 
-/// Exclusive use of some bytes of a [`Region`]. Reads and writes as a byte slice.
+/// Exclusive access to a range of a [`Region`], as a byte slice.
 ///
-/// Posting a buffer moves it to the queue; a completion moves it back. So nobody can touch what the
-/// device is reading or writing.
+/// Posting moves a buffer into the queue and a completion moves it back, so safe code cannot access
+/// bytes that the device is reading or writing.
 pub struct Buf {
-    /// {region, offset}: what entries carry. The pointer is made from it when it is needed.
+    /// Region and offset, as ring entries carry them.
     address: u64,
     length: u32,
     capacity: u32,
-    /// Yours: comes back with the buffer.
+    /// For the application. It comes back unchanged with the buffer.
     pub tag: u64,
     region: Region,
 }
@@ -141,24 +143,24 @@ impl Buf {
         unsafe { self.region.base().as_ptr().add(offset) }
     }
 
-    /// The entry address of the first byte.
+    /// The address of the first byte, as ring entries carry it.
     #[inline(always)]
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
-    /// Bytes in use: what will be sent, or what was received.
+    /// Number of bytes in use: to be sent, or received.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// Whether no bytes are in use.
+    /// Whether no byte is in use.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Bytes there are.
+    /// Maximum number of bytes in use.
     #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity as usize
@@ -174,10 +176,10 @@ impl Buf {
         self.capacity
     }
 
-    /// Uses the first `length` bytes.
+    /// Sets the number of bytes in use.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If `length` exceeds the capacity.
     #[inline]
     pub fn set_len(&mut self, length: usize) {
         assert!(length <= self.capacity(), "length {length} of a buffer of {}", self.capacity);
@@ -189,16 +191,16 @@ impl Buf {
         self.length = length.min(self.capacity);
     }
 
-    /// Copies bytes to the front and uses just these.
+    /// Copies `bytes` to the front of the buffer and sets the number of bytes in use.
     ///
     /// # Panics
-    /// If they do not fit.
+    /// If they exceed the capacity.
     pub fn put(&mut self, bytes: &[u8]) {
         self.set_len(bytes.len());
         self.copy_from_slice(bytes);
     }
 
-    /// The region it is cut from.
+    /// The region that the buffer belongs to.
     pub fn region(&self) -> &Region {
         &self.region
     }
@@ -208,8 +210,8 @@ impl Deref for Buf {
     type Target = [u8];
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the bytes are mapped while the region lives and are this Buf's alone; the device
-        // touches them only while the queue owns the Buf.
+        // SAFETY: the region keeps the bytes mapped and no other Buf has them. The device accesses
+        // them only while a queue owns the Buf.
         unsafe { std::slice::from_raw_parts(self.at(), self.length as usize) }
     }
 }
@@ -217,7 +219,7 @@ impl Deref for Buf {
 impl DerefMut for Buf {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `deref`, and the Buf is borrowed mutably.
+        // SAFETY: as for `deref`; the Buf is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.at(), self.length as usize) }
     }
 }

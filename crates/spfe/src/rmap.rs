@@ -1,12 +1,12 @@
 //! Remote memory access, RMAP (ECSS-E-ST-50-52C), over the queues of an endpoint.
 //!
-//! An [`Initiator`] reads and writes the memory of another node; a [`Target`] gives other nodes
-//! access to [`Window`]s of memory here. The packets themselves are the business of `spfe-proto`.
+//! An [`Initiator`] reads and writes the memory of another node. A [`Target`] gives other nodes
+//! access to [`Window`]s of local memory. `spfe-proto` encodes and decodes the packets.
 //!
 //! ```
 //! use spfe::rmap::{Initiator, InitiatorOptions, Remote};
 //! use spfe::{Deadline, Endpoint};
-//! // At the other end of port 0 is a memory of 1 MiB.
+//! // Port 0 is connected to an RMAP target with 1 MiB of memory.
 //! let endpoint = Endpoint::open("virtual:?peer=rmap:1M:key=0x20")?;
 //! let options = InitiatorOptions::new(Remote { key: 0x20, ..Remote::default() });
 //! let mut initiator = Initiator::open(&endpoint.port(0)?.vc(0)?, options)?;

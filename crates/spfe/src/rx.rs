@@ -1,4 +1,4 @@
-//! Receive into posted buffers.
+//! The receive end of a virtual channel with posted buffers.
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -12,30 +12,30 @@ use rustix::fd::BorrowedFd;
 use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
 use std::sync::Arc;
 
-/// A packet, or the part of one that filled a buffer.
+/// A received packet, or the part of one that filled a buffer.
 #[derive(Debug)]
 pub struct Received {
     /// The buffer; its length is the number of bytes received.
     pub buf: Buf,
-    /// How the packet ended; [`End::More`] when it goes on in the next buffer.
+    /// How the packet ended; [`End::More`] if it continues in the next buffer.
     pub end: End,
-    /// OK; PACKET_CUT with EEP; or why the buffer could not be used (it then holds nothing).
+    /// OK; PACKET_CUT with EEP; or why the device could not use the buffer, which is then empty.
     pub status: Status,
-    /// Device time in ns, where stamps were asked for or the link is paced.
+    /// Device time in ns, if the queue has stamps or the link is paced.
     pub time_ns: Option<u64>,
 }
 
 impl Received {
-    /// Whether the packet goes on in the next buffer.
+    /// Whether the packet continues in the next buffer.
     pub fn more(&self) -> bool {
         self.end == End::More
     }
 }
 
-/// The receive end of a virtual channel, with posted buffers.
+/// The receive end of a virtual channel with posted buffers.
 ///
-/// Packets fill buffers in the order both come. A packet longer than a buffer goes on in the next
-/// one ([`Received::more`]); nothing is cut off. Without a buffer the sender waits; nothing is lost.
+/// Packets fill the buffers in the order of posting. A packet longer than a buffer continues in the
+/// next one ([`Received::more`]). Without a buffer the sender waits; no packet is lost.
 pub struct Rx {
     queue: Queue,
     slots: Slots,
@@ -56,10 +56,10 @@ impl Rx {
         Ok(Self { queue, slots })
     }
 
-    /// Gives a buffer to the device: all of its capacity will be used.
+    /// Posts a buffer. The device may use all of its capacity.
     ///
     /// # Errors
-    /// Gives it back when the queue is full.
+    /// Returns the buffer if the queue is full.
     #[inline]
     pub fn post(&mut self, buf: Buf) -> Result<(), Full<Buf>> {
         if self.queue.free() == 0 {
@@ -70,12 +70,12 @@ impl Rx {
         let position = self.queue.sq.position;
         self.put(position, buf);
         self.queue.sq.push(entry);
-        self.queue.posted_room(false);
+        self.queue.offer_buffers(false);
         Ok(())
     }
 
-    /// Gives buffers to the device, from the front of `bufs` as far as there is room; returns how
-    /// many. One publication for all of them.
+    /// Posts as many buffers from the front of `bufs` as fit into the queue, with one doorbell.
+    /// Returns their number.
     pub fn post_all(&mut self, bufs: &mut Vec<Buf>) -> usize {
         let count = bufs.len().min(self.queue.free() as usize);
         if count == 0 {
@@ -88,15 +88,15 @@ impl Rx {
             self.put(position, buf);
         }
         self.queue.sq.position = first.wrapping_add(count as u32);
-        self.queue.posted_room(true);
+        self.queue.offer_buffers(true);
         count
     }
 
-    /// The next packet, or part of one, if it is there.
+    /// The next packet or part of one, if there is one.
     #[inline]
     pub fn poll(&mut self) -> Option<Received> {
         let Some(words) = self.queue.peek() else {
-            self.queue.progress_stalled();
+            self.queue.help_stalled();
             return None;
         };
         let done = Completion::from_words(words);
@@ -108,10 +108,10 @@ impl Rx {
         Some(Received { buf, end: end(&done), status: status_of(&done), time_ns })
     }
 
-    /// Waits for one packet and takes it.
+    /// Waits for a packet or part of one, and takes it.
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more packets will arrive.
     pub fn recv(&mut self, deadline: Deadline) -> Result<Received> {
         loop {
             if let Some(received) = self.poll() {
@@ -121,26 +121,27 @@ impl Rx {
         }
     }
 
-    /// Waits for a threshold. Takes nothing: poll afterwards.
+    /// Waits for a threshold of packets and leaves them to [`Rx::poll`].
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more packets will arrive.
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.queue.wait(threshold, deadline)
     }
 
-    /// A threshold of `percent` of the buffers now posted, at least one.
+    /// The threshold at which `percent` of the buffers posted now are full, at least one buffer.
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         let posted = u64::from(self.queue.outstanding());
         Threshold::count(((posted * u64::from(percent)).div_ceil(100) as u32).max(1))
     }
 
-    /// Takes every buffer back: stops the queue and starts it again. A packet half received ends
-    /// there: its sender is told PEER_GONE. Returns the buffers, oldest first: those without a packet
-    /// are CANCELLED, those received and not polled are there as well.
+    /// Takes back all buffers: stops the queue and starts it again. The sender of a packet that was
+    /// partly received gets PEER_GONE. Returns the buffers, oldest first, including those received
+    /// but not polled. Buffers without a packet have the status CANCELLED.
     ///
     /// # Errors
-    /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.
+    /// BUSY if the queue cannot be stopped now; then nothing has changed. With any other error the
+    /// queue is stopped and cannot be started again.
     pub fn cancel(&mut self) -> Result<Vec<Returned>> {
         self.queue.halt()?;
         let bufs = self.slots.take_back(&mut self.queue, true);
@@ -151,39 +152,46 @@ impl Rx {
         Ok(bufs)
     }
 
-    /// Buffers that can be posted now.
+    /// Number of buffers that can be posted now.
     pub fn free(&self) -> u32 {
         self.queue.free()
     }
 
-    /// Buffers posted and not reported.
+    /// Number of buffers posted and not polled.
     pub fn posted_buffers(&self) -> u32 {
         self.queue.outstanding()
     }
 
-    /// A handle with which any thread ends a wait of this end.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         self.queue.canceller()
     }
 
-    /// Counters of this end.
+    /// Counters of this queue.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
     }
 
-    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+    /// measured ([`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
         self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
-    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         self.queue.event()
     }
 
-    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
-    /// Where the sender's thread is the engine, a time after the first packet signals at the first
-    /// packet: ask again.
+    /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
+    /// descriptor may stay silent. Where the sender's thread is the engine, a threshold in time
+    /// signals at the first packet: call it again then.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.queue.request_event(threshold)
     }
@@ -202,7 +210,7 @@ impl Rx {
 
 impl Drop for Rx {
     fn drop(&mut self) {
-        // Before the buffers go: the device must have let go of them.
+        // The device must have released the buffers before they are dropped; otherwise leak them.
         if !self.queue.stop() {
             self.slots.take_all().into_iter().for_each(std::mem::forget);
         }

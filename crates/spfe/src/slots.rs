@@ -1,28 +1,28 @@
-//! The buffers a queue holds, one place per ring position.
+//! The buffers of a queue, one for each ring position.
 
 use crate::Buf;
 use crate::queue::{Queue, status_of};
 use spfe_contract::{Completion, Status};
 use std::ops::Range;
 
-/// A buffer that a cancelled queue gives back.
+/// A buffer that a cancelled queue returns.
 #[derive(Debug)]
 pub struct Returned {
-    /// The buffer; of a receive end its length is the number of bytes received.
+    /// The buffer. On a receive queue its length is the number of bytes received.
     pub buf: Buf,
-    /// CANCELLED if the device has not completed it: it was not sent, at least not as a whole, or
-    /// nothing was received. Else the status it completed with, OK if its completion was polled.
+    /// CANCELLED if the buffer has not completed: it was not or only partly sent, or nothing was
+    /// received. Otherwise the status of its completion; OK if the completion was polled.
     pub status: Status,
 }
 
-/// As many places as the ring has entries; a position is masked to its place.
+/// As many slots as the ring has entries.
 pub(crate) struct Slots {
     places: Box<[Option<Buf>]>,
     mask: u32,
 }
 
 impl Slots {
-    /// Places for a ring of `size` entries, a power of two.
+    /// Slots for a ring of `size` entries, a power of two.
     pub fn new(size: u32) -> Self {
         assert!(size.is_power_of_two());
         Self { places: (0..size).map(|_| None).collect(), mask: size - 1 }
@@ -30,18 +30,18 @@ impl Slots {
 
     #[inline(always)]
     fn place(&mut self, position: u32) -> &mut Option<Buf> {
-        // SAFETY: the mask is one less than the number of places.
+        // SAFETY: the mask is one less than the number of slots.
         unsafe { self.places.get_unchecked_mut((position & self.mask) as usize) }
     }
 
-    /// Puts a buffer at a position; one nobody took before goes back to its region.
+    /// Stores a buffer at a position and drops one that was never taken.
     #[inline(always)]
     pub fn put(&mut self, position: u32, buf: Buf) {
         let place = self.place(position);
         if place.is_some() {
             Self::drop_old(place);
         }
-        // SAFETY: the place is valid and holds nothing that needs dropping.
+        // SAFETY: the slot is valid and holds `None`, which needs no drop.
         unsafe { std::ptr::write(place, Some(buf)) };
     }
 
@@ -57,8 +57,7 @@ impl Slots {
         self.place(position).take()
     }
 
-    /// Takes all of them, oldest first, from a queue that has stopped: what has completed, and what
-    /// is cancelled.
+    /// Takes all buffers of a stopped queue, oldest first: completed ones, then cancelled ones.
     pub fn take_back(&mut self, queue: &mut Queue, receives: bool) -> Vec<Returned> {
         let produced = queue.sq.position;
         let mut back = Vec::new();
@@ -72,9 +71,9 @@ impl Slots {
                 }
             }
         };
-        // Polled and not taken.
+        // Completion polled, buffer not taken.
         take(produced.wrapping_sub(queue.sq.ring.size())..queue.credit.freed, Status::Ok, None);
-        // Not polled. A time in the future does not matter any more.
+        // Completion not polled. It counts even if it is not due yet.
         while let Some(words) = queue.cq.peek() {
             let done = Completion::from_words(words);
             let Some(freed) = queue.take(&done) else { break };
@@ -84,12 +83,12 @@ impl Slots {
         back
     }
 
-    /// Takes all of them.
+    /// Takes all buffers.
     pub fn take_all(&mut self) -> Vec<Buf> {
         self.places.iter_mut().filter_map(Option::take).collect()
     }
 
-    /// Number of places.
+    /// Number of slots.
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.mask + 1

@@ -1,6 +1,7 @@
-//! Event descriptors that are due later although nothing more has to come: a thread writes to them.
+//! A thread that signals event descriptors at a given time.
 //!
-//! It starts with the first such request of a process; most programs never have one.
+//! A queue needs it when its threshold will be met by time alone. The thread starts with the first
+//! such request; most programs never start it.
 
 use rustix::fd::OwnedFd;
 use spfe_host::os;
@@ -14,7 +15,7 @@ use std::time::Duration;
 /// The event descriptor of a queue.
 pub(crate) struct Event {
     pub fd: OwnedFd,
-    /// When the last request is due, ns; 0: not because of time.
+    /// When the latest request is due, ns; 0 if it has no time.
     due_ns: AtomicU64,
 }
 
@@ -23,25 +24,25 @@ impl Event {
         Arc::new(Self { fd, due_ns: AtomicU64::new(0) })
     }
 
-    /// Makes the descriptor readable now.
+    /// Makes the descriptor readable.
     pub fn signal(&self) {
-        // A full counter already signals.
+        // The write fails only if the counter is full, and then the descriptor is readable.
         let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
     }
 
-    /// Takes back what made the descriptor readable.
+    /// Makes the descriptor unreadable.
     pub fn clear(&self) {
-        // Empty already: not readable, which is what is wanted.
+        // The read fails only if the counter is 0 already.
         let _ = rustix::io::read(&self.fd, &mut [0; 8]);
     }
 
-    /// The last request is not due at any time, so far.
+    /// Forgets the time of earlier requests.
     pub fn forget(&self) {
         self.due_ns.store(0, Ordering::Release);
     }
 
-    /// Makes the descriptor readable at a time of CLOCK_MONOTONIC, unless something else is asked
-    /// for before.
+    /// Makes the descriptor readable at a time of CLOCK_MONOTONIC, unless another request comes
+    /// first.
     pub fn signal_at(self: &Arc<Self>, at_ns: u64) -> io::Result<()> {
         self.due_ns.store(at_ns, Ordering::Release);
         Timer::get()?.add(at_ns, Arc::downgrade(self));

@@ -1,4 +1,4 @@
-//! Transmit: post many, ring once, get the buffers back.
+//! The transmit end of a virtual channel: post buffers, get them back when they have been sent.
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -20,9 +20,9 @@ pub enum End {
     /// End of packet.
     #[default]
     Eop,
-    /// Error end of packet: tells the receiver the packet is not whole.
+    /// Error end of packet: tells the receiver that the packet is incomplete.
     Eep,
-    /// Not yet: the next submission goes on with the same packet.
+    /// No end yet: the next submission continues the packet.
     More,
 }
 
@@ -38,17 +38,17 @@ impl End {
     }
 }
 
-/// One completion of the transmit queue.
+/// A completion of the transmit queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// OK, or why the last submission it speaks of was not sent.
+    /// OK, or why the last of the submissions was not sent.
     pub status: Status,
-    /// Packets sent since the completion before.
+    /// Number of packets sent since the previous completion.
     pub packets: u32,
-    /// Bytes of them; with an error, bytes of the failed packet the receiver has got (it then ends
-    /// with EEP there).
+    /// Number of bytes sent since the previous completion. With an error: bytes of the failed packet
+    /// that reached the receiver, where the packet ends with EEP.
     pub bytes: u32,
-    /// Device time in ns, where stamps were asked for or the link is paced.
+    /// Device time in ns, if the queue has stamps or the link is paced.
     pub time_ns: Option<u64>,
 }
 
@@ -69,12 +69,12 @@ pub struct Sent {
 pub struct Tx {
     queue: Queue,
     slots: Slots,
-    /// Positions whose buffers have been handed out.
+    /// Position of the next buffer for [`Tx::take`].
     taken: u32,
 }
 
-/// Entries being gathered for one publication. Dropping it without [`Batch::submit`] posts nothing;
-/// its buffers are dropped with it.
+/// Packets that are posted together. Dropping a batch without [`Batch::submit`] posts nothing and
+/// drops its buffers.
 pub struct Batch<'a> {
     tx: &'a mut Tx,
     batch: spfe_ring::EntryBatch,
@@ -96,16 +96,16 @@ impl Tx {
         Ok(Self { queue, slots, taken: 0 })
     }
 
-    /// Sends one packet: all bytes in use of `packet`. Completes on its own.
+    /// Sends the bytes in use of `packet` as one packet, with a completion of its own.
     ///
     /// # Errors
-    /// Gives the buffer back when the queue is full: take completions first.
+    /// Returns the buffer if the queue is full: take completions first.
     #[inline]
     pub fn send(&mut self, packet: Buf) -> Result<(), Full<Buf>> {
         self.send_ending(packet, End::Eop)
     }
 
-    /// Sends one packet, or a piece of one, with the given end.
+    /// Sends a packet or a piece of one, with the given end.
     #[inline]
     pub fn send_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
         if self.queue.free() == 0 {
@@ -117,19 +117,19 @@ impl Tx {
         let position = self.queue.sq.position;
         self.put(position, packet);
         self.queue.sq.push(entry);
-        self.queue.kick();
+        self.queue.start_posted();
         Ok(())
     }
 
-    /// Sends packets as one group: one submission, one completion. Takes buffers from the front of
-    /// `packets` as far as there is room; returns how many.
+    /// Sends packets as a group: one doorbell, one completion. Takes as many buffers from the front
+    /// of `packets` as fit into the queue, and returns their number.
     pub fn send_group(&mut self, packets: &mut Vec<Buf>) -> usize {
         let count = packets.len().min(self.queue.free() as usize);
         if count == 0 {
             self.queue.stats.full += u64::from(!packets.is_empty());
             return 0;
         }
-        // Last to first: the first entry's phase makes the group visible, all at once.
+        // Write last to first: the phase of the first entry makes the whole group visible.
         let first = self.queue.sq.position;
         let mut flags = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
         for (index, packet) in packets.drain(..count).enumerate().rev() {
@@ -139,17 +139,16 @@ impl Tx {
             flags = EntryType::Data.raw() as u16;
         }
         self.queue.sq.position = first.wrapping_add(count as u32);
-        self.queue.kick();
+        self.queue.start_posted();
         count
     }
 
-    /// Sends `count` packets of `length` bytes that lie `stride` bytes apart in one buffer: one
-    /// submission for all of them, whatever their number (1 to 65535). A stride of 0 sends the same
-    /// bytes again and again.
+    /// Sends `count` packets (1 to 65535) of `length` bytes that lie `stride` bytes apart in one
+    /// buffer, with a single submission. A stride of 0 repeats the same bytes.
     ///
     /// # Errors
-    /// Gives the buffer back: OUT_OF_BOUNDS if they do not lie in it, EMPTY for no packets or no
-    /// bytes, TOO_LONG for 4 GiB or more; BUSY when the queue is full: take completions first.
+    /// Returns the buffer. OUT_OF_BOUNDS if a packet lies outside it, EMPTY for no packets or no
+    /// bytes, TOO_LONG for 4 GiB or more in all, BUSY if the queue is full: take completions first.
     pub fn send_burst(
         &mut self,
         packets: Buf,
@@ -163,18 +162,18 @@ impl Tx {
         Ok(())
     }
 
-    /// Starts gathering entries for one publication.
+    /// Starts a batch of packets that are posted together.
     pub fn batch(&mut self) -> Batch<'_> {
         let batch = spfe_ring::EntryBatch::new(&self.queue.sq, self.queue.free());
         Batch { tx: self, batch, last: [0; 2] }
     }
 
-    /// The next completion, if one is there. Its buffers then come back through [`Tx::take`].
+    /// The next completion, if there is one. Afterwards [`Tx::take`] returns its buffers.
     #[inline]
     pub fn poll(&mut self) -> Option<Sent> {
         let Some(words) = self.queue.peek() else {
             if self.queue.credit.freed != self.queue.sq.position {
-                self.queue.progress_stalled();
+                self.queue.help_stalled();
             }
             return None;
         };
@@ -186,7 +185,7 @@ impl Tx {
         Some(Sent { status, packets: u32::from(done.packets), bytes: done.bytes, time_ns })
     }
 
-    /// The next buffer that completions have given back, in the order they were posted.
+    /// The next buffer that has completed, in the order of posting.
     #[inline]
     pub fn take(&mut self) -> Option<Buf> {
         while self.taken != self.queue.credit.freed {
@@ -199,23 +198,26 @@ impl Tx {
         None
     }
 
-    /// Waits until there is a completion to poll.
+    /// Waits for a completion and leaves it to [`Tx::poll`].
     ///
     /// # Errors
-    /// Timed out (nothing is consumed), or why nothing will come any more.
+    /// Timed out, or why no more completions will arrive.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Ready> {
         self.queue.wait(&Threshold::ONE, deadline)
     }
 
-    /// Waits for a number of completions, or a time after the first.
+    /// Waits for a threshold of completions and leaves them to [`Tx::poll`].
+    ///
+    /// # Errors
+    /// Timed out, or why no more completions will arrive.
     pub fn wait_for(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.queue.wait(threshold, deadline)
     }
 
-    /// Waits until everything posted has completed, polling on the way. Returns packets sent.
+    /// Waits until everything posted has completed, and polls. Returns the number of packets sent.
     ///
     /// # Errors
-    /// Timed out; or the first error a completion carries.
+    /// Timed out, or the first completion with an error.
     pub fn drain(&mut self, deadline: Deadline) -> Result<u64> {
         let mut packets = 0;
         while self.queue.outstanding() != 0 {
@@ -231,12 +233,14 @@ impl Tx {
         Ok(packets)
     }
 
-    /// Takes back everything that has not been sent: stops the queue and starts it again. What the
-    /// far end has half of ends with EEP there. Returns the buffers, oldest first: those not sent are
-    /// CANCELLED (so is a group of which only some were), those sent and not taken are there as well.
+    /// Takes back all buffers: stops the queue and starts it again. A packet that was partly sent
+    /// ends with EEP at the receiver. Returns the buffers, oldest first, including those that were
+    /// sent but not taken. Buffers not sent have the status CANCELLED, and so has every buffer of a
+    /// group that was partly sent.
     ///
     /// # Errors
-    /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.
+    /// BUSY if the queue cannot be stopped now; then nothing has changed. With any other error the
+    /// queue is stopped and cannot be started again.
     pub fn cancel(&mut self) -> Result<Vec<Returned>> {
         self.queue.halt()?;
         let bufs = self.slots.take_back(&mut self.queue, false);
@@ -248,37 +252,45 @@ impl Tx {
         Ok(bufs)
     }
 
-    /// Entries that can be posted now.
+    /// Number of entries that can be posted now.
     pub fn free(&self) -> u32 {
         self.queue.free()
     }
 
-    /// Entries posted and not completed.
+    /// Number of entries posted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.queue.outstanding()
     }
 
-    /// A handle with which any thread ends a wait of this end.
+    /// A handle with which other threads end waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
         self.queue.canceller()
     }
 
-    /// Counters of this end.
+    /// Counters of this queue.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
     }
 
-    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+    /// measured ([`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
         self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
-    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    /// The descriptor for poll or epoll.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         self.queue.event()
     }
 
-    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
+    /// descriptor may stay silent.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.queue.request_event(threshold)
     }
@@ -286,8 +298,8 @@ impl Tx {
     #[inline(always)]
     fn put(&mut self, position: u32, packet: Buf) {
         self.slots.put(position, packet);
-        // Places from here to one lap back belong to new entries now: what nobody took from them has
-        // been dropped, or will be when they are filled. Groups are put last to first.
+        // A new entry overwrites the slot one lap back and drops a buffer that was never taken, so
+        // `take` must not go back that far. Groups are stored last to first.
         if position.wrapping_sub(self.taken) >= self.slots.size() {
             self.taken = position.wrapping_sub(self.slots.size() - 1);
         }
@@ -296,7 +308,7 @@ impl Tx {
 
 impl Drop for Tx {
     fn drop(&mut self) {
-        // Before the buffers go: the device must have let go of them.
+        // The device must have released the buffers before they are dropped; otherwise leak them.
         if !self.queue.stop() {
             self.slots.take_all().into_iter().for_each(std::mem::forget);
         }
@@ -309,27 +321,33 @@ fn entry(packet: &Buf, flags: u16) -> [u64; 2] {
 }
 
 impl Batch<'_> {
-    /// Entries that still fit.
+    /// Number of entries that still fit.
     pub fn space(&self) -> u32 {
         self.batch.space()
     }
 
     /// Adds a packet.
+    ///
+    /// # Errors
+    /// Returns the buffer if the queue is full.
     #[inline]
     pub fn push(&mut self, packet: Buf) -> Result<(), Full<Buf>> {
         self.push_ending(packet, End::Eop)
     }
 
-    /// Adds a packet, or a piece of one.
+    /// Adds a packet or a piece of one, with the given end.
+    ///
+    /// # Errors
+    /// Returns the buffer if the queue is full.
     #[inline]
     pub fn push_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
         self.add(packet, u16::from(EntryType::Data.raw()) | end.flags())
     }
 
-    /// Adds a packet behind up to 11 bytes that need no buffer: a path address.
+    /// Adds a packet with up to 11 bytes in front of it, such as a path address, that need no buffer.
     ///
     /// # Errors
-    /// Gives the buffer back: TOO_LONG for a longer path, or if both are over 1 GiB; BUSY when the
+    /// Returns the buffer. TOO_LONG for a longer path, or for more than 1 GiB in all; BUSY if the
     /// queue is full: take completions first.
     pub fn push_with_path(&mut self, path: &[u8], packet: Buf) -> Result<(), Refused<Buf>> {
         let total = (path.len() + packet.len()) as u64;
@@ -351,7 +369,7 @@ impl Batch<'_> {
         if !path.is_empty() {
             self.inline(path);
         }
-        // Room for it was checked.
+        // Cannot fail: the room was checked above.
         let _ = self.push(packet);
         Ok(())
     }
@@ -359,18 +377,20 @@ impl Batch<'_> {
     /// Adds one packet gathered from up to 16 buffers.
     ///
     /// # Errors
-    /// Gives the buffers back: EMPTY if there are none, CHAIN_TOO_LONG for more than 16 or more than
-    /// the queue has entries, TOO_LONG for over 1 GiB; BUSY when the queue is full: take completions
-    /// first.
+    /// Returns the buffers. EMPTY for none, CHAIN_TOO_LONG for more than 16 or more than the queue
+    /// has entries, TOO_LONG for more than 1 GiB, BUSY if the queue is full: take completions first.
     pub fn push_gather(&mut self, parts: Vec<Buf>) -> Result<(), Refused<Vec<Buf>>> {
         let count = parts.len();
         let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let most = contract::CHAIN_MAX.min(u64::from(self.tx.queue.sq.ring.size()));
-        let fault = match () {
-            () if count == 0 => Some(Status::Empty),
-            () if count as u64 > most => Some(Status::ChainTooLong),
-            () if bytes > contract::PACKET_MAX_BYTES => Some(Status::TooLong),
-            () => None,
+        let fault = if count == 0 {
+            Some(Status::Empty)
+        } else if count as u64 > most {
+            Some(Status::ChainTooLong)
+        } else if bytes > contract::PACKET_MAX_BYTES {
+            Some(Status::TooLong)
+        } else {
+            None
         };
         if let Some(status) = fault {
             let what = format!(
@@ -385,7 +405,7 @@ impl Batch<'_> {
         }
         for (index, part) in parts.into_iter().enumerate() {
             let chain = if index + 1 < count { sf::CHAIN } else { 0 };
-            // Room for all of them was checked.
+            // Cannot fail: the room was checked above.
             let _ = self.add(part, u16::from(EntryType::Data.raw()) | chain);
         }
         Ok(())
@@ -401,7 +421,7 @@ impl Batch<'_> {
         Refused::new(back, Status::Busy, what)
     }
 
-    /// Adds a burst; see [`Tx::send_burst`].
+    /// Adds a burst; arguments and errors are those of [`Tx::send_burst`].
     pub fn push_burst(
         &mut self,
         packets: Buf,
@@ -477,12 +497,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Publishes the batch as one group: one completion when all of it is sent. Returns entries.
+    /// Posts the batch as a group, which gets one completion when all of it is sent. Returns the
+    /// number of entries.
     pub fn submit(mut self) -> u32 {
         if self.batch.is_empty() {
             return 0;
         }
-        // The last entry asks for the completion. A burst's flags are in its first entry.
+        // The last submission requests the completion. A burst has its flags in its first entry.
         let signal = u64::from(sf::SIGNAL | sf::LAST) << 32;
         let marked = [self.last[0], self.last[1] | signal];
         let burst =
@@ -492,14 +513,15 @@ impl Batch<'_> {
         let count = self.batch.len();
         let batch = std::mem::replace(&mut self.batch, spfe_ring::EntryBatch::new(sq, 0));
         batch.publish(sq);
-        self.tx.queue.kick();
+        self.tx.queue.start_posted();
         count
     }
 }
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        // Not submitted: the entries were never visible; their buffers go back to their region.
+        // The entries were never visible to the device. Dropping the buffers returns them to their
+        // regions.
         let sq = &self.tx.queue.sq;
         let first = sq.position;
         let batch = std::mem::replace(&mut self.batch, spfe_ring::EntryBatch::new(sq, 0));
@@ -534,7 +556,7 @@ mod tests {
         let done = Completion { packets: 1, bytes: 64, ..Completion::default() };
         tx.queue.cq.ring.write(0, done.to_words());
         assert!(tx.poll().is_some() && tx.take().is_some());
-        // A broken device says that the queue is stopped, which it is not.
+        // A broken device claims that the queue is stopped.
         tx.queue.device_line().set_state(QueueState::Disabled.raw().into(), 0);
         assert!(tx.cancel().is_err());
         assert_eq!((tx.taken, tx.queue.credit.freed), (0, 0), "take would run round all positions");

@@ -4,23 +4,23 @@ use crate::{Error, Result};
 use spfe_host::topology::ENDPOINTS_MAX;
 use spfe_host::{Link, Mode, Peer, Topology};
 
-/// A parsed device name.
+/// A device name, parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Uri {
     /// A network in this process.
     Virtual {
-        /// Its name; without one it is this endpoint's alone.
+        /// Name of a network that the process shares; `None` for a new network.
         name: Option<String>,
-        /// Endpoint in it.
+        /// Number of the endpoint.
         endpoint: u32,
-        /// What it is, if it has to be made.
+        /// The network, in case it does not exist yet.
         topology: Topology,
     },
     /// A daemon's socket.
     Daemon {
         /// Path of the socket.
         path: String,
-        /// Endpoint, or the first free one.
+        /// Number of the endpoint; `None` for the one with the fewest clients.
         endpoint: Option<u32>,
     },
     /// A device of the kernel driver.
@@ -30,7 +30,7 @@ pub enum Uri {
     },
 }
 
-/// What device names look like.
+/// Grammar of device names, for messages.
 const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
     mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
     unix:SOCKET[/N|/NAME] or /dev/spfeN";
@@ -119,7 +119,7 @@ impl<'a> Options<'a> {
                 "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
                 "peer" => options.peer = Some(value),
                 "endpoints" => {
-                    // Before a network of that many is made.
+                    // Check before a topology of this size is created.
                     let count = u32::try_from(number()?).ok();
                     let allowed = count.filter(|count| *count as usize <= ENDPOINTS_MAX);
                     let what = || format!("{key}={value}: 1 to {ENDPOINTS_MAX} allowed");
@@ -162,7 +162,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// `rmap`, or `rmap:` and what the unit is.
+/// Parses `rmap` or `rmap:UNIT`.
 fn rmap(peer: &str) -> std::result::Result<Peer, String> {
     match peer.strip_prefix("rmap").map(|rest| rest.split_at_checked(1).unwrap_or(("", ""))) {
         Some(("" | ":", unit)) => Ok(Peer::Rmap(unit.parse()?)),
@@ -176,7 +176,7 @@ mod tests {
     use spfe_contract::Status;
 
     #[test]
-    fn a_network_of_too_many_endpoints_is_not_begun() {
+    fn the_number_of_endpoints_is_limited() {
         for count in ["0", "65", "4294967295", "4294967296", "18446744073709551615"] {
             let error = Uri::parse(&format!("virtual:lab?endpoints={count}")).unwrap_err();
             assert!(error.to_string().contains("1 to 64 allowed"), "{error}");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_understood() {
+    fn each_scheme_is_parsed() {
         let kernel = Uri::Kernel { path: "/dev/spfe0".to_owned() };
         assert_eq!(Uri::parse("/dev/spfe0").unwrap(), kernel);
         assert!(matches!(Uri::parse("virtual:").unwrap(), Uri::Virtual { name: None, .. }));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_has_a_key_and_an_address() {
+    fn an_rmap_unit_has_options() {
         for (peer, base) in [("rmap", 0), ("rmap:64K:base=0x40000000:key=0x20", 0x4000_0000)] {
             let Uri::Virtual { topology, .. } =
                 Uri::parse(&format!("virtual:?peer={peer}&mode=coop")).unwrap()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_nobody_are_another_error() {
+    fn a_device_that_does_not_exist_is_not_a_syntax_error() {
         for (name, status) in
             [("virtual:uri-test/7", Status::NotFound), ("unix:/no/such/0", Status::DeviceGone)]
         {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_the_grammar() {
+    fn errors_show_the_grammar() {
         for text in [
             "",
             "x",

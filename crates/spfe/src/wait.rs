@@ -1,48 +1,48 @@
-//! How to wait, for what, and until when.
+//! What a wait is told: strategy, threshold and deadline.
 
 use spfe_host::os;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How a queue waits.
+/// How a wait spends its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Never sleep: the shortest latency, a whole core.
+    /// Never sleep: shortest latency, but it keeps a core busy.
     Poll,
-    /// Sleep at once: the least processor time.
+    /// Sleep at once: least processor time.
     Block,
-    /// Spin for about the price of one sleep and wake, then sleep.
+    /// Spin for about as long as one sleep and wake-up costs, then sleep.
     #[default]
     Adaptive,
 }
 
-/// Until when to wait.
+/// The time at which a wait gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline(Option<u64>);
 
 impl Deadline {
-    /// For ever.
+    /// Wait without a time limit.
     pub const NEVER: Self = Self(None);
-    /// Not at all: look once.
+    /// Do not wait: look once.
     pub const NOW: Self = Self(Some(0));
 
-    /// Until this device time in ns ([`crate::Endpoint::now_ns`]).
+    /// A device time in ns ([`crate::Endpoint::now_ns`]).
     pub const fn at_ns(ns: u64) -> Self {
         Self(Some(ns))
     }
 
-    /// This long from now, in real time only. For an endpoint whose time may be virtual use
-    /// [`crate::Endpoint::deadline_after`]: a real time means nothing to a virtual clock.
+    /// A duration from now, in real time. Where the endpoint's clock may be virtual, use
+    /// [`crate::Endpoint::deadline_after`] instead.
     pub fn after(duration: Duration) -> Self {
         Self(Some(os::now_ns().saturating_add(os::ns(duration))))
     }
 
-    /// The time, ns; the end of all times for never.
+    /// The time in ns; `u64::MAX` for never.
     pub(crate) fn ns(self) -> u64 {
         self.0.unwrap_or(u64::MAX)
     }
 
-    /// The time, ns; `None` for never.
+    /// The time in ns; `None` for never.
     pub(crate) fn time_ns(self) -> Option<u64> {
         self.0
     }
@@ -52,39 +52,39 @@ impl Deadline {
     }
 }
 
-/// What to wait for: whichever of these comes first. A receiver without room for the next packet
-/// has reached any count and any number of bytes.
+/// What to wait for: whichever condition is met first. A receiver without room for the next packet
+/// meets any count and any number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
-    /// This many packets (transmit: completions).
+    /// Number of packets; for transmit queues, of completions.
     pub count: Option<u32>,
-    /// This many bytes (packed receive: headers and padding included).
+    /// Number of bytes; for packed receive, headers and padding included.
     pub bytes: Option<u64>,
-    /// This long after the first one.
+    /// Time since the first packet arrived.
     pub after_first: Option<Duration>,
 }
 
 impl Threshold {
-    /// One packet.
+    /// A single packet.
     pub const ONE: Self = Self { count: Some(1), bytes: None, after_first: None };
 
-    /// This many packets.
+    /// A number of packets.
     pub const fn count(count: u32) -> Self {
         Self { count: Some(count), bytes: None, after_first: None }
     }
 
-    /// This many bytes.
+    /// A number of bytes.
     pub const fn bytes(bytes: u64) -> Self {
         Self { count: None, bytes: Some(bytes), after_first: None }
     }
 
-    /// Also this long after the first packet.
+    /// Adds a time limit that starts when the first packet arrives.
     pub const fn or_after_first(mut self, after: Duration) -> Self {
         self.after_first = Some(after);
         self
     }
 
-    /// Also this many bytes.
+    /// Adds a number of bytes as an alternative.
     pub const fn or_bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
@@ -94,24 +94,25 @@ impl Threshold {
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
-    /// Count or bytes reached.
+    /// The count or the number of bytes was reached.
     Threshold,
-    /// The time after the first packet has passed.
+    /// The time since the first packet has passed.
     AfterFirst,
-    /// Something ended with an error or was cut: look at it before going on.
+    /// A completion carries an error, or a packet was cut: poll before going on.
     Attention,
 }
 
-/// How long sleeping really takes here.
+/// The measured cost of sleeping on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct SleepCost {
-    /// How much later than asked a timed sleep ends, ns: wake that much earlier and spin.
+    /// How much later than asked a timed sleep ends, ns. Waits ask for an earlier end by this much
+    /// and spin for the rest.
     pub overshoot_ns: u64,
-    /// How long to spin before sleeping, ns.
+    /// How long [`Strategy::Adaptive`] spins before it sleeps, ns.
     pub spin_ns: u64,
 }
 
-/// Measures the price of sleeping, once per process (about a millisecond).
+/// Measures the cost of sleeping, once per process; takes about a millisecond.
 pub fn sleep_cost() -> SleepCost {
     static COST: OnceLock<SleepCost> = OnceLock::new();
     *COST.get_or_init(|| {
@@ -129,12 +130,12 @@ pub fn sleep_cost() -> SleepCost {
     })
 }
 
-/// Asks the kernel not to round this thread's timers (the default slack is 50 us).
+/// Sets the timer slack of the calling thread to 1 ns; the default is 50 us.
 pub(crate) fn sharpen_timers() {
     thread_local!(static DONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
     DONE.with(|done| {
         if !done.replace(true) {
-            // SAFETY: sets a number of the calling thread.
+            // SAFETY: the call passes numbers only and affects the calling thread.
             unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
         }
     });

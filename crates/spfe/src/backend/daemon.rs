@@ -1,10 +1,10 @@
-//! A virtual network in the `spfed` daemon, reached over its UNIX socket.
+//! A virtual network in the `spfed` daemon, over its UNIX socket.
 //!
-//! In mode thread the daemon's device thread moves the packets; this process shares only the
-//! regions it registers. In modes inline and coop this process runs the engine itself, on the
-//! memory of the network and of its peers: one trust domain.
+//! In mode thread the daemon's device thread moves the packets, and this process shares only the
+//! regions that it registers. In modes inline and coop this process runs the engine on the memory of
+//! the network and of its peers; all of them trust each other.
 //!
-//! When the daemon dies, a thread of this module notices at once and wakes every sleeper.
+//! A thread of this module notices when the daemon dies and wakes every sleeping thread.
 
 mod capture;
 mod link;
@@ -30,23 +30,23 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What stands behind a device of a daemon.
+/// Backend name in [`DeviceInfo`].
 const BACKEND: &str = "virtual, daemon";
-/// Entries of a port's information at most, whatever a daemon says.
+/// Maximum number of MIB entries accepted from a daemon.
 const MIB_MAX: usize = 4096;
-/// Bytes of the doorbell page.
+/// Size of the doorbell page in bytes.
 const DOORBELL_BYTES: usize = 4096;
 
-/// One client of a daemon.
+/// A client of a daemon.
 pub struct Daemon {
-    // Stops its thread before the rest goes.
+    // Dropped first, which stops its thread.
     watcher: Option<Watcher>,
     link: Arc<Link>,
     info: DeviceInfo,
     doorbell: SharedMemory,
     engine: Option<Engine>,
     clock: Clock,
-    /// Event vectors of open queues {port, VC, kind}.
+    /// Event vectors of open queues, by {port, VC, kind}.
     vectors: Mutex<HashMap<(u32, u32, u8), u32>>,
 }
 
@@ -55,24 +55,24 @@ impl Daemon {
     /// fewest clients.
     ///
     /// # Errors
-    /// DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another protocol or contract,
-    /// NOT_FOUND when it has no such endpoint, NO_RESOURCES when it has no room.
+    /// DEVICE_GONE if no daemon answers, BAD_VERSION if it has another protocol or contract,
+    /// NOT_FOUND if it has no such endpoint, NO_RESOURCES if it has too many clients.
     pub fn connect(path: &Path, endpoint: Option<u32>, name: &str) -> Result<Self> {
         let connection = Connection::open(path)?;
         Self::attach(connection, &format!("unix:{}", path.display()), endpoint, name)
     }
 
-    /// Attaches to the endpoint of a name of the daemon at a socket.
+    /// Attaches to an endpoint of the daemon at a socket, by name.
     ///
     /// # Errors
-    /// NOT_FOUND when it has no endpoint of that name; else as [`Daemon::connect`].
+    /// NOT_FOUND if it has no endpoint of that name; otherwise those of [`Daemon::connect`].
     pub fn connect_named(path: &Path, endpoint: &str, name: &str) -> Result<Self> {
         let number = Look::open(path)?.endpoint(endpoint)?;
         Self::connect(path, Some(number), name)
     }
 
-    /// Attaches as the second part of a `unix:` name says: to an endpoint by number, to one by its
-    /// name, or to the one with the fewest clients.
+    /// Attaches as the path of a `unix:` name says: to an endpoint by number or by name, or to the
+    /// endpoint with the fewest clients.
     pub(crate) fn open(path: &str, endpoint: Option<u32>, name: &str) -> Result<Self> {
         match named(path).filter(|_| endpoint.is_none()) {
             Some((path, endpoint)) => Self::connect_named(path, endpoint, name),
@@ -80,7 +80,10 @@ impl Daemon {
         }
     }
 
-    /// Attaches over a SOCK_SEQPACKET socket that is connected to a daemon already.
+    /// Attaches over a SOCK_SEQPACKET socket that is already connected to a daemon.
+    ///
+    /// # Errors
+    /// Those of [`Daemon::connect`].
     pub fn over(socket: OwnedFd, endpoint: Option<u32>, name: &str) -> Result<Self> {
         Self::attach(Connection::over(socket)?, "unix:", endpoint, name)
     }
@@ -122,12 +125,15 @@ impl Daemon {
         })
     }
 
-    /// Asks the daemon whether it is there.
+    /// Checks that the daemon answers.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if it does not.
     pub fn ping(&self) -> Result<()> {
         self.done(&Request::Ping)
     }
 
-    /// The engine, where this client runs it itself; taken once, by the device.
+    /// Takes the engine out, if this client runs it itself. The device holds it from then on.
     pub(crate) fn take_engine(&mut self) -> Option<Engine> {
         self.engine.take()
     }
@@ -144,7 +150,7 @@ impl Daemon {
     }
 }
 
-/// The socket and the name behind it, in a path such as /run/spfe.sock/camera.
+/// Splits a path such as /run/spfe.sock/camera into socket and endpoint name.
 fn named(path: &str) -> Option<(&Path, &str)> {
     let (socket, name) = path.rsplit_once('/')?;
     let socket = Path::new(socket);
@@ -152,7 +158,7 @@ fn named(path: &str) -> Option<(&Path, &str)> {
     is_socket.then_some((socket, name))
 }
 
-/// The engine of a client in a network of mode inline or coop.
+/// Creates the engine of a client in a network of mode inline or coop.
 #[cfg(feature = "virtual")]
 fn engine(memory: OwnedFd, welcome: Welcome, link: &Arc<Link>, client: u32) -> Result<Engine> {
     let arena = spfe_plane::arena::Arena::open(memory, welcome.topology)
@@ -161,7 +167,7 @@ fn engine(memory: OwnedFd, welcome: Welcome, link: &Arc<Link>, client: u32) -> R
     Ok(Engine(spfe_plane::View::new(arena, client, link, Clock::Real, None)))
 }
 
-/// A client without the engine: a daemon refuses it in networks of these modes.
+/// Without the engine a client cannot use networks of mode inline or coop.
 #[cfg(not(feature = "virtual"))]
 fn engine(_: OwnedFd, welcome: Welcome, _: &Arc<Link>, _: u32) -> Result<Engine> {
     let what = format!(
@@ -172,7 +178,7 @@ fn engine(_: OwnedFd, welcome: Welcome, _: &Arc<Link>, _: u32) -> Result<Engine>
     Err(Error::device(Status::BadVersion, what))
 }
 
-/// What the daemon says of itself, if it can be.
+/// Checks the welcome of a daemon and returns the device description.
 fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
     let (topology, at) = (&welcome.topology, welcome.attachment);
     let bad = |what: String| Error::device(Status::BadField, format!("daemon at {place}: {what}"));
@@ -239,7 +245,7 @@ impl Backend for Daemon {
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
         let name = (request.port, request.vc, request.kind as u8);
         let done = self.done(&Request::CreateQueue(*request));
-        // A vector goes with its queue, also if that was refused.
+        // The daemon drops the vector together with the queue, or if it refuses the queue.
         match &done {
             Ok(()) if request.vector != 0 => {
                 self.vectors().insert(name, request.vector);
@@ -315,7 +321,7 @@ impl Backend for Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Waits until the daemon has let go of everything; one that is gone has already.
+        // Wait until the daemon has released everything. It fails only if the daemon is gone.
         let _ = self.link.call(&Request::Goodbye, &[]);
         drop(self.watcher.take());
     }

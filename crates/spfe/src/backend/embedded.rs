@@ -1,4 +1,4 @@
-//! A virtual network in this process: no daemon, no privileges.
+//! A virtual network in this process. It needs no daemon and no privileges.
 
 use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
@@ -13,15 +13,18 @@ use spfe_plane::{DeviceThread, Event, Network, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A network in this process, with its device thread if it has one.
+/// A network in this process.
 pub struct Embedded {
-    /// Of mode thread, and of exact links in real time. Before the network: it stops first.
+    /// Runs mode thread, and exact links in real time. Dropped before the network.
     device: Option<DeviceThread>,
     lab: Lab,
 }
 
 impl Embedded {
-    /// A network of this topology.
+    /// Creates a network.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the topology is wrong, or has virtual time in mode thread.
     pub fn new(topology: Topology) -> Result<Arc<Self>> {
         let threaded = topology.mode == Mode::Thread;
         if threaded && topology.virtual_time {
@@ -33,23 +36,29 @@ impl Embedded {
         Ok(Arc::new(Self { device, lab }))
     }
 
-    /// A network that runs a scenario (docs/scenarios.md): its nodes of kind `endpoint` are the
-    /// endpoints, in the order of the file.
+    /// Creates a network that runs a scenario (docs/scenarios.md). The nodes of kind `endpoint` are
+    /// its endpoints, in the order of the file.
     ///
     /// # Errors
-    /// BAD_FIELD for a scenario without endpoints, or with what no network has.
+    /// BAD_FIELD for a scenario without endpoints or beyond the limits of a network.
     pub fn of_scenario(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Arc<Self>> {
         let lab = Lab::of_scenario(scenario, mode, virtual_time)?;
         let device = lab.start_device()?;
         Ok(Arc::new(Self { device, lab }))
     }
 
-    /// A network of mode thread whose engine the caller runs itself (benchmarks, simulations).
+    /// Creates a network without a device thread. Benchmarks use it to run the engine themselves.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the topology is wrong.
     pub fn without_device(topology: Topology) -> Result<Arc<Self>> {
         Ok(Arc::new(Self { device: None, lab: Lab::new(topology)? }))
     }
 
-    /// The network of that name in this process, made on first use.
+    /// The network of that name in this process; created on first use.
+    ///
+    /// # Errors
+    /// Those of [`Embedded::new`].
     pub fn named(name: &str, topology: impl FnOnce() -> Topology) -> Result<Arc<Self>> {
         static NAMED: Mutex<Option<HashMap<String, Weak<Embedded>>>> = Mutex::new(None);
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,16 +72,17 @@ impl Embedded {
         Ok(network)
     }
 
-    /// The network.
+    /// The control plane of the network.
     pub fn network(&self) -> &Arc<Network> {
         self.lab.network()
     }
 
-    /// Begins a capture of its links: a pcapng file (docs/capture.md) that a thread of its own
-    /// writes; links do not wait for it. It ends when dropped, or with [`Capture::finish`].
+    /// Starts a capture of links into a pcapng file (docs/capture.md), which a separate thread
+    /// writes. Links never wait for the writer. The capture ends with [`Capture::finish`] or when it
+    /// is dropped.
     ///
     /// # Errors
-    /// NOT_FOUND for a name that is no link's, BUSY when there are 8 captures.
+    /// NOT_FOUND for the name of a link that does not exist, BUSY if 8 captures are running.
     pub fn capture(
         &self,
         options: &CaptureOptions,
@@ -81,13 +91,13 @@ impl Embedded {
         Ok(Capture::start(&self.lab, options, Box::new(to))?)
     }
 
-    /// Processor time of the device thread, ns; 0 without one.
+    /// Processor time of the device thread in ns; 0 without one.
     pub fn device_cpu_ns(&self) -> u64 {
         self.device.as_ref().map_or(0, DeviceThread::cpu_ns)
     }
 }
 
-/// One client of an embedded network.
+/// A client of a network in this process.
 pub struct EmbeddedBackend {
     embedded: Arc<Embedded>,
     at: Attachment,
@@ -96,7 +106,10 @@ pub struct EmbeddedBackend {
 }
 
 impl EmbeddedBackend {
-    /// Attaches to an endpoint.
+    /// Attaches to an endpoint. `uri` is the device name for messages.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such endpoint, NO_RESOURCES if there are too many clients.
     pub fn attach(embedded: Arc<Embedded>, endpoint: u32, uri: &str) -> Result<Self> {
         let name = format!("process {}", std::process::id());
         let at = embedded.network().attach(endpoint, &name)?;
@@ -104,7 +117,7 @@ impl EmbeddedBackend {
         Ok(Self { embedded, at, view, uri: uri.to_owned() })
     }
 
-    /// The data plane of this client, where it runs the engine itself.
+    /// The data plane of this client, if it runs the engine itself.
     pub(crate) fn view(&self) -> Option<&Arc<View>> {
         (self.embedded.network().topology().mode != Mode::Thread).then_some(&self.view)
     }
@@ -191,7 +204,7 @@ impl Backend for EmbeddedBackend {
 
 impl Drop for EmbeddedBackend {
     fn drop(&mut self) {
-        // Queues and regions of the client have been closed by their owners; this frees its id.
+        // All queues and regions are closed by now; this frees the client's id.
         let _ = self.embedded.network().detach(self.at, false);
     }
 }

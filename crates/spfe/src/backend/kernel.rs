@@ -1,14 +1,14 @@
 //! A device behind the kernel driver, `/dev/spfeN`.
 //!
-//! The driver is on the control path only: it pins the memory that is registered, configures queues
-//! and passes interrupts on. Rings, lines, packets and the doorbell page are mapped, so that moving
-//! packets takes no system call.
+//! The driver is on the control path only: it pins registered memory, configures queues and forwards
+//! interrupts. Rings, lines, packets and the doorbell page are mapped, so moving packets takes no
+//! system call.
 //!
-//! A device at the end of a bus cannot wake a futex: it interrupts. So every queue has an event of
-//! the driver, and a sleeper waits for the count of that event to change. All counts are in a page
-//! that is mapped, so a wait that comes too late ends without a system call.
+//! A device behind a bus interrupts; it cannot wake a futex. So every queue has an event of the
+//! driver, and a sleeper waits until the count of that event changes. All counts are in a mapped
+//! page, so a wait that comes too late ends without a system call.
 //!
-//! Times in completions are those of the device; they become times of CLOCK_MONOTONIC here.
+//! Completions carry device time, which this module converts to CLOCK_MONOTONIC.
 
 mod flush;
 mod ports;
@@ -29,20 +29,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What stands behind it.
+/// Backend name in [`DeviceInfo`].
 const BACKEND: &str = "kernel";
-/// The driver's own event: its count goes up when the device is lost or was reset.
+/// The driver's own event. Its count goes up when the device is lost or reset.
 const LOST: u32 = 0;
-/// How long a look at the device's clock is good for, ns: clocks drift apart.
+/// How long a reading of the device's clock is used, ns. Clocks drift.
 const OFFSET_NS: u64 = 1_000_000_000;
 
-/// A queue of this file.
+/// A queue of the open file.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Queue context.
+    /// Number of the queue context.
     queue: u32,
     event: u32,
-    /// How it was made.
     request: QueueRequest,
 }
 
@@ -57,13 +56,13 @@ pub struct Kernel {
     /// Count of [`LOST`] when the file was opened.
     lost: u32,
     gone: AtomicBool,
-    /// Time of the device less CLOCK_MONOTONIC, and when that was looked at last.
+    /// Device time minus CLOCK_MONOTONIC, and when it was measured, ns.
     offset_ns: AtomicI64,
     offset_at: spfe_ring::sync::AtomicU64,
-    /// Open queues, by {port, VC or number of the library's, kind}. Held while queues come, and
-    /// while they all go.
+    /// Open queues, by {port, VC or the library's number, kind}. Locked while a queue is created and
+    /// while a reset destroys them all.
     queues: Mutex<HashMap<(u32, u32, u8), Place>>,
-    /// Memory by its key: a reset completes what is in its rings.
+    /// Memory by key. A reset completes pending submissions in its rings.
     memory: Mutex<HashMap<u16, Weak<SharedMemory>>>,
 }
 
@@ -71,8 +70,8 @@ impl Kernel {
     /// Opens a device file.
     ///
     /// # Errors
-    /// NOT_FOUND if there is no such file, BAD_VERSION if driver or device speak another version,
-    /// BUSY if all protection domains of the device are taken, DEVICE_GONE.
+    /// NOT_FOUND if there is no such file, BAD_VERSION if driver or device have another version, BUSY
+    /// if all protection domains of the device are taken, DEVICE_GONE if the device is gone.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
@@ -132,19 +131,19 @@ impl Kernel {
             memory: Mutex::default(),
         };
         let lost = kernel.count(LOST);
-        kernel.look_at_clock();
+        kernel.read_device_clock();
         Ok(Self { lost, ..kernel })
     }
 
     fn count(&self, event: u32) -> u32 {
         debug_assert!((event as usize) < self.counts.size() / 4);
         let counts = self.counts.base().cast::<AtomicU32>();
-        // SAFETY: the page has a count for each event the driver gave out (checked in `open`), and is
-        // mapped as long as this lives.
+        // SAFETY: the page has a count for each event of the driver (checked in `open`) and stays
+        // mapped while `self` lives.
         unsafe { counts.add(event as usize).as_ref() }.load(Ordering::Acquire)
     }
 
-    /// Calls the driver about something of this device.
+    /// Calls the driver. `what` names the object for the error message.
     fn call<T>(
         &self,
         number: &uapi::Call<T>,
@@ -171,12 +170,12 @@ impl Kernel {
 
     fn destroy_event(&self, event: u32) {
         let mut argument = uapi::Event { eventfd: -1, event, ..uapi::Event::default() };
-        // A device that is gone has none any more.
+        // It fails only if the device is gone, and the event with it.
         let _ = uapi::call(&self.device, &uapi::EVENT_DESTROY, &mut argument);
     }
 
-    /// Reads the device's clock.
-    fn look_at_clock(&self) {
+    /// Measures the offset of the device's clock.
+    fn read_device_clock(&self) {
         let mut time = uapi::Time::default();
         if uapi::call(&self.device, &uapi::TIME, &mut time).is_ok() {
             let middle = time.before_ns / 2 + time.after_ns / 2;
@@ -198,7 +197,7 @@ impl Kernel {
         Ok(RegionKey(region.key as u16))
     }
 
-    /// Memory of the driver's, where the device cannot reach that of user space.
+    /// Memory that the driver allocates, for a device that cannot reach user memory.
     fn driver_memory(&self, size: usize, access: u32) -> Result<(Arc<SharedMemory>, RegionKey)> {
         let mut region = uapi::Alloc { size: size as u64, access, ..uapi::Alloc::default() };
         self.call(&uapi::ALLOC, &mut region, format_args!("driver memory of {size} bytes"))?;
@@ -251,7 +250,7 @@ impl Backend for Kernel {
     }
 
     fn remove_region(&self, key: RegionKey) -> Result<()> {
-        // Not while a reset looks at it: memory of the driver is unmapped at once.
+        // Wait for a running reset, which reads the memory: unmapping takes effect at once.
         let _queues = self.queues();
         self.memory().remove(&key.0);
         let mut argument = uapi::Key { key: key.0.into(), reserved: 0 };
@@ -259,7 +258,7 @@ impl Backend for Kernel {
     }
 
     fn heavy_barrier(&self) {
-        // The device is on the far side of a bus, and no thread of this machine is one.
+        // `membarrier` reaches threads of this machine only, not a device behind a bus.
         spfe_ring::sync::full_fence();
     }
 
@@ -343,7 +342,7 @@ impl Backend for Kernel {
 
     fn ring(&self) {
         let register = self.doorbell.base().cast::<u64>();
-        // SAFETY: the page is mapped for writing as long as this lives, and starts with the register.
+        // SAFETY: the page stays mapped for writing while `self` lives, and starts with the register.
         unsafe { register.write_volatile(0) };
     }
 
@@ -354,7 +353,7 @@ impl Backend for Kernel {
     fn offset_ns(&self) -> i64 {
         let age = os::now_ns().wrapping_sub(self.offset_at.load(Ordering::Relaxed));
         if age > OFFSET_NS {
-            self.look_at_clock();
+            self.read_device_clock();
         }
         self.offset_ns.load(Ordering::Relaxed)
     }

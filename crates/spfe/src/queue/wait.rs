@@ -1,4 +1,4 @@
-//! Waiting: look, spin for as long as sleeping would cost, arm, look again, sleep.
+//! Waiting: scan the completion ring, spin, arm, scan again, sleep.
 
 use super::Queue;
 use crate::wait::{Deadline, Ready, Strategy, Threshold, sharpen_timers, sleep_cost};
@@ -8,34 +8,38 @@ use spfe_host::clock::VirtualClock;
 use spfe_host::{Clock, os};
 use spfe_ring::Arm;
 
-/// What a look at the completion ring has found.
-enum Look {
+/// Result of a scan.
+enum Outcome {
     Met(Ready),
-    /// It will be met then: nothing has to happen any more.
+    /// The completions are there and due at this time, ns.
     At(u64),
-    /// Not before something happens, or at the time after the first.
+    /// More completions are needed, or time since the first packet, which arrived at `first_ns`.
     NotYet {
         first_ns: Option<u64>,
     },
 }
 
-/// How far ahead the completion ring has been looked at.
+/// Progress of a scan of the completions that nobody has taken yet.
 #[derive(Default)]
 struct Scan {
+    /// Completions scanned.
     ahead: u32,
     packets: u64,
     bytes: u64,
+    /// When the first packet arrived, ns.
     first_ns: Option<u64>,
+    /// When the last scanned completion is due, ns.
     last_ns: u64,
+    /// How the goal was met, and when the completion that met it is due, ns.
     met: Option<(u64, Ready)>,
 }
 
 impl Scan {
-    /// Looks at what has come since the last look. Each completion is looked at once.
-    fn look(&mut self, queue: &Queue, goal: &Threshold) -> Look {
+    /// Scans the completions that arrived since the last call. Each is scanned once.
+    fn look(&mut self, queue: &Queue, goal: &Threshold) -> Outcome {
         while self.met.is_none() {
             let position = queue.cq.position.wrapping_add(self.ahead);
-            // Nothing more can come before the host takes some of what is there.
+            // No more completions can arrive before the host takes some.
             if self.ahead != 0 && self.ahead >= queue.most_pending() {
                 self.met = Some((self.last_ns, Ready::Threshold));
                 break;
@@ -53,29 +57,29 @@ impl Scan {
         }
         let after = goal.after_first.map(os::ns);
         match self.met {
-            Some((0, ready)) => Look::Met(ready),
+            Some((0, ready)) => Outcome::Met(ready),
             Some((at, ready)) => {
                 let now = queue.device.backend().clock().now_ns();
                 let timed = self.first_ns.zip(after).map(|(first, after)| first + after);
                 match timed {
-                    _ if at <= now => Look::Met(ready),
-                    Some(first) if first <= now => Look::Met(Ready::AfterFirst),
-                    Some(first) if first < at => Look::At(first),
-                    _ => Look::At(at),
+                    _ if at <= now => Outcome::Met(ready),
+                    Some(first) if first <= now => Outcome::Met(Ready::AfterFirst),
+                    Some(first) if first < at => Outcome::At(first),
+                    _ => Outcome::At(at),
                 }
             }
             None => self.not_yet(queue, after),
         }
     }
 
-    fn not_yet(&self, queue: &Queue, after: Option<u64>) -> Look {
+    fn not_yet(&self, queue: &Queue, after: Option<u64>) -> Outcome {
         let Some((first, after)) = self.first_ns.zip(after) else {
-            return Look::NotYet { first_ns: None };
+            return Outcome::NotYet { first_ns: None };
         };
         if first.saturating_add(after) <= queue.device.backend().clock().now_ns() {
-            return Look::Met(Ready::AfterFirst);
+            return Outcome::Met(Ready::AfterFirst);
         }
-        Look::NotYet { first_ns: Some(first) }
+        Outcome::NotYet { first_ns: Some(first) }
     }
 
     fn add(&mut self, queue: &Queue, entry: [u64; 2], at: u64, goal: &Threshold) {
@@ -99,9 +103,10 @@ impl Scan {
     }
 }
 
-/// How long a sender sleeps at most while the receiver has no room, ns.
+/// Longest sleep of a sender while the receiver has no room, ns.
 const STALL_NS: u64 = 1_000_000;
-/// When the first completion not taken was seen first: waiting again does not start its time again.
+
+/// When a wait first saw the oldest completion. A second wait does not restart the time.
 fn first_seen(queue: &Queue) -> u64 {
     let position = queue.cq.position;
     match queue.first_seen.get() {
@@ -114,26 +119,26 @@ fn first_seen(queue: &Queue) -> u64 {
     }
 }
 
-/// Most a sleep is cut short to wake in time, ns.
-const GUARD_MOST_NS: u64 = 200_000;
-/// Most completions that are looked at to see how long a sender's link stays busy.
-const BACKLOG_LOOKS: u32 = 64;
-/// Turns of the spin loop between looks at the clock and at rarer matters.
-const TURNS: u32 = 64;
-/// Times to try again while somebody else holds the engine.
-const BUSY_TURNS: u32 = 10_000;
+/// Upper limit of [`Queue::guard_ns`].
+const GUARD_MAX_NS: u64 = 200_000;
+/// Maximum number of completions inspected to see how long a sender's link stays busy.
+const BACKLOG_MAX: u32 = 64;
+/// Iterations of the spin loop between two readings of the clock.
+const SPINS: u32 = 64;
+/// Attempts to run the engine while another thread holds it.
+const ENGINE_TRIES: u32 = 10_000;
 
 impl Queue {
-    /// Waits for completions. Takes nothing: polling afterwards finds what was waited for.
+    /// Waits for completions and leaves them in the ring, to be polled.
     pub fn wait(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
         let mut scan = Scan::default();
         self.progress();
         let look = scan.look(self, goal);
-        if let Look::Met(ready) = self.unless_ended(look, &mut scan, goal)? {
+        if let Outcome::Met(ready) = self.unless_ended(look, &mut scan, goal)? {
             return Ok(ready);
         }
         if deadline == Deadline::NOW {
-            return Err(Error::TimedOut("nothing to report now"));
+            return Err(Error::TimedOut("no completion is ready"));
         }
         match self.device.backend().clock().clone() {
             Clock::Real => self.wait_real(goal, deadline, scan),
@@ -141,8 +146,8 @@ impl Queue {
         }
     }
 
-    /// Moves what this thread is able to move. False if somebody else holds the engine at the
-    /// moment: what was posted here may have come too late for them.
+    /// Runs the engine, where this thread can. False if another thread holds it: that thread may
+    /// have missed what was posted here.
     pub fn progress(&mut self) -> bool {
         let Some(runner) = &mut self.runner else { return true };
         if runner.is_owner() {
@@ -154,19 +159,19 @@ impl Queue {
         ran
     }
 
-    /// Why the wait ends, if so: it was cancelled, or nothing more will come and nothing has come.
-    /// What was pending when the queue stopped was completed before, and is reported first.
-    fn unless_ended(&self, look: Look, scan: &mut Scan, goal: &Threshold) -> Result<Look> {
-        if !matches!(look, Look::Met(_))
+    /// Turns an outcome into an error if the wait was cancelled or the queue has stopped. Submissions
+    /// that were pending when the queue stopped have completed and are reported first.
+    fn unless_ended(&self, look: Outcome, scan: &mut Scan, goal: &Threshold) -> Result<Outcome> {
+        if !matches!(look, Outcome::Met(_))
             && let Some(cancel) = &self.cancel
         {
             cancel.check()?;
         }
-        if matches!(look, Look::NotYet { .. })
+        if matches!(look, Outcome::NotYet { .. })
             && let Err(error) = self.check()
         {
             return match scan.look(self, goal) {
-                Look::NotYet { .. } => Err(error),
+                Outcome::NotYet { .. } => Err(error),
                 look => Ok(look),
             };
         }
@@ -184,13 +189,13 @@ impl Queue {
         loop {
             let now = os::now_ns();
             let look = scan.look(self, goal);
-            if !matches!(look, Look::Met(_)) && deadline.passed(now) {
+            if !matches!(look, Outcome::Met(_)) && deadline.passed(now) {
                 return Err(Error::TimedOut("the deadline passed"));
             }
             let (at, first) = match self.unless_ended(look, &mut scan, goal)? {
-                Look::Met(ready) => return Ok(ready),
-                Look::At(at) => (Some(at), None),
-                Look::NotYet { first_ns } => (None, first_ns),
+                Outcome::Met(ready) => return Ok(ready),
+                Outcome::At(at) => (Some(at), None),
+                Outcome::NotYet { first_ns } => (None, first_ns),
             };
             if let Some(at) = at {
                 self.sleep_to(at, deadline, &scan, goal);
@@ -206,40 +211,40 @@ impl Queue {
         }
     }
 
-    /// Some turns of looking, without the clock.
+    /// Polls for a while without reading the clock.
     #[inline]
     fn spin(&mut self, scan: &mut Scan, goal: &Threshold) {
-        for turn in 0..TURNS {
+        for turn in 0..SPINS {
             if self.cq.peek_at(scan.ahead).is_some() {
-                if matches!(scan.look(self, goal), Look::NotYet { .. }) {
+                if matches!(scan.look(self, goal), Outcome::NotYet { .. }) {
                     continue;
                 }
                 return;
             }
             if turn.is_multiple_of(8) {
-                self.progress_stalled();
+                self.help_stalled();
             }
             std::hint::spin_loop();
         }
         self.progress();
     }
 
-    /// Follows how late sleeps really end: quickly up, slowly down, so that few are later
-    /// than the guard. A processor that sleeps longer wakes later, so this is per queue.
+    /// Adjusts the guard to how late a sleep ended: up at once, down slowly, so that few sleeps end
+    /// later than the guard. A core wakes up later from a longer sleep, so each queue has its own.
     fn learn(&mut self, guard: u64, late: u64) {
         let next = if late > guard { late } else { guard - (guard - late) / 64 };
-        self.guard_ns = next.min(GUARD_MOST_NS);
+        self.guard_ns = next.min(GUARD_MAX_NS);
     }
 
-    /// The completion is there and will be due: sleep most of the way, spin the rest.
+    /// Waits for a completion that is there and will be due: sleeps most of the time, spins the rest.
     fn sleep_to(&mut self, at: u64, deadline: Deadline, scan: &Scan, goal: &Threshold) {
         let end = deadline.ns().min(at);
         let least = sleep_cost().overshoot_ns;
         let usual = self.guard_ns.max(least);
         let guard = match self.place.kind {
-            // One that wakes late leaves the link idle, unless there is more under way.
+            // A late sender leaves its link idle, unless more packets are under way.
             QueueKind::Tx => usual.saturating_sub(self.backlog(scan, at)),
-            // One that wakes late finds more, which is what a threshold is for.
+            // A late receiver finds more packets, which is the purpose of a threshold.
             _ if self.strategy == Strategy::Block || goal.count != Some(1) => 0,
             _ => least,
         };
@@ -253,7 +258,7 @@ impl Queue {
             }
             self.learn(usual, os::now_ns().saturating_sub(asked));
         } else {
-            // One that was very late once would keep this thread from sleeping for ever.
+            // Shrink the guard: after one very late wake-up this thread would never sleep again.
             self.guard_ns -= self.guard_ns / 1024;
         }
         while os::now_ns() < end && !self.is_cancelled() {
@@ -261,16 +266,16 @@ impl Queue {
         }
     }
 
-    /// For how long after `at` the link of a sender stays busy with what was posted after that, ns.
+    /// How long after `at` a sender's link stays busy with packets posted later, ns.
     fn backlog(&self, scan: &Scan, at: u64) -> u64 {
-        let more = (scan.ahead..scan.ahead + BACKLOG_LOOKS).map_while(|ahead| {
+        let more = (scan.ahead..scan.ahead + BACKLOG_MAX).map_while(|ahead| {
             let entry = self.cq.peek_at(ahead)?;
             Some(self.not_before(entry, self.cq.position.wrapping_add(ahead)))
         });
         more.max().unwrap_or(0).saturating_sub(at)
     }
 
-    /// Sleeps until a time. False if it is not that late yet: somebody may have cancelled the wait.
+    /// Sleeps until a time. False if it woke up earlier: another thread may have cancelled the wait.
     fn sleep_until(&self, at_ns: u64) -> bool {
         if self.cancel.is_none() {
             os::sleep_until(at_ns);
@@ -294,14 +299,15 @@ impl Queue {
         idle_rounds: u32,
     ) {
         let after = goal.after_first.map(os::ns);
-        // Nothing has come in a whole period: sleep until the first one, whose time then counts.
+        // No packet arrived during a whole period: sleep until one does, then measure from there.
         let deep = after.is_some() && first.is_none() && idle_rounds > 0;
         let until = match (first, after) {
             (Some(first), Some(after)) => Some(first.saturating_add(after)),
             (None, Some(after)) if !deep => Some(os::now_ns().saturating_add(after)),
             _ => None,
         };
-        // A sender without room looks again by itself now and then (see `Queue::posted_room`).
+        // A stalled sender polls from time to time, because receivers do not always run the engine
+        // for it (see `Queue::offer_buffers`).
         let sender = self.runner.as_ref().filter(|runner| runner.is_owner());
         let stalled = sender.is_some_and(|tx| tx.is_stalled());
         let again = stalled.then(|| os::now_ns() + STALL_NS);
@@ -311,12 +317,12 @@ impl Queue {
         let ran = self.progress();
         let until =
             until.into_iter().chain(deadline.time_ns()).chain(again).chain(self.engine_due()).min();
-        let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
+        let waits = matches!(scan.look(self, goal), Outcome::NotYet { .. });
         if ran && waits && self.check().is_ok() && !self.is_cancelled() {
             sharpen_timers();
             self.stats.sleeps += 1;
             self.device.backend().sleep(self.vector(), self.device_line(), seen, until);
-            // What ends a sleep there signals the descriptor too, which nobody has asked for.
+            // The interrupt that ended the sleep has also signalled the descriptor.
             if let Some(event) = &self.event
                 && self.device.backend().interrupts()
             {
@@ -326,27 +332,27 @@ impl Queue {
         self.host_line().disarm();
     }
 
-    /// Completions after which nothing more can come until the host has taken some.
+    /// Number of completions after which no more can arrive until the host takes some.
     fn most_pending(&self) -> u32 {
         match self.place.kind {
-            // One for each posted buffer.
+            // Each posted buffer gets one completion.
             QueueKind::Rx => self.sq.position.wrapping_sub(self.cq.position),
             _ => self.cq.ring.size(),
         }
     }
 
-    /// Whether a packet waits for room while `position` is the next completion to come.
+    /// Whether a packet waits for room in the packed area, `position` being the next completion.
     fn is_full(&self, position: u32) -> bool {
         self.place.kind == QueueKind::RxPacked
             && self.device_line().is_full(position, self.sq.position)
     }
 
-    /// Arms the device for a goal, of which `ahead` completions have been looked at; `first` asks
-    /// for the very next completion. One that was looked at must not end the sleep: virtual time
-    /// would stand still for ever, and in real time there would be no sleep.
+    /// Arms the device to wake this thread when the goal is met. `ahead` completions have been
+    /// scanned and must not end the sleep: virtual time would never advance, and in real time the
+    /// thread would not sleep at all. `first` asks for the next completion, whatever the goal.
     fn arm(&mut self, goal: &Threshold, ahead: u32, first: bool, event: bool) {
         let position = self.cq.position;
-        // Packed receive reports runs of packets, so a count of packets is not one of completions.
+        // A completion of packed receive covers several packets, so counts cannot be compared.
         let exact = self.place.kind != QueueKind::RxPacked;
         let count = match goal.count {
             _ if first => Some(ahead + 1),
@@ -355,7 +361,7 @@ impl Queue {
             None => None,
         };
         let count = match self.place.kind {
-            // Without buffers nothing more comes, whatever is waited for.
+            // No more completions arrive than there are buffers.
             QueueKind::Rx => Some(count.unwrap_or(u32::MAX).min(self.most_pending().max(1))),
             _ => count,
         };
@@ -370,53 +376,54 @@ impl Queue {
         let backend = self.device.backend();
         self.host_line().arm(self.arm_sequence, &arm, || backend.heavy_barrier());
         if self.runner.is_none() && self.device_line().needs_doorbell() && event {
-            // A sleeping device has to take note of the time condition.
+            // A sleeping device must learn about the time condition.
             self.device.backend().ring();
         }
     }
 
-    /// Asks for the event descriptor to be signalled when the goal is met. True if it already is:
-    /// then nothing will be signalled, unless it was met while this was asking.
+    /// Arms the event descriptor: the device signals it when the goal is met. True if the goal is
+    /// already met; then the descriptor stays silent, unless the goal was met during this call.
     pub fn request_event(&mut self, goal: &Threshold) -> Result<bool> {
         self.event()?;
         let Some(event) = self.event.clone() else { return Ok(false) };
         let mut scan = Scan::default();
         event.forget();
         if self.device.backend().interrupts() {
-            // Sleeps were ended by the same event.
+            // Earlier sleeps used the same event and may have left it readable.
             event.clear();
         }
-        // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
-        // first packet signals, and the caller asks again.
+        // Where the sender's thread is the engine, no device keeps time for a sleeping receiver. The
+        // first packet signals the descriptor, and the caller asks again.
         let inline = self.device.engine(self.place.port).is_some();
         match scan.look(self, goal) {
-            Look::Met(_) => {
-                // Never armed for what is there: a device that looks just then would signal it.
+            Outcome::Met(_) => {
+                // Disarm: a device that looks just now would signal the descriptor.
                 self.host_line().disarm();
                 return Ok(true);
             }
-            Look::At(_) => {}
-            Look::NotYet { .. } => {
+            Outcome::At(_) => {}
+            Outcome::NotYet { .. } => {
                 self.arm(goal, scan.ahead, inline && goal.after_first.is_some(), true)
             }
         }
         let mut turns = 0;
         while !self.progress() {
             turns += 1;
-            if turns > BUSY_TURNS {
-                // Whoever holds the engine may miss what was posted here: the caller asks again.
+            if turns > ENGINE_TRIES {
+                // The thread that holds the engine may miss what was posted here: signal, so that
+                // the caller asks again.
                 event.signal();
                 break;
             }
             std::thread::yield_now();
         }
         let due = match scan.look(self, goal) {
-            Look::Met(_) => {
+            Outcome::Met(_) => {
                 self.host_line().disarm();
                 return Ok(true);
             }
-            Look::At(at) => Some(at),
-            Look::NotYet { first_ns } => first_ns
+            Outcome::At(at) => Some(at),
+            Outcome::NotYet { first_ns } => first_ns
                 .zip(goal.after_first)
                 .map(|(first, after)| first.saturating_add(os::ns(after)))
                 .into_iter()
@@ -452,16 +459,16 @@ impl Queue {
             let ticket = clock.ticket();
             self.progress();
             let mut look = scan.look(self, goal);
-            if let Look::NotYet { first_ns } = look {
+            if let Outcome::NotYet { first_ns } = look {
                 let first = goal.after_first.is_some() && first_ns.is_none();
                 self.arm(goal, scan.ahead, first, false);
                 self.progress();
                 look = scan.look(self, goal);
             }
             let until = match self.unless_ended(look, &mut scan, goal)? {
-                Look::Met(ready) => return Ok(ready),
-                Look::At(at) => Some(at),
-                Look::NotYet { first_ns } => {
+                Outcome::Met(ready) => return Ok(ready),
+                Outcome::At(at) => Some(at),
+                Outcome::NotYet { first_ns } => {
                     first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
                 }
             };
@@ -470,12 +477,14 @@ impl Queue {
             }
             let until = until.into_iter().chain(deadline.time_ns()).chain(self.engine_due()).min();
             if !clock.wait(ticket, until) {
-                return Err(Error::TimedOut("everybody waits for ever: virtual time stands still"));
+                return Err(Error::TimedOut(
+                    "every participant waits without a deadline, so virtual time cannot advance",
+                ));
             }
         }
     }
 
-    /// When the engine this thread runs could do more (an instrument's next packet).
+    /// When the engine in this thread has more to do, ns: the next packet of an instrument.
     fn engine_due(&self) -> Option<u64> {
         self.runner.as_ref().filter(|runner| runner.is_owner())?.due_ns()
     }

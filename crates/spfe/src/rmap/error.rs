@@ -1,19 +1,19 @@
-//! Why a transaction failed.
+//! Errors of RMAP transactions.
 
 use spfe_proto::rmap::initiator::TransactionFailure;
 use spfe_proto::rmap::{BuildError, RmapStatus};
 use std::fmt;
 
-/// What a command does: for messages.
+/// Description of a command, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// `read`, `write` or `read-modify-write`.
     pub kind: &'static str,
     /// Address, 40 bits.
     pub address: u64,
-    /// Bytes of data.
+    /// Number of data bytes.
     pub bytes: usize,
-    /// Target logical address.
+    /// Logical address of the target.
     pub target: u8,
 }
 
@@ -30,37 +30,37 @@ pub enum Error {
     /// The target replied with an error status.
     #[error("{access}: {status} (ECSS-E-ST-50-52C 5.6)")]
     Refused {
-        /// What was asked for.
+        /// The command.
         access: Access,
-        /// The status, by its number and name.
+        /// Status of the reply.
         status: RmapStatus,
     },
-    /// The target says success, but the reply is cut, damaged or of another length.
+    /// The target reports success, but the reply is cut, damaged or of a wrong length.
     #[error("{access}: invalid reply: {failure} (ECSS-E-ST-50-52C 5.6)")]
     Invalid {
-        /// What was asked for.
+        /// The command.
         access: Access,
         /// What is wrong with the reply.
         failure: TransactionFailure,
     },
-    /// No reply came by the deadline. It is discarded and counted when it comes later.
+    /// No reply arrived by the deadline. A later one is discarded and counted.
     #[error("{access}: no reply to transaction {transaction} by the deadline")]
     TimedOut {
-        /// What was asked for.
+        /// The command.
         access: Access,
         /// Its transaction identifier.
         transaction: u16,
     },
-    /// A command that cannot be said, or for which there is no place.
+    /// The command cannot be encoded, or too many transactions are outstanding.
     #[error("RMAP command: {0}")]
     Command(#[from] BuildError),
-    /// The queues of the endpoint.
+    /// A queue of the endpoint failed.
     #[error(transparent)]
     Device(#[from] crate::Error),
 }
 
 impl Error {
-    /// The status the target replied with, if that is what it is.
+    /// The error status of the target's reply, for [`Error::Refused`].
     pub fn rmap_status(&self) -> Option<RmapStatus> {
         match self {
             Self::Refused { status, .. } => Some(*status),
@@ -68,7 +68,7 @@ impl Error {
         }
     }
 
-    /// Whether it is a deadline that passed.
+    /// Whether a deadline has passed.
     pub fn is_timeout(&self) -> bool {
         match self {
             Self::TimedOut { .. } => true,

@@ -1,4 +1,4 @@
-//! The side that asks.
+//! The initiator: sends commands and matches replies.
 
 use super::error::{Access, Error};
 use super::options::{InitiatorCounters, InitiatorOptions, Remote, Write};
@@ -16,23 +16,24 @@ use spfe_proto::rmap::{BuildError, LENGTH_MAX, initiator};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Transactions that can be outstanding at a time.
+/// Maximum number of outstanding transactions.
 const OUTSTANDING_MAX: usize = 64;
-/// The longest path in front of commands.
+/// Maximum length of a path address, bytes.
 const PATH_MAX: usize = 32;
-/// Commands are cut at multiples of this: no memory word is cut in two.
+/// Long accesses are split at multiples of this number of bytes, so that no memory word is split.
 const CUT: usize = 16;
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What ended without anybody waiting for it.
+/// A transaction that has ended: identifier, and the data read.
 type Ended = (u16, Result<Vec<u8>>);
 
 /// Reads and writes the memory of other nodes.
 ///
-/// [`Initiator::read`] and [`Initiator::write`] cut long accesses into commands and keep several of
-/// them outstanding. [`Initiator::begin`] and [`Initiator::finish`] do one command each, replies in
-/// any order. Deadlines hold for whole calls; a transaction that has none by then has failed.
+/// [`Initiator::read`] and [`Initiator::write`] split long accesses into commands and keep several of
+/// them outstanding. [`Initiator::begin`] sends a single command, and [`Initiator::finish`] waits for
+/// the next reply, in any order. A deadline covers the whole call; transactions that are still
+/// outstanding then have failed.
 pub struct Initiator {
     core: Box<initiator::RmapInitiator<OUTSTANDING_MAX>>,
     accesses: [Option<Access>; OUTSTANDING_MAX],
@@ -41,16 +42,16 @@ pub struct Initiator {
     remote: Remote,
     max_data: usize,
     outstanding: usize,
-    /// Ended while another transaction was waited for.
+    /// Transactions that ended while the caller waited for another one.
     ended: VecDeque<Ended>,
-    /// Inside a packet that is longer than a slot.
+    /// The packet being received is longer than a slot.
     inside: bool,
     too_long: u64,
 }
 
 impl Initiator {
-    /// An initiator on these queues. Their slots bound the data of a command: 29 bytes and the path
-    /// go around it in the transmit queue, 13 bytes in the receive queue.
+    /// An initiator on two queues. Their slots limit the data of a command: a command needs 29 bytes
+    /// and the path address in addition, a reply 13 bytes.
     pub fn new(tx: PooledTx, rx: PooledRx, options: InitiatorOptions) -> Self {
         let InitiatorOptions { remote, max_data, outstanding, first_transaction } = options;
         let commands = tx.slot_bytes().saturating_sub(PATH_MAX + HEADER_MAX + 1);
@@ -71,7 +72,10 @@ impl Initiator {
         }
     }
 
-    /// An initiator on a virtual channel, with queues that suit the options.
+    /// Opens an initiator on a virtual channel, with queues that fit the options.
+    ///
+    /// # Errors
+    /// BUSY if another client has the virtual channel open.
     pub fn open(vc: &Vc, options: InitiatorOptions) -> crate::Result<Self> {
         let bytes = options.max_data.clamp(1, LENGTH_MAX) + 128;
         let slots = options.outstanding.clamp(4, OUTSTANDING_MAX) as u32;
@@ -79,32 +83,32 @@ impl Initiator {
         Ok(Self::new(vc.tx_pooled(pool)?, vc.rx_pooled(pool)?, options))
     }
 
-    /// Asks another target from now on. Replies of earlier ones are still taken.
+    /// Sets the target of further commands. Replies of earlier targets are still accepted.
     pub fn set_remote(&mut self, remote: Remote) {
         self.remote = remote;
     }
 
-    /// The target asked.
+    /// The target of further commands.
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    /// The most data of one command, in bytes.
+    /// Maximum number of data bytes in a command.
     pub fn max_data(&self) -> usize {
         self.max_data
     }
 
-    /// Transactions that await their replies.
+    /// Number of transactions that wait for a reply.
     pub fn outstanding(&self) -> usize {
         self.core.outstanding()
     }
 
-    /// What it counted.
+    /// Counters of this initiator.
     pub fn counters(&self) -> InitiatorCounters {
         InitiatorCounters { packets: *self.core.counters(), too_long: self.too_long }
     }
 
-    /// A handle with which any thread ends a wait for a reply.
+    /// A handle with which other threads end waits for replies.
     pub fn canceller(&mut self) -> Canceller {
         self.rx.canceller()
     }
@@ -112,15 +116,15 @@ impl Initiator {
     /// Reads consecutive addresses.
     ///
     /// # Errors
-    /// The first command that failed; what the others read is in `data`.
+    /// The error of the first command that failed. `data` has what the other commands read.
     pub fn read(&mut self, address: u64, data: &mut [u8], deadline: Deadline) -> Result<()> {
         self.read_from(address, true, data, deadline)
     }
 
-    /// Reads consecutive addresses, or one address again and again.
+    /// Reads consecutive addresses, or one address repeatedly.
     ///
     /// # Errors
-    /// As for [`Initiator::read`].
+    /// Those of [`Initiator::read`].
     pub fn read_from(
         &mut self,
         address: u64,
@@ -139,18 +143,19 @@ impl Initiator {
         })
     }
 
-    /// Writes to consecutive addresses, verified and acknowledged.
+    /// Writes to consecutive addresses, verified and with a reply.
     ///
     /// # Errors
-    /// The first command that failed; others may have been executed.
+    /// The error of the first command that failed. Other commands may have been executed.
     pub fn write(&mut self, address: u64, data: &[u8], deadline: Deadline) -> Result<()> {
         self.write_as(address, Write::default(), data, deadline)
     }
 
-    /// Writes. Without acknowledgement nobody knows whether it was done: read it back.
+    /// Writes with a given kind of command. Without replies, read the data back to learn whether the
+    /// write was executed.
     ///
     /// # Errors
-    /// As for [`Initiator::write`].
+    /// Those of [`Initiator::write`].
     pub fn write_as(
         &mut self,
         address: u64,
@@ -167,11 +172,11 @@ impl Initiator {
         self.in_parts(data.len(), deadline, ask, |_, _| {})
     }
 
-    /// Writes the bits of `data` where `mask` is one, and reads into `old` what was there: 0 to 4
-    /// bytes, all three of one length.
+    /// Writes the bits of `data` where `mask` is one and returns the previous value in `old`. All
+    /// three have the same length of 0 to 4 bytes.
     ///
     /// # Errors
-    /// Lengths that differ, or why the command failed.
+    /// The lengths differ, or the error of the command.
     pub fn modify(
         &mut self,
         address: u64,
@@ -196,12 +201,11 @@ impl Initiator {
         Ok(())
     }
 
-    /// Sends one command. Gives the transaction identifier of the reply to come, or none if no
-    /// reply will come.
+    /// Sends a command. Returns its transaction identifier, or `None` for a command without a reply.
     ///
     /// # Errors
-    /// A command that cannot be said; as many transactions outstanding as the options allow; no room
-    /// in the transmit queue by the deadline.
+    /// The command cannot be encoded, the maximum number of transactions is outstanding, or the
+    /// transmit queue has no room by the deadline.
     pub fn begin(
         &mut self,
         address: u64,
@@ -249,10 +253,10 @@ impl Initiator {
         Ok(Some(sent.transaction))
     }
 
-    /// Waits for the next transaction to end, whichever it is: its identifier, and the data it read.
+    /// Waits until any transaction ends. Returns its identifier and the data it read.
     ///
     /// # Errors
-    /// Timed out: the deadline of this call passed, the transactions go on.
+    /// Timed out: the deadline of this call has passed; transactions stay outstanding.
     pub fn finish(&mut self, deadline: Deadline) -> Result<(u16, Result<Vec<u8>>)> {
         if let Some(ended) = self.ended.pop_front() {
             return Ok(ended);
@@ -260,10 +264,10 @@ impl Initiator {
         self.next(deadline, |transaction, result| (transaction, result.map(<[u8]>::to_vec)))
     }
 
-    /// Waits until all commands have been taken by the far end.
+    /// Waits until all commands have been sent.
     ///
     /// # Errors
-    /// Timed out, or why one was not sent.
+    /// Timed out, or why a command was not sent.
     pub fn flush(&mut self, deadline: Deadline) -> Result<()> {
         self.reclaim()?;
         while self.tx.outstanding() != 0 {
@@ -273,7 +277,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Gives a transaction up; its reply will be discarded. False if it is not outstanding.
+    /// Abandons a transaction; its reply will be discarded. False if it is not outstanding.
     pub fn cancel(&mut self, transaction: u16) -> bool {
         self.core.cancel(transaction)
     }
@@ -287,7 +291,7 @@ impl Initiator {
         Access { kind, address, bytes, target: self.remote.target }
     }
 
-    /// Waits for this transaction; others that end meanwhile are kept for [`Initiator::finish`].
+    /// Waits for one transaction. Others that end before are kept for [`Initiator::finish`].
     fn finish_one(&mut self, transaction: u16, deadline: Deadline) -> Result<Vec<u8>> {
         loop {
             let ended = self.next(deadline, |id, result| (id, result.map(<[u8]>::to_vec)));
@@ -302,7 +306,7 @@ impl Initiator {
         }
     }
 
-    /// An access in as many commands as it needs, several of them outstanding.
+    /// Executes an access in as many commands as it needs, several of them outstanding.
     fn in_parts<'d>(
         &mut self,
         bytes: usize,
@@ -312,7 +316,7 @@ impl Initiator {
     ) -> Result<()> {
         let most = if self.max_data > CUT { self.max_data / CUT * CUT } else { self.max_data };
         let mut under_way: Vec<(u16, Range<usize>)> = Vec::with_capacity(self.outstanding);
-        // An access of no bytes is one command, too.
+        // An access of no bytes takes one command.
         let (mut start, mut left) = (0, true);
         let outcome = loop {
             if left && self.core.outstanding() < self.outstanding {
@@ -350,7 +354,7 @@ impl Initiator {
         outcome
     }
 
-    /// Waits for the next transaction to end.
+    /// Waits until any transaction ends.
     fn next<R>(
         &mut self,
         deadline: Deadline,
@@ -392,9 +396,9 @@ impl Initiator {
         }
     }
 
-    /// Until something comes, or a transaction times out.
+    /// Waits until a packet arrives or a transaction times out.
     fn wait(&mut self, deadline: Deadline) -> Result<()> {
-        // Where this thread is the engine, what it has sent moves on when it looks.
+        // If this thread is the engine, polling moves the commands.
         match self.tx.wait(Deadline::NOW) {
             Err(error) if !error.is_timeout() => return Err(error.into()),
             _ => self.reclaim()?,
@@ -403,7 +407,7 @@ impl Initiator {
         let until = first.map_or(deadline, Deadline::at_ns);
         match self.rx.wait(&Threshold::ONE, until) {
             Err(error) if error.is_timeout() && first.is_some() => Ok(()),
-            // A transaction with the same deadline has the better message.
+            // A transaction with the same deadline gives a better error message.
             Err(error) if error.is_timeout() && self.core.outstanding() != 0 => {
                 let now_ns = self.tx.now_ns();
                 match self.core.next_deadline_ns().is_some_and(|at| at <= now_ns) {
@@ -415,7 +419,7 @@ impl Initiator {
         }
     }
 
-    /// Takes the completions of commands sent.
+    /// Takes the completions of commands.
     fn reclaim(&mut self) -> Result<()> {
         while let Some(sent) = self.tx.poll() {
             if sent.status != QueueStatus::Ok {
@@ -427,7 +431,7 @@ impl Initiator {
     }
 }
 
-/// Where a part of an access is.
+/// Address of a part of an access.
 fn at(address: u64, increment: bool, part: &Range<usize>) -> u64 {
     if increment { address.saturating_add(part.start as u64) } else { address }
 }

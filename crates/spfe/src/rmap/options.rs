@@ -1,4 +1,4 @@
-//! How an initiator works, and what it counted.
+//! Options and counters of an initiator.
 
 use spfe_proto::DEFAULT_LOGICAL_ADDRESS;
 use spfe_proto::rmap::ReplyAddress;
@@ -6,16 +6,16 @@ use spfe_proto::rmap::initiator::TransactionCounters;
 
 const MAX_DATA: u32 = 64 << 10;
 
-/// A target as it is reached from here.
+/// Addresses of a target, and of the route back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// Path bytes in front of commands, at most 32.
+    /// Path address in front of commands, at most 32 bytes.
     pub path: Vec<u8>,
-    /// Target logical address.
+    /// Logical address of the target.
     pub target: u8,
-    /// The key the target wants.
+    /// Key that the target expects.
     pub key: u8,
-    /// The path back.
+    /// Path address of replies.
     pub reply_address: ReplyAddress,
     /// Logical address of this initiator.
     pub initiator: u8,
@@ -33,51 +33,51 @@ impl Default for Remote {
     }
 }
 
-/// How an initiator works.
+/// Options of an initiator.
 #[derive(Clone, Debug)]
 pub struct InitiatorOptions {
-    /// The target, until another one is set.
+    /// The target; [`Initiator::set_remote`](super::Initiator::set_remote) changes it.
     pub remote: Remote,
-    /// The most data of one command, in bytes, 1 to 16777215: longer accesses are cut. The slots of
-    /// the queues may allow less.
+    /// Maximum number of data bytes in a command, 1 to 16777215. Longer accesses take several
+    /// commands. The slots of the queues may allow less.
     pub max_data: u32,
-    /// The most transactions outstanding, 1 to 64.
+    /// Maximum number of outstanding transactions, 1 to 64.
     pub outstanding: usize,
-    /// The first transaction identifier: another one after a restart, so that old replies are not
-    /// taken for new ones.
+    /// First transaction identifier. Change it after a restart, so that late replies are not mistaken
+    /// for new ones.
     pub first_transaction: u16,
 }
 
 impl InitiatorOptions {
-    /// 64 KiB of data in a command, 16 transactions outstanding.
+    /// Options for commands of up to 64 KiB and 16 outstanding transactions.
     pub fn new(remote: Remote) -> Self {
         Self { remote, max_data: MAX_DATA, outstanding: 16, first_transaction: 0 }
     }
 }
 
-/// How data is written.
+/// Kind of a write command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// The target checks all data of a command before it writes any.
+    /// The target checks all data of a command before it writes.
     pub verify: bool,
-    /// The target acknowledges.
+    /// The target replies to the command.
     pub reply: bool,
-    /// To consecutive addresses; otherwise all data to one address.
+    /// Data goes to consecutive addresses; otherwise all data goes to one address.
     pub increment: bool,
 }
 
 impl Default for Write {
-    /// Verified, acknowledged, to consecutive addresses.
+    /// Verified, with a reply, to consecutive addresses.
     fn default() -> Self {
         Self { verify: true, reply: true, increment: true }
     }
 }
 
-/// What an initiator counted.
+/// Counters of an initiator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitiatorCounters {
-    /// Commands and replies; late replies are `unknown`.
+    /// Commands and replies. Late replies count as `unknown`.
     pub packets: TransactionCounters,
-    /// Packets discarded because they were longer than a slot of the receive queue.
+    /// Number of packets discarded because they were longer than a slot of the receive queue.
     pub too_long: u64,
 }

@@ -1,4 +1,4 @@
-//! The side that has the memory.
+//! The target: executes commands on local memory.
 
 use super::window::{Backing, Window, Windows, permit};
 use crate::cancel::Canceller;
@@ -12,15 +12,15 @@ use spfe_proto::PacketEnd;
 use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetCounters, TargetOutcome};
 use spfe_proto::rmap::{CommandStream, LENGTH_MAX, RmapTargetConfig};
 
-/// Slots of each queue, where the target opens them.
+/// Number of slots of each queue that the target opens itself.
 const SLOTS: u32 = 16;
 
-/// Gives other nodes access to memory here.
+/// Gives other nodes access to local memory.
 ///
-/// It works inside [`Target::serve_once`] and [`Target::serve_until`], in the caller's thread.
-/// Commands may be of any length: verified writes up to `verify_bytes` of the configuration, data of
-/// unverified ones goes to the memory as it comes. A read longer than a slot of the transmit queue
-/// gets status 10. No command is lost: what is not executed is replied to, or counted.
+/// [`Target::serve_once`] and [`Target::serve_until`] execute commands in the caller's thread.
+/// Verified writes can have up to `verify_bytes` of the configuration; data of unverified writes of
+/// any length goes to memory as it arrives. A read longer than a slot of the transmit queue gets
+/// status 10. Every command that is not executed gets a reply or is counted.
 ///
 /// ```
 /// use spfe::rmap::{Initiator, InitiatorOptions, Remote, Target, TargetConfig, Window};
@@ -49,11 +49,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target on these queues, without windows. Slots of the transmit queue have at least 25
-    /// bytes.
+    /// A target without windows on two queues. A slot of the transmit queue needs at least 25 bytes.
     ///
     /// # Errors
-    /// TOO_LONG for slots too short for any reply.
+    /// TOO_LONG if the slots are too short for the smallest reply.
     pub fn new(tx: PooledTx, rx: PooledRx, config: RmapTargetConfig) -> Result<Self> {
         if tx.slot_bytes() < REPLY_OVERHEAD {
             let what = format!(
@@ -68,39 +67,43 @@ impl Target {
         Ok(Self { core, stream, windows: Windows::default(), tx, rx })
     }
 
-    /// A target on a virtual channel, with queues for commands and replies of so many bytes of data.
+    /// Opens a target on a virtual channel, with queues for commands and replies of up to `max_data`
+    /// data bytes.
+    ///
+    /// # Errors
+    /// BUSY if another client has the virtual channel open.
     pub fn open(vc: &Vc, config: RmapTargetConfig, max_data: u32) -> Result<Self> {
         let pool = PoolOptions::new(SLOTS, max_data.clamp(1, LENGTH_MAX) + 128);
         Self::new(vc.tx_pooled(pool)?, vc.rx_pooled(pool)?, config)
     }
 
-    /// Adds a window; gives back its number, from 0 on.
+    /// Adds a window and returns its number, counted from 0.
     ///
     /// # Errors
-    /// BAD_FIELD for one that is empty, above the 40-bit addresses, or overlaps another one.
+    /// BAD_FIELD if the window is empty, exceeds 40-bit addresses or overlaps another window.
     pub fn add(&mut self, window: Window) -> Result<usize> {
         self.windows.add(window).map_err(|what| Error::device(QueueStatus::BadField, what))
     }
 
-    /// What is behind a window, between two commands.
+    /// The memory of a window, by number.
     pub fn window(&mut self, number: usize) -> Option<&mut Backing> {
         self.windows.backing(number)
     }
 
-    /// What it counted: commands by kind, refusals by status, discards by reason.
+    /// Counters: commands by kind, refused commands by status, discarded packets by reason.
     pub fn counters(&self) -> &TargetCounters {
         self.core.counters()
     }
 
-    /// A handle with which any thread ends a wait for commands.
+    /// A handle with which other threads end waits for commands.
     pub fn canceller(&mut self) -> Canceller {
         self.rx.canceller()
     }
 
-    /// Waits for a packet and does what it says.
+    /// Waits for a packet, executes its command and posts the reply.
     ///
     /// # Errors
-    /// Timed out or cancelled: nothing was consumed. Or why no more packets will come.
+    /// Timed out or cancelled, without taking a packet; or why no more packets will arrive.
     pub fn serve_once(&mut self, deadline: Deadline) -> Result<TargetOutcome> {
         loop {
             self.reclaim()?;
@@ -111,7 +114,7 @@ impl Target {
                 self.tx.wait(deadline)?;
                 continue;
             }
-            // Where this thread is the engine, replies move on when it looks.
+            // If this thread is the engine, polling moves the replies.
             match self.tx.wait(Deadline::NOW) {
                 Err(error) if !error.is_timeout() => return Err(error),
                 _ => self.reclaim()?,
@@ -120,10 +123,10 @@ impl Target {
         }
     }
 
-    /// Serves until the deadline; gives back the number of packets taken.
+    /// Executes commands until the deadline and returns the number of packets taken.
     ///
     /// # Errors
-    /// Cancelled, or why no more packets will come.
+    /// Cancelled, or why no more packets will arrive.
     pub fn serve_until(&mut self, deadline: Deadline) -> Result<u64> {
         let mut packets = 0;
         loop {
@@ -135,10 +138,10 @@ impl Target {
         }
     }
 
-    /// Waits until all replies have been taken by the far end.
+    /// Waits until all replies have been sent.
     ///
     /// # Errors
-    /// Timed out, or why one was not sent.
+    /// Timed out, or why a reply was not sent.
     pub fn flush(&mut self, deadline: Deadline) -> Result<()> {
         self.reclaim()?;
         while self.tx.outstanding() != 0 {
@@ -148,8 +151,8 @@ impl Target {
         Ok(())
     }
 
-    /// Takes pieces up to the end of a packet, if they are there. The end waits for a free slot: so
-    /// no reply is ever dropped.
+    /// Takes parts up to the end of a packet, if they are there. The end of a packet stays in the
+    /// receive queue until a transmit slot is free, so that no reply is dropped.
     fn take(&mut self) -> Result<Option<TargetOutcome>> {
         let (rules, mut memory) = self.windows.split();
         while let Some(packet) = self.rx.peek() {
@@ -171,7 +174,7 @@ impl Target {
             } else {
                 self.core.handle(packet.bytes, end, &mut memory, allow, out)
             };
-            // `new` saw to it that a slot has room for the smallest reply.
+            // `new` checked that a slot has room for the smallest reply.
             let outcome =
                 outcome.map_err(|room| Error::device(QueueStatus::TooLong, room.to_string()))?;
             self.rx.release();
@@ -183,8 +186,7 @@ impl Target {
         Ok(None)
     }
 
-    /// Takes the completions of replies sent. One that its initiator was not there to take is no
-    /// reason to end.
+    /// Takes the completions of replies. A reply whose receiver is gone is not an error.
     fn reclaim(&mut self) -> Result<()> {
         while let Some(sent) = self.tx.poll() {
             if !matches!(sent.status, QueueStatus::Ok | QueueStatus::PeerGone) {

@@ -1,4 +1,4 @@
-//! Memory that a target gives access to.
+//! Windows: the memory to which a target gives access.
 
 use super::Allow;
 use crate::Buf;
@@ -7,11 +7,11 @@ use spfe_proto::rmap::{
 };
 use std::fmt;
 
-/// What is behind a window.
+/// The memory of a window.
 pub enum Backing {
     /// Bytes of a registered region.
     Bytes(Buf),
-    /// Anything else: registers, a file, another memory. Addresses are those of the commands.
+    /// Any other memory, such as registers or a file. It gets the addresses of the commands.
     Memory(Box<dyn Memory + Send>),
 }
 
@@ -24,14 +24,14 @@ impl fmt::Debug for Backing {
     }
 }
 
-/// A range of RMAP addresses, what is behind it, and who may do what to it.
+/// A range of RMAP addresses with its memory and its access rules.
 #[derive(Debug)]
 pub struct Window {
     rule: Rule,
     backing: Backing,
 }
 
-/// Who may do what.
+/// Range and access rules of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     base: u64,
@@ -43,8 +43,8 @@ pub(super) struct Rule {
 }
 
 impl Window {
-    /// All of a buffer at an address (extended address on top): read, write and read-modify-write,
-    /// with any key.
+    /// A window onto all of a buffer, starting at a 40-bit address whose upper 8 bits are the
+    /// extended address. It allows all commands with any key.
     pub fn new(base: u64, buf: Buf) -> Self {
         let bytes = buf.capacity() as u64;
         let mut buf = buf;
@@ -52,7 +52,7 @@ impl Window {
         Self::on(base, bytes, Backing::Bytes(buf))
     }
 
-    /// So many bytes of addresses that a memory of another kind answers for.
+    /// A window of `bytes` addresses onto another kind of memory.
     pub fn memory(base: u64, bytes: u64, memory: Box<dyn Memory + Send>) -> Self {
         Self::on(base, bytes, Backing::Memory(memory))
     }
@@ -63,31 +63,31 @@ impl Window {
         Self { rule, backing }
     }
 
-    /// Only these commands; others get status 10.
+    /// Restricts the commands; others get status 10.
     pub fn allow(mut self, allow: Allow) -> Self {
         self.rule.allow = allow;
         self
     }
 
-    /// Only with this key; others get status 3.
+    /// Requires a key; commands with another key get status 3.
     pub fn key(mut self, key: u8) -> Self {
         self.rule.key = Some(key);
         self
     }
 
-    /// Only with this target logical address; others get status 12.
+    /// Requires a target logical address; commands with another one get status 12.
     pub fn logical_address(mut self, address: u8) -> Self {
         self.rule.logical_address = Some(address);
         self
     }
 
-    /// Bytes of a word, for accesses to a single address: 4 unless said otherwise.
+    /// Sets the number of bytes of a word, for accesses to a single address. The default is 4.
     pub fn word_bytes(mut self, bytes: usize) -> Self {
         self.rule.word_bytes = bytes;
         self
     }
 
-    /// What is behind it.
+    /// The memory of the window.
     pub fn backing(&self) -> &Backing {
         &self.backing
     }
@@ -104,14 +104,14 @@ impl Rule {
     }
 }
 
-/// The windows of a target; none overlap.
+/// The windows of a target. They do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     rules: Vec<Rule>,
     backings: Vec<Backing>,
 }
 
-/// Why a window is not taken.
+/// Why a window cannot be added, if so.
 pub(super) fn refusal(rules: &[Rule], new: &Rule) -> Option<String> {
     let Rule { base, bytes, .. } = *new;
     let words = format!("RMAP window of {bytes} bytes at {base:#x}");
@@ -124,7 +124,7 @@ pub(super) fn refusal(rules: &[Rule], new: &Rule) -> Option<String> {
 }
 
 impl Windows {
-    /// Adds one; gives back its number.
+    /// Adds a window and returns its number.
     pub fn add(&mut self, window: Window) -> Result<usize, String> {
         if let Some(what) = refusal(&self.rules, &window.rule) {
             return Err(what);
@@ -138,13 +138,13 @@ impl Windows {
         self.backings.get_mut(number)
     }
 
-    /// Rules for the authorisation, memory for the execution.
+    /// Splits into the rules, which authorise a command, and the memory, which executes it.
     pub fn split(&mut self) -> (&[Rule], Open<'_>) {
         (&self.rules, Open { rules: &self.rules, backings: &mut self.backings })
     }
 }
 
-/// Whether a command is allowed: its window decides.
+/// Checks a command against the rules of its window.
 pub(super) fn permit(rules: &[Rule], header: &CommandHeader) -> Result<(), Denial> {
     let operation = header.instruction.operation();
     let bytes = match operation {
@@ -167,7 +167,7 @@ pub(super) fn permit(rules: &[Rule], header: &CommandHeader) -> Result<(), Denia
     }
 }
 
-/// The memory behind all windows.
+/// The memory of all windows.
 pub(super) struct Open<'a> {
     rules: &'a [Rule],
     backings: &'a mut [Backing],

@@ -7,21 +7,22 @@ use spfe_session::client::unexpected;
 use spfe_session::{CaptureRequest, Connection, Reply, Request};
 use std::path::Path;
 
-/// A capture under way: a pcapng file (docs/capture.md) is read out of a pipe. The daemon does not
-/// wait for its reader: what the reader does not take in time is left out and counted. It ends when
-/// dropped.
+/// A running capture: a pcapng file (docs/capture.md) that is read from a pipe. The daemon never
+/// waits for the reader; records that do not fit into its buffer are left out and counted. The
+/// capture ends when it is dropped.
 pub struct LiveCapture {
     connection: Connection,
     pipe: OwnedFd,
 }
 
 impl LiveCapture {
-    /// Begins a capture of links of the daemon at a socket.
+    /// Starts a capture of links of the daemon at a socket.
     ///
     /// # Errors
-    /// DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another protocol, NOT_FOUND for
-    /// a name that is no link's (it says which there are), ACCESS_DENIED for another user than the
-    /// daemon's, BAD_OPCODE where the daemon does not see what is sent (modes inline and coop).
+    /// DEVICE_GONE if no daemon answers, BAD_VERSION if it has another protocol, NOT_FOUND for the
+    /// name of a link that does not exist (the message lists the links), ACCESS_DENIED for another
+    /// user than the daemon's, BAD_OPCODE if the daemon does not see the packets (modes inline and
+    /// coop).
     pub fn open(path: &Path, wanted: CaptureRequest) -> Result<Self> {
         let mut connection = Connection::open(path)?;
         match connection.call(&Request::Capture(wanted), &[])? {
@@ -36,16 +37,16 @@ impl LiveCapture {
         }
     }
 
-    /// Where the file is read, up to its end.
+    /// The pipe from which the file is read.
     pub fn pipe(&self) -> &OwnedFd {
         &self.pipe
     }
 
-    /// Ends the file in good order, if it has not ended: records in it, and records left out. The
-    /// pipe has its end still to be read.
+    /// Ends the file properly. Returns the number of records in it and of records left out. The rest
+    /// of the file can still be read from the pipe.
     ///
     /// # Errors
-    /// DEVICE_GONE when the daemon is gone: the file ends where it is.
+    /// DEVICE_GONE if the daemon is gone; the file is then truncated.
     pub fn end(&mut self) -> Result<(u64, u64)> {
         match self.connection.call(&Request::EndCapture, &[])?.0 {
             Reply::Captured { records, left_out } => Ok((records, left_out)),

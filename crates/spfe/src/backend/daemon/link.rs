@@ -1,4 +1,4 @@
-//! The connection, shared by everything that asks the daemon, and the thread that watches it.
+//! The connection to the daemon, shared by all its users, and the thread that watches it.
 
 #[cfg(feature = "virtual")]
 mod fetch;
@@ -20,9 +20,9 @@ pub(super) struct Link {
     /// Event descriptors of other participants, for the engine.
     #[cfg(feature = "virtual")]
     events: fetch::Events,
-    /// Watched beside the connection.
+    /// Duplicate of the connection's socket, for the watcher.
     socket: OwnedFd,
-    /// Gets the watcher's attention.
+    /// Eventfd that wakes the watcher.
     bell: OwnedFd,
     stop: AtomicBool,
 }
@@ -47,7 +47,7 @@ impl Link {
         })
     }
 
-    /// Asks the daemon and waits for its answer.
+    /// Sends a request to the daemon and waits for the reply.
     pub fn call(&self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(Reply, Vec<OwnedFd>)> {
         if self.sleepers.is_gone() {
             return Err(Error::device(Status::DeviceGone, "the daemon is gone: open it again"));
@@ -61,9 +61,9 @@ impl Link {
         Ok(answer?)
     }
 
-    /// Gets the watcher's attention.
+    /// Wakes the watcher.
     pub fn ring(&self) {
-        // A full counter already signals.
+        // The write fails only if the counter is full, and then the watcher is awake.
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
@@ -75,7 +75,7 @@ impl Link {
             ];
             match poll(&mut fds, None) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                // Nobody could wake the sleepers any more.
+                // Without poll nothing could wake the sleepers later.
                 Err(_) => return self.sleepers.set_gone(),
             }
             let ended = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR | PollFlags::NVAL;
@@ -96,7 +96,7 @@ impl Link {
     }
 }
 
-/// The thread that notices the end of the daemon; it stops when dropped.
+/// The thread that notices the end of the daemon. Dropping it stops the thread.
 pub(super) struct Watcher {
     link: Arc<Link>,
     thread: Option<JoinHandle<()>>,

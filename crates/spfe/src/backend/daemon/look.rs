@@ -1,4 +1,4 @@
-//! Looking at a daemon without being one of its clients.
+//! Queries of a daemon's network without attaching to it.
 
 use super::BACKEND;
 use crate::{Error, PortInfo, Result};
@@ -8,8 +8,8 @@ use spfe_session::client::unexpected;
 use spfe_session::{ClientInfo, Connection, NetworkInfo, Reply, Request};
 use std::path::Path;
 
-/// A look at a daemon's network. The daemon ends it 5 s after it was opened; it is for questions
-/// one after the other, not for watching.
+/// Queries of a daemon's network. The daemon closes the connection 5 s after it was opened, so open
+/// a new one to poll.
 pub struct Look {
     connection: Connection,
     place: String,
@@ -17,10 +17,10 @@ pub struct Look {
 }
 
 impl Look {
-    /// Looks at the daemon at a socket.
+    /// Connects to the daemon at a socket.
     ///
     /// # Errors
-    /// DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another protocol.
+    /// DEVICE_GONE if no daemon answers, BAD_VERSION if it has another protocol.
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = Connection::open(path)?;
         let place = format!("unix:{}", path.display());
@@ -35,7 +35,7 @@ impl Look {
         }
     }
 
-    /// The number of the endpoint of a name.
+    /// The number of the endpoint with a name.
     ///
     /// # Errors
     /// NOT_FOUND if there is no such endpoint.
@@ -54,7 +54,7 @@ impl Look {
         })
     }
 
-    /// What its endpoints are; the client number is 0.
+    /// Description of each endpoint, with client number 0.
     pub fn endpoints(&self) -> Vec<DeviceInfo> {
         let topology = &self.network.topology;
         let info = |(number, ports): (u32, &Vec<_>)| DeviceInfo {
@@ -80,7 +80,10 @@ impl Look {
         }
     }
 
-    /// Who is attached.
+    /// The attached clients.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the daemon is gone.
     pub fn clients(&mut self) -> Result<Vec<ClientInfo>> {
         match self.connection.call(&Request::Clients, &[])?.0 {
             Reply::Clients(clients) => Ok(clients),

@@ -1,4 +1,4 @@
-//! Who has to be woken when the device goes.
+//! Queues and event descriptors to wake when the device is gone.
 
 use rustix::fd::OwnedFd;
 use spfe_host::os::{self, SharedMemory};
@@ -6,7 +6,7 @@ use spfe_ring::DeviceLine;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where the device line is in a queue's memory: behind the host line.
+/// Offset of the device line in a queue's memory, behind the host line.
 const DEVICE_LINE: usize = 64;
 
 #[derive(Default)]
@@ -15,7 +15,7 @@ struct Lists {
     events: Vec<(u32, OwnedFd)>,
 }
 
-/// Memory of queues (host line at 0, device line at 64) and event descriptors.
+/// Memory of queues, with the host line at 0 and the device line at 64, and event descriptors.
 #[derive(Default)]
 pub(super) struct Sleepers {
     gone: AtomicBool,
@@ -26,7 +26,7 @@ fn wake(memory: &SharedMemory) {
     if memory.size() < DEVICE_LINE + size_of::<DeviceLine>() {
         return;
     }
-    // SAFETY: inside the mapping, aligned to 64 as mappings are to pages; atomics only.
+    // SAFETY: inside the mapping, which is aligned to pages; atomics only.
     let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
     line.bump();
     os::futex_wake(&line.wake_seq);
@@ -43,12 +43,12 @@ impl Sleepers {
     }
 
     pub fn is_gone(&self) -> bool {
-        // Acquire pairs with the store in `set_gone`: a sleeper that reads the `wake_seq` of before
-        // and then false here finds `wake_seq` changed when it goes to sleep.
+        // Acquire pairs with the swap in `set_gone`. A sleeper that reads false here has read
+        // `wake_seq` before `set_gone` increments it, so it does not go to sleep.
         self.gone.load(Ordering::Acquire)
     }
 
-    /// The device is gone: whoever sleeps looks again.
+    /// Marks the device gone and wakes every sleeper.
     pub fn set_gone(&self) {
         let lists = self.lock();
         if self.gone.swap(true, Ordering::AcqRel) {
@@ -92,7 +92,7 @@ mod tests {
     use rustix::event::{EventfdFlags, eventfd};
 
     #[test]
-    fn everybody_is_woken_once() {
+    fn every_sleeper_is_woken_once() {
         let memory = Arc::new(SharedMemory::create("t", 4096).unwrap());
         let late = Arc::new(SharedMemory::create("t", 4096).unwrap());
         let other = Arc::new(SharedMemory::create("t", 4096).unwrap());

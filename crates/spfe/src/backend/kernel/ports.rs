@@ -1,4 +1,4 @@
-//! What a port is and does: state, counters, the management information base of its link.
+//! Ports: state, counters, and the management information base of the link.
 
 use super::{Kernel, uapi};
 use crate::{Error, Result};
@@ -6,10 +6,10 @@ use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, Status};
 use spfe_host::port::{ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo, TimeCodeValue};
 use spfe_host::{LinkCommand, LinkModel, LinkRate, MibEntry, Peer};
 
-/// Most elements an item of a management information base has: virtual channels of a port.
+/// Maximum number of lanes or virtual channels of an item.
 const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;
 
-/// Rate of a link, as the registers say it.
+/// Rate of a link, from the registers of its port.
 fn rate(port: &uapi::Port, kind: PortKind) -> LinkRate {
     match (kind, port.lane_rate_mbps) {
         (_, 0) => LinkRate::Unlimited,
@@ -31,14 +31,14 @@ impl Kernel {
         Ok([of.packets, of.bytes, of.errors, of.stalls, of.wakes])
     }
 
-    /// An item of a port's management information base.
+    /// Reads an item of a port's management information base.
     fn item(&self, port: u32, item: MibItem, element: u32) -> std::io::Result<u64> {
         let item = u32::from(item.raw());
         let mut mib = uapi::Mib { port, item, element, ..uapi::Mib::default() };
         uapi::call(&self.device, &uapi::MIB, &mut mib).map(|()| mib.value)
     }
 
-    /// What the device itself said of something it refused.
+    /// The error for a command that the device refused with a status.
     fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
         let status = Status::from_raw(u8::try_from(status).ok()?).filter(|it| *it != Status::Ok)?;
         Some(Error::device(status, format!("{}: {what}: {}", self.path, status.doc())))
@@ -122,7 +122,7 @@ impl Kernel {
             LinkCommand::Reset => (MibItem::LinkReset.raw(), 0, 1),
             LinkCommand::Set { item, index, value } => (item, index, value),
             LinkCommand::Cut { .. } => {
-                let what = format!("{}: no driver cuts the wires of a link", self.path);
+                let what = format!("{}: the driver cannot cut the wires of a link", self.path);
                 return Err(Error::device(Status::BadOpcode, what));
             }
         };

@@ -1,9 +1,8 @@
-//! Everything of an open file ends at once.
+//! Reset of an open file: all queues stop, all regions are revoked.
 //!
-//! The driver takes queues off the device one by one, and a device that stops a queue returns nothing
-//! of what is in it: that is done here ([`flush`]), from what the rings show. Who waits
-//! is woken by the device when its queue stops, which may be before that; then it waits for the lock
-//! (`Backend::settle`).
+//! The driver stops the queues one by one. A device that stops a queue does not complete its pending
+//! submissions, so [`flush`] does, from the contents of the rings. The device wakes a waiting thread
+//! when its queue stops, which may be earlier; the thread then waits for the lock (`Backend::settle`).
 
 use super::{Kernel, Place, flush, uapi};
 use crate::Result;
@@ -28,11 +27,11 @@ impl Kernel {
             self.wake_event(*event);
         }
         queues.clear();
-        // With what is left of the file: its events and regions.
+        // Drops the events and regions of the file.
         self.call(&uapi::RESET, &mut (), format_args!("reset"))
     }
 
-    /// Completes what is pending in a queue that the device has let go of.
+    /// Completes the pending submissions of a queue that the device has stopped.
     fn complete(&self, request: &QueueRequest) {
         let part = |address: u64, bytes: usize| {
             let address = Address(address);
@@ -43,10 +42,10 @@ impl Kernel {
         let ring = |address, log2: u32| {
             let bytes = size_of::<spfe_ring::Slot>().checked_shl(log2)?;
             let (memory, at) = part(address, bytes)?;
-            // SAFETY: so many slots are in the memory, which is kept as long as the ring is used.
+            // SAFETY: `part` checked that the slots lie in the memory, which outlives the ring.
             Some((memory, unsafe { Ring::new(at.cast(), log2) }))
         };
-        // A queue whose memory its owner has given up is nobody's.
+        // If its memory has been revoked, the queue has no user any more.
         let Some((_sq, submissions)) = ring(request.sq, request.sq_log2) else { return };
         let Some((_cq, completions)) = ring(request.cq, request.cq_log2) else { return };
         let Some((_lines, lines)) = part(request.lines, DEVICE_LINE + size_of::<DeviceLine>())
@@ -54,20 +53,20 @@ impl Kernel {
             return;
         };
         flush::flush(request, &submissions, &completions);
-        // SAFETY: inside the memory, which is kept, and aligned as every line; atomics only.
+        // SAFETY: inside the memory, which stays mapped here, and aligned to 64; atomics only.
         let line = unsafe { lines.add(DEVICE_LINE).cast::<DeviceLine>().as_ref() };
         line.set_state(u32::from(QueueState::Disabled.raw()), u32::from(Status::DeviceReset.raw()));
     }
 
-    /// Ends the sleeps on an event.
+    /// Wakes the threads that sleep on an event.
     pub(super) fn wake_event(&self, event: u32) {
         let mut argument = uapi::Index { index: event, reserved: 0 };
-        // One that is gone has nobody who sleeps.
+        // It fails only if the event is gone, and then no thread sleeps on it.
         let _ = uapi::call(&self.device, &uapi::WAKE, &mut argument);
     }
 }
 
-/// The bytes at an offset of some memory, if they are in it.
+/// A pointer to bytes at an offset of the memory, if they lie in it.
 fn within(memory: &SharedMemory, offset: u64, bytes: usize) -> Option<NonNull<u8>> {
     let offset = usize::try_from(offset).ok()?;
     let end = offset.checked_add(bytes)?;

@@ -6,7 +6,7 @@ use spfe_contract::{QueueKind, QueueSetup, Status};
 use spfe_host::QueueRequest;
 use std::io;
 
-/// `SPFE_UAPI_VERSION`: the oldest driver that has everything used here.
+/// `SPFE_UAPI_VERSION` of the oldest driver that works with this library.
 pub const VERSION: u32 = 1;
 /// `SPFE_INFO_BOUNCE`.
 pub const INFO_BOUNCE: u32 = 0x1;
@@ -19,7 +19,7 @@ const MAGIC: u32 = 0xBB;
 const WRITE: u32 = 1;
 const READ: u32 = 2;
 
-/// A call: its name, for errors, and its number (`_IOC` of linux/ioctl.h).
+/// An ioctl: its name for error messages, and its number (`_IOC` of linux/ioctl.h).
 pub struct Call<T> {
     pub name: &'static str,
     request: u32,
@@ -37,7 +37,7 @@ macro_rules! calls {
     ($($name:ident($argument:ty) = $direction:expr, $number:expr;)*) => {
         $(pub const $name: Call<$argument> =
             Call::new(concat!("SPFE_IOC_", stringify!($name)), $direction, $number);)*
-        /// Every call, by the name the header has for it.
+        /// Every ioctl by its name in the header.
         #[cfg(test)]
         const CALLS: &[(&str, u32)] = &[$(($name.name, $name.request)),*];
     };
@@ -67,7 +67,7 @@ macro_rules! structures {
         $(#[repr(C)]
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name { $(pub $field: $kind,)* })*
-        /// Every structure: name in the header, size, offsets of its fields.
+        /// Every structure: name in the header, size, offsets of the fields.
         #[cfg(test)]
         const STRUCTURES: &[(&str, usize, &[(&str, usize)])] = &[$((
             $header,
@@ -207,7 +207,7 @@ structures! {
 }
 
 impl From<&QueueRequest> for Queue {
-    /// The driver knows the virtual channel of data queues only, and sets the domain itself.
+    /// The driver takes a virtual channel for data queues only, and sets the domain itself.
     fn from(request: &QueueRequest) -> Self {
         let messages = [Some(QueueKind::MessageTx), Some(QueueKind::MessageRx)];
         let QueueSetup { kind, options, vector, sq_log2, cq_log2, sq, cq, .. } = request.setup;
@@ -232,11 +232,11 @@ impl From<&QueueRequest> for Queue {
     }
 }
 
-/// Calls the driver. The structures have integers only, so whatever it writes is a value of theirs.
+/// Calls the driver. The structures consist of integers, so any bytes it writes are valid.
 pub fn call<T>(device: &OwnedFd, call: &Call<T>, argument: &mut T) -> io::Result<()> {
     let request = libc::c_ulong::from(call.request);
     let place = std::ptr::from_mut(argument);
-    // SAFETY: the number says that the argument has the size of a `T`, and a `T` is there.
+    // SAFETY: the request number encodes the size of `T`, and `place` points to a `T`.
     if unsafe { libc::ioctl(device.as_raw_fd(), request as _, place) } == 0 {
         Ok(())
     } else {
@@ -244,7 +244,7 @@ pub fn call<T>(device: &OwnedFd, call: &Call<T>, argument: &mut T) -> io::Result
     }
 }
 
-/// What an error of the driver means, as a status of the contract.
+/// The contract's status for an error of the driver.
 pub fn status_of(error: &io::Error) -> Option<Status> {
     Some(match error.raw_os_error()? {
         libc::ENODEV => Status::DeviceGone,
@@ -258,7 +258,7 @@ pub fn status_of(error: &io::Error) -> Option<Status> {
     })
 }
 
-/// The error of a call about something.
+/// The error of a call. `what` names the object.
 pub fn error(call: &str, what: std::fmt::Arguments<'_>, source: io::Error) -> Error {
     let Some(status) = status_of(&source) else {
         return Error::io(format!("{what}: {call}"), source);
@@ -272,7 +272,7 @@ pub fn error(call: &str, what: std::fmt::Arguments<'_>, source: io::Error) -> Er
     Error::device(status, format!("{what}: {call}: {source}{advice}"))
 }
 
-/// The result of a call about something.
+/// Calls the driver. `what` names the object for the error message.
 pub fn checked<T>(
     device: &OwnedFd,
     number: &Call<T>,
@@ -288,7 +288,7 @@ mod tests {
     use std::fmt::Write;
     use std::process::Command;
 
-    /// A C compiler reads the header and prints what it says; both must be alike.
+    /// Compares sizes, offsets and numbers with those that a C compiler prints from the header.
     #[test]
     fn structures_and_calls_are_those_of_the_header() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

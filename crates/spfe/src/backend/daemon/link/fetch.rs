@@ -1,4 +1,4 @@
-//! What the engine of a client asks the daemon for: regions and event descriptors of its peers.
+//! The engine of a client gets regions and event descriptors of its peers from the daemon.
 
 use super::{Link, lock};
 use spfe_host::{RegionKey, SharedMemory};
@@ -10,22 +10,23 @@ use std::sync::{Arc, Mutex};
 
 type EventKey = (u32, u32);
 
-/// Most descriptors of others kept: most are of queues that are gone.
+/// Maximum number of event descriptors kept. Most of them belong to queues that are closed.
 const KNOWN_MAX: usize = 256;
 
 #[derive(Default)]
 struct Lists {
-    /// What others' vectors are; numbers are never used again, so what is old is never wrong.
+    /// Descriptors by participant and vector. Numbers are never reused, so an old entry is never
+    /// wrong.
     known: HashMap<EventKey, Arc<Event>>,
     wanted: Vec<EventKey>,
 }
 
-/// Event descriptors of other participants, as far as this client has asked for them.
+/// Event descriptors of other participants that the engine has asked for.
 #[derive(Default)]
 pub struct Events(Mutex<Lists>);
 
 impl Link {
-    /// Gets the event descriptors the data path has asked for, and signals them once.
+    /// Gets the event descriptors that the engine has asked for, and signals each once.
     pub(super) fn fetch_events(&self) {
         let wanted = std::mem::take(&mut lock(&self.events.0).wanted);
         for (participant, vector) in wanted {
@@ -36,7 +37,8 @@ impl Link {
             let Some(fd) = fds.into_iter().next() else {
                 continue;
             };
-            // One trust domain: the daemon gives these out in modes inline and coop only.
+            // The daemon passes these on in modes inline and coop only, whose clients trust each
+            // other.
             let event = Event::own(fd);
             event.signal();
             let mut events = lock(&self.events.0);
@@ -60,8 +62,8 @@ impl Fetch for Link {
         Some(Arc::new(memory))
     }
 
-    /// Called by the engine with a flow's seat held, which the daemon may be waiting for: it must
-    /// not wait for the daemon. The watcher asks, and signals when it has the answer.
+    /// The engine calls this while it holds a flow's seat. The daemon may be waiting for that seat,
+    /// so this must not wait for the daemon: the watcher asks it and then signals the event.
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         let mut events = lock(&self.events.0);
         let key = (participant, vector);

@@ -1,4 +1,4 @@
-//! Rings as host and device leave them at any position, laps that wrap included.
+//! Flushing rings at any position, including phases that wrap.
 
 use super::*;
 use spfe_contract::{EndMarker, EntryType, QueueSetup, Submission, submit_flags as sf};
@@ -25,7 +25,7 @@ fn queue(kind: QueueKind) -> QueueRequest {
     QueueRequest { port: 0, vc: 5, setup }
 }
 
-/// Writes what is left of `end` entries: the last lap of them.
+/// Writes the last lap of a ring into which `end` entries have been written.
 fn fill(ring: &Ring, end: u64, entry: impl Fn(u32) -> [u64; 2]) {
     for position in end.saturating_sub(u64::from(ring.size()))..end {
         ring.write(position as u32, entry(position as u32));
@@ -36,7 +36,7 @@ fn done_at(position: u32) -> [u64; 2] {
     Completion { position: position as u16, packets: 1, ..Completion::default() }.to_words()
 }
 
-/// The completion at a position, which is one of a reset.
+/// The position in a completion, which must be one of a reset.
 fn reset_at(ring: &Ring, position: u32) -> u16 {
     let done = Completion::from_words(ring.read(position).expect("a completion"));
     assert_eq!((done.status, done.vc, done.bytes), (Status::DeviceReset.raw(), 5, 0));
@@ -47,7 +47,7 @@ fn reset_at(ring: &Ring, position: u32) -> u16 {
 fn each_pending_buffer_completes_once_and_in_order() {
     for log2 in [2, 3, 15] {
         let size = 1u64 << log2;
-        // Rings that are new, that have gone round some times, and whose laps wrap.
+        // New rings, rings after some laps, and rings whose phase wraps.
         let wrap = size << 16;
         let ends = (0..3 * size).step_by(if log2 == 15 { 4099 } else { 1 });
         let later = [wrap - 1, wrap, wrap + 1, wrap + size - 1, wrap + size + 1];
@@ -64,7 +64,7 @@ fn each_pending_buffer_completes_once_and_in_order() {
                 for position in from..end {
                     assert_eq!(reset_at(&cq, position as u32), position as u16);
                 }
-                assert_eq!(flush(&queue(QueueKind::Rx), &sq, &cq), 0, "there is nothing more");
+                assert_eq!(flush(&queue(QueueKind::Rx), &sq, &cq), 0, "all have completed");
             }
         }
     }
@@ -83,7 +83,7 @@ fn a_submission_of_many_entries_completes_as_one() {
     for start in [0, 3, 13, 70_000] {
         let (sq, cq) = (Memory::new(4), Memory::new(4));
         let (sq, cq) = (sq.ring(), cq.ring());
-        // Single packets that were not asked about complete with the one that was.
+        // Packets without a completion of their own complete with the next one that has one.
         fill(&sq, start, |_| one);
         if start != 0 {
             cq.write(0, done_at(start as u32 - 1));
@@ -100,7 +100,7 @@ fn a_submission_of_many_entries_completes_as_one() {
 }
 
 #[test]
-fn room_for_messages_and_records_goes_without_a_completion() {
+fn released_room_gets_no_completion() {
     for kind in [QueueKind::RxPacked, QueueKind::MessageRx] {
         let (sq, cq) = (Memory::new(2), Memory::new(2));
         let (sq, cq) = (sq.ring(), cq.ring());
