@@ -1,4 +1,4 @@
-//! What cases are made of: endpoints with queues, known bytes, whole packets.
+//! Helpers of the cases: endpoints with queues, packets with known bytes, bounded waits.
 
 use crate::Fixture;
 use fastrand::Rng;
@@ -12,41 +12,41 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longest time anything that is bounded may take on a loaded machine.
+/// Limit of every bounded wait, with room for a loaded machine.
 pub const SOON: Duration = Duration::from_secs(30);
 
-/// More bytes than any link keeps on the way of a virtual channel: a packet that long is not gone
+/// More bytes than any link stores for a virtual channel. A packet of this length is not completed
 /// before its receiver has taken most of it.
 pub const LONG: usize = 64 << 10;
 
 thread_local! {
-    /// The clock of the pair this thread has opened last; real time where there is none.
+    /// The clock of the pair that this thread opened last; real time if it has opened none.
     static CLOCK: RefCell<Clock> = const { RefCell::new(Clock::Real) };
 }
 
-/// Bounded waits that have begun, in all cases of the process.
+/// Number of bounded waits begun by all cases of the process.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
-/// How many bounded waits have begun: a case in which this stands still hangs.
+/// Number of bounded waits begun so far. A case during which it stays the same hangs.
 pub fn waits_begun() -> u64 {
     WAITS.load(Ordering::Relaxed)
 }
 
-/// So long from now, on the clock of the pair this thread has opened.
+/// A deadline on the clock of the pair that this thread opened.
 pub fn within(duration: Duration) -> Deadline {
     WAITS.fetch_add(1, Ordering::Relaxed);
     let now = CLOCK.with_borrow(Clock::now_ns);
     Deadline::at_ns(now.saturating_add(duration.as_nanos() as u64))
 }
 
-/// A deadline that is never reached where all is well.
+/// A deadline that is reached only if something is wrong.
 pub fn soon() -> Deadline {
     within(SOON)
 }
 
-/// Lets others go on for a moment: threads in real time, links in virtual time.
+/// Lets other threads run in real time, or links move on in virtual time.
 pub fn give_way() {
-    /// About as long as a link takes for a few hundred bytes, ns.
+    /// Roughly the time of a few hundred bytes on a link, ns.
     const MOMENT_NS: u64 = 1_000;
     match CLOCK.with_borrow(Clock::clone) {
         Clock::Real => std::thread::yield_now(),
@@ -57,7 +57,7 @@ pub fn give_way() {
     }
 }
 
-/// Waits for a time to pass, on the clock of the pair.
+/// Sleeps on the clock of the pair.
 pub fn pause(duration: Duration) {
     match CLOCK.with_borrow(Clock::clone) {
         Clock::Real => std::thread::sleep(duration),
@@ -71,7 +71,7 @@ pub fn pause(duration: Duration) {
     }
 }
 
-/// A thread that takes part in the time of the pair.
+/// A thread that takes part in the clock of the pair.
 pub struct Thread<T>(JoinHandle<T>);
 
 /// Starts a thread of a case.
@@ -87,7 +87,7 @@ pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Th
     }))
 }
 
-/// Part in a time, given up in the end.
+/// Participation in a clock, which ends when it is dropped.
 struct Part(Clock);
 
 impl Drop for Part {
@@ -99,7 +99,7 @@ impl Drop for Part {
 }
 
 impl<T> Thread<T> {
-    /// What the thread returns; time goes on meanwhile.
+    /// Waits for the thread. Virtual time goes on meanwhile.
     pub fn join(self) -> std::thread::Result<T> {
         let clock = CLOCK.with_borrow(Clock::clone);
         drop(Part(clock.clone()));
@@ -111,22 +111,22 @@ impl<T> Thread<T> {
     }
 }
 
-/// Asks until it is true.
+/// Polls a condition until it is true.
 ///
 /// # Panics
-/// If it does not become true in [`SOON`].
+/// If the condition does not become true within [`SOON`].
 #[track_caller]
 pub fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     WAITS.fetch_add(1, Ordering::Relaxed);
     let now = || CLOCK.with_borrow(Clock::now_ns);
     let end = now() + SOON.as_nanos() as u64;
     while !is_true() {
-        assert!(now() < end, "{what}: not in {SOON:?}");
+        assert!(now() < end, "{what}: not within {SOON:?}");
         give_way();
     }
 }
 
-/// A prime, so that no two stretches of a packet that lie a power of two apart are alike.
+/// Bytes of the table. A prime, so that parts of a packet that are a power of two apart differ.
 const TABLE: usize = 1_048_573;
 
 fn table() -> &'static [u8] {
@@ -138,12 +138,12 @@ fn table() -> &'static [u8] {
     })
 }
 
-/// Where the bytes of packet `seed` begin in the table.
+/// Index of byte `from` of packet `seed` in the table.
 fn start(seed: u64, from: usize) -> usize {
     ((seed.wrapping_mul(7919) % TABLE as u64) as usize + from) % TABLE
 }
 
-/// Writes bytes `from` and on of packet `seed`.
+/// Writes the bytes of packet `seed` from byte `from` on.
 pub fn fill(bytes: &mut [u8], seed: u64, from: usize) {
     let (mut done, mut at) = (0, start(seed, from));
     while done < bytes.len() {
@@ -153,7 +153,7 @@ pub fn fill(bytes: &mut [u8], seed: u64, from: usize) {
     }
 }
 
-/// Whether these are bytes `from` and on of packet `seed`.
+/// Whether these are the bytes of packet `seed` from byte `from` on.
 pub fn matches(bytes: &[u8], seed: u64, from: usize) -> bool {
     let (mut done, mut at) = (0, start(seed, from));
     while done < bytes.len() {
@@ -166,48 +166,48 @@ pub fn matches(bytes: &[u8], seed: u64, from: usize) -> bool {
     true
 }
 
-/// Two endpoints; packets go from `a` to `b`.
+/// Two joined endpoints. Packets go from `a` to `b`.
 pub struct Pair {
-    /// Sends.
+    /// The sending endpoint.
     pub a: Endpoint,
-    /// Receives.
+    /// The receiving endpoint.
     pub b: Endpoint,
 }
 
-/// Small rings: they wrap early.
+/// Options of a ring with this many entries. Small rings wrap early.
 pub fn depth(entries: u32) -> QueueOptions {
     QueueOptions::default().depth(entries)
 }
 
 impl Pair {
-    /// Two endpoints of a fresh network.
+    /// Opens two endpoints of the device under test.
     pub fn new(fixture: &Fixture) -> Self {
         let (a, b) = (fixture.open)();
         CLOCK.set(a.clock().clone());
         Self { a, b }
     }
 
-    /// A transmit end of `a`.
+    /// A transmit queue of `a`.
     pub fn tx(&self, vc: u32) -> Tx {
         self.tx_with(vc, QueueOptions::default())
     }
 
-    /// A transmit end of `a`, opened this way.
+    /// A transmit queue of `a` with these options.
     pub fn tx_with(&self, vc: u32, options: QueueOptions) -> Tx {
         self.a.port(0).unwrap().vc(vc).unwrap().tx_with(options).unwrap()
     }
 
-    /// A receive end of `b`.
+    /// A receive queue of `b`.
     pub fn rx(&self, vc: u32) -> Rx {
         self.rx_with(vc, QueueOptions::default())
     }
 
-    /// A receive end of `b`, opened this way.
+    /// A receive queue of `b` with these options.
     pub fn rx_with(&self, vc: u32, options: QueueOptions) -> Rx {
         self.b.port(0).unwrap().vc(vc).unwrap().rx_with(options).unwrap()
     }
 
-    /// A receive end of `b` with `count` buffers of `bytes` posted.
+    /// A receive queue of `b` with `count` buffers of `bytes` posted.
     pub fn rx_posted(&self, vc: u32, bytes: usize, count: usize) -> Rx {
         let mut rx = self.rx(vc);
         let mut bufs = self.b.alloc(bytes * count).unwrap().split(bytes, count).unwrap();
@@ -215,13 +215,13 @@ impl Pair {
         rx
     }
 
-    /// A packed receive end of `b`.
+    /// A packed receive queue of `b`.
     pub fn packed(&self, vc: u32, area: u32) -> PackedRx {
         let options = PackedOptions::default().area(area);
         self.b.port(0).unwrap().vc(vc).unwrap().rx_packed(options).unwrap()
     }
 
-    /// One buffer of `bytes` at `a`.
+    /// A buffer of `bytes` at `a`.
     pub fn buf(&self, bytes: usize) -> Buf {
         self.a.alloc(bytes).unwrap().buf(0..bytes).unwrap()
     }
@@ -234,7 +234,7 @@ impl Pair {
     }
 }
 
-/// Cuts a packet with these bytes from a region, at an offset that is given on.
+/// Takes a buffer with packet `seed` from a region and advances the offset.
 pub fn cut(region: &Region, at: &mut usize, bytes: usize, seed: u64) -> Buf {
     let mut buf = region.buf(*at..*at + bytes).unwrap();
     *at += bytes;
@@ -242,21 +242,21 @@ pub fn cut(region: &Region, at: &mut usize, bytes: usize, seed: u64) -> Buf {
     buf
 }
 
-/// A received packet, put together again.
+/// A received packet, assembled from its parts.
 #[derive(Debug)]
 pub struct Packet {
-    /// Its bytes.
+    /// All bytes.
     pub bytes: Vec<u8>,
-    /// How it ended.
+    /// End marker.
     pub end: End,
     /// Status of its last part.
     pub status: Status,
-    /// Parts it came in.
+    /// Number of parts, each in a buffer of its own.
     pub parts: usize,
 }
 
 impl Packet {
-    /// It is whole and equal to packet `seed` of this many bytes.
+    /// Checks that this is packet `seed` of `length` bytes.
     #[track_caller]
     pub fn is(&self, length: usize, seed: u64) {
         assert_eq!((self.end, self.status), (End::Eop, Status::Ok), "packet {seed}");
@@ -265,13 +265,13 @@ impl Packet {
     }
 }
 
-/// The next packet; its buffers are posted again.
+/// Receives the next packet and posts its buffers again.
 #[track_caller]
 pub fn receive(rx: &mut Rx) -> Packet {
     receive_with(rx, |rx, got| rx.post(got.buf).unwrap())
 }
 
-/// The next packet; `then` has each of its parts.
+/// Receives the next packet and passes each of its parts to `then`.
 #[track_caller]
 pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Packet {
     let mut packet = Packet { bytes: Vec::new(), end: End::More, status: Status::Ok, parts: 0 };
@@ -285,8 +285,9 @@ pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Pac
     packet
 }
 
-/// Receives until packet `seed` of `length` bytes comes, which no packet before is as long as.
-/// Returns those before: where a link keeps what a receiver has left, the next one gets it first.
+/// Receives until packet `seed` arrives, which is the only one of `length` bytes. Returns the
+/// packets before it: a receiver first gets packets of the one before it that an exact link has
+/// stored.
 #[track_caller]
 pub fn receive_until(rx: &mut Rx, length: usize, seed: u64) -> Vec<Packet> {
     let (mut before, mut bytes) = (Vec::new(), 0);
@@ -297,23 +298,23 @@ pub fn receive_until(rx: &mut Rx, length: usize, seed: u64) -> Vec<Packet> {
             return before;
         }
         bytes += packet.bytes.len();
-        assert!(bytes <= LONG, "{bytes} bytes before packet {seed}: more than any link keeps");
+        assert!(bytes <= LONG, "{bytes} bytes before packet {seed}: more than any link stores");
         before.push(packet);
     }
 }
 
-/// Packets of a packed receive end, as they come.
+/// Packets received in a packed area.
 #[derive(Default)]
 pub struct Unpacked {
     open: Vec<u8>,
     /// Whole packets, in order.
     pub packets: Vec<(Vec<u8>, End)>,
-    /// Records they came in.
+    /// Number of records.
     pub records: usize,
 }
 
 impl Unpacked {
-    /// Takes every run there is.
+    /// Takes all runs that are there.
     pub fn take(&mut self, rx: &mut PackedRx) {
         while let Some(run) = rx.poll() {
             let before = self.records;
@@ -328,7 +329,7 @@ impl Unpacked {
         }
     }
 
-    /// Waits for `count` packets in all.
+    /// Waits until there are `count` packets in all.
     #[track_caller]
     pub fn wait(&mut self, rx: &mut PackedRx, count: usize) {
         self.take(rx);
@@ -340,7 +341,7 @@ impl Unpacked {
         }
     }
 
-    /// The packets so far are these {length, seed}.
+    /// Checks that the packets so far are these (length, seed).
     #[track_caller]
     pub fn are(&self, expected: impl Iterator<Item = (usize, u64)>) {
         let mut count = 0;
@@ -353,12 +354,12 @@ impl Unpacked {
     }
 }
 
-/// Every buffer that has come back so far, with its tag.
+/// Takes all returned buffers.
 pub fn take_all(tx: &mut Tx) -> Vec<Buf> {
     std::iter::from_fn(|| tx.take()).collect()
 }
 
-/// The tags 0 to `count` - 1 are all there, once each.
+/// Checks that each tag from 0 to `count` - 1 occurs once.
 #[track_caller]
 pub fn tags_are_complete<'a>(bufs: impl IntoIterator<Item = &'a Buf>, count: u64) {
     let mut tags: Vec<u64> = bufs.into_iter().map(|buf| buf.tag).collect();
@@ -366,7 +367,7 @@ pub fn tags_are_complete<'a>(bufs: impl IntoIterator<Item = &'a Buf>, count: u64
     assert_eq!(tags, (0..count).collect::<Vec<_>>());
 }
 
-/// Buffers of `bytes` with tags from 0, holding packets of that number.
+/// Buffers of `bytes` with tags from 0. Each holds the packet of that number.
 pub fn tagged(region: &Region, bytes: usize, count: usize) -> Vec<Buf> {
     let mut bufs = region.split(bytes, count).unwrap();
     for (tag, buf) in bufs.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Cancel, close, drop and reset at any moment; every buffer comes back.
+//! Cancel, close, drop and reset at any moment. Every buffer is returned.
 
 use crate::Capability::EndToEnd;
 use crate::kit::{
@@ -14,21 +14,21 @@ use spfe::{
 use std::any::Any;
 
 cases! {
-    a_port_says_who_uses_it: [Owners],
+    a_port_names_its_users: [Owners],
     cancel_of_transmit_returns_every_buffer: [],
     cancel_of_receive_returns_every_buffer: [],
     cancel_in_the_middle_of_a_packet_cuts_it: [],
     a_cut_waits_for_a_buffer: [],
     a_cut_waits_for_room_in_a_packed_area: [Packed],
-    a_receiver_that_leaves_takes_its_packet_along: [],
-    pieces_that_lost_their_receiver_are_not_a_packet: [],
-    what_waits_outlives_a_change_of_receiver: [],
+    a_closed_receiver_ends_its_open_packet: [],
+    pieces_without_their_receiver_are_no_packet: [],
+    waiting_packets_survive_a_change_of_receiver: [],
     everything_drops_in_every_order: [Packed],
     a_region_stays_while_its_buffers_live: [],
     a_region_gives_each_byte_to_one_buffer: [],
-    a_second_opener_is_told_who_has_it: [Owners],
-    a_refused_second_opener_harms_nobody: [],
-    a_reset_completes_what_is_pending: [Reset],
+    a_second_opener_learns_the_owner: [Owners],
+    a_refused_second_opener_changes_nothing: [],
+    a_reset_completes_pending_entries: [Reset],
     a_reset_under_load_ends_everything: [Reset],
     a_queue_replaced_after_a_reset_works: [Reset],
     a_queue_is_opened_and_closed_many_times: [],
@@ -46,10 +46,10 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
             tx.send(buf).unwrap();
         }
         assert_eq!(tx.send_group(&mut group), 20);
-        // With a receiver some have gone when the rest is taken back.
+        // With a receiver some packets have been sent when the rest is cancelled.
         let rx = (turn % 2 == 1).then(|| pair.rx_posted(0, 64, 10));
         let back = tx.cancel().unwrap();
-        // In the order they were posted: sent ones first, then those that were not.
+        // In the order of posting: first the packets that were sent, then the others.
         assert!(back.iter().map(|back| back.buf.tag).eq(0..40), "turn {turn}");
         let sent = back.iter().take_while(|back| back.status == Status::Ok).count();
         assert!(back[sent..].iter().all(|back| back.status == Status::Cancelled), "{sent} sent");
@@ -61,15 +61,15 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         tx.send(pair.packet(100, 5)).unwrap();
         let mut old = receive_until(&mut rx, 100, 5);
         assert!(old.is_empty() || !fixture.has(EndToEnd), "turn {turn}: {old:?}");
-        // What was sent and not received is whole and in order; one that was under way is cut.
+        // Packets that were sent arrive whole and in order. A packet that was being sent is cut.
         if old.last().is_some_and(|last| last.end == End::Eep) {
             old.pop();
         }
         if let Some(first) = old.first() {
             let first = (0..=most).find(|seed| matches(&first.bytes, *seed as u64, 0));
-            let first = first.expect("one of those the first receiver has left");
+            let first = first.expect("a packet that the first receiver has not taken");
             old.iter().zip(first..).for_each(|(packet, seed)| packet.is(64, seed as u64));
-            // Of the group some may have been sent: it is one completion.
+            // A group is one completion, even if only some of its packets were sent.
             let last = first + old.len();
             assert!(last == sent || sent == 20 && last > sent, "{sent} sent, {last} received");
         } else {
@@ -116,7 +116,7 @@ fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
     }
 }
 
-/// The packet's first part has arrived when its sender gives up.
+/// The sender cancels after the first part of its packet has arrived.
 fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx(0);
@@ -144,7 +144,7 @@ fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
     receive(&mut rx).is(100, 4);
 }
 
-/// The rest of packet 3 from a byte on, which ends with EEP and is not longer than `most`.
+/// Receives the rest of packet 3 from byte `at`. It must end with EEP after at most `most` bytes.
 fn cut_is_received(rx: &mut Rx, mut at: usize, most: usize) {
     loop {
         let got = rx.recv(soon()).unwrap();
@@ -154,13 +154,13 @@ fn cut_is_received(rx: &mut Rx, mut at: usize, most: usize) {
         rx.post(got.buf).unwrap();
         if end != End::More {
             assert_eq!((end, status), (End::Eep, Status::PacketCut));
-            assert!(at <= most, "{at} bytes, {most} at most");
+            assert!(at <= most, "{at} bytes of at most {most}");
             return;
         }
     }
 }
 
-/// The sender is gone before the receiver has a buffer for the end of its packet.
+/// The sender cancels before the receiver has a buffer for the end of its packet.
 fn a_cut_waits_for_a_buffer(fixture: &Fixture) {
     for (length, end) in [(LONG, End::Eop), (BUFFER, End::More)] {
         let most = if fixture.has(EndToEnd) { BUFFER } else { length };
@@ -201,8 +201,8 @@ fn a_cut_waits_for_room_in_a_packed_area(fixture: &Fixture) {
     assert!(matches(&got.packets[1].0, 4, 0));
 }
 
-/// The sender is told, unless a link has taken the packet and goes on with it.
-fn a_receiver_that_leaves_takes_its_packet_along(fixture: &Fixture) {
+/// The sender gets PEER_GONE, unless an exact link has taken the packet and goes on with it.
+fn a_closed_receiver_ends_its_open_packet(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
@@ -216,8 +216,8 @@ fn a_receiver_that_leaves_takes_its_packet_along(fixture: &Fixture) {
         let sent: Vec<_> = (0..2).map(|_| tx.poll().unwrap()).collect();
         assert_eq!((sent[0].status, sent[0].packets), (Status::Ok, 1));
         assert_eq!((sent[1].status, sent[1].packets), (Status::PeerGone, 0));
-        assert_eq!(sent[1].bytes as usize, BUFFER, "what the receiver had got");
-        assert!(tx.poll().is_none(), "what had not begun waits for the next receiver");
+        assert_eq!(sent[1].bytes as usize, BUFFER, "the bytes that the receiver had");
+        assert!(tx.poll().is_none(), "a packet that has not begun waits for the next receiver");
     }
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     receive(&mut rx).is(100, 3);
@@ -225,8 +225,8 @@ fn a_receiver_that_leaves_takes_its_packet_along(fixture: &Fixture) {
     assert_eq!(take_all(&mut tx).len(), 3);
 }
 
-/// The first piece went to a receiver that is gone: the others must not look like a packet.
-fn pieces_that_lost_their_receiver_are_not_a_packet(fixture: &Fixture) {
+/// The first piece went to a receiver that is closed. The other pieces must not become a packet.
+fn pieces_without_their_receiver_are_no_packet(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
@@ -241,7 +241,7 @@ fn pieces_that_lost_their_receiver_are_not_a_packet(fixture: &Fixture) {
     receive(&mut rx).is(100, 3);
     let mut statuses = Vec::new();
     while statuses.len() < 3 {
-        // One that ends with an error ends a wait.
+        // A completion with an error ends a wait.
         tx.wait(soon()).unwrap();
         statuses.extend(std::iter::from_fn(|| tx.poll()).map(|sent| sent.status));
     }
@@ -249,7 +249,7 @@ fn pieces_that_lost_their_receiver_are_not_a_packet(fixture: &Fixture) {
     assert_eq!(statuses, [lost, lost, Status::Ok]);
 }
 
-fn what_waits_outlives_a_change_of_receiver(fixture: &Fixture) {
+fn waiting_packets_survive_a_change_of_receiver(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut tx = pair.tx_with(0, depth(128));
     for seed in 0..100 {
@@ -272,7 +272,7 @@ fn what_waits_outlives_a_change_of_receiver(fixture: &Fixture) {
     assert_eq!(tx.drain(soon()).unwrap(), 100);
 }
 
-/// Things of a pair with traffic on it, in the order they are dropped in.
+/// Objects of a pair with traffic, in the order in which they are dropped.
 fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx): (Tx, Rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
@@ -307,7 +307,7 @@ fn everything_drops_in_every_order(fixture: &Fixture) {
         let mut things = things(fixture);
         let count = things.len();
         for _ in 0..count {
-            // The first orders are the two extremes; the others are shuffled.
+            // The first two orders are the extremes. The others are shuffled.
             let at = match turn {
                 0 => 0,
                 1 => things.len() - 1,
@@ -334,7 +334,7 @@ fn a_region_stays_while_its_buffers_live(fixture: &Fixture) {
     fill(&mut packet, 1, 0);
     rx.post_all(&mut bufs);
     tx.send(packet).unwrap();
-    // Other regions come and go; the ones in use keep their keys.
+    // Other regions are registered and removed. Regions in use keep their keys.
     for _ in 0..20 {
         drop(pair.a.alloc(BUFFER).unwrap());
     }
@@ -367,7 +367,7 @@ fn a_region_gives_each_byte_to_one_buffer(fixture: &Fixture) {
     assert_eq!(region.buf(0..size).unwrap().len(), size);
 }
 
-fn a_second_opener_is_told_who_has_it(fixture: &Fixture) {
+fn a_second_opener_learns_the_owner(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (tx, rx) = (pair.tx(0), pair.rx(0));
     let refused = |endpoint: &Endpoint, sends: bool| {
@@ -384,7 +384,7 @@ fn a_second_opener_is_told_who_has_it(fixture: &Fixture) {
     let _ = (pair.tx(0), pair.rx(0));
 }
 
-fn a_refused_second_opener_harms_nobody(fixture: &Fixture) {
+fn a_refused_second_opener_changes_nothing(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
     for seed in 0..5 {
@@ -397,7 +397,7 @@ fn a_refused_second_opener_harms_nobody(fixture: &Fixture) {
     }
 }
 
-fn a_reset_completes_what_is_pending(fixture: &Fixture) {
+fn a_reset_completes_pending_entries(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 1));
     let mut posted = pair.rx_posted(1, 64, 8);
@@ -443,7 +443,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
                 }
                 free.extend(take_all(&mut tx));
             };
-            // What was posted before the reset has completed; what came later is still there.
+            // Buffers posted before the reset are completed. Later ones are still posted.
             let held = tx.outstanding() as usize;
             assert_eq!(free.len() + held, 8);
             drop((tx, free));
@@ -472,7 +472,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
     }
 }
 
-/// Everything can be opened again, and moves packets.
+/// Opens queues again and checks that packets move.
 fn works_again(pair: &Pair, fixture: &Fixture) {
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
     tx.send(pair.packet(100, 5)).unwrap();
@@ -485,7 +485,7 @@ fn works_again(pair: &Pair, fixture: &Fixture) {
     tx.drain(soon()).unwrap();
 }
 
-/// The old queue is dropped after the new one was opened, as assignments do.
+/// The old queue is dropped after the new one was opened, as in an assignment.
 fn a_queue_replaced_after_a_reset_works(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 4));
@@ -534,7 +534,7 @@ fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
     assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
 }
 
-fn a_port_says_who_uses_it(fixture: &Fixture) {
+fn a_port_names_its_users(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let info = |endpoint: &Endpoint, port| endpoint.port(port).unwrap().info().unwrap();
     for (port, kind) in [(0, PortKind::Spacefibre), (1, PortKind::Spacewire)] {

@@ -1,4 +1,4 @@
-//! Everything at once, and counters that add up.
+//! Many things at once, and counters that add up.
 
 use crate::kit::{Pair, Unpacked, depth, fill, matches, receive, soon, spawn, take_all};
 use crate::{Fixture, cases};
@@ -10,7 +10,7 @@ cases! {
     both_directions_at_once: [],
     posted_and_packed_side_by_side: [Packed],
     counters_account_for_every_byte: [Burst, Fresh],
-    host_counters_count: [],
+    host_counters_count_what_the_host_does: [],
     space_wire_carries_packets: [],
 }
 
@@ -35,7 +35,7 @@ fn pump(mut tx: Tx, mut free: Vec<Buf>, count: u64, salt: u64) -> u64 {
     bytes
 }
 
-/// Receives them, and looks at every byte.
+/// Receives those packets and checks every byte.
 fn check(mut rx: Rx, capacity: usize, count: u64, salt: u64) {
     let mut random = Rng::with_seed(salt);
     for seed in 0..count {
@@ -43,7 +43,7 @@ fn check(mut rx: Rx, capacity: usize, count: u64, salt: u64) {
     }
 }
 
-/// The ends of one channel from one endpoint to another.
+/// Opens both ends of a channel from one endpoint to another.
 fn ends(from: &Endpoint, to: &Endpoint, vc: u32, capacity: usize) -> (Tx, Vec<Buf>, Rx) {
     let options = QueueOptions::default().depth(32);
     let tx = from.port(0).unwrap().vc(vc).unwrap().tx_with(options).unwrap();
@@ -66,7 +66,7 @@ fn run_channels(ways: &[(&Endpoint, &Endpoint)], vcs: u32, count: u64) {
         }
     }
     let failed = threads.into_iter().filter_map(|thread| thread.join().err()).count();
-    assert_eq!(failed, 0, "threads failed");
+    assert_eq!(failed, 0, "failed threads");
 }
 
 fn every_channel_at_once(fixture: &Fixture) {
@@ -135,7 +135,7 @@ fn counters_account_for_every_byte(fixture: &Fixture) {
     assert_eq!((got.packets, got.bytes, got.errors), (sent.packets, sent.bytes, 0));
 }
 
-fn host_counters_count(fixture: &Fixture) {
+fn host_counters_count_what_the_host_does(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx_with(0, depth(4)), pair.rx(0));
     assert!(rx.poll().is_none());

@@ -11,12 +11,12 @@ use spfe::{
 cases! {
     messages_arrive_in_order: [Message],
     a_filter_passes_its_channel_and_type: [Message],
-    a_full_ring_drops_and_says_so: [Message],
-    messages_are_not_behind_data: [Message],
+    a_full_ring_drops_messages_and_reports_it: [Message],
+    messages_do_not_wait_behind_packets: [Message],
     a_sleeping_listener_is_woken: [Message],
-    a_descriptor_tells_of_messages: [RealTime, Message, Event],
-    draining_messages_waits_until_all_are_gone: [Message],
-    listeners_come_and_go_alone: [Message],
+    a_descriptor_signals_messages: [RealTime, Message, Event],
+    draining_waits_until_all_messages_are_sent: [Message],
+    listeners_open_and_close_independently: [Message],
     a_message_posted_before_closing_arrives: [Message],
     a_fifth_listener_is_refused: [Message],
     a_reset_ends_listening: [Message, Reset],
@@ -43,10 +43,10 @@ fn messages_arrive_in_order(fixture: &Fixture) {
         let got = listener.recv(soon()).unwrap();
         assert_eq!((got.channel, got.kind, got.data), (channel, kind, number.to_le_bytes()));
         assert!(!got.lost_before && !got.late && !got.delayed);
-        assert!(got.time_ns >= last, "time goes on");
+        assert!(got.time_ns >= last, "time goes back");
         last = got.time_ns;
         listener.send(1, 2, [3; 8]).unwrap();
-        assert_eq!(sender.recv(soon()).unwrap().data, [3; 8], "the other way as well");
+        assert_eq!(sender.recv(soon()).unwrap().data, [3; 8], "the message of the other direction");
     }
     assert!(listener.poll().is_none() && sender.poll().is_none());
     assert!(listener.recv(Deadline::NOW).unwrap_err().is_timeout());
@@ -78,14 +78,14 @@ fn a_filter_passes_its_channel_and_type(fixture: &Fixture) {
     expect(3, &|channel, kind| channel == 2 && kind == 1);
 }
 
-fn a_full_ring_drops_and_says_so(fixture: &Fixture) {
+fn a_full_ring_drops_messages_and_reports_it(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let mut quiet = pair.b.port(0).unwrap().broadcast_filtered(Some(9), None).unwrap();
     let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.dropped;
     let mut number = 0u64;
     for turn in 1..4 {
-        // The listener's ring has 64 entries; 36 of 100 do not fit.
+        // The ring of the listener has 64 entries, so 36 of 100 messages do not fit.
         for _ in 0..100 {
             send(&mut sender, number);
             number += 1;
@@ -101,7 +101,7 @@ fn a_full_ring_drops_and_says_so(fixture: &Fixture) {
     assert!(quiet.poll().is_none());
 }
 
-/// Sends a message; where 64 wait to be sent already, until one has gone.
+/// Sends a message. If 64 wait already, it first waits until one is sent.
 fn send(sender: &mut Broadcast, number: u64) {
     crate::kit::eventually("room for a message", || {
         match sender.send(1, 0, number.to_le_bytes()) {
@@ -114,10 +114,10 @@ fn send(sender: &mut Broadcast, number: u64) {
     });
 }
 
-fn messages_are_not_behind_data(fixture: &Fixture) {
+fn messages_do_not_wait_behind_packets(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
-    // Nobody receives these; they stall their channels for ever.
+    // These have no receiver and stall their channels for good.
     let mut stalled: Vec<_> = (0..8).map(|vc| pair.tx(vc)).collect();
     let _rx = pair.rx(0);
     for (vc, tx) in stalled.iter_mut().enumerate() {
@@ -151,8 +151,8 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
     thread.join().unwrap();
 }
 
-/// Closing one leaves the others of the same port alone.
-fn a_descriptor_tells_of_messages(fixture: &Fixture) {
+/// Closing a listener does not affect the others of the port.
+fn a_descriptor_signals_messages(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let event = QueueOptions::default().depth(16).event(true);
     let options = MessageOptions::default().channel(1).queue(event);
@@ -172,14 +172,17 @@ fn a_descriptor_tells_of_messages(fixture: &Fixture) {
         assert!(!listener.request_event(&Threshold::count(2)).unwrap());
         assert!(!clock.request_event(&Threshold::ONE).unwrap());
         send(&mut sender, 2 * turn);
-        // Another channel's does not count.
+        // A message of another channel does not count.
         sender.send(2, 0, [0; 8]).unwrap();
         sender.drain(soon()).unwrap();
         assert!(!readable(listener.fd().unwrap(), 0), "one of two");
         send(&mut sender, 2 * turn + 1);
         codes.tick().unwrap();
         assert!(readable(listener.fd().unwrap(), soon_s) && readable(clock.fd().unwrap(), soon_s));
-        assert!(listener.request_event(&Threshold::count(2)).unwrap(), "they are there");
+        assert!(
+            listener.request_event(&Threshold::count(2)).unwrap(),
+            "the messages are there already"
+        );
         for number in [2 * turn, 2 * turn + 1] {
             assert_eq!(listener.poll().unwrap().data, number.to_le_bytes());
         }
@@ -188,7 +191,7 @@ fn a_descriptor_tells_of_messages(fixture: &Fixture) {
     assert_eq!(sender.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
 }
 
-fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
+fn draining_waits_until_all_messages_are_sent(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let (mut codes, mut clock) = (time_code(&pair.a), time_code(&pair.b));
@@ -204,7 +207,7 @@ fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
                 assert_eq!((sender.outstanding(), codes.outstanding()), (0, 0));
             }
         }
-        // What has gone out is there.
+        // Every message that was sent has arrived.
         sender.drain(Deadline::NOW).unwrap();
         listener.wait(&Threshold::count(60), soon()).unwrap();
         clock.wait(&Threshold::count(60), soon()).unwrap();
@@ -214,7 +217,7 @@ fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
     }
 }
 
-fn listeners_come_and_go_alone(fixture: &Fixture) {
+fn listeners_open_and_close_independently(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut sender = broadcast(&pair.a);
     let mut kept = broadcast(&pair.b);
@@ -257,7 +260,11 @@ fn a_fifth_listener_is_refused(fixture: &Fixture) {
     let mut sender = broadcast(&pair.a);
     sender.send(1, 1, [5; 8]).unwrap();
     for listener in &mut open {
-        assert_eq!(listener.recv(soon()).unwrap().data, [5; 8], "the refusal harmed an open one");
+        assert_eq!(
+            listener.recv(soon()).unwrap().data,
+            [5; 8],
+            "the refusal affected an open listener"
+        );
     }
     open.pop();
     open.push(broadcast(&pair.b));
@@ -297,7 +304,11 @@ fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
     let invalid = || pair.b.port(1).unwrap().info().unwrap().time_codes.out_of_sequence;
     for (time, expected) in [(1, 0), (2, 0), (4, 1), (5, 1), (5, 2), (63, 3), (0, 3), (1, 3)] {
         master.send(time, 0).unwrap();
-        assert_eq!(slave.recv(soon()).unwrap().time, time, "it is delivered all the same");
+        assert_eq!(
+            slave.recv(soon()).unwrap().time,
+            time,
+            "it is delivered although it is out of sequence"
+        );
         assert_eq!(invalid(), expected, "after {time}");
     }
     for (time, flags) in [(64, 0), (0, 4), (255, 255)] {

@@ -16,7 +16,7 @@ cases! {
     a_path_of_1_to_11_bytes_goes_in_front: [],
     an_error_end_arrives_as_one: [],
     pieces_make_one_packet: [],
-    pieces_go_on_whoever_runs_the_device: [],
+    pieces_continue_whichever_side_runs_the_device: [],
     untaken_buffers_never_alias_posted_ones: [Burst],
     a_dropped_batch_posts_nothing: [],
 }
@@ -88,7 +88,7 @@ fn a_group_is_partial_when_the_queue_is_full(fixture: &Fixture) {
     let region = pair.a.alloc(21 * 64).unwrap();
     let mut group = tagged(&region, 64, 21);
     assert_eq!(tx.send_group(&mut group), 16);
-    assert_eq!((group.len(), group[0].tag), (5, 16), "the rest stays, in order");
+    assert_eq!((group.len(), group[0].tag), (5, 16), "the rest of the group stays, in order");
     assert_eq!((tx.free(), tx.outstanding()), (0, 16));
     assert_eq!(tx.send_group(&mut group), 0);
     assert_eq!(tx.send(group.remove(0)).unwrap_err().0.tag, 16);
@@ -177,7 +177,8 @@ fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
     }
 }
 
-/// What never fits has a status of its own, not that of a full queue; every buffer comes back.
+/// Parts that can never fit get a status of their own, not that of a full queue. Every buffer is
+/// returned.
 fn parts_that_never_fit_are_refused(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut tx = pair.tx_with(0, depth(32));
@@ -194,7 +195,7 @@ fn parts_that_never_fit_are_refused(fixture: &Fixture) {
     let refused = tx.batch().push_with_path(&[1; 12], pair.packet(8, 1)).unwrap_err();
     assert_eq!((refused.status(), refused.back.len()), (Some(Status::TooLong), 8), "{refused}");
 
-    // With less room than the ring has: BUSY. More than the ring has: never.
+    // BUSY if there is no room now, CHAIN_TOO_LONG if the ring is too small.
     let mut tx = pair.tx_with(1, depth(4));
     assert_eq!(tx.batch().push_gather(parts(5)).unwrap_err().status(), Some(Status::ChainTooLong));
     let mut batch = tx.batch();
@@ -242,7 +243,7 @@ fn an_error_end_arrives_as_one(fixture: &Fixture) {
         assert_eq!((packet.end, packet.status), (End::Eep, Status::PacketCut));
         assert_eq!(packet.bytes.len(), length);
         assert!(matches(&packet.bytes, 1, 0));
-        assert_eq!(tx.drain(soon()).unwrap(), 1, "it was sent as asked");
+        assert_eq!(tx.drain(soon()).unwrap(), 1, "an error end is no error of the sender");
         tx.send(pair.packet(length, 2)).unwrap();
         receive(&mut rx).is(length, 2);
         tx.drain(soon()).unwrap();
@@ -281,9 +282,9 @@ fn pieces_make_one_packet(fixture: &Fixture) {
     assert_eq!(tx.drain(soon()).unwrap_err().status(), Some(Status::Empty));
 }
 
-/// A piece leaves a buffer half full; the packet goes on from whoever drives the device next, the
-/// sender that posts or the receiver that makes room.
-fn pieces_go_on_whoever_runs_the_device(fixture: &Fixture) {
+/// A piece fills half of a buffer. The participant that runs the device next continues the packet:
+/// the sender that posts, or the receiver that makes room.
+fn pieces_continue_whichever_side_runs_the_device(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
@@ -308,8 +309,8 @@ fn pieces_go_on_whoever_runs_the_device(fixture: &Fixture) {
     }
 }
 
-/// Nobody takes the buffers that came back before the queue wraps: those given out later must be
-/// ones the device has done with.
+/// Returned buffers are not taken before the queue wraps. Buffers that are given out later must be
+/// ones that the device no longer uses.
 fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
@@ -325,7 +326,7 @@ fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
     let mut group: Vec<_> = (10..13).map(|seed| cut(&region, &mut at, 32, seed)).collect();
     group.iter_mut().for_each(|buf| buf.tag = 99);
     assert_eq!(tx.send_group(&mut group), 3);
-    assert!(take_all(&mut tx).iter().all(|buf| buf.tag != 99), "posted buffers were given out");
+    assert!(take_all(&mut tx).iter().all(|buf| buf.tag != 99), "posted buffers were returned");
     let region = pair.b.alloc(16 * BUFFER).unwrap();
     rx.post_all(&mut region.split(BUFFER, 16).unwrap());
     for seed in 10..13 {
@@ -339,7 +340,7 @@ fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
         tx.send_burst(burst, 32, 32, 2).unwrap();
     }
     let early = take_all(&mut tx);
-    assert!(early.iter().all(|buf| buf.tag != 98), "posted buffers were given out");
+    assert!(early.iter().all(|buf| buf.tag != 98), "posted buffers were returned");
     assert_eq!(tx.outstanding(), 4);
     drop(early);
     rx.post_all(&mut region.split(BUFFER, 16).unwrap());
@@ -370,6 +371,6 @@ fn a_dropped_batch_posts_nothing(fixture: &Fixture) {
         }
         assert_eq!(tx.drain(soon()).unwrap(), 7, "turn {turn}");
         take_all(&mut tx);
-        assert!(rx.wait(&Threshold::ONE, Deadline::NOW).is_err(), "a packet nobody sent");
+        assert!(rx.wait(&Threshold::ONE, Deadline::NOW).is_err(), "a packet that was not sent");
     }
 }

@@ -13,12 +13,12 @@ cases! {
     a_pooled_group_is_one_completion: [],
     a_pooled_queue_wraps_many_times: [],
     a_full_pool_makes_the_sender_wait: [],
-    a_packet_longer_than_a_slot_goes_on_in_the_next: [],
+    a_packet_longer_than_a_slot_continues_in_the_next: [],
     a_peeked_packet_is_not_overwritten: [],
-    pooled_ends_work_with_the_others: [Packed],
-    a_sleeping_pooled_receiver_moves_a_sender_that_is_away: [RealTime],
+    pooled_queues_work_with_other_kinds: [Packed],
+    a_sleeping_pooled_receiver_gets_packets_of_an_idle_sender: [RealTime],
     a_staged_group_that_is_dropped_is_not_sent: [],
-    a_length_no_slot_has_is_refused: [],
+    a_length_that_fits_no_slot_is_refused: [],
     a_reset_ends_pooled_queues: [Reset],
 }
 
@@ -28,7 +28,7 @@ fn open(pair: &Pair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
     (vc(&pair.a).tx_pooled(options).unwrap(), vc(&pair.b).rx_pooled(options).unwrap())
 }
 
-/// Puts packet `seed` into the next slot, waiting for one.
+/// Fills the next slot with packet `seed`. Waits until a slot is free.
 #[track_caller]
 fn put(tx: &mut PooledTx, length: usize, seed: u64) {
     while tx.slot().is_none() {
@@ -38,7 +38,7 @@ fn put(tx: &mut PooledTx, length: usize, seed: u64) {
     fill(&mut tx.slot().unwrap()[..length], seed, 0);
 }
 
-/// The next packet is this one, in one slot.
+/// Takes the next packet and checks that it is packet `seed`, in one slot.
 #[track_caller]
 fn expect(rx: &mut PooledRx, length: usize, seed: u64) {
     rx.wait(&Threshold::ONE, soon()).unwrap();
@@ -69,8 +69,8 @@ fn a_pooled_group_is_one_completion(fixture: &Fixture) {
                 tx.stage(40).unwrap();
             }
         }
-        assert!(rx.peek().is_none(), "a group is visible before it is whole");
-        // The last one ends the group.
+        assert!(rx.peek().is_none(), "a part of a group is visible");
+        // The last packet ends the group.
         tx.send(40).unwrap();
         for seed in 0..count {
             expect(&mut rx, 40, seed);
@@ -129,7 +129,7 @@ fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
         tx.send(LONG).unwrap();
     }
     while tx.poll().is_some() {}
-    assert!(tx.slot().is_none(), "a slot for each packet, and no more");
+    assert!(tx.slot().is_none(), "more slots than packets");
     assert_eq!(tx.send(LONG).unwrap_err().status(), Some(Status::Busy));
     assert!(tx.wait(Deadline::NOW).unwrap_err().is_timeout());
     for seed in 0..2 * half {
@@ -137,7 +137,7 @@ fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
     }
 }
 
-fn a_packet_longer_than_a_slot_goes_on_in_the_next(fixture: &Fixture) {
+fn a_packet_longer_than_a_slot_continues_in_the_next(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let options = PoolOptions::new(4, 100);
     let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_pooled(options).unwrap();
@@ -180,14 +180,14 @@ fn a_peeked_packet_is_not_overwritten(fixture: &Fixture) {
         expect(&mut rx, 64, seed);
     }
     assert!(rx.peek().is_none());
-    // Nothing is there to be released.
+    // There is no packet to release.
     rx.release();
     put(&mut tx, 64, 9);
     tx.send(64).unwrap();
     expect(&mut rx, 64, 9);
 }
 
-fn pooled_ends_work_with_the_others(fixture: &Fixture) {
+fn pooled_queues_work_with_other_kinds(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let options = PoolOptions::new(16, 256);
     let vc = |endpoint: &spfe::Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
@@ -212,7 +212,7 @@ fn pooled_ends_work_with_the_others(fixture: &Fixture) {
     crate::kit::receive(&mut rx).is(200, 1);
 }
 
-fn a_sleeping_pooled_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
+fn a_sleeping_pooled_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let queue = QueueOptions::default().strategy(Strategy::Block);
     let (from, into) = (PoolOptions::new(16, 64), PoolOptions::new(4, 64).queue(queue));
@@ -257,7 +257,7 @@ fn a_staged_group_that_is_dropped_is_not_sent(fixture: &Fixture) {
     }
 }
 
-fn a_length_no_slot_has_is_refused(fixture: &Fixture) {
+fn a_length_that_fits_no_slot_is_refused(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, _rx) = open(&pair, 16, 64);
     for (length, expected) in
@@ -283,7 +283,7 @@ fn a_reset_ends_pooled_queues(fixture: &Fixture) {
     expect(&mut rx, 64, 1);
     pair.b.reset().unwrap();
     for _ in 0..16 {
-        // The slots come back as what they are: posted and never filled.
+        // The slots are returned as posted and not filled.
         rx.wait(&Threshold::ONE, soon()).unwrap();
         assert_eq!(rx.peek().unwrap().status, Status::DeviceReset);
         rx.release();

@@ -1,4 +1,4 @@
-//! Packed areas and posted buffers, full and empty; nothing is ever lost.
+//! Packed areas and posted buffers, full and empty. No packet is lost.
 
 use crate::Capability::EndToEnd;
 use crate::kit::{Pair, Unpacked, depth, fill, give_way, matches, receive, soon, take_all};
@@ -17,15 +17,15 @@ cases! {
     packed_completions_run_out_before_the_area: [Packed],
     a_packed_area_of_wrong_size_is_refused: [Packed],
     without_buffers_the_sender_waits: [],
-    each_posted_buffer_moves_the_sender_on: [],
-    a_sleeping_receiver_moves_a_sender_that_is_away: [RealTime],
-    a_sleeping_packed_receiver_moves_a_sender_that_is_away: [RealTime, Packed],
-    receive_ends_can_change_kind: [Packed],
+    each_posted_buffer_lets_the_sender_continue: [],
+    a_sleeping_receiver_gets_packets_of_an_idle_sender: [RealTime],
+    a_sleeping_packed_receiver_gets_packets_of_an_idle_sender: [RealTime, Packed],
+    a_channel_can_change_its_kind_of_receive_queue: [Packed],
 }
 
 const BUFFER: usize = 4096;
 
-/// Sends packets of these lengths, as buffers come back, while `step` takes them.
+/// Sends packets of these lengths as buffers become free. `step` receives meanwhile.
 fn send_all(pair: &Pair, tx: &mut Tx, lengths: &[usize], mut step: impl FnMut(usize)) {
     let longest = lengths.iter().copied().max().unwrap_or(1);
     let mut free = pair.a.alloc(8 * longest).unwrap().split(longest, 8).unwrap();
@@ -99,7 +99,7 @@ fn a_held_run_is_not_overwritten(fixture: &Fixture) {
     for _ in 0..50 {
         while tx.poll().is_some() {}
         let record = run.records().next().unwrap();
-        assert!(matches(record.bytes, 0, 0), "a run was overwritten while it was in use");
+        assert!(matches(record.bytes, 0, 0), "a run was overwritten before it was given back");
         std::thread::yield_now();
     }
     drop(run);
@@ -108,7 +108,7 @@ fn a_held_run_is_not_overwritten(fixture: &Fixture) {
     got.are((1..40).map(|seed| (700, seed)));
 }
 
-/// Four completions, and each group ends a run: the sender waits although the area has room.
+/// Four completions, and each group ends a run. So the sender waits although the area has room.
 fn packed_completions_run_out_before_the_area(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let options = PackedOptions::default().area(1 << 16).queue(depth(4));
@@ -149,7 +149,7 @@ fn without_buffers_the_sender_waits(fixture: &Fixture) {
     }
     assert!(rx.recv(Deadline::NOW).unwrap_err().is_timeout());
     let waits = tx.wait(Deadline::NOW).is_err() && tx.outstanding() == 100;
-    // A link may keep some of them.
+    // An exact link stores some of the packets.
     assert!(waits || !fixture.has(EndToEnd));
     assert_eq!(rx.posted_buffers(), 0);
     let region = pair.b.alloc(200 * 256).unwrap();
@@ -161,7 +161,7 @@ fn without_buffers_the_sender_waits(fixture: &Fixture) {
     assert_eq!(errors(), before, "errors");
 }
 
-fn each_posted_buffer_moves_the_sender_on(fixture: &Fixture) {
+fn each_posted_buffer_lets_the_sender_continue(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx(0);
     let mut tx = pair.tx(0);
@@ -179,9 +179,9 @@ fn each_posted_buffer_moves_the_sender_on(fixture: &Fixture) {
     receive(&mut rx).is(100, 1);
 }
 
-/// The sender posts and goes away; what it could not deliver arrives all the same, however its
-/// posting and the receiver's falling asleep meet.
-fn a_sleeping_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
+/// The sender posts and does nothing more. Packets that it could not deliver arrive all the same,
+/// whatever the order of its posting and the receiver's falling asleep.
+fn a_sleeping_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let options = QueueOptions::default().depth(4).strategy(Strategy::Block);
     let (mut rx, mut tx) = (pair.rx_with(0, options), pair.tx_with(0, depth(16)));
@@ -189,7 +189,7 @@ fn a_sleeping_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
     let region = pair.a.alloc(2 * 64).unwrap();
     let thread = std::thread::spawn(move || {
         for turn in turns {
-            // What has arrived is completed at once or, by a device thread, a little later.
+            // Delivered packets are completed at once or, by a device thread, a little later.
             let sent = if turn == 0 { 0 } else { 2 };
             let mut back = 0;
             while back < sent {
@@ -219,7 +219,7 @@ fn a_sleeping_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
 }
 
 /// The same with an area that has room for half of what is sent.
-fn a_sleeping_packed_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
+fn a_sleeping_packed_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let queue = QueueOptions::default().strategy(Strategy::Block);
     let options = PackedOptions::default().area(4096).queue(queue);
@@ -248,7 +248,7 @@ fn a_sleeping_packed_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
     thread.join().unwrap();
 }
 
-fn receive_ends_can_change_kind(fixture: &Fixture) {
+fn a_channel_can_change_its_kind_of_receive_queue(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut tx = pair.tx(0);
     for turn in 0..6 {

@@ -9,19 +9,19 @@ use std::time::Duration;
 
 cases! {
     the_same_load_has_the_same_times: [VirtualTime, Paced],
-    a_packet_is_not_there_before_its_time: [VirtualTime, Paced],
-    times_go_up_and_keep_the_rate: [VirtualTime, Paced],
-    an_urgent_channel_passes_a_backlog: [VirtualTime, Paced],
+    a_packet_is_not_visible_before_its_time: [VirtualTime, Paced],
+    times_increase_with_the_rate_of_the_link: [VirtualTime, Paced],
+    an_urgent_channel_overtakes_a_backlog: [VirtualTime, Paced],
     equal_channels_share_the_link: [VirtualTime, Paced],
     a_deadline_passes_in_virtual_time: [VirtualTime],
     a_wait_in_virtual_time_is_cancelled: [VirtualTime],
     a_time_after_the_first_is_exact: [VirtualTime, Paced],
-    waiting_for_nothing_ends: [VirtualTime],
+    a_wait_without_traffic_ends: [VirtualTime],
 }
 
-/// Reserves a share of the link, in 65536ths, for a virtual channel of both. A link that is made
-/// word by word takes away the priority of a channel that uses more than its share; after reset
-/// that is next to nothing. A link that only takes its time knows priorities alone.
+/// Reserves a share of the link, in 65536ths, for a virtual channel at both ends. An exact link
+/// takes the priority away from a channel that uses more than its share, and after a reset that
+/// share is close to zero. A packet-level link has priorities only.
 fn reserve(fixture: &Fixture, pair: &Pair, vc: u32, share: u16) {
     let item = MibItem::ExpectedBandwidth.raw();
     let command = LinkCommand::Set { item, index: vc, value: u64::from(share) };
@@ -29,15 +29,15 @@ fn reserve(fixture: &Fixture, pair: &Pair, vc: u32, share: u16) {
     assert_eq!(reserved.is_err(), fixture.has(EndToEnd), "{reserved:?}");
 }
 
-/// A packet goes first: the link is up from then on.
+/// Sends a packet first, so that the link is up.
 fn start(pair: &Pair, tx: &mut Tx, rx: &mut Rx) {
     tx.send(pair.packet(1, 0)).unwrap();
     assert_eq!(rx.recv(Deadline::NEVER).unwrap().buf.len(), 1);
     tx.drain(Deadline::NEVER).unwrap();
 }
 
-/// How well the time between two packets is known, ns: a link that is made word by word is looked
-/// at each 16 words of a lane, each of the two may just have missed a look, and is rounded.
+/// Resolution of the time between two packets, ns. An exact link is stepped for each 16 words of a
+/// lane. Both packets may have just missed a step, and both times are rounded.
 fn grain_ns(fixture: &Fixture, pair: &Pair) -> u64 {
     match pair.a.port(0).unwrap().info().unwrap().rate {
         LinkRate::SpaceFibre { mbps, .. } if !fixture.has(EndToEnd) => {
@@ -47,7 +47,7 @@ fn grain_ns(fixture: &Fixture, pair: &Pair) -> u64 {
     }
 }
 
-/// Times of a load on three channels: when each packet was received and each was sent.
+/// The times at which the packets of a load on three channels were received and completed.
 fn times(fixture: &Fixture) -> Vec<(u32, u64, u64)> {
     let pair = Pair::new(fixture);
     let mut random = Rng::with_seed(11);
@@ -85,7 +85,7 @@ fn the_same_load_has_the_same_times(fixture: &Fixture) {
     }
 }
 
-fn a_packet_is_not_there_before_its_time(fixture: &Fixture) {
+fn a_packet_is_not_visible_before_its_time(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 65536, 4));
     let start = pair.a.now_ns();
@@ -101,7 +101,7 @@ fn a_packet_is_not_there_before_its_time(fixture: &Fixture) {
     assert_eq!(got.time_ns, Some(pair.a.now_ns()));
 }
 
-fn times_go_up_and_keep_the_rate(fixture: &Fixture) {
+fn times_increase_with_the_rate_of_the_link(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 4092, 513));
     start(&pair, &mut tx, &mut rx);
@@ -126,7 +126,7 @@ fn times_go_up_and_keep_the_rate(fixture: &Fixture) {
     assert!((gbps / rate - 1.0).abs() < 1e-3, "{gbps} Gbit/s on a link of {rate}");
 }
 
-fn an_urgent_channel_passes_a_backlog(fixture: &Fixture) {
+fn an_urgent_channel_overtakes_a_backlog(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let vc = |endpoint: &Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
     vc(&pair.a, 0).set_priority(8).unwrap();
@@ -143,7 +143,7 @@ fn an_urgent_channel_passes_a_backlog(fixture: &Fixture) {
     let times: Vec<u64> =
         (0..256).map(|_| backlog.recv(Deadline::NEVER).unwrap().time_ns.unwrap()).collect();
     let passed = times.iter().filter(|time| **time < first).count();
-    assert!(passed <= 2, "{passed} packets of the backlog went before the urgent one");
+    assert!(passed <= 2, "{passed} packets of the backlog arrived before the urgent one");
     assert_eq!(pair.a.port(0).unwrap().info().unwrap().channels[0].priority, 8);
 }
 
@@ -178,7 +178,7 @@ fn equal_channels_share_the_link(fixture: &Fixture) {
     }
     let gbps = 8.0 * 256.0 * 4096.0 / (times[255].0 - start) as f64;
     let rate = pair.a.port(0).unwrap().info().unwrap().rate.user_gbps().unwrap();
-    // The way from end to end counts once.
+    // The latency of the link counts once.
     let most = if fixture.has(EndToEnd) { 1e-3 } else { 5e-3 };
     assert!((gbps / rate - 1.0).abs() < most, "{gbps} Gbit/s on a link of {rate}");
 }
@@ -203,7 +203,7 @@ fn a_wait_in_virtual_time_is_cancelled(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     let canceller = rx.canceller();
-    // Time stands still: this thread takes part and does not wait.
+    // Virtual time stands still, because this thread takes part and does not wait.
     let clock = pair.b.clock().clone();
     let spfe::Clock::Virtual(clock) = clock else { panic!("real time") };
     clock.join();
@@ -218,7 +218,7 @@ fn a_wait_in_virtual_time_is_cancelled(fixture: &Fixture) {
         canceller.cancel();
         std::thread::yield_now();
     }
-    assert!(waiter.join().is_ok(), "a wait ended otherwise");
+    assert!(waiter.join().is_ok(), "the wait was not cancelled");
     assert_eq!(pair.b.now_ns(), 0);
 }
 
@@ -232,7 +232,7 @@ fn a_time_after_the_first_is_exact(fixture: &Fixture) {
     assert_eq!(pair.b.now_ns(), got.time_ns.unwrap() + 3_000_000);
 }
 
-fn waiting_for_nothing_ends(fixture: &Fixture) {
+fn a_wait_without_traffic_ends(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());

@@ -1,4 +1,4 @@
-//! Deadlines, thresholds, descriptors; no wake-up is lost.
+//! Deadlines, thresholds and descriptors. No wake-up is lost.
 
 use crate::kit::{
     LONG, Pair, SOON, Unpacked, depth, pause, receive, soon, spawn, take_all, within,
@@ -22,19 +22,19 @@ cases! {
     transmit_waits_for_completions: [],
     an_error_ends_a_wait: [],
     a_descriptor_is_readable_exactly_when_due: [RealTime, Event],
-    a_descriptor_of_a_packed_end_counts_bytes: [RealTime, Event, Packed],
-    a_descriptor_of_a_transmit_end_tells_of_completions: [RealTime, Event],
-    descriptors_of_pooled_ends_tell_of_packets_and_completions: [RealTime, Event],
-    a_descriptor_tells_of_a_time_after_the_first: [RealTime, Event],
+    a_descriptor_of_a_packed_queue_counts_bytes: [RealTime, Event, Packed],
+    a_descriptor_of_a_transmit_queue_signals_completions: [RealTime, Event],
+    descriptors_of_pooled_queues_signal_packets_and_completions: [RealTime, Event],
+    a_descriptor_signals_a_time_after_the_first_packet: [RealTime, Event],
     no_event_is_lost_to_a_concurrent_sender: [RealTime, Event],
     no_wake_up_is_lost_to_a_concurrent_sender: [],
-    a_descriptor_is_refused_where_none_was_asked_for: [],
+    a_descriptor_is_refused_if_none_was_requested_at_opening: [],
     a_wait_is_cancelled_from_another_thread: [RealTime],
-    waits_of_every_end_are_cancelled: [Packed, Message],
+    waits_of_every_kind_of_queue_are_cancelled: [Packed, Message],
     a_cancellation_ends_one_wait_that_found_nothing: [Fresh],
 }
 
-/// A time that passes while the test waits for something that must not come.
+/// How long a case waits for an event that must not come.
 const SHORT: Duration = Duration::from_millis(20);
 
 fn a_wait_that_times_out_consumes_nothing(fixture: &Fixture) {
@@ -142,7 +142,7 @@ fn a_fill_level_ends_a_wait(fixture: &Fixture) {
     got.are((0..32).map(|seed| (120, seed)));
 }
 
-/// More is asked for than there is room for: the sender waits, so must not the receiver.
+/// The threshold exceeds the room, so the sender waits. The receiver must not wait as well.
 fn a_full_receiver_ends_a_wait(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     for strategy in [Strategy::Block, Strategy::Poll] {
@@ -181,10 +181,11 @@ fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {
         rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 64).unwrap());
         let mut tx = pair.tx(0);
         let goal = Threshold::count(50).or_after_first(Duration::from_millis(5));
-        // Nothing is received: the time does not begin, only the deadline ends the wait.
+        // No packet comes, so the time after the first does not start. Only the deadline ends the
+        // wait.
         let before = pair.b.now_ns();
         assert!(rx.wait(&goal, within(4 * SHORT)).unwrap_err().is_timeout());
-        assert!(pair.b.now_ns() - before >= 80_000_000, "ended before its deadline");
+        assert!(pair.b.now_ns() - before >= 80_000_000, "the wait ended before its deadline");
         tx.send(pair.packet(64, 0)).unwrap();
         assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::AfterFirst);
         receive(&mut rx).is(64, 0);
@@ -244,7 +245,7 @@ fn an_error_ends_a_wait(fixture: &Fixture) {
     assert_eq!(rx.poll().unwrap().status, Status::PacketCut);
 }
 
-/// Whether a descriptor is readable within a time, as poll and as epoll see it.
+/// Whether a descriptor becomes readable within a time. Asks poll and epoll.
 fn readable(fd: BorrowedFd<'_>, within: Duration) -> bool {
     let set = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
     epoll::add(&set, fd, epoll::EventData::new_u64(7), epoll::EventFlags::IN).unwrap();
@@ -253,17 +254,17 @@ fn readable(fd: BorrowedFd<'_>, within: Duration) -> bool {
         [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 2];
     let count = epoll::wait(&set, &mut events[..], Some(&within)).unwrap();
     let mut fds = [PollFd::new(&fd, PollFlags::IN)];
-    // It may become readable between the two looks, never the other way round.
+    // It may become readable between the two calls, but not unreadable.
     assert!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() >= count);
     count == 1
 }
 
-/// Makes it unreadable again.
+/// Reads the descriptor, so that it is no longer readable.
 fn clear(fd: BorrowedFd<'_>) {
     rustix::io::read(fd, &mut [0u8; 8]).unwrap();
 }
 
-/// Waits for the descriptor as a program does: ask, and look at it only if it is not due.
+/// Waits as a program with an event loop does: requests the event, and polls only if it is not due.
 fn await_event(rx: &mut Rx, goal: &Threshold) {
     if !rx.request_event(goal).unwrap() {
         assert!(readable(rx.fd().unwrap(), SOON), "no event");
@@ -284,8 +285,8 @@ fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
     assert!(!readable(rx.fd().unwrap(), Duration::ZERO));
     tx.send(pair.packet(64, 0)).unwrap();
     rx.wait(&Threshold::ONE, soon()).unwrap();
-    assert!(!readable(rx.fd().unwrap(), SHORT), "nobody asked");
-    assert!(rx.request_event(&Threshold::ONE).unwrap(), "it is there already");
+    assert!(!readable(rx.fd().unwrap(), SHORT), "readable without a request");
+    assert!(rx.request_event(&Threshold::ONE).unwrap(), "the packet is there already");
     receive(&mut rx).is(64, 0);
     for turn in 0..5u64 {
         let goal = if turn % 2 == 0 { Threshold::count(3) } else { Threshold::bytes(3 * 64) };
@@ -293,12 +294,12 @@ fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
         for seed in 0..2 {
             tx.send(pair.packet(64, seed)).unwrap();
         }
-        assert!(!readable(rx.fd().unwrap(), SHORT), "two of three packets");
+        assert!(!readable(rx.fd().unwrap(), SHORT), "readable after two of three packets");
         tx.send(pair.packet(64, 2)).unwrap();
         assert!(readable(rx.fd().unwrap(), SOON), "turn {turn}");
         clear(rx.fd().unwrap());
         tx.send(pair.packet(64, 3)).unwrap();
-        assert!(!readable(rx.fd().unwrap(), SHORT), "one request, one event");
+        assert!(!readable(rx.fd().unwrap(), SHORT), "a second event for one request");
         for seed in 0..4 {
             receive(&mut rx).is(64, seed);
         }
@@ -306,7 +307,7 @@ fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
     }
 }
 
-fn a_descriptor_of_a_packed_end_counts_bytes(fixture: &Fixture) {
+fn a_descriptor_of_a_packed_queue_counts_bytes(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let options = PackedOptions::default().area(8192).queue(QueueOptions::default().event(true));
     let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
@@ -325,7 +326,7 @@ fn a_descriptor_of_a_packed_end_counts_bytes(fixture: &Fixture) {
     }
 }
 
-fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
+fn a_descriptor_of_a_transmit_queue_signals_completions(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx(0);
     let mut tx: Tx = pair.tx_with(0, QueueOptions::default().event(true));
@@ -343,14 +344,14 @@ fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
     }
 }
 
-fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture) {
+fn descriptors_of_pooled_queues_signal_packets_and_completions(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
     let options = PoolOptions::new(4, LONG as u32).queue(QueueOptions::default().event(true));
     let mut tx = vc(&pair.a).tx_pooled(options).unwrap();
     let mut rx = vc(&pair.b).rx_pooled(options).unwrap();
     for turn in 0..5 {
-        // The receiver is full after 4; the descriptor of the sender tells of the fifth.
+        // The receiver is full after 4 packets. The descriptor of the sender signals the fifth.
         assert!(!rx.request_event(&Threshold::count(4)).unwrap());
         for seed in 0..4 {
             assert!(!readable(rx.fd().unwrap(), SHORT), "{seed} of 4 packets");
@@ -363,7 +364,7 @@ fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture)
         assert_eq!(std::iter::from_fn(|| tx.poll()).count(), 4);
         tx.send(LONG).unwrap();
         assert!(!tx.request_event(&Threshold::ONE).unwrap());
-        assert!(!readable(tx.fd().unwrap(), SHORT), "there is no room");
+        assert!(!readable(tx.fd().unwrap(), SHORT), "readable without room");
         for _ in 0..5 {
             rx.wait(&Threshold::ONE, soon()).unwrap();
             assert_eq!(rx.peek().unwrap().bytes.len(), LONG);
@@ -378,30 +379,30 @@ fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture)
     assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
 }
 
-fn a_descriptor_tells_of_a_time_after_the_first(fixture: &Fixture) {
+fn a_descriptor_signals_a_time_after_the_first_packet(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
     let goal = Threshold::count(50).or_after_first(SHORT);
     for turn in 0..3 {
         assert!(!rx.request_event(&goal).unwrap());
-        assert!(!readable(rx.fd().unwrap(), 2 * SHORT), "nothing was received");
+        assert!(!readable(rx.fd().unwrap(), 2 * SHORT), "readable without a packet");
         tx.send(pair.packet(64, turn)).unwrap();
-        // It may be readable at the first packet already: then the caller asks again.
+        // It may be readable at the first packet already. Then the caller requests the event again.
         while rx.wait(&goal, Deadline::NOW).is_err() {
             if !rx.request_event(&goal).unwrap() {
                 readable(rx.fd().unwrap(), SHORT);
             }
         }
         receive(&mut rx).is(64, turn);
-        // The last request may be answered although its packet was taken meanwhile.
+        // The last request may be answered although its packet has been taken since.
         while readable(rx.fd().unwrap(), 3 * SHORT) {
             clear(rx.fd().unwrap());
         }
     }
 }
 
-/// Arms while packets come: an event that falls between the arming and the second look is seen by
-/// one of them.
+/// Requests events while packets arrive. A packet that arrives between the request and the second
+/// look is seen by one of the two.
 fn no_event_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     const PACKETS: u64 = 4000;
     let pair = Pair::new(fixture);
@@ -431,7 +432,7 @@ fn no_event_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     sender.join().unwrap();
 }
 
-/// The same with threads that sleep: each waits for the other's packet.
+/// The same with sleeping threads: each waits for a packet of the other.
 fn no_wake_up_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     const TURNS: u64 = 3000;
     let pair = Pair::new(fixture);
@@ -463,7 +464,7 @@ fn no_wake_up_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     echo.join().unwrap();
 }
 
-fn a_descriptor_is_refused_where_none_was_asked_for(fixture: &Fixture) {
+fn a_descriptor_is_refused_if_none_was_requested_at_opening(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
     assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
@@ -471,7 +472,7 @@ fn a_descriptor_is_refused_where_none_was_asked_for(fixture: &Fixture) {
     assert_eq!(tx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
 }
 
-/// Whatever the waiting thread does at the moment: each cancellation ends one wait, soon.
+/// Each cancellation ends one wait soon, whatever the waiting thread is doing.
 fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
     for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
         let pair = Pair::new(fixture);
@@ -487,11 +488,11 @@ fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
         });
         for turn in 0..500 {
             if turn % 100 == 0 {
-                // It sleeps by now, if it ever does.
+                // The thread has fallen asleep by now, if it does at all.
                 std::thread::sleep(Duration::from_millis(2));
             }
             canceller.clone().cancel();
-            let error = ends.recv_timeout(SOON).expect("the wait goes on");
+            let error = ends.recv_timeout(SOON).expect("the cancellation did not end the wait");
             assert!(error.is_cancelled(), "{error}");
             assert_eq!(error.status(), Some(Status::Cancelled));
         }
@@ -499,13 +500,13 @@ fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
         let mut tx = pair.tx(0);
         tx.send(pair.packet(64, 3)).unwrap();
         receive(&mut rx).is(64, 3);
-        // It does not keep the queue: cancelling a closed one does nothing.
+        // The handle does not keep the queue open. It does nothing after the queue was closed.
         drop(rx);
         canceller.cancel();
     }
 }
 
-fn waits_of_every_end_are_cancelled(fixture: &Fixture) {
+fn waits_of_every_kind_of_queue_are_cancelled(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let vc = |number| pair.a.port(0).unwrap().vc(number).unwrap();
     let (mut tx, mut rx) = (vc(0).tx().unwrap(), vc(0).rx().unwrap());
@@ -514,7 +515,7 @@ fn waits_of_every_end_are_cancelled(fixture: &Fixture) {
     let mut packed = vc(2).rx_packed(PackedOptions::default()).unwrap();
     let mut broadcast = pair.a.port(0).unwrap().broadcast().unwrap();
     let mut codes = pair.a.port(1).unwrap().time_code().unwrap();
-    // Nobody receives: these never complete.
+    // There is no receiver, so these never complete.
     tx.send(pair.packet(LONG, 0)).unwrap();
     pooled_tx.send(LONG).unwrap();
     let one = Threshold::ONE;
@@ -522,7 +523,7 @@ fn waits_of_every_end_are_cancelled(fixture: &Fixture) {
         canceller.cancel();
         let error = wait().unwrap_err();
         assert!(error.is_cancelled(), "{error}");
-        assert!(wait().unwrap_err().is_timeout(), "it ends one wait");
+        assert!(wait().unwrap_err().is_timeout(), "the cancellation ended a second wait");
     };
     let short = || within(SHORT);
     check(tx.canceller(), &mut || tx.drain(short()).map(drop));
@@ -544,7 +545,8 @@ fn a_cancellation_ends_one_wait_that_found_nothing(fixture: &Fixture) {
     tx.drain(soon()).unwrap();
     let received = || pair.b.port(0).unwrap().info().unwrap().channels[0].rx.packets;
     crate::kit::eventually("it is there", || received() == 1);
-    // What is there comes first; the wait after it is ended, and no more than that one.
+    // Packets that are there are reported first. The cancellation ends the wait after that, and no
+    // other.
     assert_eq!(rx.wait(&Threshold::ONE, soon()).unwrap(), Ready::Threshold);
     receive(&mut rx).is(64, 1);
     assert!(rx.wait(&Threshold::ONE, soon()).unwrap_err().is_cancelled());
