@@ -36,9 +36,9 @@ module spfe_tcp_eng_op
     OpMix,
     OpOffer,
     OpRun
-  } state_t;
+  } state_e;
 
-  state_t state_q;
+  state_e state_q;
   logic mix_done, known;
   logic unused_bits;
 

@@ -45,7 +45,7 @@ module spfe_tcp_tx_user
   input logic [SessionCount-1:0] room_i,
   /// Generation bit of each session; toggles when it is opened.
   input logic [SessionCount-1:0] gen_i,
-  /// End of the data in the ring of session sid_i.
+  /// End of the data in the ring of the session in head_i.
   input seq_t written_i,
   /// The data FIFO and the ring writer have room for several more beats.
   input logic flow_ok_i,
