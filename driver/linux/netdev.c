@@ -328,10 +328,12 @@ static int spfe_net_resume(struct spfe_netdev *priv)
 static void spfe_net_quiesce(struct spfe_netdev *priv)
 {
 	netif_carrier_off(priv->net);
+	/* First the poll, because spfe_net_restart_queue() would wake a queue that was disabled. */
+	if (priv->client)
+		napi_disable(&priv->napi);
 	netif_tx_disable(priv->net);
 	if (!priv->client)
 		return;
-	napi_disable(&priv->napi);
 	down_read(&priv->spfe->alive);
 	spfe_net_forget(priv);
 	up_read(&priv->spfe->alive);

@@ -179,6 +179,12 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     with_devices net --timeout 150
 }
 
+# Preemption and poisoned memory make a use after free likely to show.
+@test "net-load" {
+    with_devices "net_load $(by_form 120 600)" --timeout 900 \
+        --append 'preempt=full slub_debug=FZPU'
+}
+
 # Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
 @test "net-two" {
     image amd64 6.1
