@@ -19,7 +19,7 @@ typedef __le64 spfe_le64;
 #else
 #include <stddef.h>
 #include <stdint.h>
-/* Little-endian in memory; a big-endian host swaps what it loads and stores. */
+/* Little-endian in memory. A big-endian host must swap the bytes of each load and store. */
 typedef uint8_t spfe_u8;
 typedef uint16_t spfe_le16;
 typedef uint32_t spfe_le32;

@@ -111,7 +111,7 @@ def emit(contract, note):
     lines = [f"<!-- SPDX-License-Identifier: {LICENCE} -->", f"<!-- {note} -->", ""]
     lines.append(INTRO.format(major=contract.major, minor=contract.minor))
     rows = [(f"`{c.name}`", c.value, text(c.doc)) for c in contract.consts]
-    magic = ("`CONTRACT_MAGIC`", f"{contract.magic:#x}", "What the register `MAGIC` holds.")
+    magic = ("`CONTRACT_MAGIC`", f"{contract.magic:#x}", "Value of the register `MAGIC`.")
     lines += ["## Constants", *table(("name", "value", "meaning"), [magic, *rows])]
     for title, emitter, items in (
         ("Enumerations", enum, contract.enums),

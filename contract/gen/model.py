@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""The contract as checked objects. Whatever breaks a rule is a ContractError naming it."""
+"""The contract as checked objects. A broken rule raises a ContractError that names it."""
 
 import re
 import tomllib
@@ -11,8 +11,8 @@ HEADER_BYTES = 16  # of every register block: type 16, version 16, size 32, next
 WIDTHS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 ACCESSES = ("ro", "rw", "wo")
 MIB_PLACE = ("layer", "kind", "access", "scope")
-MIB_ITEMS_MAX = 63  # their values and a mask of them fill an element of the mib block
-# Class of a status, and the numbers it may have.
+MIB_ITEMS_MAX = 63  # their values and their mask fill an element of the mib block
+# Classes of a status, and the numbers of each.
 CLASSES = {
     "ok": range(0x00, 0x01),
     "local": range(0x10, 0x20),
@@ -20,7 +20,7 @@ CLASSES = {
     "link": range(0x30, 0x40),
     "usage": range(0x40, 0x50),
 }
-# Linux numbers (asm-generic) of the errors a status may become.
+# Linux numbers (asm-generic) of the errors that a status may map to.
 ERRNO = {
     "0": 0, "EPERM": 1, "ENOENT": 2, "EINTR": 4, "EIO": 5, "ENXIO": 6, "E2BIG": 7, "EBADF": 9,
     "EAGAIN": 11, "ENOMEM": 12, "EACCES": 13, "EFAULT": 14, "EBUSY": 16, "EEXIST": 17,
@@ -47,7 +47,7 @@ Contract = namedtuple(
 
 
 class Field(namedtuple("Field", "name lsb width type_width doc")):
-    """A field of a bit set (lsb in the set) or of a structure (lsb from the start of it)."""
+    """A field of a bit set or a structure; lsb counts from its start."""
 
     @property
     def word(self):
@@ -63,7 +63,7 @@ class Field(namedtuple("Field", "name lsb width type_width doc")):
 
     @property
     def mask(self):
-        """The field's bits in place, in its set or its 64-bit word."""
+        """Mask of the field, in place in its set or its 64-bit word."""
         return ((1 << self.width) - 1) << self.shift
 
 
@@ -80,7 +80,7 @@ def need(condition, message):
 
 
 def table(raw, where, required, optional=()):
-    """Takes the keys of a TOML table: every required one, no unknown one."""
+    """Checks the keys of a TOML table: all required ones, and no unknown ones."""
     where = f"{where} {raw['name']}" if isinstance(raw.get("name"), str) else where
     for key in required:
         need(key in raw, f"{where}: {key} is missing")
@@ -249,7 +249,7 @@ def load_register(raw, where):
 
 
 def check_lines(block, where):
-    """Registers of different access never share a cache line; the header is device-written."""
+    """Registers with different access never share a cache line. The device writes the header."""
     lines = {0: ("the header", "ro")}
     for element in range(2 if block.stride else 1):  # the stride is whole lines: two show all
         base = block.size + element * block.stride if block.stride else 0
@@ -317,14 +317,14 @@ def load_mib(raw, enums):
 
 
 def load_items(raw, enums):
-    """The items, and the enum of their numbers, which go on without gaps."""
+    """The items, and the enum of their numbers, which have no gaps."""
     enums = {item.name: item for item in enums}
     items = tuple(load_mib(item, enums) for item in raw)
     for index, item in enumerate(items):
         need(item.value == index, f"mib {item.name}: value {item.value} must be {index}, one more "
              "than that of the item before")
     unique(items, "mib")
-    # People leave out what is no letter.
+    # Users may leave out everything but letters and digits.
     unique(items, "mib", lambda item: re.sub("[^a-z0-9]", "", item.title.lower()), "title")
     values = tuple(Value(item.name, item.value, f"{item.title}: {item.doc}") for item in items)
     return items, Enum("mib_item", 8, "Item of the management information base of a port "

@@ -7,11 +7,11 @@ from model import CLASSES, ERRNO
 
 KEYWORDS = {"type", "match", "ref", "move", "fn", "use", "in", "loop", "mod", "where", "box"}
 CLASS_DOC = {
-    "ok": "Nothing is wrong.",
-    "local": "The host, its device or its daemon.",
-    "remote": "The far end.",
-    "link": "What is between the two ends.",
-    "usage": "The submission itself; it would fail again.",
+    "ok": "No error.",
+    "local": "Cause: the host, its device or its daemon.",
+    "remote": "Cause: the far end.",
+    "link": "Cause: the link between the two ends.",
+    "usage": "Cause: the submission itself. It would fail again.",
 }
 DERIVE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 DERIVE_STRUCT = "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]"
@@ -51,17 +51,17 @@ def enum(item):
     for value in item.values:
         lines += text.lines(value.doc, "    /// ")
         lines.append(f"    {camel(value.name)} = {literal(value.value)},")
-    lines += ["}", "", f"impl {name} {{", "    /// Every value, in the order of the contract."]
+    lines += ["}", "", f"impl {name} {{", "    /// All values, in the order of the contract."]
     lines.append("    pub const ALL: &[Self] = &[")
     lines += [f"        Self::{camel(value.name)}," for value in item.values]
-    lines += ["    ];", "", "    /// The value with this number, if the contract has one."]
+    lines += ["    ];", "", "    /// The value with this number, if there is one."]
     lines += [f"    pub const fn from_raw(v: {kind}) -> Option<Self> {{", "        match v {"]
     for value in item.values:
         lines.append(f"            {literal(value.value)} => Some(Self::{camel(value.name)}),")
-    lines += ["            _ => None,", "        }", "    }", "", "    /// The number."]
+    lines += ["            _ => None,", "        }", "    }", "", "    /// Number of the value."]
     lines += [f"    pub const fn raw(self) -> {kind} {{", f"        self as {kind}", "    }"]
     lines += matches(item, lambda v: f'"{v.name}"', "name(self) -> &'static str",
-                     "The name in the contract.")
+                     "Name in the contract.")
     if item.name == "status":
         lines += status(item)
     return lines + ["}"]
@@ -73,17 +73,17 @@ def status(item):
 
     return (
         matches(item, lambda v: f"StatusClass::{camel(v.status_class)}",
-                "class(self) -> StatusClass", "Whose fault it was.")
+                "class(self) -> StatusClass", "Where the cause lies.")
         + matches(item, lambda v: f'"{v.errno}"', "errno_name(self) -> &'static str",
-                  'Name of the Linux error it becomes, "0" for none.')
+                  'Name of the Linux error for this status; "0" for none.')
         + matches(item, lambda v: str(ERRNO[v.errno]), "errno(self) -> i32",
-                  "Linux number of that error, 0 for none.")
-        + matches(item, quoted, "doc(self) -> &'static str", "What happened, in a sentence.")
+                  "Number of the Linux error for this status; 0 for none.")
+        + matches(item, quoted, "doc(self) -> &'static str", "Description in one sentence.")
     )
 
 
 def status_class():
-    lines = ["", "/// Whose fault a status was.", DERIVE, "pub enum StatusClass {"]
+    lines = ["", "/// Cause of a status.", DERIVE, "pub enum StatusClass {"]
     for name in CLASSES:
         lines += [f"    /// {CLASS_DOC[name]}", f"    {camel(name)},"]
     return lines + ["}"]
@@ -99,7 +99,7 @@ def bits(item):
         shift = f"Lowest bit of {field.name}."
         lines += const(f"{field.name}_SHIFT", "u32", field.lsb, shift, "    ")
         mask = f"0x{field.mask:0{digits}x}"
-        lines += const(f"{field.name}_MASK", kind, mask, f"{field.doc} In place.", "    ")
+        lines += const(f"{field.name}_MASK", kind, mask, f"{field.doc} Mask, in place.", "    ")
     return lines + ["}"]
 
 
@@ -137,25 +137,25 @@ def unpack(field):
 def words_struct(item):
     name = camel(item.name)
     lines = struct_head(item) + ["", f"impl {name} {{"]
-    lines += ["    /// The entry as its two words; bits past a field's width are dropped."]
+    lines += ["    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped."]
     lines += ["    #[inline(always)]", "    pub const fn to_words(self) -> [u64; 2] {", "        ["]
     for word in range(2):
         parts = [pack(field) for field in item.fields if field.word == word]
         lines.append("            " + " | ".join(parts) + ",")
-    lines += ["        ]", "    }", "", "    /// The entry in two words; takes any of them."]
+    lines += ["        ]", "    }", "", "    /// Decodes an entry from its two words. Any words are valid."]
     lines += ["    #[inline(always)]", "    pub const fn from_words(w: [u64; 2]) -> Self {"]
     lines.append("        Self {")
     lines += [f"            {ident(field.name)}: {unpack(field)}," for field in item.fields]
-    lines += ["        }", "    }", "}", "", f"/// Where the fields of `{name}` are in its words."]
+    lines += ["        }", "    }", "}", "", f"/// Positions of the fields of `{name}` in its words."]
     lines.append(f"pub mod {item.name} {{")
-    lines += const("SIZE", "usize", item.size, "Bytes of the entry.", "    ")
+    lines += const("SIZE", "usize", item.size, "Size of the entry in bytes.", "    ")
     for field in item.fields:
         upper = field.name.upper()
-        lines += const(f"{upper}_WORD", "usize", field.word, f"Word of {field.name}.", "    ")
+        lines += const(f"{upper}_WORD", "usize", field.word, f"Word that holds {field.name}.", "    ")
         shift = f"Lowest bit of {field.name} in its word."
         lines += const(f"{upper}_SHIFT", "u32", field.shift, shift, "    ")
         mask = f"0x{field.mask:016x}"
-        lines += const(f"{upper}_MASK", "u64", mask, f"{field.doc} In place.", "    ")
+        lines += const(f"{upper}_MASK", "u64", mask, f"{field.doc} Mask, in place.", "    ")
     lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
     size = "at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>()"
     lines.append(f"    assert!({size});")
@@ -169,8 +169,8 @@ def offset_struct(item):
     name = camel(item.name)
     repr_c = "#[repr(C, align(64))]" if item.align == 64 else "#[repr(C)]"
     lines = struct_head(item, (repr_c,))
-    lines += ["", f"/// Where the fields of `{name}` are.", f"pub mod {item.name} {{"]
-    lines += const("SIZE", "usize", item.size, "Bytes.", "    ")
+    lines += ["", f"/// Offsets of the fields of `{name}`.", f"pub mod {item.name} {{"]
+    lines += const("SIZE", "usize", item.size, "Size in bytes.", "    ")
     for field in item.fields:
         lines += const(f"{field.name.upper()}_OFFSET", "usize", field.offset, field.doc, "    ")
     lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
@@ -185,11 +185,11 @@ def offset_struct(item):
 def block(item):
     lines = ["", *text.lines(item.doc, "/// "), f"pub mod {item.name}_block {{"]
     lines += const("TYPE", "u16", item.type_value, f"block_type {item.type_name}.", "    ")
-    lines += const("VERSION", "u16", item.version, "Version of this block.", "    ")
-    size = "Bytes of the header; the elements follow." if item.stride else "Bytes of the block."
+    lines += const("VERSION", "u16", item.version, "Version of the block.", "    ")
+    size = "Size in bytes of the header; the elements follow." if item.stride else "Size in bytes."
     lines += const("SIZE", "u32", f"{item.size:#x}", size, "    ")
     if item.stride:
-        doc = "Bytes from one element to the next. Registers are at offsets in an element."
+        doc = "Bytes from one element to the next. Register offsets are relative to an element."
         lines += const("STRIDE", "u32", f"{item.stride:#x}", doc, "    ")
     for register in item.registers:
         doc = f"{register.doc} ({register.access})"
@@ -231,35 +231,35 @@ def setup(item):
 
 
 MIB_INFO = """
-/// What an item of the management information base is.
+/// Description of an item of the management information base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MibInfo {
     /// The item.
     pub item: MibItem,
-    /// Its name in the standard.
+    /// Name in the standard.
     pub title: &'static str,
-    /// Its layer.
+    /// Layer that the item belongs to.
     pub layer: MibLayer,
-    /// What it is.
+    /// Parameter, status or error.
     pub kind: MibKind,
-    /// How it is used.
+    /// Access to the item.
     pub access: MibAccess,
-    /// What there is one for.
+    /// Whether the item exists once, per lane, or per virtual channel.
     pub scope: MibScope,
-    /// Its least value.
+    /// Smallest value.
     pub min: u64,
-    /// Its greatest value.
+    /// Largest value.
     pub max: u64,
-    /// Unit of its value; empty for a plain number.
+    /// Unit of the value; empty for a plain number.
     pub unit: &'static str,
-    /// Names of the values from 0 on; empty where they have none.
+    /// Names of the values from 0 on; empty if they have none.
     pub values: &'static [&'static str],
-    /// What it means.
+    /// Meaning of the value.
     pub doc: &'static str,
 }
 
 impl MibItem {
-    /// What it is.
+    /// Description of the item.
     pub const fn info(self) -> &'static MibInfo {
         &MIB_ITEMS[self as usize]
     }
@@ -268,7 +268,7 @@ impl MibItem {
 
 
 def mib(items):
-    lines = [*MIB_INFO.splitlines(), "", "/// Every item; that with number N is at N."]
+    lines = [*MIB_INFO.splitlines(), "", "/// All items; item number N is at index N."]
     lines.append(f"pub static MIB_ITEMS: [MibInfo; {len(items)}] = [")
     for item in items:
         values = ", ".join(f'"{value}"' for value in item.values)
@@ -285,9 +285,9 @@ def mib(items):
 
 def emit(contract, note):
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", ""]
-    lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "What register MAGIC holds.")
+    lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "Value of the register MAGIC.")
     lines += const("CONTRACT_VERSION_MAJOR", "u16", contract.major, "Must be equal on both sides.")
-    lines += const("CONTRACT_VERSION_MINOR", "u16", contract.minor, "Only ever adds things.")
+    lines += const("CONTRACT_VERSION_MINOR", "u16", contract.minor, "A higher minor version only adds to the contract.")
     for item in contract.consts:
         lines += const(item.name, "u64", item.value, item.doc)
     for item in contract.enums:

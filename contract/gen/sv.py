@@ -44,7 +44,7 @@ def bits(item):
             lines += param(name, field.mask, item.width, field.doc)
         else:
             lines += size_param(f"{name}_SHIFT", field.lsb, f"Lowest bit of {field.name}.")
-            lines += param(f"{name}_MASK", field.mask, item.width, f"{field.doc} In place.")
+            lines += param(f"{name}_MASK", field.mask, item.width, f"{field.doc} Mask, in place.")
     return lines
 
 
@@ -75,10 +75,10 @@ def block(item):
     prefix = f"{item.name.upper()}_BLOCK"
     lines = ["", *text.lines(f"{item.name} block: {item.doc}", "  // ")]
     lines += param(f"{prefix}_TYPE", item.type_value, 16, f"block_type {item.type_name}.")
-    lines += param(f"{prefix}_VERSION", item.version, 16, "Version of this block.")
-    lines += param(f"{prefix}_SIZE", item.size, 32, "Bytes of the block, or of its header.")
+    lines += param(f"{prefix}_VERSION", item.version, 16, "Version of the block.")
+    lines += param(f"{prefix}_SIZE", item.size, 32, "Size in bytes of the block, or of its header if it is an array.")
     if item.stride:
-        lines += param(f"{prefix}_STRIDE", item.stride, 32, "Bytes from element to element.")
+        lines += param(f"{prefix}_STRIDE", item.stride, 32, "Bytes from one element to the next.")
     for register in item.registers:
         doc = f"{register.doc} ({register.access})"
         lines += param(f"{prefix}_{register.name}", register.offset, 32, doc)
@@ -86,25 +86,25 @@ def block(item):
 
 
 def mib(items):
-    lines = ["", "  // Sets of items of the management information base: bit N for item N."]
+    lines = ["", "  // Masks of items of the management information base: bit N for item N."]
     for name, chosen, doc in (
         ("RW", lambda m: m.access == "RW", "Items that can be set."),
-        ("COMMAND", lambda m: m.access == "COMMAND", "Items that do something when set to 1."),
-        ("LANE", lambda m: m.scope == "LANE", "Items there is one of for each lane."),
-        ("VC", lambda m: m.scope == "VC", "Items there is one of for each virtual channel."),
+        ("COMMAND", lambda m: m.access == "COMMAND", "Items that start an action when set to 1."),
+        ("LANE", lambda m: m.scope == "LANE", "Items that exist once per lane."),
+        ("VC", lambda m: m.scope == "VC", "Items that exist once per virtual channel."),
     ):
         mask = sum(1 << item.value for item in items if chosen(item))
         lines += param(f"MIB_{name}_MASK", mask, 64, doc)
-    lines += ["", "  // Ranges of those that can be set; a link may have less."]
+    lines += ["", "  // Ranges of the items that can be set; a link may support less."]
     for item in items:
         if item.access == "RW":
-            lines += param(f"MIB_{item.name}_MIN", item.min, 64, f"Least value of {item.title}.")
-            lines += param(f"MIB_{item.name}_MAX", item.max, 64, f"Greatest one of {item.title}.")
+            lines += param(f"MIB_{item.name}_MIN", item.min, 64, f"Smallest value of {item.title}.")
+            lines += param(f"MIB_{item.name}_MAX", item.max, 64, f"Largest value of {item.title}.")
     return lines
 
 
 def checker(contract):
-    lines = ["", "/// Stops elaboration where a tool lays a type out in another size.",
+    lines = ["", "/// Stops elaboration if a tool gives a type another size.",
              "module spfe_pkg_check;", "`ifndef __ICARUS__  // Icarus 11 has no elaboration tasks"]
     checks = [(f"{s.name}_t", s.size * 8) for s in contract.structs if s.words]
     checks += [(f"{e.name}_e", e.width) for e in contract.enums]
@@ -120,9 +120,9 @@ def emit(contract, note):
     lines += ["/* verilator lint_off UNUSEDPARAM */", "/* verilator lint_off DECLFILENAME */", ""]
     lines += ["/// The spfe contract: constants, enums, ring entries, register offsets."]
     lines += ["package spfe_pkg;"]
-    lines += param("CONTRACT_MAGIC", contract.magic, 32, "What the register MAGIC holds.")
-    lines += param("CONTRACT_VERSION_MAJOR", contract.major, 16, "Equal on both sides.")
-    lines += param("CONTRACT_VERSION_MINOR", contract.minor, 16, "Only ever adds things.")
+    lines += param("CONTRACT_MAGIC", contract.magic, 32, "Value of the register MAGIC.")
+    lines += param("CONTRACT_VERSION_MAJOR", contract.major, 16, "Must be equal on both sides.")
+    lines += param("CONTRACT_VERSION_MINOR", contract.minor, 16, "A higher minor version only adds to the contract.")
     for item in contract.consts:
         lines += size_param(item.name, item.value, item.doc)
     for item in contract.enums:

@@ -13,7 +13,7 @@ typedef __le64 spfe_le64;
 #else
 #include <stddef.h>
 #include <stdint.h>
-/* Little-endian in memory; a big-endian host swaps what it loads and stores. */
+/* Little-endian in memory. A big-endian host must swap the bytes of each load and store. */
 typedef uint8_t spfe_u8;
 typedef uint16_t spfe_le16;
 typedef uint32_t spfe_le32;
@@ -39,20 +39,23 @@ typedef uint64_t spfe_le64;
 /* Low bits of the 16-bit region field of an entry: index into the memory-region table. */
 #define SPFE_REGION_INDEX_BITS 12U
 /*
- * High bits of the region field: generation of that index, so that an entry naming a revoked region
- * is caught.
+ * High bits of the region field: generation of that index. It reveals an entry that names a revoked
+ * region.
  */
 #define SPFE_REGION_GENERATION_BITS 4U
 /* Bits of the byte offset inside a region. */
 #define SPFE_OFFSET_BITS 48U
 /*
- * Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre
- * path address.
+ * Maximum bytes in an inline entry (8 in the address word, 3 in the length word): enough for a
+ * SpaceFibre path address.
  */
 #define SPFE_INLINE_MAX_BYTES 11U
-/* Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG. */
+/*
+ * Maximum entries from which one packet may be gathered; a longer chain completes with
+ * CHAIN_TOO_LONG.
+ */
 #define SPFE_CHAIN_MAX 16U
-/* Most packets one burst entry describes. */
+/* Maximum packets that one burst entry describes. */
 #define SPFE_BURST_MAX 65535U
 /*
  * Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
@@ -65,75 +68,80 @@ typedef uint64_t spfe_le64;
 #define SPFE_PACKED_HEADER_BYTES 8U
 /* Smallest packed receive area; larger areas are multiples of 8 bytes up to 1 GiB. */
 #define SPFE_PACKED_AREA_MIN_BYTES 4096U
-/* Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31). */
+/* Maximum virtual channels of a SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31). */
 #define SPFE_VC_MAX 32U
-/* Bytes of a value in the mib block: that of item N is at N times this in its element. */
+/*
+ * Bytes of a value in the mib block. The value of item N is at N times this offset in its element.
+ */
 #define SPFE_MIB_VALUE_BYTES 8U
 /* Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set. */
 #define SPFE_DOORBELL_STRIDE 4096U
-/* Smallest page of a page list, log2 of its bytes: 4 KiB. */
+/* log2 of the smallest page size of a page list in bytes: 4 KiB. */
 #define SPFE_PAGE_LOG2_MIN 12U
-/* Largest page of a page list, log2 of its bytes: 1 GiB. */
+/* log2 of the largest page size of a page list in bytes: 1 GiB. */
 #define SPFE_PAGE_LOG2_MAX 30U
-/* PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too. */
+/* PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes). */
 #define SPFE_PCI_VENDOR 4617U
 /*
- * PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is
- * MSI-X entry n.
+ * PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event vector n
+ * is MSI-X entry n.
  */
 #define SPFE_PCI_DEVICE 24334U
-/* PCI class code: network controller, other. */
+/* PCI class code: other network controller. */
 #define SPFE_PCI_CLASS 163840U
 
-/* What a submission entry asks for (bits 3:0 of its flags). */
+/* Type of a submission entry (bits 3:0 of its flags). */
 enum spfe_entry_type {
 	/* Never valid; an all-zero entry is an error, not a transfer. */
 	SPFE_ENTRY_TYPE_INVALID = 0x00,
-	/* Transmit: bytes at an address. */
+	/* Transmit: send the bytes at an address. */
 	SPFE_ENTRY_TYPE_DATA = 0x01,
-	/* Transmit: up to 11 bytes carried in the entry itself. */
+	/* Transmit: send up to 11 bytes from the entry itself. */
 	SPFE_ENTRY_TYPE_INLINE = 0x02,
-	/* Transmit: count packets of one length at a stride; followed by one BURST_EXT entry. */
+	/*
+	 * Transmit: send several packets of one length at a fixed stride. A BURST_EXT entry
+	 * follows.
+	 */
 	SPFE_ENTRY_TYPE_BURST = 0x03,
-	/* Second half of a burst. */
+	/* Second entry of a burst. */
 	SPFE_ENTRY_TYPE_BURST_EXT = 0x04,
 	/* Receive: one buffer to fill. */
 	SPFE_ENTRY_TYPE_BUFFER = 0x05,
-	/* Packed and message receive: gives bytes and completion credits back. */
+	/* Packed and message receive: return bytes and completion credits to the device. */
 	SPFE_ENTRY_TYPE_RELEASE = 0x06,
-	/* Transmit: one broadcast message or time-code. */
+	/* Transmit: send one broadcast message or time-code. */
 	SPFE_ENTRY_TYPE_MESSAGE = 0x07,
 	/* Reserved for RDMA work requests with extension entries. */
 	SPFE_ENTRY_TYPE_RDMA = 0x08,
 };
 
-/* How a packet or a piece of one ends (ECSS-E-ST-50-11C 5.3.7). */
+/* End of a packet or of a piece of it (ECSS-E-ST-50-11C 5.3.7). */
 enum spfe_end_marker {
 	/* End of packet. */
 	SPFE_END_MARKER_EOP = 0x00,
-	/* Error end of packet: the packet was cut by an error. */
+	/* Error end of packet: an error cut the packet. */
 	SPFE_END_MARKER_EEP = 0x01,
-	/* No end marker: the packet goes on in the next entry, buffer or record. */
+	/* No end marker: the packet continues in the next entry, buffer or record. */
 	SPFE_END_MARKER_NONE = 0x02,
 };
 
-/* What a queue context does. */
+/* Kind of a queue context. */
 enum spfe_queue_kind {
 	/* Unused context. */
 	SPFE_QUEUE_KIND_NONE = 0x00,
-	/* Packets to one virtual channel. */
+	/* Transmits packets on one virtual channel. */
 	SPFE_QUEUE_KIND_TX = 0x01,
-	/* Packets from one virtual channel into posted buffers. */
+	/* Receives packets of one virtual channel into posted buffers. */
 	SPFE_QUEUE_KIND_RX = 0x02,
-	/* Packets from one virtual channel, back to back in one area. */
+	/* Receives packets of one virtual channel, back to back in one area. */
 	SPFE_QUEUE_KIND_RX_PACKED = 0x03,
-	/* Broadcast messages or time-codes out. */
+	/* Transmits broadcast messages or time-codes. */
 	SPFE_QUEUE_KIND_MESSAGE_TX = 0x04,
-	/* Broadcast messages or time-codes in. */
+	/* Receives broadcast messages or time-codes. */
 	SPFE_QUEUE_KIND_MESSAGE_RX = 0x05,
 };
 
-/* What a port speaks. */
+/* Protocol of a port. */
 enum spfe_port_kind {
 	/* No port. */
 	SPFE_PORT_KIND_NONE = 0x00,
@@ -145,27 +153,27 @@ enum spfe_port_kind {
 	SPFE_PORT_KIND_FABRIC = 0x03,
 };
 
-/* Link state as software needs it; the lane and link state machines are in the port's MIB. */
+/* State of a link for software. The port's MIB has the states of lanes and link in detail. */
 enum spfe_port_state {
 	/* Not connected or disabled. */
 	SPFE_PORT_STATE_DOWN = 0x00,
 	/* Initialising. */
 	SPFE_PORT_STATE_STARTING = 0x01,
-	/* Moving packets. */
+	/* Packets can pass. */
 	SPFE_PORT_STATE_UP = 0x02,
 };
 
 /* State of a queue context. */
 enum spfe_queue_state {
-	/* Not configured, or disabled; the rings belong to the host. */
+	/* Not configured, or disabled. The rings belong to the host. */
 	SPFE_QUEUE_STATE_DISABLED = 0x00,
-	/* Working. */
+	/* The queue works. */
 	SPFE_QUEUE_STATE_ENABLED = 0x01,
-	/* The rings could not be read; destroy and create the queue again. */
+	/* The device could not read the rings. Destroy the queue and create it again. */
 	SPFE_QUEUE_STATE_ERROR = 0x02,
 };
 
-/* What a message entry carries. */
+/* Content of a message entry. */
 enum spfe_message_kind {
 	/* SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5); BAD_OPCODE on other ports. */
 	SPFE_MESSAGE_KIND_BROADCAST = 0x01,
@@ -173,13 +181,16 @@ enum spfe_message_kind {
 	SPFE_MESSAGE_KIND_TIME_CODE = 0x02,
 };
 
-/* Type of a register block; the list starts at offset 0 and is linked by the next field. */
+/*
+ * Type of a register block. The list of blocks starts at offset 0; the next field of the header
+ * links it.
+ */
 enum spfe_block_type {
 	/* No block. */
 	SPFE_BLOCK_TYPE_END = 0x00,
 	/* Identity, capabilities, configuration latch, reset. */
 	SPFE_BLOCK_TYPE_GLOBAL = 0x01,
-	/* One per port. */
+	/* A port; one block per port. */
 	SPFE_BLOCK_TYPE_PORT = 0x02,
 	/* Queue contexts, an array. */
 	SPFE_BLOCK_TYPE_QUEUE = 0x03,
@@ -197,40 +208,46 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_MIB = 0x09,
 };
 
-/* What a doorbell is rung for (KIND of the store to a doorbell page). */
+/* Reason for ringing a doorbell (KIND in the store to a doorbell page). */
 enum spfe_doorbell_kind {
-	/* Submissions were posted. */
+	/* The host posted submissions. */
 	SPFE_DOORBELL_KIND_SUBMIT = 0x00,
-	/* A completion ring was armed. */
+	/* The host armed a completion ring. */
 	SPFE_DOORBELL_KIND_ARM = 0x01,
-	/* The configuration latch has a new command. */
+	/* The host wrote a new command to the configuration latch. */
 	SPFE_DOORBELL_KIND_LATCH = 0x02,
 };
 
-/* What the configuration latch of the global block does when CFG_SEQ changes. */
+/*
+ * Command of the configuration latch in the global block. The device carries it out when CFG_SEQ
+ * changes.
+ */
 enum spfe_command {
 	/* Acknowledge only. */
 	SPFE_COMMAND_NOP = 0x00,
-	/* Read the queue context named by CFG_INDEX and start it. */
+	/* Read the queue context CFG_INDEX and start the queue. */
 	SPFE_COMMAND_QUEUE_ENABLE = 0x01,
-	/* Stop the queue; when acknowledged the device touches its rings and buffers no more. */
+	/*
+	 * Stop the queue CFG_INDEX. After the acknowledgement the device no longer accesses its
+	 * rings and buffers.
+	 */
 	SPFE_COMMAND_QUEUE_DISABLE = 0x02,
-	/* Read the region entry named by CFG_INDEX and make it usable. */
+	/* Read the region entry CFG_INDEX and make the region usable. */
 	SPFE_COMMAND_REGION_ENABLE = 0x03,
-	/* Revoke the region; when acknowledged no access is in flight. */
+	/* Revoke the region CFG_INDEX. After the acknowledgement no access is in flight. */
 	SPFE_COMMAND_REGION_DISABLE = 0x04,
-	/* Apply the configuration of the port named by CFG_INDEX. */
+	/* Apply the configuration of the port CFG_INDEX. */
 	SPFE_COMMAND_PORT_CONFIGURE = 0x05,
 	/* Stop every queue and revoke every region. */
 	SPFE_COMMAND_RESET = 0x06,
 	/*
-	 * Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability
+	 * Set item MIB_ITEM in element MIB_ELEMENT of the port CFG_INDEX to MIB_VALUE (capability
 	 * MIB).
 	 */
 	SPFE_COMMAND_MIB_SET = 0x07,
 };
 
-/* Outcome of a submission. The class says whose fault it was. */
+/* Result of a submission. The class says where the cause lies. */
 enum spfe_status {
 	/* Done. */
 	SPFE_STATUS_OK = 0x00,
@@ -314,157 +331,172 @@ enum spfe_mib_layer {
 	SPFE_MIB_LAYER_PHYSICAL = 0x04,
 };
 
-/* What an item of the management information base is. */
+/* Kind of an item of the management information base. */
 enum spfe_mib_kind {
-	/* Of table 5-36. */
+	/* A parameter, from table 5-36. */
 	SPFE_MIB_KIND_PARAMETER = 0x00,
-	/* Of table 5-37. */
+	/* A status value, from table 5-37. */
 	SPFE_MIB_KIND_STATUS = 0x01,
-	/* Of table 5-37; it stays until the link is reset by LINK_RESET or INTERFACE_RESET. */
+	/*
+	 * An error, from table 5-37. It stays set until LINK_RESET or INTERFACE_RESET resets the
+	 * link.
+	 */
 	SPFE_MIB_KIND_ERROR = 0x02,
 };
 
-/* How an item of the management information base is used. */
+/* Access to an item of the management information base. */
 enum spfe_mib_access {
-	/* Read only. */
+	/* Read-only. */
 	SPFE_MIB_ACCESS_RO = 0x00,
-	/* Read, and set with MIB_SET. */
+	/* Readable, and settable with MIB_SET. */
 	SPFE_MIB_ACCESS_RW = 0x01,
-	/* Setting it to 1 does something; it reads 0. */
+	/* Setting it to 1 starts an action; it reads as 0. */
 	SPFE_MIB_ACCESS_COMMAND = 0x02,
 };
 
-/* What there is one of an item for. */
+/* Scope of an item: whether it exists once, per lane, or per virtual channel. */
 enum spfe_mib_scope {
-	/* The link: element 0. */
+	/* Once per link, in element 0. */
 	SPFE_MIB_SCOPE_LINK = 0x00,
-	/* Each lane: element L is of lane L. */
+	/* Once per lane; element L belongs to lane L. */
 	SPFE_MIB_SCOPE_LANE = 0x01,
-	/* Each virtual channel: element V is of virtual channel V. */
+	/* Once per virtual channel; element V belongs to virtual channel V. */
 	SPFE_MIB_SCOPE_VC = 0x02,
 };
 
 /* Item of the management information base of a port (ECSS-E-ST-50-11C tables 5-36 and 5-37). */
 enum spfe_mib_item {
-	/* Virtual Network Number: Virtual network of a virtual channel; 0 on channel 0 for ever. */
+	/* Virtual Network Number: Virtual network of a virtual channel; fixed to 0 on channel 0. */
 	SPFE_MIB_ITEM_VIRTUAL_NETWORK = 0x00,
-	/* Broadcast Channel: Channel that a node sends broadcast messages on. */
+	/* Broadcast Channel: Channel on which a node sends broadcast messages. */
 	SPFE_MIB_ITEM_BROADCAST_CHANNEL = 0x01,
-	/* Interface Reset: Link reset, and parameters as after power-on. */
+	/* Interface Reset: Resets the link, and sets the parameters to their power-on values. */
 	SPFE_MIB_ITEM_INTERFACE_RESET = 0x02,
-	/* Link Reset: Link reset of both ends. */
+	/* Link Reset: Resets both ends of the link. */
 	SPFE_MIB_ITEM_LINK_RESET = 0x03,
-	/* Data Scrambled: Data frames are scrambled, from the next link reset on. */
+	/* Data Scrambled: 1: data frames are scrambled. Takes effect at the next link reset. */
 	SPFE_MIB_ITEM_DATA_SCRAMBLED = 0x04,
-	/* Expected Broadcast Bandwidth: Share of the link for broadcast messages. */
+	/* Expected Broadcast Bandwidth: Share of the link's bandwidth for broadcast messages. */
 	SPFE_MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH = 0x05,
-	/* Priority: 0 is the highest. */
+	/* Priority: Priority of the virtual channel; 0 is the highest. */
 	SPFE_MIB_ITEM_PRIORITY = 0x06,
-	/* Expected Bandwidth: Share of the link; 65535 is all of it, 0 bars the channel. */
+	/*
+	 * Expected Bandwidth: Share of the link's bandwidth; 65535 is the whole link, 0 stops the
+	 * channel.
+	 */
 	SPFE_MIB_ITEM_EXPECTED_BANDWIDTH = 0x07,
-	/* Time-slots: Bit T: may send in time-slot T. */
+	/* Time-slots: Bit T: the channel may send in time-slot T. */
 	SPFE_MIB_ITEM_TIME_SLOTS = 0x08,
-	/* Continuous Mode: The user never waits. */
+	/* Continuous Mode: 1: writes to the channel never wait for room. */
 	SPFE_MIB_ITEM_CONTINUOUS_MODE = 0x09,
-	/* Idle Time Limit: Full credit for longer is under-use. */
+	/* Idle Time Limit: Full bandwidth credit for longer than this counts as under-use. */
 	SPFE_MIB_ITEM_IDLE_TIME_LIMIT = 0x0a,
-	/* Bandwidth Credit Limit: Fixed when the link is made. */
+	/* Bandwidth Credit Limit: Maximum bandwidth credit; fixed when the link is created. */
 	SPFE_MIB_ITEM_BANDWIDTH_CREDIT_LIMIT = 0x0b,
 	/*
-	 * Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the
-	 * link is made.
+	 * Minimum Bandwidth Credit Threshold: In tenths of the credit limit, below zero; fixed when
+	 * the link is created.
 	 */
 	SPFE_MIB_ITEM_MINIMUM_BANDWIDTH_CREDIT_THRESHOLD = 0x0c,
-	/* FCT Multiplier: Worth of an FCT; fixed when the link is made. */
+	/* FCT Multiplier: Words that an FCT grants; fixed when the link is created. */
 	SPFE_MIB_ITEM_FCT_MULTIPLIER = 0x0d,
-	/* Segment Multiplier: Longest data frame; fixed when the link is made. */
+	/* Segment Multiplier: Maximum length of a data frame; fixed when the link is created. */
 	SPFE_MIB_ITEM_SEGMENT_MULTIPLIER = 0x0e,
-	/* TxEn: The lane sends. */
+	/* TxEn: 1: the transmitter of the lane is enabled. */
 	SPFE_MIB_ITEM_TX_EN = 0x0f,
-	/* RxEn: The lane receives. */
+	/* RxEn: 1: the receiver of the lane is enabled. */
 	SPFE_MIB_ITEM_RX_EN = 0x10,
 	/*
-	 * Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link
-	 * reset, and while no lane is active.
+	 * Maximum Number of Data-Sending Lanes: No more than the number of lanes. Takes effect at a
+	 * link reset, and while no lane is active.
 	 */
 	SPFE_MIB_ITEM_MAX_DATA_SENDING_LANES = 0x11,
-	/* Bypass: A plain single lane on lane 0: as configured, or as the far end needs it. */
+	/*
+	 * Bypass: 1: the link is a plain single lane on lane 0, by configuration or because the far
+	 * end needs it.
+	 */
 	SPFE_MIB_ITEM_BYPASS = 0x12,
-	/* LaneStart: Start, and keep trying. */
+	/* LaneStart: 1: start the lane, and keep trying. */
 	SPFE_MIB_ITEM_LANE_START = 0x13,
-	/* AutoStart: Start when the far end does. */
+	/* AutoStart: 1: start the lane when the far end starts. */
 	SPFE_MIB_ITEM_AUTO_START = 0x14,
-	/* LaneReset: Held in ClearLine. */
+	/* LaneReset: 1: hold the lane in ClearLine. */
 	SPFE_MIB_ITEM_LANE_RESET = 0x15,
-	/* Near-End Parallel Loopback: Words received are those sent. */
+	/* Near-End Parallel Loopback: 1: the lane receives its own words. */
 	SPFE_MIB_ITEM_NEAR_END_PARALLEL_LOOPBACK = 0x16,
-	/* Far-End Parallel Loopback: Words sent are those received. */
+	/* Far-End Parallel Loopback: 1: the lane sends back the words it receives. */
 	SPFE_MIB_ITEM_FAR_END_PARALLEL_LOOPBACK = 0x17,
-	/* Standby Reason: Sent in STANDBY. */
+	/* Standby Reason: Reason that the lane sends in STANDBY. */
 	SPFE_MIB_ITEM_STANDBY_REASON = 0x18,
-	/* Near-End Serial Loopback: Bits received are those sent. */
+	/* Near-End Serial Loopback: 1: the lane receives its own bits. */
 	SPFE_MIB_ITEM_NEAR_END_SERIAL_LOOPBACK = 0x19,
-	/* Far-End Serial Loopback: Bits sent are those received. */
+	/* Far-End Serial Loopback: 1: the lane sends back the bits it receives. */
 	SPFE_MIB_ITEM_FAR_END_SERIAL_LOOPBACK = 0x1a,
-	/* Has Credit: There is FCT credit. */
+	/* Has Credit: 1: the channel has FCT credit. */
 	SPFE_MIB_ITEM_HAS_CREDIT = 0x1b,
-	/* Input Buffer Overflow: A frame found no room; it resets the link. */
+	/* Input Buffer Overflow: A frame did not fit the input buffer. This resets the link. */
 	SPFE_MIB_ITEM_INPUT_BUFFER_OVERFLOW = 0x1c,
-	/* FCT Credit Overflow: More FCTs than the credit counter holds. */
+	/* FCT Credit Overflow: FCTs took the credit above its limit. */
 	SPFE_MIB_ITEM_FCT_CREDIT_OVERFLOW = 0x1d,
-	/* Bandwidth Over-use: The channel sent far more than its share. */
+	/* Bandwidth Over-use: The channel sent far more than its expected bandwidth. */
 	SPFE_MIB_ITEM_BANDWIDTH_OVER_USE = 0x1e,
-	/* Bandwidth Under-use: It had full credit for the idle time limit. */
+	/*
+	 * Bandwidth Under-use: The channel had full bandwidth credit for longer than the idle time
+	 * limit.
+	 */
 	SPFE_MIB_ITEM_BANDWIDTH_UNDER_USE = 0x1f,
-	/* CRC-16 Error: In a data frame. */
+	/* CRC-16 Error: A data frame had a wrong CRC-16. */
 	SPFE_MIB_ITEM_CRC16_ERROR = 0x20,
-	/* CRC-8 Error: In a broadcast frame or a single word. */
+	/* CRC-8 Error: A broadcast frame or a single word had a wrong CRC-8. */
 	SPFE_MIB_ITEM_CRC8_ERROR = 0x21,
-	/* Frame Error: A word where it does not belong. */
+	/* Frame Error: A word came where the standard does not allow it. */
 	SPFE_MIB_ITEM_FRAME_ERROR = 0x22,
-	/* Sequence Error: A number out of sequence. */
+	/* Sequence Error: A sequence number was not the expected one. */
 	SPFE_MIB_ITEM_SEQUENCE_ERROR = 0x23,
-	/* Error Recovery Buffer Empty: All that was sent is acknowledged. */
+	/* Error Recovery Buffer Empty: 1: everything sent is acknowledged. */
 	SPFE_MIB_ITEM_ERROR_RECOVERY_BUFFER_EMPTY = 0x24,
-	/* Error Recovery Attempts: Valid NACKs received. */
+	/* Error Recovery Attempts: Number of valid NACKs received. */
 	SPFE_MIB_ITEM_ERROR_RECOVERY_ATTEMPTS = 0x25,
-	/* Link Reset Caused by Protocol Error: An acknowledgement that matches nothing. */
+	/* Link Reset Caused by Protocol Error: An ACK or NACK matched no outstanding item. */
 	SPFE_MIB_ITEM_PROTOCOL_ERROR = 0x26,
 	/* Far-End Link Reset: The far end asked for a link reset. */
 	SPFE_MIB_ITEM_FAR_END_LINK_RESET = 0x27,
-	/* Current Time-slot: Of the last SCHEDULE.request. */
+	/* Current Time-slot: Time-slot of the last SCHEDULE.request. */
 	SPFE_MIB_ITEM_CURRENT_TIME_SLOT = 0x28,
 	/* Data-Sending Lanes: Bit L: lane L carries rows. */
 	SPFE_MIB_ITEM_DATA_SENDING_LANES = 0x29,
-	/* Data-Receiving Lanes: Bit L: rows are received from lane L. */
+	/* Data-Receiving Lanes: Bit L: lane L delivers rows. */
 	SPFE_MIB_ITEM_DATA_RECEIVING_LANES = 0x2a,
 	/* Alignment State: 0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready. */
 	SPFE_MIB_ITEM_ALIGNMENT_STATE = 0x2b,
-	/* Misaligned Events: Times that alignment started again. */
+	/* Misaligned Events: Number of times that alignment started again. */
 	SPFE_MIB_ITEM_MISALIGNED_EVENTS = 0x2c,
 	/* Lane State: 0 ClearLine to 9 LossOfSignal. */
 	SPFE_MIB_ITEM_LANE_STATE = 0x2d,
-	/* RXERR Count: The leaky counter. */
+	/* RXERR Count: The leaky counter of RXERR words. */
 	SPFE_MIB_ITEM_RXERR_COUNT = 0x2e,
-	/* RXERR Overflow: It reached 255. */
+	/* RXERR Overflow: The RXERR counter reached 255. */
 	SPFE_MIB_ITEM_RXERR_OVERFLOW = 0x2f,
-	/* Far-End Standby: The far end went to standby. */
+	/* Far-End Standby: The far end went into standby. */
 	SPFE_MIB_ITEM_FAR_END_STANDBY = 0x30,
-	/* Far-End Standby Reason: As it said. */
+	/* Far-End Standby Reason: Reason in the STANDBY words of the far end. */
 	SPFE_MIB_ITEM_FAR_END_STANDBY_REASON = 0x31,
-	/* Timeout: The initialisation timer ran out. */
+	/* Timeout: The initialisation timer expired. */
 	SPFE_MIB_ITEM_TIMEOUT = 0x32,
 	/* Far-End Lost Signal: The far end sent LOST_SIGNAL. */
 	SPFE_MIB_ITEM_FAR_END_LOST_SIGNAL = 0x33,
-	/* Far-End Lost Signal Cause: 0 no signal, 1 RXERR counter, 2 INIT1. */
+	/*
+	 * Far-End Lost Signal Cause: Cause in the LOST_SIGNAL words of the far end: 0 no signal, 1
+	 * RXERR counter, 2 INIT1.
+	 */
 	SPFE_MIB_ITEM_FAR_END_LOST_SIGNAL_CAUSE = 0x34,
-	/* Far-End Capabilities: Field of the last INIT3; 0 before one came. */
+	/* Far-End Capabilities: Capability field of the last INIT3; 0 before the first one. */
 	SPFE_MIB_ITEM_FAR_END_CAPABILITIES = 0x35,
-	/* RX Polarity: 1: received bits are inverted. */
+	/* RX Polarity: 1: the received bits are inverted. */
 	SPFE_MIB_ITEM_RX_POLARITY = 0x36,
-	/* No Signal: Nothing is received. */
+	/* No Signal: 1: the receiver has no signal. */
 	SPFE_MIB_ITEM_NO_SIGNAL = 0x37,
-	/* Bit Synchronised: The receiver has a word boundary. */
+	/* Bit Synchronised: 1: the receiver has found the word boundary. */
 	SPFE_MIB_ITEM_BIT_SYNC = 0x38,
 };
 
@@ -473,20 +505,20 @@ enum spfe_mib_item {
 #define SPFE_SUBMIT_FLAGS_TYPE_SHIFT 0
 #define SPFE_SUBMIT_FLAGS_TYPE_MASK 0x000fU
 /*
- * Write a completion when done; one completion frees every earlier entry. Errors are always
- * signalled.
+ * Write a completion when the entry is done. One completion frees all earlier entries. Errors are
+ * always signalled.
  */
 #define SPFE_SUBMIT_FLAGS_SIGNAL 0x0010U
-/* Last entry of a group: publish completions and receive runs now. */
+/* Last entry of a group: publish completions and receive runs at once. */
 #define SPFE_SUBMIT_FLAGS_LAST 0x0020U
-/* The packet goes on in the next entry of this ring (gather). */
+/* The packet continues in the next entry of this ring (gather). */
 #define SPFE_SUBMIT_FLAGS_CHAIN 0x0040U
 /* end_marker. */
 #define SPFE_SUBMIT_FLAGS_END_SHIFT 7
 #define SPFE_SUBMIT_FLAGS_END_MASK 0x0180U
 /*
- * Start only after everything before it is done. Transmit queues are in order, so this matters for
- * RDMA only.
+ * Start only after all earlier entries are done. Transmit queues are in order, so this only matters
+ * for RDMA.
  */
 #define SPFE_SUBMIT_FLAGS_FENCE 0x0200U
 /* Must be zero. */
@@ -497,31 +529,31 @@ enum spfe_mib_item {
 /* end_marker of the packet or piece (posted receive). */
 #define SPFE_COMPLETION_FLAGS_END_SHIFT 0
 #define SPFE_COMPLETION_FLAGS_END_MASK 0x0003U
-/* The packet goes on in the next buffer (posted receive). */
+/* The packet continues in the next buffer (posted receive). */
 #define SPFE_COMPLETION_FLAGS_MORE 0x0004U
-/* Not to be reported before the time in the side array (paced virtual links). */
+/* Must not be reported before the time in the side array (paced virtual links). */
 #define SPFE_COMPLETION_FLAGS_TIMED 0x0008U
 /* The side array holds a time for this completion. */
 #define SPFE_COMPLETION_FLAGS_STAMPED 0x0010U
 /*
- * This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end
- * of the area are unused.
+ * This run starts at offset 0 of the packed area. The bytes from the end of the previous run to the
+ * end of the area are unused.
  */
 #define SPFE_COMPLETION_FLAGS_WRAP 0x0020U
-/* Messages were dropped before this one because the ring was full (message receive only). */
+/* Earlier messages were dropped because the ring was full (message receive only). */
 #define SPFE_COMPLETION_FLAGS_LOST 0x0040U
 
 /* Flags of a record header in a packed receive area. */
-/* The packet goes on in the next record. */
+/* The packet continues in the next record. */
 #define SPFE_RECORD_FLAGS_MORE 0x01U
 
 /* Status of a broadcast message (ECSS-E-ST-50-11C 5.8.9). */
-/* The message was sent late because a retry held it up. */
+/* LATE: the message could not be sent at once. */
 #define SPFE_MESSAGE_FLAGS_LATE 0x01U
-/* The message waited for another broadcast message. */
+/* DELAYED: the message waited for another broadcast message. */
 #define SPFE_MESSAGE_FLAGS_DELAYED 0x02U
 
-/* Optional features; query, never assume. */
+/* Optional features. Query them; never assume them. */
 /* Burst entries. */
 #define SPFE_CAPABILITY_BURST 0x00000001U
 /* Packed receive. */
@@ -532,30 +564,32 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_DOORBELL_64K 0x00000008U
 /* Broadcast and time-code queues. */
 #define SPFE_CAPABILITY_MESSAGE 0x00000010U
-/* Regions are given as bus addresses (page lists), not as shared memory. */
+/* Regions are described by bus addresses (page lists) instead of shared memory. */
 #define SPFE_CAPABILITY_IOVA 0x00000020U
 /* RESET while busy completes pending submissions with DEVICE_RESET. */
 #define SPFE_CAPABILITY_RESET 0x00000040U
-/* A mib block for each port, and the command MIB_SET. */
+/* Each port has a mib block, and the device has the command MIB_SET. */
 #define SPFE_CAPABILITY_MIB 0x00000080U
 
-/* What a device may do with a memory region (values of InfiniBand verbs where they exist). */
-/* The device may write (receive into it). */
+/*
+ * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
+ */
+/* The device may write to the region (receive). */
 #define SPFE_ACCESS_LOCAL_WRITE 0x00000001U
-/* RDMA write from a peer. */
+/* A peer may write to the region with RDMA. */
 #define SPFE_ACCESS_REMOTE_WRITE 0x00000002U
-/* RDMA read from a peer. */
+/* A peer may read the region with RDMA. */
 #define SPFE_ACCESS_REMOTE_READ 0x00000004U
-/* The device may read (transmit from it). */
+/* The device may read the region (transmit). */
 #define SPFE_ACCESS_LOCAL_READ 0x00000100U
 
 /* Options of a queue context. */
 /* Write a timestamp for every completion. */
 #define SPFE_QUEUE_OPTIONS_STAMP 0x00000001U
-/* Completions in submission order (always so today). */
+/* Completions come in submission order. Today they always do. */
 #define SPFE_QUEUE_OPTIONS_RETURN_IN_ORDER 0x00000002U
 
-/* What the host waits for; any condition that is met wakes. */
+/* Wake-up conditions of the host; any of them wakes it. */
 /* want_count is valid. */
 #define SPFE_ARM_FLAGS_COUNT 0x00000001U
 /* want_bytes is valid. */
@@ -565,7 +599,7 @@ enum spfe_mib_item {
 /* Signal the event vector (file descriptor) as well. */
 #define SPFE_ARM_FLAGS_EVENT 0x00000008U
 
-/* The 64-bit store to a doorbell page. A hint: what is to be done is in the rings. */
+/* The 64-bit store to a doorbell page. It is only a hint: the rings say what to do. */
 /* Queue context index. */
 #define SPFE_DOORBELL_QUEUE_SHIFT 0
 #define SPFE_DOORBELL_QUEUE_MASK 0x000000000000ffffULL
@@ -576,7 +610,7 @@ enum spfe_mib_item {
 #define SPFE_DOORBELL_INDEX_SHIFT 32
 #define SPFE_DOORBELL_INDEX_MASK 0xffffffff00000000ULL
 
-/* DATA and BUFFER entry: transmit from, or receive into, an address. */
+/* DATA and BUFFER entry: transmit from an address, or receive into it. */
 struct spfe_submission {
 	spfe_le64 word0;
 	spfe_le64 word1;
@@ -590,7 +624,7 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_submission) == 16, "size of spfe_submissio
 #define SPFE_SUBMISSION_REGION_WORD 0
 #define SPFE_SUBMISSION_REGION_SHIFT 48
 #define SPFE_SUBMISSION_REGION_MASK 0xffff000000000000ULL
-/* Bytes. */
+/* Length in bytes. */
 #define SPFE_SUBMISSION_LENGTH_WORD 1
 #define SPFE_SUBMISSION_LENGTH_SHIFT 0
 #define SPFE_SUBMISSION_LENGTH_MASK 0x00000000ffffffffULL
@@ -598,12 +632,12 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_submission) == 16, "size of spfe_submissio
 #define SPFE_SUBMISSION_FLAGS_WORD 1
 #define SPFE_SUBMISSION_FLAGS_SHIFT 32
 #define SPFE_SUBMISSION_FLAGS_MASK 0x0000ffff00000000ULL
-/* Lap number of the ring position, from 1; the entry is valid when it matches. */
+/* Lap number of the ring position, from 1. The entry is valid when it matches the reader's lap. */
 #define SPFE_SUBMISSION_PHASE_WORD 1
 #define SPFE_SUBMISSION_PHASE_SHIFT 48
 #define SPFE_SUBMISSION_PHASE_MASK 0xffff000000000000ULL
 
-/* INLINE entry: up to 11 bytes in the entry. */
+/* INLINE entry: up to 11 data bytes in the entry. */
 struct spfe_inline_submission {
 	spfe_le64 word0;
 	spfe_le64 word1;
@@ -613,7 +647,7 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_inline_submission) == 16, "size of spfe_in
 #define SPFE_INLINE_SUBMISSION_DATA_LO_WORD 0
 #define SPFE_INLINE_SUBMISSION_DATA_LO_SHIFT 0
 #define SPFE_INLINE_SUBMISSION_DATA_LO_MASK 0xffffffffffffffffULL
-/* Bytes used, 1 to 11. */
+/* Number of data bytes, 1 to 11. */
 #define SPFE_INLINE_SUBMISSION_COUNT_WORD 1
 #define SPFE_INLINE_SUBMISSION_COUNT_SHIFT 0
 #define SPFE_INLINE_SUBMISSION_COUNT_MASK 0x00000000000000ffULL
@@ -630,17 +664,19 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_inline_submission) == 16, "size of spfe_in
 #define SPFE_INLINE_SUBMISSION_PHASE_SHIFT 48
 #define SPFE_INLINE_SUBMISSION_PHASE_MASK 0xffff000000000000ULL
 
-/* Second entry of a BURST: the first is a submission with the address and length of packet 0. */
+/*
+ * Second entry of a BURST. The first entry is a submission with the address and length of packet 0.
+ */
 struct spfe_burst_ext {
 	spfe_le64 word0;
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_burst_ext) == 16, "size of spfe_burst_ext");
-/* Bytes from the start of one packet to the next; 0 sends the same bytes again. */
+/* Bytes from the start of one packet to the start of the next; 0 sends the same bytes each time. */
 #define SPFE_BURST_EXT_STRIDE_WORD 0
 #define SPFE_BURST_EXT_STRIDE_SHIFT 0
 #define SPFE_BURST_EXT_STRIDE_MASK 0x00000000ffffffffULL
-/* Packets, 1 to 65535. */
+/* Number of packets, 1 to 65535. */
 #define SPFE_BURST_EXT_COUNT_WORD 0
 #define SPFE_BURST_EXT_COUNT_SHIFT 32
 #define SPFE_BURST_EXT_COUNT_MASK 0x0000ffff00000000ULL
@@ -661,17 +697,17 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_burst_ext) == 16, "size of spfe_burst_ext"
 #define SPFE_BURST_EXT_PHASE_SHIFT 48
 #define SPFE_BURST_EXT_PHASE_MASK 0xffff000000000000ULL
 
-/* RELEASE entry of packed and message receive. */
+/* RELEASE entry of packed and message receive queues. */
 struct spfe_release {
 	spfe_le64 word0;
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_release) == 16, "size of spfe_release");
-/* Bytes of the packed area given back, skipped tail included. */
+/* Bytes of the packed area to return, including a skipped tail. */
 #define SPFE_RELEASE_BYTES_WORD 0
 #define SPFE_RELEASE_BYTES_SHIFT 0
 #define SPFE_RELEASE_BYTES_MASK 0x00000000ffffffffULL
-/* Completions consumed, 1 or more: the device may write as many again. */
+/* Number of completions consumed, 1 or more. The device may write as many again. */
 #define SPFE_RELEASE_COMPLETIONS_WORD 0
 #define SPFE_RELEASE_COMPLETIONS_SHIFT 32
 #define SPFE_RELEASE_COMPLETIONS_MASK 0xffffffff00000000ULL
@@ -689,8 +725,8 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_release) == 16, "size of spfe_release");
 #define SPFE_RELEASE_PHASE_MASK 0xffff000000000000ULL
 
 /*
- * Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way
- * in.
+ * Broadcast message or time-code: a MESSAGE entry for transmit, a completion ring entry for
+ * receive.
  */
 struct spfe_message {
 	spfe_le64 word0;
@@ -717,7 +753,7 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_message) == 16, "size of spfe_message");
 #define SPFE_MESSAGE_STATUS_WORD 1
 #define SPFE_MESSAGE_STATUS_SHIFT 24
 #define SPFE_MESSAGE_STATUS_MASK 0x00000000ff000000ULL
-/* submit_flags (out) or completion_flags (in). */
+/* submit_flags (transmit) or completion_flags (receive). */
 #define SPFE_MESSAGE_FLAGS_WORD 1
 #define SPFE_MESSAGE_FLAGS_SHIFT 32
 #define SPFE_MESSAGE_FLAGS_MASK 0x0000ffff00000000ULL
@@ -732,11 +768,14 @@ struct spfe_completion {
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completion");
-/* Bytes of all packets this completion reports; status detail where status is not OK. */
+/* Bytes of all packets that this completion reports; a detail of the status if that is not OK. */
 #define SPFE_COMPLETION_BYTES_WORD 0
 #define SPFE_COMPLETION_BYTES_SHIFT 0
 #define SPFE_COMPLETION_BYTES_MASK 0x00000000ffffffffULL
-/* Packets (posted receive: 1 per buffer; packed receive: records) this completion reports. */
+/*
+ * Number of packets that this completion reports (posted receive: 1 per buffer; packed receive:
+ * records).
+ */
 #define SPFE_COMPLETION_PACKETS_WORD 0
 #define SPFE_COMPLETION_PACKETS_SHIFT 32
 #define SPFE_COMPLETION_PACKETS_MASK 0x0000ffff00000000ULL
@@ -748,7 +787,7 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completio
 #define SPFE_COMPLETION_STATUS_WORD 0
 #define SPFE_COMPLETION_STATUS_SHIFT 56
 #define SPFE_COMPLETION_STATUS_MASK 0xff00000000000000ULL
-/* Free-running position (mod 65536) of the last submission entry this completion frees. */
+/* Free-running position (mod 65536) of the last submission entry that this completion frees. */
 #define SPFE_COMPLETION_POSITION_WORD 1
 #define SPFE_COMPLETION_POSITION_SHIFT 0
 #define SPFE_COMPLETION_POSITION_MASK 0x000000000000ffffULL
@@ -766,11 +805,11 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completio
 #define SPFE_COMPLETION_PHASE_MASK 0xffff000000000000ULL
 
 /*
- * In front of each record of a packed receive area; the next one starts at the next multiple of 8
+ * Header of a record in a packed receive area. The next record starts at the next multiple of 8
  * bytes.
  */
 struct spfe_record_header {
-	/* Bytes of the record without header and padding. */
+	/* Length of the record in bytes, without header and padding. */
 	spfe_le32 length;
 	/* end_marker. */
 	spfe_u8 end;
@@ -786,24 +825,24 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, flags) == 5, "offset of r
 SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, reserved0) == 6, "offset of record_header.reserved0");
 
 /*
- * Per queue, written by the host, read by the device: what the host waits for. Alone on its cache
+ * Wake-up conditions of a queue, written by the host and read by the device. Alone on its cache
  * line.
  */
 struct spfe_host_line {
-	/* 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time). */
+	/* 0 if not armed, otherwise the arm sequence number: odd, and 2 more each time. */
 	spfe_le32 arm;
 	/* arm_flags. */
 	spfe_le32 flags;
-	/* Free-running completion position at or past which to wake. */
+	/* Wake at or past this free-running completion position. */
 	spfe_le32 want_count;
 	/* Zero. */
 	spfe_le32 reserved0;
-	/* Free-running count of received or sent bytes at or past which to wake. */
+	/* Wake at or past this free-running count of received or sent bytes. */
 	spfe_le64 want_bytes;
-	/* Wake this long after the first completion at or past first_position. */
+	/* Wake this many nanoseconds after the first completion at or past first_position. */
 	spfe_le64 after_first_ns;
 	/*
-	 * Free-running completion position of the first completion not yet reported to the
+	 * Free-running position of the first completion that was not yet reported to the
 	 * application.
 	 */
 	spfe_le32 first_position;
@@ -829,19 +868,19 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved2) == 40, "offset of 
 SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved3) == 48, "offset of host_line.reserved3");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved4) == 56, "offset of host_line.reserved4");
 
-/* Per queue, written by the device, read by the host. Alone on its cache line. */
+/* State of a queue, written by the device and read by the host. Alone on its cache line. */
 struct spfe_device_line {
-	/* Goes up by one at each wake-up; the word a host sleeps on (futex). */
+	/* Incremented at each wake-up. The host sleeps on this word (futex). */
 	spfe_le32 wake_seq;
-	/* 1: the device sleeps; ring the doorbell after posting. */
+	/* 1: the device sleeps, so ring the doorbell after posting. */
 	spfe_le32 need_doorbell;
 	/* queue_state. */
 	spfe_le32 state;
-	/* status that stopped the queue, or 0. */
+	/* status that stopped the queue; 0 if none did. */
 	spfe_le32 error;
 	/*
-	 * Receive: a packet waited for room when completions up to position 31:0 were written and
-	 * submissions up to position 63:32 used.
+	 * Receive: a packet waited for room when the device had written completions up to position
+	 * 31:0 and used submissions up to position 63:32.
 	 */
 	spfe_le64 full;
 	/* Zero. */
@@ -867,7 +906,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved3) == 40, "offset o
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved4) == 48, "offset of device_line.reserved4");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset of device_line.reserved5");
 
-/* Identity, capabilities, the configuration latch. */
+/* Identity, capabilities and configuration latch of the device. */
 #define SPFE_GLOBAL_BLOCK_TYPE 1
 #define SPFE_GLOBAL_BLOCK_VERSION 1
 #define SPFE_GLOBAL_BLOCK_SIZE 0x00000100U
@@ -885,15 +924,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_REGIONS 0x00000024U
 /* Number of event vectors. (ro) */
 #define SPFE_GLOBAL_BLOCK_EVENTS 0x00000028U
-/* Byte offset of the first doorbell page: a multiple of the stride. (ro) */
+/* Byte offset of the first doorbell page, a multiple of the stride. (ro) */
 #define SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET 0x0000002cU
-/* CFG_SEQ of the last command carried out. (ro) */
+/* CFG_SEQ of the last command that the device carried out. (ro) */
 #define SPFE_GLOBAL_BLOCK_CFG_ACK 0x00000030U
 /* status of that command. (ro) */
 #define SPFE_GLOBAL_BLOCK_CFG_STATUS 0x00000034U
-/* Goes up while the device lives, at least once a second. (ro) */
+/* Incremented at least once a second while the device is alive. (ro) */
 #define SPFE_GLOBAL_BLOCK_HEARTBEAT 0x00000038U
-/* Resets since power-up. (ro) */
+/* Number of resets since power-up. (ro) */
 #define SPFE_GLOBAL_BLOCK_RESETS 0x0000003cU
 /* Device time in ns, low word; read HI, LO, HI. (ro) */
 #define SPFE_GLOBAL_BLOCK_TIME_LO 0x00000040U
@@ -907,20 +946,20 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_DOMAINS 0x00000050U
 /* command. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_COMMAND 0x00000080U
-/* Object the command is about. (rw) */
+/* Index of the object of the command. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_INDEX 0x00000084U
 /*
- * Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal.
- * (rw)
+ * Write this register last, with a non-zero value other than CFG_ACK. Then ring the doorbell, and
+ * wait until CFG_ACK is equal. (rw)
  */
 #define SPFE_GLOBAL_BLOCK_CFG_SEQ 0x00000088U
 /* mib_item that MIB_SET sets. (rw) */
 #define SPFE_GLOBAL_BLOCK_MIB_ITEM 0x0000008cU
-/* Lane or virtual channel it is of; 0 for an item of the link. (rw) */
+/* Lane or virtual channel of the item; 0 for an item of the link. (rw) */
 #define SPFE_GLOBAL_BLOCK_MIB_ELEMENT 0x00000090U
-/* What it is set to, low word. (rw) */
+/* New value of the item, low word. (rw) */
 #define SPFE_GLOBAL_BLOCK_MIB_VALUE_LO 0x00000098U
-/* What it is set to, high word. (rw) */
+/* New value of the item, high word. (rw) */
 #define SPFE_GLOBAL_BLOCK_MIB_VALUE_HI 0x0000009cU
 
 /* One network port. */
@@ -931,24 +970,24 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_KIND 0x00000010U
 /* port_state. (ro) */
 #define SPFE_PORT_BLOCK_STATE 0x00000014U
-/* Virtual channels. (ro) */
+/* Number of virtual channels. (ro) */
 #define SPFE_PORT_BLOCK_VCS 0x00000018U
-/* Lanes. (ro) */
+/* Number of lanes. (ro) */
 #define SPFE_PORT_BLOCK_LANES 0x0000001cU
 /* Lane signalling rate in Mbit/s; 0 = not paced. (ro) */
 #define SPFE_PORT_BLOCK_LANE_RATE_MBPS 0x00000020U
-/* User data rate one way in kbit/s; 0 = not limited. (ro) */
+/* User data rate in one direction in kbit/s; 0 = not limited. (ro) */
 #define SPFE_PORT_BLOCK_USER_RATE_KBPS 0x00000024U
 /*
- * Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the
- * message contexts, one half that transmit, then one half that receive. (ro)
+ * Index of the port's first queue context. The order is TX of VC 0, RX of VC 0, TX of VC 1, ...;
+ * then the message contexts, the first half for transmit and the second half for receive. (ro)
  */
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
-/* Queue contexts of this port. (ro) */
+/* Number of queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
 /*
- * 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first
- * PORT_CONFIGURE of a port that is to stay up. (rw)
+ * 1: start the link. A bus reset clears this register without changing the link. Write 1 before the
+ * first PORT_CONFIGURE of a port that must stay up. (rw)
  */
 #define SPFE_PORT_BLOCK_LINK_START 0x00000080U
 /* Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw) */
@@ -960,16 +999,16 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Priorities of VC 24 to 31. (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_3 0x00000090U
 
-/* Array of queue contexts, QUEUES elements of the stride, right behind the header. */
+/* Array of queue contexts: QUEUES elements, directly after the header. */
 #define SPFE_QUEUE_BLOCK_TYPE 3
 #define SPFE_QUEUE_BLOCK_VERSION 1
 #define SPFE_QUEUE_BLOCK_SIZE 0x00000010U
 #define SPFE_QUEUE_BLOCK_STRIDE 0x000000c0U
 /* queue_state. (ro) */
 #define SPFE_QUEUE_BLOCK_STATE 0x00000000U
-/* status that stopped the queue. (ro) */
+/* status that stopped the queue; 0 if none did. (ro) */
 #define SPFE_QUEUE_BLOCK_ERROR 0x00000004U
-/* Port. (ro) */
+/* Port number. (ro) */
 #define SPFE_QUEUE_BLOCK_PORT 0x00000008U
 /* Virtual channel; 255 for message contexts. (ro) */
 #define SPFE_QUEUE_BLOCK_VC 0x0000000cU
@@ -977,15 +1016,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_KIND 0x00000040U
 /* queue_options. (rw) */
 #define SPFE_QUEUE_BLOCK_OPTIONS 0x00000044U
-/* Protection domain whose regions the queue may name: less than DOMAINS. (rw) */
+/* Protection domain whose regions the queue may use: less than DOMAINS. (rw) */
 #define SPFE_QUEUE_BLOCK_DOMAIN 0x00000048U
 /* Event vector: less than EVENTS. (rw) */
 #define SPFE_QUEUE_BLOCK_VECTOR 0x0000004cU
-/* log2 of the entries of the submission ring. (rw) */
+/* log2 of the number of entries of the submission ring. (rw) */
 #define SPFE_QUEUE_BLOCK_SQ_LOG2 0x00000050U
 /*
- * log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and
- * MESSAGE_RX. (rw)
+ * log2 of the number of entries of the completion ring: at least SQ_LOG2, and equal to it for
+ * RX_PACKED and MESSAGE_RX. (rw)
  */
 #define SPFE_QUEUE_BLOCK_CQ_LOG2 0x00000054U
 /* Submission ring address {region, offset}, low word. (rw) */
@@ -997,8 +1036,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Completion ring address, high word. (rw) */
 #define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
 /*
- * Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that
- * paces its links in advance uses it. (rw)
+ * Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
+ * because a device that paces its links in advance uses it. (rw)
  */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */
@@ -1019,19 +1058,19 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
  */
 #define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
 
-/* Memory-region table, REGIONS elements of the stride, right behind the header. */
+/* Memory-region table: REGIONS elements, directly after the header. */
 #define SPFE_REGION_BLOCK_TYPE 4
 #define SPFE_REGION_BLOCK_VERSION 1
 #define SPFE_REGION_BLOCK_SIZE 0x00000010U
 #define SPFE_REGION_BLOCK_STRIDE 0x00000080U
 /*
- * Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
- * region is enabled, else 0. (ro)
+ * Region field for entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
+ * region is enabled, otherwise 0. (ro)
  */
 #define SPFE_REGION_BLOCK_KEY 0x00000000U
 /*
- * Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of
- * shared memory. (rw)
+ * Bus address of the memory or of the page list, low word (capability IOVA), or the segment number
+ * of shared memory. (rw)
  */
 #define SPFE_REGION_BLOCK_BASE_LO 0x00000040U
 /* Bus address, high word. (rw) */
@@ -1045,22 +1084,22 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Protection domain: less than DOMAINS. (rw) */
 #define SPFE_REGION_BLOCK_DOMAIN 0x00000054U
 /*
- * 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is
- * the bus address of a list of 64-bit bus addresses, one per page. (rw)
+ * 0: the memory is contiguous from BASE. Otherwise log2 of the page size (PAGE_LOG2_MIN to
+ * PAGE_LOG2_MAX), and BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
  */
 #define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
 
-/* Event vectors, EVENTS elements of the stride, right behind the header. */
+/* Event vectors: EVENTS elements, directly after the header. */
 #define SPFE_EVENT_BLOCK_TYPE 5
 #define SPFE_EVENT_BLOCK_VERSION 1
 #define SPFE_EVENT_BLOCK_SIZE 0x00000010U
 #define SPFE_EVENT_BLOCK_STRIDE 0x00000080U
-/* Events signalled since power-up; the cause is in the completion rings. (ro) */
+/* Number of events signalled since power-up. The completion rings show the cause. (ro) */
 #define SPFE_EVENT_BLOCK_COUNT 0x00000000U
-/* 1: interrupt the host when signalled. Latched by every command. (rw) */
+/* 1: interrupt the host when the event is signalled. Every command latches this register. (rw) */
 #define SPFE_EVENT_BLOCK_ENABLE 0x00000040U
 
-/* Broadcast configuration of the port named by the block's instance. */
+/* Broadcast configuration of the port in the block's instance field. */
 #define SPFE_BROADCAST_BLOCK_TYPE 6
 #define SPFE_BROADCAST_BLOCK_VERSION 1
 #define SPFE_BROADCAST_BLOCK_SIZE 0x00000100U
@@ -1068,15 +1107,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_BROADCAST_BLOCK_SENT 0x00000010U
 /* Broadcast messages received. (ro) */
 #define SPFE_BROADCAST_BLOCK_RECEIVED 0x00000014U
-/* Received but dropped because a receive ring was full. (ro) */
+/* Broadcast messages dropped because a receive ring was full. (ro) */
 #define SPFE_BROADCAST_BLOCK_DROPPED 0x00000018U
 /*
- * Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own.
- * Latched by PORT_CONFIGURE. (rw)
+ * Broadcast channel, 0 to 255, for messages that the device itself sends. Entries carry a channel
+ * of their own. Latched by PORT_CONFIGURE. (rw)
  */
 #define SPFE_BROADCAST_BLOCK_CHANNEL 0x00000080U
 
-/* Time-code configuration of the port named by the block's instance. */
+/* Time-code configuration of the port in the block's instance field. */
 #define SPFE_TIME_CODE_BLOCK_TYPE 7
 #define SPFE_TIME_CODE_BLOCK_VERSION 1
 #define SPFE_TIME_CODE_BLOCK_SIZE 0x00000100U
@@ -1084,11 +1123,12 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_TIME_CODE_BLOCK_LAST 0x00000010U
 /* Time-codes received (mod 2^32). (ro) */
 #define SPFE_TIME_CODE_BLOCK_RECEIVED 0x00000014U
-/* Received time-codes that were not one more than the last (mod 64). (ro) */
+/* Received time-codes that were not the last value plus one (mod 64). (ro) */
 #define SPFE_TIME_CODE_BLOCK_INVALID 0x00000018U
 
 /*
- * Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI.
+ * Counters: one element per queue context, directly after the header. 64-bit pairs; read HI, LO,
+ * HI.
  */
 #define SPFE_STATISTICS_BLOCK_TYPE 8
 #define SPFE_STATISTICS_BLOCK_VERSION 1
@@ -1102,15 +1142,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_STATISTICS_BLOCK_BYTES_LO 0x00000008U
 /* Payload bytes moved, high word. (ro) */
 #define SPFE_STATISTICS_BLOCK_BYTES_HI 0x0000000cU
-/* Submissions refused with an error status, low word. (ro) */
+/* Submissions completed with an error status, low word. (ro) */
 #define SPFE_STATISTICS_BLOCK_ERRORS_LO 0x00000010U
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_ERRORS_HI 0x00000014U
-/* Times a packet had to wait for a receive buffer or area, low word. (ro) */
+/* Number of times a packet had to wait for a receive buffer or area, low word. (ro) */
 #define SPFE_STATISTICS_BLOCK_STALLS_LO 0x00000018U
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_STALLS_HI 0x0000001cU
-/* Wake-ups given to the host, low word. (ro) */
+/* Wake-ups of the host, low word. (ro) */
 #define SPFE_STATISTICS_BLOCK_WAKES_LO 0x00000020U
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_WAKES_HI 0x00000024U
@@ -1120,9 +1160,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_STATISTICS_BLOCK_DROPPED_HI 0x0000002cU
 
 /*
- * Management information base of the port named by the block's instance: as many elements as the
- * port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at
- * MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+ * Management information base of the port in the block's instance field. It has as many elements as
+ * the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at
+ * MIB_VALUE_BYTES times N in its element; read HI, LO, HI. It is 0 if PRESENT does not list the
+ * item.
  */
 #define SPFE_MIB_BLOCK_TYPE 9
 #define SPFE_MIB_BLOCK_VERSION 1

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Generated from contract/spfe.toml: do not edit; run `make gen`.
 
-/// What register MAGIC holds.
+/// Value of the register MAGIC.
 pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
-/// Only ever adds things.
+/// A higher minor version only adds to the contract.
 pub const CONTRACT_VERSION_MINOR: u16 = 1;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
@@ -15,17 +15,18 @@ pub const RING_LOG2_MIN: u64 = 2;
 pub const RING_LOG2_MAX: u64 = 15;
 /// Low bits of the 16-bit region field of an entry: index into the memory-region table.
 pub const REGION_INDEX_BITS: u64 = 12;
-/// High bits of the region field: generation of that index, so that an entry naming a revoked
-/// region is caught.
+/// High bits of the region field: generation of that index. It reveals an entry that names a
+/// revoked region.
 pub const REGION_GENERATION_BITS: u64 = 4;
 /// Bits of the byte offset inside a region.
 pub const OFFSET_BITS: u64 = 48;
-/// Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre
-/// path address.
+/// Maximum bytes in an inline entry (8 in the address word, 3 in the length word): enough for a
+/// SpaceFibre path address.
 pub const INLINE_MAX_BYTES: u64 = 11;
-/// Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG.
+/// Maximum entries from which one packet may be gathered; a longer chain completes with
+/// CHAIN_TOO_LONG.
 pub const CHAIN_MAX: u64 = 16;
-/// Most packets one burst entry describes.
+/// Maximum packets that one burst entry describes.
 pub const BURST_MAX: u64 = 65535;
 /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
 /// NONE.
@@ -36,50 +37,50 @@ pub const PACKED_ALIGN: u64 = 8;
 pub const PACKED_HEADER_BYTES: u64 = 8;
 /// Smallest packed receive area; larger areas are multiples of 8 bytes up to 1 GiB.
 pub const PACKED_AREA_MIN_BYTES: u64 = 4096;
-/// Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31).
+/// Maximum virtual channels of a SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31).
 pub const VC_MAX: u64 = 32;
-/// Bytes of a value in the mib block: that of item N is at N times this in its element.
+/// Bytes of a value in the mib block. The value of item N is at N times this offset in its element.
 pub const MIB_VALUE_BYTES: u64 = 8;
 /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
 pub const DOORBELL_STRIDE: u64 = 4096;
-/// Smallest page of a page list, log2 of its bytes: 4 KiB.
+/// log2 of the smallest page size of a page list in bytes: 4 KiB.
 pub const PAGE_LOG2_MIN: u64 = 12;
-/// Largest page of a page list, log2 of its bytes: 1 GiB.
+/// log2 of the largest page size of a page list in bytes: 1 GiB.
 pub const PAGE_LOG2_MAX: u64 = 30;
-/// PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too.
+/// PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes).
 pub const PCI_VENDOR: u64 = 4617;
-/// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is
-/// MSI-X entry n.
+/// PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event vector
+/// n is MSI-X entry n.
 pub const PCI_DEVICE: u64 = 24334;
-/// PCI class code: network controller, other.
+/// PCI class code: other network controller.
 pub const PCI_CLASS: u64 = 163840;
 
-/// What a submission entry asks for (bits 3:0 of its flags).
+/// Type of a submission entry (bits 3:0 of its flags).
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryType {
     /// Never valid; an all-zero entry is an error, not a transfer.
     Invalid = 0,
-    /// Transmit: bytes at an address.
+    /// Transmit: send the bytes at an address.
     Data = 1,
-    /// Transmit: up to 11 bytes carried in the entry itself.
+    /// Transmit: send up to 11 bytes from the entry itself.
     Inline = 2,
-    /// Transmit: count packets of one length at a stride; followed by one BURST_EXT entry.
+    /// Transmit: send several packets of one length at a fixed stride. A BURST_EXT entry follows.
     Burst = 3,
-    /// Second half of a burst.
+    /// Second entry of a burst.
     BurstExt = 4,
     /// Receive: one buffer to fill.
     Buffer = 5,
-    /// Packed and message receive: gives bytes and completion credits back.
+    /// Packed and message receive: return bytes and completion credits to the device.
     Release = 6,
-    /// Transmit: one broadcast message or time-code.
+    /// Transmit: send one broadcast message or time-code.
     Message = 7,
     /// Reserved for RDMA work requests with extension entries.
     Rdma = 8,
 }
 
 impl EntryType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Invalid,
         Self::Data,
@@ -92,7 +93,7 @@ impl EntryType {
         Self::Rdma,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Invalid),
@@ -108,12 +109,12 @@ impl EntryType {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Invalid => "INVALID",
@@ -129,27 +130,27 @@ impl EntryType {
     }
 }
 
-/// How a packet or a piece of one ends (ECSS-E-ST-50-11C 5.3.7).
+/// End of a packet or of a piece of it (ECSS-E-ST-50-11C 5.3.7).
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMarker {
     /// End of packet.
     Eop = 0,
-    /// Error end of packet: the packet was cut by an error.
+    /// Error end of packet: an error cut the packet.
     Eep = 1,
-    /// No end marker: the packet goes on in the next entry, buffer or record.
+    /// No end marker: the packet continues in the next entry, buffer or record.
     None = 2,
 }
 
 impl EndMarker {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Eop,
         Self::Eep,
         Self::None,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Eop),
@@ -159,12 +160,12 @@ impl EndMarker {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Eop => "EOP",
@@ -174,26 +175,26 @@ impl EndMarker {
     }
 }
 
-/// What a queue context does.
+/// Kind of a queue context.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueKind {
     /// Unused context.
     None = 0,
-    /// Packets to one virtual channel.
+    /// Transmits packets on one virtual channel.
     Tx = 1,
-    /// Packets from one virtual channel into posted buffers.
+    /// Receives packets of one virtual channel into posted buffers.
     Rx = 2,
-    /// Packets from one virtual channel, back to back in one area.
+    /// Receives packets of one virtual channel, back to back in one area.
     RxPacked = 3,
-    /// Broadcast messages or time-codes out.
+    /// Transmits broadcast messages or time-codes.
     MessageTx = 4,
-    /// Broadcast messages or time-codes in.
+    /// Receives broadcast messages or time-codes.
     MessageRx = 5,
 }
 
 impl QueueKind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::None,
         Self::Tx,
@@ -203,7 +204,7 @@ impl QueueKind {
         Self::MessageRx,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::None),
@@ -216,12 +217,12 @@ impl QueueKind {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -234,7 +235,7 @@ impl QueueKind {
     }
 }
 
-/// What a port speaks.
+/// Protocol of a port.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortKind {
@@ -249,7 +250,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::None,
         Self::Spacefibre,
@@ -257,7 +258,7 @@ impl PortKind {
         Self::Fabric,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::None),
@@ -268,12 +269,12 @@ impl PortKind {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -284,7 +285,7 @@ impl PortKind {
     }
 }
 
-/// Link state as software needs it; the lane and link state machines are in the port's MIB.
+/// State of a link for software. The port's MIB has the states of lanes and link in detail.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortState {
@@ -292,19 +293,19 @@ pub enum PortState {
     Down = 0,
     /// Initialising.
     Starting = 1,
-    /// Moving packets.
+    /// Packets can pass.
     Up = 2,
 }
 
 impl PortState {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Down,
         Self::Starting,
         Self::Up,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Down),
@@ -314,12 +315,12 @@ impl PortState {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Down => "DOWN",
@@ -333,23 +334,23 @@ impl PortState {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueState {
-    /// Not configured, or disabled; the rings belong to the host.
+    /// Not configured, or disabled. The rings belong to the host.
     Disabled = 0,
-    /// Working.
+    /// The queue works.
     Enabled = 1,
-    /// The rings could not be read; destroy and create the queue again.
+    /// The device could not read the rings. Destroy the queue and create it again.
     Error = 2,
 }
 
 impl QueueState {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Disabled,
         Self::Enabled,
         Self::Error,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Disabled),
@@ -359,12 +360,12 @@ impl QueueState {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Disabled => "DISABLED",
@@ -374,7 +375,7 @@ impl QueueState {
     }
 }
 
-/// What a message entry carries.
+/// Content of a message entry.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageKind {
@@ -385,13 +386,13 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Broadcast,
         Self::TimeCode,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             1 => Some(Self::Broadcast),
@@ -400,12 +401,12 @@ impl MessageKind {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Broadcast => "BROADCAST",
@@ -414,7 +415,8 @@ impl MessageKind {
     }
 }
 
-/// Type of a register block; the list starts at offset 0 and is linked by the next field.
+/// Type of a register block. The list of blocks starts at offset 0; the next field of the header
+/// links it.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockType {
@@ -422,7 +424,7 @@ pub enum BlockType {
     End = 0,
     /// Identity, capabilities, configuration latch, reset.
     Global = 1,
-    /// One per port.
+    /// A port; one block per port.
     Port = 2,
     /// Queue contexts, an array.
     Queue = 3,
@@ -441,7 +443,7 @@ pub enum BlockType {
 }
 
 impl BlockType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::End,
         Self::Global,
@@ -455,7 +457,7 @@ impl BlockType {
         Self::Mib,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u16) -> Option<Self> {
         match v {
             0 => Some(Self::End),
@@ -472,12 +474,12 @@ impl BlockType {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u16 {
         self as u16
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::End => "END",
@@ -494,27 +496,27 @@ impl BlockType {
     }
 }
 
-/// What a doorbell is rung for (KIND of the store to a doorbell page).
+/// Reason for ringing a doorbell (KIND in the store to a doorbell page).
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoorbellKind {
-    /// Submissions were posted.
+    /// The host posted submissions.
     Submit = 0,
-    /// A completion ring was armed.
+    /// The host armed a completion ring.
     Arm = 1,
-    /// The configuration latch has a new command.
+    /// The host wrote a new command to the configuration latch.
     Latch = 2,
 }
 
 impl DoorbellKind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Submit,
         Self::Arm,
         Self::Latch,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Submit),
@@ -524,12 +526,12 @@ impl DoorbellKind {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Submit => "SUBMIT",
@@ -539,30 +541,33 @@ impl DoorbellKind {
     }
 }
 
-/// What the configuration latch of the global block does when CFG_SEQ changes.
+/// Command of the configuration latch in the global block. The device carries it out when CFG_SEQ
+/// changes.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// Acknowledge only.
     Nop = 0,
-    /// Read the queue context named by CFG_INDEX and start it.
+    /// Read the queue context CFG_INDEX and start the queue.
     QueueEnable = 1,
-    /// Stop the queue; when acknowledged the device touches its rings and buffers no more.
+    /// Stop the queue CFG_INDEX. After the acknowledgement the device no longer accesses its rings
+    /// and buffers.
     QueueDisable = 2,
-    /// Read the region entry named by CFG_INDEX and make it usable.
+    /// Read the region entry CFG_INDEX and make the region usable.
     RegionEnable = 3,
-    /// Revoke the region; when acknowledged no access is in flight.
+    /// Revoke the region CFG_INDEX. After the acknowledgement no access is in flight.
     RegionDisable = 4,
-    /// Apply the configuration of the port named by CFG_INDEX.
+    /// Apply the configuration of the port CFG_INDEX.
     PortConfigure = 5,
     /// Stop every queue and revoke every region.
     Reset = 6,
-    /// Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability MIB).
+    /// Set item MIB_ITEM in element MIB_ELEMENT of the port CFG_INDEX to MIB_VALUE (capability
+    /// MIB).
     MibSet = 7,
 }
 
 impl Command {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Nop,
         Self::QueueEnable,
@@ -574,7 +579,7 @@ impl Command {
         Self::MibSet,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Nop),
@@ -589,12 +594,12 @@ impl Command {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nop => "NOP",
@@ -609,7 +614,7 @@ impl Command {
     }
 }
 
-/// Outcome of a submission. The class says whose fault it was.
+/// Result of a submission. The class says where the cause lies.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -658,7 +663,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Ok,
         Self::Cancelled,
@@ -683,7 +688,7 @@ impl Status {
         Self::NotFound,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Ok),
@@ -711,12 +716,12 @@ impl Status {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "OK",
@@ -743,7 +748,7 @@ impl Status {
         }
     }
 
-    /// Whose fault it was.
+    /// Where the cause lies.
     pub const fn class(self) -> StatusClass {
         match self {
             Self::Ok => StatusClass::Ok,
@@ -754,7 +759,7 @@ impl Status {
         }
     }
 
-    /// Name of the Linux error it becomes, "0" for none.
+    /// Name of the Linux error for this status; "0" for none.
     pub const fn errno_name(self) -> &'static str {
         match self {
             Self::Ok => "0",
@@ -779,7 +784,7 @@ impl Status {
         }
     }
 
-    /// Linux number of that error, 0 for none.
+    /// Number of the Linux error for this status; 0 for none.
     pub const fn errno(self) -> i32 {
         match self {
             Self::Ok => 0,
@@ -804,7 +809,7 @@ impl Status {
         }
     }
 
-    /// What happened, in a sentence.
+    /// Description in one sentence.
     pub const fn doc(self) -> &'static str {
         match self {
             Self::Ok => "Done.",
@@ -832,18 +837,18 @@ impl Status {
     }
 }
 
-/// Whose fault a status was.
+/// Cause of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusClass {
-    /// Nothing is wrong.
+    /// No error.
     Ok,
-    /// The host, its device or its daemon.
+    /// Cause: the host, its device or its daemon.
     Local,
-    /// The far end.
+    /// Cause: the far end.
     Remote,
-    /// What is between the two ends.
+    /// Cause: the link between the two ends.
     Link,
-    /// The submission itself; it would fail again.
+    /// Cause: the submission itself. It would fail again.
     Usage,
 }
 
@@ -864,7 +869,7 @@ pub enum MibLayer {
 }
 
 impl MibLayer {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Network,
         Self::DataLink,
@@ -873,7 +878,7 @@ impl MibLayer {
         Self::Physical,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Network),
@@ -885,12 +890,12 @@ impl MibLayer {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Network => "NETWORK",
@@ -902,27 +907,27 @@ impl MibLayer {
     }
 }
 
-/// What an item of the management information base is.
+/// Kind of an item of the management information base.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MibKind {
-    /// Of table 5-36.
+    /// A parameter, from table 5-36.
     Parameter = 0,
-    /// Of table 5-37.
+    /// A status value, from table 5-37.
     Status = 1,
-    /// Of table 5-37; it stays until the link is reset by LINK_RESET or INTERFACE_RESET.
+    /// An error, from table 5-37. It stays set until LINK_RESET or INTERFACE_RESET resets the link.
     Error = 2,
 }
 
 impl MibKind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Parameter,
         Self::Status,
         Self::Error,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Parameter),
@@ -932,12 +937,12 @@ impl MibKind {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parameter => "PARAMETER",
@@ -947,27 +952,27 @@ impl MibKind {
     }
 }
 
-/// How an item of the management information base is used.
+/// Access to an item of the management information base.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MibAccess {
-    /// Read only.
+    /// Read-only.
     Ro = 0,
-    /// Read, and set with MIB_SET.
+    /// Readable, and settable with MIB_SET.
     Rw = 1,
-    /// Setting it to 1 does something; it reads 0.
+    /// Setting it to 1 starts an action; it reads as 0.
     Command = 2,
 }
 
 impl MibAccess {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Ro,
         Self::Rw,
         Self::Command,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Ro),
@@ -977,12 +982,12 @@ impl MibAccess {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ro => "RO",
@@ -992,27 +997,27 @@ impl MibAccess {
     }
 }
 
-/// What there is one of an item for.
+/// Scope of an item: whether it exists once, per lane, or per virtual channel.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MibScope {
-    /// The link: element 0.
+    /// Once per link, in element 0.
     Link = 0,
-    /// Each lane: element L is of lane L.
+    /// Once per lane; element L belongs to lane L.
     Lane = 1,
-    /// Each virtual channel: element V is of virtual channel V.
+    /// Once per virtual channel; element V belongs to virtual channel V.
     Vc = 2,
 }
 
 impl MibScope {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Link,
         Self::Lane,
         Self::Vc,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::Link),
@@ -1022,12 +1027,12 @@ impl MibScope {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Link => "LINK",
@@ -1041,126 +1046,130 @@ impl MibScope {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MibItem {
-    /// Virtual Network Number: Virtual network of a virtual channel; 0 on channel 0 for ever.
+    /// Virtual Network Number: Virtual network of a virtual channel; fixed to 0 on channel 0.
     VirtualNetwork = 0,
-    /// Broadcast Channel: Channel that a node sends broadcast messages on.
+    /// Broadcast Channel: Channel on which a node sends broadcast messages.
     BroadcastChannel = 1,
-    /// Interface Reset: Link reset, and parameters as after power-on.
+    /// Interface Reset: Resets the link, and sets the parameters to their power-on values.
     InterfaceReset = 2,
-    /// Link Reset: Link reset of both ends.
+    /// Link Reset: Resets both ends of the link.
     LinkReset = 3,
-    /// Data Scrambled: Data frames are scrambled, from the next link reset on.
+    /// Data Scrambled: 1: data frames are scrambled. Takes effect at the next link reset.
     DataScrambled = 4,
-    /// Expected Broadcast Bandwidth: Share of the link for broadcast messages.
+    /// Expected Broadcast Bandwidth: Share of the link's bandwidth for broadcast messages.
     ExpectedBroadcastBandwidth = 5,
-    /// Priority: 0 is the highest.
+    /// Priority: Priority of the virtual channel; 0 is the highest.
     Priority = 6,
-    /// Expected Bandwidth: Share of the link; 65535 is all of it, 0 bars the channel.
+    /// Expected Bandwidth: Share of the link's bandwidth; 65535 is the whole link, 0 stops the
+    /// channel.
     ExpectedBandwidth = 7,
-    /// Time-slots: Bit T: may send in time-slot T.
+    /// Time-slots: Bit T: the channel may send in time-slot T.
     TimeSlots = 8,
-    /// Continuous Mode: The user never waits.
+    /// Continuous Mode: 1: writes to the channel never wait for room.
     ContinuousMode = 9,
-    /// Idle Time Limit: Full credit for longer is under-use.
+    /// Idle Time Limit: Full bandwidth credit for longer than this counts as under-use.
     IdleTimeLimit = 0xa,
-    /// Bandwidth Credit Limit: Fixed when the link is made.
+    /// Bandwidth Credit Limit: Maximum bandwidth credit; fixed when the link is created.
     BandwidthCreditLimit = 0xb,
-    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link
-    /// is made.
+    /// Minimum Bandwidth Credit Threshold: In tenths of the credit limit, below zero; fixed when
+    /// the link is created.
     MinimumBandwidthCreditThreshold = 0xc,
-    /// FCT Multiplier: Worth of an FCT; fixed when the link is made.
+    /// FCT Multiplier: Words that an FCT grants; fixed when the link is created.
     FctMultiplier = 0xd,
-    /// Segment Multiplier: Longest data frame; fixed when the link is made.
+    /// Segment Multiplier: Maximum length of a data frame; fixed when the link is created.
     SegmentMultiplier = 0xe,
-    /// TxEn: The lane sends.
+    /// TxEn: 1: the transmitter of the lane is enabled.
     TxEn = 0xf,
-    /// RxEn: The lane receives.
+    /// RxEn: 1: the receiver of the lane is enabled.
     RxEn = 0x10,
-    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link
-    /// reset, and while no lane is active.
+    /// Maximum Number of Data-Sending Lanes: No more than the number of lanes. Takes effect at a
+    /// link reset, and while no lane is active.
     MaxDataSendingLanes = 0x11,
-    /// Bypass: A plain single lane on lane 0: as configured, or as the far end needs it.
+    /// Bypass: 1: the link is a plain single lane on lane 0, by configuration or because the far
+    /// end needs it.
     Bypass = 0x12,
-    /// LaneStart: Start, and keep trying.
+    /// LaneStart: 1: start the lane, and keep trying.
     LaneStart = 0x13,
-    /// AutoStart: Start when the far end does.
+    /// AutoStart: 1: start the lane when the far end starts.
     AutoStart = 0x14,
-    /// LaneReset: Held in ClearLine.
+    /// LaneReset: 1: hold the lane in ClearLine.
     LaneReset = 0x15,
-    /// Near-End Parallel Loopback: Words received are those sent.
+    /// Near-End Parallel Loopback: 1: the lane receives its own words.
     NearEndParallelLoopback = 0x16,
-    /// Far-End Parallel Loopback: Words sent are those received.
+    /// Far-End Parallel Loopback: 1: the lane sends back the words it receives.
     FarEndParallelLoopback = 0x17,
-    /// Standby Reason: Sent in STANDBY.
+    /// Standby Reason: Reason that the lane sends in STANDBY.
     StandbyReason = 0x18,
-    /// Near-End Serial Loopback: Bits received are those sent.
+    /// Near-End Serial Loopback: 1: the lane receives its own bits.
     NearEndSerialLoopback = 0x19,
-    /// Far-End Serial Loopback: Bits sent are those received.
+    /// Far-End Serial Loopback: 1: the lane sends back the bits it receives.
     FarEndSerialLoopback = 0x1a,
-    /// Has Credit: There is FCT credit.
+    /// Has Credit: 1: the channel has FCT credit.
     HasCredit = 0x1b,
-    /// Input Buffer Overflow: A frame found no room; it resets the link.
+    /// Input Buffer Overflow: A frame did not fit the input buffer. This resets the link.
     InputBufferOverflow = 0x1c,
-    /// FCT Credit Overflow: More FCTs than the credit counter holds.
+    /// FCT Credit Overflow: FCTs took the credit above its limit.
     FctCreditOverflow = 0x1d,
-    /// Bandwidth Over-use: The channel sent far more than its share.
+    /// Bandwidth Over-use: The channel sent far more than its expected bandwidth.
     BandwidthOverUse = 0x1e,
-    /// Bandwidth Under-use: It had full credit for the idle time limit.
+    /// Bandwidth Under-use: The channel had full bandwidth credit for longer than the idle time
+    /// limit.
     BandwidthUnderUse = 0x1f,
-    /// CRC-16 Error: In a data frame.
+    /// CRC-16 Error: A data frame had a wrong CRC-16.
     Crc16Error = 0x20,
-    /// CRC-8 Error: In a broadcast frame or a single word.
+    /// CRC-8 Error: A broadcast frame or a single word had a wrong CRC-8.
     Crc8Error = 0x21,
-    /// Frame Error: A word where it does not belong.
+    /// Frame Error: A word came where the standard does not allow it.
     FrameError = 0x22,
-    /// Sequence Error: A number out of sequence.
+    /// Sequence Error: A sequence number was not the expected one.
     SequenceError = 0x23,
-    /// Error Recovery Buffer Empty: All that was sent is acknowledged.
+    /// Error Recovery Buffer Empty: 1: everything sent is acknowledged.
     ErrorRecoveryBufferEmpty = 0x24,
-    /// Error Recovery Attempts: Valid NACKs received.
+    /// Error Recovery Attempts: Number of valid NACKs received.
     ErrorRecoveryAttempts = 0x25,
-    /// Link Reset Caused by Protocol Error: An acknowledgement that matches nothing.
+    /// Link Reset Caused by Protocol Error: An ACK or NACK matched no outstanding item.
     ProtocolError = 0x26,
     /// Far-End Link Reset: The far end asked for a link reset.
     FarEndLinkReset = 0x27,
-    /// Current Time-slot: Of the last SCHEDULE.request.
+    /// Current Time-slot: Time-slot of the last SCHEDULE.request.
     CurrentTimeSlot = 0x28,
     /// Data-Sending Lanes: Bit L: lane L carries rows.
     DataSendingLanes = 0x29,
-    /// Data-Receiving Lanes: Bit L: rows are received from lane L.
+    /// Data-Receiving Lanes: Bit L: lane L delivers rows.
     DataReceivingLanes = 0x2a,
     /// Alignment State: 0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready.
     AlignmentState = 0x2b,
-    /// Misaligned Events: Times that alignment started again.
+    /// Misaligned Events: Number of times that alignment started again.
     MisalignedEvents = 0x2c,
     /// Lane State: 0 ClearLine to 9 LossOfSignal.
     LaneState = 0x2d,
-    /// RXERR Count: The leaky counter.
+    /// RXERR Count: The leaky counter of RXERR words.
     RxerrCount = 0x2e,
-    /// RXERR Overflow: It reached 255.
+    /// RXERR Overflow: The RXERR counter reached 255.
     RxerrOverflow = 0x2f,
-    /// Far-End Standby: The far end went to standby.
+    /// Far-End Standby: The far end went into standby.
     FarEndStandby = 0x30,
-    /// Far-End Standby Reason: As it said.
+    /// Far-End Standby Reason: Reason in the STANDBY words of the far end.
     FarEndStandbyReason = 0x31,
-    /// Timeout: The initialisation timer ran out.
+    /// Timeout: The initialisation timer expired.
     Timeout = 0x32,
     /// Far-End Lost Signal: The far end sent LOST_SIGNAL.
     FarEndLostSignal = 0x33,
-    /// Far-End Lost Signal Cause: 0 no signal, 1 RXERR counter, 2 INIT1.
+    /// Far-End Lost Signal Cause: Cause in the LOST_SIGNAL words of the far end: 0 no signal, 1
+    /// RXERR counter, 2 INIT1.
     FarEndLostSignalCause = 0x34,
-    /// Far-End Capabilities: Field of the last INIT3; 0 before one came.
+    /// Far-End Capabilities: Capability field of the last INIT3; 0 before the first one.
     FarEndCapabilities = 0x35,
-    /// RX Polarity: 1: received bits are inverted.
+    /// RX Polarity: 1: the received bits are inverted.
     RxPolarity = 0x36,
-    /// No Signal: Nothing is received.
+    /// No Signal: 1: the receiver has no signal.
     NoSignal = 0x37,
-    /// Bit Synchronised: The receiver has a word boundary.
+    /// Bit Synchronised: 1: the receiver has found the word boundary.
     BitSync = 0x38,
 }
 
 impl MibItem {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::VirtualNetwork,
         Self::BroadcastChannel,
@@ -1221,7 +1230,7 @@ impl MibItem {
         Self::BitSync,
     ];
 
-    /// The value with this number, if the contract has one.
+    /// The value with this number, if there is one.
     pub const fn from_raw(v: u8) -> Option<Self> {
         match v {
             0 => Some(Self::VirtualNetwork),
@@ -1285,12 +1294,12 @@ impl MibItem {
         }
     }
 
-    /// The number.
+    /// Number of the value.
     pub const fn raw(self) -> u8 {
         self as u8
     }
 
-    /// The name in the contract.
+    /// Name in the contract.
     pub const fn name(self) -> &'static str {
         match self {
             Self::VirtualNetwork => "VIRTUAL_NETWORK",
@@ -1358,25 +1367,25 @@ impl MibItem {
 pub mod submit_flags {
     /// Lowest bit of TYPE.
     pub const TYPE_SHIFT: u32 = 0;
-    /// entry_type. In place.
+    /// entry_type. Mask, in place.
     pub const TYPE_MASK: u16 = 0x000f;
-    /// Write a completion when done; one completion frees every earlier entry. Errors are always
-    /// signalled.
+    /// Write a completion when the entry is done. One completion frees all earlier entries. Errors
+    /// are always signalled.
     pub const SIGNAL: u16 = 1 << 4;
-    /// Last entry of a group: publish completions and receive runs now.
+    /// Last entry of a group: publish completions and receive runs at once.
     pub const LAST: u16 = 1 << 5;
-    /// The packet goes on in the next entry of this ring (gather).
+    /// The packet continues in the next entry of this ring (gather).
     pub const CHAIN: u16 = 1 << 6;
     /// Lowest bit of END.
     pub const END_SHIFT: u32 = 7;
-    /// end_marker. In place.
+    /// end_marker. Mask, in place.
     pub const END_MASK: u16 = 0x0180;
-    /// Start only after everything before it is done. Transmit queues are in order, so this matters
-    /// for RDMA only.
+    /// Start only after all earlier entries are done. Transmit queues are in order, so this only
+    /// matters for RDMA.
     pub const FENCE: u16 = 1 << 9;
     /// Lowest bit of MBZ.
     pub const MBZ_SHIFT: u32 = 10;
-    /// Must be zero. In place.
+    /// Must be zero. Mask, in place.
     pub const MBZ_MASK: u16 = 0xfc00;
 }
 
@@ -1384,36 +1393,36 @@ pub mod submit_flags {
 pub mod completion_flags {
     /// Lowest bit of END.
     pub const END_SHIFT: u32 = 0;
-    /// end_marker of the packet or piece (posted receive). In place.
+    /// end_marker of the packet or piece (posted receive). Mask, in place.
     pub const END_MASK: u16 = 0x0003;
-    /// The packet goes on in the next buffer (posted receive).
+    /// The packet continues in the next buffer (posted receive).
     pub const MORE: u16 = 1 << 2;
-    /// Not to be reported before the time in the side array (paced virtual links).
+    /// Must not be reported before the time in the side array (paced virtual links).
     pub const TIMED: u16 = 1 << 3;
     /// The side array holds a time for this completion.
     pub const STAMPED: u16 = 1 << 4;
-    /// This run starts at offset 0 of the packed area; the bytes from the end of the last run to
-    /// the end of the area are unused.
+    /// This run starts at offset 0 of the packed area. The bytes from the end of the previous run
+    /// to the end of the area are unused.
     pub const WRAP: u16 = 1 << 5;
-    /// Messages were dropped before this one because the ring was full (message receive only).
+    /// Earlier messages were dropped because the ring was full (message receive only).
     pub const LOST: u16 = 1 << 6;
 }
 
 /// Flags of a record header in a packed receive area.
 pub mod record_flags {
-    /// The packet goes on in the next record.
+    /// The packet continues in the next record.
     pub const MORE: u8 = 1 << 0;
 }
 
 /// Status of a broadcast message (ECSS-E-ST-50-11C 5.8.9).
 pub mod message_flags {
-    /// The message was sent late because a retry held it up.
+    /// LATE: the message could not be sent at once.
     pub const LATE: u8 = 1 << 0;
-    /// The message waited for another broadcast message.
+    /// DELAYED: the message waited for another broadcast message.
     pub const DELAYED: u8 = 1 << 1;
 }
 
-/// Optional features; query, never assume.
+/// Optional features. Query them; never assume them.
 pub mod capability {
     /// Burst entries.
     pub const BURST: u32 = 1 << 0;
@@ -1425,23 +1434,24 @@ pub mod capability {
     pub const DOORBELL_64K: u32 = 1 << 3;
     /// Broadcast and time-code queues.
     pub const MESSAGE: u32 = 1 << 4;
-    /// Regions are given as bus addresses (page lists), not as shared memory.
+    /// Regions are described by bus addresses (page lists) instead of shared memory.
     pub const IOVA: u32 = 1 << 5;
     /// RESET while busy completes pending submissions with DEVICE_RESET.
     pub const RESET: u32 = 1 << 6;
-    /// A mib block for each port, and the command MIB_SET.
+    /// Each port has a mib block, and the device has the command MIB_SET.
     pub const MIB: u32 = 1 << 7;
 }
 
-/// What a device may do with a memory region (values of InfiniBand verbs where they exist).
+/// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
+/// exist.
 pub mod access {
-    /// The device may write (receive into it).
+    /// The device may write to the region (receive).
     pub const LOCAL_WRITE: u32 = 1 << 0;
-    /// RDMA write from a peer.
+    /// A peer may write to the region with RDMA.
     pub const REMOTE_WRITE: u32 = 1 << 1;
-    /// RDMA read from a peer.
+    /// A peer may read the region with RDMA.
     pub const REMOTE_READ: u32 = 1 << 2;
-    /// The device may read (transmit from it).
+    /// The device may read the region (transmit).
     pub const LOCAL_READ: u32 = 1 << 8;
 }
 
@@ -1449,11 +1459,11 @@ pub mod access {
 pub mod queue_options {
     /// Write a timestamp for every completion.
     pub const STAMP: u32 = 1 << 0;
-    /// Completions in submission order (always so today).
+    /// Completions come in submission order. Today they always do.
     pub const RETURN_IN_ORDER: u32 = 1 << 1;
 }
 
-/// What the host waits for; any condition that is met wakes.
+/// Wake-up conditions of the host; any of them wakes it.
 pub mod arm_flags {
     /// want_count is valid.
     pub const COUNT: u32 = 1 << 0;
@@ -1465,39 +1475,40 @@ pub mod arm_flags {
     pub const EVENT: u32 = 1 << 3;
 }
 
-/// The 64-bit store to a doorbell page. A hint: what is to be done is in the rings.
+/// The 64-bit store to a doorbell page. It is only a hint: the rings say what to do.
 pub mod doorbell {
     /// Lowest bit of QUEUE.
     pub const QUEUE_SHIFT: u32 = 0;
-    /// Queue context index. In place.
+    /// Queue context index. Mask, in place.
     pub const QUEUE_MASK: u64 = 0x000000000000ffff;
     /// Lowest bit of KIND.
     pub const KIND_SHIFT: u32 = 16;
-    /// doorbell_kind. In place.
+    /// doorbell_kind. Mask, in place.
     pub const KIND_MASK: u64 = 0x0000000000ff0000;
     /// Lowest bit of INDEX.
     pub const INDEX_SHIFT: u32 = 32;
-    /// Free-running producer index (submissions) or arm sequence (armed). In place.
+    /// Free-running producer index (submissions) or arm sequence (armed). Mask, in place.
     pub const INDEX_MASK: u64 = 0xffffffff00000000;
 }
 
-/// DATA and BUFFER entry: transmit from, or receive into, an address.
+/// DATA and BUFFER entry: transmit from an address, or receive into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Submission {
     /// Byte offset in the region.
     pub offset: u64,
     /// Region: index (12 bits) and generation (4 bits).
     pub region: u16,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u32,
     /// submit_flags.
     pub flags: u16,
-    /// Lap number of the ring position, from 1; the entry is valid when it matches.
+    /// Lap number of the ring position, from 1. The entry is valid when it matches the reader's
+    /// lap.
     pub phase: u16,
 }
 
 impl Submission {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1506,7 +1517,7 @@ impl Submission {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1519,39 +1530,40 @@ impl Submission {
     }
 }
 
-/// Where the fields of `Submission` are in its words.
+/// Positions of the fields of `Submission` in its words.
 pub mod submission {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of offset.
+    /// Word that holds offset.
     pub const OFFSET_WORD: usize = 0;
     /// Lowest bit of offset in its word.
     pub const OFFSET_SHIFT: u32 = 0;
-    /// Byte offset in the region. In place.
+    /// Byte offset in the region. Mask, in place.
     pub const OFFSET_MASK: u64 = 0x0000ffffffffffff;
-    /// Word of region.
+    /// Word that holds region.
     pub const REGION_WORD: usize = 0;
     /// Lowest bit of region in its word.
     pub const REGION_SHIFT: u32 = 48;
-    /// Region: index (12 bits) and generation (4 bits). In place.
+    /// Region: index (12 bits) and generation (4 bits). Mask, in place.
     pub const REGION_MASK: u64 = 0xffff000000000000;
-    /// Word of length.
+    /// Word that holds length.
     pub const LENGTH_WORD: usize = 1;
     /// Lowest bit of length in its word.
     pub const LENGTH_SHIFT: u32 = 0;
-    /// Bytes. In place.
+    /// Length in bytes. Mask, in place.
     pub const LENGTH_MASK: u64 = 0x00000000ffffffff;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags. In place.
+    /// submit_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number of the ring position, from 1; the entry is valid when it matches. In place.
+    /// Lap number of the ring position, from 1. The entry is valid when it matches the reader's
+    /// lap. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -1561,12 +1573,12 @@ const _: () = {
     assert!(at::LENGTH_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// INLINE entry: up to 11 bytes in the entry.
+/// INLINE entry: up to 11 data bytes in the entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InlineSubmission {
     /// Bytes 0 to 7, byte 0 in the least significant byte.
     pub data_lo: u64,
-    /// Bytes used, 1 to 11.
+    /// Number of data bytes, 1 to 11.
     pub count: u8,
     /// Bytes 8 to 10.
     pub data_hi: u32,
@@ -1577,7 +1589,7 @@ pub struct InlineSubmission {
 }
 
 impl InlineSubmission {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1586,7 +1598,7 @@ impl InlineSubmission {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1599,39 +1611,39 @@ impl InlineSubmission {
     }
 }
 
-/// Where the fields of `InlineSubmission` are in its words.
+/// Positions of the fields of `InlineSubmission` in its words.
 pub mod inline_submission {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of data_lo.
+    /// Word that holds data_lo.
     pub const DATA_LO_WORD: usize = 0;
     /// Lowest bit of data_lo in its word.
     pub const DATA_LO_SHIFT: u32 = 0;
-    /// Bytes 0 to 7, byte 0 in the least significant byte. In place.
+    /// Bytes 0 to 7, byte 0 in the least significant byte. Mask, in place.
     pub const DATA_LO_MASK: u64 = 0xffffffffffffffff;
-    /// Word of count.
+    /// Word that holds count.
     pub const COUNT_WORD: usize = 1;
     /// Lowest bit of count in its word.
     pub const COUNT_SHIFT: u32 = 0;
-    /// Bytes used, 1 to 11. In place.
+    /// Number of data bytes, 1 to 11. Mask, in place.
     pub const COUNT_MASK: u64 = 0x00000000000000ff;
-    /// Word of data_hi.
+    /// Word that holds data_hi.
     pub const DATA_HI_WORD: usize = 1;
     /// Lowest bit of data_hi in its word.
     pub const DATA_HI_SHIFT: u32 = 8;
-    /// Bytes 8 to 10. In place.
+    /// Bytes 8 to 10. Mask, in place.
     pub const DATA_HI_MASK: u64 = 0x00000000ffffff00;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags. In place.
+    /// submit_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. In place.
+    /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -1641,12 +1653,14 @@ const _: () = {
     assert!(at::COUNT_MASK ^ at::DATA_HI_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// Second entry of a BURST: the first is a submission with the address and length of packet 0.
+/// Second entry of a BURST. The first entry is a submission with the address and length of packet
+/// 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BurstExt {
-    /// Bytes from the start of one packet to the next; 0 sends the same bytes again.
+    /// Bytes from the start of one packet to the start of the next; 0 sends the same bytes each
+    /// time.
     pub stride: u32,
-    /// Packets, 1 to 65535.
+    /// Number of packets, 1 to 65535.
     pub count: u16,
     /// Must be zero.
     pub reserved0: u16,
@@ -1659,7 +1673,7 @@ pub struct BurstExt {
 }
 
 impl BurstExt {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1668,7 +1682,7 @@ impl BurstExt {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1682,45 +1696,46 @@ impl BurstExt {
     }
 }
 
-/// Where the fields of `BurstExt` are in its words.
+/// Positions of the fields of `BurstExt` in its words.
 pub mod burst_ext {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of stride.
+    /// Word that holds stride.
     pub const STRIDE_WORD: usize = 0;
     /// Lowest bit of stride in its word.
     pub const STRIDE_SHIFT: u32 = 0;
-    /// Bytes from the start of one packet to the next; 0 sends the same bytes again. In place.
+    /// Bytes from the start of one packet to the start of the next; 0 sends the same bytes each
+    /// time. Mask, in place.
     pub const STRIDE_MASK: u64 = 0x00000000ffffffff;
-    /// Word of count.
+    /// Word that holds count.
     pub const COUNT_WORD: usize = 0;
     /// Lowest bit of count in its word.
     pub const COUNT_SHIFT: u32 = 32;
-    /// Packets, 1 to 65535. In place.
+    /// Number of packets, 1 to 65535. Mask, in place.
     pub const COUNT_MASK: u64 = 0x0000ffff00000000;
-    /// Word of reserved0.
+    /// Word that holds reserved0.
     pub const RESERVED0_WORD: usize = 0;
     /// Lowest bit of reserved0 in its word.
     pub const RESERVED0_SHIFT: u32 = 48;
-    /// Must be zero. In place.
+    /// Must be zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0xffff000000000000;
-    /// Word of reserved1.
+    /// Word that holds reserved1.
     pub const RESERVED1_WORD: usize = 1;
     /// Lowest bit of reserved1 in its word.
     pub const RESERVED1_SHIFT: u32 = 0;
-    /// Must be zero. In place.
+    /// Must be zero. Mask, in place.
     pub const RESERVED1_MASK: u64 = 0x00000000ffffffff;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags with TYPE = BURST_EXT. In place.
+    /// submit_flags with TYPE = BURST_EXT. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. In place.
+    /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -1730,12 +1745,12 @@ const _: () = {
     assert!(at::RESERVED1_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// RELEASE entry of packed and message receive.
+/// RELEASE entry of packed and message receive queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Release {
-    /// Bytes of the packed area given back, skipped tail included.
+    /// Bytes of the packed area to return, including a skipped tail.
     pub bytes: u32,
-    /// Completions consumed, 1 or more: the device may write as many again.
+    /// Number of completions consumed, 1 or more. The device may write as many again.
     pub completions: u32,
     /// Must be zero.
     pub reserved0: u32,
@@ -1746,7 +1761,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1755,7 +1770,7 @@ impl Release {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1768,39 +1783,40 @@ impl Release {
     }
 }
 
-/// Where the fields of `Release` are in its words.
+/// Positions of the fields of `Release` in its words.
 pub mod release {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of bytes.
+    /// Word that holds bytes.
     pub const BYTES_WORD: usize = 0;
     /// Lowest bit of bytes in its word.
     pub const BYTES_SHIFT: u32 = 0;
-    /// Bytes of the packed area given back, skipped tail included. In place.
+    /// Bytes of the packed area to return, including a skipped tail. Mask, in place.
     pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Word of completions.
+    /// Word that holds completions.
     pub const COMPLETIONS_WORD: usize = 0;
     /// Lowest bit of completions in its word.
     pub const COMPLETIONS_SHIFT: u32 = 32;
-    /// Completions consumed, 1 or more: the device may write as many again. In place.
+    /// Number of completions consumed, 1 or more. The device may write as many again. Mask, in
+    /// place.
     pub const COMPLETIONS_MASK: u64 = 0xffffffff00000000;
-    /// Word of reserved0.
+    /// Word that holds reserved0.
     pub const RESERVED0_WORD: usize = 1;
     /// Lowest bit of reserved0 in its word.
     pub const RESERVED0_SHIFT: u32 = 0;
-    /// Must be zero. In place.
+    /// Must be zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0x00000000ffffffff;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags with TYPE = RELEASE. In place.
+    /// submit_flags with TYPE = RELEASE. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. In place.
+    /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -1810,8 +1826,8 @@ const _: () = {
     assert!(at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way
-/// in.
+/// Broadcast message or time-code: a MESSAGE entry for transmit, a completion ring entry for
+/// receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
@@ -1824,14 +1840,14 @@ pub struct Message {
     pub kind: u8,
     /// message_flags.
     pub status: u8,
-    /// submit_flags (out) or completion_flags (in).
+    /// submit_flags (transmit) or completion_flags (receive).
     pub flags: u16,
     /// Lap number.
     pub phase: u16,
 }
 
 impl Message {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1840,7 +1856,7 @@ impl Message {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1855,52 +1871,52 @@ impl Message {
     }
 }
 
-/// Where the fields of `Message` are in its words.
+/// Positions of the fields of `Message` in its words.
 pub mod message {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of data.
+    /// Word that holds data.
     pub const DATA_WORD: usize = 0;
     /// Lowest bit of data in its word.
     pub const DATA_SHIFT: u32 = 0;
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
-    /// In place.
+    /// Mask, in place.
     pub const DATA_MASK: u64 = 0xffffffffffffffff;
-    /// Word of channel.
+    /// Word that holds channel.
     pub const CHANNEL_WORD: usize = 1;
     /// Lowest bit of channel in its word.
     pub const CHANNEL_SHIFT: u32 = 0;
-    /// Broadcast channel number. In place.
+    /// Broadcast channel number. Mask, in place.
     pub const CHANNEL_MASK: u64 = 0x00000000000000ff;
-    /// Word of type.
+    /// Word that holds type.
     pub const TYPE_WORD: usize = 1;
     /// Lowest bit of type in its word.
     pub const TYPE_SHIFT: u32 = 8;
-    /// Broadcast type. In place.
+    /// Broadcast type. Mask, in place.
     pub const TYPE_MASK: u64 = 0x000000000000ff00;
-    /// Word of kind.
+    /// Word that holds kind.
     pub const KIND_WORD: usize = 1;
     /// Lowest bit of kind in its word.
     pub const KIND_SHIFT: u32 = 16;
-    /// message_kind. In place.
+    /// message_kind. Mask, in place.
     pub const KIND_MASK: u64 = 0x0000000000ff0000;
-    /// Word of status.
+    /// Word that holds status.
     pub const STATUS_WORD: usize = 1;
     /// Lowest bit of status in its word.
     pub const STATUS_SHIFT: u32 = 24;
-    /// message_flags. In place.
+    /// message_flags. Mask, in place.
     pub const STATUS_MASK: u64 = 0x00000000ff000000;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags (out) or completion_flags (in). In place.
+    /// submit_flags (transmit) or completion_flags (receive). Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. In place.
+    /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -1913,15 +1929,16 @@ const _: () = {
 /// Completion of one or more submissions of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// Bytes of all packets this completion reports; status detail where status is not OK.
+    /// Bytes of all packets that this completion reports; a detail of the status if that is not OK.
     pub bytes: u32,
-    /// Packets (posted receive: 1 per buffer; packed receive: records) this completion reports.
+    /// Number of packets that this completion reports (posted receive: 1 per buffer; packed
+    /// receive: records).
     pub packets: u16,
     /// Virtual channel.
     pub vc: u8,
     /// status.
     pub status: u8,
-    /// Free-running position (mod 65536) of the last submission entry this completion frees.
+    /// Free-running position (mod 65536) of the last submission entry that this completion frees.
     pub position: u16,
     /// Zero.
     pub reserved0: u16,
@@ -1932,7 +1949,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// The entry as its two words; bits past a field's width are dropped.
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
     #[inline(always)]
     pub const fn to_words(self) -> [u64; 2] {
         [
@@ -1941,7 +1958,7 @@ impl Completion {
         ]
     }
 
-    /// The entry in two words; takes any of them.
+    /// Decodes an entry from its two words. Any words are valid.
     #[inline(always)]
     pub const fn from_words(w: [u64; 2]) -> Self {
         Self {
@@ -1957,60 +1974,60 @@ impl Completion {
     }
 }
 
-/// Where the fields of `Completion` are in its words.
+/// Positions of the fields of `Completion` in its words.
 pub mod completion {
-    /// Bytes of the entry.
+    /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word of bytes.
+    /// Word that holds bytes.
     pub const BYTES_WORD: usize = 0;
     /// Lowest bit of bytes in its word.
     pub const BYTES_SHIFT: u32 = 0;
-    /// Bytes of all packets this completion reports; status detail where status is not OK. In
-    /// place.
+    /// Bytes of all packets that this completion reports; a detail of the status if that is not OK.
+    /// Mask, in place.
     pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Word of packets.
+    /// Word that holds packets.
     pub const PACKETS_WORD: usize = 0;
     /// Lowest bit of packets in its word.
     pub const PACKETS_SHIFT: u32 = 32;
-    /// Packets (posted receive: 1 per buffer; packed receive: records) this completion reports. In
-    /// place.
+    /// Number of packets that this completion reports (posted receive: 1 per buffer; packed
+    /// receive: records). Mask, in place.
     pub const PACKETS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of vc.
+    /// Word that holds vc.
     pub const VC_WORD: usize = 0;
     /// Lowest bit of vc in its word.
     pub const VC_SHIFT: u32 = 48;
-    /// Virtual channel. In place.
+    /// Virtual channel. Mask, in place.
     pub const VC_MASK: u64 = 0x00ff000000000000;
-    /// Word of status.
+    /// Word that holds status.
     pub const STATUS_WORD: usize = 0;
     /// Lowest bit of status in its word.
     pub const STATUS_SHIFT: u32 = 56;
-    /// status. In place.
+    /// status. Mask, in place.
     pub const STATUS_MASK: u64 = 0xff00000000000000;
-    /// Word of position.
+    /// Word that holds position.
     pub const POSITION_WORD: usize = 1;
     /// Lowest bit of position in its word.
     pub const POSITION_SHIFT: u32 = 0;
-    /// Free-running position (mod 65536) of the last submission entry this completion frees. In
-    /// place.
+    /// Free-running position (mod 65536) of the last submission entry that this completion frees.
+    /// Mask, in place.
     pub const POSITION_MASK: u64 = 0x000000000000ffff;
-    /// Word of reserved0.
+    /// Word that holds reserved0.
     pub const RESERVED0_WORD: usize = 1;
     /// Lowest bit of reserved0 in its word.
     pub const RESERVED0_SHIFT: u32 = 16;
-    /// Zero. In place.
+    /// Zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0x00000000ffff0000;
-    /// Word of flags.
+    /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;
     /// Lowest bit of flags in its word.
     pub const FLAGS_SHIFT: u32 = 32;
-    /// completion_flags. In place.
+    /// completion_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word of phase.
+    /// Word that holds phase.
     pub const PHASE_WORD: usize = 1;
     /// Lowest bit of phase in its word.
     pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. In place.
+    /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
 }
 const _: () = {
@@ -2020,12 +2037,12 @@ const _: () = {
     assert!(at::POSITION_MASK ^ at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// In front of each record of a packed receive area; the next one starts at the next multiple of 8
+/// Header of a record in a packed receive area. The next record starts at the next multiple of 8
 /// bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordHeader {
-    /// Bytes of the record without header and padding.
+    /// Length of the record in bytes, without header and padding.
     pub length: u32,
     /// end_marker.
     pub end: u8,
@@ -2035,11 +2052,11 @@ pub struct RecordHeader {
     pub reserved0: u16,
 }
 
-/// Where the fields of `RecordHeader` are.
+/// Offsets of the fields of `RecordHeader`.
 pub mod record_header {
-    /// Bytes.
+    /// Size in bytes.
     pub const SIZE: usize = 8;
-    /// Bytes of the record without header and padding.
+    /// Length of the record in bytes, without header and padding.
     pub const LENGTH_OFFSET: usize = 0;
     /// end_marker.
     pub const END_OFFSET: usize = 4;
@@ -2058,25 +2075,24 @@ const _: () = {
     assert!(core::mem::offset_of!(RecordHeader, reserved0) == at::RESERVED0_OFFSET);
 };
 
-/// Per queue, written by the host, read by the device: what the host waits for. Alone on its cache
+/// Wake-up conditions of a queue, written by the host and read by the device. Alone on its cache
 /// line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostLine {
-    /// 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time).
+    /// 0 if not armed, otherwise the arm sequence number: odd, and 2 more each time.
     pub arm: u32,
     /// arm_flags.
     pub flags: u32,
-    /// Free-running completion position at or past which to wake.
+    /// Wake at or past this free-running completion position.
     pub want_count: u32,
     /// Zero.
     pub reserved0: u32,
-    /// Free-running count of received or sent bytes at or past which to wake.
+    /// Wake at or past this free-running count of received or sent bytes.
     pub want_bytes: u64,
-    /// Wake this long after the first completion at or past first_position.
+    /// Wake this many nanoseconds after the first completion at or past first_position.
     pub after_first_ns: u64,
-    /// Free-running completion position of the first completion not yet reported to the
-    /// application.
+    /// Free-running position of the first completion that was not yet reported to the application.
     pub first_position: u32,
     /// Zero.
     pub reserved1: u32,
@@ -2088,24 +2104,23 @@ pub struct HostLine {
     pub reserved4: u64,
 }
 
-/// Where the fields of `HostLine` are.
+/// Offsets of the fields of `HostLine`.
 pub mod host_line {
-    /// Bytes.
+    /// Size in bytes.
     pub const SIZE: usize = 64;
-    /// 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time).
+    /// 0 if not armed, otherwise the arm sequence number: odd, and 2 more each time.
     pub const ARM_OFFSET: usize = 0;
     /// arm_flags.
     pub const FLAGS_OFFSET: usize = 4;
-    /// Free-running completion position at or past which to wake.
+    /// Wake at or past this free-running completion position.
     pub const WANT_COUNT_OFFSET: usize = 8;
     /// Zero.
     pub const RESERVED0_OFFSET: usize = 12;
-    /// Free-running count of received or sent bytes at or past which to wake.
+    /// Wake at or past this free-running count of received or sent bytes.
     pub const WANT_BYTES_OFFSET: usize = 16;
-    /// Wake this long after the first completion at or past first_position.
+    /// Wake this many nanoseconds after the first completion at or past first_position.
     pub const AFTER_FIRST_NS_OFFSET: usize = 24;
-    /// Free-running completion position of the first completion not yet reported to the
-    /// application.
+    /// Free-running position of the first completion that was not yet reported to the application.
     pub const FIRST_POSITION_OFFSET: usize = 32;
     /// Zero.
     pub const RESERVED1_OFFSET: usize = 36;
@@ -2133,20 +2148,20 @@ const _: () = {
     assert!(core::mem::offset_of!(HostLine, reserved4) == at::RESERVED4_OFFSET);
 };
 
-/// Per queue, written by the device, read by the host. Alone on its cache line.
+/// State of a queue, written by the device and read by the host. Alone on its cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceLine {
-    /// Goes up by one at each wake-up; the word a host sleeps on (futex).
+    /// Incremented at each wake-up. The host sleeps on this word (futex).
     pub wake_seq: u32,
-    /// 1: the device sleeps; ring the doorbell after posting.
+    /// 1: the device sleeps, so ring the doorbell after posting.
     pub need_doorbell: u32,
     /// queue_state.
     pub state: u32,
-    /// status that stopped the queue, or 0.
+    /// status that stopped the queue; 0 if none did.
     pub error: u32,
-    /// Receive: a packet waited for room when completions up to position 31:0 were written and
-    /// submissions up to position 63:32 used.
+    /// Receive: a packet waited for room when the device had written completions up to position
+    /// 31:0 and used submissions up to position 63:32.
     pub full: u64,
     /// Zero.
     pub reserved1: u64,
@@ -2160,20 +2175,20 @@ pub struct DeviceLine {
     pub reserved5: u64,
 }
 
-/// Where the fields of `DeviceLine` are.
+/// Offsets of the fields of `DeviceLine`.
 pub mod device_line {
-    /// Bytes.
+    /// Size in bytes.
     pub const SIZE: usize = 64;
-    /// Goes up by one at each wake-up; the word a host sleeps on (futex).
+    /// Incremented at each wake-up. The host sleeps on this word (futex).
     pub const WAKE_SEQ_OFFSET: usize = 0;
-    /// 1: the device sleeps; ring the doorbell after posting.
+    /// 1: the device sleeps, so ring the doorbell after posting.
     pub const NEED_DOORBELL_OFFSET: usize = 4;
     /// queue_state.
     pub const STATE_OFFSET: usize = 8;
-    /// status that stopped the queue, or 0.
+    /// status that stopped the queue; 0 if none did.
     pub const ERROR_OFFSET: usize = 12;
-    /// Receive: a packet waited for room when completions up to position 31:0 were written and
-    /// submissions up to position 63:32 used.
+    /// Receive: a packet waited for room when the device had written completions up to position
+    /// 31:0 and used submissions up to position 63:32.
     pub const FULL_OFFSET: usize = 16;
     /// Zero.
     pub const RESERVED1_OFFSET: usize = 24;
@@ -2202,13 +2217,13 @@ const _: () = {
     assert!(core::mem::offset_of!(DeviceLine, reserved5) == at::RESERVED5_OFFSET);
 };
 
-/// Identity, capabilities, the configuration latch.
+/// Identity, capabilities and configuration latch of the device.
 pub mod global_block {
     /// block_type GLOBAL.
     pub const TYPE: u16 = 1;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the block.
+    /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// 0x53504645; 0xffffffff means the device is gone. (ro)
     pub const MAGIC: u32 = 0x10;
@@ -2224,15 +2239,15 @@ pub mod global_block {
     pub const REGIONS: u32 = 0x24;
     /// Number of event vectors. (ro)
     pub const EVENTS: u32 = 0x28;
-    /// Byte offset of the first doorbell page: a multiple of the stride. (ro)
+    /// Byte offset of the first doorbell page, a multiple of the stride. (ro)
     pub const DOORBELL_OFFSET: u32 = 0x2c;
-    /// CFG_SEQ of the last command carried out. (ro)
+    /// CFG_SEQ of the last command that the device carried out. (ro)
     pub const CFG_ACK: u32 = 0x30;
     /// status of that command. (ro)
     pub const CFG_STATUS: u32 = 0x34;
-    /// Goes up while the device lives, at least once a second. (ro)
+    /// Incremented at least once a second while the device is alive. (ro)
     pub const HEARTBEAT: u32 = 0x38;
-    /// Resets since power-up. (ro)
+    /// Number of resets since power-up. (ro)
     pub const RESETS: u32 = 0x3c;
     /// Device time in ns, low word; read HI, LO, HI. (ro)
     pub const TIME_LO: u32 = 0x40;
@@ -2246,18 +2261,18 @@ pub mod global_block {
     pub const DOMAINS: u32 = 0x50;
     /// command. (rw)
     pub const CFG_COMMAND: u32 = 0x80;
-    /// Object the command is about. (rw)
+    /// Index of the object of the command. (rw)
     pub const CFG_INDEX: u32 = 0x84;
-    /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is
-    /// equal. (rw)
+    /// Write this register last, with a non-zero value other than CFG_ACK. Then ring the doorbell,
+    /// and wait until CFG_ACK is equal. (rw)
     pub const CFG_SEQ: u32 = 0x88;
     /// mib_item that MIB_SET sets. (rw)
     pub const MIB_ITEM: u32 = 0x8c;
-    /// Lane or virtual channel it is of; 0 for an item of the link. (rw)
+    /// Lane or virtual channel of the item; 0 for an item of the link. (rw)
     pub const MIB_ELEMENT: u32 = 0x90;
-    /// What it is set to, low word. (rw)
+    /// New value of the item, low word. (rw)
     pub const MIB_VALUE_LO: u32 = 0x98;
-    /// What it is set to, high word. (rw)
+    /// New value of the item, high word. (rw)
     pub const MIB_VALUE_HI: u32 = 0x9c;
 }
 
@@ -2265,29 +2280,30 @@ pub mod global_block {
 pub mod port_block {
     /// block_type PORT.
     pub const TYPE: u16 = 2;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the block.
+    /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// port_kind. (ro)
     pub const KIND: u32 = 0x10;
     /// port_state. (ro)
     pub const STATE: u32 = 0x14;
-    /// Virtual channels. (ro)
+    /// Number of virtual channels. (ro)
     pub const VCS: u32 = 0x18;
-    /// Lanes. (ro)
+    /// Number of lanes. (ro)
     pub const LANES: u32 = 0x1c;
     /// Lane signalling rate in Mbit/s; 0 = not paced. (ro)
     pub const LANE_RATE_MBPS: u32 = 0x20;
-    /// User data rate one way in kbit/s; 0 = not limited. (ro)
+    /// User data rate in one direction in kbit/s; 0 = not limited. (ro)
     pub const USER_RATE_KBPS: u32 = 0x24;
-    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the
-    /// message contexts, one half that transmit, then one half that receive. (ro)
+    /// Index of the port's first queue context. The order is TX of VC 0, RX of VC 0, TX of VC 1,
+    /// ...; then the message contexts, the first half for transmit and the second half for receive.
+    /// (ro)
     pub const FIRST_QUEUE: u32 = 0x28;
-    /// Queue contexts of this port. (ro)
+    /// Number of queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
-    /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the
-    /// first PORT_CONFIGURE of a port that is to stay up. (rw)
+    /// 1: start the link. A bus reset clears this register without changing the link. Write 1
+    /// before the first PORT_CONFIGURE of a port that must stay up. (rw)
     pub const LINK_START: u32 = 0x80;
     /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
     pub const VC_PRIORITY_0: u32 = 0x84;
@@ -2299,21 +2315,21 @@ pub mod port_block {
     pub const VC_PRIORITY_3: u32 = 0x90;
 }
 
-/// Array of queue contexts, QUEUES elements of the stride, right behind the header.
+/// Array of queue contexts: QUEUES elements, directly after the header.
 pub mod queue_block {
     /// block_type QUEUE.
     pub const TYPE: u16 = 3;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the header; the elements follow.
+    /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
-    /// Bytes from one element to the next. Registers are at offsets in an element.
+    /// Bytes from one element to the next. Register offsets are relative to an element.
     pub const STRIDE: u32 = 0xc0;
     /// queue_state. (ro)
     pub const STATE: u32 = 0x00;
-    /// status that stopped the queue. (ro)
+    /// status that stopped the queue; 0 if none did. (ro)
     pub const ERROR: u32 = 0x04;
-    /// Port. (ro)
+    /// Port number. (ro)
     pub const PORT: u32 = 0x08;
     /// Virtual channel; 255 for message contexts. (ro)
     pub const VC: u32 = 0x0c;
@@ -2321,14 +2337,14 @@ pub mod queue_block {
     pub const KIND: u32 = 0x40;
     /// queue_options. (rw)
     pub const OPTIONS: u32 = 0x44;
-    /// Protection domain whose regions the queue may name: less than DOMAINS. (rw)
+    /// Protection domain whose regions the queue may use: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x48;
     /// Event vector: less than EVENTS. (rw)
     pub const VECTOR: u32 = 0x4c;
-    /// log2 of the entries of the submission ring. (rw)
+    /// log2 of the number of entries of the submission ring. (rw)
     pub const SQ_LOG2: u32 = 0x50;
-    /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and
-    /// MESSAGE_RX. (rw)
+    /// log2 of the number of entries of the completion ring: at least SQ_LOG2, and equal to it for
+    /// RX_PACKED and MESSAGE_RX. (rw)
     pub const CQ_LOG2: u32 = 0x54;
     /// Submission ring address {region, offset}, low word. (rw)
     pub const SQ_LO: u32 = 0x58;
@@ -2338,8 +2354,8 @@ pub mod queue_block {
     pub const CQ_LO: u32 = 0x60;
     /// Completion ring address, high word. (rw)
     pub const CQ_HI: u32 = 0x64;
-    /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device
-    /// that paces its links in advance uses it. (rw)
+    /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
+    /// because a device that paces its links in advance uses it. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;
@@ -2368,19 +2384,19 @@ pub struct QueueSetup {
     pub kind: u32,
     /// queue_options.
     pub options: u32,
-    /// Protection domain whose regions the queue may name: less than DOMAINS.
+    /// Protection domain whose regions the queue may use: less than DOMAINS.
     pub domain: u32,
     /// Event vector: less than EVENTS.
     pub vector: u32,
-    /// log2 of the entries of the submission ring.
+    /// log2 of the number of entries of the submission ring.
     pub sq_log2: u32,
-    /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX.
+    /// log2 of the number of entries of the completion ring: at least SQ_LOG2, and equal to it for RX_PACKED and MESSAGE_RX.
     pub cq_log2: u32,
     /// Submission ring address {region, offset}.
     pub sq: u64,
     /// Completion ring address.
     pub cq: u64,
-    /// Side array of 64-bit times, one per completion. Needed without STAMP too: a device that paces its links in advance uses it.
+    /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a device that paces its links in advance uses it.
     pub stamp: u64,
     /// host_line followed by device_line.
     pub lines: u64,
@@ -2414,21 +2430,21 @@ impl QueueSetup {
     }
 }
 
-/// Memory-region table, REGIONS elements of the stride, right behind the header.
+/// Memory-region table: REGIONS elements, directly after the header.
 pub mod region_block {
     /// block_type REGION.
     pub const TYPE: u16 = 4;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the header; the elements follow.
+    /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
-    /// Bytes from one element to the next. Registers are at offsets in an element.
+    /// Bytes from one element to the next. Register offsets are relative to an element.
     pub const STRIDE: u32 = 0x80;
-    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
-    /// region is enabled, else 0. (ro)
+    /// Region field for entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
+    /// region is enabled, otherwise 0. (ro)
     pub const KEY: u32 = 0x00;
-    /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of
-    /// shared memory. (rw)
+    /// Bus address of the memory or of the page list, low word (capability IOVA), or the segment
+    /// number of shared memory. (rw)
     pub const BASE_LO: u32 = 0x40;
     /// Bus address, high word. (rw)
     pub const BASE_HI: u32 = 0x44;
@@ -2440,71 +2456,73 @@ pub mod region_block {
     pub const ACCESS: u32 = 0x50;
     /// Protection domain: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x54;
-    /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX):
-    /// BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
+    /// 0: the memory is contiguous from BASE. Otherwise log2 of the page size (PAGE_LOG2_MIN to
+    /// PAGE_LOG2_MAX), and BASE is the bus address of a list of 64-bit bus addresses, one per page.
+    /// (rw)
     pub const PAGE_LIST: u32 = 0x58;
 }
 
-/// Event vectors, EVENTS elements of the stride, right behind the header.
+/// Event vectors: EVENTS elements, directly after the header.
 pub mod event_block {
     /// block_type EVENT.
     pub const TYPE: u16 = 5;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the header; the elements follow.
+    /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
-    /// Bytes from one element to the next. Registers are at offsets in an element.
+    /// Bytes from one element to the next. Register offsets are relative to an element.
     pub const STRIDE: u32 = 0x80;
-    /// Events signalled since power-up; the cause is in the completion rings. (ro)
+    /// Number of events signalled since power-up. The completion rings show the cause. (ro)
     pub const COUNT: u32 = 0x00;
-    /// 1: interrupt the host when signalled. Latched by every command. (rw)
+    /// 1: interrupt the host when the event is signalled. Every command latches this register. (rw)
     pub const ENABLE: u32 = 0x40;
 }
 
-/// Broadcast configuration of the port named by the block's instance.
+/// Broadcast configuration of the port in the block's instance field.
 pub mod broadcast_block {
     /// block_type BROADCAST.
     pub const TYPE: u16 = 6;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the block.
+    /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// Broadcast messages sent (mod 2^32). (ro)
     pub const SENT: u32 = 0x10;
     /// Broadcast messages received. (ro)
     pub const RECEIVED: u32 = 0x14;
-    /// Received but dropped because a receive ring was full. (ro)
+    /// Broadcast messages dropped because a receive ring was full. (ro)
     pub const DROPPED: u32 = 0x18;
-    /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their
-    /// own. Latched by PORT_CONFIGURE. (rw)
+    /// Broadcast channel, 0 to 255, for messages that the device itself sends. Entries carry a
+    /// channel of their own. Latched by PORT_CONFIGURE. (rw)
     pub const CHANNEL: u32 = 0x80;
 }
 
-/// Time-code configuration of the port named by the block's instance.
+/// Time-code configuration of the port in the block's instance field.
 pub mod time_code_block {
     /// block_type TIME_CODE.
     pub const TYPE: u16 = 7;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the block.
+    /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// Last time-code received (bits 7:0). (ro)
     pub const LAST: u32 = 0x10;
     /// Time-codes received (mod 2^32). (ro)
     pub const RECEIVED: u32 = 0x14;
-    /// Received time-codes that were not one more than the last (mod 64). (ro)
+    /// Received time-codes that were not the last value plus one (mod 64). (ro)
     pub const INVALID: u32 = 0x18;
 }
 
-/// Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI.
+/// Counters: one element per queue context, directly after the header. 64-bit pairs; read HI, LO,
+/// HI.
 pub mod statistics_block {
     /// block_type STATISTICS.
     pub const TYPE: u16 = 8;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the header; the elements follow.
+    /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
-    /// Bytes from one element to the next. Registers are at offsets in an element.
+    /// Bytes from one element to the next. Register offsets are relative to an element.
     pub const STRIDE: u32 = 0x40;
     /// Packets moved, low word. (ro)
     pub const PACKETS_LO: u32 = 0x00;
@@ -2514,15 +2532,15 @@ pub mod statistics_block {
     pub const BYTES_LO: u32 = 0x08;
     /// Payload bytes moved, high word. (ro)
     pub const BYTES_HI: u32 = 0x0c;
-    /// Submissions refused with an error status, low word. (ro)
+    /// Submissions completed with an error status, low word. (ro)
     pub const ERRORS_LO: u32 = 0x10;
     /// High word. (ro)
     pub const ERRORS_HI: u32 = 0x14;
-    /// Times a packet had to wait for a receive buffer or area, low word. (ro)
+    /// Number of times a packet had to wait for a receive buffer or area, low word. (ro)
     pub const STALLS_LO: u32 = 0x18;
     /// High word. (ro)
     pub const STALLS_HI: u32 = 0x1c;
-    /// Wake-ups given to the host, low word. (ro)
+    /// Wake-ups of the host, low word. (ro)
     pub const WAKES_LO: u32 = 0x20;
     /// High word. (ro)
     pub const WAKES_HI: u32 = 0x24;
@@ -2532,18 +2550,18 @@ pub mod statistics_block {
     pub const DROPPED_HI: u32 = 0x2c;
 }
 
-/// Management information base of the port named by the block's instance: as many elements as the
-/// port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at
-/// MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is
-/// none.
+/// Management information base of the port in the block's instance field. It has as many elements
+/// as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is
+/// at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. It is 0 if PRESENT does not list the
+/// item.
 pub mod mib_block {
     /// block_type MIB.
     pub const TYPE: u16 = 9;
-    /// Version of this block.
+    /// Version of the block.
     pub const VERSION: u16 = 1;
-    /// Bytes of the header; the elements follow.
+    /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
-    /// Bytes from one element to the next. Registers are at offsets in an element.
+    /// Bytes from one element to the next. Register offsets are relative to an element.
     pub const STRIDE: u32 = 0x200;
     /// Bit N: this element has item N; items 0 to 31. (ro)
     pub const PRESENT_LO: u32 = 0x1f8;
@@ -2551,41 +2569,41 @@ pub mod mib_block {
     pub const PRESENT_HI: u32 = 0x1fc;
 }
 
-/// What an item of the management information base is.
+/// Description of an item of the management information base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MibInfo {
     /// The item.
     pub item: MibItem,
-    /// Its name in the standard.
+    /// Name in the standard.
     pub title: &'static str,
-    /// Its layer.
+    /// Layer that the item belongs to.
     pub layer: MibLayer,
-    /// What it is.
+    /// Parameter, status or error.
     pub kind: MibKind,
-    /// How it is used.
+    /// Access to the item.
     pub access: MibAccess,
-    /// What there is one for.
+    /// Whether the item exists once, per lane, or per virtual channel.
     pub scope: MibScope,
-    /// Its least value.
+    /// Smallest value.
     pub min: u64,
-    /// Its greatest value.
+    /// Largest value.
     pub max: u64,
-    /// Unit of its value; empty for a plain number.
+    /// Unit of the value; empty for a plain number.
     pub unit: &'static str,
-    /// Names of the values from 0 on; empty where they have none.
+    /// Names of the values from 0 on; empty if they have none.
     pub values: &'static [&'static str],
-    /// What it means.
+    /// Meaning of the value.
     pub doc: &'static str,
 }
 
 impl MibItem {
-    /// What it is.
+    /// Description of the item.
     pub const fn info(self) -> &'static MibInfo {
         &MIB_ITEMS[self as usize]
     }
 }
 
-/// Every item; that with number N is at N.
+/// All items; item number N is at index N.
 pub static MIB_ITEMS: [MibInfo; 57] = [
     MibInfo {
         item: MibItem::VirtualNetwork,
@@ -2598,7 +2616,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x3f,
         unit: "",
         values: &[],
-        doc: "Virtual network of a virtual channel; 0 on channel 0 for ever.",
+        doc: "Virtual network of a virtual channel; fixed to 0 on channel 0.",
     },
     MibInfo {
         item: MibItem::BroadcastChannel,
@@ -2611,7 +2629,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xff,
         unit: "",
         values: &[],
-        doc: "Channel that a node sends broadcast messages on.",
+        doc: "Channel on which a node sends broadcast messages.",
     },
     MibInfo {
         item: MibItem::InterfaceReset,
@@ -2624,7 +2642,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Link reset, and parameters as after power-on.",
+        doc: "Resets the link, and sets the parameters to their power-on values.",
     },
     MibInfo {
         item: MibItem::LinkReset,
@@ -2637,7 +2655,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Link reset of both ends.",
+        doc: "Resets both ends of the link.",
     },
     MibInfo {
         item: MibItem::DataScrambled,
@@ -2650,7 +2668,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Data frames are scrambled, from the next link reset on.",
+        doc: "1: data frames are scrambled. Takes effect at the next link reset.",
     },
     MibInfo {
         item: MibItem::ExpectedBroadcastBandwidth,
@@ -2663,7 +2681,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffff,
         unit: "1/65536",
         values: &[],
-        doc: "Share of the link for broadcast messages.",
+        doc: "Share of the link's bandwidth for broadcast messages.",
     },
     MibInfo {
         item: MibItem::Priority,
@@ -2676,7 +2694,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xf,
         unit: "",
         values: &[],
-        doc: "0 is the highest.",
+        doc: "Priority of the virtual channel; 0 is the highest.",
     },
     MibInfo {
         item: MibItem::ExpectedBandwidth,
@@ -2689,7 +2707,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffff,
         unit: "1/65536",
         values: &[],
-        doc: "Share of the link; 65535 is all of it, 0 bars the channel.",
+        doc: "Share of the link's bandwidth; 65535 is the whole link, 0 stops the channel.",
     },
     MibInfo {
         item: MibItem::TimeSlots,
@@ -2702,7 +2720,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffffffffffffffff,
         unit: "mask",
         values: &[],
-        doc: "Bit T: may send in time-slot T.",
+        doc: "Bit T: the channel may send in time-slot T.",
     },
     MibInfo {
         item: MibItem::ContinuousMode,
@@ -2715,7 +2733,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The user never waits.",
+        doc: "1: writes to the channel never wait for room.",
     },
     MibInfo {
         item: MibItem::IdleTimeLimit,
@@ -2728,7 +2746,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffffffff,
         unit: "rows",
         values: &[],
-        doc: "Full credit for longer is under-use.",
+        doc: "Full bandwidth credit for longer than this counts as under-use.",
     },
     MibInfo {
         item: MibItem::BandwidthCreditLimit,
@@ -2741,7 +2759,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x1000000,
         unit: "rows",
         values: &[],
-        doc: "Fixed when the link is made.",
+        doc: "Maximum bandwidth credit; fixed when the link is created.",
     },
     MibInfo {
         item: MibItem::MinimumBandwidthCreditThreshold,
@@ -2754,7 +2772,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xa,
         unit: "-1/10",
         values: &[],
-        doc: "In tenths of the limit below zero; fixed when the link is made.",
+        doc: "In tenths of the credit limit, below zero; fixed when the link is created.",
     },
     MibInfo {
         item: MibItem::FctMultiplier,
@@ -2767,7 +2785,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 8,
         unit: "64 words",
         values: &[],
-        doc: "Worth of an FCT; fixed when the link is made.",
+        doc: "Words that an FCT grants; fixed when the link is created.",
     },
     MibInfo {
         item: MibItem::SegmentMultiplier,
@@ -2780,7 +2798,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x10,
         unit: "64 words",
         values: &[],
-        doc: "Longest data frame; fixed when the link is made.",
+        doc: "Maximum length of a data frame; fixed when the link is created.",
     },
     MibInfo {
         item: MibItem::TxEn,
@@ -2793,7 +2811,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The lane sends.",
+        doc: "1: the transmitter of the lane is enabled.",
     },
     MibInfo {
         item: MibItem::RxEn,
@@ -2806,7 +2824,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The lane receives.",
+        doc: "1: the receiver of the lane is enabled.",
     },
     MibInfo {
         item: MibItem::MaxDataSendingLanes,
@@ -2819,7 +2837,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x10,
         unit: "lanes",
         values: &[],
-        doc: "At most the lanes there are; taken over by a link reset, and while no lane is active.",
+        doc: "No more than the number of lanes. Takes effect at a link reset, and while no lane is active.",
     },
     MibInfo {
         item: MibItem::Bypass,
@@ -2832,7 +2850,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "A plain single lane on lane 0: as configured, or as the far end needs it.",
+        doc: "1: the link is a plain single lane on lane 0, by configuration or because the far end needs it.",
     },
     MibInfo {
         item: MibItem::LaneStart,
@@ -2845,7 +2863,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Start, and keep trying.",
+        doc: "1: start the lane, and keep trying.",
     },
     MibInfo {
         item: MibItem::AutoStart,
@@ -2858,7 +2876,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Start when the far end does.",
+        doc: "1: start the lane when the far end starts.",
     },
     MibInfo {
         item: MibItem::LaneReset,
@@ -2871,7 +2889,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Held in ClearLine.",
+        doc: "1: hold the lane in ClearLine.",
     },
     MibInfo {
         item: MibItem::NearEndParallelLoopback,
@@ -2884,7 +2902,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Words received are those sent.",
+        doc: "1: the lane receives its own words.",
     },
     MibInfo {
         item: MibItem::FarEndParallelLoopback,
@@ -2897,7 +2915,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Words sent are those received.",
+        doc: "1: the lane sends back the words it receives.",
     },
     MibInfo {
         item: MibItem::StandbyReason,
@@ -2910,7 +2928,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xff,
         unit: "",
         values: &[],
-        doc: "Sent in STANDBY.",
+        doc: "Reason that the lane sends in STANDBY.",
     },
     MibInfo {
         item: MibItem::NearEndSerialLoopback,
@@ -2923,7 +2941,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Bits received are those sent.",
+        doc: "1: the lane receives its own bits.",
     },
     MibInfo {
         item: MibItem::FarEndSerialLoopback,
@@ -2936,7 +2954,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Bits sent are those received.",
+        doc: "1: the lane sends back the bits it receives.",
     },
     MibInfo {
         item: MibItem::HasCredit,
@@ -2949,7 +2967,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "There is FCT credit.",
+        doc: "1: the channel has FCT credit.",
     },
     MibInfo {
         item: MibItem::InputBufferOverflow,
@@ -2962,7 +2980,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "A frame found no room; it resets the link.",
+        doc: "A frame did not fit the input buffer. This resets the link.",
     },
     MibInfo {
         item: MibItem::FctCreditOverflow,
@@ -2975,7 +2993,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "More FCTs than the credit counter holds.",
+        doc: "FCTs took the credit above its limit.",
     },
     MibInfo {
         item: MibItem::BandwidthOverUse,
@@ -2988,7 +3006,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The channel sent far more than its share.",
+        doc: "The channel sent far more than its expected bandwidth.",
     },
     MibInfo {
         item: MibItem::BandwidthUnderUse,
@@ -3001,7 +3019,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "It had full credit for the idle time limit.",
+        doc: "The channel had full bandwidth credit for longer than the idle time limit.",
     },
     MibInfo {
         item: MibItem::Crc16Error,
@@ -3014,7 +3032,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "In a data frame.",
+        doc: "A data frame had a wrong CRC-16.",
     },
     MibInfo {
         item: MibItem::Crc8Error,
@@ -3027,7 +3045,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "In a broadcast frame or a single word.",
+        doc: "A broadcast frame or a single word had a wrong CRC-8.",
     },
     MibInfo {
         item: MibItem::FrameError,
@@ -3040,7 +3058,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "A word where it does not belong.",
+        doc: "A word came where the standard does not allow it.",
     },
     MibInfo {
         item: MibItem::SequenceError,
@@ -3053,7 +3071,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "A number out of sequence.",
+        doc: "A sequence number was not the expected one.",
     },
     MibInfo {
         item: MibItem::ErrorRecoveryBufferEmpty,
@@ -3066,7 +3084,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "All that was sent is acknowledged.",
+        doc: "1: everything sent is acknowledged.",
     },
     MibInfo {
         item: MibItem::ErrorRecoveryAttempts,
@@ -3079,7 +3097,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffffffffffffffff,
         unit: "NACKs",
         values: &[],
-        doc: "Valid NACKs received.",
+        doc: "Number of valid NACKs received.",
     },
     MibInfo {
         item: MibItem::ProtocolError,
@@ -3092,7 +3110,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "An acknowledgement that matches nothing.",
+        doc: "An ACK or NACK matched no outstanding item.",
     },
     MibInfo {
         item: MibItem::FarEndLinkReset,
@@ -3118,7 +3136,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x3f,
         unit: "",
         values: &[],
-        doc: "Of the last SCHEDULE.request.",
+        doc: "Time-slot of the last SCHEDULE.request.",
     },
     MibInfo {
         item: MibItem::DataSendingLanes,
@@ -3144,7 +3162,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffff,
         unit: "mask",
         values: &[],
-        doc: "Bit L: rows are received from lane L.",
+        doc: "Bit L: lane L delivers rows.",
     },
     MibInfo {
         item: MibItem::AlignmentState,
@@ -3170,7 +3188,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xffffffff,
         unit: "events",
         values: &[],
-        doc: "Times that alignment started again.",
+        doc: "Number of times that alignment started again.",
     },
     MibInfo {
         item: MibItem::LaneState,
@@ -3196,7 +3214,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xff,
         unit: "words",
         values: &[],
-        doc: "The leaky counter.",
+        doc: "The leaky counter of RXERR words.",
     },
     MibInfo {
         item: MibItem::RxerrOverflow,
@@ -3209,7 +3227,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "It reached 255.",
+        doc: "The RXERR counter reached 255.",
     },
     MibInfo {
         item: MibItem::FarEndStandby,
@@ -3222,7 +3240,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The far end went to standby.",
+        doc: "The far end went into standby.",
     },
     MibInfo {
         item: MibItem::FarEndStandbyReason,
@@ -3235,7 +3253,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xff,
         unit: "",
         values: &[],
-        doc: "As it said.",
+        doc: "Reason in the STANDBY words of the far end.",
     },
     MibInfo {
         item: MibItem::Timeout,
@@ -3248,7 +3266,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The initialisation timer ran out.",
+        doc: "The initialisation timer expired.",
     },
     MibInfo {
         item: MibItem::FarEndLostSignal,
@@ -3274,7 +3292,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 3,
         unit: "",
         values: &[],
-        doc: "0 no signal, 1 RXERR counter, 2 INIT1.",
+        doc: "Cause in the LOST_SIGNAL words of the far end: 0 no signal, 1 RXERR counter, 2 INIT1.",
     },
     MibInfo {
         item: MibItem::FarEndCapabilities,
@@ -3287,7 +3305,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0xff,
         unit: "mask",
         values: &[],
-        doc: "Field of the last INIT3; 0 before one came.",
+        doc: "Capability field of the last INIT3; 0 before the first one.",
     },
     MibInfo {
         item: MibItem::RxPolarity,
@@ -3300,7 +3318,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "1: received bits are inverted.",
+        doc: "1: the received bits are inverted.",
     },
     MibInfo {
         item: MibItem::NoSignal,
@@ -3313,7 +3331,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "Nothing is received.",
+        doc: "1: the receiver has no signal.",
     },
     MibInfo {
         item: MibItem::BitSync,
@@ -3326,6 +3344,6 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 1,
         unit: "",
         values: &[],
-        doc: "The receiver has a word boundary.",
+        doc: "1: the receiver has found the word boundary.",
     },
 ];
