@@ -10,105 +10,108 @@ use spfe_ring::DeviceLine;
 use spfe_ring::sync::Ordering;
 use std::sync::Arc;
 
-/// What a device is.
+/// Description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// How it was opened.
+    /// Name by which it was opened.
     pub uri: String,
-    /// What stands behind it.
+    /// Kind of backend, for people.
     pub backend: &'static str,
     /// Number of the endpoint in its network.
     pub endpoint: u32,
     /// Number of this client.
     pub client: u32,
-    /// Ports.
+    /// Number of ports.
     pub ports: u32,
-    /// Who copies.
+    /// Who runs the engine and copies packets.
     pub mode: Mode,
-    /// Contract version {major, minor}.
+    /// Version of the contract {major, minor}.
     pub contract: (u16, u16),
 }
 
-/// A way to a device.
+/// Control operations of a device, and the few parts of waiting that depend on it.
+///
+/// Methods without an errors section return the status of the device as [`Error::Device`], and
+/// DEVICE_GONE if the device is gone.
 pub trait Backend: Send + Sync {
-    /// What it is.
+    /// Description of the device.
     fn info(&self) -> DeviceInfo;
     /// State and counters of a port.
     fn port_info(&self, port: u32) -> Result<PortInfo>;
-    /// Fresh zeroed memory of `size` bytes (rounded up to whole pages) that the device may access;
-    /// the key is what entries name.
+    /// Allocates and registers memory of `size` zero bytes, rounded up to whole pages. Ring entries
+    /// name it by the key.
     fn add_memory(
         &self,
         name: &str,
         size: usize,
         access: u32,
     ) -> Result<(Arc<SharedMemory>, RegionKey)>;
-    /// Revokes a region: when this returns the device does not touch it any more.
+    /// Revokes a region. Afterwards the device no longer accesses it.
     fn remove_region(&self, key: RegionKey) -> Result<()>;
-    /// An event vector for a queue, which goes with it; the descriptor is written when the queue's
-    /// event is due. One without a descriptor is asked for only where the device
-    /// [interrupts](Backend::interrupts).
+    /// Adds an event vector for a queue; the device drops it together with the queue. When the
+    /// queue's event is due, the eventfd is signalled. Without an eventfd the vector only serves
+    /// [`Backend::sleep`], for a device that [interrupts](Backend::interrupts).
     fn add_event(&self, event: Option<OwnedFd>) -> Result<u32>;
-    /// Between a store of the host and its next look, so that the device sees the one or this the
-    /// other.
+    /// Full fence between arming and the last poll before a sleep: either the device sees our
+    /// arming, or we see its completion.
     fn heavy_barrier(&self) {
         os::heavy_barrier();
     }
-    /// Whether sleepers are woken by event vectors, not by the word in the device line.
+    /// Whether event vectors wake sleepers instead of the futex word in the device line.
     fn interrupts(&self) -> bool {
         false
     }
-    /// What [`Backend::sleep`] compares: taken before arming.
+    /// The value that [`Backend::sleep`] compares. Read it before arming.
     fn seen(&self, vector: u32, line: &DeviceLine) -> u32 {
         let _ = vector;
         line.wake_seq.load(Ordering::Acquire)
     }
-    /// Sleeps until something is to be seen that `seen` had not, at most until then. Returns early
-    /// for any reason; the caller looks again.
+    /// Sleeps while the value is still `seen`, at most until a time. It may return early; the caller
+    /// must poll again.
     fn sleep(&self, vector: u32, line: &DeviceLine, seen: u32, until_ns: Option<u64>) {
         let _ = vector;
         os::futex_wait(&line.wake_seq, seen, until_ns);
     }
-    /// Ends a sleep, as the device would.
+    /// Ends a sleep, as the device does.
     fn wake(&self, vector: u32, line: &DeviceLine) {
         let _ = vector;
         line.bump();
         os::futex_wake(&line.wake_seq);
     }
-    /// What the device's clock is ahead of [`Backend::clock`], ns: what completions are stamped with
-    /// is that much later.
+    /// Device time, which completions carry, minus the time of [`Backend::clock`], ns.
     fn offset_ns(&self) -> i64 {
         0
     }
     /// Creates a queue.
     fn create_queue(&self, request: &QueueRequest) -> Result<()>;
-    /// Destroys a queue: when this returns its rings and buffers are the host's again.
+    /// Destroys a queue. Afterwards the host owns its rings and buffers.
     fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()>;
-    /// Sets the priority of a virtual channel (0, the most urgent, to 15).
+    /// Sets the transmit priority of a virtual channel: 0, the most urgent, to 15.
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()>;
-    /// What there is to see of a port and its link.
+    /// States, counters and MIB items of a port and its link.
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>>;
-    /// The value of an item of the management information base of a port's link.
+    /// Reads a MIB item of a port's link.
     fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64>;
-    /// Does something to a port's link.
+    /// Resets, configures or cuts a port's link.
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()>;
-    /// Resets this client's share of the device.
+    /// Stops the queues of this client and revokes its regions.
     fn reset(&self) -> Result<()>;
-    /// A queue was stopped: returns when everything that was pending in it has completed.
+    /// After a queue was stopped: waits until its pending submissions have completed.
     fn settle(&self) {}
-    /// Rings the doorbell of a sleeping device.
+    /// Rings the doorbell of the device.
     fn ring(&self);
-    /// The time completions are stamped with.
+    /// The clock of deadlines and of converted completion times.
     fn clock(&self) -> &Clock;
-    /// A queue's memory (its device line at offset 64): wake its sleepers when the device is gone.
+    /// Adds the memory of a queue, which has its device line at offset 64: its sleepers are woken
+    /// when the device is gone.
     fn watch(&self, memory: &Arc<SharedMemory>) {
         let _ = memory;
     }
-    /// That queue is no more.
+    /// Removes the memory of a queue.
     fn unwatch(&self, memory: &Arc<SharedMemory>) {
         let _ = memory;
     }
-    /// Whether the device is gone (its daemon died).
+    /// Whether the device is gone: its daemon died, or the hardware was removed.
     fn is_gone(&self) -> bool;
 }
 

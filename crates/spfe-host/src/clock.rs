@@ -1,11 +1,11 @@
 //! Real and virtual time.
 //!
-//! Virtual time stands still while anybody runs. Who would sleep until a time says so instead;
-//! when every participant has said so, the clock goes to the earliest of these times and that
-//! participant runs on. The same stamps that make a paced link wait in real time drive it.
+//! Virtual time stands still while a participant runs. A participant that would sleep announces its
+//! deadline instead. When all participants wait, the clock jumps to the earliest deadline, and the
+//! participant with that deadline continues. The stamps of paced links serve as deadlines.
 //!
-//! Where links take time of their own ([`Drive`]), the participant that waits last runs them up to
-//! that time, or until they have something for somebody.
+//! Exact links ([`Drive`]) run while all participants wait. The participant that waits last runs them
+//! up to the earliest deadline, or until they wake a participant.
 
 use crate::os;
 use spfe_ring::sync::{AtomicU64, Ordering};
@@ -17,14 +17,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 pub enum Clock {
     /// CLOCK_MONOTONIC.
     Real,
-    /// Time that moves only when everybody waits.
+    /// Time that advances only while all participants wait.
     Virtual(Arc<VirtualClock>),
 }
 
-/// What goes on by itself while everybody waits.
+/// Links that run while all participants wait.
 pub trait Drive: Send + Sync {
-    /// Goes on until a time, moving the clock with it, or until `stop` is set: somebody is to look
-    /// again. With `u64::MAX`, until nothing will happen any more.
+    /// Runs until a time and moves the clock along, or until `stop` is set because a participant must
+    /// check its condition. `u64::MAX` means: as long as there are events.
     fn advance(&self, until_ns: u64, stop: &AtomicBool);
 }
 
@@ -34,7 +34,7 @@ pub struct VirtualClock {
     waits: Mutex<Waits>,
     turn: Condvar,
     driver: OnceLock<Weak<dyn Drive>>,
-    /// Somebody was to be woken while the driver ran.
+    /// A participant was woken while the driver ran.
     stop: AtomicBool,
 }
 
@@ -44,20 +44,21 @@ struct Waits {
     sleepers: Vec<Sleeper>,
     next_id: u64,
     generation: u64,
-    /// The driver runs, without the lock.
+    /// A participant runs the driver and has released the lock.
     driving: bool,
 }
 
-/// Somebody who waits.
+/// A waiting participant.
 struct Sleeper {
     id: u64,
     until: u64,
-    /// The generation in which it looked for what it waits for.
+    /// The generation in which it last checked its condition.
     ticket: u64,
 }
 
 impl Waits {
-    /// Whether everybody waits. Who has been woken and has not come to run yet does not.
+    /// Whether all participants wait. One that was woken counts as running, even if its thread has
+    /// not been scheduled yet.
     fn is_idle(&self, now: u64) -> bool {
         let sleeps = |who: &Sleeper| who.ticket == self.generation && now < who.until;
         self.running == 0 && !self.driving && self.sleepers.iter().all(sleeps)
@@ -65,14 +66,14 @@ impl Waits {
 }
 
 impl VirtualClock {
-    /// A clock on a word of the network's memory, with one participant.
+    /// A clock in a word of the network's memory, with one participant.
     pub fn new(now: &'static AtomicU64) -> Arc<Self> {
         let waits = Waits { running: 1, ..Waits::default() };
         let (driver, stop) = (OnceLock::new(), AtomicBool::new(false));
         Arc::new(Self { now, waits: Mutex::new(waits), turn: Condvar::new(), driver, stop })
     }
 
-    /// Sets what goes on by itself while everybody waits, once.
+    /// Sets the links that run while all participants wait. Call it at most once.
     pub fn set_driver(&self, driver: Weak<dyn Drive>) {
         let set = self.driver.set(driver);
         debug_assert!(set.is_ok());
@@ -82,26 +83,26 @@ impl VirtualClock {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another thread takes part from now on (call before starting it).
+    /// Adds a participant. Call it before the thread starts.
     pub fn join(&self) {
         let mut waits = self.lock();
         waits.running += 1;
-        // Time stands still from now on.
+        // A running driver stops: a participant is running now.
         self.stop.store(true, Ordering::Release);
     }
 
-    /// A thread takes part no more.
+    /// Removes a participant.
     pub fn leave(&self) {
         let mut waits = self.lock();
         waits.running -= 1;
         drop(self.advance_if_idle(waits));
     }
 
-    /// Something happened that somebody may wait for: all look again.
+    /// Makes all participants check their conditions again.
     pub fn poke(&self) {
         let mut waits = self.lock();
         if waits.driving {
-            // Whoever runs the driver wakes them, when it has come to rest.
+            // The participant that runs the driver wakes the others when it stops.
             self.stop.store(true, Ordering::Release);
             return;
         }
@@ -109,13 +110,14 @@ impl VirtualClock {
         self.turn.notify_all();
     }
 
-    /// A value to hand to [`VirtualClock::wait`], taken before looking for what is waited for.
+    /// A ticket for [`VirtualClock::wait`]. Take it before checking the condition.
     pub fn ticket(&self) -> u64 {
         self.lock().generation
     }
 
-    /// Blocks until virtual time reaches `until_ns` or somebody pokes after `ticket` was taken.
-    /// Returns false if nobody can ever wake this participant: all wait for ever.
+    /// Waits until virtual time reaches `until_ns`, or until [`VirtualClock::poke`] is called after
+    /// the ticket was taken. Returns false if all participants wait without a deadline, so that none
+    /// can ever continue.
     pub fn wait(&self, ticket: u64, until_ns: Option<u64>) -> bool {
         let mut waits = self.lock();
         if waits.generation != ticket {
@@ -136,7 +138,7 @@ impl VirtualClock {
         alive
     }
 
-    /// The last one to wait moves the clock. False if there is no time to move to.
+    /// Moves the clock if all participants wait. False if there is no deadline to move to.
     fn advance_if_idle<'a>(
         &'a self,
         mut waits: MutexGuard<'a, Waits>,
@@ -171,7 +173,7 @@ impl VirtualClock {
 }
 
 impl Clock {
-    /// Time in ns.
+    /// Current time in ns.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match self {
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_ever_alone_is_reported() {
+    fn a_wait_that_can_never_end_is_reported() {
         let clock = clock();
         assert!(!clock.wait(clock.ticket(), None));
     }
@@ -226,13 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn time_stands_still_for_who_was_woken() {
+    fn time_stands_still_for_a_woken_participant() {
         const TURNS: u64 = 2000;
         let clock = clock();
         let (here, there) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         clock.join();
         let (other, theirs, ours) = (clock.clone(), there.clone(), here.clone());
-        // Each answers the other; nobody has to wait for a time.
+        // The threads take turns, so no deadline is ever reached.
         let turn = |clock: &VirtualClock, mine: &AtomicU64, other: &AtomicU64, turn: u64| {
             mine.store(turn, Ordering::Release);
             clock.poke();

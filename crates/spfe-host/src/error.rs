@@ -4,18 +4,17 @@ use serde::{Deserialize, Serialize};
 use spfe_contract::{Status, StatusClass};
 use std::io;
 
-/// What went wrong.
+/// An error of the library.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The deadline passed first. Nothing was consumed; waiting again goes on where this ended.
+    /// The deadline has passed. Nothing was consumed, so the wait can be repeated.
     #[error("timed out: {0}")]
     TimedOut(&'static str),
-    /// A `Canceller` ended the wait. Nothing was consumed; waiting again goes on where this
-    /// ended.
+    /// A `Canceller` ended the wait. Nothing was consumed, so the wait can be repeated.
     #[error("cancelled: {0}")]
     Cancelled(&'static str),
-    /// A device name is not one: nothing was looked for. (A well-formed name of a device that is not
-    /// there is NOT_FOUND or DEVICE_GONE.)
+    /// A device name has a syntax error. (The name of a device that does not exist gives NOT_FOUND or
+    /// DEVICE_GONE.)
     #[error("device '{name}': {what}")]
     Name {
         /// The name.
@@ -23,7 +22,7 @@ pub enum Error {
         /// What is wrong with it, and the grammar of names.
         what: String,
     },
-    /// The device, the control plane or the contract says no.
+    /// The device, a control plane or the library refuses the operation.
     #[error("{what} ({})", .status.name())]
     Device {
         /// The contract's status: local, remote, link or usage fault.
@@ -31,12 +30,12 @@ pub enum Error {
         /// Object, value, limit, and what to do.
         what: String,
     },
-    /// The operating system says no.
+    /// The operating system refuses the operation.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The object of the operation.
         what: String,
-        /// Its answer.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -52,8 +51,8 @@ impl Error {
         Self::Io { what: what.into(), source }
     }
 
-    /// The contract's status, if it has one. A malformed name is a BAD_FIELD, a wait that was ended
-    /// CANCELLED.
+    /// The contract's status, if the error has one. A syntax error in a name is BAD_FIELD, a
+    /// cancelled wait CANCELLED.
     pub fn status(&self) -> Option<Status> {
         match self {
             Self::Device { status, .. } => Some(*status),
@@ -63,12 +62,12 @@ impl Error {
         }
     }
 
-    /// Whose fault it was.
+    /// Where the error comes from: local, remote, link or usage.
     pub fn class(&self) -> StatusClass {
         self.status().map_or(StatusClass::Local, Status::class)
     }
 
-    /// Whether it is a deadline that passed.
+    /// Whether a deadline has passed.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut(_))
     }
@@ -78,7 +77,7 @@ impl Error {
         matches!(self, Self::Cancelled(_))
     }
 
-    /// The Linux errno that says the same.
+    /// The corresponding Linux errno.
     pub fn errno(&self) -> i32 {
         match self {
             Self::TimedOut(_) => libc::ETIMEDOUT,
@@ -105,7 +104,7 @@ impl From<io::Error> for Error {
 /// A result of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in the control plane: the status and a sentence with object, value and limit.
+/// An error of a control plane: a status, and a sentence with object, value and limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{what} ({})", self.status().name())]
 pub struct ControlError {
@@ -115,7 +114,7 @@ pub struct ControlError {
 }
 
 impl ControlError {
-    /// An error with its status.
+    /// An error with a status.
     pub fn new(status: Status, what: impl Into<String>) -> Self {
         Self { code: status.raw(), what: what.into() }
     }

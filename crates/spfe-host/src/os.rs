@@ -1,4 +1,4 @@
-//! What the network needs of Linux: shared memory, futexes, `membarrier`, time.
+//! Linux calls: shared memory, futexes, `membarrier`, time.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
-/// Shared memory that cannot shrink under its users, mapped into this process.
+/// A mapping of shared memory whose file cannot shrink.
 #[derive(Debug)]
 pub struct SharedMemory {
     fd: OwnedFd,
     base: NonNull<u8>,
     size: usize,
-    /// Mappings it is made of, where it is made of several.
+    /// Number of files mapped into it by [`SharedMemory::place`].
     pieces: AtomicUsize,
 }
 
@@ -27,16 +27,16 @@ unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
 unsafe impl Sync for SharedMemory {}
 
-/// Seals a region must have: nobody can make a mapping of it fault by shrinking it.
+/// Seals of new memory. No process can shrink the file, so accesses to a mapping never fault.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
-/// Reserved room: nothing is there, and nothing is set aside for it.
+/// Flags of reserved address space, which takes no memory.
 const EMPTY: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
 
-/// Pieces of all memory of this process.
+/// Number of files mapped into all [`SharedMemory`] of this process.
 static PIECES: AtomicUsize = AtomicUsize::new(0);
 
-/// Most pieces at a time: half of the mappings the kernel lets a process have.
+/// Upper limit of [`PIECES`]: half of the mappings that the kernel allows a process.
 fn pieces_max() -> usize {
     static MAX: OnceLock<usize> = OnceLock::new();
     *MAX.get_or_init(|| {
@@ -46,7 +46,10 @@ fn pieces_max() -> usize {
 }
 
 impl SharedMemory {
-    /// New zeroed memory of `size` bytes (rounded up to whole pages), every page present.
+    /// Creates memory of `size` zero bytes, rounded up to whole pages. All pages are present.
+    ///
+    /// # Errors
+    /// The system has no memory or descriptor left.
     pub fn create(name: &str, size: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -57,9 +60,12 @@ impl SharedMemory {
         Self::map(fd, size, MapFlags::POPULATE)
     }
 
-    /// Maps memory somebody else made. Refuses a file that could shrink, or that is shorter than
-    /// `size`: either could make this process fault later. The time it takes does not depend on the
-    /// size: pages are mapped when they are touched, or by [`SharedMemory::populate`].
+    /// Maps memory of another process. Takes the same time for any size: pages are mapped when they
+    /// are accessed, or by [`SharedMemory::populate`].
+    ///
+    /// # Errors
+    /// `InvalidInput` for a file that can shrink or is shorter than `size`, because accesses could
+    /// fault later.
     pub fn open(fd: OwnedFd, size: usize) -> io::Result<Self> {
         let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
         let seals = fcntl_get_seals(&fd)
@@ -74,7 +80,10 @@ impl SharedMemory {
         Self::map(fd, size, MapFlags::empty())
     }
 
-    /// Maps memory of a device driver's at an offset of its file.
+    /// Maps memory of a device driver, at an offset of its device file.
+    ///
+    /// # Errors
+    /// The driver refuses.
     pub fn of_device(device: &OwnedFd, offset: u64, size: usize, write: bool) -> io::Result<Self> {
         let write = if write { ProtFlags::WRITE } else { ProtFlags::empty() };
         let fd = device.try_clone()?;
@@ -99,9 +108,9 @@ impl SharedMemory {
         Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
     }
 
-    /// Maps the pages of up to `bytes` bytes from `from` (a multiple of the page size) that exist,
-    /// so that the first access to them is no page fault. Makes no pages: that is for who made the
-    /// memory, and costs whoever does it. Returns where to go on; the size when done.
+    /// Maps the existing pages in `bytes` bytes from `from`, a multiple of the page size, so that the
+    /// first access to them is no page fault. Creates no pages: their memory would be charged to this
+    /// process. Returns the offset to continue at; the size when done.
     pub fn populate(&self, from: usize, bytes: usize) -> usize {
         let page = rustix::param::page_size();
         let end = from.saturating_add(bytes.next_multiple_of(page)).min(self.size);
@@ -117,8 +126,8 @@ impl SharedMemory {
             if known && run[0] & 1 == 1 {
                 let at = at.wrapping_add(first * page);
                 let advice = Advice::LinuxPopulateWrite;
-                // SAFETY: inside the mapping; contents do not change. Older systems refuse, and
-                // fault later.
+                // SAFETY: inside the mapping; contents do not change. Older kernels refuse, which
+                // only means page faults later.
                 let _ = unsafe { madvise(at.cast(), run.len() * page, advice) };
             }
             first += run.len();
@@ -126,8 +135,11 @@ impl SharedMemory {
         end
     }
 
-    /// Room for memory that lies in pieces in files of others: reads as zero until
-    /// [`SharedMemory::place`] puts a piece there. There is nothing to pass to other processes.
+    /// Reserves address space for pieces of other processes' files. It reads as zero until
+    /// [`SharedMemory::place`] maps a piece. It has no file to pass to other processes.
+    ///
+    /// # Errors
+    /// The process has no address space or descriptor left.
     pub fn reserve(size: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -139,11 +151,11 @@ impl SharedMemory {
         Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
     }
 
-    /// Puts `bytes` bytes of a file at an offset of reserved room; all of them multiples of the
-    /// page size. The file must not shrink below them.
+    /// Maps `bytes` bytes of a file at an offset of reserved space. Offsets and size are multiples of
+    /// the page size. The file must not shrink.
     ///
     /// # Errors
-    /// `InvalidInput` past the end of the room; `OutOfMemory` if the process has no mappings left.
+    /// `InvalidInput` past the end of the space; `OutOfMemory` if the process has no mappings left.
     pub fn place(
         &self,
         at: usize,
@@ -155,7 +167,7 @@ impl SharedMemory {
         if at.checked_add(bytes).is_none_or(|end| end > self.size) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Counted first: what fails is given back with the rest.
+        // Counted before the call: `take_away` and `drop` subtract failed attempts as well.
         self.pieces.fetch_add(1, Ordering::Relaxed);
         if PIECES.fetch_add(1, Ordering::Relaxed) >= pieces_max() {
             return Err(io::ErrorKind::OutOfMemory.into());
@@ -163,33 +175,36 @@ impl SharedMemory {
         let write = if writable { ProtFlags::WRITE } else { ProtFlags::empty() };
         let (prot, flags) = (ProtFlags::READ | write, MapFlags::SHARED | MapFlags::FIXED);
         let place = self.base.as_ptr().wrapping_add(at).cast();
-        // SAFETY: inside our own mapping; who uses it uses atomics and raw copies, for which
-        // different contents are as if another process had written them.
+        // SAFETY: inside our own mapping. Its users access it with atomics and raw copies, which
+        // allow the contents to change at any time.
         unsafe { mmap(place, bytes, prot, flags, file, offset) }?;
         Ok(())
     }
 
-    /// Takes all pieces away again: zeroes are in their place. When it returns, no thread of this
-    /// process can reach what was there.
+    /// Unmaps all pieces and replaces them by zeroes. Afterwards no thread of this process can access
+    /// the files.
+    ///
+    /// # Errors
+    /// The kernel refuses the mapping; the pieces stay.
     pub fn take_away(&self) -> io::Result<()> {
         let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, EMPTY | MapFlags::FIXED);
-        // SAFETY: our own mapping as a whole; otherwise as for `place`.
+        // SAFETY: replaces our own mapping as a whole; otherwise as for `place`.
         unsafe { mmap_anonymous(self.base.as_ptr().cast(), self.size, prot, flags) }?;
         PIECES.fetch_sub(self.pieces.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         Ok(())
     }
 
-    /// First byte.
+    /// Address of the first byte.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// Bytes mapped.
+    /// Size of the mapping in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The descriptor, to pass to another process.
+    /// The file descriptor, to pass to another process.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -197,27 +212,27 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours; whoever holds pointers into it holds the owner too.
+        // SAFETY: the mapping is ours, and every holder of a pointer into it keeps `self` alive.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
         PIECES.fetch_sub(*self.pieces.get_mut(), Ordering::Relaxed);
     }
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC, the time base of every process on the machine.
+/// Time of CLOCK_MONOTONIC in ns. All processes of a machine share this clock.
 #[inline]
 pub fn now_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Nanoseconds of processor time the calling thread has used.
+/// Processor time of the calling thread in ns.
 pub fn thread_cpu_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Sleeps while the word is `value`, at most until `deadline_ns` (CLOCK_MONOTONIC). Works across
-/// processes. Returns early for any reason; the caller looks again.
+/// processes. It may return early; the caller must check its condition again.
 pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
     let timeout = deadline_ns.map(|at| libc::timespec {
         tv_sec: (at / 1_000_000_000) as libc::time_t,
@@ -232,7 +247,7 @@ pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
     };
 }
 
-/// Wakes everybody who sleeps on the word.
+/// Wakes every thread that sleeps on the word.
 pub fn futex_wake(word: &AtomicU32) {
     let word = std::ptr::from_ref(word).cast::<u32>();
     // SAFETY: the word is mapped for as long as the reference lives.
@@ -270,8 +285,8 @@ pub fn join_barriers() {
     });
 }
 
-/// From now on hosts on the far side of a bus use this process's rings: no `membarrier` reaches
-/// them. Processes of this machine are reached as before.
+/// Makes fences work with devices behind a bus, which `membarrier` does not reach. Fences with
+/// processes of this machine work as before.
 pub fn join_bus() {
     join_barriers();
     if fence_mode() == FenceMode::Asymmetric {
@@ -287,7 +302,7 @@ pub fn heavy_barrier() {
     }
 }
 
-/// A duration as saturating nanoseconds.
+/// A duration in ns, saturating.
 pub fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -297,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_could_shrink_is_refused() {
+    fn memory_that_can_shrink_is_refused() {
         let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
         ftruncate(&fd, 8192).unwrap();
         let error = SharedMemory::open(fd, 4096).unwrap_err();
@@ -305,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn memory_shorter_than_said_is_refused() {
+    fn memory_shorter_than_its_region_is_refused() {
         let memory = SharedMemory::create("t", 4096).unwrap();
         let fd = memory.fd().try_clone_to_owned().unwrap();
         let error = SharedMemory::open(fd, 4097).unwrap_err();
         assert!(error.to_string().contains("longer"), "{error}");
     }
 
-    /// KiB of a mapping that this process has pages of.
+    /// Number of KiB of a mapping that are present in this process.
     fn mapped_kib(memory: &SharedMemory) -> usize {
         let start = format!("{:x}-", memory.base().as_ptr() as usize);
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
@@ -322,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn populating_maps_what_is_there_and_makes_nothing() {
+    fn populating_maps_existing_pages_and_creates_none() {
         let page = rustix::param::page_size();
         let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
         ftruncate(&fd, 64 * page as u64).unwrap();

@@ -1,4 +1,4 @@
-//! What a port is, and what has moved on it.
+//! State and counters of a port.
 
 use crate::topology::{Link, LinkModel, LinkRate, Peer};
 use serde::{Deserialize, Serialize};
@@ -7,30 +7,30 @@ use spfe_contract::{PortKind, PortState};
 /// A port, its far end and its counters, at one moment .
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortInfo {
-    /// What it speaks.
+    /// SpaceFibre or SpaceWire.
     #[serde(with = "kind")]
     pub kind: PortKind,
-    /// Whether its link is up.
+    /// State of the link.
     #[serde(with = "state")]
     pub state: PortState,
-    /// Virtual channels; SpaceWire ports have 1.
+    /// Number of virtual channels; 1 for SpaceWire.
     pub vcs: u32,
     /// Rate of the link.
     pub rate: LinkRate,
-    /// Packet level or word by word.
+    /// How the link is simulated.
     pub model: LinkModel,
-    /// What it is connected to.
+    /// Far end of the link.
     pub peer: Peer,
-    /// One for each virtual channel, by number.
+    /// The virtual channels, by number.
     pub channels: Vec<ChannelInfo>,
-    /// Broadcast messages and time-codes of all clients.
+    /// Counters of the broadcast messages or time-codes of all clients.
     pub messages: MessageCounters,
-    /// Time-codes received.
+    /// Received time-codes.
     pub time_codes: TimeCodeInfo,
 }
 
 impl PortInfo {
-    /// Its link, as device names write it.
+    /// Rate and model of the link, which have a text form in device names.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, model: self.model }
     }
@@ -39,54 +39,54 @@ impl PortInfo {
 /// One virtual channel of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelInfo {
-    /// Priority on the way out: 0 (the most urgent) to 15.
+    /// Transmit priority: 0, the most urgent, to 15.
     pub priority: u8,
-    /// The client that sends here.
+    /// Client that has the transmit end open.
     pub sender: Option<u32>,
-    /// The client that receives here.
+    /// Client that has the receive end open.
     pub receiver: Option<u32>,
     /// The far end has a receiver.
     pub far_receives: bool,
     /// The far end has a sender.
     pub far_sends: bool,
-    /// What went out.
+    /// Counters of the transmit end.
     pub tx: ChannelCounters,
-    /// What came in.
+    /// Counters of the receive end.
     pub rx: ChannelCounters,
 }
 
-/// What has moved in one direction of a virtual channel since the network was made.
+/// Counters of one direction of a virtual channel since the device was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelCounters {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Payload bytes.
+    /// Number of payload bytes.
     pub bytes: u64,
-    /// Submissions refused with an error.
+    /// Number of submissions that completed with an error.
     pub errors: u64,
-    /// Times a packet had to wait for a receive buffer.
+    /// Number of times that a packet had to wait for a receive buffer.
     pub stalls: u64,
-    /// Wake-ups the device gave to the host.
+    /// Number of times that the device woke the host.
     pub wakes: u64,
 }
 
-/// Broadcast messages and time-codes since the network was made.
+/// Counters of broadcast messages or time-codes since the device was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageCounters {
-    /// Sent.
+    /// Number of messages sent.
     pub sent: u64,
-    /// Received: once for each listener.
+    /// Number of messages received, counted once for each listener.
     pub received: u64,
-    /// Not received because a listener's ring was full.
+    /// Number of messages lost because a listener's ring was full.
     pub dropped: u64,
 }
 
 /// Time-codes that a port has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeCodeInfo {
-    /// The last one; its time of reception is not kept and 0.
+    /// The last time-code. Its time of reception is not kept and is 0.
     pub last: TimeCodeValue,
-    /// Those that were not one more than the one before.
+    /// Number of time-codes that did not follow their predecessor.
     pub out_of_sequence: u32,
 }
 
@@ -103,12 +103,12 @@ pub struct TimeCodeValue {
     pub time: u8,
     /// The two flag bits.
     pub flags: u8,
-    /// Device time in ns at which it was received.
+    /// Device time of reception in ns.
     pub time_ns: u64,
 }
 
 impl TimeCodeValue {
-    /// From the byte on the link: two flag bits, six bits of time.
+    /// A time-code from its byte on the link: two flag bits on top of six bits of time.
     pub fn new(code: u8, time_ns: u64) -> Self {
         Self { time: code & 63, flags: code >> 6, time_ns }
     }

@@ -1,4 +1,4 @@
-//! The client's side of a connection.
+//! Client side of a connection.
 
 use crate::message::{Hello, Reply, Request, Welcome};
 use crate::{Error, Result, codec, socket};
@@ -9,8 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Longest time to wait for a reply. The daemon answers in microseconds, but cleaning up after a
-/// stopped participant can take it seconds.
+/// Longest wait for a reply. The daemon answers in microseconds, but cleaning up after a stopped
+/// participant can take seconds.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection to a daemon: one call at a time.
@@ -28,7 +28,7 @@ impl Connection {
     /// Connects to a daemon's socket.
     ///
     /// # Errors
-    /// DEVICE_GONE when nobody listens at the path, with what to do.
+    /// DEVICE_GONE if no daemon listens at the path; the message says what to do.
     pub fn open(path: &Path) -> Result<Self> {
         let socket = socket::connect(path).map_err(|error| {
             let path = path.display();
@@ -47,7 +47,10 @@ impl Connection {
         Self::over(socket)
     }
 
-    /// Talks over a connected SOCK_SEQPACKET socket.
+    /// Uses a connected SOCK_SEQPACKET socket.
+    ///
+    /// # Errors
+    /// The socket does not accept a time-out.
     pub fn over(socket: OwnedFd) -> Result<Self> {
         for side in [Timeout::Recv, Timeout::Send] {
             set_socket_timeout(&socket, side, Some(REPLY_TIMEOUT)).map_err(io::Error::from)?;
@@ -55,12 +58,15 @@ impl Connection {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// The socket, to watch for the end of the daemon.
+    /// The socket. It hangs up when the daemon ends.
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Attaches: the welcome, and the descriptors that come with it.
+    /// Attaches to an endpoint. Returns the welcome and the descriptors sent with it.
+    ///
+    /// # Errors
+    /// Those of [`Connection::call`].
     pub fn hello(&mut self, hello: Hello) -> Result<(Welcome, Vec<OwnedFd>)> {
         match self.call(&Request::Hello(hello), &[])? {
             (Reply::Welcome(welcome), fds) => Ok((welcome, fds)),
@@ -68,10 +74,10 @@ impl Connection {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the reply. Returns it with its descriptors.
     ///
     /// # Errors
-    /// What the daemon refuses; DEVICE_GONE when it is gone or does not answer in 30 s.
+    /// The error in the reply; DEVICE_GONE if the daemon is gone or does not answer within 30 s.
     pub fn call(
         &mut self,
         request: &Request,
@@ -79,8 +85,8 @@ impl Connection {
     ) -> Result<(Reply, Vec<OwnedFd>)> {
         self.sequence = self.sequence.wrapping_add(1).max(1);
         let datagram = codec::encode_request(self.sequence, request)?;
-        // A daemon that refuses a connection says why and closes: the reply can be there although
-        // sending fails.
+        // A daemon that refuses a connection sends a reason and closes, so there may be a reply even
+        // if sending fails.
         let mut sent = socket::send(&self.socket, &datagram, fds, true);
         loop {
             let received = match socket::receive(&self.socket) {
@@ -90,7 +96,7 @@ impl Connection {
                     return Err(gone(what));
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset && sent.is_ok() => {
-                    // Said once; what was sent before can still be read.
+                    // The kernel reports the reset once; earlier datagrams can still be read.
                     sent = Err(error);
                     continue;
                 }
@@ -101,7 +107,7 @@ impl Connection {
                 return Err(gone(reason));
             }
             let (sequence, reply) = codec::decode_reply(&received.bytes)?;
-            // 0 answers no request in particular; others are late answers nobody waits for.
+            // Sequence 0 belongs to the connection. Other numbers are replies to abandoned requests.
             if sequence == self.sequence || sequence == 0 {
                 return reply.map(|reply| (reply, received.fds));
             }
@@ -109,7 +115,7 @@ impl Connection {
     }
 }
 
-/// A reply that does not answer the request.
+/// The error for a reply of the wrong kind.
 pub fn unexpected(request: &str, reply: &Reply) -> Error {
     let what = format!("the daemon answered {request} with {reply:?}");
     Error::new(Status::BadField, what)

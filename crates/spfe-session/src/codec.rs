@@ -1,4 +1,4 @@
-//! Datagrams from and to messages. Pure; what comes in may be anything.
+//! Encoding and decoding of datagrams. Pure; the input may be any bytes.
 
 use crate::message::{Reply, Request};
 use crate::{DATAGRAM_MAX, Error, NAME_MAX, PROTOCOL, Result};
@@ -6,24 +6,24 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use spfe_contract::Status;
 
-/// Bytes of a datagram's header.
+/// Size of the header of a datagram in bytes.
 pub const HEADER_BYTES: usize = 12;
 
 const MAGIC: [u8; 4] = *b"SPFS";
 
-/// What a datagram's header says.
+/// The header of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Version of the protocol the sender speaks.
+    /// Protocol version of the sender.
     pub protocol: u16,
     /// Sequence number.
     pub sequence: u32,
 }
 
-/// Reads the header, whatever the version.
+/// Decodes the header of any protocol version.
 ///
 /// # Errors
-/// BAD_FIELD if the datagram is too short or long, or is not of this protocol at all.
+/// BAD_FIELD if the datagram is too short or too long, or belongs to another protocol.
 pub fn decode_header(datagram: &[u8]) -> Result<Header> {
     let bad = |what: String| Err(Error::new(Status::BadField, what));
     if datagram.len() > DATAGRAM_MAX {
@@ -78,16 +78,19 @@ fn versions(ours: &str, theirs: &str, version: u16) -> Error {
     Error::new(Status::BadVersion, what)
 }
 
-/// A request as a datagram.
+/// Encodes a request.
+///
+/// # Errors
+/// TOO_LONG if the datagram exceeds [`DATAGRAM_MAX`].
 pub fn encode_request(sequence: u32, request: &Request) -> Result<Vec<u8>> {
     encode(sequence, request)
 }
 
-/// A request from a datagram, and its sequence number.
+/// Decodes a request and its sequence number.
 ///
 /// # Errors
-/// BAD_VERSION if the client speaks another version of the protocol; BAD_FIELD if the datagram is
-/// malformed or a name is longer than 64 bytes.
+/// BAD_VERSION if the client has another protocol version; BAD_FIELD if the datagram is malformed or
+/// a name is longer than 64 bytes.
 pub fn decode_request(datagram: &[u8]) -> Result<(u32, Request)> {
     let header = decode_header(datagram)?;
     if header.protocol != PROTOCOL {
@@ -103,20 +106,23 @@ pub fn decode_request(datagram: &[u8]) -> Result<(u32, Request)> {
     Ok((header.sequence, request))
 }
 
-/// A reply as a datagram.
+/// Encodes a reply.
+///
+/// # Errors
+/// TOO_LONG if the datagram exceeds [`DATAGRAM_MAX`].
 pub fn encode_reply(sequence: u32, reply: &Result<Reply>) -> Result<Vec<u8>> {
     encode(sequence, reply)
 }
 
-/// A reply from a datagram, and its sequence number.
+/// Decodes a reply and its sequence number. The inner error is the daemon's, or BAD_VERSION if the
+/// daemon has another protocol version.
 ///
 /// # Errors
-/// BAD_FIELD if the datagram is malformed. What the daemon refused is the inner error; so is
-/// BAD_VERSION when it speaks another version.
+/// BAD_FIELD if the datagram is malformed.
 pub fn decode_reply(datagram: &[u8]) -> Result<(u32, Result<Reply>)> {
     let header = decode_header(datagram)?;
     let reply = match decode_body::<Result<Reply>>(datagram) {
-        // An error keeps its form in every version: what the daemon says is better than a guess.
+        // Errors have the same form in every version, so show the daemon's own message.
         Ok(Err(error)) => Err(error),
         _ if header.protocol != PROTOCOL => {
             Err(versions("the client", "the daemon", header.protocol))

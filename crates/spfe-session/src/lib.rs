@@ -1,15 +1,16 @@
-//! How a client and the `spfed` daemon talk.
+//! The protocol between a client and the `spfed` daemon.
 //!
-//! A UNIX socket of type SOCK_SEQPACKET carries datagrams of at most [`DATAGRAM_MAX`] bytes: one
-//! [`Request`], one [`Reply`], in order. Descriptors (memory, events) travel beside them. The data
-//! path does not come here: after a queue has been created nothing is sent until it is destroyed.
+//! A UNIX socket of type SOCK_SEQPACKET carries datagrams of at most [`DATAGRAM_MAX`] bytes. Each
+//! [`Request`] gets one [`Reply`], in order. File descriptors of memory and events are attached to
+//! datagrams. The data path does not use the socket: nothing is sent between the creation and the
+//! destruction of a queue.
 //!
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`message`] | requests and replies |
-//! | [`codec`] | datagrams from and to messages: pure, never panics |
+//! | [`codec`] | encoding and decoding: pure, never panics |
 //! | [`socket`] | datagrams and descriptors on a socket |
-//! | [`client`] | the client's side: handshake and calls |
+//! | [`client`] | client side: handshake and calls |
 //!
 //! A datagram is a header of 12 bytes, little-endian, then the message in postcard form:
 //!
@@ -20,12 +21,12 @@
 //! | 6 to 7 | zero |
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
-//! `Hello` makes a connection a client. Without it the daemon answers only what looks at it and
-//! changes nothing (`Look`, `LookAtPort`, `Clients`, `Capture`), and closes the connection after 5 s,
-//! or when its capture ends.
+//! `Hello` attaches the connection as a client. Without it the daemon answers only queries that
+//! change nothing (`Look`, `LookAtPort`, `Clients`, `Capture`). It closes the connection after 5 s,
+//! or when the capture ends.
 //!
-//! Header and error reply keep their form in every version, so that two builds that do not
-//! understand each other can say so.
+//! Header and error reply have the same form in every version, so that builds with different versions
+//! can report the mismatch.
 
 pub mod client;
 pub mod codec;
@@ -40,14 +41,14 @@ pub use message::{
 };
 pub use spfe_host::ControlError as Error;
 
-/// Version of this protocol. Goes up with every change of a message.
+/// Version of the protocol. It goes up with every change of a message.
 pub const PROTOCOL: u16 = 4;
-/// Longest datagram in bytes: the topology of 64 endpoints with 8 ports each fits.
+/// Maximum size of a datagram in bytes. A topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
-/// Most descriptors beside a datagram: the doorbell page and the network's memory.
+/// Maximum number of descriptors in a datagram: the doorbell page and the network's memory.
 pub const FDS_MAX: usize = 2;
-/// Longest name of a client in bytes.
+/// Maximum length of a client's name in bytes.
 pub const NAME_MAX: usize = 64;
 
-/// A result of the control plane.
+/// Result of a request.
 pub type Result<T> = std::result::Result<T, Error>;

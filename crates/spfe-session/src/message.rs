@@ -4,28 +4,29 @@ use serde::{Deserialize, Serialize};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR};
 use spfe_host::{Attachment, LinkCommand, MibEntry, PortInfo, QueueRequest, Topology};
 
-/// In [`Hello::wants`]: the client can run the engine itself. Networks of mode inline and coop have
-/// nobody else to run it and refuse a client without.
+/// Bit in [`Hello::wants`]: the client can run the engine. Networks of mode inline and coop require
+/// it, because their clients run the engine.
 pub const WANT_ENGINE: u32 = 1;
 
-/// Most entries in one reply to [`Request::PortMib`].
+/// Maximum number of entries in a reply to [`Request::PortMib`].
 pub const MIB_ENTRIES: usize = 128;
 
-/// The first request on a connection that is to be a client.
+/// The request that attaches a connection as a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Contract version of the client {major, minor}. The major versions must be equal.
+    /// Contract version of the client {major, minor}. Client and daemon must have the same major
+    /// version.
     pub contract: (u16, u16),
-    /// Endpoint; `None`: the one with the fewest clients, the lowest number first.
+    /// Endpoint; `None` for the endpoint with the fewest clients, lowest number first.
     pub endpoint: Option<u32>,
-    /// What the client can do: `WANT_` bits, all others zero.
+    /// Abilities of the client: `WANT_` bits; all others are zero.
     pub wants: u32,
-    /// Name of the client, for messages to people; at most [`NAME_MAX`](crate::NAME_MAX) bytes.
+    /// Name of the client, for messages; at most [`NAME_MAX`](crate::NAME_MAX) bytes.
     pub name: String,
 }
 
 impl Hello {
-    /// The greeting of a client of this build that can run the engine.
+    /// The request of a client of this build that can run the engine. Longer names are cut.
     pub fn new(endpoint: Option<u32>, name: &str) -> Self {
         let contract = (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR);
         let mut end = name.len().min(crate::NAME_MAX);
@@ -36,60 +37,60 @@ impl Hello {
     }
 }
 
-/// The answer to [`Hello`]. Beside it: the doorbell page, and in modes inline and coop the memory
-/// of the network.
+/// The reply to [`Hello`]. Its descriptors are the doorbell page and, in modes inline and coop, the
+/// memory of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Contract version of the daemon {major, minor}.
     pub contract: (u16, u16),
-    /// Who the client is from now on.
+    /// Identity of the client.
     pub attachment: Attachment,
-    /// What the network is, and who copies.
+    /// The network.
     pub topology: Topology,
 }
 
-/// The answer to [`Request::Look`].
+/// The reply to [`Request::Look`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkInfo {
     /// Contract version of the daemon {major, minor}.
     pub contract: (u16, u16),
-    /// What the network is, and who copies.
+    /// The network.
     pub topology: Topology,
-    /// Names of its endpoints, if they have any.
+    /// Names of its endpoints; empty if they have none.
     pub names: Vec<String>,
 }
 
-/// What a client asks for. The daemon carries each out on its network.
+/// Requests of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Attach. First, and once.
+    /// Attach. It comes first, and only once.
     Hello(Hello),
-    /// Detach in good order; the daemon closes the connection after its reply.
+    /// Detach. The daemon closes the connection after its reply.
     Goodbye,
-    /// Nothing: is anybody there?
+    /// Do nothing; checks that the daemon answers.
     Ping,
-    /// Register memory; its descriptor comes along, sealed against shrinking.
+    /// Register memory. Its descriptor is attached; it must be sealed against shrinking.
     AddRegion {
-        /// Bytes from the start of the memory.
+        /// Size in bytes, from the start of the memory.
         size: u64,
         /// Access bits of the contract.
         access: u32,
     },
     /// Revoke a region.
     RemoveRegion {
-        /// Its key.
+        /// Key of the region.
         key: u16,
     },
-    /// Memory of a region of any endpoint (modes inline and coop only).
+    /// Get the memory of a region of any endpoint, in modes inline and coop only.
     RegionMemory {
         /// Endpoint.
         endpoint: u32,
         /// Key.
         key: u16,
     },
-    /// Register an eventfd; it comes along.
+    /// Register an eventfd, which is attached.
     AddEvent,
-    /// The eventfd of a participant (modes inline and coop only).
+    /// Get an eventfd of another participant, in modes inline and coop only.
     Event {
         /// Participant.
         participant: u32,
@@ -107,12 +108,12 @@ pub enum Request {
         /// `queue_kind`.
         kind: u8,
     },
-    /// State and counters of a port of the client's endpoint.
+    /// Get state and counters of a port of the client's endpoint.
     PortInfo {
         /// Port.
         port: u32,
     },
-    /// Set the priority of a virtual channel.
+    /// Set the transmit priority of a virtual channel.
     SetPriority {
         /// Port.
         port: u32,
@@ -121,15 +122,14 @@ pub enum Request {
         /// 0, the most urgent, to 15.
         priority: u8,
     },
-    /// What there is to see of a port and its link, from an entry on: at most [`MIB_ENTRIES`] of
-    /// them.
+    /// Get states, counters and MIB items of a port and its link, at most [`MIB_ENTRIES`] of them.
     PortMib {
         /// Port.
         port: u32,
-        /// The first entry.
+        /// Number of the first entry.
         first: u32,
     },
-    /// The value of an item of the management information base of a port's link.
+    /// Read a MIB item of a port's link.
     MibItem {
         /// Port.
         port: u32,
@@ -138,46 +138,46 @@ pub enum Request {
         /// Lane or virtual channel; 0 for an item of the link.
         index: u32,
     },
-    /// Do something to a port's link.
+    /// Reset, configure or cut a port's link.
     Link {
         /// Port.
         port: u32,
-        /// What.
+        /// The operation.
         command: LinkCommand,
     },
-    /// Reset the client's share of the device.
+    /// Stop the queues of the client and revoke its regions.
     Reset,
-    /// Who is attached. Also without attaching.
+    /// List the clients. Works without attaching.
     Clients,
-    /// What the network is. Also without attaching: whoever only looks is no client.
+    /// Describe the network. Works without attaching.
     Look,
-    /// State and counters of a port of any endpoint. Also without attaching.
+    /// Get state and counters of a port of any endpoint. Works without attaching.
     LookAtPort {
         /// Endpoint.
         endpoint: u32,
         /// Port.
         port: u32,
     },
-    /// Begin a capture of links, one of this connection at a time. Also without attaching, but for
-    /// the daemon's own user or root only. It ends with the connection, too.
+    /// Start a capture of links; a connection has at most one. Works without attaching, for the
+    /// daemon's own user and root only. The capture ends with the connection at the latest.
     Capture(CaptureRequest),
-    /// End the capture in good order.
+    /// End the capture.
     EndCapture,
 }
 
-/// What is captured.
+/// Options of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureRequest {
-    /// Names of links; none for all.
+    /// Names of the links; empty for all links.
     pub links: Vec<String>,
-    /// Every word, or character, of exact links, too.
+    /// Capture every word or character of exact links as well.
     pub words: bool,
-    /// End after so many packets.
+    /// Number of packets after which the capture ends.
     pub packets: Option<u64>,
 }
 
 impl Request {
-    /// Its name, for messages to people.
+    /// Name of the request, for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Hello(_) => "Hello",
@@ -205,58 +205,58 @@ impl Request {
     }
 }
 
-/// What the daemon answers when it did what was asked.
+/// Replies of the daemon to successful requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// Done; there is nothing to say.
+    /// Reply without a value.
     Done,
-    /// To Hello.
+    /// Reply to Hello.
     Welcome(Welcome),
-    /// To AddRegion.
+    /// Reply to AddRegion.
     Region {
-        /// The key entries name the region by.
+        /// Key by which ring entries name the region.
         key: u16,
     },
-    /// To RegionMemory; its descriptor comes along.
+    /// Reply to RegionMemory; the descriptor is attached.
     Memory {
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
     },
-    /// To AddEvent.
+    /// Reply to AddEvent.
     Vector {
-        /// The vector queues name the event by.
+        /// Event vector for queues.
         vector: u32,
     },
-    /// To Event; the eventfd comes along.
+    /// Reply to Event; the eventfd is attached.
     Event,
-    /// To PortInfo and LookAtPort.
+    /// Reply to PortInfo and LookAtPort.
     Port(PortInfo),
-    /// To PortMib.
+    /// Reply to PortMib.
     Mib(Vec<MibEntry>),
-    /// To MibItem.
+    /// Reply to MibItem.
     Value(u64),
-    /// To Clients.
+    /// Reply to Clients.
     Clients(Vec<ClientInfo>),
-    /// To Look.
+    /// Reply to Look.
     Network(NetworkInfo),
-    /// To Capture; the end of a pipe comes along, out of which the file is read up to its end.
+    /// Reply to Capture. The reading end of a pipe with the capture file is attached.
     Capturing,
-    /// To EndCapture, or when it ended before: what became of the records.
+    /// Reply to EndCapture.
     Captured {
-        /// In the file.
+        /// Number of records in the file.
         records: u64,
-        /// Left out, because the reader did not keep up.
+        /// Number of records left out because the reader was too slow.
         left_out: u64,
     },
 }
 
-/// One client of a network.
+/// A client of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientInfo {
-    /// Participant.
+    /// Participant id.
     pub client: u32,
-    /// Endpoint.
+    /// Endpoint that it is attached to.
     pub endpoint: u32,
-    /// Name.
+    /// Name from its Hello.
     pub name: String,
 }

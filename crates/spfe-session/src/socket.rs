@@ -13,27 +13,39 @@ use std::path::Path;
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(FDS_MAX));
 
-/// A new socket that is closed on exec.
+/// Creates a socket that is closed on exec.
+///
+/// # Errors
+/// The process has no descriptor left.
 pub fn new(flags: SocketFlags) -> io::Result<OwnedFd> {
     let flags = flags | SocketFlags::CLOEXEC;
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// A socket connected to a path.
+/// Connects to a path.
+///
+/// # Errors
+/// No process listens at the path.
 pub fn connect(path: &Path) -> io::Result<OwnedFd> {
     let socket = new(SocketFlags::empty())?;
     net::connect(&socket, &SocketAddrUnix::new(path)?)?;
     Ok(socket)
 }
 
-/// Two sockets connected to each other.
+/// Creates two connected sockets.
+///
+/// # Errors
+/// The process has no descriptor left.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let flags = SocketFlags::CLOEXEC;
     Ok(net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// Sends one datagram, with descriptors. Never raises SIGPIPE; with `wait` false it fails with
-/// `WouldBlock` rather than wait for room.
+/// Sends a datagram with descriptors. Never raises SIGPIPE.
+///
+/// # Errors
+/// `WouldBlock` if the socket has no room and `wait` is false; `BrokenPipe` if the peer has closed;
+/// `InvalidInput` for more than [`FDS_MAX`] descriptors.
 pub fn send(
     socket: impl AsFd,
     datagram: &[u8],
@@ -55,26 +67,29 @@ pub fn send(
     }
 }
 
-/// A datagram that came in.
+/// A received datagram.
 #[derive(Debug, Default)]
-pub struct Received {
-    /// Its bytes; none when the other side has closed.
+pub struct Datagram {
+    /// Its bytes; empty if the peer has closed.
     pub bytes: Vec<u8>,
-    /// Descriptors that came with it, at most [`FDS_MAX`].
+    /// Attached descriptors, at most [`FDS_MAX`].
     pub fds: Vec<OwnedFd>,
-    /// Bytes or descriptors were cut off: more than there may be.
+    /// The datagram exceeded the limits; bytes or descriptors are missing.
     pub cut: bool,
 }
 
-impl Received {
-    /// Whether this is the end: the other side has closed.
+impl Datagram {
+    /// Whether the peer has closed the connection.
     pub fn is_end(&self) -> bool {
         self.bytes.is_empty() && self.fds.is_empty() && !self.cut
     }
 }
 
-/// Receives one datagram; waits for one unless the socket is non-blocking.
-pub fn receive(socket: impl AsFd) -> io::Result<Received> {
+/// Receives a datagram. Waits for one unless the socket is non-blocking.
+///
+/// # Errors
+/// `WouldBlock` on a non-blocking socket without a datagram; `ConnectionReset` if the peer has died.
+pub fn receive(socket: impl AsFd) -> io::Result<Datagram> {
     let mut bytes = vec![0u8; DATAGRAM_MAX];
     let mut space = [MaybeUninit::uninit(); SPACE];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -93,7 +108,7 @@ pub fn receive(socket: impl AsFd) -> io::Result<Received> {
     }
     bytes.truncate(message.bytes);
     let cut = message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
-    Ok(Received { bytes, fds, cut })
+    Ok(Datagram { bytes, fds, cut })
 }
 
 #[cfg(test)]

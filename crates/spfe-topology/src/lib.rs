@@ -14,16 +14,16 @@ use spfe_contract::{MessageKind, PortKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// Who copies.
+/// Who runs the engine of a virtual network and copies the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The posting thread, before its call returns. All participants trust each other.
+    /// The posting thread, before its call returns. All clients trust each other.
     #[default]
     Inline,
-    /// Both ends share large copies. All participants trust each other.
+    /// The posting thread; both ends share large copies. All clients trust each other.
     Coop,
-    /// A device thread in the process that owns the network (in a daemon: isolation).
+    /// A device thread in the process that owns the network. In a daemon it isolates the clients.
     Thread,
 }
 
@@ -49,25 +49,25 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a port is connected to.
+/// The far end of a port's link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Peer {
-    /// Nothing.
+    /// The port is not connected.
     #[default]
     None,
-    /// A port of an endpoint of the network.
+    /// A port of an endpoint of the same network.
     Port {
         /// Endpoint.
         endpoint: u32,
         /// Port.
         port: u32,
     },
-    /// An instrument that takes every packet; with `check`, it verifies the test pattern.
+    /// An instrument that consumes every packet.
     Sink {
-        /// Verify sequence numbers and contents.
+        /// Verify sequence numbers and contents of the test pattern.
         check: bool,
     },
-    /// An instrument that sends for ever, on every virtual channel with a receiver.
+    /// An instrument that sends without end on every virtual channel that has a receiver.
     Generator {
         /// Shortest packet in bytes.
         min_bytes: u32,
@@ -76,49 +76,49 @@ pub enum Peer {
         /// Seed of the lengths.
         seed: u64,
     },
-    /// An instrument that sends every packet back on the virtual channel it came on.
+    /// An instrument that returns every packet on its virtual channel.
     Echo,
-    /// An instrument with memory that RMAP commands read and write, on each virtual channel.
+    /// An instrument with memory that RMAP commands on any virtual channel read and write.
     Rmap(RmapUnit),
-    /// A simulated network: the rest of a scenario. Its link is exact.
+    /// The simulated network of a scenario. The link is exact.
     Network,
 }
 
 impl Peer {
-    /// An instrument that takes packets and sends packets because of them.
+    /// Whether this is an instrument that answers packets.
     pub const fn answers(&self) -> bool {
         matches!(self, Self::Echo | Self::Rmap(_))
     }
 }
 
-/// One port.
+/// A port of an endpoint in a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
-    /// What it speaks.
+    /// SpaceWire instead of SpaceFibre.
     pub space_wire: bool,
-    /// Virtual channels (SpaceWire: 1).
+    /// Number of virtual channels; 1 for SpaceWire.
     pub vcs: u32,
-    /// Rate of its link.
+    /// Rate of the link.
     pub rate: LinkRate,
-    /// How its cable is made.
+    /// How the link is simulated.
     pub model: LinkModel,
-    /// What it is connected to.
+    /// Far end of the link.
     pub peer: Peer,
 }
 
 impl Port {
-    /// Its cable.
+    /// Rate and model of the port's link.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, model: self.model }
     }
 
-    /// Whether its cable is made word by word.
+    /// Whether the port is on an exact link.
     pub fn is_exact(&self) -> bool {
         self.model == LinkModel::Exact
     }
 
-    /// The other end of its cable, where that is a flow's other end, too: every packet that goes
-    /// into one is what comes out of the other.
+    /// The port at the other end of a packet-level link. The two ports share their flows: the flow
+    /// out of one is the flow into the other.
     pub fn joined(&self) -> Option<(u32, u32)> {
         match self.peer {
             Peer::Port { endpoint, port } if !self.is_exact() => Some((endpoint, port)),
@@ -126,40 +126,40 @@ impl Port {
         }
     }
 
-    /// The contract's port kind.
+    /// The port kind in the contract.
     pub fn kind(&self) -> PortKind {
         if self.space_wire { PortKind::Spacewire } else { PortKind::Spacefibre }
     }
 
-    /// The kind of messages its link carries.
+    /// The kind of messages that the link carries.
     pub fn carries(&self) -> MessageKind {
         if self.space_wire { MessageKind::TimeCode } else { MessageKind::Broadcast }
     }
 }
 
-/// A whole network.
+/// Endpoints and links of a virtual network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Topology {
     /// Ports of each endpoint.
     pub endpoints: Vec<Vec<Port>>,
-    /// Who copies.
+    /// Who runs the engine of a virtual network and copies the packets.
     pub mode: Mode,
-    /// Virtual time: the clock stands still while anybody runs.
+    /// The network has a virtual clock, which stands still while a participant runs.
     pub virtual_time: bool,
 }
 
-/// Most endpoints of a network.
+/// Maximum number of endpoints of a network.
 pub const ENDPOINTS_MAX: usize = 64;
-/// Most ports of an endpoint.
+/// Maximum number of ports of an endpoint.
 pub const PORTS_MAX: usize = 8;
-/// Most bytes of all memories behind RMAP targets together.
+/// Maximum size of all RMAP memories of a network together, in bytes.
 pub const RMAP_BYTES_MAX: u64 = 1 << 32;
-/// Virtual channels of a SpaceFibre port unless said otherwise.
+/// Default number of virtual channels of a SpaceFibre port.
 pub const VCS_DEFAULT: u32 = 8;
 
 impl Topology {
-    /// One endpoint whose two SpaceFibre ports are joined by a cable, and whose two SpaceWire ports
-    /// are joined by another one (200 Mbit/s unless the SpaceFibre link is unlimited).
+    /// One endpoint with two SpaceFibre ports joined by a link, and two SpaceWire ports joined by
+    /// another. The SpaceWire link has 200 Mbit/s, or is unlimited if the SpaceFibre link is.
     pub fn looped(rate: LinkRate, mode: Mode) -> Self {
         let cable = |space_wire, rate, port| Port {
             space_wire,
@@ -181,14 +181,15 @@ impl Topology {
         Self { endpoints: vec![ports], mode, virtual_time: false }
     }
 
-    /// One endpoint with one port on an instrument.
+    /// One endpoint with one port, which is connected to an instrument.
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
         let model = LinkModel::Packet;
         let port = Port { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
         Self { endpoints: vec![vec![port]], mode, virtual_time: false }
     }
 
-    /// `count` endpoints in pairs: 0 and 1, 2 and 3, ... by SpaceFibre port 0 and SpaceWire port 1.
+    /// `count` endpoints, joined in pairs 0 and 1, 2 and 3 and so on by SpaceFibre port 0 and
+    /// SpaceWire port 1.
     pub fn pairs(count: u32, rate: LinkRate, mode: Mode) -> Self {
         let spw = match rate {
             LinkRate::Unlimited => LinkRate::Unlimited,
@@ -210,13 +211,13 @@ impl Topology {
         Self { endpoints, mode, virtual_time: false }
     }
 
-    /// The same with every link made this way.
+    /// Sets the model of every link.
     pub fn with_model(mut self, model: LinkModel) -> Self {
         self.endpoints.iter_mut().flatten().for_each(|port| port.model = model);
         self
     }
 
-    /// The same with another link on every SpaceWire port.
+    /// Sets rate and model of every SpaceWire link.
     pub fn with_spacewire(mut self, link: Link) -> Self {
         for port in self.endpoints.iter_mut().flatten().filter(|port| port.space_wire) {
             (port.rate, port.model) = (link.rate, link.model);
@@ -224,12 +225,15 @@ impl Topology {
         self
     }
 
-    /// Whether any link is made word by word.
+    /// Whether the network has an exact link.
     pub fn has_exact(&self) -> bool {
         self.endpoints.iter().flatten().any(Port::is_exact)
     }
 
-    /// Says what is wrong with a topology, if anything: object, value, limit.
+    /// Checks the topology.
+    ///
+    /// # Errors
+    /// A sentence that names the object, the value and the limit.
     pub fn check(&self) -> Result<(), String> {
         if self.endpoints.is_empty() || self.endpoints.len() > ENDPOINTS_MAX {
             return Err(format!(
@@ -343,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cable_needs_both_ends() {
+    fn the_two_ends_of_a_link_must_agree() {
         let mut topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Inline);
         topology.check().unwrap();
         topology.endpoints[1][0].vcs = 4;
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn memories_have_a_sum() {
+    fn the_sum_of_all_rmap_memories_is_limited() {
         let unit = RmapUnit { bytes: 3 << 30, ..RmapUnit::default() };
         let peer = Peer::Rmap(unit);
         let mut topology = Topology::instrument(peer, LinkRate::Unlimited, Mode::Inline);

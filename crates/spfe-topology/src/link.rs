@@ -8,17 +8,17 @@ use std::str::FromStr;
 /// Rate of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum LinkRate {
-    /// As fast as memory.
+    /// No limit: as fast as memory.
     #[default]
     Unlimited,
-    /// SpaceFibre lanes.
+    /// A SpaceFibre link.
     SpaceFibre {
         /// Number of lanes, 1 to 16.
         lanes: u32,
-        /// Lane signalling rate in Mbit/s.
+        /// Signalling rate of a lane in Mbit/s.
         mbps: u32,
     },
-    /// SpaceWire.
+    /// A SpaceWire link.
     SpaceWire {
         /// Signalling rate in Mbit/s.
         mbps: u32,
@@ -47,7 +47,7 @@ impl LinkRate {
         }
     }
 
-    /// Lanes of the link; one where it has none of its own.
+    /// Number of lanes; 1 for SpaceWire and unlimited links.
     pub fn lanes(&self) -> u32 {
         match *self {
             Self::SpaceFibre { lanes, .. } => lanes,
@@ -120,7 +120,7 @@ pub fn check_channels(space_wire: bool, channels: u32) -> Result<(), LinkProblem
 }
 
 impl LinkRate {
-    /// What keeps this link from being simulated word by word: each property out of its limits.
+    /// Every property that is out of the limits of an exact link.
     pub fn problems(&self) -> Vec<LinkProblem> {
         let rate = |mbps, limits| check(LinkField::Rate, "rate", mbps, limits, " Mbit/s");
         let checks = match *self {
@@ -182,23 +182,23 @@ impl fmt::Display for LinkRate {
     }
 }
 
-/// How a cable is made.
+/// How a link is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkModel {
-    /// Whole packets, paced by the rate.
+    /// Packet level: whole packets, paced by the rate.
     #[default]
     Packet,
-    /// Every word of the link: what the standard says happens.
+    /// Exact: every word of the protocol, as the standard defines it.
     Exact,
 }
 
-/// A cable: its rate and how it is made.
+/// Rate and model of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Rate.
     pub rate: LinkRate,
-    /// Packet level or word by word.
+    /// Packet level or exact.
     pub model: LinkModel,
 }
 
@@ -211,7 +211,7 @@ impl From<LinkRate> for Link {
 impl FromStr for Link {
     type Err = String;
 
-    /// A rate (packet level), or `exact:` and a rate: `exact:4x6.25G`, `exact:spw:200M`.
+    /// A rate for a packet-level link, or `exact:` and a rate: `exact:4x6.25G`, `exact:spw:200M`.
     fn from_str(text: &str) -> Result<Self, String> {
         let Some(rate) = text.strip_prefix("exact:") else {
             return Ok(text.parse::<LinkRate>()?.into());
@@ -242,10 +242,10 @@ impl Link {
         }
     }
 
-    /// A link of SpaceWire ports: `200M`, `exact:200M`, `unlimited`.
+    /// Parses a link of SpaceWire ports: `200M`, `exact:200M`, `unlimited`.
     ///
     /// # Errors
-    /// What such a link looks like.
+    /// The allowed forms.
     pub fn spacewire(text: &str) -> Result<Self, String> {
         let bad = |_| {
             format!(

@@ -1,39 +1,39 @@
-//! What an RMAP instrument is, and its text form.
+//! The RMAP instrument: memory behind a target, and its text form.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bytes of a word: accesses to a single address are in whole words.
+/// Bytes of a word. Accesses to a single address use whole words.
 pub const WORD_BYTES: usize = 4;
-/// The most memory, in bytes.
+/// Maximum size of the memory in bytes.
 const BYTES_MAX: u64 = 1 << 32;
 const BYTES_DEFAULT: u64 = 1 << 20;
-/// Greatest address of RMAP: 40 bits.
+/// Greatest RMAP address: 40 bits, the extended address on top.
 pub const RMAP_ADDRESS_MAX: u64 = (1 << 40) - 1;
-/// Logical address of a target unless said otherwise (ECSS-E-ST-50-52C).
+/// Default logical address of a target (ECSS-E-ST-50-52C).
 pub const RMAP_LOGICAL_ADDRESS: u8 = 254;
 
-/// Which commands a target allows; the others get status 10.
+/// Commands that a target allows. Others get status 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allow {
-    /// Read.
+    /// Read commands.
     pub read: bool,
-    /// Write.
+    /// Write commands.
     pub write: bool,
-    /// Read-modify-write.
+    /// Read-modify-write commands.
     pub modify: bool,
 }
 
 impl Allow {
-    /// All of them.
+    /// All commands.
     pub const ALL: Self = Self { read: true, write: true, modify: true };
 }
 
 impl FromStr for Allow {
     type Err = String;
 
-    /// Some of the letters `r` (read), `w` (write), `m` (read-modify-write).
+    /// Any of the letters `r` (read), `w` (write), `m` (read-modify-write).
     fn from_str(text: &str) -> Result<Self, String> {
         let mut allow = Self { read: false, write: false, modify: false };
         for letter in text.chars() {
@@ -55,7 +55,7 @@ impl fmt::Display for Allow {
     }
 }
 
-/// A memory behind an RMAP target.
+/// Memory behind an RMAP target.
 ///
 /// ```
 /// use spfe_topology::RmapUnit;
@@ -66,15 +66,15 @@ impl fmt::Display for Allow {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RmapUnit {
-    /// Bytes, 1 to 4 GiB.
+    /// Size in bytes, 1 to 4 GiB.
     pub bytes: u64,
-    /// Address of the first one, 40 bits: extended address and address.
+    /// Address of the first byte, 40 bits, the extended address on top.
     pub base: u64,
-    /// The key it wants; any will do without one.
+    /// Key that commands need; `None` accepts any key.
     pub key: Option<u8>,
-    /// Its logical address.
+    /// Logical address of the target.
     pub logical_address: u8,
-    /// Which commands it allows.
+    /// Commands that it allows.
     pub allow: Allow,
 }
 
@@ -91,7 +91,10 @@ impl Default for RmapUnit {
 }
 
 impl RmapUnit {
-    /// Says what is wrong with it, if anything: object, value, limit.
+    /// Checks size, address range and logical address.
+    ///
+    /// # Errors
+    /// A sentence that names the object, the value and the limit.
     pub fn check(&self) -> Result<(), String> {
         if self.bytes == 0 || self.bytes > BYTES_MAX {
             return Err(format!("RMAP memory of {} bytes: 1 to 4G allowed", self.bytes));
@@ -144,7 +147,7 @@ impl FromStr for RmapUnit {
 }
 
 impl fmt::Display for RmapUnit {
-    /// In words.
+    /// A description for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, base, logical_address, allow, .. } = self;
         write!(f, "RMAP target {logical_address:#04x} with {bytes} bytes at {base:#x}, {allow}")?;
