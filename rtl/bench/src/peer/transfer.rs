@@ -79,8 +79,8 @@ impl Connection {
     pub fn event(&mut self, kind: u8, data: u64) -> Result<(), String> {
         match kind {
             1 => self.opened = true,
-            // Data that is still in the stack is checked at the end.
-            2 if self.moved() && matches!(data, 0 | 1) => self.ended = true,
+            // `done` checks the data that is still in the stack, or waits for a stalled user.
+            2 if self.may_end() && matches!(data, 0 | 1) => self.ended = true,
             2 => return Err(format!("closed with reason {data}: {self:?}")),
             3 => self.peer_fin = true,
             _ => {}
@@ -88,8 +88,10 @@ impl Connection {
         Ok(())
     }
 
-    fn moved(&self) -> bool {
-        self.sent_up == self.job.up && self.got_down == self.job.down
+    /// Whether the endpoint has all data of its user, and has received all data of the peer. With
+    /// the peer's FIN it has, even if a stalled user has not read everything.
+    fn may_end(&self) -> bool {
+        self.sent_up == self.job.up && (self.peer_fin || self.got_down == self.job.down)
     }
 
     fn all_moved(&self) -> bool {
