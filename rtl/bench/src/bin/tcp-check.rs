@@ -18,7 +18,7 @@ use spfe_tcp_bench::reference::lockstep::Lockstep;
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// Build of the core to check (rtl/bench/model/builds.toml) [default: the software model].
+    /// Build of the core (rtl/bench/model/builds.toml), or `reference` for the software model.
     #[arg(long, global = true, default_value = REFERENCE)]
     core: String,
     #[command(subcommand)]
