@@ -106,8 +106,8 @@ control_words() {
     local expected words
     words=$(
         printf '%s,' 'The lane starts again after an error' 'iLANES is not the inverse of LANES' \
-            'Frame error: this word cannot stand here' 'Word lost or damaged (RXERR)' \
-            'K character that no data word has' && printf 'A fault was injected into this word'
+            'Frame error: word not allowed here' 'Word lost or damaged (RXERR)' \
+            'Invalid K character in a data word' && printf 'A fault was injected into this word'
     )
     expected=$(
         tab 7 'Data CRC is bad' && echo
@@ -115,8 +115,8 @@ control_words() {
         tab 9 'Header CRC is bad: nothing in the packet can be trusted' && echo
         tab 12 'Error end of packet: the network cut it,Packet ends before its data does' && echo
         tab 13 'The target refused or failed,Reply without a command in this capture' && echo
-        tab 14 'Command code of no meaning' && echo
-        tab 16 'Space packet has another length than it declares' && echo
+        tab 14 'Invalid command code' && echo
+        tab 16 'Length of the space packet differs from its header' && echo
         tab 18 'Packet without a data character' && echo
         tab 19 'Broadcast message was late' && echo
         tab 24 'Fault: bit error: seed 1, word 77,Fault: bit error (seed 1, word 77)' && echo
@@ -127,8 +127,8 @@ control_words() {
         tab 32 'Unknown control word: ignored by receivers' && echo
         tab 33 'Parity error,Error end of packet: the network cut it' && echo
         tab 34 "$words" && echo
-        tab 43 'CRC-16 of data frame is bad,What follows is sent again' && echo
-        tab 44 'Error recovery is asked for,Error recovery is asked for' && echo
+        tab 43 'CRC-16 of data frame is bad,The following data is sent again' && echo
+        tab 44 'NACK requests error recovery,NACK requests error recovery' && echo
     )
     same "$expected" "$(fields "$dir/all.pcapng" '_ws.expert.severity >= 0x200000' frame.number \
         _ws.expert.message)"

@@ -1,10 +1,10 @@
--- SPDX-License-Identifier: MIT OR Apache-2.0
--- Wireshark dissector for captures of SpaceFibre and SpaceWire traffic (docs/capture.md).
+-- SPDX-License-Identifier: MIT OR Apache-2.0 Wireshark dissector for captures of SpaceFibre and
+-- SpaceWire traffic (docs/capture.md). To use it:
 --
 --   wireshark -X lua_script:wireshark/spfe.lua FILE.pcapng
 --
--- or, once and for all: copy this file and the folder spfe/ into a folder of Wireshark's personal
--- Lua plugins (Help, About, Folders).
+-- To install it, copy this file and the folder spfe/ into the folder of Wireshark's personal Lua
+-- plugins (Help, About, Folders).
 
 local here = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or ""
 
@@ -26,7 +26,7 @@ local f = util.fields(proto, "spfe", {
     { "header", "uint8", "header_bytes", "Header length", base.DEC },
     { "kind", "uint8", "kind", "Record", base.DEC, names.kinds },
     { "link", "uint8", "link", "Link", base.DEC, names.links },
-    { "direction", "uint8", "direction", "Seen by", base.DEC, names.directions },
+    { "direction", "uint8", "direction", "Recorded at", base.DEC, names.directions },
     { "lane", "uint8", "lane", "Lane", base.DEC },
     { "vc", "uint8", "vc", "Virtual channel", base.DEC },
     { "network", "uint8", "vn", "Virtual network", base.DEC },
@@ -39,7 +39,7 @@ local f = util.fields(proto, "spfe", {
     { "resent", "bool", "flags.resent", "Resent", 16, nil, names.flags.RESENT },
     { "scrambled", "bool", "flags.scrambled", "Scrambled", 16, nil, names.flags.SCRAMBLED },
     { "plain", "bool", "flags.plain", "Not scrambled", 16, nil, names.flags.PLAIN },
-    { "sub_ns", "uint16", "sub_ns", "Picoseconds behind the nanosecond", base.DEC },
+    { "sub_ns", "uint16", "sub_ns", "Picoseconds after the nanosecond", base.DEC },
     { "length", "uint32", "length", "Length", base.DEC },
     { "period", "uint32", "period", "Period (ps)", base.DEC },
     { "id", "uint64", "id", "Identity", base.DEC },
@@ -59,8 +59,8 @@ local e = util.experts(proto, "spfe", {
     { "event_error", "An error of the link", group.PROTOCOL, severity.ERROR },
     { "event_warning", "A warning of the link", group.PROTOCOL, severity.WARN },
     { "injected", "A fault was injected", group.PROTOCOL, severity.NOTE },
-    { "version_bad", "Version of the pseudo-header that is not known here", group.UNDECODED, severity.WARN },
-    { "content_bad", "Content does not have the length that the header says", group.MALFORMED,
+    { "version_bad", "Unknown version of the pseudo-header", group.UNDECODED, severity.WARN },
+    { "content_bad", "Length of the content differs from the header", group.MALFORMED,
         severity.ERROR },
     { "late_message", "Broadcast message was late", group.PROTOCOL, severity.NOTE },
 })
@@ -68,7 +68,7 @@ local e = util.experts(proto, "spfe", {
 local NONE = 0xff
 local interface_name, interface_id = Field.new("frame.interface_name"), Field.new("frame.interface_id")
 
--- What the value of an event means, where it has parts or names.
+-- Functions that describe the value of an event, for events whose value has fields or names.
 local function change(states, value)
     return util.name(states, value % 256) .. " -> " .. util.name(states, bits.field(value, 8, 8))
 end
@@ -134,7 +134,7 @@ end
 
 local FLAGS = { "error", "fault", "truncated", "resent", "scrambled", "plain" }
 
--- Shows the header; returns what the parts need of it.
+-- Shows the pseudo-header and returns the fields that the other parts need.
 local function header(tvb, tree)
     tree:add(f.version, tvb(2, 1))
     tree:add(f.header, tvb(3, 1))
@@ -172,7 +172,8 @@ local function header(tvb, tree)
     }
 end
 
--- The interface "camera.1>router.3" goes from camera.1 to router.3.
+-- Sets source and destination from the interface's name: "camera.1>router.3" goes from camera.1 to
+-- router.3.
 local function ends_of_link(pinfo)
     local name = interface_name()
     local from, to = tostring(name and name.value or ""):match("^(.-)>(.+)$")

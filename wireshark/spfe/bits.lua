@@ -3,7 +3,8 @@
 
 local M = {}
 
--- Wireshark up to 4.2 has Lua 5.2 and its bit32; later ones have operators, which 5.2 cannot parse.
+-- Wireshark up to 4.2 has Lua 5.2 with bit32. Later versions have operators, which Lua 5.2 cannot
+-- parse.
 local ops = bit32 or load([[return {
     bxor = function(a, b) return a ~ b end,
     band = function(a, b) return a & b end,
@@ -12,7 +13,7 @@ local ops = bit32 or load([[return {
 local bxor, band, rshift = ops.bxor, ops.band, ops.rshift
 M.band = band
 
---- The bits from `low` on, `count` of them.
+--- Extracts `count` bits from bit `low` on.
 function M.field(value, low, count)
     return math.floor(value / 2 ^ low) % 2 ^ count
 end
@@ -38,12 +39,12 @@ end
 
 local table8, table16 = crc_table(0xe0), crc_table(0x8408)
 
---- CRC-8 after one more byte; starts at 0. Of SpaceFibre words and broadcast frames, and of RMAP.
+--- Adds a byte to a CRC-8 of SpaceFibre words, broadcast frames or RMAP. It starts at 0.
 function M.crc8(crc, byte)
     return table8[bxor(crc, byte)]
 end
 
---- CRC-16 of data frames after one more byte; starts at 0xffff.
+--- Adds a byte to the CRC-16 of a data frame. It starts at 0xffff.
 function M.crc16(crc, byte)
     return bxor(rshift(crc, 8), table16[band(bxor(crc, byte), 0xff)])
 end
@@ -59,7 +60,7 @@ end
 
 M.PRBS_SEED = 0xffff
 
--- What eight steps make of the upper byte of the state, and the byte that comes out.
+-- For each upper byte of the state: the state after eight steps, and the byte of output.
 local steps = {}
 for index = 0, 255 do
     local state, out = index * 256, 0
@@ -72,13 +73,13 @@ for index = 0, 255 do
     steps[index] = { state, out }
 end
 
---- The next state of the generator, and the byte that comes out (first bit in bit 0).
+--- Returns the next state of the generator and the byte of output (first bit in bit 0).
 function M.prbs(state)
     local step = steps[rshift(state, 8)]
     return bxor(band(state * 256, 0xffff), step[1]), step[2]
 end
 
---- A byte, scrambled or unscrambled.
+--- Scrambles or unscrambles a byte.
 function M.scramble(byte, with)
     return bxor(byte, with)
 end

@@ -20,7 +20,7 @@ return function(lib)
         carried:clear()
     end
 
-    -- What a character does to the packet under way; returns a packet that is complete.
+    -- Adds a character to the current packet. Returns the packet if it is complete.
     local function collect(state, parts, kind, value)
         if kind == DATA then
             parts[#parts + 1] = string.char(value)
@@ -39,7 +39,7 @@ return function(lib)
 
     local M = { proto = proto }
 
-    --- Dissects characters. `about`: interface, direction, first, sub_ns.
+    --- Dissects characters. `about` has: interface, direction, first, sub_ns.
     function M.dissect(tvb, pinfo, root, about)
         pinfo.cols.protocol = "SpaceWire"
         local key = string.format("%d/%d", about.interface, about.direction)

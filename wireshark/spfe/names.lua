@@ -26,7 +26,7 @@ M.links = {
     [2] = "SpaceWire",
 }
 M.directions = {
-    [0] = "not said",
+    [0] = "unknown",
     [1] = "the sender",
     [2] = "the receiver",
 }

@@ -21,20 +21,20 @@ return function(lib)
     local e = util.experts(proto, "spacewire", {
         { "eep", "Error end of packet: the network cut it", expert.group.PROTOCOL, expert.severity.ERROR },
         { "empty", "Packet without a data character", expert.group.PROTOCOL, expert.severity.WARN },
-        { "reserved_pid", "Reserved protocol identifier: to be discarded", expert.group.PROTOCOL,
+        { "reserved_pid", "Reserved protocol identifier: receivers discard it", expert.group.PROTOCOL,
             expert.severity.WARN },
         { "reserved_code", "Reserved type of broadcast code", expert.group.PROTOCOL, expert.severity.WARN },
     })
     proto.prefs.guess = Pref.bool("Leading bytes below 32 are path addresses", true,
-        "Bytes 0 to 31 in front of a packet are taken for path addresses not yet deleted")
-    proto.prefs.skip = Pref.uint("Bytes in front of the logical address", 0,
-        "So many bytes are taken for addresses in any case")
+        "Treat bytes 0 to 31 at the start of a packet as path addresses that are not yet deleted")
+    proto.prefs.skip = Pref.uint("Bytes before the logical address", 0,
+        "Always treat this many bytes as addresses")
     local pids = DissectorTable.new("spacewire.pid", "SpaceWire protocol identifier", ftypes.UINT8,
         base.DEC, proto)
 
     local M = { proto = proto, pids = pids }
 
-    --- The packet that a dissector of the table `spacewire.pid` is called for.
+    --- The packet that is being dissected, for dissectors in the table `spacewire.pid`.
     M.current = { ends = 0, cut = false, place = "" }
 
     local function path_bytes(tvb)
@@ -45,7 +45,8 @@ return function(lib)
         return count
     end
 
-    -- The protocol's dissector, if it has one, or the bytes. Returns what it is.
+    -- Calls the dissector of the packet's protocol, or shows the bytes if there is none. Returns
+    -- the name of an undissected protocol.
     local function cargo(tvb, pinfo, root, tree, from)
         local pid = tvb(from + 1, 1):uint()
         local item = tree:add(f.pid, tvb(from + 1, 1))
@@ -65,8 +66,8 @@ return function(lib)
         return what
     end
 
-    --- Dissects a packet. `about`: ends (0 none, 1 EOP, 2 EEP), cut (by the snapshot length), place
-    --- (unique within the capture), length (of the whole packet).
+    --- Dissects a packet. `about` has: ends (0 none, 1 EOP, 2 EEP), cut (at the snapshot length),
+    --- place (unique within the capture), length (of the uncut packet).
     function M.dissect(tvb, pinfo, root, about)
         M.current = about
         pinfo.cols.protocol = "SpaceWire"
@@ -96,7 +97,7 @@ return function(lib)
         end
     end
 
-    --- Dissects a broadcast code: time-code, interrupt or acknowledge. Returns its text.
+    --- Dissects a broadcast code: time-code, interrupt or acknowledgement. Returns its text.
     function M.code(range, tree)
         local code = range:uint()
         local kind, value = math.floor(code / 32), code % 32
@@ -115,7 +116,7 @@ return function(lib)
         return string.format("Reserved broadcast code 0x%02x", code)
     end
 
-    -- Called by name, without a pseudo-header: a whole packet.
+    -- Entry for a call by name with a whole packet, without a pseudo-header.
     function proto.dissector(tvb, pinfo, root)
         local about = { ends = 1, cut = false, place = pinfo.number .. "/0", length = tvb:len() }
         M.dissect(tvb, pinfo, root, about)

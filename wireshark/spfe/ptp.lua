@@ -26,7 +26,7 @@ return function(lib)
         { "reserved_bad", "Reserved byte is not 0: not delivered", expert.group.PROTOCOL,
             expert.severity.ERROR },
         { "version_bad", "Version of space packet is not 0", expert.group.PROTOCOL, expert.severity.ERROR },
-        { "length_bad", "Space packet has another length than it declares", expert.group.PROTOCOL,
+        { "length_bad", "Length of the space packet differs from its header", expert.group.PROTOCOL,
             expert.severity.ERROR },
     })
 

@@ -43,16 +43,17 @@ return function(lib)
             severity.ERROR },
         { "data_crc_bad", "Data CRC is bad", group.CHECKSUM, severity.ERROR },
         { "early_end", "Packet ends before its data does", group.PROTOCOL, severity.ERROR },
-        { "too_much", "Packet goes on behind its data", group.PROTOCOL, severity.ERROR },
+        { "too_much", "Packet continues after its data", group.PROTOCOL, severity.ERROR },
         { "packet_type", "Reserved packet type", group.PROTOCOL, severity.ERROR },
-        { "code", "Command code of no meaning", group.PROTOCOL, severity.ERROR },
+        { "code", "Invalid command code", group.PROTOCOL, severity.ERROR },
         { "rmw_length", "Data length of a read-modify-write is not 0, 2, 4, 6 or 8", group.PROTOCOL,
             severity.ERROR },
         { "refused", "The target refused or failed", group.RESPONSE_CODE, severity.WARN },
         { "no_command", "Reply without a command in this capture", group.SEQUENCE, severity.NOTE },
     })
 
-    -- Commands that wait for a reply, by their identity; and what was found, by place.
+    -- Commands that wait for a reply, by their identity, and matches of commands and replies, by
+    -- place.
     local waiting, matches = {}, {}
 
     function proto.init()
@@ -76,8 +77,8 @@ return function(lib)
 
     local time_field = Field.new("frame.time_epoch")
 
-    -- Finds the partner of a packet, and shows it. Copies of a packet on other links belong to the
-    -- command that was seen first.
+    -- Finds and shows the command of a reply, or the reply of a command. Copies of a packet on
+    -- other links belong to the first command.
     local function match(pinfo, tree, about, key, is_reply)
         local found = matches[about.place]
         if not found then
@@ -120,7 +121,7 @@ return function(lib)
         return is_good
     end
 
-    -- Data and its CRC, from `from` on. `count` bytes are declared.
+    -- Dissects `count` bytes of data and their CRC, from byte `from` on.
     local function body(tvb, tree, about, from, count, masked)
         local there = tvb:len() - from
         if there < count + 1 then

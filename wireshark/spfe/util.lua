@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What the dissectors share: fields, expert infos, state that lasts from record to record.
+-- Helpers of the dissectors: fields, expert infos, and state that lasts from record to record.
 
 local M = {}
 
---- Fields of a protocol from a list {key, kind, filter suffix, name, ...}; `proto.fields` is set.
+--- Makes the fields of a protocol from a list {key, kind, filter suffix, name, ...}, and sets
+--- `proto.fields`.
 function M.fields(proto, prefix, list)
     local by_key, all = {}, {}
     for _, row in ipairs(list) do
@@ -15,7 +16,7 @@ function M.fields(proto, prefix, list)
     return by_key
 end
 
---- Expert infos of a protocol from a list {key, text, group, severity}.
+--- Makes the expert infos of a protocol from a list {key, text, group, severity}.
 function M.experts(proto, prefix, list)
     local by_key, all = {}, {}
     for _, row in ipairs(list) do
@@ -27,20 +28,21 @@ function M.experts(proto, prefix, list)
     return by_key
 end
 
---- A name from a table of names, or "unknown (N)".
+--- Finds a name in a table, or returns "unknown (N)".
 function M.name(names, value)
     return names[value] or string.format("unknown (%d)", value)
 end
 
---- Bytes as a buffer of their own.
+--- Makes a buffer from bytes.
 function M.buffer(bytes, name)
     return ByteArray.new(bytes, true):tvb(name)
 end
 
---- State that a record leaves to the next one of the same key.
+--- State that passes from a record to the next one with the same key.
 --
--- Wireshark looks at records in order once, and then at any of them again. So what a record started
--- with is kept by its number: `begin` gives that, `leave` says what the next one starts with.
+-- Wireshark dissects all records in order once, and then any of them again. So the state at the
+-- start of each record is stored by its number: `begin` returns it, and `leave` sets the state at
+-- the start of the next record.
 local Carried = {}
 Carried.__index = Carried
 

@@ -1,5 +1,5 @@
--- SPDX-License-Identifier: MIT OR Apache-2.0
--- Words of a SpaceFibre lane: control words, frames, CRCs, scrambling (ECSS-E-ST-50-11C 5.3, 5.7.6).
+-- SPDX-License-Identifier: MIT OR Apache-2.0 Words of a SpaceFibre lane: control words, frames,
+-- CRCs, scrambling (ECSS-E-ST-50-11C 5.3, 5.7.6).
 
 return function(lib)
     local bits, names, util, packet = lib.bits, lib.names, lib.util, lib.packet
@@ -7,21 +7,21 @@ return function(lib)
     local proto = Proto("spacefibre", "SpaceFibre")
     local f, e = lib.word_fields.fields(proto), lib.word_fields.experts(proto)
     proto.prefs.scrambled = Pref.bool("Data frames are scrambled", true,
-        "Where neither the capture nor an INIT3 word says whether they are")
+        "Used if neither the capture nor an INIT3 word says whether they are")
     proto.prefs.crc_plain = Pref.bool("CRC-16 covers unscrambled words", false,
-        "The standard is read as: it covers the words on the line")
+        "Otherwise it covers the words on the line, which is how spfe reads the standard")
 
     local M = { proto = proto }
     local carried = util.carried()
     local WORD, RXERR, OFF, FAULT = 8, 0, 1, 2
-    -- Words of a data frame at most: 64 for each of 16 lanes.
+    -- Maximum number of words of a data frame: 64 for each of 16 lanes.
     local FRAME_WORDS = 1024
 
     function proto.init()
         carried:clear()
     end
 
-    -- Names of control words by symbol 1, after K28.7 and after K28.5.
+    -- Names of control words by symbol 1 after K28.7, and by symbol 2 of lane control words.
     local comma_names, lane_names, init_names = {}, {}, {}
     for _, name in ipairs { "SDF", "SIF", "ACK", "NACK", "FULL", "SBF", "RETRY", "ACTIVE", "ALIGN" } do
         comma_names[S1[name]] = name
@@ -31,12 +31,12 @@ return function(lib)
         place[symbol] = name
     end
 
-    -- Whether symbols 2 and 3 are both what the name wants; some names have a field there.
+    -- Whether symbol 3 repeats symbol 2, or is a field of this control word.
     local function twice(name, s2, s3)
         return names.symbol3_is_field[name] or s2 == s3
     end
 
-    --- The name of a word of which not all K flags are those of data; nil if it is unknown.
+    --- Returns the name of a control word, or nil if it is unknown.
     local function control_name(k, s0, s1, s2, s3)
         if k == 15 and s0 == K.COMMA and s1 == K.FILL and s2 == K.FILL and s3 == K.FILL then return "PAD" end
         if k ~= 1 then return nil end
@@ -114,7 +114,7 @@ return function(lib)
         return state.mode == "D" or state.mode == "BD"
     end
 
-    -- One word of a data frame: unscrambles it, takes its N-Chars.
+    -- Unscrambles a word of a data frame and takes its N-Chars.
     local function take_data(state, k, symbols, tree)
         state.words = state.words + 1
         if state.words > FRAME_WORDS then return frame_error(state, tree) end
@@ -138,7 +138,7 @@ return function(lib)
         state.crc16 = crc16_of(proto.prefs.crc_plain and plain or symbols, 4, state.crc16)
     end
 
-    -- The packets that lie wholly in a data frame; longer ones are not put together here.
+    -- Dissects the packets that lie in a single data frame. Longer ones are not reassembled here.
     local function packets(state, about, pinfo, root)
         local from, whole = 0, not state.open[state.vc]
         for _, mark in ipairs(state.ends) do
@@ -300,7 +300,7 @@ return function(lib)
         end
     end
 
-    -- A word of data or N-Chars, where it stands.
+    -- Handles a word of data or N-Chars, depending on the frame that it is in.
     local function data_word(state, w)
         if state.mode == "D" then
             take_data(state, w.k, w.symbols, w.tree)
@@ -317,7 +317,7 @@ return function(lib)
         return state.mode == "I" and "Idle data" or "Data outside of frames"
     end
 
-    -- One word; returns its name and what it says.
+    -- Dissects a word. Returns its name and a description.
     local function word(state, range, tree, about, pinfo, root, number)
         local k, flags = range(4, 1):uint() % 16, range(5, 1):uint()
         local symbols = { range(0, 1):uint(), range(1, 1):uint(), range(2, 1):uint(), range(3, 1):uint() }
@@ -357,7 +357,7 @@ return function(lib)
         return name, w.text
     end
 
-    -- "3 INIT1, 1 SDF", in the order they came.
+    -- Counts of names in the order of their first occurrence, such as "3 INIT1, 1 SDF".
     local function summary(order, counts)
         local parts = {}
         for _, name in ipairs(order) do parts[#parts + 1] = string.format("%d %s", counts[name], name) end
@@ -366,8 +366,8 @@ return function(lib)
 
     local FRAME_NAMES = { SDF = "Data frame", SBF = "Broadcast frame", SIF = "Idle frame" }
 
-    --- Dissects words. `about`: frame (a record of one frame), lane, lanes, first (number of the
-    --- first word), scrambled (true, false or nil), interface, sub_ns.
+    --- Dissects words. `about` has: frame (whether the record is a single frame), lane, lanes,
+    --- first (number of the first word), scrambled (true, false or nil), interface, sub_ns.
     function M.dissect(tvb, pinfo, root, about)
         pinfo.cols.protocol = "SpaceFibre"
         about.occurrence = 0

@@ -53,7 +53,7 @@ fn kinds(out: &mut String) {
         out,
         "directions",
         &given(&[
-            (RecordDirection::Unknown as u32, "not said"),
+            (RecordDirection::Unknown as u32, "unknown"),
             (RecordDirection::Sent as u32, "the sender"),
             (RecordDirection::Received as u32, "the receiver"),
         ]),
