@@ -27,7 +27,6 @@ use spfe_contract::QueueKind;
 use spfe_ring::sync::{Ordering, light_fence};
 
 /// The sending end of a flow.
-#[expect(clippy::large_enum_variant, reason = "one per flow; a box would cost a load per step")]
 pub enum TxEnd<S> {
     /// No transmit queue is open.
     None,

@@ -208,7 +208,7 @@ impl Backend for Daemon {
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         match self.link.call(&Request::PortInfo { port }, &[])? {
-            (Reply::Port(info), _) => Ok(info.into()),
+            (Reply::Port(info), _) => Ok(info),
             (reply, _) => Err(unexpected("PortInfo", &reply).into()),
         }
     }

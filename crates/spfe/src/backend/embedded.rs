@@ -138,7 +138,7 @@ impl Backend for EmbeddedBackend {
     }
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {
-        Ok(self.embedded.network().port_info(self.at.endpoint, port)?.into())
+        Ok(self.embedded.network().port_info(self.at.endpoint, port)?)
     }
 
     fn add_memory(

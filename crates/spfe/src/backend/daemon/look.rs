@@ -75,7 +75,7 @@ impl Look {
     /// NOT_FOUND if there is no such port.
     pub fn port_info(&mut self, endpoint: u32, port: u32) -> Result<PortInfo> {
         match self.connection.call(&Request::LookAtPort { endpoint, port }, &[])?.0 {
-            Reply::Port(info) => Ok(info.into()),
+            Reply::Port(info) => Ok(info),
             reply => Err(unexpected("LookAtPort", &reply).into()),
         }
     }
