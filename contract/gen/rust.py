@@ -198,7 +198,7 @@ def block(item):
 
 
 def setup_fields(item):
-    """The registers of a block that the host writes, as fields: pairs of words are one field."""
+    """The writable registers of a block as fields; a pair of words is one field."""
     registers = [register for register in item.registers if register.access == "rw"]
     for register in registers:
         if register.name.endswith("_HI"):
@@ -210,16 +210,17 @@ def setup_fields(item):
 
 
 def setup(item):
-    """What a host writes to set up an element of a block, in the order of the registers."""
+    """The struct of all values that a host writes to set up an element of a block."""
     name, fields = f"{camel(item.name)}Setup", list(setup_fields(item))
-    lines = ["", f"/// What a host writes to set up an element of the block `{item.name}`: the registers",
-             "/// with access rw, in their order.", "#[repr(C)]", DERIVE_STRUCT,
+    doc = (f"Values that a host writes to set up an element of the block `{item.name}`: its registers "
+           "with access rw, in their order.")
+    lines = ["", *text.lines(doc, "/// "), "#[repr(C)]", DERIVE_STRUCT,
              '#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]',
              f"pub struct {name} {{"]
     for field, width, doc in fields:
-        lines += [f"    /// {doc}", f"    pub {ident(field.lower())}: u{width},"]
+        lines += [*text.lines(doc, "    /// "), f"    pub {ident(field.lower())}: u{width},"]
     lines += ["}", "", f"impl {name} {{"]
-    lines += ["    /// Reads it from registers, by their offset in the element."]
+    lines += ["    /// Reads the values from registers. `read` gets the offset of a register in the element."]
     lines += ["    pub fn from_registers(mut read: impl FnMut(u32) -> u32) -> Self {"]
     lines += [f"        use {item.name}_block as at;", "        Self {"]
     for field, width, _ in fields:

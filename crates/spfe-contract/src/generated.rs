@@ -2374,8 +2374,8 @@ pub mod queue_block {
     pub const FILTER: u32 = 0x84;
 }
 
-/// What a host writes to set up an element of the block `queue`: the registers
-/// with access rw, in their order.
+/// Values that a host writes to set up an element of the block `queue`: its registers with access
+/// rw, in their order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -2390,13 +2390,15 @@ pub struct QueueSetup {
     pub vector: u32,
     /// log2 of the number of entries of the submission ring.
     pub sq_log2: u32,
-    /// log2 of the number of entries of the completion ring: at least SQ_LOG2, and equal to it for RX_PACKED and MESSAGE_RX.
+    /// log2 of the number of entries of the completion ring: at least SQ_LOG2, and equal to it for
+    /// RX_PACKED and MESSAGE_RX.
     pub cq_log2: u32,
     /// Submission ring address {region, offset}.
     pub sq: u64,
     /// Completion ring address.
     pub cq: u64,
-    /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a device that paces its links in advance uses it.
+    /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a
+    /// device that paces its links in advance uses it.
     pub stamp: u64,
     /// host_line followed by device_line.
     pub lines: u64,
@@ -2404,12 +2406,13 @@ pub struct QueueSetup {
     pub area: u64,
     /// Packed area size in bytes.
     pub area_bytes: u32,
-    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port.
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
+    /// on a SpaceWire port.
     pub filter: u32,
 }
 
 impl QueueSetup {
-    /// Reads it from registers, by their offset in the element.
+    /// Reads the values from registers. `read` gets the offset of a register in the element.
     pub fn from_registers(mut read: impl FnMut(u32) -> u32) -> Self {
         use queue_block as at;
         Self {
