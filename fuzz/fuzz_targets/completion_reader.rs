@@ -1,4 +1,4 @@
-//! The library against a device that writes what it likes: completions, records, lines, times.
+//! The library against a hostile device, which writes any completions, records, lines and times.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -18,10 +18,10 @@ use std::time::Duration;
 const OPS_MAX: usize = 200;
 const BUFS: usize = 16;
 const BUF_BYTES: usize = 256;
-/// Packed areas and lines start here; what the device writes is kept to this much memory.
+/// Bytes of a packed area. The device writes only that much memory.
 const AREA_BYTES: u32 = 4096;
 
-/// What the program under test has open.
+/// The queue that the program under test has open.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Kind {
     Tx,
@@ -35,7 +35,7 @@ enum Kind {
 
 #[derive(Debug)]
 enum Op {
-    // The host.
+    // Operations of the host.
     Send(u8, u8),
     Group(u8),
     Burst(u8, u32, u8),
@@ -44,7 +44,7 @@ enum Op {
     Take(u8),
     Wait(Wish, Option<u16>),
     Cancel,
-    // The device.
+    // Operations of the device.
     Complete(Completion),
     Ahead(u8, [u64; 2]),
     Store(u16, u64),
@@ -135,12 +135,12 @@ struct Lab {
     kind: Kind,
     open: Open,
     region: Region,
-    /// Buffers in the program's hands.
+    /// Buffers that the program holds.
     bufs: Vec<Buf>,
     device: Device,
 }
 
-/// What the device reaches: the memory of the queue, and of the area if it has one.
+/// Memory that the device writes: of the queue, and of the area if there is one.
 struct Device {
     config: QueueConfig,
     memory: Arc<SharedMemory>,
@@ -156,7 +156,7 @@ fn topology() -> Topology {
         model: LinkModel::Packet,
         peer: Peer::None,
     };
-    // Virtual time, so that waiting for a time the device makes up takes none.
+    // Virtual time, so that waiting for a time that the device invents takes no real time.
     Topology {
         endpoints: vec![vec![port(false), port(true)]],
         mode: Mode::Thread,
@@ -167,7 +167,7 @@ fn topology() -> Topology {
 impl Device {
     fn new(network: &Embedded, kind: Kind) -> Self {
         let arena = network.network().arena();
-        // SAFETY: only the control plane writes configurations, and nobody calls it now.
+        // SAFETY: only the control plane writes configurations, and no other thread calls it.
         let config = unsafe {
             match kind {
                 Kind::Tx | Kind::PooledTx => *arena.flow_out(0, 0, 0).tx_config.get(),
@@ -185,7 +185,7 @@ impl Device {
 
     fn ring(&self) -> Ring {
         let offset = Address(self.config.cq).offset() as usize;
-        // SAFETY: the ring lies in the region, which is kept.
+        // SAFETY: the ring is in the region, which is kept.
         unsafe { Ring::new(self.memory.base().add(offset).cast::<Slot>(), self.config.cq_log2) }
     }
 
@@ -285,7 +285,7 @@ impl Lab {
         for buf in &self.bufs {
             assert!(buf.capacity() == BUF_BYTES && buf.len() <= BUF_BYTES);
         }
-        assert!(self.bufs.len() <= BUFS, "a buffer came back twice");
+        assert!(self.bufs.len() <= BUFS, "a buffer was returned twice");
     }
 
     fn keep(&mut self, buf: Buf) {
@@ -343,7 +343,7 @@ impl Lab {
         }
     }
 
-    /// A batch that is begun and given up.
+    /// Begins a batch and abandons it.
     fn abandon(&mut self, count: u8) {
         let Open::Tx(tx) = &mut self.open else { return };
         let mut batch: Batch<'_> = tx.batch();
@@ -355,11 +355,11 @@ impl Lab {
             }
         }
         drop(batch);
-        // What was pushed went back to its region.
+        // Pushed buffers have returned to their region.
         self.collect();
     }
 
-    /// Takes what lies in the region into the program's hands again.
+    /// Takes all free buffers of the region.
     fn collect(&mut self) {
         for index in 0..BUFS {
             let range = index * BUF_BYTES..(index + 1) * BUF_BYTES;
@@ -384,7 +384,7 @@ impl Lab {
                 for record in run.records() {
                     let bytes = record.bytes.as_ptr_range();
                     let (start, end) = (bytes.start as usize, bytes.end as usize);
-                    assert!(area.start <= start && end <= area.end, "a record out of its area");
+                    assert!(area.start <= start && end <= area.end, "a record outside of its area");
                     count += 1;
                 }
                 assert!(count <= AREA_BYTES / 8, "{count} records in an area");
@@ -456,6 +456,6 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
     }
     let Lab { open, region, bufs, .. } = lab;
     drop((open, bufs));
-    // Every buffer has gone back to its region, each once.
-    region.split(BUF_BYTES, BUFS).expect("all of the region is free again");
+    // Every buffer has returned to its region once.
+    region.split(BUF_BYTES, BUFS).expect("the whole region is free again");
 });

@@ -1,4 +1,4 @@
-//! Transmit ring and packed area: any entries, any RELEASE.
+//! The engine with a packed area: any transmit entries and any RELEASE.
 #![no_main]
 
 use spfe_contract::QueueKind;

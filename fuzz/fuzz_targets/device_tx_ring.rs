@@ -1,4 +1,4 @@
-//! Transmit ring and posted receive ring: any entries, changed at any time.
+//! The engine with posted buffers: any entries, which the hosts may change at any time.
 #![no_main]
 
 use spfe_contract::QueueKind;

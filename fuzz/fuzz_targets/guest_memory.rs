@@ -1,5 +1,5 @@
-//! A host across a bus that maps, unmaps and names memory as it likes, page lists included: whatever it
-//! does, a region is exactly the memory its request names, and nothing else can be reached.
+//! A host across a bus that maps, unmaps and names any memory, page lists included. A region must
+//! be exactly the memory that its request names, and no other memory may be accessible.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -14,10 +14,10 @@ use std::sync::{Arc, OnceLock};
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = 64;
-/// Where bus addresses of one byte begin: everything of interest is near.
+/// Bus address of page 0. Page numbers of one byte count from it.
 const NEAR: u64 = 1 << 32;
 
-/// What a host does. Small numbers are pages.
+/// An operation of the host. Numbers of one byte count pages.
 #[derive(Arbitrary, Debug)]
 enum Step {
     Map { page: u8, pages: u8, offset: u8, read: bool, write: bool },
@@ -30,7 +30,7 @@ enum Step {
     Bus(bool),
 }
 
-/// A mapping as it should be: page on the bus, pages, page of the file, rights.
+/// An expected mapping: page on the bus, number of pages, page of the file, rights.
 type Known = (u64, u64, u64, Rights);
 
 struct Host {
@@ -40,7 +40,7 @@ struct Host {
     held: Vec<Arc<SharedMemory>>,
 }
 
-/// The host's memory; the first word of each page, and the last, is its number.
+/// Memory of the host. The last word of each page is its number.
 fn ram() -> &'static SharedMemory {
     static RAM: OnceLock<SharedMemory> = OnceLock::new();
     RAM.get_or_init(|| SharedMemory::create("ram", (PAGES * PAGE) as usize).expect("memory"))
@@ -52,17 +52,17 @@ fn word(memory: &SharedMemory, at: u64) -> *mut u64 {
 }
 
 fn store(at: u64, value: u64) {
-    // SAFETY: inside the mapping, aligned, nothing refers to it.
+    // SAFETY: inside the mapping and aligned, and there are no references to it.
     unsafe { word(ram(), at).write_volatile(value) }
 }
 
 fn load(memory: &SharedMemory, at: u64) -> u64 {
-    // SAFETY: as for `store`.
+    // SAFETY: as in `store`.
     unsafe { word(memory, at).read_volatile() }
 }
 
 impl Host {
-    /// The page of the file behind a page of the bus, if a region with these rights may have it.
+    /// The page of the file behind a page of the bus, if a region with these rights may contain it.
     fn file_page(&self, page: u64, wanted: Rights) -> Option<u64> {
         let found = self.known.iter().find(|known| (known.0..known.0 + known.1).contains(&page))?;
         let allowed = (found.3.read || !wanted.read) && (found.3.write || !wanted.write);
@@ -77,7 +77,7 @@ impl Host {
         }
     }
 
-    /// Asks for a region of these pages of the bus, and compares what comes with what should.
+    /// Requests a region of these pages of the bus, and compares it with the expected one.
     fn ask(&mut self, request: RegionRequest, pages: &[u64]) {
         let wanted = Self::wanted(request.access);
         let files: Option<Vec<u64>> =
@@ -91,7 +91,7 @@ impl Host {
                 }
                 self.held.push(memory);
             }
-            (Ok(_), None) => panic!("{request:?}: more than what is mapped"),
+            (Ok(_), None) => panic!("{request:?}: memory that is not mapped"),
             (Err(status), files) => {
                 let fair = files.is_none() || !self.on || pages.is_empty();
                 assert!(fair || status == Status::BadField, "{request:?}: {}", status.name());
@@ -102,7 +102,7 @@ impl Host {
     fn lost(&mut self, lost: &[Arc<SharedMemory>]) {
         for memory in lost {
             for at in (0..memory.size() as u64).step_by(PAGE as usize) {
-                assert_eq!(load(memory, at + PAGE - 8), 0, "it is still there");
+                assert_eq!(load(memory, at + PAGE - 8), 0, "the memory is still accessible");
             }
         }
         self.held.retain(|memory| !lost.iter().any(|lost| Arc::ptr_eq(lost, memory)));
@@ -122,7 +122,7 @@ impl Host {
                         assert!(free && offset + pages <= PAGES);
                         self.known.push((page, pages, offset, rights));
                     }
-                    // Known, and there is nothing to reach: left out of what should be there.
+                    // The range is registered but not accessible, so no mapping is expected.
                     Ok(Err(_)) => {
                         assert!(offset + pages > PAGES);
                         self.memory.unmap(at(page), pages * PAGE).expect("just mapped");
@@ -133,7 +133,7 @@ impl Host {
             Step::MapAnywhere { address, bytes, offset } => {
                 let both = Rights { read: true, write: true };
                 let end = address.saturating_add(bytes);
-                // Those that could be mistaken for the ones above are those above's business.
+                // Addresses near the pages of the other operations are left to those.
                 if (end < NEAR || address > at(512))
                     && self.memory.map(address, bytes, Some((fd(), offset)), both).is_ok()
                 {
@@ -155,7 +155,8 @@ impl Host {
             }
             Step::UnmapAnywhere { address, bytes } => {
                 if address.saturating_add(bytes) < NEAR || address > at(512) {
-                    let lost = self.memory.unmap(address, bytes).expect("nothing is there");
+                    let lost =
+                        self.memory.unmap(address, bytes).expect("a range without a mapping");
                     self.lost(&lost);
                 }
             }
@@ -168,14 +169,14 @@ impl Host {
             }
             Step::List { pages, at: place, bytes, log2, access } => {
                 let place = u64::from(place) * 8 % (PAGES * PAGE - PAGE);
-                // Not over the number at a page's end.
+                // Not over the number at the end of a page.
                 if place % PAGE > PAGE - 8 * 9 {
                     return;
                 }
                 for (step, page) in (0..).step_by(8).zip(pages) {
                     store(place + step, at(page.into()));
                 }
-                // Through any mapping of that place.
+                // Through any mapping of that page.
                 let file = place / PAGE;
                 let found = self.known.iter().find(|k| (k.2..k.2 + k.1).contains(&file));
                 let Some(found) = found.filter(|known| known.3.read) else { return };
@@ -191,7 +192,7 @@ impl Host {
                 self.ask(RegionRequest { base, bytes, page_list, access }, &pages);
             }
             Step::Anywhere { base, bytes, page_list, access } => {
-                // Whatever comes, it does not harm.
+                // Any result is fine if it does no damage.
                 let request = RegionRequest { base, bytes, page_list, access };
                 drop(self.memory.memory(&request));
             }
@@ -200,7 +201,7 @@ impl Host {
                 assert!(!on || lost.is_empty());
                 self.on = on;
                 self.lost(&lost);
-                assert!(on || self.held.is_empty(), "some still have memory");
+                assert!(on || self.held.is_empty(), "regions still have memory");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Message rings: any entries out, any RELEASE in, on both ends of a cable.
+//! Message rings at both ends of a cable, with any entries and any RELEASE.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -13,12 +13,12 @@ use spfe_plane::arena::DEVICE;
 use spfe_plane::view::MessageRunner;
 use std::sync::Arc;
 
-/// Queues: out and in of both ends, twice.
+/// Number of queues: two to send and two to receive at each end.
 const QUEUES: usize = 8;
 const OPS_MAX: usize = 200;
 const FOREIGN_BYTES: usize = 4096;
 
-/// What happens next; queues by number.
+/// An operation of the input. Queues have numbers.
 #[derive(Debug)]
 enum Op {
     Post(usize, Entry),
@@ -68,7 +68,7 @@ struct Queue {
     memory: Arc<SharedMemory>,
     keys: Keys,
     host: Option<HostQueue>,
-    /// Completions consumed and not given back.
+    /// Completions that were consumed and not given back.
     owed: u32,
 }
 
@@ -142,7 +142,7 @@ impl Lab {
 
     fn close(&mut self, number: usize) {
         let (end, kind) = (self.queues[number].end, self.queues[number].kind);
-        // By kind, not by number: the one of these that was opened first.
+        // A queue is closed by kind: the one of this kind that was opened first.
         let closed = self.network.destroy_queue(self.at[end], 0, 0, kind.raw());
         closed.expect("a port with messages");
         for queue in &mut self.queues {
@@ -221,13 +221,13 @@ impl Lab {
         }
     }
 
-    /// For honest hosts: the next completion to be consumed was not overwritten by the next lap's.
+    /// Checks for honest hosts that no unread completion was overwritten by the next lap.
     fn check_rings(&self) {
         for host in self.queues.iter().filter_map(|queue| queue.host.as_ref()) {
             let next_lap = host.consumed.wrapping_add(host.cq.size());
             assert!(
                 !self.honest || host.cq.read(next_lap).is_none(),
-                "an unread completion is lost"
+                "an unread completion was overwritten"
             );
         }
     }
@@ -235,7 +235,10 @@ impl Lab {
     fn check(&self) {
         for memory in &self.foreign {
             let bytes = &memory::bytes(memory)[..FOREIGN_BYTES];
-            assert!(bytes.iter().all(|byte| *byte == memory::FOREIGN), "memory of another client");
+            assert!(
+                bytes.iter().all(|byte| *byte == memory::FOREIGN),
+                "the device wrote to memory of another client"
+            );
         }
     }
 }

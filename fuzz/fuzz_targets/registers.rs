@@ -1,4 +1,5 @@
-//! The register face of an endpoint: any reads, writes, doorbells and commands, and packets between.
+//! The registers of an endpoint: any reads, writes, doorbells and commands, with packets in
+//! between.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -18,24 +19,24 @@ use std::sync::Arc;
 
 const OPS_MAX: usize = 200;
 const SEGMENT_BYTES: usize = 64 << 10;
-/// Where a queue's rings are in the segment, and how much room each has.
+/// Offset of the rings of a queue in the segment, and the room of each ring.
 const PLACE_BYTES: u64 = 1024;
 const LOG2: u32 = 2;
 
-/// What happens next.
+/// An operation of the input.
 #[derive(Debug)]
 enum Op {
     Read(u32),
     Write(u32, u32),
     Doorbell(u32, u64),
-    /// A register of a block's element.
+    /// Accesses a register of an element of a block.
     Register(BlockType, u8, u32, u32),
-    /// A region over a segment, and its command.
+    /// Writes a region context for a segment and issues its command.
     Region(u8, u8, u32, u8),
-    /// A queue in a region, and its command.
+    /// Writes a queue context for a region and issues its command.
     Queue(u8, u8, bool),
     Command(u32, u32),
-    /// A submission in the rings of a queue.
+    /// Posts a submission to a queue.
     Post(u8, u16, u16, u8),
     Step,
     Reset,
@@ -83,7 +84,7 @@ impl<'a> Arbitrary<'a> for Input {
     }
 }
 
-/// Two SpaceFibre ports of two channels joined by a cable, two SpaceWire ports joined by another.
+/// Two SpaceFibre ports with two channels each, joined by a cable, and two joined SpaceWire ports.
 fn topology() -> Topology {
     let port = |space_wire, vcs, other| Port {
         space_wire,
@@ -100,7 +101,7 @@ struct Driver {
     registers: RegisterFile,
     flows: Vec<Runner>,
     messages: Vec<MessageRunner>,
-    /// Offset of the first element, and bytes from one to the next, by block.
+    /// For each block: offset of the first element, and bytes from one element to the next.
     blocks: HashMap<u16, (u32, u32)>,
     posted: HashMap<u8, u32>,
     sequence: u32,
@@ -116,7 +117,7 @@ impl Driver {
             flows.extend((0..port.vcs).map(|vc| view.runner_out(0, index, vc, true)));
             messages.push(view.messages_out(0, index));
         }
-        // Somebody else on the same endpoint.
+        // Another client of the same endpoint.
         let other = network.attach(0, "other").expect("room");
         let foreign = memory::pooled(1, SEGMENT_BYTES);
         memory::bytes_mut(&foreign).fill(memory::FOREIGN);
@@ -126,8 +127,8 @@ impl Driver {
         memory::bytes_mut(&segment).fill(0);
         let segments = Arc::new(Segments::default());
         segments.add(segment);
-        let registers = RegisterFile::new(network.clone(), 0, segments, Stride::Usual)
-            .expect("a register face");
+        let registers =
+            RegisterFile::new(network.clone(), 0, segments, Stride::Usual).expect("registers");
         let blocks = walk(&registers);
         Self { registers, flows, messages, blocks, posted: HashMap::new(), sequence: 0 }
     }
@@ -164,7 +165,7 @@ impl Driver {
         self.command(u32::from(Command::RegionEnable.raw()), index);
     }
 
-    /// The region field of an address in an enabled region.
+    /// The region key of an enabled region.
     fn field(&self, index: u32) -> u64 {
         let key = self.read(BlockType::Region, index, region::KEY);
         u64::from(key) << 48
@@ -195,7 +196,7 @@ impl Driver {
         write(queue::KIND, u32::from(kind.raw()));
         write(queue::SQ_LOG2, LOG2);
         write(queue::CQ_LOG2, LOG2);
-        // Rings start from zero.
+        // Rings must be zero at the start.
         let offset = (u64::from(index) % 32 * PLACE_BYTES) as usize;
         memory::bytes_mut(&memory::pooled(0, SEGMENT_BYTES))[offset..][..640].fill(0);
         self.posted.remove(&(index as u8));
@@ -206,7 +207,7 @@ impl Driver {
         let position = self.posted.entry(index).or_insert(0);
         let place = usize::from(index) % 32 * PLACE_BYTES as usize + 128;
         let memory = memory::pooled(0, SEGMENT_BYTES);
-        // SAFETY: inside the segment, 64-byte aligned; the pool keeps the memory.
+        // SAFETY: inside the segment and aligned to 64 bytes. The pool keeps the memory.
         let ring = unsafe { Ring::new(memory.base().add(place).cast::<Slot>(), LOG2) };
         let kind = if index.is_multiple_of(2) { EntryType::Data } else { EntryType::Buffer };
         let (region, flags) = (u32::from(flags >> 6), u16::from(flags & 0x1f) << 4);
@@ -295,5 +296,5 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
     driver.step();
     let foreign = memory::pooled(1, SEGMENT_BYTES);
     let whole = memory::bytes(&foreign).iter().all(|byte| *byte == memory::FOREIGN);
-    assert!(whole, "memory of another client was written");
+    assert!(whole, "the device wrote to memory of another client");
 });

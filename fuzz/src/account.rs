@@ -1,25 +1,25 @@
-//! What may happen in one step of a flow, and what the counters say about it.
+//! Limits of one step of a flow, and checks of its counters.
 
 use spfe_contract::CHAIN_MAX;
 use spfe_device::shared::{FlowShared, QueueCounts, RxState, TxState};
 
-/// Times a runner may begin a step again, generously.
+/// Number of times that a runner may begin a step again. A generous limit.
 const TRIES: u64 = 4;
 
 /// Positions and counters of both ends of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// Submissions read: sender, receiver.
+    /// Submissions read at the sender and the receiver.
     pub read: [u32; 2],
-    /// Completions written: sender, receiver.
+    /// Completions written at the sender and the receiver.
     pub written: [u32; 2],
-    /// Counters: sender, receiver.
+    /// Counters of the sender and the receiver.
     pub count: [QueueCounts; 2],
     done: [u32; 2],
 }
 
 impl Totals {
-    /// Those of now; nobody runs.
+    /// The current values. No other thread may run the engine.
     pub fn of(shared: &FlowShared) -> Self {
         let (tx, rx) = states(shared);
         Self {
@@ -30,9 +30,9 @@ impl Totals {
         }
     }
 
-    /// Fails if a step that began with these did more than `budget` pieces, or counted backwards.
+    /// Fails if a step from this state moved more than `budget` pieces, or decreased a counter.
     pub fn check_step(&self, now: &Self, budget: u32, packets: u32) {
-        assert!(packets <= budget, "{packets} packets of {budget}");
+        assert!(packets <= budget, "{packets} packets with a budget of {budget}");
         for end in 0..2 {
             let (old, new) = (self.count[end], now.count[end]);
             let grows = |of: fn(QueueCounts) -> u64| of(old) <= of(new);
@@ -43,9 +43,9 @@ impl Totals {
                 grows(|c| c.stalls),
                 grows(|c| c.wakes),
             ];
-            assert!(all == [true; 5], "counters go back: {old:?}, {new:?}");
+            assert!(all == [true; 5], "a counter decreased: {old:?}, {new:?}");
         }
-        // A runner begins again when it had to map a region. A piece reads a chain at most.
+        // A runner begins a step again after mapping a region. A piece reads at most a chain.
         let read = now.read[0].wrapping_sub(self.read[0]);
         let budget = u64::from(budget).saturating_add(1) * TRIES;
         let most = budget * (CHAIN_MAX + 1);
@@ -55,29 +55,34 @@ impl Totals {
     }
 }
 
-/// The states of both ends; nobody runs.
+/// The state of both ends. No other thread may run the engine.
 pub fn states(shared: &FlowShared) -> (TxState, RxState) {
-    // SAFETY: who calls this is the only thread that runs the engine.
+    // SAFETY: the caller is the only thread that runs the engine.
     unsafe { (*shared.tx.get(), *shared.rx.get()) }
 }
 
-/// What completions since a queue was opened say, to be held against the counters.
+/// Sums of all completions since a queue was opened, for comparison with the counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reported {
-    /// Packets.
+    /// Packets completed.
     pub packets: u64,
-    /// Bytes.
+    /// Bytes completed.
     pub bytes: u64,
-    /// The counters when the queue was opened.
+    /// Counters when the queue was opened.
     pub base: QueueCounts,
 }
 
 impl Reported {
-    /// Fails unless `now` is what was reported. With errors in between the counters say less.
+    /// Fails unless the counters `now` agree with the completions. After errors the counters are
+    /// lower.
     pub fn check(&self, now: QueueCounts, what: &str) {
         let since = (now.packets - self.base.packets, now.bytes - self.base.bytes);
         if now.errors == self.base.errors {
-            assert_eq!((self.packets, self.bytes), since, "{what}: completions, counters");
+            assert_eq!(
+                (self.packets, self.bytes),
+                since,
+                "{what}: completions and counters differ"
+            );
         }
     }
 }

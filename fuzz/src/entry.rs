@@ -1,15 +1,15 @@
-//! Ring entries from fuzz input: mostly sensible, with everything that can be wrong about them.
+//! Ring entries from fuzz input: most of them valid, with every kind of error in some.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{EndMarker, EntryType, submit_flags as sf};
 use spfe_device::memory::RegionKey;
 
-/// What an entry's region field names.
+/// The region that an entry names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The client's buffers.
+    /// The buffers of the client.
     Data,
-    /// The client's rings.
+    /// The rings of the client.
     Rings,
     /// A region of the client that the device may only read.
     ReadOnly,
@@ -17,7 +17,7 @@ pub enum Place {
     WriteOnly,
     /// A region of another client on the same endpoint.
     Foreign,
-    /// Whatever the number says.
+    /// Any number.
     Key(u16),
 }
 
@@ -34,23 +34,23 @@ impl<'a> Arbitrary<'a> for Place {
     }
 }
 
-/// Keys of a client's regions.
+/// Keys of the regions of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys {
-    /// Buffers.
+    /// The buffers.
     pub data: RegionKey,
-    /// Rings.
+    /// The rings.
     pub rings: RegionKey,
-    /// Only read by the device.
+    /// A region that the device may only read.
     pub read_only: RegionKey,
-    /// Only written by the device.
+    /// A region that the device may only write.
     pub write_only: RegionKey,
-    /// Another client's.
+    /// A region of another client.
     pub foreign: RegionKey,
 }
 
 impl Keys {
-    /// The key a place stands for.
+    /// The key of a place.
     pub fn of(&self, place: Place) -> RegionKey {
         match place {
             Place::Data => self.data,
@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// A number of bytes: small, of the order of the memory there is, or any.
+/// A number of bytes: small, about the size of the memory, or any.
 #[derive(Clone, Copy, Debug)]
 pub struct Length(pub u32);
 
@@ -83,7 +83,7 @@ impl<'a> Arbitrary<'a> for Length {
     }
 }
 
-/// Flags of an entry beside its type.
+/// Flags of an entry without its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Flags(u16);
 
@@ -103,7 +103,7 @@ impl<'a> Arbitrary<'a> for Flags {
 }
 
 impl Flags {
-    /// The packet ends here, and a completion is wanted.
+    /// The packet ends with this entry and asks for a completion.
     pub const END: Self = Self(sf::SIGNAL | sf::LAST);
 
     fn with(self, kind: EntryType) -> u16 {
@@ -114,21 +114,21 @@ impl Flags {
 /// A submission of any queue.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
-    /// Transmit from memory.
+    /// DATA: bytes in memory.
     Data(Place, u16, Length, Flags),
-    /// Transmit from the entry.
+    /// INLINE: bytes in the entry.
     Inline(u64, u32, u8, Flags),
-    /// First half of a burst.
+    /// BURST: first entry of a burst.
     Burst(Place, u16, Length, Flags),
-    /// Second half of a burst.
+    /// BURST_EXT: second entry of a burst.
     BurstExt(Length, u16, bool),
-    /// A receive buffer.
+    /// BUFFER: a receive buffer.
     Buffer(Place, u16, Length, bool),
-    /// Bytes and completions given back.
+    /// RELEASE: bytes and completions that the host gives back.
     Release(Length, u32, Flags),
     /// A broadcast message or time-code.
     Message(u64, [u8; 4], Flags),
-    /// Anything.
+    /// Any two words.
     Raw([u64; 2]),
 }
 
@@ -137,7 +137,7 @@ fn words(word0: u64, length: u32, flags: u16) -> [u64; 2] {
 }
 
 impl Entry {
-    /// An entry a sender posts, as a rule.
+    /// An entry as a sender posts it, in most cases.
     pub fn to_send(u: &mut Unstructured<'_>) -> Result<Self> {
         Ok(match u.int_in_range(0..=15u8)? {
             0..=9 => Self::Data(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
@@ -149,18 +149,18 @@ impl Entry {
         })
     }
 
-    /// First half of a burst.
+    /// BURST: first entry of a burst.
     pub fn burst(u: &mut Unstructured<'_>) -> Result<Self> {
         Ok(Self::Burst(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?))
     }
 
-    /// Second half of a burst.
+    /// BURST_EXT: second entry of a burst.
     pub fn burst_ext(u: &mut Unstructured<'_>) -> Result<Self> {
         let count = if u.ratio(7, 8)? { u.int_in_range(0..=64)? } else { u.arbitrary()? };
         Ok(Self::BurstExt(u.arbitrary()?, count, !u.ratio(15, 16)?))
     }
 
-    /// An entry of a receive queue, as a rule: buffers, or what a packed area takes.
+    /// An entry as a receiver posts it, in most cases: a buffer, or a release of a packed area.
     pub fn to_receive(u: &mut Unstructured<'_>) -> Result<Self> {
         Ok(match u.int_in_range(0..=15u8)? {
             0..=9 => {
@@ -173,7 +173,7 @@ impl Entry {
         })
     }
 
-    /// Bytes and completions given back.
+    /// RELEASE: bytes and completions that the host gives back.
     pub fn release(u: &mut Unstructured<'_>) -> Result<Self> {
         let completions = if u.ratio(7, 8)? { u.int_in_range(0..=20)? } else { u.arbitrary()? };
         let flags = if u.ratio(7, 8)? { Flags(0) } else { u.arbitrary()? };
@@ -189,7 +189,7 @@ impl Entry {
         })
     }
 
-    /// The entry's two words; the phase is the writer's business.
+    /// The two words of the entry. The ring sets the phase.
     pub fn words(self, keys: &Keys) -> [u64; 2] {
         match self {
             Self::Data(place, offset, length, flags) => {
@@ -197,7 +197,7 @@ impl Entry {
                 words(address, length.0, flags.with(EntryType::Data))
             }
             Self::Inline(low, high, count, flags) => {
-                // Mostly a count that is allowed.
+                // In most cases a count that is allowed.
                 let count = if count & 0x80 == 0 { count % 12 } else { count };
                 let word = u32::from(count) | high << 8;
                 words(low, word, flags.with(EntryType::Inline))

@@ -1,17 +1,17 @@
-//! Two clients with a cable between them, a neighbour on each endpoint, and the engine.
+//! Two clients joined by a cable, a neighbour on each endpoint, and the engine.
 //!
-//! The clients do what the input says. An honest one posts any entry, but only where it has credit,
-//! and leaves its rings alone afterwards; a hostile one stores what it likes where it likes. What is
-//! held against the engine:
+//! The input drives the clients. An honest client posts any entries, but only as many as it has
+//! credit for, and does not change them afterwards. A hostile client stores anything anywhere in
+//! its rings. The engine must keep these rules:
 //!
-//! * memory of neighbours, memory behind a region, memory only to be read and revoked memory stay as
-//!   they are, and so does every byte of a region that no receive buffer names;
-//! * nothing of that is delivered to anybody;
-//! * a step is bounded, and there is never more than one completion for a submission;
-//! * for an honest host no completion is overwritten before it was consumed, none frees what is not
-//!   outstanding, and records stay as they were until they are given back;
-//! * what an honest host has posted is completed, each with a status, as long as the other end gives
-//!   room for it, and the counters say what the completions said.
+//! * it changes no memory of neighbours, after the end of a region, read-only or revoked, and no byte
+//!   of a region that no receive buffer names;
+//! * it delivers no byte of such memory;
+//! * a step is bounded, and each submission has at most one completion;
+//! * for an honest host, no completion is overwritten before the host has consumed it, every
+//!   completion names an outstanding entry, and records stay unchanged until they are given back;
+//! * every submission of an honest host completes with a status if the other end makes room, and the
+//!   counters agree with the completions.
 
 use crate::account::{Reported, Totals, states};
 use crate::entry::{Entry, Flags, Keys, Length, Place};
@@ -29,17 +29,17 @@ use spfe_ring::{Arm, PackedReader};
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
-/// Bytes of a data region; the memory goes on behind it.
+/// Bytes of a data region. Its mapping is longer.
 const DATA_BYTES: usize = 73_000;
 const DATA_MEMORY_BYTES: usize = 80 << 10;
 const SMALL_BYTES: usize = 4096;
-/// Pieces of a step, and steps until all that is posted must have been looked at.
+/// Pieces of a step, and the number of steps after which the engine must have read every entry.
 const BUDGET: u32 = 64;
 const TURNS_MAX: usize = 1000;
 const OPS_MAX: usize = 200;
-/// Turns without any change after which nothing will change.
+/// Turns without a change after which the engine is idle.
 const STILL_TURNS: usize = 16;
-/// Bytes of the buffers posted at the end.
+/// Bytes of each buffer that is posted at the end.
 const LAST_BYTES: u32 = 4096;
 
 static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -53,7 +53,7 @@ static ZEROS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     bytes
 });
 
-/// Which client.
+/// One of the two clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The sender.
@@ -68,40 +68,40 @@ impl<'a> Arbitrary<'a> for End {
     }
 }
 
-/// What happens next.
+/// An operation of the input.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Submissions.
+    /// Posts submissions.
     Post(End, Vec<Entry>),
-    /// The engine runs, as the device or as the receiver.
+    /// Runs the engine, as the device or as the receiver.
     Step(u8, bool),
-    /// Completions are consumed.
+    /// Consumes completions.
     Consume(End, u8),
-    /// Packed receive: runs are given back.
+    /// Gives runs of the packed area back.
     Give(u8),
-    /// A host asks to be woken.
+    /// A host arms.
     Arm(End, Wish),
-    /// The engine looks whether somebody is to be woken.
+    /// The engine wakes hosts whose time has come.
     Due,
-    /// Time passes.
+    /// Advances the time.
     Time(u16),
-    /// A submission is changed after it was posted.
+    /// Changes a submission after it was posted.
     Rewrite(End, u8, Entry),
-    /// A word is stored into the memory of the rings.
+    /// Stores a word into the memory of the rings.
     Scribble(End, u16, u64),
-    /// A queue is closed.
+    /// Closes a queue.
     Close(End),
-    /// A queue is opened.
+    /// Opens a queue.
     Open(End, Shape),
-    /// A client resets its share of the device.
+    /// Resets the share of a client.
     Reset(End),
-    /// A client dies, and another one takes its place.
+    /// Kills a client and attaches a new one.
     Die(End),
-    /// A client revokes its buffers and registers other ones.
+    /// Revokes the buffers of a client and registers new ones.
     Revoke(End),
 }
 
-/// What a host wants to be woken for: completions, bytes, a time, a signal.
+/// A threshold to arm with: completions, bytes, a time, whether to signal the event vector.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Wish {
     count: Option<u8>,
@@ -151,7 +151,7 @@ impl<'a> Arbitrary<'a> for Op {
     }
 }
 
-/// One run.
+/// An input of the fuzz target.
 #[derive(Clone, Debug)]
 pub struct Input {
     honest: bool,
@@ -174,7 +174,7 @@ impl<'a> Arbitrary<'a> for Input {
     }
 }
 
-/// A run of a packed area that the host has not given back.
+/// A run that the host has not given back, with a copy of its bytes.
 struct Kept {
     offset: usize,
     bytes: Vec<u8>,
@@ -195,9 +195,9 @@ struct Side {
     keys: Keys,
     queue: Option<HostQueue>,
     allowed: Allowed,
-    /// Where the device may write cannot be said any more.
+    /// It is no longer known where the device may write.
     is_open: bool,
-    /// Bytes of each posted buffer, by position (honest hosts).
+    /// Bytes of each posted buffer, in order of position (honest hosts).
     lengths: VecDeque<u32>,
     reader: PackedReader,
     area_bytes: u32,
@@ -248,7 +248,7 @@ impl Side {
         side
     }
 
-    /// What the device finds in the buffers.
+    /// Payload that the device finds in the buffers.
     fn clean(end: End) -> &'static [u8] {
         if end == End::Tx { &PAYLOAD } else { &ZEROS }
     }
@@ -290,7 +290,7 @@ impl Side {
         }
     }
 
-    /// Notes what an entry allows the device; false if an honest host would not post it.
+    /// Notes the memory that an entry allows the device to write. False if no honest host posts it.
     fn note(&mut self, words: [u64; 2]) -> bool {
         let entry = Submission::from_words(words);
         if self.end == End::Tx {
@@ -351,7 +351,7 @@ impl Side {
         if self.end == End::Tx {
             return;
         }
-        assert_eq!(freed.len(), 1, "a receive completion is about one buffer");
+        assert_eq!(freed.len(), 1, "a receive completion frees one buffer");
         let length = self.lengths.pop_front().expect("a posted buffer");
         let status = Status::from_raw(done.status).expect("a status");
         if matches!(status, Status::Ok | Status::PacketCut) {
@@ -370,7 +370,7 @@ impl Side {
         self.kept.push_back(Kept { offset, bytes, owed: run.owed });
     }
 
-    /// Gives runs back, as one release.
+    /// Gives several runs back with one release.
     fn give(&mut self, count: u8) {
         let count = usize::from(count % 4 + 1).min(self.kept.len());
         if count == 0 {
@@ -390,7 +390,7 @@ impl Side {
         }
     }
 
-    /// Whether a packed area lies in the buffers, or is still to be given back.
+    /// Whether a packed area is among the buffers, or has runs that are not given back.
     fn has_area(&self) -> bool {
         self.kind == QueueKind::RxPacked && (self.queue.is_some() || !self.kept.is_empty())
     }
@@ -401,7 +401,7 @@ impl Side {
         }
         self.is_revoked = true;
         std::mem::swap(&mut self.data, &mut self.spare);
-        // What was delivered so far is looked at; from now on there is a secret instead.
+        // Delivered bytes have been checked. From now on this memory has a secret pattern.
         if !self.is_open {
             self.allowed.check(memory::bytes(&self.spare), Self::clean(self.end));
         }
@@ -418,15 +418,18 @@ impl Side {
         let all = |memory: &SharedMemory, value: u8| {
             memory::bytes(memory)[..SMALL_BYTES].iter().all(|byte| *byte == value)
         };
-        assert!(all(&self.foreign, memory::FOREIGN), "memory of another client was written");
+        assert!(
+            all(&self.foreign, memory::FOREIGN),
+            "the device wrote to memory of another client"
+        );
         let read_only = &memory::bytes(&self.read_only)[..SMALL_BYTES];
-        assert!(read_only == &PAYLOAD[..SMALL_BYTES], "memory only to be read was written");
+        assert!(read_only == &PAYLOAD[..SMALL_BYTES], "the device wrote to read-only memory");
         let behind = &memory::bytes(&self.data)[DATA_BYTES..];
-        assert!(behind == &PAYLOAD[DATA_BYTES..], "memory behind a region was written");
+        assert!(behind == &PAYLOAD[DATA_BYTES..], "the device wrote after the end of a region");
         if self.is_revoked {
             let revoked = memory::bytes(&self.spare);
             let written = revoked.iter().position(|byte| *byte != memory::SECRET);
-            assert_eq!(written, None, "revoked memory was written ({:?})", self.end);
+            assert_eq!(written, None, "the device wrote to revoked memory ({:?})", self.end);
         }
         if !self.is_open {
             self.allowed.check(memory::bytes(&self.data), Self::clean(self.end));
@@ -434,7 +437,7 @@ impl Side {
     }
 }
 
-/// Records of a run, which must be a row of whole ones.
+/// Number of records in a run. Fails unless it consists of whole records.
 fn records(mut bytes: &[u8]) -> usize {
     let mut count = 0;
     while let Some(head) = bytes.first_chunk::<8>() {
@@ -443,7 +446,7 @@ fn records(mut bytes: &[u8]) -> usize {
             RecordHeader { length: head as u32, end: (head >> 32) as u8, ..Default::default() };
         assert!(header.end <= 2, "end marker {}", header.end);
         let total = spfe_ring::packed::record_bytes(header.length) as usize;
-        assert!(total <= bytes.len(), "a record that leaves its run");
+        assert!(total <= bytes.len(), "a record exceeds its run");
         bytes = &bytes[total..];
         count += 1;
     }
@@ -475,9 +478,10 @@ struct Lab {
     tx: Side,
     rx: Side,
     honest: bool,
-    /// What queues are opened with.
+    /// Shapes of the queues.
     shapes: [Shape; 2],
-    /// A client has died: its peer's state was rebuilt from rings a hostile host has written.
+    /// A client has died, and the state of its peer was rebuilt from rings that a hostile host
+    /// wrote.
     recovered: bool,
 }
 
@@ -531,7 +535,7 @@ impl Lab {
         let (honest, network) = (self.honest, self.network.clone());
         match op {
             Op::Post(end, entries) => {
-                // Who has something to post has a queue.
+                // A client needs a queue to post to.
                 let shape = self.shapes[end as usize];
                 self.open(end, shape);
                 entries.into_iter().for_each(|entry| self.side(end).post(entry, honest));
@@ -549,7 +553,7 @@ impl Lab {
             Op::Open(end, shape) => self.open(end, shape),
             Op::Reset(end) => self.reset(end),
             Op::Die(end) => self.die(end),
-            // Nobody honest revokes an area in use.
+            // An honest client does not revoke an area in use.
             Op::Revoke(end) if honest && self.side(end).has_area() => {}
             Op::Revoke(end) => self.side(end).revoke(&network),
         }
@@ -560,7 +564,7 @@ impl Lab {
         let before = Totals::of(self.device.shared());
         let runner = if guest { &mut self.guest } else { &mut self.device };
         let step = runner.run(budget);
-        let step = step.expect("nobody else has the seat, and every region can be had");
+        let step = step.expect("the seat is free and every region can be mapped");
         let now = Totals::of(self.device.shared());
         before.check_step(&now, budget, step.packets());
         self.check_positions();
@@ -623,7 +627,7 @@ impl Lab {
         }
     }
 
-    /// Runs until nothing moves any more.
+    /// Runs the engine until it is idle.
     fn finish(&mut self) {
         for _ in 0..TURNS_MAX {
             self.pass(1_000_000);
@@ -633,18 +637,19 @@ impl Lab {
                     self.check_positions();
                     return;
                 }
-                None => panic!("nobody else has the seat"),
+                None => panic!("the seat is not free"),
             }
         }
-        panic!("the engine does not come to an end");
+        panic!("the engine does not become idle");
     }
 
-    /// With room enough at the other end, an honest host gets back all it has posted.
+    /// If the other end makes room, every entry of an honest host completes.
     fn settle(&mut self) {
         for end in [End::Tx, End::Rx] {
             self.open(end, self.shapes[end as usize]);
         }
-        // The last packet ends whatever is open, and asks for a completion of all before it.
+        // The last packet closes an open packet and asks for the completion of everything before
+        // it.
         let last = Entry::Inline(0, 0, 8, Flags::END);
         let (mut posted, mut still) = (false, 0);
         for _ in 0..TURNS_MAX {
@@ -666,13 +671,13 @@ impl Lab {
             if still > STILL_TURNS {
                 // A ring full of entries that ask for no completion stays full.
                 let now = self.network.clock().now_ns();
-                assert!(!posted, "at {now} ns {steps:?}: posted and never completed: {before:?}");
+                assert!(!posted, "at {now} ns {steps:?}: an entry never completed: {before:?}");
                 return;
             }
         }
     }
 
-    /// The receiver posts all the buffers it can, or gives back all it has.
+    /// The receiver posts as many buffers as it can, or gives back all runs.
     fn make_room(&mut self) {
         let buffer = Entry::Buffer(Place::Data, 0, Length(LAST_BYTES), false);
         let free = self.rx.queue.as_ref().map_or(0, HostQueue::free);
@@ -691,14 +696,14 @@ impl Lab {
         }
     }
 
-    /// All that was sent has been completed: the counters say the same.
+    /// Checks that the counters agree with the completions.
     fn check_counters(&self) {
         let now = Totals::of(self.device.shared());
         self.tx.reported.check(now.count[0], "sender");
     }
 }
 
-/// Completions an honest host has not consumed are all there.
+/// Checks that no unread completion of an honest host was overwritten.
 fn check_unread(side: &Side, completion: u32) {
     let Some(queue) = &side.queue else { return };
     let unread = completion.wrapping_sub(queue.consumed);
@@ -709,13 +714,13 @@ fn check_unread(side: &Side, completion: u32) {
     );
     for position in 0..unread {
         let entry = queue.cq.read(queue.consumed.wrapping_add(position));
-        let done = Completion::from_words(entry.expect("a completion that was written"));
+        let done = Completion::from_words(entry.expect("a completion in the ring"));
         assert!(Status::from_raw(done.status).is_some());
     }
-    assert!(queue.cq.read(completion).is_none(), "a completion the device does not know of");
+    assert!(queue.cq.read(completion).is_none(), "a completion that the state does not count");
 }
 
-/// Runs one input; `kind` is the receiver's kind of queue.
+/// Runs one input. `kind` is the kind of the receive queue.
 pub fn run(input: Input, kind: QueueKind) {
     let mut lab = Lab::new(&input, kind);
     for op in input.ops {
@@ -732,7 +737,7 @@ pub fn run(input: Input, kind: QueueKind) {
     }
     lab.tx.check();
     lab.rx.check();
-    // The engine is none the worse for it.
+    // The engine must still work.
     let released = lab.device.run(BUDGET);
     assert!(released.is_some());
 }

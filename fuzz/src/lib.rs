@@ -1,14 +1,14 @@
-//! What the fuzz targets share: a small network, clients that do as they like, and memory nobody
-//! may touch.
+//! Shared code of the fuzz targets: a small network, hostile clients, and memory that must not be
+//! touched.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! | --- | --- |
-//! | [`account`] | what a step may do, and what counters say |
+//! | [`account`] | limits of a step, checks of counters |
 //! | [`entry`] | ring entries from fuzz input |
-//! | [`memory`] | memory with a pattern that has to stay |
-//! | [`ring`] | a queue as a host works it, honest or not |
+//! | [`memory`] | memory with a pattern that must not change |
+//! | [`ring`] | the host side of a queue, honest or hostile |
 //! | [`link`] | words of a SpaceFibre line |
-//! | [`lab`] | two clients, their neighbours and the engine between them |
+//! | [`lab`] | two clients, their neighbours and the engine |
 
 pub mod account;
 pub mod entry;

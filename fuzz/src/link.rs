@@ -1,4 +1,4 @@
-//! Words of a SpaceFibre line from fuzz input, mostly ones that mean something.
+//! Words of a SpaceFibre lane from fuzz input. Most of them have a meaning.
 
 use arbitrary::{Arbitrary, Unstructured};
 use spfe_link::{ControlWord, Word};
@@ -43,12 +43,12 @@ impl<'a> Arbitrary<'a> for AnyWord {
             25 => return Ok(Self(Word { bits: u32::arbitrary(input)?, k: field & 0xf })),
             _ => return Ok(Self(Word::data(u32::from(field) | u32::from(seq) << 24))),
         };
-        // Those with a CRC-8 of their own get it.
+        // Words with a CRC-8 get the right one.
         Ok(Self(if (18..=22).contains(&kind) { control.sealed() } else { control.encode() }))
     }
 }
 
-/// Lanes that come up in about 50 words.
+/// Lanes that initialize within about 50 words.
 pub fn quick_lane() -> spfe_link::lane::LaneConfig {
     spfe_link::lane::LaneConfig {
         word_rate_hz: 5_000_000,

@@ -1,4 +1,4 @@
-//! A queue as a host works it: positions, credit, and stores it should not make.
+//! The host side of a queue: positions, credit, and stores that no honest host makes.
 
 use crate::entry::{Keys, Place};
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -8,23 +8,23 @@ use spfe_ring::{DeviceLine, HostLine, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes of the memory rings lie in.
+/// Bytes of the memory of rings and lines.
 pub const RINGS_BYTES: usize = 8192;
-/// Most entries of a ring, log2.
+/// Maximum number of entries of a ring, log2.
 const LOG2_MAX: u32 = 4;
-/// Where the submission ring starts, behind the lines.
+/// Offset of the submission ring, after the lines.
 const SQ: u64 = 128;
 
-/// How a queue is configured.
+/// Configuration of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     log2: u8,
     more: bool,
     stamps: bool,
     area: u16,
-    /// Addresses of submissions, completions, times, lines and area, if they are to be odd.
+    /// Unusual addresses of submissions, completions, times, lines and area.
     odd: Option<[(Place, u16); 5]>,
-    /// Sizes of the rings and of the area, if they are to be odd.
+    /// Unusual sizes of the rings and of the area.
     sizes: Option<(u32, u32, u32)>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Arbitrary<'a> for Shape {
             more: !u.ratio(3, 4)?,
             stamps: !u.ratio(3, 4)?,
             area: u.arbitrary()?,
-            // Nothing odd once the input has ended.
+            // The normal configuration once the input has ended.
             odd: if u.ratio(15, 16)? { None } else { Some(u.arbitrary()?) },
             sizes: if u.ratio(15, 16)? { None } else { Some(u.arbitrary()?) },
         })
@@ -48,7 +48,7 @@ impl Shape {
         self.odd.is_none() && self.sizes.is_none()
     }
 
-    /// Takes the odd parts out; the area then fits a region.
+    /// Removes everything unusual, so that the area fits its region.
     pub fn plain(mut self) -> Self {
         self.odd = None;
         self.area %= 1 << 15;
@@ -56,12 +56,12 @@ impl Shape {
         self
     }
 
-    /// Whether something lies among the client's buffers on purpose.
+    /// Whether a ring or the area is among the buffers of the client.
     pub fn touches_data(&self) -> bool {
         self.odd.is_some_and(|odd| odd.iter().any(|(place, _)| !matches!(place, Place::Rings)))
     }
 
-    /// The request for a queue.
+    /// The request to open the queue.
     pub fn request(&self, kind: QueueKind, keys: &Keys) -> QueueRequest {
         let log2 = 2 + u32::from(self.log2) % (LOG2_MAX - 1);
         let equal = matches!(kind, QueueKind::RxPacked | QueueKind::MessageRx);
@@ -95,7 +95,7 @@ impl Shape {
     }
 }
 
-/// The host's side of a queue that is where an honest host puts it.
+/// The host side of a queue with its rings where an honest host puts them.
 pub struct HostQueue {
     memory: Arc<SharedMemory>,
     /// Submission ring.
@@ -110,13 +110,13 @@ pub struct HostQueue {
 }
 
 impl HostQueue {
-    /// Zeroed rings; before the queue is created.
+    /// Clears the rings. Comes before the queue is opened.
     pub fn new(memory: Arc<SharedMemory>, request: &QueueRequest) -> Self {
         crate::memory::bytes_mut(&memory)[..].fill(0);
         let at = |address: u64, log2: u32| {
             let offset = spfe_device::Address(address).offset() as usize;
             let last = memory.size() - (16 << log2);
-            // SAFETY: inside the mapping, which the queue keeps; 64-byte aligned.
+            // SAFETY: inside the mapping, which the queue keeps, and aligned to 64 bytes.
             unsafe {
                 let slots = memory.base().add(offset.min(last) & !63).cast::<Slot>();
                 Ring::new(slots, log2)
@@ -128,7 +128,7 @@ impl HostQueue {
         Self { memory, sq, cq, posted: 0, consumed: 0, credit: RingCredit::default() }
     }
 
-    /// Submissions an honest host may post.
+    /// Number of submissions that an honest host may post.
     pub fn free(&self) -> u32 {
         self.credit.free(self.sq.size(), self.posted)
     }
@@ -139,7 +139,7 @@ impl HostQueue {
         self.posted = self.posted.wrapping_add(1);
     }
 
-    /// Writes a submission again that has been posted, which no honest host does.
+    /// Changes a posted submission, which no honest host does.
     pub fn rewrite(&self, back: u8, words: [u64; 2]) {
         let back = 1 + u32::from(back) % self.sq.size();
         self.sq.write(self.posted.wrapping_sub(back), words);
@@ -152,17 +152,18 @@ impl HostQueue {
             .copy_from_slice(&value.to_le_bytes());
     }
 
-    /// The next completion, left in place.
+    /// The next completion. It stays in place.
     pub fn peek(&self) -> Option<Completion> {
         self.cq.read(self.consumed).map(Completion::from_words)
     }
 
-    /// Takes the next completion; the submissions it frees, as an honest device says them.
+    /// Takes the next completion and the submissions that it frees. Fails if it names no
+    /// outstanding one.
     pub fn take(&mut self) -> Option<(Completion, std::ops::Range<u32>)> {
         let done = self.peek()?;
         self.consumed = self.consumed.wrapping_add(1);
         let freed = self.credit.free_to(done.position, self.posted);
-        Some((done, freed.expect("a completion of what is not outstanding")))
+        Some((done, freed.expect("an outstanding submission")))
     }
 
     /// Takes the next completion of a queue whose completions free nothing.
@@ -174,7 +175,7 @@ impl HostQueue {
 
     /// The line the host writes.
     pub fn host_line(&self) -> &HostLine {
-        // SAFETY: at the start of the mapping, which the queue keeps; atomics only.
+        // SAFETY: at the start of the mapping, which the queue keeps. The line consists of atomics.
         unsafe { self.memory.base().cast::<HostLine>().as_ref() }
     }
 

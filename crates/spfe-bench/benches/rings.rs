@@ -1,4 +1,4 @@
-//! Time per entry of the ring operations, one thread.
+//! Time of the ring operations for each entry, in one thread.
 #![allow(missing_docs, reason = "criterion_group! makes an undocumented function")]
 
 use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 fn ring(log2: u32) -> Ring {
     let slots: &'static mut [Slot] = (0..1 << log2).map(|_| Slot::new()).collect::<Vec<_>>().leak();
-    // SAFETY: leaked, so mapped for ever; as many slots as said.
+    // SAFETY: the slots are leaked, so they stay mapped, and their number is the given one.
     unsafe { Ring::new(NonNull::new_unchecked(slots.as_mut_ptr()), log2) }
 }
 

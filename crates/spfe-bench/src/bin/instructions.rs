@@ -1,8 +1,8 @@
-//! The program behind `tools/callgrind.sh`: moves packets with application and engine in one
-//! thread, in functions that are never inlined, so that callgrind can count each side by name.
+//! The program behind `tools/callgrind.sh`. Application and engine move packets in one thread, in
+//! functions that are never inlined, so that callgrind counts each side by name.
 //!
-//! `instructions SCENARIO ROUNDS`, SCENARIO one of `single`, `group`, `burst`, `packed`. A round is
-//! 16 packets of 8 bytes for `single` and `group` (16 at a time), 128 for `burst` and `packed`.
+//! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `pooled-single`, `pooled-group`,
+//! `burst` and `packed`. A round is 16 packets of 8 bytes, or 128 for `burst` and `packed`.
 
 use spfe::{
     Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx,
@@ -21,7 +21,7 @@ struct Rig {
     ends: (Endpoint, Endpoint),
 }
 
-/// Mode thread without the thread: the engine is run by hand.
+/// A network in mode thread without a device thread. The program calls the engine itself.
 fn rig(with_tx: bool) -> (Rig, Endpoint) {
     let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
     let network = Embedded::without_device(topology).expect("a network");
@@ -46,7 +46,7 @@ fn measured_engine_step(engine: &mut Runner) {
     engine.run_posted();
 }
 
-/// Post, let the engine work (callgrind stops counting inside it), poll both ends, repost.
+/// Posts a packet, runs the engine (callgrind does not count it here), polls both ends and reposts.
 #[inline(never)]
 fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> usize {
     if let Some(buf) = next.take() {
@@ -67,8 +67,8 @@ fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> us
     }
 }
 
-/// Post, let the engine work (callgrind stops counting inside it), poll both ends, release; one
-/// packet after the other.
+/// Posts a packet, runs the engine (callgrind does not count it here), polls both ends and releases
+/// the buffer, for one packet after the other.
 #[inline(never)]
 fn measured_app_pooled_single(tx: &mut PooledTx, rx: &mut PooledRx, engine: &mut Runner) -> usize {
     let mut bytes = 0;
@@ -125,7 +125,8 @@ fn single(rounds: usize) -> usize {
     bytes
 }
 
-/// One group by moving buffers: send, let the engine work, take back, receive, repost.
+/// A group with buffers that move: sends, runs the engine, takes buffers back, receives and
+/// reposts.
 #[inline(never)]
 fn measured_app_group(
     rig: &mut Rig,
@@ -157,7 +158,7 @@ fn group(rounds: usize) -> usize {
     (0..rounds).map(|_| measured_app_group(&mut rig, &mut rx, &mut group, &mut used)).sum()
 }
 
-/// A burst of 128 packets, received packed or pooled.
+/// A burst of 128 packets, received in a packed area or by a pooled queue.
 #[inline(never)]
 fn measured_app_burst(rig: &mut Rig, rx: &mut Receiver, back: &mut Option<Buf>) -> usize {
     let tx = rig.tx.as_mut().expect("tx");
@@ -214,7 +215,7 @@ fn main() {
         "packed" => (burst(rounds, true), rounds * BURST),
         other => {
             eprintln!(
-                "scenario '{other}' is none of single, group, pooled-single, pooled-group, burst, packed"
+                "scenario '{other}': must be single, group, pooled-single, pooled-group, burst or packed"
             );
             std::process::exit(2);
         }

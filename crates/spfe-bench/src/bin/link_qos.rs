@@ -1,9 +1,8 @@
-//! Quality of service of virtual channels (50-11C 5.7.4): what was configured beside what is
-//! measured.
+//! Quality of service of virtual channels (ECSS-E-ST-50-11C 5.7.4): configured and measured shares.
 //!
-//! `link_qos`: two data link layers joined row by row, every channel saturated unless said. It is
-//! all counted in rows, so it is the same on every machine. Exit code 1 if a figure is out of its
-//! bounds.
+//! `link_qos` joins two data link layers row by row. Every channel is saturated unless stated. All
+//! figures count rows, so they are the same on every machine. The exit code is 1 if a figure is out
+//! of its bounds.
 
 use spfe_link::control::ControlWord;
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkConfigError};
@@ -11,21 +10,21 @@ use spfe_link::qos::{QosLimits, QosParameters};
 use spfe_link::{ReceivedRow, Row, Word};
 use std::process::ExitCode;
 
-/// Rows until the credits have settled.
+/// Rows before the measurement, until the bandwidth credits have settled.
 const WARM_UP: u64 = 200_000;
-/// Rows that are measured.
+/// Rows of the measurement.
 const ROWS: u64 = 300_000;
-/// Percent of the rows of a saturated link that segments get: a row in 67 is the ACK of an FCT.
+/// Percent of the rows of a saturated link that carry segments. One row in 67 is the ACK of an FCT.
 const AVAILABLE: f64 = 6600.0 / 67.0;
-/// What a share may be off by.
+/// Largest deviation of a share from its configuration, percent.
 const TOLERANCE: f64 = 0.01;
 
 /// Both ends of a link with rows of `L` words and `V` virtual channels.
 struct Line<const L: usize, const V: usize> {
     ends: [DataLink<Vec<Word>, L, V>; 2],
-    /// Channels that always have more to send.
+    /// Channels that are saturated, one bit each.
     loud: u32,
-    /// Words of each channel that came.
+    /// Words received on each channel.
     words: [u64; V],
     /// Data frames of each channel that began in the current time-slot.
     frames: [u64; V],
@@ -57,7 +56,7 @@ impl<const L: usize, const V: usize> Line<L, V> {
             for (vc, parameters) in channels.into_iter().enumerate() {
                 end.set_qos_parameters(vc, parameters);
             }
-            // Through the link reset: the far end is reset too.
+            // The link reset also resets the far end.
             for _ in 0..3 {
                 end.transmit(0);
                 end.take_lane_reset();
@@ -94,7 +93,7 @@ impl<const L: usize, const V: usize> Line<L, V> {
         self.rows += 1;
     }
 
-    /// Runs with some channels saturated; the words of each in the last part.
+    /// Runs with some channels saturated. Returns the words of each channel during the measurement.
     fn saturate(&mut self, loud: u32) -> [u64; V] {
         self.loud = loud;
         (0..WARM_UP).for_each(|_| self.step());
@@ -103,7 +102,7 @@ impl<const L: usize, const V: usize> Line<L, V> {
         self.words
     }
 
-    /// Share of the rows that the segments of so many words took, SDF and EDF with them.
+    /// Percent of the rows that segments of this many words take, with SDF and EDF.
     fn of_rows(words: u64) -> f64 {
         words as f64 / L as f64 * 66.0 / 64.0 / ROWS as f64
     }
@@ -123,8 +122,8 @@ const fn verdict(good: bool) -> &'static str {
     if good { "ok" } else { "OUT OF BOUNDS" }
 }
 
-/// All saturated. What is configured is what the link has beside FCTs and ACKs, or less: then the
-/// rest goes to somebody, and nobody has less than is configured.
+/// All channels are saturated. The configured shares add up to what the link has beside FCTs and
+/// ACKs, or to less: then each channel gets at least its share and some get more.
 fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, DataLinkConfigError> {
     let mut line = Line::<L, V>::new(percents.map(|percent| channel(3, percent)))?;
     let words = line.saturate(u32::MAX);
@@ -143,7 +142,8 @@ fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, Da
     Ok(good)
 }
 
-/// Each may have all of the link: the highest that has something to send takes it.
+/// Each channel may use the whole link. The one of highest priority that has something to send gets
+/// it.
 fn priority() -> Result<bool, DataLinkConfigError> {
     println!("\nstrict priority: shares of 100 %\nsaturated\thigh\tmiddle\tlow");
     let mut good = true;
@@ -164,7 +164,7 @@ fn priority() -> Result<bool, DataLinkConfigError> {
     Ok(good)
 }
 
-/// Four channels take turns, all saturated: no frame begins in a slot of another.
+/// Four saturated channels take turns. No frame may begin in a time-slot of another channel.
 fn slots() -> Result<bool, DataLinkConfigError> {
     const LENGTH: u64 = 500;
     const ROUNDS: u64 = 20;
@@ -191,11 +191,11 @@ fn slots() -> Result<bool, DataLinkConfigError> {
         println!("{vc}\t{count}");
     }
     let good = wrong == 0 && frames.iter().all(|count| *count > 1000);
-    println!("begun in a slot of another channel\t{wrong}\t{}", verdict(good));
+    println!("begun in a time-slot of another channel\t{wrong}\t{}", verdict(good));
     Ok(good)
 }
 
-/// One channel sends all it can, from balanced credit and from full credit.
+/// One channel is saturated, starting with balanced credit and with full credit.
 fn over_use() -> Result<bool, DataLinkConfigError> {
     let limit = u64::from(QosLimits::default().bandwidth_credit_limit);
     println!("\nover-use: rows until it is flagged; a credit period has {limit}");
@@ -220,7 +220,7 @@ fn over_use() -> Result<bool, DataLinkConfigError> {
     Ok(good)
 }
 
-/// A channel of the highest priority and 10 % always has more to send.
+/// A channel of the highest priority with a share of 10 % is saturated (a babbling channel).
 fn babbler() -> Result<bool, DataLinkConfigError> {
     let percents = [50.0, 30.0, 10.0];
     let mut run = [0b011, 0b111].into_iter().map(|loud| {
@@ -230,7 +230,7 @@ fn babbler() -> Result<bool, DataLinkConfigError> {
     });
     let (Some(quiet), Some(loud)) = (run.next(), run.next()) else { return Ok(false) };
     let ((quiet, _), (loud, flags)) = (quiet?, loud?);
-    println!("\nbabbling: VC 2 has the highest priority and sends all it can");
+    println!("\nbabbling: VC 2 has the highest priority and is saturated");
     println!("VC\tconfigured\tquiet\tbabbling\tover-use");
     let mut good = flags & 0b100 != 0;
     for (vc, ((percent, quiet), loud)) in percents.into_iter().zip(quiet).zip(loud).enumerate() {

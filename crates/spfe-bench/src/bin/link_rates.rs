@@ -1,16 +1,18 @@
-//! User data rates of saturated exact links, beside the arithmetic of the standard's overheads and
-//! published figures of a closed implementation.
+//! User data rates of saturated exact links, next to the rates that follow from the overheads of
+//! the standard and to published figures of a closed implementation.
 //!
-//! `link_rates`: 64 KiB packets on one virtual channel, 1, 2, 3, 4, 8 and 16 lanes, one way and both
-//! ways, at the lane rates of the published figures. All of it is simulated time: the same on every
-//! machine.
+//! `link_rates` sends packets of 64 KiB on one virtual channel over 1, 2, 3, 4, 8 and 16 lanes, in one
+//! direction and in both, at the lane rates of the published figures. It measures simulated time,
+//! so the result is the same on every machine.
 
 use spfe_link::Word;
 use spfe_sim::link::{NoObserver, Side, SimulatedLink};
 use spfe_sim::spacefibre::{self, SpaceFibreConfig};
 use spfe_sim::time::US;
 
-/// SDF, EDF and the ACK of an FCT beside 64 rows; both ways an FCT and the ACK of a frame too.
+/// Share of the signalling rate that user data gets, with 8b/10b coding and SKIP words. For each 64
+/// rows of data the link sends SDF, EDF and the ACK of an FCT; with data in both directions also an
+/// FCT and the ACK of a frame.
 const ONE_WAY: f64 = 0.8 * 5000.0 / 5001.0 * 64.0 / 67.0;
 const BOTH_WAYS: f64 = 0.8 * 5000.0 / 5001.0 * 64.0 / 69.0;
 
@@ -29,7 +31,7 @@ const PUBLISHED: [Published; 4] = [
     Published { lanes: 5, mbps: 6250, one_way: "23.8", both_ways: "-" },
 ];
 
-/// Endless packets of 64 KiB and an EOP.
+/// An endless sequence of packets of 64 KiB with EOP.
 struct Source(u32);
 
 impl Source {
@@ -44,7 +46,7 @@ impl Source {
     }
 }
 
-/// Gbit/s of user data of the direction from A.
+/// User data rate of the direction from end A, Gbit/s.
 fn rate(lanes: u8, mbps: u32, both: bool) -> Result<f64, spacefibre::SpaceFibreConfigError> {
     let mut link = spacefibre::new(&SpaceFibreConfig::new(lanes, mbps))?;
     let mut sources = [Source(0), Source(0)];
@@ -61,11 +63,11 @@ fn rate(lanes: u8, mbps: u32, both: bool) -> Result<f64, spacefibre::SpaceFibreC
         now += 8 * period;
         link.run(now, &mut NoObserver);
     }
-    // EOP words are overhead: 1 in 16385.
+    // One word in 16385 is an EOP, which is overhead.
     Ok(words as f64 * 32e-9 * 16384.0 / 16385.0 / ((now - start) as f64 * 1e-12))
 }
 
-/// Fills and empties an end; how many words came to B.
+/// Fills one end and empties the other. Returns the number of words received at end B.
 fn exchange(link: &mut dyn SimulatedLink, side: Side, source: &mut Source, both: bool) -> usize {
     let end = link.end(side);
     if both || side == Side::A {
@@ -111,7 +113,7 @@ fn main() -> Result<(), spacefibre::SpaceFibreConfigError> {
 mod tests {
     use super::*;
 
-    /// The closed implementation's figures have two or three digits.
+    /// The published figures have two or three digits.
     #[test]
     fn the_published_rates_are_met() {
         for Published { lanes, mbps, one_way, both_ways } in PUBLISHED {

@@ -1,9 +1,9 @@
 //! Campaigns of random errors on exact links: single bit errors, bit error rates from 1e-9 to 1e-4,
 //! lane cuts every 10 us to 10 ms, 1 to 16 lanes, a hot redundant lane, different clocks.
 //!
-//! `link_soak [WORDS [SEED]]`: words in all (default 10^9), seed (default 1). Prints a table and
-//! the recovery times. Everything received is held against what was sent; the first failure ends
-//! the run with what is needed to repeat it.
+//! `link_soak [WORDS [SEED]]`: total words (default 10^9) and seed (default 1). Prints a table and the
+//! recovery times. It compares all received data with the sent data. The first failure ends the run
+//! and prints how to repeat it.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use spfe_sim::campaign::{Campaign, CampaignOutcome};
@@ -78,7 +78,7 @@ fn row(name: &str, outcome: &CampaignOutcome) {
     histogram(&times);
 }
 
-/// Times in steps of a power of two.
+/// Prints a histogram of times, with bounds that are powers of two.
 fn histogram(sorted: &[Ps]) {
     let mut bound = 125_000;
     let mut from = 0;
@@ -117,7 +117,7 @@ fn main() -> ExitCode {
                 done += outcome.words;
                 bar.suspend(|| row(&case.name, &outcome));
                 if outcome.link_resets != 0 {
-                    eprintln!("link resets that nobody asked for: {:?}", case.campaign);
+                    eprintln!("link resets without a request: {:?}", case.campaign);
                     return ExitCode::FAILURE;
                 }
             }
@@ -129,6 +129,6 @@ fn main() -> ExitCode {
         }
     }
     bar.finish_and_clear();
-    println!("# {done} words: nothing lost, doubled, altered or out of order");
+    println!("# {done} words: none lost, duplicated, changed or out of order");
     ExitCode::SUCCESS
 }

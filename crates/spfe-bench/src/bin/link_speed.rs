@@ -1,6 +1,6 @@
-//! Words simulated per second and core: a saturated exact link with both ends and the code.
+//! Speed of the simulation: words per second and core of a saturated exact link with both ends.
 //!
-//! `link_speed [LANES [ROUNDS]]`: one number of lanes, and so many rounds of 16 word periods.
+//! `link_speed [LANES [ROUNDS]]`: number of lanes, and number of rounds of 16 word periods each.
 
 use spfe_link::Word;
 use spfe_sim::link::{NoObserver, Side};
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|number| number.parse::<u32>());
-    let lanes = arguments.next().map(|lanes| lanes.expect("a number of lanes"));
-    let rounds = arguments.next().map(|rounds| rounds.expect("a number of rounds"));
+    let lanes = arguments.next().map(|lanes| lanes.expect("LANES: a whole number"));
+    let rounds = arguments.next().map(|rounds| rounds.expect("ROUNDS: a whole number"));
     let all = [1, 2, 4, 8, 16];
     for lanes in lanes.as_ref().map_or(&all[..], std::slice::from_ref) {
         for ppb in [0, 50_000] {
