@@ -4,14 +4,14 @@
 //! credit for, and does not change them afterwards. A hostile client stores anything anywhere in
 //! its rings. The engine must keep these rules:
 //!
-//! * it changes no memory of neighbours, after the end of a region, read-only or revoked, and no byte
-//!   of a region that no receive buffer names;
+//! * it changes no memory of neighbours, after the end of a region, read-only or revoked, and no
+//!   byte of a region that no receive buffer names;
 //! * it delivers no byte of such memory;
 //! * a step is bounded, and each submission has at most one completion;
 //! * for an honest host, no completion is overwritten before the host has consumed it, every
 //!   completion names an outstanding entry, and records stay unchanged until they are given back;
-//! * every submission of an honest host completes with a status if the other end makes room, and the
-//!   counters agree with the completions.
+//! * every submission of an honest host completes with a status if the other end makes room, and
+//!   the counters agree with the completions.
 
 use crate::account::{Reported, Totals, states};
 use crate::entry::{Entry, Flags, Keys, Length, Place};

@@ -163,11 +163,11 @@ impl QueueView {
         if at.answered == sequence {
             return;
         }
-        let wishes = self.host_line().wishes();
-        let mut met = at.urgent != 0 || wishes.is_met(at.completion, at.reported_bytes);
-        if let Some(after) = wishes.after_first_ns
+        let threshold = self.host_line().threshold();
+        let mut met = at.urgent != 0 || threshold.is_met(at.completion, at.reported_bytes);
+        if let Some(after) = threshold.after_first_ns
             && !met
-            && wishes.has_first(at.completion)
+            && threshold.has_first(at.completion)
         {
             let now = host.now_ns();
             if at.timed != sequence {
@@ -181,7 +181,7 @@ impl QueueView {
             at.urgent = 0;
             bump(&count.wakes, 1);
             self.device_line().bump();
-            host.wake(self.device_line(), &self.config, wishes.event);
+            host.wake(self.device_line(), &self.config, threshold.event);
         }
     }
 
@@ -197,7 +197,7 @@ impl QueueView {
         if at.answered == sequence {
             return None;
         }
-        let after = self.host_line().wishes().after_first_ns?;
+        let after = self.host_line().threshold().after_first_ns?;
         (at.timed == sequence).then(|| at.first_ns.saturating_add(after))
     }
 }

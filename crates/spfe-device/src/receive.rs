@@ -60,7 +60,8 @@ impl RxShared {
     fn mark_full(&mut self, view: &QueueView) {
         let at = &mut self.state().at;
         view.device_line().set_full(at.completion, at.submission);
-        if view.host_line().armed().is_some() && view.host_line().wishes().has_first(at.completion)
+        if view.host_line().armed().is_some()
+            && view.host_line().threshold().has_first(at.completion)
         {
             at.urgent = 1;
         }

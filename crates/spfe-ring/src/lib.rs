@@ -30,7 +30,7 @@
 //! | submissions, completions and their credit | `rings::rings_keep_order_and_overwrite_nothing`, `rings::one_completion_frees_several_submissions` |
 //! | slots whose first word never changes ([`Cursor`]) | `rings::publishing_a_slot_publishes_its_buffer`, `rings::slots_are_posted_again_for_the_next_lap` |
 //! | [`EntryBatch`]: publish and cancel | `batches::*` |
-//! | [`HostLine`]: arm, look again, sleep | `wakes::no_wake_up_is_lost_by_count`, `wakes::no_wake_up_is_lost_by_bytes`, `wakes::arming_again_loses_no_wake_up`, `wakes::device_that_sees_an_arming_sees_its_wishes` |
+//! | [`HostLine`]: arm, look again, sleep | `wakes::no_wake_up_is_lost_by_count`, `wakes::no_wake_up_is_lost_by_bytes`, `wakes::arming_again_loses_no_wake_up`, `wakes::device_that_sees_an_arming_sees_its_threshold` |
 //! | [`DeviceLine`]: mark of a full queue | `wakes::host_of_a_full_queue_sees_the_mark_or_is_woken` |
 //! | [`DeviceLine`]: state of a stopped queue | `wakes::host_sees_why_its_queue_stopped` |
 //! | [`DeviceLine`]: doorbell | `doorbells::sleeping_device_is_always_rung` |

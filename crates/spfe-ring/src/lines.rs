@@ -118,7 +118,7 @@ impl HostLine {
     }
 
     /// Device: the threshold, each word read once.
-    pub fn wishes(&self) -> Arm {
+    pub fn threshold(&self) -> Arm {
         let flags = self.flags.load(Ordering::Relaxed);
         let has = |bit: u32| flags & bit != 0;
         Arm {

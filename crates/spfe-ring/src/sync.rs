@@ -36,9 +36,9 @@ static FENCE_MODE: AtomicU8 = AtomicU8::new(FenceMode::Full as u8);
 
 /// Sets the fence mode of this process.
 ///
-/// `Asymmetric` may be set only before any thread uses a ring, and only if the heavy side does force
-/// a fence on all participants. `Bus` may be set later at any time, because both its sides are at
-/// least as strong.
+/// `Asymmetric` may be set only before any thread uses a ring, and only if the heavy side does
+/// force a fence on all participants. `Bus` may be set later at any time, because both its sides
+/// are at least as strong.
 #[cfg(not(loom))]
 pub fn set_fence_mode(mode: FenceMode) {
     FENCE_MODE.store(mode as u8, Ordering::SeqCst);

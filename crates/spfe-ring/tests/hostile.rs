@@ -1,5 +1,5 @@
-//! Any bits in shared memory: readers do not panic, do not loop for ever and do not leave the ring,
-//! the board or the area, whether the bits stand still or change under them.
+//! Any bits in shared memory, which may change at any time: readers do not panic, do not loop for
+//! ever and do not access memory outside of the ring, the board or the area.
 #![cfg(not(loom))]
 
 use proptest::collection::vec;
@@ -16,7 +16,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
 
-/// Each test prints its seed, which is seen when it fails, and takes it back from the environment.
+/// Each test prints its seed. PROPTEST_RNG_SEED repeats a run.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let seed = match config.rng_seed {
@@ -28,7 +28,7 @@ fn config() -> ProptestConfig {
     config
 }
 
-/// Random bits, and the values in which code trips most easily.
+/// Random bits, and values close to the limits.
 fn bits32() -> impl Strategy<Value = u32> {
     prop_oneof![
         any::<u32>(),
@@ -48,7 +48,7 @@ fn bits64() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Shared memory seen by a peer that does not care what it is for. `T` is a structure of atomics.
+/// Shared memory as a hostile peer accesses it: by offset. `T` is a structure of atomics.
 struct Raw<'a, T>(&'a T);
 
 impl<T> Raw<'_, T> {
@@ -57,8 +57,8 @@ impl<T> Raw<'_, T> {
         assert!(
             offset.is_multiple_of(align_of::<A>()) && offset + size_of::<A>() <= size_of::<T>()
         );
-        // SAFETY: inside `T`, which is atomics, aligned; callers name atomics of the size that is
-        // there, so that no two threads use the same bytes in different sizes.
+        // SAFETY: inside `T` and aligned. `T` consists of atomics, and callers name the atomic type
+        // that is at that offset.
         unsafe { &*std::ptr::from_ref(self.0).byte_add(offset).cast::<A>() }
     }
 
@@ -89,7 +89,7 @@ impl EdgeNumbers {
     }
 }
 
-/// Runs `victim` while another thread goes on with `peer`.
+/// Runs `victim` while another thread calls `peer` again and again.
 fn beside(peer: impl FnMut() + Send, victim: impl FnOnce()) {
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
@@ -104,7 +104,7 @@ fn beside(peer: impl FnMut() + Send, victim: impl FnOnce()) {
                 peer();
             }
         });
-        // Also when the victim panics, or the scope would wait for ever.
+        // The thread stops even if the victim panics. Otherwise the scope would wait for ever.
         let _stop = Stop(&stop);
         victim();
     });
@@ -119,7 +119,7 @@ fn slots(log2: u32) -> Box<[Slot]> {
 }
 
 fn ring(slots: &[Slot]) -> Ring {
-    // SAFETY: a power of two of slots, which the tests keep longer than the view.
+    // SAFETY: a power of two of slots, which every test keeps longer than the view.
     unsafe { Ring::new(NonNull::from(slots).cast(), slots.len().trailing_zeros()) }
 }
 
@@ -127,7 +127,7 @@ fn garbage_ring() -> impl Strategy<Value = (u32, Vec<(u64, u64)>)> {
     (2..=6u32).prop_flat_map(|log2| {
         let size = 1usize << log2;
         let position = bits32();
-        // Some entries get the phase of the position, or that of the next lap.
+        // Some entries get the phase of this lap or of one of the next two.
         (position, vec((bits64(), bits64(), 0..4u8), size)).prop_map(move |(position, words)| {
             let words = words.into_iter().map(|(word0, word1, phase)| {
                 let lap = (position >> log2).wrapping_add(u32::from(phase));
@@ -159,7 +159,7 @@ proptest! {
             prop_assert_eq!(consumer.peek_at(ahead), valid.then_some([word0, word1]));
             consumer.ring.prefetch(at);
         }
-        // No slot is valid in two laps behind each other, so this ends within one.
+        // No slot is valid in two consecutive laps, so this ends within a lap.
         let mut popped = 0;
         while consumer.pop().is_some() {
             popped += 1;
@@ -192,7 +192,7 @@ fn ring_that_changes_under_its_reader() {
             };
             assert_eq!((word1 >> 48) as u16, phase);
             consumer.advance(1);
-            // What a host does with a completion: it frees submissions and places a run.
+            // As a host does with a completion: free submissions, and place a run.
             while credit.free(8, producer.position) > 0 {
                 producer.position = producer.position.wrapping_add(1);
             }
@@ -263,7 +263,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_bits_in_the_lines_are_wishes_and_states(
+    fn any_bits_in_the_lines_are_thresholds_and_states(
         words in vec(bits32(), 16),
         longs in vec(bits64(), 2),
         position in bits32(),
@@ -279,12 +279,12 @@ proptest! {
             Raw(&device).set32(index * 4, words[index + 9]);
         }
         prop_assert_eq!(host.armed(), (words[0] != 0).then_some(words[0]));
-        let wishes = host.wishes();
-        prop_assert!(wishes.count.is_none_or(|count| count == words[2]));
-        prop_assert!(wishes.bytes.is_none_or(|bytes| bytes == longs[0]));
-        prop_assert_eq!(wishes.event, words[1] & 8 != 0);
-        wishes.is_met(position, bytes);
-        wishes.has_first(position);
+        let threshold = host.threshold();
+        prop_assert!(threshold.count.is_none_or(|count| count == words[2]));
+        prop_assert!(threshold.bytes.is_none_or(|bytes| bytes == longs[0]));
+        prop_assert_eq!(threshold.event, words[1] & 8 != 0);
+        threshold.is_met(position, bytes);
+        threshold.has_first(position);
         prop_assert_eq!(device.needs_doorbell(), words[10] != 0);
         prop_assert_eq!(device.state(), (words[11], words[12]));
         device.bump();
@@ -348,7 +348,7 @@ struct Garbage {
 fn garbage() -> impl Strategy<Value = Garbage> {
     let small = (bits32(), 0..80u64, 0..80u64)
         .prop_map(|(round, jobs, next)| u64::from(round) << 32 | jobs << 16 | next);
-    // The rest from a seed: a strategy for each of a thousand words is slow.
+    // Random words from one seed: a strategy for each of a thousand words would be slow.
     (prop_oneof![bits64(), small], 1..=u64::MAX)
         .prop_map(|(ticket, seed)| Garbage::new(ticket, &mut EdgeNumbers::new(seed)))
 }
@@ -393,7 +393,7 @@ fn word(board: &Board, job: usize, index: usize) -> u32 {
     Raw(board).at::<AtomicU32>(JOBS_AT + job * JOB_BYTES + index * 4).load(Ordering::Relaxed)
 }
 
-/// Settles a job whose worker is found dead after `patience` looks; the copies repeated.
+/// Settles a job whose worker is reported dead after `patience` calls. Returns the copies repeated.
 fn settle_within(board: &Board, job: u32, patience: u32) -> u32 {
     let (mut looks, mut turns, mut repeated) = (0, 0, 0);
     let is_dead = |_| {
@@ -401,7 +401,7 @@ fn settle_within(board: &Board, job: u32, patience: u32) -> u32 {
         looks > patience
     };
     board.settle(job, is_dead, |_| repeated += 1, || turns += 1);
-    assert!(turns <= patience, "waited on");
+    assert!(turns <= patience, "waited for a dead worker");
     assert!(repeated <= SEGMENTS as u32);
     repeated
 }
@@ -426,7 +426,7 @@ proptest! {
         let mut taken = 0;
         while let Some(job) = board.take(id) {
             taken += 1;
-            // The ticket says which one it was.
+            // The ticket has the index of the job.
             let index = (ticket(&board) & 0xffff) as usize - 1;
             prop_assert!(index < JOBS);
             prop_assert_eq!(word(&board, index, 2), id);
@@ -449,9 +449,9 @@ proptest! {
         settle_within(&board, job, patience);
     }
 
-    /// The plan replaces whatever was there, marks of rounds long ago included.
+    /// A new round replaces everything on the board, marks of earlier rounds included.
     #[test]
-    fn new_round_owes_nothing_to_the_old_one(garbage in garbage(), round in bits32()) {
+    fn new_round_is_independent_of_old_content(garbage in garbage(), round in bits32()) {
         let mut garbage = garbage;
         garbage.ticket = u64::from(round & ROUND_MASK) << 32;
         let next = round.wrapping_add(1) & ROUND_MASK;
@@ -461,7 +461,7 @@ proptest! {
         let board = garbage.board();
         prop_assert_eq!(two_job_round(&board), 2);
         prop_assert_eq!(ticket(&board), u64::from(next) << 32 | 2 << 16);
-        // Nobody has done anything yet.
+        // No job is done yet.
         for (job, copies) in [(0, 2), (1, 1)] {
             let mut turns = 0;
             board.settle(job, |worker| worker == 0 && turns_up(&mut turns), |_| (), || ());

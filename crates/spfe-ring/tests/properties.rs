@@ -1,5 +1,5 @@
-//! Rings, batches, credit, packed areas and wake-up conditions beside models that are too simple to
-//! be wrong. Positions start where counters wrap as often as anywhere else.
+//! Rings, batches, credit, packed areas and thresholds compared with simple models. Start positions
+//! are often where counters wrap.
 #![cfg(not(loom))]
 
 use proptest::collection::vec;
@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 
 const BODY_MASK: u64 = (1 << 48) - 1;
 
-/// Each test prints its seed, which is seen when it fails, and takes it back from the environment.
+/// Each test prints its seed. PROPTEST_RNG_SEED repeats a run.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let seed = match config.rng_seed {
@@ -42,11 +42,12 @@ impl Memory {
     }
 
     fn ring(&self) -> Ring {
-        // SAFETY: there are `1 << log2` slots; every test keeps the memory longer than its views.
+        // SAFETY: there are `1 << log2` slots, and every test keeps the memory longer than the
+        // ring.
         unsafe { Ring::new(NonNull::from(&*self.slots).cast(), self.log2) }
     }
 
-    /// The ring as it is when everything before `position` has been written and read.
+    /// The ring after every position before `position` was written and read.
     fn used_up_to(&self, position: u32) -> Ring {
         let ring = self.ring();
         for back in (1..=ring.size()).rev() {
@@ -56,7 +57,7 @@ impl Memory {
     }
 }
 
-/// Positions to start from: near both wrap-arounds, the first lap, and anywhere.
+/// Positions to start from: near the wraps of position and phase, in the first lap, and anywhere.
 fn starts(log2: u32) -> impl Strategy<Value = u32> {
     let near = 0..3u32 << log2;
     let laps = 0x1_0000u64 << log2;
@@ -64,7 +65,8 @@ fn starts(log2: u32) -> impl Strategy<Value = u32> {
         near.clone(),
         near.clone().prop_map(|back| 0u32.wrapping_sub(back)),
         (near, 1..=(1u64 << 32) / laps).prop_map(move |(back, round)| {
-            // The phase goes from 65535 to 0 one lap before the lap count does.
+            // The phase of a position wraps one lap before the lap count, because laps count from
+            // 1.
             ((round * laps) as u32).wrapping_sub(back)
         }),
         any::<u32>(),
@@ -73,18 +75,18 @@ fn starts(log2: u32) -> impl Strategy<Value = u32> {
 
 // --------------------------------------------------------------------------------------- rings
 
-/// What a test does with a ring.
+/// An operation on a ring.
 #[derive(Clone, Debug)]
 enum Step {
-    /// One entry.
+    /// Pushes one entry.
     Push(RingEntry),
-    /// As many of these as there is room for, in one batch; then some are replaced.
+    /// Pushes as many of these as fit in one batch, and amends some of them.
     Batch(Vec<RingEntry>, Vec<(prop::sample::Index, RingEntry)>),
-    /// A batch that is given up.
+    /// Fills a batch and cancels it.
     Cancel(Vec<RingEntry>),
-    /// Takes up to this many.
+    /// Takes up to this many entries.
     Pop(u32),
-    /// Looks at up to this many, then steps over them.
+    /// Peeks at up to this many entries, then takes them.
     Look(u32),
 }
 
@@ -104,7 +106,7 @@ fn step(log2: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A ring and the queue it should behave like.
+/// A ring, and a queue as its model.
 struct Pair {
     producer: Producer,
     consumer: Consumer,
@@ -119,7 +121,7 @@ impl Pair {
         free
     }
 
-    /// Word 0 and the body of word 1 arrive; the phase is the ring's.
+    /// Compares an entry with the model: word 0 and the body of word 1. The ring sets the phase.
     fn compare(&self, ahead: u32, got: RingEntry) {
         let sent = self.model[ahead as usize];
         assert_eq!(got[0], sent[0]);
@@ -128,7 +130,7 @@ impl Pair {
         assert_eq!((got[1] >> 48) as u16, self.consumer.ring.phase(position));
     }
 
-    /// Fills a batch as far as it goes.
+    /// Fills a batch until it is full.
     fn fill(&self, entries: &[RingEntry]) -> EntryBatch {
         let free = self.free();
         let mut batch = EntryBatch::new(&self.producer, free);
@@ -190,7 +192,7 @@ impl Pair {
                 self.model.drain(..count as usize);
             }
         }
-        // Nothing comes behind the last entry.
+        // No entry is valid after the last one.
         let ahead = self.model.len() as u32;
         if ahead < self.producer.ring.size() {
             assert_eq!(self.consumer.peek_at(ahead), None);
@@ -218,7 +220,7 @@ proptest! {
         steps.into_iter().for_each(|step| pair.step(step));
     }
 
-    /// A slot is never valid for another lap than its own, 65536 laps apart excepted.
+    /// A slot is valid in its own lap only, until the phase repeats after 65536 laps.
     #[test]
     fn phase_tells_laps_apart(log2 in 2..=15u32, position: u32, laps in 1..0x1_0000u32) {
         let memory = Memory::new(log2);
@@ -325,7 +327,7 @@ fn every_phase_is_used_once_around() {
     for number in 0..0x1_0002u64 * 4 {
         assert_eq!(consumer.pop(), None);
         producer.push([number, !number]);
-        let entry = consumer.pop().expect("what was pushed");
+        let entry = consumer.pop().expect("the entry just pushed");
         assert_eq!((entry[0], entry[1] & BODY_MASK), (number, !number & BODY_MASK));
         assert_eq!((entry[1] >> 48) as u16, (number / 4 + 1) as u16);
     }
@@ -335,13 +337,13 @@ fn every_phase_is_used_once_around() {
 
 #[derive(Clone, Debug)]
 enum Account {
-    /// Posts this share of what is free.
+    /// Posts this share of the free entries.
     Post(prop::sample::Index),
-    /// Completes this share of what is outstanding.
+    /// Completes this share of the outstanding entries.
     Complete(prop::sample::Index),
-    /// A device that names any position.
+    /// A completion with any position.
     Hostile(u16),
-    /// A device that is off by a few, from the oldest position outstanding or the next to post.
+    /// A completion with a position near the oldest outstanding entry or the next one to post.
     Off(bool, i16),
 }
 
@@ -358,7 +360,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn credit_frees_what_is_outstanding_and_no_more(
+    fn credit_frees_outstanding_entries_only(
         (log2, start) in (2..=15u32).prop_flat_map(|log2| (Just(log2), starts(log2))),
         steps in vec(account(), 1..60),
     ) {
@@ -405,13 +407,13 @@ proptest! {
 
 #[derive(Clone, Debug)]
 enum Packing {
-    /// A record of this many bytes.
+    /// Writes a record of this many bytes.
     Record(u32),
-    /// The longest record there may be.
+    /// Writes the longest record.
     Longest,
-    /// Ends the run.
+    /// Publishes the run.
     Publish,
-    /// The host gives back this many runs in one go, if it has them.
+    /// The host gives back this many runs with one release, if it has them.
     Release(usize),
 }
 
@@ -425,7 +427,7 @@ fn packing() -> impl Strategy<Value = Packing> {
     ]
 }
 
-/// A run the device has begun: where, its bytes, and whether it starts behind a skipped tail.
+/// A run that the device is building.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     offset: u32,
@@ -433,14 +435,17 @@ struct Begun {
     wrapped: bool,
 }
 
-/// Both sides of an area, who owns each byte of it, and its linear model.
+/// Words of the largest areas in these tests. Few under Miri, which is slow.
+const LARGE_AREA: u32 = if cfg!(miri) { 600 } else { 4096 };
+
+/// Both sides of an area, which of its bytes are in use, and a model that does not wrap.
 struct Area {
     writer: PackedWriter,
     reader: PackedReader,
     taken: Vec<bool>,
     begun: Option<Begun>,
     published: VecDeque<PackedRun>,
-    /// Bytes ever reserved and given back, skipped tails included: positions without wrapping.
+    /// All bytes ever reserved, and ever given back, skipped tails included.
     head: u64,
     tail: u64,
 }
@@ -462,7 +467,7 @@ impl Area {
         self.taken.len() as u32
     }
 
-    /// Where the model puts a record: bytes skipped, offset.
+    /// Place of a record in the model: bytes skipped and offset.
     fn expected(&self, length: u32) -> Option<(u32, u32)> {
         let need = u64::from(8 + length).next_multiple_of(8);
         let size = u64::from(self.size());
@@ -495,7 +500,7 @@ impl Area {
         begun.bytes += bytes;
     }
 
-    /// The device completes the run in hand; the host places it.
+    /// The device completes the run, and the host finds its place.
     fn publish(&mut self) {
         let Some(begun) = self.begun.take() else {
             return;
@@ -514,7 +519,7 @@ impl Area {
         }
         assert!(self.writer.release(owed));
         self.tail += u64::from(owed);
-        assert!(!self.writer.release(self.writer.used() + 1), "more than was in use");
+        assert!(!self.writer.release(self.writer.used() + 1), "released more than was in use");
     }
 
     fn step(&mut self, step: &Packing) {
@@ -526,7 +531,7 @@ impl Area {
         }
         assert_eq!(u64::from(self.writer.used()), self.head - self.tail);
         if self.begun.is_none() && self.published.is_empty() {
-            assert_eq!(self.writer.used(), 0, "bytes got lost");
+            assert_eq!(self.writer.used(), 0, "bytes are in use without a run");
             assert!(self.taken.iter().all(|byte| !byte));
         }
         if self.writer.used() == 0 {
@@ -540,7 +545,7 @@ proptest! {
 
     #[test]
     fn packed_area_is_exact_to_the_byte(
-        words in prop_oneof![Just(512u32), 512..600u32, 512..if cfg!(miri) { 600 } else { 4096u32 }],
+        words in prop_oneof![Just(512u32), 512..600u32, 512..LARGE_AREA],
         steps in vec(packing(), 1..if cfg!(miri) { 30 } else { 300 }),
     ) {
         let mut area = Area::new(words * 8);
@@ -550,7 +555,7 @@ proptest! {
         area.step(&Packing::Longest);
     }
 
-    /// From wherever the last record ended.
+    /// Wherever the last record ended.
     #[test]
     fn empty_area_takes_the_longest_record(
         words in prop_oneof![Just(512u32), 512..0x800_0000u32],
@@ -573,15 +578,15 @@ proptest! {
 
 // ------------------------------------------------------------------------------------ wake-ups
 
-/// How far one position is past another; at 2^31 that is the other way round.
+/// A distance of two positions that still has a direction: less than 2^31.
 fn distance() -> impl Strategy<Value = u32> {
     const MOST: u32 = (1 << 31) - 1;
     prop_oneof![0..3u32, 0..=MOST, MOST - 3..=MOST]
 }
 
 fn arm() -> impl Strategy<Value = Arm> {
-    let wish = || proptest::option::of(any::<u64>());
-    (proptest::option::of(any::<u32>()), wish(), wish(), any::<u32>(), any::<bool>()).prop_map(
+    let option = || proptest::option::of(any::<u64>());
+    (proptest::option::of(any::<u32>()), option(), option(), any::<u32>(), any::<bool>()).prop_map(
         |(count, bytes, after_first_ns, first_position, event)| Arm {
             count,
             bytes,
@@ -603,7 +608,7 @@ proptest! {
     }
 
     #[test]
-    fn first_is_behind_a_position_that_wraps(first_position: u32, by in distance()) {
+    fn first_completion_is_found_when_positions_wrap(first_position: u32, by in distance()) {
         let by = by.max(1);
         let arm = Arm { first_position, ..Arm::default() };
         prop_assert!(arm.has_first(first_position.wrapping_add(by)));
@@ -612,7 +617,7 @@ proptest! {
     }
 
     #[test]
-    fn either_wish_wakes(arm in arm(), position: u32, bytes: u64, near in -1..2i64) {
+    fn count_or_bytes_meet_it(arm in arm(), position: u32, bytes: u64, near in -1..2i64) {
         let bytes = match arm.bytes {
             Some(want) if position & 1 == 0 => want.saturating_add_signed(near),
             _ => bytes,
@@ -629,7 +634,7 @@ proptest! {
     }
 
     #[test]
-    fn device_reads_the_wishes_of_the_last_arming(arms in vec((any::<u32>(), arm()), 1..8)) {
+    fn device_reads_the_threshold_of_the_last_arming(arms in vec((any::<u32>(), arm()), 1..8)) {
         let line = HostLine::default();
         prop_assert_eq!(line.armed(), None);
         for (sequence, arm) in arms {
@@ -637,7 +642,7 @@ proptest! {
             line.arm(sequence, &arm, || fences += 1);
             prop_assert_eq!(fences, 1);
             prop_assert_eq!(line.armed(), Some(sequence | 1));
-            prop_assert_eq!(line.wishes(), arm);
+            prop_assert_eq!(line.threshold(), arm);
             line.disarm();
             prop_assert_eq!(line.armed(), None);
         }

@@ -1,8 +1,9 @@
 //! The program behind `tools/callgrind.sh`. Application and engine move packets in one thread, in
 //! functions that are never inlined, so that callgrind counts each side by name.
 //!
-//! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `pooled-single`, `pooled-group`,
-//! `burst` and `packed`. A round is 16 packets of 8 bytes, or 128 for `burst` and `packed`.
+//! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `pooled-single`,
+//! `pooled-group`, `burst` and `packed`. A round is 16 packets of 8 bytes, or 128 for `burst` and
+//! `packed`.
 
 use spfe::{
     Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx,

@@ -1,9 +1,9 @@
 //! User data rates of saturated exact links, next to the rates that follow from the overheads of
 //! the standard and to published figures of a closed implementation.
 //!
-//! `link_rates` sends packets of 64 KiB on one virtual channel over 1, 2, 3, 4, 8 and 16 lanes, in one
-//! direction and in both, at the lane rates of the published figures. It measures simulated time,
-//! so the result is the same on every machine.
+//! `link_rates` sends packets of 64 KiB on one virtual channel over 1, 2, 3, 4, 8 and 16 lanes, in
+//! one direction and in both, at the lane rates of the published figures. It measures simulated
+//! time, so the result is the same on every machine.
 
 use spfe_link::Word;
 use spfe_sim::link::{NoObserver, Side, SimulatedLink};

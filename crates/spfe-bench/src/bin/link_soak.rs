@@ -1,9 +1,9 @@
 //! Campaigns of random errors on exact links: single bit errors, bit error rates from 1e-9 to 1e-4,
 //! lane cuts every 10 us to 10 ms, 1 to 16 lanes, a hot redundant lane, different clocks.
 //!
-//! `link_soak [WORDS [SEED]]`: total words (default 10^9) and seed (default 1). Prints a table and the
-//! recovery times. It compares all received data with the sent data. The first failure ends the run
-//! and prints how to repeat it.
+//! `link_soak [WORDS [SEED]]`: total words (default 10^9) and seed (default 1). Prints a table and
+//! the recovery times. It compares all received data with the sent data. The first failure ends the
+//! run and prints how to repeat it.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use spfe_sim::campaign::{Campaign, CampaignOutcome};

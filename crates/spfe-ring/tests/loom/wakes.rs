@@ -28,7 +28,7 @@ fn complete(lines: &Lines, completions: Ring, bytes: &[u32]) {
         total += u64::from(bytes);
         if let Some(sequence) = lines.host.armed()
             && sequence != answered
-            && lines.host.wishes().is_met(producer.position, total)
+            && lines.host.threshold().is_met(producer.position, total)
         {
             answered = sequence;
             lines.device.bump();
@@ -147,7 +147,7 @@ fn arming_again_loses_no_wake_up() {
 }
 
 #[test]
-fn device_that_sees_an_arming_sees_its_wishes() {
+fn device_that_sees_an_arming_sees_its_threshold() {
     check(|| {
         let line = Arc::new(HostLine::default());
         let host = thread::spawn({
@@ -162,10 +162,10 @@ fn device_that_sees_an_arming_sees_its_wishes() {
             }
         });
         if let Some(sequence) = line.armed() {
-            let wishes = line.wishes();
-            // The wishes are those of this arming or of a later one that is being written.
-            assert!(wishes.count.expect("a count") >= 10 * sequence);
-            assert!(wishes.first_position >= 10 * sequence);
+            let threshold = line.threshold();
+            // The threshold is that of this arming or of a later one that is being written.
+            assert!(threshold.count.expect("a count") >= 10 * sequence);
+            assert!(threshold.first_position >= 10 * sequence);
         }
         host.join().unwrap();
     });
@@ -187,7 +187,7 @@ fn full_queue(marks: bool, heavy: fn()) -> bool {
             if marks {
                 lines.device.set_full(PACKETS, PACKETS);
             }
-            if lines.host.armed().is_some() && lines.host.wishes().has_first(PACKETS) {
+            if lines.host.armed().is_some() && lines.host.threshold().has_first(PACKETS) {
                 lines.device.bump();
             }
         }
