@@ -1,8 +1,8 @@
-//! Random errors on one link, and everything that comes out held against what went in.
+//! Random errors on one link, with a check of everything it delivers.
 //!
-//! Both ends send packets of random lengths on several virtual channels, and broadcast messages,
-//! while bits are damaged at a rate and lanes are cut. Whatever is received must be the next word
-//! of what was sent on its channel: nothing lost, doubled, altered or in another order.
+//! Both ends send packets of random lengths on several virtual channels, and broadcast messages.
+//! Bits are inverted at a rate and lanes are cut meanwhile. Each received word must be the next one
+//! that was sent on its channel: nothing may be lost, duplicated, altered or reordered.
 
 use crate::fault::{FaultKind, FaultTarget, WireFault};
 use crate::link::{EndEvent, Observer, Side, SimulatedLink};
@@ -13,95 +13,95 @@ use spfe_link::Word;
 use spfe_link::datalink::LinkBroadcast;
 use std::fmt;
 
-/// What is done to a link.
+/// A test campaign for one link.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// The link.
     pub link: SpaceFibreConfig,
-    /// Probability of an error for each bit, on every lane in both directions.
+    /// Probability that a bit is inverted, on every lane in both directions.
     pub bit_error_rate: f64,
-    /// The rate holds for so long, then there are no bit errors for so long, and so on. At 1e-4 a
-    /// lane that was lost does not come back: Started waits for 1023 words without an error.
+    /// Alternating durations with and without bit errors. A lane that was lost at a rate of 1e-4
+    /// does not come back during errors: state Started needs 1023 words without one.
     pub windows: Option<(Ps, Ps)>,
-    /// Mean time between two single bit errors in frames.
+    /// Mean time between single bit errors in frames.
     pub single: Option<Ps>,
     /// Mean time between two cuts of a lane, and the longest cut.
     pub cuts: Option<(Ps, Ps)>,
-    /// Mean length of a pause, of which there are as many as stretches of traffic.
+    /// Mean length of the pauses between stretches of traffic.
     pub pause: Option<Ps>,
-    /// Faults that are planned: when, in the direction from which end, what.
+    /// Planned faults: time, sending end, fault.
     pub faults: Vec<(Ps, Side, WireFault)>,
-    /// Virtual channels with traffic.
+    /// Number of virtual channels with traffic.
     pub channels: u8,
     /// Longest packet in words.
     pub longest: u32,
-    /// Mean time between two broadcast messages of each end.
+    /// Mean time between two broadcast messages of an end.
     pub broadcasts: Option<Ps>,
-    /// Words to simulate, on all lanes in both directions.
+    /// Words to simulate on all lanes in both directions.
     pub words: u64,
-    /// Everything random begins with this.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What came of it.
+/// Result of a campaign without a failure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CampaignOutcome {
-    /// Words simulated.
+    /// Simulated words.
     pub words: u64,
     /// Simulated time.
     pub time_ps: Ps,
-    /// Packets received whole and as they were sent.
+    /// Packets received complete and unaltered.
     pub packets: u64,
-    /// Data words among the received ones.
+    /// Data words in received packets.
     pub data_words: u64,
-    /// Broadcast messages sent, and received.
+    /// Broadcast messages sent and received.
     pub broadcasts: (u64, u64),
-    /// Bit errors and cuts that were seen to do something, with the times to recover in ps.
+    /// Times to recover, in ps, from bit errors and cuts that had an effect.
     pub recoveries: Vec<Ps>,
     /// NACKs that made an end send again.
     pub retries: u64,
-    /// Lanes that left Active.
+    /// How often a lane left state Active.
     pub lane_losses: u64,
-    /// Faults that found their word.
+    /// Faults that hit a word.
     pub faults: u64,
-    /// Link resets by protocol errors; there must not be any.
+    /// Link resets because of protocol errors. Any is a defect.
     pub link_resets: u64,
 }
 
 /// Why a campaign failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CampaignFailure {
-    /// The link cannot be made.
+    /// The link configuration is invalid.
     Config(spacefibre::SpaceFibreConfigError),
-    /// A word that is not the next.
+    /// A received word is not the expected one.
     Word {
-        /// When.
+        /// Time of reception.
         at: Ps,
-        /// Where it was received.
+        /// The end that received it.
         side: Side,
         /// Virtual channel.
         channel: usize,
-        /// Its number on the channel.
+        /// Index of the word on its channel.
         number: u64,
-        /// What came.
+        /// Received word.
         received: Word,
-        /// What should have come.
+        /// Expected word.
         expected: Word,
     },
-    /// A broadcast message that was never sent, or out of order.
+    /// A broadcast message arrived that was never sent, or out of order.
     Broadcast {
-        /// When.
+        /// Time of reception.
         at: Ps,
-        /// Where it was received.
+        /// The end that received it.
         side: Side,
-        /// What came.
+        /// Received message.
         message: LinkBroadcast,
     },
-    /// Nothing came any more.
+    /// No word arrived any more.
     Stalled {
-        /// Since when.
+        /// Time of the last reception.
         since: Ps,
-        /// What the ends were like then.
+        /// States of the ends at that time.
         states: String,
     },
 }
@@ -127,7 +127,7 @@ impl fmt::Display for CampaignFailure {
 
 impl std::error::Error for CampaignFailure {}
 
-/// The words of a channel, for the one who sends and the one who checks.
+/// The words of a channel. Sender and checker compute the same sequence.
 #[derive(Clone, Debug)]
 struct Stream {
     rng: Rng,
@@ -153,7 +153,7 @@ impl Stream {
         }
         self.packets += 1;
         self.left = self.rng.u32(0..self.longest);
-        // 0 to 3 data characters and an EOP, or now and then an EEP.
+        // 0 to 3 data characters and an EOP, sometimes an EEP.
         let end = if bits >> 28 == 0 { 0xfe } else { 0xfd };
         let [a, b, c, _] = bits.to_le_bytes();
         match bits >> 26 & 3 {
@@ -165,14 +165,14 @@ impl Stream {
     }
 }
 
-/// Counts what happens.
+/// Counts events.
 #[derive(Default)]
 struct StreamTally {
     outcome: CampaignOutcome,
     trace: Vec<String>,
 }
 
-/// Events kept for a failure's description.
+/// Number of events that are kept to describe a failure.
 const TRACE: usize = 60;
 
 impl Observer for StreamTally {
@@ -199,17 +199,17 @@ impl Observer for StreamTally {
 struct CampaignTraffic {
     sent: Vec<Stream>,
     received: Vec<Stream>,
-    /// A word that found no room.
+    /// A word of each channel that did not fit into the output buffer.
     over: Vec<Option<Word>>,
     next_broadcast: Ps,
-    /// Whether it sends, and until when.
+    /// Whether this end sends, and until when.
     sends: (bool, Ps),
     broadcasts_sent: u64,
     broadcasts_received: u64,
 }
 
 impl Campaign {
-    /// Errors at a rate on a link of so many lanes.
+    /// A campaign with bit errors at a rate on a link of `lanes` lanes.
     pub fn new(lanes: u8, bit_error_rate: f64, words: u64, seed: u64) -> Self {
         Self {
             link: SpaceFibreConfig { seed, ..SpaceFibreConfig::new(lanes, 6250) },
@@ -227,7 +227,11 @@ impl Campaign {
         }
     }
 
-    /// Runs it. `progress` is given the words simulated so far, now and then.
+    /// Runs the campaign. It calls `progress` with the number of simulated words at intervals.
+    ///
+    /// # Errors
+    ///
+    /// The first word or message that is wrong, or a link that delivers nothing any more.
     pub fn run(&self, mut progress: impl FnMut(u64)) -> Result<CampaignOutcome, CampaignFailure> {
         let mut link = spacefibre::new(&self.link).map_err(CampaignFailure::Config)?;
         let mut rng = Rng::with_seed(self.seed ^ 0x6361_6d70_6169_676e);
@@ -264,7 +268,7 @@ impl Campaign {
                     last = now;
                 }
             }
-            // A lane needs 10 us to come back; a cut may last longer than that.
+            // A lane needs 10 us to come back, and a cut may last longer than that.
             let patience = 500_000_000 + self.cuts.map_or(0, |(_, longest)| 4 * longest);
             if now > last + patience {
                 return Err(CampaignFailure::Stalled {
@@ -299,7 +303,7 @@ impl Campaign {
         Ok(outcome)
     }
 
-    /// Cuts and bit errors whose time has come.
+    /// Applies cuts and bit errors that are due.
     fn disturb(
         &self,
         link: &mut dyn SimulatedLink,
@@ -316,7 +320,7 @@ impl Campaign {
         if let Some((mean, longest)) = self.cuts
             && now >= *next_cut
         {
-            // From a word to the longest, each magnitude as often.
+            // From one word to the longest cut, evenly on a logarithmic scale.
             let magnitude = rng.f64() * (longest as f64 / 1e4).ln().max(0.0);
             let duration_ps = (1e4 * magnitude.exp()) as Ps;
             inject(rng, FaultTarget::Any, FaultKind::Cut { duration_ps });
@@ -330,7 +334,7 @@ impl Campaign {
         }
     }
 
-    /// Moves what can be moved at an end. True if something was received.
+    /// Writes and reads as many words at an end as possible. True if it received any.
     fn exchange(
         &self,
         link: &mut dyn SimulatedLink,
@@ -401,7 +405,7 @@ impl Campaign {
     }
 }
 
-/// A broadcast message that says which it is.
+/// A broadcast message that contains its number.
 fn numbered(number: u64) -> LinkBroadcast {
     let data = number.to_le_bytes();
     LinkBroadcast { channel: data[0], kind: data[1], data, ..LinkBroadcast::default() }

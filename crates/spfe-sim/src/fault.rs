@@ -1,9 +1,9 @@
-//! What can go wrong on a link.
+//! Faults that can be injected into links.
 
 use crate::time::Ps;
 use serde::Deserialize;
 
-/// The words that a fault waits for.
+/// Words or characters that a fault can hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultTarget {
@@ -29,7 +29,7 @@ pub enum FaultTarget {
     Ebf,
     /// SIF.
     Sif,
-    /// A data word of a frame of any kind; SpaceWire: a data character.
+    /// A data word in any frame. SpaceWire: a data character.
     Data,
     /// SpaceWire: NULL.
     Null,
@@ -40,7 +40,7 @@ pub enum FaultTarget {
 }
 
 impl FaultTarget {
-    /// Whether a SpaceWire link has such characters.
+    /// Whether SpaceWire links have this kind of character.
     pub const fn is_spacewire(self) -> bool {
         matches!(
             self,
@@ -48,86 +48,86 @@ impl FaultTarget {
         )
     }
 
-    /// Whether a SpaceFibre link has such words.
+    /// Whether SpaceFibre links have this kind of word.
     pub const fn is_spacefibre(self) -> bool {
         !matches!(self, Self::Null | Self::EndMarker | Self::Code)
     }
 }
 
-/// What goes wrong with words on their way.
+/// Effect of a fault on the words of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
-    /// A bit of the word is inverted, at a place the random numbers choose.
+    /// Inverts one random bit of the word.
     BitError,
-    /// So many bits in a row are random.
+    /// Replaces a number of bits, from this word on, by random ones.
     Burst {
-        /// Their number.
+        /// Length of the burst in bits.
         bits: u32,
     },
-    /// The word is missing; the next follows at once.
+    /// Removes the word; the next one follows at once.
     Drop,
-    /// The word comes twice.
+    /// Sends the word twice.
     Duplicate,
-    /// The word and the one before it change places.
+    /// Swaps the word with the one before it.
     Reorder,
-    /// The wire is open for so long.
+    /// Interrupts the signal.
     Cut {
-        /// How long.
+        /// Length of the interruption.
         duration_ps: Ps,
     },
-    /// The pair is swapped from now on, or swapped back.
+    /// Swaps the two conductors of the pair, or swaps them back, from now on.
     PolaritySwap,
-    /// The wire is longer, or shorter, by so many bits from now on.
+    /// Makes the wire longer or shorter from now on.
     Skew {
-        /// Bits.
+        /// Change of the delay in bits.
         bits: i32,
     },
 }
 
-/// Something that goes wrong on the wires of one direction.
+/// A single fault on the wires of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WireFault {
-    /// Lane; none for all.
+    /// The lane; `None` for all lanes.
     pub lane: Option<u8>,
-    /// The first word from the given time on that is one of these.
+    /// The fault hits the first of these words after its time.
     pub target: FaultTarget,
-    /// What happens to it.
+    /// Its effect.
     pub kind: FaultKind,
 }
 
-/// What lasts for a time.
+/// A fault that lasts for some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LastingFault {
-    /// Bits of what is sent are wrong.
+    /// Bits of the sent words are inverted at random.
     BitErrorRate {
-        /// Lane; none for all.
+        /// The lane; `None` for all lanes.
         lane: Option<u8>,
         /// Probability for each bit.
         rate: f64,
     },
-    /// A virtual channel sends as fast as it can.
+    /// A node sends on a virtual channel as fast as the link takes words.
     Babbling {
-        /// The channel.
+        /// The virtual channel.
         channel: u8,
     },
-    /// Nothing is taken.
+    /// A node reads nothing.
     Blocked {
-        /// Virtual channel; none for all.
+        /// The virtual channel; `None` for all.
         channel: Option<u8>,
     },
 }
 
-/// Something a unit does at its end of a link.
+/// A command of a node or router to its end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndCommand {
     /// Link Reset.
     LinkReset,
     /// Interface Reset.
     InterfaceReset,
-    /// LaneReset of a lane, none for all.
+    /// LaneReset of a lane, or of all lanes for `None`.
     LaneReset(Option<u8>),
-    /// LaneStart of a lane, none for all.
+    /// Sets or clears LaneStart of a lane, or of all lanes for `None`.
     LaneStart(Option<u8>, bool),
-    /// AutoStart of a lane, none for all.
+    /// Sets or clears AutoStart of a lane, or of all lanes for `None`.
     AutoStart(Option<u8>, bool),
 }

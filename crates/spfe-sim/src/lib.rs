@@ -1,25 +1,26 @@
 //! Word-exact SpaceFibre and SpaceWire networks in virtual time.
 //!
-//! Every symbol of every lane, every character of every SpaceWire link goes over its wire; what the
-//! state machines of [`spfe_link`] make of them is what happens. No thread, no clock, no I/O: time
-//! goes on when [`link::SimulatedLink::run`] is called, and the same calls give the same words.
+//! Links carry every symbol of every lane, and every SpaceWire character. The state machines of
+//! [`spfe_link`] send and receive them. There is no thread, no clock and no I/O here: time advances
+//! when [`link::SimulatedLink::run`] is called. The same calls with the same seed give the same
+//! words.
 //!
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
-//! | [`link`] | what every link is: two ends and what happens between them |
+//! | [`link`] | interfaces of every link: the link, its ends, its observers |
 //! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
 //! | [`spacewire`] | SpaceWire links, character by character |
-//! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
-//! | [`fault`] | what can go wrong, when, and how often |
-//! | [`packet`] | contents of packets, made and checked on the way |
-//! | [`rng`] | random numbers, a stream for each object |
-//! | [`simulation`] | a scenario under way: nodes, routers, traffic, the conservation check |
-//! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
-//! | [`results`] | what a simulation has measured, as a JSON document |
-//! | [`recorder`] | a capture of a simulation |
-//! | [`configuration`] | the registers of a switch as the memory of an RMAP target |
-//! | [`campaign`] | random errors on a link, and everything held against what was sent |
+//! | [`wire`] | the wire of one lane: delay, skew and faults |
+//! | [`fault`] | faults that can be injected |
+//! | [`packet`] | packet contents that the receiver can verify |
+//! | [`rng`] | random numbers, one stream for each object |
+//! | [`simulation`] | a running scenario: nodes, routers, traffic, the conservation check |
+//! | [`scenario`] | a network, its traffic and its faults, read from a TOML file |
+//! | [`results`] | measurements of a simulation, written as a JSON document |
+//! | [`recorder`] | packet captures of a simulation |
+//! | [`configuration`] | the registers of a router as the memory of an RMAP target |
+//! | [`campaign`] | random errors on one link, with a check of everything it delivers |
 
 pub mod campaign;
 pub mod configuration;

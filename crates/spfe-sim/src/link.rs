@@ -1,4 +1,4 @@
-//! What every link is: two ends, and what happens between them.
+//! Interfaces of every simulated link: the link, its two ends, and its observers.
 
 use crate::fault::{EndCommand, LastingFault, WireFault};
 use crate::packet::PacketHeader;
@@ -11,17 +11,17 @@ use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_proto::PacketEnd;
 
-/// An end of a link. A direction has the name of the end that sends.
+/// One end of a link. A direction is named after the end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The first.
+    /// The first end.
     A = 0,
-    /// The second.
+    /// The second end.
     B = 1,
 }
 
 impl Side {
-    /// Both.
+    /// Both ends.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
     /// The opposite end.
@@ -33,79 +33,80 @@ impl Side {
     }
 }
 
-/// What happens at an end. A state is named as the standard names it.
+/// An event at one end of a link. States and errors have the names of the standard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EndEvent {
-    /// A lane's state changed (50-11C 5.5.4), or that of a SpaceWire link, as lane 0.
+    /// A lane changed its state (50-11C 5.5.4). A SpaceWire link reports its own state as lane 0.
     LaneState {
         /// The lane.
         lane: u8,
-        /// The state.
+        /// The new state.
         state: &'static str,
     },
     /// The alignment of the lanes changed (50-11C 5.6.4.3).
     Alignment {
-        /// The state.
+        /// The new state.
         state: &'static str,
-        /// Lanes that data is sent on.
+        /// Lanes that send data, a bit for each.
         sending: u16,
-        /// Lanes that data is received from.
+        /// Lanes that receive data, a bit for each.
         receiving: u16,
     },
     /// The link reset state changed (50-11C 5.7.9).
     LinkReset {
-        /// The state.
+        /// The new state.
         state: &'static str,
     },
-    /// An error that was found here, by its name in the standard's tables.
+    /// This end found an error.
     Error {
-        /// The name.
+        /// Name of the error in the tables of the standard.
         name: &'static str,
     },
-    /// A valid NACK came: what was not acknowledged is sent again.
+    /// A valid NACK arrived: the end sends all unacknowledged data again.
     Retry,
-    /// The receiver is in order again after an error.
+    /// The receiver works without errors again.
     Recovered {
-        /// Time since the damaged word came.
+        /// Time since the damaged word arrived.
         after_ps: Ps,
     },
-    /// Something was done to a word sent from here.
+    /// A fault was applied to a word that this end sent.
     Fault {
         /// The lane.
         lane: u8,
-        /// What.
+        /// The fault.
         fault: WireFault,
     },
-    /// A fault that lasts begins or ends, in what is sent from here or taken here.
+    /// A lasting fault begins or ends. It affects what this end sends, or its application.
     Lasting {
-        /// What.
+        /// The fault.
         fault: LastingFault,
-        /// It begins.
+        /// True at its beginning, false at its end.
         begins: bool,
     },
-    /// The time-code master here sent none where one was due.
+    /// The time-code master at this end skipped a time-code that was due.
     CodeLost {
-        /// The code.
+        /// The skipped code.
         code: BroadcastCode,
     },
-    /// A command was given here.
+    /// The unit at this end gave a command.
     Command(EndCommand),
 }
 
-/// Who looks on. The default looks away.
+/// Observes links, nodes and routers, for captures and live statistics. Every method does nothing
+/// by default.
 pub trait Observer {
-    /// Something happened at an end of a link.
+    /// An event happened at one end of a link.
     fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         let _ = (at, link, side, event);
     }
 
-    /// A word came out of a lane's decoder at an end (SpaceFibre), if the link was asked to show
-    /// words; `None` without signal.
+    /// A lane's decoder delivered a word (SpaceFibre). Called for links whose words are shown.
+    /// `None` means that there is no signal.
     fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
         let _ = (at, link, side, lane, word);
     }
 
-    /// A character came in at an end (SpaceWire), if the link was asked to show words.
+    /// An end received a character (SpaceWire). Called for links whose words are shown.
     fn character(
         &mut self,
         at: Ps,
@@ -116,166 +117,170 @@ pub trait Observer {
         let _ = (at, link, side, character);
     }
 
-    /// Whether [`Observer::packet`] is to be called.
+    /// Whether the simulation should call [`Observer::packet`].
     fn wants_packets(&self) -> bool {
         false
     }
 
-    /// The end of a packet was taken from a link at an end, by a node or router: its bytes, from
-    /// the path on that was left.
+    /// A node or router took the end of a packet from a link. `bytes` begins with the path bytes
+    /// that are left.
     fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
         let _ = (at, link, side, channel, bytes, end);
     }
 
-    /// A node began to hand a packet of a flow in at its end of a link.
+    /// A node began to hand a packet of a traffic stream to its end of a link.
     fn handed_in(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: PacketHeader) {
         let _ = (at, link, side, channel, packet);
     }
 
-    /// A packet of a flow came to the node it was for, whole and in order.
+    /// A packet of a traffic stream reached its destination, complete and in order.
     fn delivered(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: PacketHeader) {
         let _ = (at, link, side, channel, packet);
     }
 
-    /// A router threw a packet away.
+    /// A router discarded a packet.
     fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
         let _ = (at, router, dropped);
     }
 
-    /// A broadcast message was handed to a link at an end, or taken from it.
+    /// An end sent or received a broadcast message.
     fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
         let _ = (at, link, side, sent, message);
     }
 
-    /// A time-code or interrupt was handed to a link at an end, or taken from it.
+    /// An end sent or received a time-code or interrupt.
     fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
         let _ = (at, link, side, sent, code);
     }
 }
 
-/// Looks away.
+/// Ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// What an end has counted. A word is four characters, with their end marker.
+/// Counters of one end. A word is four characters; end markers count as characters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndCounters {
-    /// Words of data frames, sent for the first time, for each virtual channel: what the link was
-    /// used for. SpaceWire: N-Chars on channel 0.
+    /// Words in data frames for each virtual channel, without retries. SpaceWire: N-Chars on
+    /// channel 0.
     pub sent_words: Vec<u64>,
-    /// The same, received and accepted.
+    /// Accepted words in data frames for each virtual channel. SpaceWire: N-Chars on channel 0.
     pub received_words: Vec<u64>,
-    /// By name, in a fixed order: frames and control words sent and received, errors, retries, lane
-    /// state changes, ...
+    /// Other counters by name, in a fixed order: frames, control words, errors, retries, lane
+    /// states.
     pub named: Vec<(&'static str, u64)>,
 }
 
-/// One end, as the unit behind it sees it.
+/// One end of a link, as its node or router uses it.
 ///
-/// On a SpaceWire link there is one virtual channel, words carry up to four N-Chars as in SpaceFibre
-/// (50-11C 5.3.7), and codes take the place of broadcast messages.
+/// A SpaceWire link has one virtual channel. Its words carry up to four N-Chars as in SpaceFibre
+/// (50-11C 5.3.7), and it has time-codes and interrupts instead of broadcast messages.
 pub trait SimulatedEnd {
-    /// Virtual channels.
+    /// Number of virtual channels.
     fn channels(&self) -> usize;
 
-    /// Whether packets and messages can go: the link is initialised and a lane is active.
+    /// Whether packets and messages can pass: the link is initialised and a lane is active.
     fn is_running(&self) -> bool;
 
-    /// Words there is room for; none while the link is being reset.
+    /// Free words in an output buffer; 0 during a link reset.
     fn writable(&self, channel: usize) -> usize;
 
-    /// Takes words of packets; how many.
+    /// Writes words of packets into an output buffer. Returns how many fitted.
     fn write(&mut self, channel: usize, words: &[Word]) -> usize;
 
-    /// Words that wait.
+    /// Words in an input buffer.
     fn readable(&self, channel: usize) -> usize;
 
-    /// Gives words of packets; how many.
+    /// Reads words of packets from an input buffer. Returns how many.
     fn read(&mut self, channel: usize, words: &mut [Word]) -> usize;
 
-    /// Channels with words that wait: bit V for virtual channel V.
+    /// Virtual channels whose input buffer holds words, a bit for each.
     fn waiting(&self) -> u32;
 
-    /// Sends a broadcast message. False: too many wait, or the link has none.
+    /// Queues a broadcast message. False if the queue is full or the link has no broadcast
+    /// messages.
     fn send_broadcast(&mut self, message: LinkBroadcast) -> bool;
 
-    /// Whether a broadcast message given now would go with no other before it. A switch marks one
-    /// that would not DELAYED (50-11C 5.8). False: the link has none.
+    /// Whether a broadcast message sent now would leave at once, with no other queued before it. A
+    /// router marks other messages DELAYED (50-11C 5.8). False if the link has no broadcast
+    /// messages.
     fn broadcasts_at_once(&self) -> bool;
 
-    /// A broadcast message that came.
+    /// Takes the next received broadcast message.
     fn receive_broadcast(&mut self) -> Option<LinkBroadcast>;
 
-    /// Sends a time-code or interrupt. False: the link has none, or does not run.
+    /// Sends a time-code or interrupt. False if the link has no codes or does not run.
     fn send_code(&mut self, code: BroadcastCode) -> bool;
 
-    /// Whether a code can be sent that will not take the place of one that still waits.
+    /// Whether a code sent now would not replace one that still waits.
     fn takes_code(&self) -> bool {
         self.is_running()
     }
 
-    /// A time-code or interrupt that came.
+    /// Takes the next received time-code or interrupt.
     fn receive_code(&mut self) -> Option<BroadcastCode>;
 
-    /// A time-slot begins, 0 to 63 (50-11C 5.7.4).
+    /// Begins time-slot `slot`, 0 to 63 (50-11C 5.7.4).
     fn schedule(&mut self, slot: u8);
 
-    /// Quality of service of a channel; false if there is none such.
+    /// Sets the quality of service of a virtual channel. False if there is no such channel.
     fn set_qos(&mut self, channel: usize, parameters: qos::QosParameters) -> bool;
 
-    /// Its quality of service.
+    /// Quality of service of a virtual channel.
     fn qos(&self, channel: usize) -> Option<qos::QosParameters>;
 
-    /// Does as told; false if the link has no such thing.
+    /// Executes a command. False if this kind of link does not have it.
     fn command(&mut self, command: EndCommand) -> bool;
 
-    /// What it has counted.
+    /// Current values of the counters.
     fn counters(&self) -> EndCounters;
 
-    /// The value of an item of the management information base (50-11C 5.9), of a lane or channel.
+    /// Reads an item of the management information base (50-11C 5.9). `index` is a lane or a
+    /// virtual channel, depending on the item.
     fn mib(&mut self, item: mib::MibItem, index: usize) -> Result<u64, mib::Error> {
         let _ = (item, index);
         Err(mib::Error::Absent)
     }
 
-    /// Sets an item.
+    /// Writes an item of the management information base.
     fn set_mib(&mut self, item: mib::MibItem, index: usize, value: u64) -> Result<(), mib::Error> {
         let _ = (item, index, value);
         Err(mib::Error::Absent)
     }
 }
 
-/// A link.
+/// A link with two ends.
 pub trait SimulatedLink: Send {
-    /// Goes on until a time: every word period, or character, that begins before it.
+    /// Simulates until a time: every word period, or character, that begins before it.
     fn run(&mut self, until: Ps, observer: &mut dyn Observer);
 
-    /// Where it is: nothing before this time will happen any more.
+    /// Simulated time: everything before it is final.
     fn now(&self) -> Ps;
 
     /// An end.
     fn end(&mut self, side: Side) -> &mut dyn SimulatedEnd;
 
-    /// Something goes wrong in the direction from `from`, at a time that has not been yet. Bit
-    /// errors that come at a rate are set with [`SimulatedLink::set_bit_error_rate`]. False: this kind of
-    /// link has no such fault.
+    /// Injects a fault into words that `from` sends, at `at`, which is not in the past. False if
+    /// this kind of link does not have the fault. See [`SimulatedLink::set_bit_error_rate`] for a
+    /// rate of bit errors.
     fn inject(&mut self, at: Ps, from: Side, fault: WireFault) -> bool;
 
-    /// Probability of an error for each bit in the direction from `from` on a lane, none for all.
+    /// Sets the probability that a bit sent by `from` is inverted, on one lane, or on all for
+    /// `None`.
     fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64);
 
-    /// Whether to show words, or characters, to the observer.
+    /// Whether observers see the words or characters of this link.
     fn show_words(&mut self, on: bool);
 
-    /// Words (SpaceWire: characters) that have been sent in both directions on all lanes.
+    /// Words (SpaceWire: characters) sent on all lanes in both directions.
     fn words(&self) -> u64;
 
-    /// Whether both ends have nothing to send and nothing on its way but idle frames and what keeps
-    /// the link: time may be left out.
+    /// Whether both ends have nothing to send, and nothing but idle traffic is on the wires. Time
+    /// may then be skipped.
     fn is_quiet(&self) -> bool;
 
-    /// Leaves out time: the link stands still until then.
+    /// Skips time without simulating it. The link does not change until then.
     fn skip_to(&mut self, time: Ps);
 }

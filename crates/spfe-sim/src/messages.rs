@@ -1,7 +1,7 @@
-//! Broadcast messages, time-codes, and the numbers of time-slots.
+//! Broadcast messages, time-codes, and time-slot numbers.
 //!
-//! On SpaceFibre links time-codes are broadcast messages whose first byte is the code; a router with
-//! SpaceWire ports makes one of the other.
+//! On SpaceFibre links a time-code is a broadcast message whose first byte is the code. Routers
+//! with SpaceWire ports convert between both forms.
 
 mod relay;
 mod sender;
@@ -15,7 +15,7 @@ use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
 
-/// Something that came.
+/// A message of either kind.
 #[derive(Clone, Copy, Debug)]
 pub enum NumberedMessage {
     /// A broadcast message.
@@ -24,7 +24,7 @@ pub enum NumberedMessage {
     Code(BroadcastCode),
 }
 
-/// Takes what has come to an end of a link.
+/// Takes the next received message from an end of a link.
 pub fn take(
     now: Ps,
     links: &mut [Box<dyn SimulatedLink>],
@@ -41,7 +41,7 @@ pub fn take(
     Some(NumberedMessage::Code(code))
 }
 
-/// Gives a message to an end of a link. False if it takes none.
+/// Gives a message to an end of a link. False if it accepts none.
 pub fn give(
     now: Ps,
     links: &mut [Box<dyn SimulatedLink>],

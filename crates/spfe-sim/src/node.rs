@@ -1,4 +1,4 @@
-//! Nodes: they hand in the packets of flows and RMAP units, and take what comes.
+//! Nodes: they send the packets of traffic streams and RMAP, and receive packets.
 
 use crate::ledger::{Ledger, PacketVerdict};
 use crate::link::{Side, SimulatedLink};
@@ -13,32 +13,30 @@ use spfe_link::Word;
 use spfe_proto::PacketEnd;
 use std::collections::VecDeque;
 
-/// Words that are moved in one go.
+/// Words moved at a time.
 const CHUNK: usize = 64;
 
-/// What nodes work with.
+/// Shared state that nodes need to exchange words.
 pub struct ExchangeContext<'a, 'b> {
-    /// Flows of the scenario.
+    /// Traffic streams of the scenario.
     pub flows: &'a mut [ActiveStream],
     /// RMAP targets and initiators.
     pub units: &'a mut RmapUnits,
-    /// The books.
     pub ledger: &'a mut Ledger,
-    /// Who looks on.
     pub tap: &'a mut PacketTap<'b>,
 }
 
-/// A packet of a node's own, such as an RMAP reply.
+/// A packet that the node itself sends, such as an RMAP reply.
 #[derive(Clone, Debug)]
 struct Queued {
     from_ps: Ps,
     bytes: Vec<u8>,
 }
 
-/// What is handed in on a virtual channel.
+/// Sending side of a virtual channel.
 #[derive(Clone, Debug, Default)]
 struct Outlet {
-    /// Flows, served in turn.
+    /// Traffic streams, served in turn.
     flows: Vec<usize>,
     turn: usize,
     current: Option<(PacketMaker, Option<(usize, PacketHeader)>)>,
@@ -52,19 +50,19 @@ struct NodePort {
     link: usize,
     side: Side,
     outlets: Vec<Outlet>,
-    /// Outlets with flows or packets: bit V for virtual channel V.
+    /// Virtual channels with traffic streams or queued packets, a bit for each.
     used: u32,
     inlets: Vec<PacketChecker>,
-    /// Virtual channels that nothing is taken from.
+    /// Virtual channels that a fault blocks: the node reads nothing from them.
     blocked: u32,
 }
 
-/// A node.
+/// A node of the network.
 #[derive(Clone, Debug)]
 pub struct SimulatedNode {
     index: u32,
     ports: Vec<NodePort>,
-    /// An application reads and writes the ports itself.
+    /// An application reads and writes the ports.
     attached: bool,
     sent: PacketTally,
     received: PacketTally,
@@ -72,7 +70,7 @@ pub struct SimulatedNode {
 }
 
 impl SimulatedNode {
-    /// A node of a scenario.
+    /// Builds a node of a scenario.
     pub fn new(scenario: &Scenario, index: usize) -> Self {
         let name = scenario.nodes.get(index).map_or("", |node| &node.name);
         let mut ports = Vec::new();
@@ -97,7 +95,7 @@ impl SimulatedNode {
         Self { index: index as u32, ports, attached: false, sent, received, truncated }
     }
 
-    /// A flow starts here.
+    /// Adds a traffic stream that starts at this node.
     pub fn add_flow(&mut self, link: (usize, Side), vc: u8, flow: usize) {
         if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
             && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
@@ -107,7 +105,7 @@ impl SimulatedNode {
         }
     }
 
-    /// A packet of the node's own.
+    /// Queues a packet of the node itself. It may leave from `from_ps` on.
     pub fn send(&mut self, link: (usize, Side), vc: u8, from_ps: Ps, bytes: Vec<u8>) {
         if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
             && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
@@ -117,36 +115,36 @@ impl SimulatedNode {
         }
     }
 
-    /// Takes nothing from some virtual channels of a port from now on, or takes again.
+    /// Stops or resumes reading some virtual channels of a port.
     pub fn block(&mut self, port: u8, channels: u32, on: bool) {
         for port in self.ports.iter_mut().filter(|of| of.number == port) {
             port.blocked = if on { port.blocked | channels } else { port.blocked & !channels };
         }
     }
 
-    /// From now on an application reads and writes a port: its link and end.
+    /// Hands the ports over to an application. Returns link and end of one port.
     pub fn attach(&mut self, port: u8) -> Option<(usize, Side)> {
         let port = self.ports.iter().find(|of| of.number == port)?;
         self.attached = true;
         Some((port.link, port.side))
     }
 
-    /// Whether an application reads and writes its ports.
+    /// Whether an application reads and writes the ports.
     pub const fn is_attached(&self) -> bool {
         self.attached
     }
 
-    /// Links, and this node's ends of them.
+    /// Links of this node, with its end of each.
     pub fn links(&self) -> impl Iterator<Item = (usize, Side)> {
         self.ports.iter().map(|port| (port.link, port.side))
     }
 
-    /// Packets sent, received with an EOP, received with an EEP.
+    /// Packets sent, received with an EOP, and received with an EEP.
     pub const fn tallies(&self) -> [PacketTally; 3] {
         [self.sent, self.received, self.truncated]
     }
 
-    /// Whether no packet is partly handed in or received.
+    /// Whether no packet is partly sent or received.
     pub fn is_idle(&self) -> bool {
         self.ports.iter().all(|port| {
             port.inlets.iter().all(|inlet| !inlet.is_open())
@@ -154,7 +152,7 @@ impl SimulatedNode {
         })
     }
 
-    /// When a packet that waits for its time is due.
+    /// Time at which the next queued packet may leave.
     pub fn next_ps(&self) -> Option<Ps> {
         let outlets = self.ports.iter().flat_map(|port| &port.outlets);
         outlets.filter_map(|outlet| outlet.queue.front().map(|queued| queued.from_ps)).min()
@@ -235,7 +233,7 @@ impl SimulatedNode {
                 let vc = waiting.trailing_zeros() as usize;
                 waiting &= waiting - 1;
                 let Some(inlet) = port.inlets.get_mut(vc) else { break };
-                // A link holds a bounded number of words, and none come while it stands.
+                // Ends, because a link holds a bounded number of words and receives none meanwhile.
                 let mut words = [Word::default(); CHUNK];
                 loop {
                     let count = end.read(vc, &mut words);
@@ -273,7 +271,7 @@ impl SimulatedNode {
     }
 }
 
-/// Looks at a packet that came. Gives an answer, and from when on it may be sent.
+/// Handles a received packet. Returns a reply and the time from which it may leave.
 fn take_in(
     node: u32,
     now: Ps,
@@ -299,7 +297,7 @@ fn take_in(
 }
 
 impl Outlet {
-    /// Whether there is anything to hand in.
+    /// Whether there is anything to send.
     fn has_work(&self, now: Ps, flows: &[ActiveStream]) -> bool {
         let due =
             |flow: &usize| flows.get(*flow).is_some_and(|flow| flow.source.due(now).is_some());
@@ -308,7 +306,7 @@ impl Outlet {
             || self.flows.iter().any(due)
     }
 
-    /// Sees to it that there is a packet under way. False if there is none.
+    /// Begins the next packet unless one is in progress. False if there is none.
     fn begin(
         &mut self,
         now: Ps,

@@ -1,19 +1,19 @@
-//! What happens to links, as it goes into the results.
+//! Records of link events for the results.
 
 use crate::fault::{EndCommand, FaultKind, LastingFault, WireFault};
 use crate::link::{EndEvent, Side, SimulatedLink};
 use crate::results::{self, Histogram, LaneStateChange, LatencyRecorder, RecordedEventKind};
 use crate::time::Ps;
 
-/// A link's records.
+/// Records of one link.
 #[derive(Clone, Debug, Default)]
 struct LinkRecords {
     lane_states: [Vec<LaneStateChange>; 2],
     after_error: LatencyRecorder,
     after_cut: LatencyRecorder,
-    /// The direction to an end was cut, and the end is not in order again.
+    /// For each end: the direction to it was cut, and it has not recovered.
     cut: [bool; 2],
-    /// Words of each channel that each end had sent at the last sample, and in each step.
+    /// For each end, the words sent on each channel until the last sample; and in each step.
     before: [Vec<u64>; 2],
     series: [Vec<Vec<u64>>; 2],
 }
@@ -25,18 +25,19 @@ pub struct Measurements {
     events: Vec<results::RecordedEvent>,
     most: usize,
     left_out: u64,
-    /// Lane states of a link and end that are kept.
+    /// Maximum number of lane states kept for an end of a link.
     steps: usize,
 }
 
 impl Measurements {
-    /// For a number of links; so many events are kept, and series have so many steps.
+    /// Records for a number of links, a maximum number of events, and series with a number of
+    /// steps.
     pub fn new(links: usize, events: usize, steps: usize) -> Self {
         let links = vec![LinkRecords::default(); links];
         Self { links, events: Vec::new(), most: events, left_out: 0, steps }
     }
 
-    /// Something happened at an end of a link.
+    /// Records an event at an end of a link.
     pub fn event(&mut self, at_ps: Ps, link: u32, side: Side, event: &EndEvent) {
         let Some(of_link) = self.links.get_mut(link as usize) else { return };
         let at_end = side as usize;
@@ -68,7 +69,7 @@ impl Measurements {
         self.events.push(event);
     }
 
-    /// Something happened that is of no link.
+    /// Records an event that belongs to no link.
     pub fn note(&mut self, at_ps: Ps, kind: RecordedEventKind, text: String) {
         if self.events.len() >= self.most {
             self.left_out += 1;
@@ -77,7 +78,7 @@ impl Measurements {
         self.events.push(results::RecordedEvent { at_ps, link: None, end: 0, kind, text });
     }
 
-    /// A time step of the series ends.
+    /// Ends a time step of the series.
     pub fn sample(&mut self, links: &mut [Box<dyn SimulatedLink>], step: usize) {
         if step >= self.steps {
             return;
@@ -100,7 +101,7 @@ impl Measurements {
         }
     }
 
-    /// The events that were kept, and the number of those that were not.
+    /// The recorded events, and the number of events beyond the maximum.
     pub fn events(&self) -> (Vec<results::RecordedEvent>, u64) {
         let mut events = self.events.clone();
         events.sort_by_key(|event| event.at_ps);
@@ -119,7 +120,7 @@ impl Measurements {
         self.links.get(link).map(of_link).unwrap_or_default()
     }
 
-    /// Channels that were used in a direction.
+    /// Words on the used channels of a direction.
     pub fn channels(&self, link: usize, side: Side) -> Vec<results::ChannelResults> {
         let Some(of_link) = self.links.get(link) else { return Vec::new() };
         let all = of_link.before[side as usize].iter().zip(&of_link.series[side as usize]);
@@ -179,7 +180,7 @@ fn fault_text(lane: u8, fault: &WireFault) -> String {
     format!("lane {lane}: {what}")
 }
 
-/// What begins or ends, for people.
+/// Describes the begin or end of a lasting fault.
 fn lasting_text(fault: &LastingFault, begins: bool) -> String {
     let what = match *fault {
         LastingFault::BitErrorRate { lane: of, rate } => {
@@ -198,7 +199,7 @@ fn lanes(lane: Option<u8>) -> String {
     lane.map_or("all lanes".into(), |lane| format!("lane {lane}"))
 }
 
-/// A command, for people.
+/// Describes a command.
 pub fn command_text(command: EndCommand) -> String {
     match command {
         EndCommand::LinkReset => "Link Reset".into(),

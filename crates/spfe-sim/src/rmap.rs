@@ -1,7 +1,7 @@
-//! RMAP units: targets with memory, and initiators with their commands (50-52C).
+//! RMAP targets with memory, and initiators (50-52C).
 //!
-//! A target remembers what each command did, as a mark of the data. The initiator compares it with
-//! what it sent, or with what it got: data that is not the same is a violation.
+//! A target records a checksum of the data of each command it executed. The initiator compares it
+//! with the data it sent or received. A difference is a violation.
 
 mod initiator;
 mod target;
@@ -16,20 +16,19 @@ use spfe_proto::rmap::instruction::PacketType;
 use spfe_proto::rmap::{Instruction, PID};
 use std::collections::BTreeMap;
 
-/// All RMAP units of nodes.
+/// All RMAP targets and initiators of nodes.
 #[derive(Default)]
 pub struct RmapUnits {
-    /// Targets, by node.
+    /// Targets by node.
     pub targets: BTreeMap<u32, SimulatedTarget>,
-    /// Initiators, each with its node.
     pub initiators: Vec<SimulatedInitiator>,
-    /// What targets did.
+    /// Commands that targets executed.
     pub truth: Truth,
 }
 
 impl RmapUnits {
-    /// A packet came to a node. None if it is no RMAP packet; else the answer, if there is one, and
-    /// when it may be sent.
+    /// Handles a packet that arrived at a node. `None` if it is not an RMAP packet. Otherwise the
+    /// reply, if any, and the time from which it may leave.
     pub fn take_in(
         &mut self,
         node: u32,
@@ -51,13 +50,13 @@ impl RmapUnits {
         Some(target.handle(now, packet, end, &mut self.truth))
     }
 
-    /// When an initiator has something to do next.
+    /// Time at which an initiator has to act next.
     pub fn next_ps(&self) -> Option<Ps> {
         self.initiators.iter().filter_map(SimulatedInitiator::next_ps).min()
     }
 }
 
-/// A mark of data: another for other data, nearly always.
+/// A checksum of data.
 pub fn mark(data: &[u8]) -> u64 {
     data.iter().fold(data.len() as u64, |sum, byte| crate::rng::mix(sum ^ u64::from(*byte)))
 }

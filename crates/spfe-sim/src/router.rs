@@ -1,7 +1,7 @@
-//! Routers: the switch of [`spfe_link::network`] between ends of links.
+//! Routers: the routing switch of [`spfe_link::network`] between ends of links.
 //!
-//! In each step words go from the input buffers of links to their output buffers as long as any can
-//! move. Of each input, [`BURST`] words are taken out of the link's buffer beforehand.
+//! In each step, words move from input buffers of links to output buffers until none can move. Up
+//! to [`BURST`] words of each input are read ahead of the switch.
 
 mod engine;
 mod port;
@@ -21,25 +21,25 @@ use spfe_link::network::router::SwitchPortConfig;
 use spfe_link::network::{DiscardReason, NETWORKS, RoutingTable};
 use std::collections::BTreeMap;
 
-/// Words that are taken out of a link's input buffer beforehand.
+/// Words read ahead from an input buffer of a link.
 pub const BURST: usize = 64;
 
-/// A router.
+/// The packet switch of a router.
 pub struct Switch {
     index: u32,
     engine: Box<dyn Engine>,
     table: Box<RoutingTable<NETWORKS>>,
     ports: Vec<RouterPort>,
     has_timeouts: bool,
-    /// Packets dropped at each port when its errors were cleared.
+    /// Packets discarded at each port when its error register was cleared.
     cleared: Vec<u64>,
     spilled: Vec<DiscardNote>,
-    /// Packets dropped, by port, virtual channel and reason.
+    /// Discarded packets by port, virtual channel and reason.
     pub drops: BTreeMap<(u8, u8, &'static str), u64>,
 }
 
 impl Switch {
-    /// A router of a scenario.
+    /// Builds a router of a scenario.
     pub fn new(scenario: &Scenario, index: usize) -> Result<Self, String> {
         let settings = scenario.routers.get(index).ok_or("no such router")?;
         let name = &settings.name;
@@ -97,7 +97,7 @@ impl Switch {
         })
     }
 
-    /// Words go through until none can. True if any did.
+    /// Moves words until none can move. True if any did.
     pub fn exchange(
         &mut self,
         now: Ps,
@@ -154,14 +154,14 @@ impl Switch {
         ledger.dropped(now, input, dropped.reason, header);
     }
 
-    /// Time-outs and priority of a port.
+    /// Sets time-outs and priority of a port.
     fn set(&mut self, port: usize, settings: SwitchPortConfig) {
         self.has_timeouts |=
             settings.packet_timeout_ns.is_some() || settings.wait_timeout_ns.is_some();
         self.engine.set(port, settings);
     }
 
-    /// Packets that came in and went out at ports 1 and up, EEPs that came in.
+    /// Packets received and sent, and EEPs received, at ports 1 and up.
     pub fn packets(&self) -> [u64; 3] {
         let of = |port: usize| self.engine.counters(port);
         let counters = (1..self.ports.len()).filter_map(of);
@@ -171,7 +171,7 @@ impl Switch {
         })
     }
 
-    /// When the first time-out ends.
+    /// End of the first time-out.
     pub fn deadline_ps(&self) -> Option<Ps> {
         if self.has_timeouts { self.engine.deadline_ns().map(|ns| (ns + 1) * 1000) } else { None }
     }
@@ -181,7 +181,7 @@ impl Switch {
         self.engine.is_idle() && self.ports.iter().all(RouterPort::is_empty)
     }
 
-    /// Ports with links: the link, and the router's end of it.
+    /// Ports with a link: number, link, and the router's end of it.
     pub fn ports(&self) -> impl Iterator<Item = (u8, usize, Side)> {
         let link = |(number, port): (usize, &RouterPort)| {
             port.link.map(|(link, side)| (number as u8, link, side))
@@ -189,12 +189,12 @@ impl Switch {
         self.ports.iter().enumerate().filter_map(link)
     }
 
-    /// The configuration port: packets to it, as words.
+    /// Takes words that packets brought to the configuration port.
     pub fn take_inner(&mut self) -> Vec<spfe_link::Word> {
         self.ports.first_mut().map(RouterPort::take_inner).unwrap_or_default()
     }
 
-    /// The configuration port: words of packets from it.
+    /// Queues words of packets that the configuration port sends.
     pub fn give_inner(&mut self, words: &[spfe_link::Word]) {
         if let Some(port) = self.ports.first_mut() {
             port.give_inner(words);
@@ -202,7 +202,7 @@ impl Switch {
     }
 }
 
-/// The routing table: one for each virtual network.
+/// Builds the routing tables, one for each virtual network.
 fn table(router: &scenario::ScenarioRouter) -> Result<Box<RoutingTable<NETWORKS>>, String> {
     let mut table = Box::new(RoutingTable::new());
     for network in 0..NETWORKS as u8 {

@@ -1,7 +1,7 @@
 //! The simulation of a scenario.
 //!
-//! Time goes on in steps, see [`Scenario::quantum_ps`]. In each, nodes and routers exchange words
-//! with the ends of links, and then each link runs to the end of the step. The same scenario with
+//! Time advances in steps of [`Scenario::quantum_ps`]. In each step, nodes and routers exchange
+//! words with the ends of links, then each link runs to the end of the step. The same scenario with
 //! the same seed gives the same words.
 
 mod agenda;
@@ -24,14 +24,14 @@ use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
 
-/// A router with what belongs to it.
+/// A router: its packet switch, its message relay and its configuration port.
 struct SimulatedRouter {
     switch: Switch,
     relay: Relay,
     port0: Port0,
 }
 
-/// A network under way.
+/// A running network.
 pub struct Simulation {
     scenario: Scenario,
     links: Vec<Box<dyn SimulatedLink>>,
@@ -46,21 +46,21 @@ pub struct Simulation {
     open: OpenPackets,
     now: Ps,
     quantum_ps: Ps,
-    /// Bit error rates that are not 0: time is not left out.
+    /// Number of active bit error rates. Time is not skipped while there are any.
     errors: u32,
-    /// Words are shown: time is not left out.
+    /// A link shows its words, so time is not skipped.
     shows_words: bool,
     ended: bool,
 }
 
 impl Simulation {
-    /// A simulation of a scenario that has been checked.
+    /// Builds the network of a checked scenario.
     pub fn new(scenario: &Scenario) -> Result<Self, SimulationError> {
         let links = build::links(scenario)?;
         Self::with_links(scenario, links)
     }
 
-    /// The same with links of another kind, in the order of the scenario.
+    /// Builds the network with other links, in the order of the scenario.
     pub fn with_links(
         scenario: &Scenario,
         links: Vec<Box<dyn SimulatedLink>>,
@@ -68,17 +68,18 @@ impl Simulation {
         build::simulation(scenario, links)
     }
 
-    /// Where it is.
+    /// Simulated time.
     pub const fn now(&self) -> Ps {
         self.now
     }
 
-    /// Words (SpaceWire: characters) that have gone over all lanes of all links.
+    /// Words (SpaceWire: characters) sent on all lanes of all links.
     pub fn words(&self) -> u64 {
         self.links.iter().map(|link| link.words()).sum()
     }
 
-    /// Whether a link shows its words, or characters, to the observer. False: there is none such.
+    /// Sets whether observers see the words or characters of a link. False if there is no such
+    /// link.
     pub fn show_words(&mut self, link: &str, on: bool) -> bool {
         let Some(link) = self.scenario.link(link).and_then(|index| self.links.get_mut(index))
         else {
@@ -89,45 +90,46 @@ impl Simulation {
         true
     }
 
-    /// The end of the link at a node's port, for an application: from the first call on nobody else
-    /// reads or writes the ports of that node. Between two calls of [`Simulation::run`] words of
-    /// virtual channels, messages and codes can be read and written.
+    /// Gives an application the end of the link at a node's port. From the first call on, the
+    /// simulation itself no longer reads or writes the ports of that node. The application reads
+    /// and writes words, messages and codes between two calls of [`Simulation::run`].
     pub fn endpoint(&mut self, place: &PortName) -> Option<&mut dyn SimulatedEnd> {
         let (link, side) = self.attach(place)?;
         self.links.get_mut(link).map(|link| link.end(side))
     }
 
-    /// The same as the number of the link and its end, for [`Simulation::end`].
+    /// Does the same and returns the link and its end for [`Simulation::end`].
     pub fn attach(&mut self, place: &PortName) -> Option<(usize, Side)> {
         let UnitId::Node(node) = self.scenario.unit(&place.unit)? else { return None };
         self.ledger.hand_over(node as u32);
         self.nodes.get_mut(node)?.attach(place.port)
     }
 
-    /// An end of a link, by its number in the scenario.
+    /// An end of a link.
     ///
     /// # Panics
-    /// There is no such link.
+    ///
+    /// `link` is not an index into [`Scenario::links`].
     pub fn end(&mut self, link: usize, side: Side) -> &mut dyn SimulatedEnd {
         self.links[link].end(side)
     }
 
-    /// Something goes wrong now with what is sent from an end of a link. False: there is no such
-    /// fault, or link.
+    /// Injects a fault now into words that an end sends. False if there is no such link, or if it
+    /// does not have this fault.
     pub fn inject(&mut self, link: usize, from: Side, fault: WireFault) -> bool {
         let now = self.now;
         self.links.get_mut(link).is_some_and(|link| link.inject(now, from, fault))
     }
 
-    /// Shows words, or characters, of a link by its number. Time in which nothing happens is left
-    /// out as ever.
+    /// Sets whether observers see the words or characters of a link. Unlike
+    /// [`Simulation::show_words`], idle time is still skipped.
     pub fn show_words_of(&mut self, link: usize, on: bool) {
         if let Some(link) = self.links.get_mut(link) {
             link.show_words(on);
         }
     }
 
-    /// Goes on until a time.
+    /// Simulates until a time.
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
             self.act(observer);
@@ -136,7 +138,7 @@ impl Simulation {
             if !moved && self.is_quiet() {
                 let next = self.next_event().map_or(until, |event| event.clamp(next, until));
                 self.links.iter_mut().for_each(|link| link.skip_to(next));
-                // A link that could not leave the time out is behind: it catches up.
+                // Links that cannot skip time are behind: they catch up.
                 self.run_links(next, observer);
                 self.now = next;
             } else {
@@ -158,13 +160,13 @@ impl Simulation {
         }
     }
 
-    /// The end of this step.
+    /// End of the current step.
     fn next_stop(&self, until: Ps) -> Ps {
         let step = self.now.saturating_add(self.quantum_ps).min(until);
         self.agenda.next_ps().map_or(step, |next| next.clamp(self.now + 1, step))
     }
 
-    /// When something happens, if nothing is under way.
+    /// Time of the next event, provided that the links are idle.
     pub fn next_event(&self) -> Option<Ps> {
         let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
         let nodes = self.nodes.iter().filter_map(SimulatedNode::next_ps);
@@ -174,12 +176,12 @@ impl Simulation {
         flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
     }
 
-    /// Whether time may be left out: nothing is under way on any link.
+    /// Whether all links are idle, so that time may be skipped.
     pub fn is_quiet(&self) -> bool {
         self.errors == 0 && !self.shows_words && self.links.iter().all(|link| link.is_quiet())
     }
 
-    /// Nodes and routers exchange words and messages with links. True if anything moved.
+    /// Lets nodes and routers exchange words and messages with links. True if anything moved.
     fn exchange(&mut self, observer: &mut dyn Observer) -> bool {
         let now = self.now;
         let mut tap =
@@ -227,7 +229,7 @@ impl Simulation {
         self.hear(observer) || moved
     }
 
-    /// Messages come to nodes and routers.
+    /// Delivers received messages to nodes and routers. True if there were any.
     fn hear(&mut self, observer: &mut dyn Observer) -> bool {
         let now = self.now;
         let mut tap = PacketTap { packets: false, outer: observer, open: &mut self.open };
@@ -261,7 +263,7 @@ impl Simulation {
         moved
     }
 
-    /// A time-slot begins for a unit.
+    /// Begins a time-slot on all links of a unit.
     fn schedule(&mut self, unit: UnitId, slot: u8) {
         let ends: Vec<(usize, Side)> = match unit {
             UnitId::Node(index) => self.nodes.get(index).map(|n| n.links().collect()),

@@ -1,8 +1,9 @@
 //! A SpaceFibre link of 1 to 16 lanes, symbol by symbol.
 //!
-//! Each word period of an end: the data link layer gives a row, the multi-lane layer makes words of
-//! it, the 8b/10b code makes bits, which go over a [`LaneWire`] for each lane; at the other end the same
-//! way up. Where the clocks of the two ends differ, an elastic buffer for each lane makes up for it.
+//! In each word period of an end, the data link layer produces a row, the multi-lane layer turns it
+//! into words, and 8b/10b coding turns those into bits on one [`LaneWire`] per lane. The other end
+//! does the same in reverse. Where the clocks of the ends differ, an elastic buffer per lane
+//! compensates.
 
 mod config;
 mod end;
@@ -19,7 +20,7 @@ use spfe_link::ControlWord;
 use spfe_link::word::Word;
 use watch::RecoveryWatch;
 
-/// A fault that waits for its time.
+/// A fault to apply at a time, or at the first matching word after it.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     at: Ps,
@@ -27,7 +28,7 @@ struct Planned {
     fault: WireFault,
 }
 
-/// Makes a link.
+/// Creates a link.
 pub fn new(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
     match config.lanes {
         0 => Err(SpaceFibreConfigError::Lanes(0)),
@@ -39,34 +40,35 @@ pub fn new(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFib
     }
 }
 
-/// A link made for up to `L` lanes. Those it does not have are held in reset.
+/// A link with capacity for `L` lanes. Unused lanes stay in reset.
 struct SpaceFibreLink<const L: usize> {
     id: u32,
-    /// Lanes it has.
+    /// Number of lanes in use.
     lanes: usize,
     ends: [SpaceFibreEnd<L>; 2],
-    /// `wires[side][lane]`: from that end to the other.
+    /// `wires[side][lane]` leads from that end to the other.
     wires: [[LaneWire; L]; 2],
     clocks: [WordClock; 2],
-    /// Both ends have the same clock.
+    /// Both ends run from the same clock.
     locked: bool,
     now: Ps,
-    /// The end whose word period it is, where the clocks differ.
+    /// The end whose word period is next, where the clocks differ.
     turn: Side,
-    /// In the order of time.
+    /// Faults for later, in the order of their times.
     planned: Vec<Planned>,
-    /// Those whose time has come, and that wait for their word.
+    /// Faults that are due and wait for a matching word.
     armed: Vec<Planned>,
     watch: RecoveryWatch<L>,
-    /// Word periods until the next look, 1 at least.
+    /// Word periods until the ends are checked for events again, at least 1.
     patience: u64,
     show_words: bool,
-    /// Words that went over all lanes in both directions.
+    /// Words sent on all lanes in both directions.
     words: u64,
 }
 
 impl<const L: usize> SpaceFibreLink<L> {
-    /// On the heap. Apart for each number of lanes: together they would need the stack of all.
+    /// Allocates the link on the heap. Each number of lanes has a function of its own, because one
+    /// function with all variants would need the stack of all of them together.
     #[inline(never)]
     fn boxed(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
         Ok(Box::new(Self::new(config)?))
@@ -108,7 +110,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         })
     }
 
-    /// A word period of both ends, which have one clock.
+    /// Simulates one word period of both ends, which share a clock.
     #[inline(always)]
     fn period(&mut self, observer: &mut dyn Observer) {
         let [a, b] = &mut self.ends;
@@ -140,7 +142,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// A word period of an end, where the clocks differ.
+    /// Simulates one word period of one end, where the clocks differ.
     fn period_of(&mut self, side: Side, observer: &mut dyn Observer) {
         let at = side as usize;
         let sent = self.ends[at].transmit();
@@ -173,7 +175,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// Lets the faults happen that wait for one of these words.
+    /// Applies armed faults that wait for one of the words just sent.
     #[cold]
     fn trigger(&mut self, side: Side, observer: &mut dyn Observer) {
         let mut index = 0;
@@ -202,7 +204,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// Faults whose time has come. Gives the time of the next one.
+    /// Arms the faults that are due.
     #[cold]
     fn arm(&mut self) {
         while let Some(first) = self.planned.first().copied() {
@@ -214,7 +216,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// When something has to be done besides going on.
+    /// Time of the next event other than word periods, at most `until`.
     fn next_stop(&self, until: Ps) -> Ps {
         self.planned.first().map_or(until, |planned| planned.at.clamp(self.now + 1, until))
     }
@@ -256,7 +258,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// When the word period under way began.
+    /// Start of the current word period.
     fn time(&self) -> Ps {
         let clock = &self.clocks[self.turn as usize];
         clock.at(clock.count().saturating_sub(1))
@@ -266,7 +268,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         self.patience = self.watch.look(self.time(), self.id, &mut self.ends, observer);
     }
 
-    /// Words from an end were changed on their way.
+    /// Reports that words from an end were changed on the wire.
     #[cold]
     fn changed(&mut self, from: Side, observer: &mut dyn Observer) {
         self.damage(from);
@@ -284,7 +286,7 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
     }
 
-    /// Something is wrong with what is sent from an end: it is looked at closely.
+    /// Starts watching the recovery from a fault in what an end sends.
     #[cold]
     fn damage(&mut self, from: Side) {
         self.watch.damage(from.other(), self.time());

@@ -1,24 +1,24 @@
 //! SpaceWire links (50-12C), character by character.
 //!
-//! Both ends are ports of [`spfe_link::spacewire`]; between them go bits, each at its time to the
-//! picosecond, so that a wrong or missing bit is what it is in a laboratory: a parity, escape,
-//! credit or character sequence error, a disconnect, or, with an even number of wrong bits in a
-//! character, a wrong character, which SpaceWire does not see. The timers of the ports count
-//! nanoseconds. Data-strobe skew is not modelled.
+//! Both ends are ports of [`spfe_link::spacewire`]. Bits travel between them, each with its time to
+//! the picosecond. A wrong or missing bit therefore has its real effect: a parity, escape, credit
+//! or character sequence error, or a disconnect. An even number of wrong bits in a character can go
+//! unnoticed, as in reality. The timers of the ports count nanoseconds. Data-strobe skew is not
+//! modelled.
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `unit` | an end: port, words that wait, commands, reports |
-//! | `wire`, `chunk` | a direction: bits on their way, the decoder at the far end |
+//! | `unit` | one end: port, queues of words, commands, reports |
+//! | `wire`, `chunk` | one direction: bits on the wire, the decoder at the far end |
 //! | `disturb` | bit errors and other faults of a direction |
-//! | [`words`] | N-Chars as words and back |
-//! | `pace` | bits at a rate without drift |
+//! | [`words`] | conversion between N-Chars and words |
+//! | `pace` | bit times without drift |
 //! | `count` | counters |
 //!
-//! Faults happen to the bits that leave: a dropped or doubled character has been encoded before, so
-//! the parity of its neighbour may show it. There is no way for a link to find a data character
-//! that is missing with matching parity. A cut without a target begins at its time, amid a
-//! character if need be; the wire goes on where it left off.
+//! Faults change bits that leave the encoder. A dropped or duplicated character was encoded before,
+//! so the parity of its neighbour may reveal it; if the parity matches, no link can detect it. A
+//! cut without a target begins at its time, even within a character, and the transmitter continues
+//! meanwhile.
 
 mod chunk;
 mod count;
@@ -42,34 +42,34 @@ use std::ops::RangeInclusive;
 use unit::SpaceWireUnit;
 use wire::{CharacterWire, WireStep};
 
-/// Rates in Mbit/s.
+/// Signalling rates in Mbit/s.
 pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
-/// The shortest delay: drivers and receivers of the two ends. Less is taken as this; what leaves
-/// at a time never arrives at the same time.
+/// Shortest delay: the drivers and receivers of both ends. Smaller values are raised to it. Nothing
+/// arrives at the time it leaves.
 pub const MIN_DELAY_PS: Ps = 5 * NS;
-/// The longest delay: 2000 km of cable. Links do not start over much less.
+/// Longest delay: 2000 km of cable. Links fail to start long before that.
 pub const MAX_DELAY_PS: Ps = 10 * MS;
 
-/// How an end is made.
+/// Configuration of one end.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceWireEndConfig {
-    /// Rate of its transmitter in Run, 2 to 1000 Mbit/s. Before, it is 10 Mbit/s.
+    /// Signalling rate in state Run, 2 to 1000 Mbit/s. It is 10 Mbit/s in all other states.
     pub rate_mbps: u32,
-    /// Enabled, LinkStart, AutoStart.
+    /// Enable, LinkStart and AutoStart.
     pub control: SpaceWireControl,
-    /// Its timers, none of them 0; the standard's limits are not enforced.
+    /// Timers; none may be 0. The limits of the standard are not enforced.
     pub timing: SpaceWireTiming,
-    /// Words that may wait to be sent, at least 1.
+    /// Size of the transmit queue in words, at least 1.
     pub transmit_words: usize,
-    /// Words that may wait to be read, at least 1, beside 64 N-Chars in the port.
+    /// Size of the receive queue in words, at least 1. The port holds another 64 N-Chars.
     pub receive_words: usize,
-    /// Broadcast codes of reserved types are sent and received, too: the unit gives the two upper
-    /// bits a meaning of its own.
+    /// Whether broadcast codes of reserved types pass, for units that define the two upper bits
+    /// themselves.
     pub any_code: bool,
 }
 
 impl SpaceWireEndConfig {
-    /// Starts by itself, with nominal timers.
+    /// An end that starts by itself, with nominal timers.
     pub fn new(rate_mbps: u32) -> Self {
         Self {
             rate_mbps,
@@ -82,36 +82,36 @@ impl SpaceWireEndConfig {
     }
 }
 
-/// How a link is made.
+/// Configuration of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceWireConfig {
-    /// Its number, for those who look on.
+    /// Number that observers see.
     pub id: u32,
-    /// Time a bit is on its way, at least [`MIN_DELAY_PS`].
+    /// Delay of a bit, at least [`MIN_DELAY_PS`].
     pub delay_ps: Ps,
-    /// Its random numbers follow from this and from its number.
+    /// Seed of the random faults; each link number has its own stream.
     pub seed: u64,
     /// Both ends.
     pub ends: [SpaceWireEndConfig; 2],
 }
 
 impl SpaceWireConfig {
-    /// Both ends alike.
+    /// A link with two equal ends.
     pub fn new(id: u32, rate_mbps: u32) -> Self {
         Self { id, delay_ps: 0, seed: 0, ends: [SpaceWireEndConfig::new(rate_mbps); 2] }
     }
 }
 
-/// Why there cannot be such a link.
+/// A configuration value that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceWireConfigError {
-    /// Mbit/s out of range.
+    /// A rate in Mbit/s.
     Rate(Side, u32),
     /// A timer of 0 ns.
     Timing(Side),
-    /// No word may wait.
+    /// A queue without room for a word.
     Words(Side),
-    /// The delay is too long.
+    /// A delay that is too long, in ps.
     Delay(Ps),
 }
 
@@ -138,21 +138,21 @@ impl fmt::Display for SpaceWireConfigError {
 
 impl std::error::Error for SpaceWireConfigError {}
 
-/// A link.
+/// A SpaceWire link with two ends.
 pub struct SpaceWireLink {
     id: u32,
     units: [SpaceWireUnit; 2],
-    /// By the end that sends.
+    /// The two directions, indexed by the sending end.
     wires: [CharacterWire; 2],
     disturbers: [Disturber; 2],
-    /// Time of the link: it stands still while time is left out.
+    /// Time of the link. It stands still while time is skipped.
     now: Ps,
     skipped: Ps,
     characters: u64,
     show_words: bool,
 }
 
-/// What is due at an end.
+/// The next thing that is due.
 #[derive(Clone, Copy, Debug)]
 enum NextStep {
     Cut,
@@ -162,7 +162,7 @@ enum NextStep {
 }
 
 impl SpaceWireLink {
-    /// A link, both ends in ErrorReset at time 0.
+    /// A link with both ends in ErrorReset at time 0.
     pub fn new(config: SpaceWireConfig) -> Result<Self, SpaceWireConfigError> {
         for (side, end) in Side::BOTH.into_iter().zip(&config.ends) {
             let SpaceWireTiming { reset_ns, wait_ns, disconnect_ns } = end.timing;
@@ -194,17 +194,17 @@ impl SpaceWireLink {
         })
     }
 
-    /// The state at an end.
+    /// State of an end.
     pub fn state(&self, side: Side) -> SpaceWireState {
         self.units[side as usize].state()
     }
 
-    /// Management asks for something else at an end.
+    /// Changes Enable, LinkStart and AutoStart of an end.
     pub fn set_control(&mut self, side: Side, control: SpaceWireControl) {
         self.units[side as usize].set_control(control);
     }
 
-    /// What is due next, and when. At the same time what arrives goes first.
+    /// What is due next, at which time and end. Arrivals come first among events at the same time.
     #[inline]
     fn next(&self) -> (Ps, usize, NextStep) {
         let [a, b] = &self.units;
@@ -223,7 +223,7 @@ impl SpaceWireLink {
         (at, usize::from(pair[0] != at), due)
     }
 
-    /// A cut that begins before, or with, what is due.
+    /// A cut that begins at `before` or earlier.
     fn next_cut(&self, before: Ps) -> Option<(Ps, usize, NextStep)> {
         let cut =
             |side: usize| self.disturbers[side].next_cut().map(|at| (at, side, NextStep::Cut));
@@ -248,7 +248,8 @@ impl SpaceWireLink {
     }
 
     fn transmit(&mut self, side: usize, now: Ps) {
-        // Ends with the first character that is not dropped: each takes a fault.
+        // Ends with the first character that is not dropped, because each dropped one uses up a
+        // fault.
         while let Some(mut chunk) = self.units[side].transmit(now) {
             self.characters += 1;
             let (unit, wire) = (&mut self.units[side], &mut self.wires[side]);
@@ -277,7 +278,7 @@ impl SpaceWireLink {
         }
     }
 
-    /// The state of an end has changed.
+    /// Turns the wires of an end on or off after a change of its state.
     #[cold]
     fn follow(&mut self, side: usize, now: Ps) {
         let fell = self.units[side].follow(now);
@@ -291,10 +292,10 @@ impl SpaceWireLink {
         }
     }
 
-    /// Follows both ends, if they have changed.
+    /// Does so for both ends, if their states have changed.
     #[inline]
     fn follow_both(&mut self, now: Ps) {
-        // What one does may change the other, and that in turn the first.
+        // A change at one end can change the other end, and that the first again.
         for side in [0, 1, 0] {
             if self.units[side].has_changed() {
                 self.follow(side, now);
@@ -319,7 +320,7 @@ const SIDES: [Side; 2] = Side::BOTH;
 impl SimulatedLink for SpaceWireLink {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         let until = until.saturating_sub(self.skipped);
-        // Commands since the last time.
+        // Applies commands given since the last call.
         self.follow_both(self.now);
         self.show(observer);
         let cuts = self.disturbers.iter().any(|disturber| disturber.next_cut().is_some());

@@ -1,4 +1,4 @@
-//! Where observers look: packets as they are taken from links, and what happens there.
+//! Connects observers to the simulation.
 
 use crate::fault::FaultKind;
 use crate::ledger::{Cause, Ledger};
@@ -11,24 +11,24 @@ use spfe_link::word::k;
 use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
 
-/// Bytes of a packet that an observer is shown at most.
+/// Maximum number of bytes of a packet that observers see.
 const SHOWN: usize = 17 << 20;
 
-/// Packets that have come out of links in part.
+/// Incomplete packets by link, end and virtual channel.
 pub type OpenPackets = BTreeMap<(usize, Side, usize), Vec<u8>>;
 
-/// The observer, while nodes and routers exchange words with links.
+/// Passes on packets while nodes and routers exchange words with links.
 pub struct PacketTap<'a> {
-    /// Who looks on.
+    /// The observer of the simulation.
     pub outer: &'a mut dyn Observer,
-    /// Whether packets are wanted.
+    /// Whether the observer wants packets.
     pub packets: bool,
     /// Packets that are not complete.
     pub open: &'a mut OpenPackets,
 }
 
 impl PacketTap<'_> {
-    /// Words were taken from a link; called only if packets are wanted.
+    /// Adds words taken from a link. Called only if the observer wants packets.
     pub fn words(&mut self, at: Ps, link: usize, side: Side, vc: usize, words: &[Word]) {
         let bytes = self.open.entry((link, side, vc)).or_default();
         for word in words {
@@ -49,15 +49,13 @@ impl PacketTap<'_> {
     }
 }
 
-/// The observer, while links run.
+/// Passes on events of a running link, to the ledger and the measurements, too.
 pub struct RunningLinkObserver<'a> {
-    /// Who looks on.
+    /// The observer of the simulation.
     pub outer: &'a mut dyn Observer,
-    /// The books.
     pub ledger: &'a mut Ledger,
-    /// What is measured.
     pub records: &'a mut Measurements,
-    /// The link is SpaceWire.
+    /// Whether the link is SpaceWire.
     pub spacewire: bool,
 }
 

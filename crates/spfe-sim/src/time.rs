@@ -1,40 +1,39 @@
-//! Picoseconds, and word periods without drift.
+//! Simulated time in picoseconds, and word periods without drift.
 
-/// Time since the start, in ps. Enough for 213 days.
+/// Time since the start of the simulation, in ps. It lasts for 213 days.
 pub type Ps = u64;
 
-/// A nanosecond.
+/// A nanosecond in ps.
 pub const NS: Ps = 1_000;
-/// A microsecond.
+/// A microsecond in ps.
 pub const US: Ps = 1_000_000;
-/// A millisecond.
+/// A millisecond in ps.
 pub const MS: Ps = 1_000_000_000;
 
-/// Bits of a word on a lane.
 const WORD_BITS: u128 = 40;
 
-/// The word periods of a lane: the n-th begins at n times 40 bits, rounded down to a ps.
+/// The word periods of a lane. Period n begins after n times 40 bits, rounded down to a ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordClock {
     mbps: u32,
-    /// Parts in 10^9 that it is faster.
+    /// Offset of the clock in parts per 10^9; positive is fast.
     ppb: i32,
     next: u64,
-    /// When that word period begins, and the part of a ps that is left, as a multiple of 1 / `rate`.
+    /// Start of the current word period: whole ps, and the remainder as a multiple of 1 / `rate`.
     start: Ps,
     part: u64,
-    /// The same of one word period.
+    /// Length of a word period in the same form.
     step: Ps,
     step_part: u64,
-    /// Bits in 10^15 s.
+    /// Signalling rate in bits per 10^15 s.
     rate: u64,
 }
 
-/// Length of a word of a lane with a rate of 1 bit in 10^15 s.
+/// Length of a word in ps at a rate of 1 bit per 10^15 s.
 const WORD: u128 = WORD_BITS * 1_000_000_000_000_000;
 
 impl WordClock {
-    /// A clock for a signalling rate in Mbit/s, `ppb` parts in 10^9 faster than that.
+    /// A clock for a signalling rate in Mbit/s with an offset of `ppb` parts per 10^9.
     pub const fn new(mbps: u32, ppb: i32) -> Self {
         let rate = mbps as u64 * (1_000_000_000 + ppb as i64) as u64;
         let (step, step_part) = ((WORD / rate as u128) as Ps, (WORD % rate as u128) as u64);
@@ -46,34 +45,34 @@ impl WordClock {
         self.mbps
     }
 
-    /// Parts in 10^9 that it is faster than its rate says.
+    /// Offset of the clock in parts per 10^9; positive is fast.
     pub const fn ppb(&self) -> i32 {
         self.ppb
     }
 
-    /// When word period `number` begins.
+    /// Start of word period `number`.
     pub const fn at(&self, number: u64) -> Ps {
         (number as u128 * WORD / self.rate as u128) as Ps
     }
 
-    /// When the next word period begins.
+    /// Start of the next word period.
     pub const fn next_ps(&self) -> Ps {
         self.start
     }
 
-    /// Word periods that have begun.
+    /// Number of word periods that have begun.
     pub const fn count(&self) -> u64 {
         self.next
     }
 
-    /// Goes to a word period.
+    /// Continues with word period `count`.
     pub const fn set_count(&mut self, count: u64) {
         self.next = count;
         self.start = self.at(count);
         self.part = (count as u128 * WORD % self.rate as u128) as u64;
     }
 
-    /// The next word period begins.
+    /// Begins the next word period.
     #[inline(always)]
     pub const fn advance(&mut self) {
         self.next += 1;
@@ -86,7 +85,7 @@ impl WordClock {
         }
     }
 
-    /// Word periods that begin before a time.
+    /// Number of word periods that begin before a time.
     pub const fn before(&self, time: Ps) -> u64 {
         // The first number n with n * WORD / rate >= time.
         (time as u128 * self.rate as u128).div_ceil(WORD) as u64

@@ -1,39 +1,39 @@
-//! A lane's wire in one direction: a delay line of 40-bit groups, and what goes wrong on it.
+//! The wire of one lane in one direction: a delay line of 40-bit groups, and its faults.
 
 use crate::fault::FaultKind;
 use crate::time::{Ps, WordClock};
 use fastrand::Rng;
 
-/// No signal, in place of a group.
+/// Marks a word period without a signal.
 pub const SILENCE: u64 = u64::MAX;
 
 const BITS: u32 = 40;
 const GROUP: u64 = (1 << BITS) - 1;
-/// Places beside the delay, for faults that make a wire longer.
+/// Words of buffer beyond the delay, for faults that make the wire longer.
 const SPARE: usize = 60;
-/// Words that the delay of any wire has at least: serialiser and deserialiser.
+/// Shortest delay in words: serialiser and deserialiser.
 pub const SHORTEST: usize = 4;
-/// Words that the delay may have at most.
+/// Longest delay in words.
 pub const LONGEST: usize = 1 << 16;
 
 /// One direction of one lane.
 #[derive(Clone, Debug)]
 pub struct LaneWire {
-    /// A power of two of places.
+    /// Ring buffer of groups; its length is a power of two.
     places: Box<[u64]>,
-    /// Where the next group goes, and where the next one is taken.
+    /// Sequence number of the next group to send; `head` is that of the next group to receive.
     tail: usize,
     head: usize,
-    /// Bits that go before something has to be looked at.
+    /// Bits that may pass before a fault has to be considered.
     plain_bits: u64,
     rate: f64,
     /// Bits until the next random error.
     to_error: u64,
-    /// Something other than random errors is at work.
+    /// A fault other than random errors is active.
     special: bool,
-    /// A single error, at this bit of the next group.
+    /// Bit of the next group that a single error inverts.
     hit: Option<u32>,
-    /// To be done with the next group once it is on the wire.
+    /// Fault to apply after the next group is on the wire.
     then: Option<FaultKind>,
     burst: u32,
     open_periods: u64,
@@ -42,12 +42,12 @@ pub struct LaneWire {
     before: u64,
     rng: Rng,
     damaged: u64,
-    /// A random error was in one of the last groups.
+    /// A random error hit a group since the last [`LaneWire::take_random`].
     random: bool,
 }
 
 impl LaneWire {
-    /// A wire of a number of words (4 to 65536; others are taken as the nearest) and bits.
+    /// A wire with a delay of `words` words, limited to 4 to 65536, and `bits` bits.
     pub fn new(words: usize, bits: u32, seed: u64) -> Self {
         let words = words.saturating_add((bits / BITS) as usize).clamp(SHORTEST, LONGEST);
         let shift = bits % BITS;
@@ -74,39 +74,39 @@ impl LaneWire {
         wire
     }
 
-    /// Probability of an error for each bit from now on.
+    /// Sets the probability that a bit is inverted.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate.clamp(0.0, 1.0);
         self.to_error = self.gap();
         self.settle();
     }
 
-    /// Probability of an error for each bit.
+    /// Probability that a bit is inverted.
     pub const fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Words on their way.
+    /// Delay in words.
     pub const fn length(&self) -> usize {
         self.tail - self.head
     }
 
-    /// What the faults may make of it.
+    /// Longest delay in words that faults may set.
     const fn longest(&self) -> usize {
         self.places.len() - 2
     }
 
-    /// Groups that were changed on their way.
+    /// Number of groups that faults have changed.
     pub const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Whether a random error was in a group since the last time.
+    /// Whether a random error hit a group since the last call.
     pub fn take_random(&mut self) -> bool {
         std::mem::take(&mut self.random)
     }
 
-    /// Whether nothing will change a group from here on.
+    /// Whether no fault is active or due.
     pub fn is_quiet(&self) -> bool {
         self.rate == 0.0
             && self.hit.is_none()
@@ -115,7 +115,7 @@ impl LaneWire {
             && self.open_periods == 0
     }
 
-    /// Bits without an error from here on (geometric distribution).
+    /// Number of bits before the next random error, from a geometric distribution.
     fn gap(&mut self) -> u64 {
         if self.rate <= 0.0 {
             return u64::MAX;
@@ -138,7 +138,7 @@ impl LaneWire {
         self.plain_bits = if self.special { 0 } else { self.to_error };
     }
 
-    /// One word period: a group goes in. True if it was changed.
+    /// Sends a group, once per word period. True if a fault changed it.
     #[inline(always)]
     pub fn send(&mut self, group: u64) -> bool {
         if self.plain_bits >= u64::from(BITS) {
@@ -178,7 +178,7 @@ impl LaneWire {
         self.tail += 1;
     }
 
-    /// One word period: a group comes out.
+    /// Receives a group, once per word period.
     #[inline(always)]
     pub fn receive(&mut self) -> u64 {
         let group = self.places[self.head & (self.places.len() - 1)];
@@ -233,8 +233,8 @@ impl LaneWire {
         (group, changed)
     }
 
-    /// Something goes wrong with the next group to be sent, `clock` being the sender's. False if
-    /// it cannot: the wire would be too short or too long.
+    /// Applies a fault to the next group. `clock` is the sender's clock. False if the wire would
+    /// become too short or too long.
     pub fn fail(&mut self, kind: FaultKind, clock: &WordClock) -> bool {
         if !self.special {
             self.to_error = self.plain_bits;
@@ -272,7 +272,7 @@ impl LaneWire {
         done
     }
 
-    /// Longer by so many bits, or shorter.
+    /// Changes the delay by a number of bits.
     fn lengthen(&mut self, bits: i32) -> bool {
         let total = i64::from(self.shift) + i64::from(bits);
         let words = total.div_euclid(i64::from(BITS));
@@ -291,7 +291,7 @@ impl LaneWire {
     }
 }
 
-/// A time in word periods, rounded up.
+/// A duration in word periods, rounded up.
 pub fn periods(time: Ps, clock: &WordClock) -> u64 {
     WordClock::new(clock.mbps(), 0).before(time)
 }
@@ -325,7 +325,7 @@ mod tests {
     fn bits_of_skew_shift_the_line() {
         let mut wire = LaneWire::new(4, 43, 1);
         let out = pass(&mut wire, [0xff_ffff_ffff, 0, 0, 0, 0, 0, 0, 0, 0]);
-        // 4 words, 1 word and 3 bits; the first group has nothing before it.
+        // The delay is 4 words plus 1 word and 3 bits. Silence comes out first.
         assert_eq!(out[..6], [SILENCE; 6]);
         assert_eq!(out[6], 7);
         assert_eq!(out[7], 0);

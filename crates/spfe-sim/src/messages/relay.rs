@@ -1,4 +1,4 @@
-//! Messages in a router.
+//! Forwarding of messages in a router.
 
 use super::{NumberedMessage, give, take};
 use crate::link::{Side, SimulatedLink};
@@ -13,23 +13,23 @@ use spfe_link::network::codes::{CodePorts, CodeSwitch};
 use spfe_link::spacewire::BroadcastCode;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Messages that wait for a port whose link takes none at the moment.
+/// Messages held for a port whose link accepts none at the moment.
 const HELD: usize = 16;
 
-/// Which broadcast messages are time-codes: channel and B_TYPE.
+/// Identifies the broadcast messages that carry time-codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeCodeChannel {
-    /// Channel.
+    /// Broadcast channel.
     pub channel: u8,
     /// B_TYPE.
     pub b_type: u8,
 }
 
-/// The switches of a router for messages and codes.
+/// The parts of a router that forward messages and codes.
 pub struct Relay {
     broadcast: BroadcastSwitch,
     codes: CodeSwitch,
-    /// Between the two; only time-codes pass.
+    /// Converts between broadcast messages and time-codes; other codes do not pass.
     bridge: Bridge,
     clock: Option<TimeCodeChannel>,
     /// Link and end of each port.
@@ -40,7 +40,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// For a router with some ports.
+    /// Builds the relay of a router.
     pub fn new(
         scenario: &Scenario,
         router: &ScenarioRouter,
@@ -82,7 +82,7 @@ impl Relay {
         }
     }
 
-    /// Hands on what has come. Tells what came, for the router itself. True if anything did.
+    /// Forwards received messages, and shows each to `heard`. True if there were any.
     pub fn exchange(
         &mut self,
         now: Ps,
@@ -103,7 +103,7 @@ impl Relay {
         any
     }
 
-    /// False for a copy.
+    /// Forwards a broadcast message. False if it is a copy of one already forwarded.
     fn pass(
         &mut self,
         now: Ps,
@@ -135,9 +135,9 @@ impl Relay {
                 let before = self.codes.time();
                 let out = self.codes.receive(ns, from, code);
                 self.spread_code(now, out, code, links, tap);
-                // The next time-code, and no other, is handed on.
+                // Only the next time-code is forwarded.
                 let valid = self.codes.time() == before.wrapping_add(1) & 0x3f;
-                // Each port marks it by itself.
+                // Each port marks the message by itself.
                 if valid && let Some(message) = self.bridge.code(code, true) {
                     let out = self.broadcast.receive(ns, from, message.channel);
                     self.spread(now, out, message, links, tap);
@@ -147,7 +147,7 @@ impl Relay {
         }
     }
 
-    /// Hands a message on, marked DELAYED at each port where it does not go at once.
+    /// Sends a message to ports, marked DELAYED where it cannot leave at once.
     fn spread(
         &mut self,
         now: Ps,
@@ -208,7 +208,7 @@ impl Relay {
         any
     }
 
-    /// Counters, by name.
+    /// Counters by name.
     pub fn counters(&self) -> [(&'static str, u64); 3] {
         let counters = self.broadcast.counters();
         [

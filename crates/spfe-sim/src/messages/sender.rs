@@ -1,4 +1,4 @@
-//! Sources of messages, and what of them comes.
+//! Sources of messages, and checks of what arrives.
 
 use super::NumberedMessage;
 use crate::ledger::Ledger;
@@ -14,26 +14,26 @@ use spfe_link::spacewire::character::CodeMeaning;
 use spfe_link::spacewire::timecode::TimeCodeRegister;
 use std::collections::VecDeque;
 
-/// What a sender has to send.
+/// A message that is due.
 #[derive(Clone, Copy, Debug)]
 pub enum DueMessage {
-    /// A message.
+    /// Send this message.
     Message(NumberedMessage),
-    /// A time-code that a fault keeps it from sending.
+    /// A fault keeps this time-code from being sent.
     Lost(BroadcastCode),
 }
 
-/// Times of sending that are remembered.
+/// Number of sent messages whose time is remembered.
 const REMEMBERED: usize = 1024;
 
-/// What is sent.
+/// Kind of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSource {
-    /// Messages with a number.
+    /// Broadcast messages that contain a number.
     Numbered,
     /// Time-codes.
     TimeCodes,
-    /// Numbers of time-slots; so many.
+    /// Numbers of time-slots, below this limit.
     Slots(u8),
 }
 
@@ -41,7 +41,7 @@ pub enum MessageSource {
 pub struct Sender {
     name: String,
     from: PortName,
-    /// What it sends.
+    /// Kind of messages.
     pub kind: MessageSource,
     channel: u8,
     b_type: u8,
@@ -50,7 +50,7 @@ pub struct Sender {
     spacewire: bool,
     period_ps: Ps,
     jitter_ps: Ps,
-    /// Without jitter.
+    /// Time of the next message without jitter.
     next_ps: Option<Ps>,
     late_ps: Ps,
     stop_ps: Ps,
@@ -58,11 +58,11 @@ pub struct Sender {
     rng: Rng,
     number: u64,
     register: TimeCodeRegister,
-    /// It sends none, by a fault.
+    /// A fault keeps it from sending.
     pub silent: bool,
-    /// Numbers and times of the last ones.
+    /// Numbers and times of the last messages.
     times: VecDeque<(u64, Ps)>,
-    /// The number that came last, and the time-code register, of each node.
+    /// For each node, the last number received and the time-code register.
     seen: Vec<(Option<u64>, TimeCodeRegister)>,
     sent: u64,
     refused: u64,
@@ -72,36 +72,36 @@ pub struct Sender {
     latency: LatencyRecorder,
 }
 
-/// How a source of messages is made.
+/// Settings of a source of messages.
 pub struct SenderSettings<'a> {
     /// Name.
     pub name: &'a str,
-    /// Place that sends.
+    /// The port that sends.
     pub from: &'a PortName,
-    /// What is sent.
+    /// Kind of messages.
     pub kind: MessageSource,
     /// Broadcast channel.
     pub channel: u8,
     /// B_TYPE.
     pub b_type: u8,
-    /// Link, and the end that sends.
+    /// The link, and the end that sends.
     pub link: (usize, Side),
-    /// The link is SpaceWire.
+    /// Whether the link is SpaceWire.
     pub spacewire: bool,
-    /// Time from one to the next.
+    /// Time between two messages.
     pub period_ps: Ps,
-    /// Each is late by a random time below this.
+    /// Each message is late by a random time below this.
     pub jitter_ps: Ps,
-    /// First one.
+    /// Time of the first message.
     pub start_ps: Ps,
-    /// None from this time on.
+    /// No message from this time on.
     pub stop_ps: Option<Ps>,
-    /// Most of them.
+    /// Maximum number of messages.
     pub count: Option<u64>,
 }
 
 impl Sender {
-    /// A source, and the number of nodes.
+    /// A source for a network with a number of nodes.
     pub fn new(settings: &SenderSettings<'_>, seed: u64, nodes: usize) -> Self {
         let mut rng = rng::stream(seed, &format!("messages {}", settings.name));
         Self {
@@ -133,13 +133,13 @@ impl Sender {
         }
     }
 
-    /// When the next is due.
+    /// Time of the next message.
     pub fn next_ps(&self) -> Option<Ps> {
         let next = self.next_ps?.saturating_add(self.late_ps);
         (next < self.stop_ps).then_some(next)
     }
 
-    /// What is due.
+    /// The message that is due, if any.
     pub fn poll(&mut self, now: Ps) -> Option<DueMessage> {
         self.next_ps().filter(|next| *next <= now)?;
         self.next_ps = self.next_ps.map(|next| next.saturating_add(self.period_ps));
@@ -176,7 +176,7 @@ impl Sender {
         Some(DueMessage::Message(NumberedMessage::Broadcast(message)))
     }
 
-    /// What tells one message from the next.
+    /// A number that distinguishes successive messages.
     fn mark(&self, number: u64, code: BroadcastCode) -> u64 {
         match self.kind {
             MessageSource::Numbered => number,
@@ -190,12 +190,12 @@ impl Sender {
         matches!(self.kind, MessageSource::Slots(_))
     }
 
-    /// Whether it is the time-code master at a place.
+    /// Whether it is the time-code master at a port.
     pub fn is_master(&self, place: &PortName) -> bool {
         self.kind == MessageSource::TimeCodes && self.from == *place
     }
 
-    /// The link took it, or not.
+    /// Counts a message that the link accepted or refused.
     pub const fn given(&mut self, taken: bool) {
         if taken {
             self.sent += 1;
@@ -204,7 +204,7 @@ impl Sender {
         }
     }
 
-    /// Whether a message is one of these; then what tells it from the others.
+    /// The number of a message if this source sent it.
     pub fn recognise(&self, message: &NumberedMessage) -> Option<u64> {
         match message {
             NumberedMessage::Code(code) if self.kind == MessageSource::TimeCodes => {
@@ -225,7 +225,7 @@ impl Sender {
         }
     }
 
-    /// A message of this source came to a node.
+    /// Checks and counts a message of this source that arrived at a node.
     pub fn arrived(
         &mut self,
         now: Ps,
@@ -236,7 +236,7 @@ impl Sender {
     ) {
         let Some((last, register)) = self.seen.get_mut(node) else { return };
         if self.kind == MessageSource::TimeCodes && !register.receive(mark as u8) {
-            // Not the next: the node does not tell its host.
+            // Not the next time-code: the node does not report it to its host.
             return;
         }
         if self.kind == MessageSource::Numbered {
@@ -261,7 +261,7 @@ impl Sender {
         }
     }
 
-    /// What goes into the results.
+    /// Measurements of this source.
     pub fn results(&self) -> results::BroadcastResults {
         results::BroadcastResults {
             name: self.name.clone(),

@@ -1,50 +1,50 @@
-//! Histograms of times.
+//! Histograms of durations.
 
 use crate::time::Ps;
 use hdrhistogram::Histogram as Hdr;
 use serde::Serialize;
 
-/// Buckets of a histogram for each doubling.
+/// Buckets of a histogram per factor of two.
 const PER_DOUBLING: u32 = 4;
-/// Longest time that is told from longer ones: 1000 s.
+/// Longest duration that is recorded as itself: 1000 s.
 const LONGEST_PS: u64 = 1_000_000_000_000_000;
 
-/// Times up to one and above the one of the bucket before.
+/// Number of durations up to a bound and above the bound of the bucket before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bucket {
-    /// Up to this.
+    /// Upper bound.
     pub up_to_ps: Ps,
-    /// How many.
+    /// Number of durations.
     pub count: u64,
 }
 
-/// A histogram. All is 0 when nothing was recorded; values are exact to three digits.
+/// Summary of recorded durations, exact to three digits. Without any, all values are 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {
-    /// Times recorded.
+    /// Number of durations.
     pub count: u64,
-    /// Least.
+    /// Minimum.
     pub min_ps: Ps,
     /// Mean.
     pub mean_ps: f64,
-    /// Half of them are not above.
+    /// Median.
     pub p50_ps: Ps,
-    /// 90 % of them are not above.
+    /// 90 % quantile.
     pub p90_ps: Ps,
-    /// 99 % of them are not above.
+    /// 99 % quantile.
     pub p99_ps: Ps,
-    /// 99.9 % of them are not above.
+    /// 99.9 % quantile.
     pub p999_ps: Ps,
-    /// Greatest.
+    /// Maximum.
     pub max_ps: Ps,
-    /// Four for each doubling, from the first that holds any to the last.
+    /// Four per factor of two, from the first to the last that is not empty.
     pub buckets: Vec<Bucket>,
 }
 
-/// Records times.
+/// Collects durations for a histogram.
 #[derive(Clone, Debug)]
 pub struct LatencyRecorder {
-    /// None until the first time.
+    /// Allocated by the first duration.
     hdr: Option<Box<Hdr<u64>>>,
     min: Ps,
     max: Ps,
@@ -57,12 +57,12 @@ impl Default for LatencyRecorder {
 }
 
 impl LatencyRecorder {
-    /// Nothing recorded.
+    /// A recorder without any durations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A time.
+    /// Adds a duration.
     pub fn record(&mut self, time: Ps) {
         if self.hdr.is_none() {
             self.hdr = Hdr::new_with_bounds(1, LONGEST_PS, 3).ok().map(Box::new);
@@ -74,10 +74,10 @@ impl LatencyRecorder {
         self.max = self.max.max(time);
     }
 
-    /// What was recorded.
+    /// Summary of the durations so far.
     pub fn histogram(&self) -> Histogram {
         let Some(hdr) = &self.hdr else { return Histogram::default() };
-        // A quantile is the upper bound of a small range: never above the greatest time itself.
+        // A quantile is the upper bound of a small range. It must not exceed the maximum.
         let quantile = |q: f64| hdr.value_at_quantile(q).clamp(self.min, self.max);
         Histogram {
             count: hdr.len(),
@@ -115,7 +115,7 @@ impl LatencyRecorder {
     }
 }
 
-/// The least of the bounds 2^(n/4), rounded, that is not below a time.
+/// The smallest bound 2^(n/4), rounded, that is not below a duration.
 fn upper_bound(time: Ps) -> Ps {
     let bound = |n: u32| 2f64.powf(f64::from(n) / f64::from(PER_DOUBLING)).round() as Ps;
     let time = time.max(1);

@@ -1,4 +1,4 @@
-//! Initiators.
+//! RMAP initiators.
 
 use super::{Truth, mark};
 use crate::ledger::{Cause, Ledger};
@@ -15,22 +15,22 @@ use spfe_proto::rmap::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Commands under way at most.
+/// Maximum number of commands without a reply.
 const OUTSTANDING: usize = 64;
-/// Commands whose time was over and whose reply may still come.
+/// Timed-out commands that are remembered because their replies may still arrive.
 const LATE: usize = 1024;
 
-/// A command under way.
+/// A command without a reply.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     transaction: u16,
     header: CommandHeader,
     number: u64,
-    /// The mark of the data that was written.
+    /// Checksum of the written data.
     mark: Option<u64>,
 }
 
-/// An initiator.
+/// The commands of one initiator to one target.
 pub struct SimulatedInitiator {
     name: String,
     node: u32,
@@ -60,7 +60,7 @@ pub struct SimulatedInitiator {
 }
 
 impl SimulatedInitiator {
-    /// An initiator of a scenario.
+    /// Builds an initiator of a scenario.
     pub fn new(
         scenario: &Scenario,
         routes: &RouteFinder<'_>,
@@ -121,17 +121,15 @@ impl SimulatedInitiator {
         })
     }
 
-    /// Its node.
     pub const fn node(&self) -> u32 {
         self.node
     }
 
-    /// Its virtual channel.
     pub const fn vc(&self) -> u8 {
         self.settings.vc
     }
 
-    /// When it has something to do next.
+    /// Time at which it has to act next.
     pub fn next_ps(&self) -> Option<Ps> {
         let deadline = self.initiator.next_deadline_ns().map(|ns| ns * 1000);
         let next = self.next.filter(|_| self.may_ask());
@@ -143,7 +141,7 @@ impl SimulatedInitiator {
         self.left != 0 && self.initiator.outstanding() < most
     }
 
-    /// Time goes on: gives up commands, and makes the next that is due.
+    /// Gives up commands that timed out, and returns the packet of the next command that is due.
     pub fn poll(&mut self, now: Ps, ledger: &mut Ledger) -> Option<Vec<u8>> {
         while let Some(transaction) = self.initiator.expire(now / 1000) {
             self.timed_out += 1;
@@ -221,7 +219,7 @@ impl SimulatedInitiator {
         Some(self.pending.swap_remove(place))
     }
 
-    /// A reply came to its node. False if it is not for this initiator.
+    /// Handles a reply that arrived at the node. False if it belongs to another initiator.
     pub fn take_reply(
         &mut self,
         now: Ps,
@@ -237,7 +235,7 @@ impl SimulatedInitiator {
                 let Some(pending) = late.and_then(|place| self.late.remove(place)) else {
                     return false;
                 };
-                // It came, if late: the network did its work.
+                // The reply is late, but the network delivered it.
                 ledger.complete(self.track, pending.number, now, 0);
                 return true;
             }
@@ -270,7 +268,7 @@ impl SimulatedInitiator {
         true
     }
 
-    /// What goes into the results.
+    /// Measurements of this initiator.
     pub fn results(&self) -> results::RmapResults {
         results::RmapResults {
             name: self.name.clone(),

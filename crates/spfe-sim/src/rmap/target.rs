@@ -1,4 +1,4 @@
-//! Targets.
+//! RMAP targets.
 
 use super::mark;
 use crate::time::Ps;
@@ -10,10 +10,10 @@ use spfe_proto::rmap::{
 };
 use std::collections::VecDeque;
 
-/// What is remembered at most.
+/// Maximum number of recorded commands.
 const REMEMBERED: usize = 4096;
 
-/// What targets did: the headers of commands, and the mark of the data they wrote or read.
+/// Commands that targets executed, with a checksum of the data they wrote or read.
 #[derive(Clone, Debug, Default)]
 pub struct Truth(VecDeque<(CommandHeader, u64)>);
 
@@ -25,7 +25,7 @@ impl Truth {
         self.0.push_back((header, mark));
     }
 
-    /// Whether a target did this.
+    /// Whether a target executed this command with this data. Forgets the command.
     pub fn take(&mut self, header: &CommandHeader, mark: u64) -> bool {
         let same = |(known, of): &(CommandHeader, u64)| {
             let plain = |header: &CommandHeader| CommandHeader {
@@ -39,7 +39,7 @@ impl Truth {
     }
 }
 
-/// A target with plain memory.
+/// An RMAP target with plain memory.
 #[derive(Clone, Debug)]
 pub struct SimulatedTarget {
     target: RmapTarget,
@@ -49,7 +49,7 @@ pub struct SimulatedTarget {
 }
 
 impl SimulatedTarget {
-    /// A target of so many bytes from address 0 on.
+    /// A target with memory from address 0 on.
     pub fn new(bytes: usize, key: u8, address: u8, latency_ps: Ps) -> Self {
         let config = RmapTargetConfig {
             key: Some(key),
@@ -65,7 +65,7 @@ impl SimulatedTarget {
         }
     }
 
-    /// Executes a command. The reply, and when it may be sent.
+    /// Executes a command. Returns the reply and the time from which it may leave.
     pub fn handle(
         &mut self,
         now: Ps,
@@ -80,7 +80,7 @@ impl SimulatedTarget {
         Some((now.saturating_add(self.latency_ps), reply))
     }
 
-    /// What it counted, by name.
+    /// Counters by name.
     pub fn counters(&self) -> [(&'static str, u64); 4] {
         let counters = self.target.counters();
         [
@@ -92,7 +92,7 @@ impl SimulatedTarget {
     }
 }
 
-/// Executes a command of a packet on memory of some bytes, and remembers what it did.
+/// Executes the command in a packet, at most a number of bytes of memory, and records it.
 pub fn execute<M: Memory>(
     target: &mut RmapTarget,
     memory: &mut M,
@@ -123,7 +123,7 @@ pub fn execute<M: Memory>(
     Some(reply.to_vec())
 }
 
-/// The mark of the data at the end of a reply, before its CRC.
+/// Checksum of the data in a reply, without its CRC.
 fn of_reply(out: &[u8], reply_bytes: usize, length: usize) -> Option<u64> {
     let end = reply_bytes.checked_sub(1)?;
     out.get(end.checked_sub(length)?..end).map(mark)

@@ -1,11 +1,11 @@
-//! Switches of some sizes behind one port.
+//! Routing switches of several sizes behind one interface.
 
 use super::port::Exchange;
 use spfe_link::network::counters::SwitchPortCounters;
 use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
 use spfe_link::network::{NETWORKS, RoutingSwitch, RoutingTable};
 
-/// A switch of any size.
+/// A routing switch of any size.
 pub trait Engine: Send {
     fn limit_ports(&mut self, ports: usize);
     fn set(&mut self, port: usize, settings: SwitchPortConfig);
@@ -76,7 +76,7 @@ impl<const P: usize, const V: usize> Engine for RoutingSwitch<P, V> {
     }
 }
 
-/// A switch with at least so many ports, the configuration port included, and virtual channels.
+/// A switch with at least this many ports, including the configuration port, and virtual channels.
 pub fn new(ports: usize, channels: usize) -> Result<Box<dyn Engine>, String> {
     Ok(match (ports, channels) {
         (..=8, ..=8) => Box::new(RoutingSwitch::<8, 8>::new()),

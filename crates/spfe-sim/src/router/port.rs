@@ -1,4 +1,4 @@
-//! A port of a router: the words between a link and the switch.
+//! A port of a router: it buffers words between a link and the switch.
 
 use super::BURST;
 use crate::link::{Side, SimulatedLink};
@@ -10,26 +10,26 @@ use spfe_link::network::config::SwitchPortControl;
 use spfe_link::network::{DiscardReason, DiscardedPacket, PacketUnit, SwitchPorts};
 use std::collections::VecDeque;
 
-/// Bytes that show whose packet it is: twelve of the header behind a path.
+/// Bytes of a discarded packet that suffice to identify it: a header of twelve behind a path.
 const START: usize = 48;
 const UNKNOWN: usize = usize::MAX;
 
-/// What became of a packet that is thrown away.
+/// Reports on a discarded packet.
 #[derive(Clone, Debug)]
 pub enum DiscardNote {
-    /// The switch says so.
+    /// The switch discarded it.
     Reported(DiscardedPacket),
     /// Its first bytes.
     Start(DiscardedPacket, Vec<u8>),
 }
 
-/// Words out of a link, for the switch.
+/// Words from a link for the switch.
 #[derive(Clone, Debug)]
 struct Input {
     words: [Word; BURST],
     head: usize,
     count: usize,
-    /// A packet is thrown away, and its first bytes are looked at.
+    /// The packet being discarded, and its first bytes.
     spill: Option<(DiscardedPacket, Vec<u8>)>,
 }
 
@@ -39,15 +39,15 @@ impl Input {
     }
 }
 
-/// Words out of the switch, for a link.
+/// Words from the switch for a link.
 #[derive(Clone, Debug)]
 struct Output {
     words: Vec<Word>,
-    /// Words there is room for in all, once asked.
+    /// Free words in the link's buffer, or `UNKNOWN` until the link was asked.
     room: usize,
 }
 
-/// What a port's link is.
+/// Properties of a link that registers show.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkSummary {
     pub spacewire: bool,
@@ -55,26 +55,26 @@ pub struct LinkSummary {
     pub mbps: u32,
 }
 
-/// A port.
+/// A port of a router.
 #[derive(Clone, Debug)]
 pub struct RouterPort {
     pub line: Option<LinkSummary>,
-    /// What its registers say it was told.
+    /// Settings in its control register.
     pub control: SwitchPortControl,
-    /// Time-slots of each virtual channel, as its registers say.
+    /// Time-slots of each virtual channel in its registers.
     pub slots: Vec<u64>,
-    /// The link, and this end of it.
+    /// The link, and the router's end of it.
     pub link: Option<(usize, Side)>,
-    /// Port 0: there is no link.
+    /// This is port 0, which has no link.
     is_inner: bool,
     running: bool,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
-    /// Inputs that hold words: bit V for virtual channel V.
+    /// Inputs that hold words, a bit for each virtual channel.
     waiting: u32,
-    /// Outputs that hold words.
+    /// Outputs that hold words, a bit for each virtual channel.
     filled: u32,
-    /// Port 0: words from the unit behind it.
+    /// Words that port 0 sends.
     inner: VecDeque<Word>,
 }
 
@@ -100,7 +100,7 @@ impl RouterPort {
         Self { is_inner: true, running: true, ..Self::new(None, None, 1) }
     }
 
-    /// Registers say what the scenario does.
+    /// Sets the registers as the scenario says.
     pub fn begin(&mut self, link: &scenario::ScenarioLink, side: Side) {
         let starts = match &link.medium {
             Medium::SpaceFibre(of) => of.start,
@@ -131,7 +131,7 @@ impl RouterPort {
         self.waiting == 0 && self.filled == 0 && self.inner.is_empty()
     }
 
-    /// Takes words out of the link. True if there are any for the switch.
+    /// Reads words from the link. True if the switch has any to move.
     pub fn refill(
         &mut self,
         now: Ps,
@@ -171,7 +171,7 @@ impl RouterPort {
         self.waiting = u32::from(input.count != 0);
     }
 
-    /// Gives words to the link.
+    /// Writes words to the link.
     pub fn flush(&mut self, links: &mut [Box<dyn SimulatedLink>]) {
         let Some((link, side)) = self.link else { return };
         while self.filled != 0 {
@@ -185,7 +185,7 @@ impl RouterPort {
         self.outputs.iter_mut().for_each(|output| output.room = UNKNOWN);
     }
 
-    /// Words to the unit behind port 0.
+    /// Takes the words for the configuration port.
     pub fn take_inner(&mut self) -> Vec<Word> {
         self.filled = 0;
         self.outputs.first_mut().map(|output| std::mem::take(&mut output.words)).unwrap_or_default()
@@ -196,7 +196,7 @@ impl RouterPort {
     }
 }
 
-/// The ports of a switch in a step.
+/// The ports during a step of the switch.
 pub struct Exchange<'a> {
     pub ports: &'a mut [RouterPort],
     pub links: &'a mut [Box<dyn SimulatedLink>],
@@ -278,7 +278,7 @@ impl SwitchPorts for Exchange<'_> {
     }
 }
 
-/// Another word of a packet that is thrown away.
+/// Collects a word of a packet that is being discarded.
 #[cold]
 fn look_at(input: &mut Input, word: Word, spilled: &mut Vec<DiscardNote>) {
     let Some((dropped, mut bytes)) = input.spill.take() else { return };

@@ -1,4 +1,4 @@
-//! The registers of a router, and its configuration port: an RMAP target over them
+//! The registers of a router and its configuration port, an RMAP target that accesses them
 //! (`docs/router-registers.md`).
 
 use super::Switch;
@@ -18,10 +18,10 @@ use spfe_link::qos;
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{RmapTarget, RmapTargetConfig};
 
-/// The longest access.
+/// Longest access in bytes.
 const ACCESS_BYTES: usize = 1 << 16;
 
-/// What is behind port 0.
+/// The configuration port.
 pub struct Port0 {
     inlet: PacketChecker,
     target: RmapTarget,
@@ -29,7 +29,7 @@ pub struct Port0 {
 }
 
 impl Port0 {
-    /// With a target of a scenario.
+    /// The configuration port of a router of a scenario.
     pub fn new(settings: unit::ConfigurationPort) -> Self {
         let config = RmapTargetConfig {
             key: Some(settings.key),
@@ -40,7 +40,7 @@ impl Port0 {
         Self { inlet: PacketChecker::new(), target: RmapTarget::new(config), out: Vec::new() }
     }
 
-    /// Takes packets that came to port 0, and answers. True if any word came.
+    /// Handles packets for port 0 and sends replies. True if any word arrived.
     pub fn exchange(
         &mut self,
         switch: &mut Switch,
@@ -79,7 +79,7 @@ impl Port0 {
         }
     }
 
-    /// What the target counted, by name.
+    /// Counters of the target by name.
     pub fn counters(&self) -> [(&'static str, u64); 3] {
         let counters = self.target.counters();
         [
@@ -90,7 +90,7 @@ impl Port0 {
     }
 }
 
-/// What the registers are made of.
+/// Access to a switch and its links as registers.
 struct Registers<'a> {
     switch: &'a mut Switch,
     links: &'a mut [Box<dyn SimulatedLink>],
@@ -221,7 +221,7 @@ impl config::SwitchRegisters for Registers<'_> {
     }
 
     fn set_table_of(&mut self, network: u8, table: u8) {
-        // Both are within the shape.
+        // Both are within the shape, so this cannot fail.
         let _ = self.switch.table.use_table(network, table);
     }
 
@@ -230,7 +230,7 @@ impl config::SwitchRegisters for Registers<'_> {
     }
 
     fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>) {
-        // Ports and address are within the shape.
+        // Ports and address are within the shape, so this cannot fail.
         let _ = self.switch.table.set(table, address, entry);
     }
 }

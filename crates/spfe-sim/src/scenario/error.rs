@@ -1,13 +1,13 @@
-//! What is wrong with a scenario.
+//! Errors in a scenario.
 
 use std::fmt;
 
-/// One thing that is wrong.
+/// One error in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Line of the file, from 1.
+    /// Line of the file, counted from 1.
     pub line: Option<usize>,
-    /// Object, value, limit, and what to do.
+    /// Object, value and limit, and how to correct it.
     pub message: String,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a scenario; at least one thing.
+/// All errors of a scenario, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     /// In the order of lines.
@@ -41,7 +41,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// Number of the line that holds a byte of a text, from 1.
+/// The line that contains a byte of the text, counted from 1.
 pub(super) fn line_of(text: &str, byte: usize) -> usize {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|c| **c == b'\n').count()

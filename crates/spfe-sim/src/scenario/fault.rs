@@ -1,4 +1,4 @@
-//! What goes wrong, and when.
+//! Faults of a scenario, and their times.
 
 use super::port::{Directions, PortName};
 use super::units::{Probability, Time};
@@ -6,97 +6,97 @@ use crate::fault::{EndCommand, FaultKind, FaultTarget};
 use crate::link::Side;
 use serde::Deserialize;
 
-/// When something happens.
+/// Time of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultTiming {
     /// Once.
     At(Time),
-    /// Again and again, from `from` on.
+    /// Repeatedly, from `from` on.
     Every {
-        /// Time from one to the next.
+        /// Time between two occurrences.
         period: Time,
-        /// The interval is random, exponential, and this is its mean.
+        /// The interval is exponentially distributed with mean `period`.
         random: bool,
-        /// First (random: from when on).
+        /// First occurrence; with `random`, the start of the first interval.
         from: Time,
-        /// Not from this time on.
+        /// End of the repetition.
         until: Option<Time>,
-        /// Most of them.
+        /// Maximum number of occurrences.
         count: Option<u64>,
     },
-    /// All the time.
+    /// During a span of time.
     During {
-        /// Begin.
+        /// Its start.
         from: Time,
-        /// End; none for the end of the simulation.
+        /// Its end; `None` for the end of the simulation.
         until: Option<Time>,
     },
 }
 
-/// What goes wrong.
+/// Effect of a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FaultAction {
-    /// To words on the wires of a link.
+    /// Changes words on the wires of a link.
     Words {
-        /// Link.
+        /// Name of the link.
         link: String,
-        /// Directions.
+        /// Directions that it affects.
         direction: Directions,
-        /// Lane; none for all.
+        /// The lane; `None` for all lanes.
         lane: Option<u8>,
-        /// Words that it waits for.
+        /// Words that it can hit.
         target: FaultTarget,
-        /// What happens.
+        /// Its effect on the word.
         kind: FaultKind,
     },
-    /// Bit errors at a rate, during a time.
+    /// Inverts bits at random during a span of time.
     BitErrorRate {
-        /// Link.
+        /// Name of the link.
         link: String,
-        /// Directions.
+        /// Directions that it affects.
         direction: Directions,
-        /// Lane; none for all.
+        /// The lane; `None` for all lanes.
         lane: Option<u8>,
-        /// Probability for each bit.
+        /// Probability that a bit is inverted.
         rate: f64,
     },
-    /// A unit resets its end of a link.
+    /// A node or router resets its end of a link.
     Command {
-        /// Link.
+        /// Name of the link.
         link: String,
-        /// End.
+        /// The end.
         end: Side,
-        /// Command.
+        /// The command.
         command: EndCommand,
     },
-    /// A flow sends as fast as it can, during a time.
+    /// A traffic stream sends as fast as it can during a span of time.
     Babble {
-        /// Flow.
+        /// Name of the stream.
         flow: String,
     },
-    /// A node takes nothing, during a time.
+    /// A node reads nothing during a span of time.
     Block {
-        /// Node, and port.
+        /// The node's port.
         node: PortName,
-        /// Virtual channel; none for all.
+        /// The virtual channel; `None` for all.
         vc: Option<u8>,
     },
-    /// A master sends no time-codes, during a time.
+    /// A time-code master sends no time-codes during a span of time.
     TimeCodeLoss {
-        /// Node.
+        /// The master.
         node: PortName,
     },
 }
 
-/// A fault.
+/// One fault of a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "WrittenFault")]
 pub struct ScenarioFault {
-    /// Name; "what" and where if there is none.
+    /// Its name. Without one in the file: its kind and place.
     pub name: String,
-    /// What.
+    /// Its effect.
     pub what: FaultAction,
-    /// When.
+    /// Its time.
     pub when: FaultTiming,
 }
 
@@ -141,7 +141,7 @@ impl FaultName {
         }
     }
 
-    /// Lasts for a time, instead of happening at one.
+    /// Whether this fault lasts for a span of time.
     const fn lasts(self) -> bool {
         matches!(self, Self::BitErrors | Self::Babble | Self::BlockedReceiver | Self::TimeCodeLoss)
     }
@@ -178,13 +178,13 @@ struct WrittenFault {
     count: Option<u64>,
 }
 
-/// Gives a key's value, which this fault must have.
+/// Unwraps a key that this fault requires.
 fn need<T>(what: FaultName, key: &str, value: Option<T>) -> Result<T, String> {
     value.ok_or_else(|| format!("fault \"{}\" has no {key}; give one", what.text()))
 }
 
 impl WrittenFault {
-    /// A key that is left over does not belong to this fault.
+    /// Refuses keys that this fault does not have.
     fn nothing_left(&self) -> Result<(), String> {
         let left = [
             ("link", self.link.is_some()),
@@ -223,7 +223,7 @@ impl WrittenFault {
         })
     }
 
-    /// To the wire itself, not to a word.
+    /// A fault of the wire itself, which waits for no word.
     fn wire(&mut self, kind: FaultKind) -> Result<FaultAction, String> {
         match self.word {
             Some(_) => Err(format!(

@@ -1,4 +1,4 @@
-//! What happens at a time: faults, time-slots, samples.
+//! Planned actions of a simulation: faults, time-slots and samples.
 
 use super::Simulation;
 use crate::fault::{EndCommand, LastingFault};
@@ -12,20 +12,20 @@ use fastrand::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Something to do. The order is that of things that happen at one time.
+/// A planned action. The order of the variants is the order of actions at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AgendaAction {
-    /// A time step of the series ends.
+    /// Ends a time step of the series.
     Sample(usize),
-    /// A time-slot begins everywhere; the number since the start.
+    /// Begins a time-slot everywhere; counted from the start.
     Slot(u64),
-    /// What a fault does comes to its end.
+    /// Ends a lasting fault.
     End(usize),
-    /// A fault.
+    /// Applies a fault.
     Fault(usize),
 }
 
-/// A fault's state.
+/// State of a fault.
 #[derive(Clone, Debug)]
 struct AgendaEntry {
     rng: Rng,
@@ -33,7 +33,7 @@ struct AgendaEntry {
     left: u64,
 }
 
-/// What is to do.
+/// Planned actions in the order of time.
 #[derive(Debug, Default)]
 pub struct Agenda {
     heap: BinaryHeap<Reverse<(Ps, AgendaAction)>>,
@@ -41,7 +41,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Of a scenario.
+    /// The actions of a scenario.
     pub fn new(scenario: &crate::scenario::Scenario) -> Self {
         let mut agenda = Self::default();
         agenda.push(scenario.step_ps(), AgendaAction::Sample(0));
@@ -78,7 +78,7 @@ impl Agenda {
         self.heap.push(Reverse((at, action)));
     }
 
-    /// When the next thing is to be done.
+    /// Time of the next action.
     pub fn next_ps(&self) -> Option<Ps> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
@@ -88,19 +88,19 @@ impl Agenda {
         self.heap.pop().map(|Reverse(next)| next)
     }
 
-    /// How often a fault was brought about.
+    /// How often a fault was applied.
     pub fn times(&self, fault: usize) -> u64 {
         self.faults.get(fault).map_or(0, |state| state.times)
     }
 }
 
-/// A random interval with a mean, 1 ps at least.
+/// A random interval from an exponential distribution, at least 1 ps.
 fn interval(rng: &mut Rng, mean: Ps) -> Ps {
     (-(1.0 - rng.f64()).ln() * mean as f64) as Ps + 1
 }
 
 impl Simulation {
-    /// Does what is to be done now.
+    /// Performs the actions that are due.
     pub(super) fn act(&mut self, observer: &mut dyn Observer) {
         while let Some((at, action)) = self.agenda.pop(self.now) {
             match action {
@@ -155,7 +155,7 @@ impl Simulation {
         }
     }
 
-    /// False: this kind of link has no such fault.
+    /// Applies a fault. False if this kind of link does not have it.
     fn do_fault(&mut self, fault: &ScenarioFault, observer: &mut dyn Observer) -> bool {
         match &fault.what {
             FaultAction::Words { link, direction, lane, target, kind } => {
@@ -171,7 +171,7 @@ impl Simulation {
             FaultAction::Command { link, end, command } => {
                 let Some(index) = self.scenario.link(link) else { return false };
                 let spacewire = self.scenario.links.get(index).is_some_and(|of| of.is_spacewire());
-                // It may show in a packet before the link tells of it.
+                // Packets may show its effect before the link reports it.
                 match command {
                     _ if spacewire => self.ledger.link_event(Cause::Disconnect(index as u32)),
                     EndCommand::LinkReset | EndCommand::InterfaceReset => {
@@ -188,7 +188,7 @@ impl Simulation {
         }
     }
 
-    /// A fault that lasts for a time begins or ends.
+    /// Begins or ends a lasting fault.
     fn last(&mut self, fault: &ScenarioFault, on: bool, observer: &mut dyn Observer) {
         let mut tell = |(link, side): (usize, Side), fault: LastingFault| {
             let event = EndEvent::Lasting { fault, begins: on };

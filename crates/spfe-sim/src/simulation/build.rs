@@ -1,4 +1,4 @@
-//! From a scenario to links, nodes and routers.
+//! Builds links, nodes and routers from a scenario.
 
 use super::{Agenda, SimulatedRouter, Simulation};
 use crate::ledger::Ledger;
@@ -21,9 +21,9 @@ use std::fmt;
 /// Why a scenario cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulationError {
-    /// What it is about: a link, router, flow and so on, with its name.
+    /// The kind and name of the object, such as "link 'a'".
     pub object: String,
-    /// What is wrong with it.
+    /// Why it cannot be simulated.
     pub reason: String,
 }
 
@@ -47,7 +47,7 @@ fn about<T, E: ToString>(
     result.map_err(error)
 }
 
-/// All links of a scenario.
+/// Builds all links of a scenario.
 pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn SimulatedLink>>, SimulationError> {
     let of = |(index, link): (usize, &scenario::ScenarioLink)| {
         about("link", &link.name, make_link(scenario, index as u32, link))
@@ -156,7 +156,7 @@ fn spacefibre_config(
     Ok(config)
 }
 
-/// The whole, with its links made.
+/// Builds the simulation around its links.
 pub fn simulation(
     scenario: &Scenario,
     links: Vec<Box<dyn SimulatedLink>>,
@@ -237,7 +237,7 @@ pub fn simulation(
     })
 }
 
-/// All sources of messages.
+/// Builds all sources of messages.
 fn senders(scenario: &Scenario) -> Result<Vec<Sender>, SimulationError> {
     let place = |name: &str, from: &PortName| {
         let link = scenario.link_at(from).ok_or_else(|| format!("no link at {from}"));

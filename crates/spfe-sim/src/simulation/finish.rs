@@ -6,7 +6,7 @@ use crate::results::{self, Conservation, PortDropCount, Results};
 use std::collections::BTreeMap;
 
 impl Simulation {
-    /// Whether nothing is under way: all that was handed in has come, or been thrown away.
+    /// Whether the network is empty: every packet has arrived or was discarded.
     pub fn is_drained(&mut self) -> bool {
         let mut ends = 0;
         for link in &mut self.links {
@@ -20,8 +20,8 @@ impl Simulation {
             && self.routers.iter().all(|router| router.switch.is_empty())
     }
 
-    /// What was measured so far. What is under way now is in flight; if nothing is, what did not
-    /// come is lost.
+    /// Measurements so far. Packets in the network count as in flight. If the network is empty,
+    /// packets that did not arrive count as lost.
     pub fn results(&mut self) -> Results {
         if !self.ended {
             let drained = self.is_drained();
@@ -87,7 +87,7 @@ impl Simulation {
     fn link_results(&mut self, steps: usize) -> Vec<results::LinkResults> {
         let mut all = Vec::new();
         for (index, (link, of)) in self.links.iter_mut().zip(&self.scenario.links).enumerate() {
-            // A SpaceWire word is four characters of ten bits, as long as one of a lane.
+            // A SpaceWire word is four characters of ten bits, as long as a word on a lane.
             const WORD_BITS: f64 = 40.0;
             let words_in = |ps: u64, lanes: u8| {
                 of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / WORD_BITS

@@ -1,85 +1,85 @@
-//! What a link is made of.
+//! Configuration of a SpaceFibre link.
 
 use spfe_link::datalink::{self, SEGMENT_WORDS};
 use spfe_link::qos;
 use std::fmt;
 
-/// Lanes of a link at most.
+/// Maximum number of lanes.
 pub const LANES_MAX: u8 = 16;
-/// Virtual channels of a link at most.
+/// Maximum number of virtual channels.
 pub const CHANNELS_MAX: u8 = 32;
 
-/// A link.
+/// Configuration of a link and its two ends.
 #[derive(Clone, Debug)]
 pub struct SpaceFibreConfig {
-    /// What the observer calls it.
+    /// Number that observers see.
     pub id: u32,
-    /// Lanes, 1 to 16.
+    /// Number of lanes, 1 to 16.
     pub lanes: u8,
-    /// Lanes that data is sent on at most, 1 to the number of lanes: those above are hot redundant.
+    /// Maximum number of lanes that send data, 1 to `lanes`. The others are hot redundant.
     pub max_data_sending: u8,
     /// Signalling rate of a lane in Mbit/s, 100 to 100000.
     pub mbps: u32,
-    /// Virtual channels, 1 to 32.
+    /// Number of virtual channels, 1 to 32.
     pub channels: u8,
-    /// Delay of the cable, up to 60000 word periods. Four word periods of serialiser and
-    /// deserialiser come to it.
+    /// Delay of the cable, up to 60000 word periods. Serialiser and deserialiser add four word
+    /// periods.
     pub delay_ps: u64,
-    /// Bits that each lane is longer than that, in both directions; lanes that are not named: 0.
+    /// Extra delay of each lane in bits, in both directions. Lanes without an entry have none.
     pub skew_bits: Vec<u32>,
-    /// Data frames are scrambled.
+    /// Whether data frames are scrambled.
     pub scrambled: bool,
-    /// FCT multiplier M, 1 to 8; none for as many as there are data-sending lanes.
+    /// FCT multiplier M, 1 to 8. `None`: the number of data-sending lanes, at most 8.
     pub fct_multiplier: Option<u8>,
-    /// Segment multiplier P, 1 to the number of lanes; none for the number of data-sending lanes. A
-    /// data frame has up to P times 64 words.
+    /// Segment multiplier P, 1 to the number of lanes. A data frame has up to P times 64 words.
+    /// `None`: the number of data-sending lanes.
     pub segment_multiplier: Option<u8>,
     /// Sizes of the buffers.
     pub sizes: BufferSizes,
     /// Limits of the quality of service.
     pub qos: qos::QosLimits,
-    /// The random numbers of its faults begin with this.
+    /// Seed of the random faults.
     pub seed: u64,
     /// The two ends.
     pub ends: [SpaceFibreEndConfig; 2],
 }
 
-/// Words in the buffers of an end, each a power of two; none for as many as the full rate takes.
+/// Words in the buffers of an end, each a power of two. `None`: enough for the full rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferSizes {
-    /// Of each output virtual channel buffer.
+    /// Words in each output virtual channel buffer.
     pub output: Option<usize>,
-    /// Of each input virtual channel buffer.
+    /// Words in each input virtual channel buffer.
     pub input: Option<usize>,
-    /// Of the error recovery buffer.
+    /// Words in the error recovery buffer.
     pub recovery: Option<usize>,
 }
 
-/// The words there are.
+/// Buffer sizes in use.
 pub(super) struct Words {
     pub output: usize,
     pub input: usize,
     pub recovery: usize,
 }
 
-/// An end.
+/// Configuration of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceFibreEndConfig {
     /// LaneStart of all lanes.
     pub lane_start: bool,
     /// AutoStart of all lanes.
     pub auto_start: bool,
-    /// Lanes that this end sends on: bit L for lane L.
+    /// Lanes that may send, a bit for each.
     pub tx_en: u16,
-    /// Lanes that it receives on.
+    /// Lanes that may receive, a bit for each.
     pub rx_en: u16,
-    /// It is a routing switch, as INIT3 says.
+    /// INIT3 announces this end as a routing switch.
     pub routing_switch: bool,
-    /// Parts in 10^9 that its clock is faster than it should be, -200000 to 200000.
+    /// Offset of the clock in parts per 10^9, -200000 to 200000; positive is fast.
     pub clock_ppb: i32,
-    /// Virtual channels in continuous mode.
+    /// Virtual channels in continuous mode, a bit for each.
     pub continuous_mode: u32,
-    /// Expected broadcast bandwidth in 65536ths of the link.
+    /// Expected broadcast bandwidth, in 65536ths of the link.
     pub broadcast_bandwidth: u16,
 }
 
@@ -100,7 +100,7 @@ impl Default for SpaceFibreEndConfig {
 }
 
 impl SpaceFibreConfig {
-    /// A link of so many lanes and eight virtual channels, 10 m of cable, that starts by itself.
+    /// A link with eight virtual channels and 10 m of cable that starts by itself.
     pub fn new(lanes: u8, mbps: u32) -> Self {
         Self {
             id: 0,
@@ -120,7 +120,11 @@ impl SpaceFibreConfig {
         }
     }
 
-    /// Whether it can be made.
+    /// Checks all values.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is out of range.
     pub fn check(&self) -> Result<(), SpaceFibreConfigError> {
         if !(1..=LANES_MAX).contains(&self.lanes) {
             return Err(SpaceFibreConfigError::Lanes(self.lanes));
@@ -160,12 +164,12 @@ impl SpaceFibreConfig {
         self.segment_multiplier.unwrap_or(self.max_data_sending)
     }
 
-    /// Sizes in use, for a number of word periods there and back.
+    /// Buffer sizes in use for a round trip of that many word periods.
     pub(super) fn words(&self, round_trip: usize) -> Words {
-        // Short frames do not make the way shorter, nor what an ACK is waited for.
+        // Shorter frames change neither the delay of the link nor the wait for an ACK.
         let segment = SEGMENT_WORDS * usize::from(self.segment().max(self.max_data_sending));
         let quantum = SEGMENT_WORDS * usize::from(self.multiplier());
-        // What is under way there and back, with rows of both layers between.
+        // Words in flight during a round trip, including rows that wait between the layers.
         let way = round_trip * usize::from(self.max_data_sending);
         let words = |given: Option<usize>, full: usize| given.unwrap_or(full.next_power_of_two());
         Words {
@@ -181,8 +185,8 @@ impl SpaceFibreConfig {
             fct_multiplier: self.multiplier(),
             segment_multiplier: self.segment(),
             multi_lane_capable: self.lanes > 1,
-            // The FCT multiplier ends at 8: a frame of more lanes needs two FCTs, and their ACKs
-            // are to be one.
+            // The FCT multiplier ends at 8. A frame on more lanes needs two FCTs, and one ACK
+            // should cover both.
             ack_gap_words: if self.max_data_sending > 8 { 64 } else { 15 },
             routing_switch: end.routing_switch,
             qos: self.qos,
@@ -191,29 +195,29 @@ impl SpaceFibreConfig {
     }
 }
 
-/// Why a link cannot be made.
+/// A configuration value that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceFibreConfigError {
-    /// The number of lanes.
+    /// Number of lanes.
     Lanes(u8),
-    /// The number of data-sending lanes.
+    /// Number of data-sending lanes.
     DataSending {
-        /// Lanes there are.
+        /// Number of lanes.
         lanes: u8,
-        /// Lanes asked for.
+        /// Number of data-sending lanes.
         asked: u8,
     },
-    /// The signalling rate.
+    /// Signalling rate in Mbit/s.
     Rate(u32),
-    /// The number of virtual channels.
+    /// Number of virtual channels.
     Channels(u8),
-    /// The delay.
+    /// Delay in ps.
     Delay(u64),
-    /// The skew of a lane.
+    /// Skew of a lane in bits.
     Skew(u32),
-    /// The clock of an end.
+    /// Clock offset of an end in parts per 10^9.
     Clock(i32),
-    /// Something of the data link layer.
+    /// A value of the data link layer.
     DataLink(datalink::DataLinkConfigError),
 }
 

@@ -1,4 +1,4 @@
-//! One end: data link layer, multi-lane layer, lanes and their code.
+//! One end of a SpaceFibre link: data link layer, multi-lane layer, lanes and 8b/10b code.
 
 use super::config::{SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig};
 use crate::fault::EndCommand;
@@ -12,22 +12,22 @@ use spfe_link::spacewire::BroadcastCode;
 use spfe_link::word::Word;
 use spfe_link::{lane, qos};
 
-/// Virtual channels that the data link layer is made for.
+/// Virtual channels that the data link layer has room for.
 const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
 
-/// An end of a link.
+/// One end of a link with capacity for `L` lanes.
 pub struct SpaceFibreEnd<const L: usize> {
     pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
     pub lanes: MultiLane<L>,
-    /// Lanes there are; the others are held in reset.
+    /// Number of lanes in use; the others stay in reset.
     count: usize,
     coded: [LaneCoder; L],
     elastic: Option<Box<[LaneLine; L]>>,
-    /// INIT3 says that this end is being reset.
+    /// INIT3 announces that this end is being reset.
     says_reset: bool,
-    /// A command was given, and nobody has looked yet.
+    /// Commands that [`super::watch`] has not reported yet.
     pub commands: Vec<EndCommand>,
-    /// A parameter was set, and nobody has looked yet: the link has to go on to take it over.
+    /// A parameter was changed. The link has to run one more period to take it over.
     pub touched: bool,
     node: mib::NodeRegisters<CHANNELS>,
 }
@@ -98,7 +98,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         })
     }
 
-    /// A word period of the transmitter: what goes on the wires.
+    /// Runs the transmitter for one word period. Returns the groups for the wires.
     #[inline(always)]
     pub fn transmit(&mut self) -> [u64; L] {
         if self.data_link.take_lane_reset() {
@@ -122,7 +122,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         groups
     }
 
-    /// A word period of the receiver: what came on the wires.
+    /// Runs the receiver for one word period on groups from the wires.
     #[inline(always)]
     pub fn receive(&mut self, groups: &[u64; L]) {
         let mut words = [None; L];
@@ -135,7 +135,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         self.take(words);
     }
 
-    /// Something came on a lane's wire, by the clock of the far end.
+    /// Puts a group from a wire into the elastic buffer of its lane, by the clock of the far end.
     pub fn arrive(&mut self, lane: usize, group: u64) {
         let Some(line) = self.elastic.as_mut().and_then(|lines| lines.get_mut(lane)) else {
             return;
@@ -153,7 +153,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         }
     }
 
-    /// A word period of the receiver, out of the elastic buffers.
+    /// Runs the receiver for one word period on groups from the elastic buffers.
     pub fn receive_elastic(&mut self) {
         let mut words = [None; L];
         if let Some(lines) = &mut self.elastic {
@@ -180,7 +180,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         }
     }
 
-    /// Whether all is well: frames go in both directions, and nothing is asked for again.
+    /// Whether frames pass in both directions and no retry is in progress.
     pub fn is_healthy(&self) -> bool {
         use datalink::ReceiveError::{ValidNegative, ValidPositive};
         self.data_link.reset_state() == datalink::LinkResetState::LinkInitialised
@@ -190,7 +190,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
             && matches!(self.data_link.sequence().state(), ValidPositive | ValidNegative)
     }
 
-    /// Whether nothing will happen here but idle frames and what keeps the link.
+    /// Whether nothing but idle traffic happens here.
     pub fn is_quiet(&self) -> bool {
         if self.touched {
             return false;
@@ -214,14 +214,14 @@ impl<const L: usize> SpaceFibreEnd<L> {
         LinkMib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
     }
 
-    /// Word periods were left out: idle frames went by.
+    /// Accounts for skipped word periods, in which only idle frames would have passed.
     pub fn leave_out(&mut self, periods: u64) {
         if self.lanes.width() != 0 {
             self.data_link.leave_out(u32::try_from(periods).unwrap_or(u32::MAX));
         }
     }
 
-    /// The buffers are held in reset: what is written there would be lost.
+    /// Whether the buffers are held in reset; words written to them would be lost.
     fn in_reset(&self) -> bool {
         self.data_link.reset_state() != datalink::LinkResetState::LinkInitialised
     }

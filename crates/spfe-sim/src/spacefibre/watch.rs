@@ -1,7 +1,7 @@
-//! Tells the observer what happens at the ends.
+//! Reports events at the ends to the observer.
 //!
-//! While nothing happens it looks once in many word periods; near anything that went wrong it looks
-//! in each.
+//! As long as nothing changes, it checks the ends once in many word periods. After a fault it
+//! checks them in every word period.
 
 use super::end::SpaceFibreEnd;
 use crate::link::{EndEvent, Observer, Side};
@@ -10,9 +10,9 @@ use spfe_link::datalink::{DataLinkErrors, LinkResetState, ReceiveError};
 use spfe_link::lane::LaneState;
 use spfe_link::multilane::Alignment;
 
-/// Word periods between two looks while all is well.
+/// Word periods between two checks while nothing happens.
 const CALM: u64 = 64;
-/// Word periods without a change after which all is well again.
+/// Word periods without a change until it returns to rare checks.
 const NEAR: u64 = 4096;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -39,13 +39,13 @@ impl<const L: usize> Seen<L> {
     }
 }
 
-/// The state of looking on.
+/// State of both ends at the last check, and the recovery from faults.
 pub struct RecoveryWatch<const L: usize> {
     lanes: usize,
     seen: Option<[Seen<L>; 2]>,
-    /// Word periods to go on looking closely.
+    /// Remaining word periods with a check in each.
     near: u64,
-    /// Since when something is wrong at each end, and whether it has shown.
+    /// For each end, the time of the fault it has to recover from, and whether its effect was seen.
     wrong: [Option<(Ps, bool)>; 2],
 }
 
@@ -54,7 +54,7 @@ impl<const L: usize> RecoveryWatch<L> {
         Self { lanes, seen: None, near: NEAR, wrong: [None; 2] }
     }
 
-    /// A damaged word is on its way to an end.
+    /// Notes that a damaged word is on its way to an end.
     #[cold]
     pub fn damage(&mut self, side: Side, now: Ps) {
         self.near = NEAR;
@@ -64,7 +64,7 @@ impl<const L: usize> RecoveryWatch<L> {
         }
     }
 
-    /// Looks at both ends. Gives the word periods until the next look.
+    /// Checks both ends. Returns the word periods until the next check.
     pub fn look(
         &mut self,
         now: Ps,
@@ -94,7 +94,7 @@ impl<const L: usize> RecoveryWatch<L> {
                         let after_ps = now - since;
                         observer.event(now, link, side, EndEvent::Recovered { after_ps });
                     }
-                    // What was damaged may not have come yet.
+                    // The damaged word may still be on its way.
                     (!shown && self.near != 0).then_some((since, false))
                 }
                 Some((since, _)) => Some((since, true)),
@@ -138,7 +138,7 @@ const fn reset(state: LinkResetState) -> &'static str {
     }
 }
 
-/// Tells of what is different from before.
+/// Reports what changed since the last check.
 fn tell<const L: usize>(
     now: Ps,
     link: u32,

@@ -1,30 +1,30 @@
-//! The bits of a character on the wire.
+//! The bits of one character on the wire.
 
 use super::pace::BitPace;
 use crate::time::Ps;
 use spfe_link::spacewire::SpaceWireCharacter;
 use spfe_link::spacewire::encode::CharacterBits;
 
-/// The bits of a character, as they are on the wire.
+/// The bits of one character on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
-    /// When the first bit leaves.
+    /// Time at which the first bit leaves.
     pub at: Ps,
-    /// How long bits are.
+    /// Length of its bits.
     pub pace: BitPace,
-    /// The bits; bit 0 goes first.
+    /// The bits; bit 0 leaves first.
     pub bits: CharacterBits,
-    /// Which of them have an edge.
+    /// Bits that have a signal edge, a bit for each.
     pub present: u16,
-    /// All are as the encoder made them, and the character before is the one sent before.
+    /// No fault changed this character, and none removed or duplicated the one before it.
     pub intact: bool,
-    /// What they were made from.
+    /// The encoded character.
     pub character: SpaceWireCharacter,
-    /// The signals before them.
+    /// Signal levels before the first bit.
     pub before: Signals,
 }
 
-/// The levels of the two signals.
+/// Levels of data and strobe.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals {
     pub d: bool,
@@ -39,7 +39,7 @@ impl Signals {
 }
 
 impl Chunk {
-    /// An undisturbed character.
+    /// A character without faults.
     #[inline]
     pub fn new(at: Ps, pace: BitPace, bits: CharacterBits, character: SpaceWireCharacter) -> Self {
         let intact = pace.stride() != 0;
@@ -47,7 +47,7 @@ impl Chunk {
         Self { at, pace, bits, present, intact, character, before: Signals::default() }
     }
 
-    /// When a bit leaves.
+    /// Time at which a bit leaves.
     #[inline]
     pub fn time(&self, index: u8) -> Ps {
         self.at + self.pace.bits_ps(u64::from(index))
@@ -57,12 +57,12 @@ impl Chunk {
         self.bits.value >> index & 1 != 0
     }
 
-    /// How many bits leave before a time.
+    /// Number of bits that leave before a time.
     pub fn begun(&self, time: Ps) -> u8 {
         (0..self.bits.count).filter(|index| self.time(*index) < time).count() as u8
     }
 
-    /// Takes away the bits that leave in a span of time.
+    /// Removes the edges of bits that leave within a span of time.
     pub fn remove(&mut self, from: Ps, until: Ps) {
         let before = self.present;
         for index in 0..self.bits.count {

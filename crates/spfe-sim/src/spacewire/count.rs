@@ -1,9 +1,9 @@
-//! What an end counts beside its port.
+//! Counters of an end, beside those of its port.
 
 use spfe_link::spacewire::character::CodeMeaning;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWirePort};
 
-/// Characters, by kind.
+/// Numbers of characters of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Characters {
     nulls: u64,
@@ -37,7 +37,7 @@ impl Characters {
     }
 }
 
-/// Falls to ErrorReset, by cause.
+/// Numbers of transitions to ErrorReset by cause.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Falls {
     pub disconnect: u64,
@@ -49,18 +49,18 @@ pub struct Falls {
     pub command: u64,
 }
 
-/// Everything that is counted.
+/// All counters of an end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WireCounts {
     pub sent: Characters,
     pub received: Characters,
     pub falls: Falls,
-    /// Codes that came and found no place.
+    /// Received codes that found the queue full.
     pub lost_codes: u64,
 }
 
 impl WireCounts {
-    /// With those of the port, by name.
+    /// All counters by name, with those of the port.
     pub fn named<const TX: usize, const RX: usize>(
         &self,
         port: &SpaceWirePort<TX, RX>,

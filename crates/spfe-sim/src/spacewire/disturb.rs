@@ -1,4 +1,4 @@
-//! What goes wrong with the characters of a direction before they are on the wire.
+//! Faults of one direction, applied to characters before they are on the wire.
 
 use super::chunk::Chunk;
 use crate::fault::{FaultKind, FaultTarget, WireFault};
@@ -6,31 +6,32 @@ use crate::time::Ps;
 use fastrand::Rng;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter};
 
-/// What is to be done with a character.
+/// How to send a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharacterFate {
-    /// It goes.
+    /// Send it once.
     Send,
-    /// It does not.
+    /// Do not send it.
     Drop,
-    /// It goes twice.
+    /// Send it twice.
     Twice,
-    /// The wire is open from it on for so long.
+    /// Interrupt the wire for this time, beginning with the character.
     Cut(Ps),
 }
 
-/// Faults to come, bit errors, and the random numbers of a direction.
+/// Planned faults, random bit errors and the random numbers of one direction.
 #[derive(Clone, Debug)]
 pub struct Disturber {
     rng: Rng,
     rate: f64,
-    /// Bits to the next error.
+    /// Bits before the next error.
     error_in: u64,
-    /// Bits of a burst still to come.
+    /// Remaining bits of a burst.
     burst: u32,
-    /// In the order of their times.
+    /// Planned faults in the order of their times.
     faults: Vec<(Ps, WireFault)>,
-    /// The character before was dropped: the parity in the next one covers what never came.
+    /// The previous character was dropped, so the parity of this one covers bits that were never
+    /// sent.
     dropped: bool,
 }
 
@@ -39,27 +40,27 @@ impl Disturber {
         Self { rng, rate: 0.0, error_in: u64::MAX, burst: 0, faults: Vec::new(), dropped: false }
     }
 
-    /// Whether nothing will go wrong.
+    /// Whether no fault is active or planned.
     pub fn is_quiet(&self) -> bool {
         self.rate == 0.0 && self.faults.is_empty() && self.burst == 0 && !self.dropped
     }
 
-    /// Probability of an error for each bit.
+    /// Sets the probability that a bit is inverted.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = if rate.is_nan() { 0.0 } else { rate.clamp(0.0, 1.0) };
         self.error_in = self.gap();
     }
 
-    /// Bits without an error: geometric.
+    /// Number of bits before the next error, from a geometric distribution.
     fn gap(&mut self) -> u64 {
         if self.rate == 0.0 {
             return u64::MAX;
         }
-        // The logarithm of a number above 0 and up to 1; at a rate of 1 the quotient is 0.
+        // The logarithm's argument is above 0 and at most 1. At a rate of 1 the quotient is 0.
         ((1.0 - self.rng.f64()).ln() / (-self.rate).ln_1p()) as u64
     }
 
-    /// A fault to come; false if a SpaceWire link has none such.
+    /// Plans a fault. False if SpaceWire links do not have it.
     pub fn inject(&mut self, at: Ps, fault: WireFault) -> bool {
         let known = matches!(
             fault.kind,
@@ -77,7 +78,7 @@ impl Disturber {
         true
     }
 
-    /// When the next cut is that waits for no character.
+    /// Time of the next cut that does not wait for a character.
     pub fn next_cut(&self) -> Option<Ps> {
         self.faults.iter().find(|(_, fault)| is_cut(fault)).map(|(at, _)| *at)
     }
@@ -92,12 +93,12 @@ impl Disturber {
         }
     }
 
-    /// A character leaves. `report` is given the faults that are done to it.
+    /// Applies faults to a character that leaves, and reports each of them.
     #[inline]
     pub fn pass(&mut self, chunk: &mut Chunk, report: impl FnMut(WireFault)) -> CharacterFate {
         let bits = u64::from(chunk.bits.count);
         if self.faults.is_empty() && self.burst == 0 && !self.dropped && self.error_in >= bits {
-            // Without bit errors it counts down from a number too large to reach the end.
+            // Without bit errors the counter starts too high to ever reach 0.
             self.error_in -= bits;
             return CharacterFate::Send;
         }
@@ -123,7 +124,7 @@ impl Disturber {
                 FaultKind::Drop => verdict = CharacterFate::Drop,
                 FaultKind::Duplicate => verdict = CharacterFate::Twice,
                 FaultKind::Cut { duration_ps } => verdict = CharacterFate::Cut(duration_ps),
-                // Not taken by `inject`.
+                // `inject` refuses these.
                 FaultKind::Reorder | FaultKind::PolaritySwap | FaultKind::Skew { .. } => {}
             }
             report(fault);

@@ -1,25 +1,26 @@
-//! Bits at a rate, without drift.
+//! Bit times at a signalling rate, without drift.
 
 use crate::time::{Ps, US};
 
-/// How long bits are.
+/// Length of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitPace {
     mbps: u32,
     whole_ps: u32,
-    /// What is left over, in parts of a ps: so many of `mbps`.
+    /// Remainder of the length, in units of 1 / `mbps` ps.
     part: u32,
     stride: u8,
     skips: bool,
 }
 
 impl BitPace {
-    /// For a rate in Mbit/s, at least 1, and the far end's disconnect time-out.
+    /// The pace of a rate in Mbit/s, at least 1. `disconnect_ps` is the disconnect time-out of the
+    /// far end.
     pub const fn new(mbps: u32, disconnect_ps: Ps) -> Self {
         let (whole_ps, part) = (US as u32 / mbps, US as u32 % mbps);
         // Half of the time-out, so that rounding to a nanosecond does no harm.
         let bits = disconnect_ps / 2 / (whole_ps as u64 + 1);
-        // The gap to the second bit of the next character is two bits.
+        // The second bit of the next character is two bits away.
         let stride = if bits < 2 {
             0
         } else if bits > 14 {
@@ -30,50 +31,50 @@ impl BitPace {
         Self { mbps, whole_ps, part, stride, skips: bits >= 14 }
     }
 
-    /// Each bit is looked at.
+    /// The same pace with a decoder that samples every bit.
     #[cfg(test)]
     pub const fn bit_by_bit(self) -> Self {
         Self { stride: 0, skips: false, ..self }
     }
 
-    /// How long some bits are, rounded down to a ps.
+    /// Duration of a number of bits, rounded down to a ps.
     #[inline(always)]
     pub const fn bits_ps(self, bits: u64) -> Ps {
         let whole = bits * self.whole_ps as u64;
         if self.part == 0 { whole } else { whole + bits * self.part as u64 / self.mbps as u64 }
     }
 
-    /// The most bits from one that is looked at to the next without a disconnect in between; 0 if
-    /// each must be looked at.
+    /// Maximum distance in bits between two sampled bits that cannot hide a disconnect; 0 if every
+    /// bit has to be sampled.
     #[inline(always)]
     pub const fn stride(self) -> u8 {
         self.stride
     }
 
-    /// Whether one look in the longest character is enough.
+    /// Whether sampling one bit of the longest character is enough.
     #[inline(always)]
     pub const fn skips_characters(self) -> bool {
         self.skips
     }
 }
 
-/// When the transmitter is free.
+/// Time at which the transmitter becomes free.
 #[derive(Clone, Copy, Debug)]
 pub struct CharacterClock {
-    /// The time.
+    /// Whole ps.
     pub at: Ps,
-    /// Parts of a ps beyond it.
+    /// Remainder in units of 1 / `mbps` ps.
     part: u32,
     pace: BitPace,
 }
 
 impl CharacterClock {
-    /// From a time on.
+    /// A clock that starts at a time.
     pub const fn new(at: Ps, pace: BitPace) -> Self {
         Self { at, part: 0, pace }
     }
 
-    /// A character begins at this pace and takes so many bits.
+    /// Advances by a character with that many bits.
     #[inline]
     pub fn advance(&mut self, pace: BitPace, bits: u8) {
         if pace != self.pace {

@@ -1,4 +1,4 @@
-//! A receiver in step with its sender against one that looks at every bit.
+//! A receiver that skips bits behaves like one that samples every bit.
 
 use super::*;
 use crate::fault::{EndCommand, FaultKind, FaultTarget};
@@ -23,14 +23,14 @@ impl Observer for Log {
     }
 }
 
-/// Traffic, faults and commands at random.
+/// Random traffic, faults and commands.
 fn campaign(seed: u64, bit_by_bit: bool) -> Log {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut config = SpaceWireConfig { seed, ..SpaceWireConfig::new(0, rng.u64(4..=500) as u32) };
     config.ends[1].rate_mbps = rng.u64(4..=500) as u32;
     config.delay_ps = rng.u64(0..=900 * NS);
     if seed.is_multiple_of(3) {
-        // Both ends do things at the same time.
+        // Without a delay both ends act at the same time.
         config.delay_ps = 0;
         config.ends[1].rate_mbps = config.ends[0].rate_mbps;
     }

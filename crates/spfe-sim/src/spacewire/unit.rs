@@ -1,4 +1,4 @@
-//! One end of a link: a port, and the words behind it.
+//! One end of a SpaceWire link: a port, and the queues of words behind it.
 
 mod end;
 
@@ -21,33 +21,33 @@ use spfe_link::spacewire::{
 };
 use std::collections::VecDeque;
 
-/// N-Chars in the port's transmit queue, fed from the words that wait.
+/// Size of the port's transmit queue in N-Chars. The word queue refills it.
 const TX: usize = 8;
-/// N-Chars in the port's receive queue.
+/// Size of the port's receive queue in N-Chars.
 pub const RX: usize = 64;
-/// Codes that wait for the user; there are 64 time-codes, 32 interrupts, 32 acknowledges.
+/// Size of the queue of received codes: 64 time-codes, 32 interrupts and 32 acknowledges.
 const CODES: usize = 128;
 
-/// An end.
+/// One end of a link.
 pub struct SpaceWireUnit {
     port: SpaceWirePort<TX, RX>,
     encoder: CharacterEncoder,
     clock: CharacterClock,
     start_pace: BitPace,
     run_pace: BitPace,
-    /// When the transmitter is free; never while it is off.
+    /// Time at which the transmitter becomes free; never while it is off.
     pub transmit_at: Ps,
-    /// When the port is to be asked for what time alone changes; may be too soon.
+    /// Time to poll the port for time-outs. It may be too early, never too late.
     pub timer_at: Ps,
-    /// An edge has come since the last fall.
+    /// An edge has arrived since the last ErrorReset.
     heard: bool,
-    /// As last reported.
+    /// State that was reported last.
     state: SpaceWireState,
     falls: u64,
     runs: u64,
-    /// The error that ended Run, until Run is back.
+    /// Time of the error that ended Run, until Run is reached again.
     broken_at: Option<Ps>,
-    /// Codes were handed to the port and may still wait there.
+    /// The port may still hold codes to send.
     codes_wait: bool,
     any_code: bool,
     transmit_words: usize,
@@ -62,15 +62,15 @@ pub struct SpaceWireUnit {
     read_open: bool,
     codes: VecDeque<BroadcastCode>,
     pub counts: WireCounts,
-    /// What happened, when, in the time of the outside.
+    /// Events that were not reported yet, in external time.
     pub events: Vec<(Ps, EndEvent)>,
-    /// Time of the link, and how much more it is outside.
+    /// Time of the link, and the skipped time that external time has in addition.
     pub now: Ps,
     pub skipped: Ps,
 }
 
 impl SpaceWireUnit {
-    /// In ErrorReset. `far` is the other end.
+    /// An end in ErrorReset. `far` describes the other end.
     pub fn new(config: &SpaceWireEndConfig, far: &SpaceWireEndConfig) -> Self {
         let timeout = far.timing.disconnect_ns.saturating_mul(NS);
         let pace = |mbps| BitPace::new(mbps, timeout);
@@ -110,19 +110,19 @@ impl SpaceWireUnit {
         unit
     }
 
-    /// The state of the link at this end.
+    /// State of the link at this end.
     pub fn state(&self) -> SpaceWireState {
         self.port.state()
     }
 
-    /// The far end looks at each bit.
+    /// Makes the far end sample every bit.
     #[cfg(test)]
     pub fn send_bit_by_bit(&mut self) {
         self.start_pace = self.start_pace.bit_by_bit();
         self.run_pace = self.run_pace.bit_by_bit();
     }
 
-    /// What management asks for.
+    /// Sets Enable, LinkStart and AutoStart.
     pub fn set_control(&mut self, control: SpaceWireControl) {
         let reset = control.reset && !self.port.control().reset;
         self.port.set_control(self.now / NS, control);
@@ -132,8 +132,8 @@ impl SpaceWireUnit {
         }
     }
 
-    /// Port reset empties the port's queues: so are those behind it. What remains of packets
-    /// under way is dropped here, and ended with an EEP there.
+    /// Empties the word queues, as port reset empties those of the port. The rest of an open packet
+    /// is dropped on the transmit side, and ended with an EEP on the receive side.
     fn clear(&mut self) {
         self.to_send.clear();
         self.unpacker.discarding = self.write_open;
@@ -144,7 +144,7 @@ impl SpaceWireUnit {
         }
     }
 
-    /// Whether the far end will hear nothing but NULLs from here, or nothing at all.
+    /// Whether this end will send nothing but NULLs.
     pub fn is_quiet(&self) -> bool {
         let idle = match self.port.state() {
             SpaceWireState::Run => !self.codes_wait && !self.port.credit().may_send_fct(RX),
@@ -154,7 +154,7 @@ impl SpaceWireUnit {
         idle && empty && self.to_send.is_empty() && self.port.push_room() == TX
     }
 
-    /// Puts words that wait into the port, as many as it has room for.
+    /// Moves words from the queue into the port, as far as it has room.
     #[inline]
     fn feed(&mut self) {
         // The port empties its queues once more when it leaves reset. While it drops the rest of a
@@ -168,7 +168,7 @@ impl SpaceWireUnit {
         }
     }
 
-    /// Takes N-Chars from the port, as long as there is room for a word.
+    /// Moves N-Chars from the port into the word queue, as far as it has room.
     #[inline]
     fn drain(&mut self, now: Ps) {
         while self.arrived.len() < self.receive_words {
@@ -177,13 +177,13 @@ impl SpaceWireUnit {
         }
     }
 
-    /// Gives out the characters that have waited for the rest of their word.
+    /// Completes a word with Fill after a pause.
     pub fn settle(&mut self, now: Ps) {
         self.now = now;
         self.packer.flush(now, &mut self.arrived);
     }
 
-    /// The transmitter is free.
+    /// Takes the next character from the port when the transmitter is free.
     #[inline]
     pub fn transmit(&mut self, now: Ps) -> Option<Chunk> {
         self.feed();
@@ -198,7 +198,7 @@ impl SpaceWireUnit {
         Some(Chunk::new(now, pace, bits, character))
     }
 
-    /// The character sent last goes once more, or never went.
+    /// Counts a character that is sent twice, or that was dropped.
     pub fn repeat(&mut self, chunk: &Chunk, times: u8) {
         if times == 0 {
             self.clock = CharacterClock::new(chunk.at, chunk.pace);
@@ -208,14 +208,14 @@ impl SpaceWireUnit {
         self.transmit_at = self.clock.at;
     }
 
-    /// An edge came.
+    /// Handles a signal edge.
     #[inline]
     pub fn edge(&mut self, now: Ps) {
         self.port.signal(now / NS, now / NS);
         self.hear();
     }
 
-    /// From the first edge on, the next must come in time.
+    /// Starts the disconnect timer with the first edge.
     #[inline]
     fn hear(&mut self) {
         if !self.heard {
@@ -224,7 +224,7 @@ impl SpaceWireUnit {
         }
     }
 
-    /// A character or error came.
+    /// Handles a received character or a decoding error.
     #[inline]
     pub fn receive(&mut self, now: Ps, received: DecodedCharacter) {
         if let DecodedCharacter::Character(character) = received {
@@ -246,25 +246,25 @@ impl SpaceWireUnit {
         }
     }
 
-    /// Time alone may have changed something.
+    /// Lets the port check its timers.
     pub fn poll(&mut self, now: Ps) {
         self.port.poll(now / NS);
         self.set_timer();
     }
 
-    /// Asks the port when it is to be asked again. Edges make it later, so this is done only when
-    /// the time has come or the port is in another state.
+    /// Asks the port for its next deadline. Edges only move it later, so this is needed only when
+    /// the deadline has passed or the state has changed.
     fn set_timer(&mut self) {
         self.timer_at = self.port.deadline_ns().map_or(NEVER, |ns| ns.saturating_mul(NS));
     }
 
-    /// Whether the state is not what was last reported.
+    /// Whether the state differs from the one reported last.
     #[inline(always)]
     pub fn has_changed(&self) -> bool {
         self.port.state() != self.state || self.port.counters().falls != self.falls
     }
 
-    /// Reports the states since, and follows them. True if the link fell.
+    /// Reports new states and adapts to them. True if the link fell to ErrorReset.
     pub fn follow(&mut self, now: Ps) -> bool {
         let (state, counters) = (self.port.state(), *self.port.counters());
         let fell = counters.falls != self.falls;
@@ -291,7 +291,7 @@ impl SpaceWireUnit {
         fell
     }
 
-    /// Reports the states from the last one to this.
+    /// Reports all states from the last one to `to`.
     fn report_states(&mut self, now: Ps, to: SpaceWireState) {
         const ORDER: [SpaceWireState; 6] = [
             SpaceWireState::ErrorReset,
@@ -326,7 +326,7 @@ impl SpaceWireUnit {
             (errors.escape, &mut falls.escape, Some("escape error")),
             (errors.credit, &mut falls.credit, Some("credit error")),
             (errors.sequence, &mut falls.sequence, Some("character sequence error")),
-            // The far end is off: no error.
+            // No error: the far end is off.
             (errors.timeout, &mut falls.timeout, None),
         ];
         let Some((_, count, name)) = causes.into_iter().find(|(set, ..)| *set) else {
@@ -341,7 +341,7 @@ impl SpaceWireUnit {
         self.report(now, EndEvent::Error { name });
     }
 
-    /// Something happened.
+    /// Records an event for the observer.
     pub fn report(&mut self, at: Ps, event: EndEvent) {
         self.events.push((at + self.skipped, event));
     }

@@ -1,9 +1,9 @@
-//! One direction of a link: the bits on their way, and the receiver's decoder at the far end.
+//! One direction of a SpaceWire link: bits on the wire, and the decoder at the far end.
 //!
-//! Bits are always there, each with its time. While what arrives is what was sent and the decoder
-//! has found the characters, it does not need to see them: its state follows from the last
-//! character. As soon as a bit is wrong or missing, or while it looks for the first NULL, it is
-//! given every bit at its time.
+//! Every bit exists with its time. As long as the arriving bits are unchanged and the decoder is
+//! synchronised, its state follows from the last character and it need not see the bits. The
+//! decoder gets every bit at its time once a bit is wrong or missing, and while it searches for the
+//! first NULL.
 
 use super::chunk::{Chunk, Signals};
 use crate::time::Ps;
@@ -12,41 +12,41 @@ use spfe_link::spacewire::encode::{CharacterBits, CharacterEncoder};
 use spfe_link::spacewire::{DecodedCharacter, SpaceWireCharacter};
 use std::collections::VecDeque;
 
-/// The receiver's side.
+/// State of the receiver.
 #[derive(Clone, Debug)]
 enum WireReceiver {
-    /// Receiver off.
+    /// Turned off.
     Off,
-    /// Bit by bit.
+    /// Decoding bit by bit.
     Bits(CharacterDecoder),
-    /// In step with the sender; the last character waits for its parity.
+    /// Synchronised with the sender. The last character still waits for its parity bit.
     InStep(SpaceWireCharacter),
 }
 
-/// What a step brought.
+/// Result of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum WireStep {
     /// Nothing.
     Nothing,
-    /// An edge, and when it came: now, or a little before.
+    /// An edge and its time, which may be a little before the step.
     Edge(Ps),
-    /// An edge, and a character or error.
+    /// An edge, and with it a character or an error.
     Received(DecodedCharacter),
 }
 
-/// A direction.
+/// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct CharacterWire {
     delay_ps: Ps,
     chunks: VecDeque<Chunk>,
-    /// Bits of the front chunk that have arrived.
+    /// Number of bits of the first chunk that have arrived.
     index: u8,
     ear: WireReceiver,
-    /// The next step; never if there is none.
+    /// Time of the next step, or [`NEVER`].
     next_at: Ps,
-    /// No edges leave before then.
+    /// No edges leave before this time.
     cut_until: Ps,
-    /// After all chunks.
+    /// Signal levels after all chunks.
     signals: Signals,
 }
 
@@ -66,13 +66,13 @@ impl CharacterWire {
         }
     }
 
-    /// When the next step is due.
+    /// Time of the next step.
     #[inline(always)]
     pub fn next_at(&self) -> Ps {
         self.next_at
     }
 
-    /// Whether nothing but NULLs is on its way.
+    /// Whether only NULLs are on the wire.
     pub fn is_quiet(&self) -> bool {
         let idle = |chunk: &Chunk| chunk.intact && chunk.character == SpaceWireCharacter::Null;
         let ear = match self.ear {
@@ -83,17 +83,18 @@ impl CharacterWire {
         ear && self.chunks.iter().all(idle)
     }
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is on the wire.
     pub fn is_silent(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// A character leaves.
+    /// Sends a character.
     #[inline]
     pub fn push(&mut self, mut chunk: Chunk) {
         chunk.before = self.signals;
         self.signals.d = chunk.bit(chunk.bits.count - 1);
-        // Each bit changes one of the two: counted, they differ after an odd number.
+        // Each bit changes one of the two signals. Their difference changes after an odd number of
+        // bits.
         let changes = chunk.bits.count & 1 != 0;
         self.signals.s = self.signals.d ^ chunk.before.d ^ chunk.before.s ^ changes;
         let at = chunk.at;
@@ -109,14 +110,14 @@ impl CharacterWire {
         }
     }
 
-    /// The last chunk leaves while the wire is open.
+    /// Removes the edges of the last chunk that leave while the wire is interrupted.
     fn cut_again(&mut self) {
         if let Some(last) = self.chunks.back_mut() {
             last.remove(0, self.cut_until);
         }
     }
 
-    /// The wire is open from now on for a time. The last edge, if the receiver is to be told of it.
+    /// Interrupts the wire. Returns the time of the last edge if the receiver has to know it.
     pub fn cut(&mut self, now: Ps, duration_ps: Ps) -> Option<Ps> {
         self.cut_until = self.cut_until.max(now.saturating_add(duration_ps));
         for chunk in &mut self.chunks {
@@ -125,11 +126,10 @@ impl CharacterWire {
         self.disturbed(now)
     }
 
-    /// The transmitter turns off: no bit that is not on the wire leaves any more, and both signals
-    /// go to 0, strobe first (5.4.5). The last edge as in
-    /// [`CharacterWire::cut`].
+    /// Turns the transmitter off. Bits that have not left are removed, and both signals return to
+    /// 0, strobe first (5.4.5). Returns the last edge as [`CharacterWire::cut`] does.
     pub fn stop(&mut self, now: Ps) -> Option<Ps> {
-        // A character that comes twice may not have begun.
+        // A duplicated character may not have begun.
         while self.chunks.back().is_some_and(|last| last.at >= now) {
             self.chunks.pop_back().inspect(|last| self.signals = last.before);
         }
@@ -145,7 +145,7 @@ impl CharacterWire {
         (0..kept).for_each(|index| signals.bit(last.bit(index)));
         let (at, pace) = (last.time(kept).max(now), last.pace);
         self.signals = Signals::default();
-        // To the receiver these edges are bits.
+        // The receiver takes these edges for bits.
         let count = u8::from(signals.s) + u8::from(signals.d);
         if count != 0 {
             let bits = CharacterBits { value: u16::from(signals.s && signals.d), count };
@@ -161,7 +161,7 @@ impl CharacterWire {
         !matches!(self.ear, WireReceiver::Off)
     }
 
-    /// The receiver is turned on or off.
+    /// Turns the receiver on or off.
     pub fn listen(&mut self, now: Ps, on: bool) {
         self.ear = if on { WireReceiver::Bits(CharacterDecoder::new()) } else { WireReceiver::Off };
         self.skip(now);
@@ -169,8 +169,8 @@ impl CharacterWire {
         self.schedule();
     }
 
-    /// Bits have changed that may be on their way: if they are of the character the receiver is
-    /// amid, it looks at them one by one from now on. The last edge it had passed without a look.
+    /// Handles changed bits on the wire. If the receiver is within their character, it decodes bit
+    /// by bit from now on. Returns the last edge that it skipped.
     fn disturbed(&mut self, now: Ps) -> Option<Ps> {
         let old = self.index;
         let front = *self.chunks.front()?;
@@ -182,7 +182,7 @@ impl CharacterWire {
                 if self.index != old {
                     passed = Some(front.time(self.index - 1) + self.delay_ps);
                 }
-                // These are as they were, and the character before has been handed on.
+                // Bits up to here are unchanged, and the character before was delivered.
                 let mut decoder = in_step(last);
                 (0..self.index).for_each(|index| {
                     decoder.bit(front.bit(index));
@@ -196,7 +196,7 @@ impl CharacterWire {
         passed
     }
 
-    /// Passes the bits of the front chunk that arrived before now.
+    /// Skips bits of the first chunk that arrived before now.
     fn skip(&mut self, now: Ps) {
         let Some(front) = self.chunks.front() else { return };
         while self.index < front.bits.count && front.time(self.index) + self.delay_ps < now {
@@ -214,7 +214,7 @@ impl CharacterWire {
     fn schedule(&mut self) {
         self.next_at = match self.chunks.front() {
             None => NEVER,
-            // Its last edge is looked at late: most often the next character comes before.
+            // Its last edge is sampled late, because the next character usually comes first.
             Some(front) if self.looks_late(front) => front.time(front.bits.count + 2),
             Some(front) => front.time(self.next_index(front)),
         };
@@ -231,15 +231,15 @@ impl CharacterWire {
             && matches!(self.ear, WireReceiver::InStep(_))
     }
 
-    /// Whether another character follows the one that is only waited for to end: its first or
-    /// second bit is then the next edge to look at.
+    /// Whether another character follows the first one. Its first or second bit is then the next
+    /// edge to sample.
     #[inline]
     fn follows(&self) -> bool {
         self.chunks.front().is_some_and(|front| self.looks_late(front))
             && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0)
     }
 
-    /// The next bit that is looked at.
+    /// Index of the next bit to sample.
     #[inline]
     fn next_index(&self, front: &Chunk) -> u8 {
         let last = front.bits.count - 1;
@@ -253,7 +253,7 @@ impl CharacterWire {
         }
     }
 
-    /// The step that is due.
+    /// Performs the step that is due.
     #[inline]
     pub fn step(&mut self) -> WireStep {
         let Some(front) = self.chunks.front() else { return WireStep::Nothing };
@@ -290,7 +290,7 @@ impl CharacterWire {
         step
     }
 
-    /// The front chunk has arrived, or will before anything else is looked at.
+    /// Delivers the first chunk as a whole: it has arrived, or will before the next sampled bit.
     #[inline]
     fn pass_front(&mut self) {
         if let Some(front) = self.chunks.pop_front() {
@@ -328,7 +328,7 @@ impl CharacterWire {
     }
 }
 
-/// A decoder that has found the characters and has seen this one last.
+/// A synchronised decoder that has just seen this character.
 fn in_step(last: SpaceWireCharacter) -> CharacterDecoder {
     let mut decoder = CharacterDecoder::new();
     let mut encoder = CharacterEncoder::new();

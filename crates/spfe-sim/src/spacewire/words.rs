@@ -1,10 +1,11 @@
-//! N-Chars of a SpaceWire link as words of a virtual channel (50-11C 5.3.7, 5.3.9), and back.
+//! Conversion between N-Chars of a SpaceWire link and words of a virtual channel (50-11C 5.3.7,
+//! 5.3.9).
 //!
-//! A word holds four data characters, or the last ones of a packet, its end marker and Fill. When a
-//! packet pauses, one to three data characters may wait for more. They are given out, with Fill
-//! before them, when no further N-Char has come for [`PAUSE_BITS`] bit times: a stream without
-//! pauses is cut into full words only, and nothing waits for ever. When words are asked for makes
-//! no difference to how the stream is cut.
+//! A word holds four data characters, or the last ones of a packet with its end marker and Fill.
+//! When a packet pauses, up to three data characters wait for more. After [`PAUSE_BITS`] bit times
+//! without an N-Char they are delivered with Fill in front. A stream without pauses therefore
+//! consists of full words, and no character waits forever. The result does not depend on when words
+//! are read.
 
 use crate::time::Ps;
 use spfe_link::Word;
@@ -13,22 +14,21 @@ use spfe_link::spacewire::NChar;
 use spfe_link::word::k;
 use std::collections::VecDeque;
 
-/// Bit times after an N-Char that the next of its word is waited for: eight data characters.
+/// Bit times to wait for the next N-Char of a word: eight data characters.
 pub const PAUSE_BITS: u64 = 80;
 
-/// Four Fills.
 const FILLS: u32 = u32::from_le_bytes([k::FILL; 4]);
 
-/// Words to N-Chars. What may not stand in a virtual channel becomes an EEP, and the rest of its
-/// packet is dropped, as SpaceFibre has it.
+/// Converts words to N-Chars. An invalid word becomes an EEP and the rest of its packet is dropped,
+/// as in SpaceFibre.
 #[derive(Clone, Debug, Default)]
 pub struct Unpacker {
-    /// Words are dropped up to and with the next end marker.
+    /// Words are dropped up to and including the next end marker.
     pub discarding: bool,
 }
 
 impl Unpacker {
-    /// Hands on the N-Chars of a word.
+    /// Converts a word.
     #[inline]
     pub fn take(&mut self, word: Word, mut out: impl FnMut(NChar)) {
         if word.k == 0 && !self.discarding {
@@ -48,7 +48,7 @@ impl Unpacker {
     }
 }
 
-/// The N-Chars of a word that may stand in a virtual channel.
+/// The N-Chars of a word, without characters that are invalid in a virtual channel.
 fn n_chars(word: Word) -> impl Iterator<Item = NChar> {
     (0..4).filter_map(move |index| match (word.is_k(index), word.symbol(index)) {
         (false, byte) => Some(NChar::Data(byte)),
@@ -58,23 +58,23 @@ fn n_chars(word: Word) -> impl Iterator<Item = NChar> {
     })
 }
 
-/// N-Chars to words.
+/// Converts N-Chars to words.
 #[derive(Clone, Debug)]
 pub struct Packer {
     bits: u32,
     count: u32,
-    /// When the last N-Char came.
+    /// Time of the last N-Char.
     last: Ps,
     pause: Ps,
 }
 
 impl Packer {
-    /// Nothing waits.
+    /// A converter without waiting characters.
     pub const fn new(pause: Ps) -> Self {
         Self { bits: 0, count: 0, last: 0, pause }
     }
 
-    /// An N-Char came.
+    /// Adds an N-Char.
     #[inline]
     pub fn put(&mut self, now: Ps, n_char: NChar, out: &mut VecDeque<Word>) {
         self.flush(now, out);
@@ -98,7 +98,7 @@ impl Packer {
         self.clear();
     }
 
-    /// Gives out what has waited long enough.
+    /// Delivers characters that have waited long enough.
     #[inline]
     pub fn flush(&mut self, now: Ps, out: &mut VecDeque<Word>) {
         if self.count == 0 || now < self.last + self.pause {
@@ -110,12 +110,12 @@ impl Packer {
         self.clear();
     }
 
-    /// Data characters that wait.
+    /// Number of waiting data characters.
     pub const fn waiting(&self) -> bool {
         self.count != 0
     }
 
-    /// Forgets what waits.
+    /// Discards the waiting characters.
     pub const fn clear(&mut self) {
         self.bits = 0;
         self.count = 0;
@@ -145,7 +145,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
-        /// Times between N-Chars up to twice the pause; the reader looks at any time.
+        /// N-Chars arrive up to twice the pause apart; the reader reads at random times.
         #[test]
         fn any_sequence_survives(
             steps in prop::collection::vec((any_n_char(), 0u64..200, any::<bool>()), 0..200),
@@ -164,7 +164,7 @@ mod tests {
             lazy.flush(now + 100, &mut words);
             keen.flush(now + 100, &mut others);
             prop_assert!(!lazy.waiting());
-            // Looking more often changes nothing.
+            // Reading more often changes nothing.
             prop_assert_eq!(&words, &others);
             let n_chars: Vec<_> = steps.iter().map(|(n_char, ..)| *n_char).collect();
             prop_assert_eq!(unpacked(words.make_contiguous()), n_chars);
@@ -173,7 +173,7 @@ mod tests {
             }
         }
 
-        /// Without pauses only the last word of a packet is not full.
+        /// Without pauses every word but the last of a packet is full.
         #[test]
         fn full_words_without_pauses(n_chars in prop::collection::vec(any_n_char(), 0..200)) {
             let mut packer = Packer::new(100);
@@ -186,7 +186,7 @@ mod tests {
             }
         }
 
-        /// Any words at all: packets that are in order pass, others end with an EEP.
+        /// Arbitrary words: valid packets pass, others end with an EEP.
         #[test]
         fn any_words(words in prop::collection::vec((any::<u32>(), any::<u8>()), 0..100)) {
             let words: Vec<_> = words.iter().map(|(bits, k)| Word { bits: *bits, k: k & 0xf }).collect();
@@ -228,7 +228,7 @@ mod tests {
         let mut expected: Vec<_> = [1, 2, 3, 4].map(NChar::Data).to_vec();
         expected.extend([NChar::Eep, NChar::Data(9), NChar::Eop]);
         assert_eq!(n_chars, expected);
-        // A character after an end marker: the packet is cut, and ends there.
+        // The character after an end marker is invalid, so the packet is cut there.
         let late = Word::from_symbols([9, k::EOP, 8, 7], 0b0010);
         assert_eq!(unpacked(&[late, end]), [NChar::Eep, NChar::Data(9), NChar::Eop]);
     }

@@ -1,4 +1,4 @@
-//! An end as the unit behind it sees it.
+//! The interface of one end for the node or router behind it.
 
 use super::SpaceWireUnit;
 use crate::fault::EndCommand;
@@ -35,7 +35,7 @@ impl SimulatedEnd for SpaceWireUnit {
             }
             count += 1;
         }
-        // A cut packet's rest need not wait for the link.
+        // The rest of a cut packet need not wait for the link.
         self.feed();
         count
     }
@@ -97,9 +97,11 @@ impl SimulatedEnd for SpaceWireUnit {
         None
     }
 
-    /// * Link Reset: disabled and at once as before, which is the way to restart a link.
-    /// * Interface Reset: Port Reset; the queues are emptied.
-    /// * LaneStart, AutoStart of lane 0 or all: LinkStart, AutoStart.
+    /// Translates commands of SpaceFibre:
+    ///
+    /// * Link Reset: disables the link and restores the setting at once, which restarts the link.
+    /// * Interface Reset: Port Reset, which also empties the queues.
+    /// * LaneStart and AutoStart of lane 0 or all lanes: LinkStart and AutoStart.
     fn command(&mut self, command: EndCommand) -> bool {
         let before = self.port.control();
         let changed = match command {
