@@ -1,12 +1,12 @@
-//! The registers of a switch as the memory of an RMAP target: its configuration port.
+//! The registers of a router as the memory of an RMAP target: its configuration port.
 //!
-//! `docs/router-registers.md` has the registers. Commands read and write whole ones; what a register
-//! refuses ends the command with status 10.
+//! `docs/router-registers.md` describes the registers. Commands access whole registers. A register
+//! that refuses an access makes the command fail with status 10.
 
 use spfe_link::network::config::{self, SwitchRegisters};
 use spfe_proto::rmap::{Memory, MemoryFault};
 
-/// Bytes of a register.
+/// Size of a register in bytes.
 const WORD: usize = 4;
 
 /// The registers of a switch.
@@ -33,7 +33,7 @@ const WORD: usize = 4;
 #[derive(Debug)]
 pub struct ConfigurationMemory<'a, S: ?Sized>(pub &'a mut S);
 
-/// The register of each word of an access: its address, if there can be one.
+/// Address of the register for each word of an access; `None` beyond 32 bits.
 fn registers(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>> {
     let step = if increment { WORD as u64 } else { 0 };
     (0u64..).map(move |word| u32::try_from(address.checked_add(word * step)?).ok())

@@ -1,11 +1,10 @@
-//! The conservation check: every packet handed in is delivered once, in order, intact, or there is
-//! a reason of the standard's why not.
+//! The conservation check: every packet that was sent arrives once, in order and unaltered, or
+//! there is a reason that the standard allows.
 //!
-//! A flow's packets to one destination are a [track](Track). It remembers when each packet that is
-//! on its way was handed in, and nothing of the others. A packet that is missing, or that comes with
-//! an EEP, needs an event that can have done it: a link of its way was reset, or a SpaceWire link
-//! failed, while the packet was under way; a router threw it away, or cut it. Everything else is a
-//! [`Violation`].
+//! The packets of a stream to one destination form a [track](Track). A track remembers the time of
+//! each packet in flight. A packet that is missing or ends with an EEP needs an event that explains
+//! it: a link on its route was reset, or a SpaceWire link failed, while it was in flight; or a
+//! router discarded or truncated it. Everything else is a [`Violation`].
 
 mod cause;
 mod track;
@@ -21,35 +20,35 @@ use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
 use track::{Lookup, Track};
 
-/// Violations that are kept in words; the others are counted.
+/// Maximum number of violations kept as text; further ones are counted.
 const KEPT: usize = 100;
-/// Unassigned cuts that are kept for each input of a router.
+/// Maximum number of truncated packets remembered for an input of a router.
 const CUTS: usize = 64;
 
-/// Something that must not happen.
+/// A violation of the conservation check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When it was found.
+    /// Time at which it was found.
     pub at_ps: Ps,
-    /// In words.
+    /// Description.
     pub text: String,
 }
 
-/// What became of a packet that arrived.
+/// Result of the check of a packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketVerdict {
-    /// As it should be.
+    /// The packet is correct.
     Delivered {
         /// Its track.
         track: usize,
-        /// Its number in the flow.
+        /// Its number within the stream.
         number: u64,
-        /// From its first byte handed in to now.
+        /// Time since its first byte was sent.
         latency_ps: Ps,
     },
-    /// It ended with an EEP, for a reason.
+    /// It ended with an EEP, for a known reason.
     Cut,
-    /// A violation.
+    /// It violates the check.
     Bad,
 }
 
@@ -61,30 +60,30 @@ struct LedgerStream {
     next: u64,
 }
 
-/// The books.
+/// Account of every packet's fate.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     flows: Vec<LedgerStream>,
     tracks: Vec<Track>,
-    /// Packets cut under way at an input of a router, and not assigned yet.
+    /// Packets truncated at an input of a router that no track has claimed yet.
     cuts: BTreeMap<RouterInput, Vec<(Ps, DiscardReason)>>,
     violations: Vec<Violation>,
     violation_count: u64,
 }
 
 impl Ledger {
-    /// Without flows.
+    /// An empty ledger.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a flow whose packets arrive with a logical address. Its number.
+    /// Adds a stream whose packets arrive with a logical address. Returns its number.
     pub fn add_flow(&mut self, name: &str, target: u8) -> u16 {
         self.flows.push(LedgerStream { name: name.into(), target, tracks: Vec::new(), next: 0 });
         (self.flows.len() - 1) as u16
     }
 
-    /// Adds a destination of a flow. Packets come in order unless they may go several ways.
+    /// Adds a destination of a stream. `ordered` is false if packets may overtake each other.
     pub fn add_track(
         &mut self,
         flow: u16,
@@ -100,12 +99,12 @@ impl Ledger {
         track
     }
 
-    /// An application takes what comes to a node from now on: its packets are not followed.
+    /// Stops following packets to a node, because an application takes them from now on.
     pub fn hand_over(&mut self, node: u32) {
         self.tracks.iter_mut().filter(|track| track.node == node).for_each(Track::hand_over);
     }
 
-    /// The first byte of the next packet of a flow is handed in. Its number.
+    /// Notes that the first byte of a stream's next packet is sent. Returns the packet's number.
     pub fn begin(&mut self, flow: u16, at: Ps, bytes: u32) -> u64 {
         let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return 0 };
         for track in &flow.tracks {
@@ -115,7 +114,7 @@ impl Ledger {
         flow.next - 1
     }
 
-    /// A packet arrived at a node.
+    /// Checks a packet that arrived at a node.
     pub fn arrive(&mut self, node: u32, at: Ps, arrived: &Arrived) -> PacketVerdict {
         match arrived {
             Arrived::Traffic { header, bytes, altered, end } => {
@@ -190,13 +189,13 @@ impl Ledger {
         }
     }
 
-    /// A violation by a packet.
+    /// Reports a violation by a packet.
     fn wrong(&mut self, at: Ps, track: usize, number: u64, what: &str) -> PacketVerdict {
         let text = format!("{}: packet {number} {what}", self.name_of(track));
         self.bad(at, text)
     }
 
-    /// An EEP with so little before it that nobody knows whose it is.
+    /// Handles an EEP with too few bytes to tell whose packet it was.
     fn arrive_runt(&mut self, node: u32, at: Ps) -> PacketVerdict {
         let cuts = &self.cuts;
         let excused = self.tracks.iter().any(|track| {
@@ -209,14 +208,14 @@ impl Ledger {
         self.bad(at, format!("node {node}: the start of a packet and an EEP, for no reason"))
     }
 
-    /// All packets of an ordered track before one that came are missing.
+    /// Accounts for all missing packets of an ordered track before one that arrived.
     fn account_before(&mut self, track: usize, number: u64, at: Ps) {
         while let Some(missing) = self.tracks[track].missing_before(number) {
             self.account(track, missing, at);
         }
     }
 
-    /// A packet will not come any more.
+    /// Accounts for a packet that will not arrive any more.
     fn account(&mut self, track: usize, number: u64, at: Ps) {
         let cause = self.explain(track, number);
         self.tracks[track].gone(number, cause);
@@ -225,7 +224,7 @@ impl Ledger {
         }
     }
 
-    /// What can have happened to a packet.
+    /// Finds the reason why a packet is missing or truncated.
     fn explain(&mut self, index: usize, number: u64) -> Option<Cause> {
         let track = self.tracks.get(index)?;
         if let Some(cause) = track.cause_of(number) {
@@ -245,7 +244,7 @@ impl Ledger {
         None
     }
 
-    /// Something happened to a link that can cost packets that are under way.
+    /// Notes an event of a link that can cost packets in flight.
     pub fn link_event(&mut self, cause: Cause) {
         let (Cause::LinkReset(link) | Cause::Disconnect(link) | Cause::Fault(link)) = cause else {
             return;
@@ -257,7 +256,7 @@ impl Ledger {
         }
     }
 
-    /// The packet under way that the bytes are the start of.
+    /// Finds the packet in flight that begins with these bytes.
     pub fn identify(&self, bytes: &[u8]) -> Option<PacketHeader> {
         let fits = |header: &PacketHeader| {
             let Some(flow) = self.flows.get(usize::from(header.flow)) else { return false };
@@ -270,8 +269,8 @@ impl Ledger {
         PacketHeader::candidates(bytes).find(fits)
     }
 
-    /// A router threw a packet away, or cut it at one of its inputs. Which packet it was is known if its
-    /// header was still there.
+    /// Notes that a router discarded or truncated a packet at one of its inputs. Which packet it
+    /// was is known only if its header was complete.
     pub fn dropped(
         &mut self,
         at: Ps,
@@ -302,7 +301,7 @@ impl Ledger {
         }
     }
 
-    /// A packet that a node's own protocol knows (an RMAP transaction) went well.
+    /// Notes the success of an RMAP transaction. Returns its latency.
     pub fn complete(&mut self, track: usize, number: u64, at: Ps, bytes: u64) -> Option<Ps> {
         let Lookup::Outstanding(start) = self.tracks.get(track)?.look_up(number) else {
             return None;
@@ -311,7 +310,7 @@ impl Ledger {
         Some(at - start.min(at))
     }
 
-    /// A transaction failed, for a reason that the far end gave, or that there has to be.
+    /// Notes the failure of an RMAP transaction. Without a cause, the ledger has to find one.
     pub fn fail(&mut self, track: usize, number: u64, at: Ps, cause: Option<Cause>) {
         match cause {
             Some(cause) => self.tracks[track].gone(number, Some(cause)),
@@ -319,12 +318,12 @@ impl Ledger {
         }
     }
 
-    /// Something else that must not happen.
+    /// Reports any other violation.
     pub fn violation(&mut self, at: Ps, text: String) {
         let _ = self.bad(at, text);
     }
 
-    /// The end. If nothing is under way any more, what did not come is lost.
+    /// Ends the check. If the network is empty, packets that did not arrive are lost.
     pub fn finish(&mut self, at: Ps, nothing_under_way: bool) {
         for track in 0..self.tracks.len() {
             while let Some(number) = self.tracks[track].first().filter(|_| nothing_under_way) {
@@ -333,7 +332,7 @@ impl Ledger {
         }
     }
 
-    /// Something came that no track knows.
+    /// Handles a packet that belongs to no track.
     fn stray(&mut self, node: u32, at: Ps, text: &str) -> PacketVerdict {
         let of_node = |track: &Track| track.node == node && track.has_fault();
         if self.tracks.iter().any(of_node) {
@@ -360,17 +359,17 @@ impl Ledger {
         &self.violations
     }
 
-    /// How many there were.
+    /// Number of violations.
     pub const fn violation_count(&self) -> u64 {
         self.violation_count
     }
 
-    /// What a track has counted.
+    /// Counters of a track.
     pub fn totals(&self, track: usize) -> Totals<'_> {
         self.tracks[track].totals()
     }
 
-    /// Flow and node of each track.
+    /// Stream and node of each track.
     pub fn tracks(&self) -> impl Iterator<Item = (u16, u32)> {
         self.tracks.iter().map(|track| (track.flow, track.node))
     }

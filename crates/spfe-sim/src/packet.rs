@@ -1,8 +1,9 @@
-//! Packets of the traffic: contents that the receiver can check without knowing them before.
+//! Packets of traffic streams. The receiver can check their contents without any further
+//! information.
 //!
-//! A packet is path bytes, which routers take off; then, as it arrives, a logical address, the
-//! protocol identifier [`PID`] of a mission's own protocol (50-51C), flow, packet number and length
-//! in bytes, all big-endian, and a body that follows from flow and number.
+//! A packet begins with path bytes, which routers delete. It arrives with a logical address, the
+//! protocol identifier [`PID`] of a private protocol (50-51C), stream, packet number and length in
+//! bytes, all big-endian. The body is a function of stream and packet number.
 
 mod check;
 mod make;
@@ -12,26 +13,25 @@ pub use make::PacketMaker;
 
 use crate::rng::mix;
 
-/// The protocol identifier of the traffic.
+/// Protocol identifier of packets of traffic streams.
 pub const PID: u8 = 0xf0;
-/// Bytes of the header, and of the shortest packet.
+/// Size of the header in bytes, and of the shortest packet.
 pub const HEADER_BYTES: u32 = 12;
 
-/// Bytes of a cell: what is made and checked in one go.
+/// Bytes generated and checked at a time.
 const CELL: u32 = 4;
-/// Cells of the header.
 const HEADER_CELLS: u32 = HEADER_BYTES / CELL;
 
-/// Which packet it is.
+/// Header of a packet as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketHeader {
-    /// The logical address it arrives with.
+    /// The logical address.
     pub target: u8,
-    /// Its flow.
+    /// Number of the traffic stream.
     pub flow: u16,
-    /// Its number in the flow.
+    /// Number of the packet within its stream.
     pub number: u32,
-    /// Its length as it arrives, in bytes, this header included.
+    /// Length of the packet in bytes, with this header.
     pub bytes: u32,
 }
 
@@ -42,7 +42,7 @@ impl PacketHeader {
         [first, self.number.swap_bytes(), self.bytes.swap_bytes()]
     }
 
-    /// None for another protocol.
+    /// `None` if the packet has another protocol.
     const fn parse(cells: [u32; HEADER_CELLS as usize]) -> Option<Self> {
         let [first, number, bytes] = cells;
         let [target, pid, high, low] = first.to_le_bytes();
@@ -53,7 +53,7 @@ impl PacketHeader {
         Some(Self { target, flow, number: number.swap_bytes(), bytes: bytes.swap_bytes() })
     }
 
-    /// Headers that the bytes may have, behind address bytes.
+    /// All headers that these bytes may contain, behind any number of address bytes.
     pub fn candidates(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.windows(HEADER_BYTES as usize).filter_map(|header| {
             let cell = |index: usize| {
@@ -67,7 +67,7 @@ impl PacketHeader {
     }
 }
 
-/// The body of a packet.
+/// Generates the body of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Body(u64);
 
@@ -76,7 +76,7 @@ impl Body {
         Self(mix((header.flow as u64) << 32 | header.number as u64))
     }
 
-    /// Four bytes of it.
+    /// Four bytes of the body.
     #[inline(always)]
     const fn cell(self, index: u32) -> u32 {
         let value = self.0.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));

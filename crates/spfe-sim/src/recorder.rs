@@ -1,8 +1,8 @@
 //! An observer that writes a capture of a simulation (docs/capture.md).
 //!
-//! Each direction of a link is an interface. Packets, messages and errors found are recorded at the
-//! end that receives, states and faults at the end they belong to. Within a link, records are in
-//! order; links take turns within a step of the simulation.
+//! Each direction of a link is an interface. Packets, messages and errors are recorded at the end
+//! that receives them, states and faults at their own end. Records of one link are in order; links
+//! take turns within a step of the simulation.
 
 mod event;
 
@@ -24,15 +24,15 @@ use spfe_link::word::Word;
 use spfe_proto::PacketEnd;
 use std::io::Write;
 
-/// Words, or characters, of a record.
+/// Words or characters in one record.
 const BATCH: usize = 256;
 
-/// What is known of one end of a link.
+/// The interfaces and pending words of one end of a link.
 #[derive(Clone, Debug)]
 struct RecordedPort {
-    /// What it sends.
+    /// Interface of what it sends.
     out: InterfaceId,
-    /// What it receives.
+    /// Interface of what it receives.
     into: InterfaceId,
     lanes: Vec<u8>,
     alignment: u8,
@@ -40,7 +40,7 @@ struct RecordedPort {
     words: Vec<RecordBatch<LineWord>>,
     characters: RecordBatch<LineCharacter>,
     retries: u32,
-    /// Lanes whose pair was swapped on the way out: bit L for lane L.
+    /// Lanes whose outgoing pair is swapped, a bit for each.
     swapped: u16,
 }
 
@@ -55,12 +55,12 @@ struct Wired {
     ports: [RecordedPort; 2],
 }
 
-/// Writes a capture. The first error of the writer ends it, and comes out of
-/// [`CaptureRecorder::finish`].
+/// Writes a capture. After an error of the writer it writes nothing more, and
+/// [`CaptureRecorder::finish`] returns the error.
 pub struct CaptureRecorder<W: Write> {
     capture: CaptureWriter<W>,
     links: Vec<Wired>,
-    /// Ports of each router: link and side.
+    /// For each router, link and end of its ports.
     routers: Vec<Vec<Option<(usize, Side)>>>,
     packets: bool,
     messages: bool,
@@ -68,25 +68,25 @@ pub struct CaptureRecorder<W: Write> {
     failed: Option<CaptureError>,
 }
 
-/// A link, as a capture has it.
+/// Description of a link in a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wiring {
     /// Its name.
     pub name: String,
-    /// Its ends, as `unit.port`: A and B.
+    /// End A and end B, as `unit.port`.
     pub ends: [String; 2],
-    /// It is SpaceWire.
+    /// Whether the link is SpaceWire.
     pub spacewire: bool,
-    /// Lanes; SpaceWire 1.
+    /// Number of lanes; 1 for SpaceWire.
     pub lanes: u8,
-    /// Signalling rate of a lane in bit/s; 0: none, or not said.
+    /// Signalling rate of a lane in bit/s; 0 if there is none or it is unknown.
     pub rate_bps: u64,
-    /// Data frames are scrambled.
+    /// Whether data frames are scrambled.
     pub scrambled: bool,
 }
 
 impl Wiring {
-    /// A link of a scenario.
+    /// Description of a link of a scenario.
     pub fn of(link: &scenario::ScenarioLink) -> Self {
         let spacewire = link.is_spacewire();
         Self {
@@ -103,24 +103,25 @@ impl Wiring {
     }
 }
 
-/// What is captured.
+/// Selects what is captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureFilter<'a> {
     /// Packets.
     pub packets: bool,
-    /// Broadcast messages and codes.
+    /// Broadcast messages, time-codes and interrupts.
     pub messages: bool,
-    /// States, errors, faults.
+    /// States, errors and faults.
     pub events: bool,
-    /// Names of the links; none for all.
+    /// Names of the links; empty for all.
     pub links: &'a [String],
 }
 
 impl<W: Write> CaptureRecorder<W> {
-    /// Begins a file of what the scenario says is to be captured.
+    /// Begins a capture of what the scenario selects.
     ///
     /// # Errors
-    /// A writer that fails, a name that is too long.
+    ///
+    /// The writer fails, or a name is too long.
     pub fn new(
         to: W,
         scenario: &Scenario,
@@ -144,10 +145,11 @@ impl<W: Write> CaptureRecorder<W> {
         Ok(recorder)
     }
 
-    /// Begins a file of links.
+    /// Begins a capture of some links.
     ///
     /// # Errors
-    /// A writer that fails, a name that is too long.
+    ///
+    /// The writer fails, or a name is too long.
     pub fn of_links(
         to: W,
         links: &[Wiring],
@@ -193,8 +195,8 @@ impl<W: Write> CaptureRecorder<W> {
         Ok(Self { capture, links, routers, packets, messages, events, failed })
     }
 
-    /// Room in the file from now on, with [`Keep::First`](spfe_capture::Keep::First): see
-    /// [`CaptureWriter::allow`].
+    /// Allows the file to grow by a number of bytes, with
+    /// [`Keep::First`](spfe_capture::Keep::First). See [`CaptureWriter::allow`].
     pub fn allow(&mut self, bytes: u64) {
         self.capture.allow(bytes);
     }
@@ -202,6 +204,7 @@ impl<W: Write> CaptureRecorder<W> {
     /// Ends the file.
     ///
     /// # Errors
+    ///
     /// The first error of the writer.
     pub fn finish(mut self) -> Result<(W, CaptureSummary), CaptureError> {
         for index in 0..self.links.len() {
@@ -221,7 +224,7 @@ impl<W: Write> CaptureRecorder<W> {
         }
     }
 
-    /// Writes words and characters that wait.
+    /// Writes pending words and characters.
     fn flush(&mut self, link: usize, side: Side) {
         let Some(wired) = self.links.get_mut(link) else { return };
         let (words, characters) = (wired.words_of(0), wired.characters_of());
@@ -234,7 +237,7 @@ impl<W: Write> CaptureRecorder<W> {
         self.note(result);
     }
 
-    /// The link, if what happens there is wanted.
+    /// The link, if it is selected and `wanted` is set.
     fn chosen(&self, link: u32, wanted: bool) -> Option<&Wired> {
         self.links
             .get(link as usize)

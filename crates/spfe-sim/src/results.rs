@@ -1,8 +1,8 @@
-//! What a simulation has measured: the JSON document of `spfe sim`.
+//! Measurements of a simulation: the JSON document of `spfe sim`.
 //!
 //! Times are in ps since the start, sizes in bytes, rates in bit/s. Series have one value for each
-//! time step of [`Results::step_ps`], the last of which may be cut short. A direction of a link has
-//! the name of the end that sends.
+//! time step of [`Results::step_ps`]; the last step may be shorter. A direction of a link is named
+//! after the end that sends.
 
 mod histogram;
 mod text;
@@ -14,19 +14,19 @@ use crate::time::Ps;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Version of the document. It changes when a key goes or changes its meaning.
+/// Version of the document. It grows when a key is removed or changes its meaning.
 pub const VERSION: u32 = 1;
 
-/// All that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
-    /// [`VERSION`].
+    /// Always [`VERSION`].
     pub version: u32,
     /// Title of the scenario.
     pub title: String,
-    /// What it shows.
+    /// Description of the scenario.
     pub description: String,
-    /// [`fingerprint`] of the scenario's text; empty if it came from no file.
+    /// [`fingerprint`] of the scenario's text; empty if the scenario was not read from a file.
     pub scenario: String,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -34,11 +34,11 @@ pub struct Results {
     pub duration_ps: Ps,
     /// Time step of the series.
     pub step_ps: Ps,
-    /// Words (SpaceWire: characters) that went over all lanes of all links, both directions.
+    /// Words (SpaceWire: characters) sent on all lanes of all links in both directions.
     pub words: u64,
     /// Links, in the order of the scenario.
     pub links: Vec<LinkResults>,
-    /// Flows, in the order of the scenario.
+    /// Traffic streams, in the order of the scenario.
     pub flows: Vec<StreamResults>,
     /// RMAP initiators, in the order of the scenario.
     pub rmaps: Vec<RmapResults>,
@@ -50,15 +50,15 @@ pub struct Results {
     pub nodes: Vec<NodeResults>,
     /// Faults, in the order of the scenario.
     pub faults: Vec<FaultResults>,
-    /// What happened, in the order of time; the first ones, if there were too many.
+    /// Events in the order of time, up to a maximum number.
     pub events: Vec<RecordedEvent>,
-    /// Events that were not kept.
+    /// Number of events beyond the maximum.
     pub events_left_out: u64,
-    /// Whether nothing was lost without a reason.
+    /// Result of the conservation check.
     pub conservation: Conservation,
 }
 
-/// A link.
+/// Measurements of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkResults {
     /// Name.
@@ -67,193 +67,193 @@ pub struct LinkResults {
     pub kind: String,
     /// Ports of end A and end B, as "unit:port".
     pub ends: [String; 2],
-    /// Lanes.
+    /// Number of lanes.
     pub lanes: u32,
     /// Signalling rate of a lane.
     pub rate_bps: u64,
-    /// Words (characters) sent, both directions, all lanes.
+    /// Words (SpaceWire: characters) sent on all lanes in both directions.
     pub words: u64,
-    /// What A sends, what B sends.
+    /// From A to B, and from B to A.
     pub directions: [DirectionResults; 2],
-    /// What A and B counted, by the standard's names.
+    /// Counters of A and B, with the names of the standard.
     pub counters: [BTreeMap<String, u64>; 2],
     /// Lane states at A and B over time.
     pub lane_states: [Vec<LaneStateChange>; 2],
-    /// From a damaged word to a receiver that is in order again, after single errors.
+    /// Durations from a damaged word to a recovered receiver, after single errors.
     pub recovery_after_error: Histogram,
-    /// The same, after a lane was cut.
+    /// The same after a cut of a lane.
     pub recovery_after_cut: Histogram,
 }
 
-/// One direction of a link.
+/// Measurements of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DirectionResults {
-    /// Words that all lanes together could carry in a full time step.
+    /// Words that all lanes together can carry in a full time step.
     pub capacity_words: f64,
-    /// Words of data frames, sent for the first time, of each virtual channel that was used.
+    /// Words in data frames, without retries, for each virtual channel that was used.
     pub channels: Vec<ChannelResults>,
-    /// Words of data frames in all.
+    /// Words in data frames on all virtual channels.
     pub data_words: u64,
-    /// Part of the capacity that they are.
+    /// Share of the capacity that was used for them, 0 to 1.
     pub utilisation: f64,
 }
 
-/// Words of a virtual channel.
+/// Words in data frames of a virtual channel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ChannelResults {
     /// Virtual channel.
     pub vc: u32,
-    /// In all.
+    /// Total.
     pub words: u64,
     /// In each time step.
     pub series: Vec<u64>,
 }
 
-/// A lane came into a state.
+/// A change of a lane's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LaneStateChange {
-    /// When.
+    /// Time of the change.
     pub at_ps: Ps,
-    /// Lane.
+    /// The lane.
     pub lane: u32,
-    /// State, as the standard names it.
+    /// The new state, named as in the standard.
     pub state: String,
 }
 
-/// Packets and their bytes.
+/// Number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PacketTally {
     /// Packets.
     pub packets: u64,
-    /// Bytes, without addresses that were taken off on the way.
+    /// Bytes, without address bytes that routers deleted.
     pub bytes: u64,
 }
 
 impl PacketTally {
-    /// One more packet.
+    /// Adds a packet.
     pub const fn add(&mut self, bytes: u64) {
         self.packets += 1;
         self.bytes += bytes;
     }
 }
 
-/// Packets dropped for a reason.
+/// Packets discarded for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DropCount {
-    /// Node or router.
+    /// Node or router that discarded them.
     pub place: String,
-    /// Why, in the words of the standard.
+    /// Reason in the terms of the standard.
     pub reason: String,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// A flow.
+/// Measurements of a traffic stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StreamResults {
     /// Name.
     pub name: String,
-    /// Port that sends.
+    /// The port that sends.
     pub from: String,
-    /// Ports that receive.
+    /// The ports that receive.
     pub to: Vec<String>,
-    /// Virtual channel at the source.
+    /// Virtual channel at the sender.
     pub vc: u32,
-    /// The way that was taken.
+    /// Address bytes of its packets.
     pub route: String,
-    /// Due by the flow's rate.
+    /// Packets that were due.
     pub offered: PacketTally,
-    /// Handed to the link completely.
+    /// Packets handed to the link completely.
     pub sent: PacketTally,
-    /// Received completely, in order and unaltered.
+    /// Packets received complete, in order and unaltered.
     pub delivered: PacketTally,
-    /// Received with an EEP at their end.
+    /// Packets received with an EEP.
     pub truncated: PacketTally,
-    /// Not received, with the reason.
+    /// Packets that did not arrive, by reason.
     pub dropped: Vec<DropCount>,
-    /// On their way at the end.
+    /// Packets in the network at the end.
     pub in_flight: PacketTally,
-    /// Bits of delivered packets in a second, from the first sent word to the last received.
+    /// Rate of delivered bytes in bit/s, from the first word sent to the last word received.
     pub goodput_bps: f64,
-    /// Delivered bytes in each time step.
+    /// Bytes delivered in each time step.
     pub series: Vec<u64>,
-    /// From the time a packet is due to its last word at the receiver.
+    /// Durations from the time a packet is due to its last word at the receiver.
     pub latency: Histogram,
 }
 
-/// An RMAP initiator.
+/// Measurements of an RMAP initiator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RmapResults {
     /// Name.
     pub name: String,
-    /// Initiator.
+    /// Port of the initiator.
     pub from: String,
-    /// Target.
+    /// Port of the target.
     pub to: String,
     /// Commands sent.
     pub commands: u64,
     /// Replies with status 0.
     pub succeeded: u64,
-    /// Other replies, by their status' name.
+    /// Replies with another status, by its name.
     pub failed: BTreeMap<String, u64>,
-    /// No reply in time.
+    /// Commands whose reply did not arrive in time.
     pub timed_out: u64,
-    /// No reply yet at the end.
+    /// Commands without a reply at the end.
     pub outstanding: u64,
-    /// Data that read back was not what was written.
+    /// Commands whose data differs between initiator and target.
     pub mismatches: u64,
-    /// Data bytes of commands that succeeded.
+    /// Data bytes of successful commands.
     pub bytes: u64,
-    /// From the command to its reply.
+    /// Durations from a command to its reply.
     pub latency: Histogram,
 }
 
-/// Broadcast messages, or time-codes, of one source.
+/// Broadcast messages or time-codes of one source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BroadcastResults {
-    /// Name; "time-codes" and "schedule" for those.
+    /// Its name, "time-codes" or "schedule".
     pub name: String,
-    /// Port that sends.
+    /// The port that sends.
     pub from: String,
-    /// Sent.
+    /// Messages sent.
     pub sent: u64,
-    /// The link did not take them.
+    /// Messages that the link did not accept.
     pub refused: u64,
-    /// Received, over all nodes.
+    /// Messages received, added over all nodes.
     pub received: u64,
-    /// Of these, with LATE.
+    /// Received messages with LATE set.
     pub late: u64,
-    /// Of these, with DELAYED.
+    /// Received messages with DELAYED set.
     pub delayed: u64,
-    /// From sending to receiving, over all nodes.
+    /// Durations from sending to receiving, over all nodes.
     pub latency: Histogram,
 }
 
-/// A router.
+/// Measurements of a router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RouterResults {
     /// Name.
     pub name: String,
-    /// Counters.
+    /// Counters by name.
     pub counters: BTreeMap<String, u64>,
-    /// Packets dropped, by reason and port they came in at.
+    /// Discarded packets, by input port and reason.
     pub drops: Vec<PortDropCount>,
 }
 
-/// Packets that a router dropped.
+/// Packets that arrived at one port and were discarded for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortDropCount {
-    /// Port that they came in at.
+    /// The input port.
     pub port: u32,
-    /// Virtual channel.
+    /// The virtual channel.
     pub vc: u32,
-    /// Why.
+    /// Reason in the terms of the standard.
     pub reason: String,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// A node.
+/// Measurements of a node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NodeResults {
     /// Name.
@@ -264,71 +264,72 @@ pub struct NodeResults {
     pub received: PacketTally,
     /// Packets received with an EEP.
     pub truncated: PacketTally,
-    /// Counters.
+    /// Counters by name.
     pub counters: BTreeMap<String, u64>,
 }
 
-/// A fault.
+/// A fault of the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FaultResults {
     /// Name.
     pub name: String,
-    /// How often it was brought about.
+    /// How often it was applied.
     pub times: u64,
 }
 
-/// What kind of event it was.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedEventKind {
     /// A lane, alignment, or link reset state changed.
     #[default]
     State,
-    /// An error was found.
+    /// An end found an error.
     Error,
-    /// Something is sent again.
+    /// An end sends data again.
     Retry,
-    /// The receiver is in order again.
+    /// A receiver works without errors again.
     Recovered,
-    /// Something was done to the wires, or by a unit at its end.
+    /// A fault was applied, or a unit gave a command.
     Fault,
 }
 
-/// Something happened.
+/// An event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordedEvent {
-    /// When.
+    /// Time of the event.
     pub at_ps: Ps,
-    /// Link, as an index into [`Results::links`]; none: it is of a node or the whole.
+    /// Index into [`Results::links`]; `None` for an event of a node or of the whole network.
     pub link: Option<u32>,
-    /// End: 0 for A, 1 for B.
+    /// The end: 0 for A, 1 for B.
     pub end: u8,
-    /// What kind.
+    /// Kind of the event.
     pub kind: RecordedEventKind,
-    /// What happened, in words.
+    /// Description.
     pub text: String,
 }
 
-/// Whether every packet was delivered once, in order and unaltered, or accounted for.
+/// Result of the conservation check: every packet arrived once, in order and unaltered, or there is
+/// a valid reason why not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conservation {
-    /// It was so.
+    /// Whether the check passed.
     pub kept: bool,
-    /// Packets that were checked.
+    /// Number of checked packets.
     pub packets: u64,
-    /// What was not so, in words.
+    /// Descriptions of the first violations.
     pub violations: Vec<String>,
-    /// Violations that are not listed.
+    /// Number of further violations.
     pub left_out: u64,
 }
 
 impl Results {
-    /// The document.
+    /// The JSON document.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(self)
     }
 
-    /// Time steps of the series.
+    /// Number of time steps of the series.
     pub fn steps(&self) -> usize {
         self.duration_ps.div_ceil(self.step_ps.max(1)) as usize
     }

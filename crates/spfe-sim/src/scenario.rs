@@ -1,19 +1,19 @@
-//! What is simulated: a network, its traffic and its faults, as a TOML file.
+//! Scenarios: a network, its traffic and its faults, described in a TOML file.
 //!
-//! [`Scenario::parse`] reads a file and checks all of it. Names are kept as names;
-//! [`Scenario::unit`] and [`Scenario::link_at`] find what they stand for. `docs/scenarios.md`
-//! has every key with its unit and default.
+//! [`Scenario::parse`] reads and checks a file. Objects refer to each other by name;
+//! [`Scenario::unit`] and [`Scenario::link_at`] look names up. `docs/scenarios.md` describes every
+//! key with its unit and default.
 //!
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`units`] | times, rates, sizes, shares |
-//! | [`port`] | ports, directions, routes, time-slots |
+//! | [`port`] | ports, directions, addressing, time-slots |
 //! | [`mod@unit`] | nodes and routers |
 //! | [`link`] | links |
-//! | [`traffic`] | flows, broadcast messages, time-codes, RMAP commands, the schedule |
-//! | [`fault`] | what goes wrong, and when |
+//! | [`traffic`] | traffic streams, broadcast messages, time-codes, RMAP commands, the schedule |
+//! | [`fault`] | faults and their times |
 //! | [`route`] | routes through the network |
-//! | [`error`] | what is wrong with a file |
+//! | [`error`] | errors in a file |
 
 mod check;
 pub mod error;
@@ -42,19 +42,19 @@ use crate::link::Side;
 use crate::time::{MS, Ps};
 use serde::Deserialize;
 
-/// What is captured, when a capture is asked for.
+/// Selects what a capture of the simulation records.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CaptureSelection {
-    /// Packets, as they come out of links.
+    /// Packets, as nodes and routers take them from links.
     pub packets: bool,
-    /// Broadcast messages and time-codes.
+    /// Broadcast messages, time-codes and interrupts.
     pub messages: bool,
-    /// What happens to links.
+    /// Events of links.
     pub events: bool,
-    /// Links that all this is captured of; none given: all.
+    /// Links to record; empty for all.
     pub links: Vec<String>,
-    /// Links that every word, or character, is captured of.
+    /// Links whose words or characters are all recorded.
     pub words: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Default for CaptureSelection {
 pub struct Scenario {
     /// Title.
     pub title: String,
-    /// What it shows.
+    /// What the scenario demonstrates.
     #[serde(default)]
     pub description: String,
     /// Seed of all random numbers.
@@ -79,12 +79,12 @@ pub struct Scenario {
     /// Simulated time.
     #[serde(default = "default_duration")]
     pub duration: Time,
-    /// Time step at which nodes and routers exchange words with links. None: 8 word periods of the
-    /// fastest lane, see [`Scenario::quantum_ps`].
+    /// Time step at which nodes and routers exchange words with links. `None`: 8 word periods of
+    /// the fastest lane, see [`Scenario::quantum_ps`].
     pub quantum: Option<Time>,
-    /// Time step of the results. None: a hundredth of the duration.
+    /// Time step of the results. `None`: a hundredth of the duration.
     pub step: Option<Time>,
-    /// Events that are kept; those after them are counted.
+    /// Maximum number of recorded events. Further ones are counted.
     #[serde(default = "default_events")]
     pub events: usize,
     /// Nodes.
@@ -98,7 +98,7 @@ pub struct Scenario {
     pub links: Vec<ScenarioLink>,
     /// The schedule of time-slots.
     pub schedule: Option<Schedule>,
-    /// Packets.
+    /// Traffic streams.
     #[serde(rename = "flow", default)]
     pub flows: Vec<TrafficStream>,
     /// Broadcast messages.
@@ -112,7 +112,7 @@ pub struct Scenario {
     /// Faults.
     #[serde(rename = "fault", default)]
     pub faults: Vec<ScenarioFault>,
-    /// What a capture holds.
+    /// Selects what a capture records.
     #[serde(default)]
     pub capture: CaptureSelection,
 }
@@ -129,17 +129,21 @@ const fn default_events() -> usize {
     10_000
 }
 
-/// A node or router.
+/// A node or router of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UnitId {
-    /// Node, by its place in [`Scenario::nodes`].
+    /// A node, as an index into [`Scenario::nodes`].
     Node(usize),
-    /// Router, by its place in [`Scenario::routers`].
+    /// A router, as an index into [`Scenario::routers`].
     Router(usize),
 }
 
 impl Scenario {
-    /// Reads a file and checks it.
+    /// Reads and checks the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// All errors of the file.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| error::line_of(text, span.start));
@@ -150,12 +154,16 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Checks a scenario that was changed, or not read from a file.
+    /// Checks a scenario that was not read from a file, or was changed.
+    ///
+    /// # Errors
+    ///
+    /// All errors of the scenario.
     pub fn check(&self) -> Result<(), ScenarioError> {
         check::check(self, "")
     }
 
-    /// What a name stands for.
+    /// Looks up a node or router.
     pub fn unit(&self, name: &str) -> Option<UnitId> {
         let node = self.nodes.iter().position(|node| node.name == name).map(UnitId::Node);
         node.or_else(|| {
@@ -163,7 +171,7 @@ impl Scenario {
         })
     }
 
-    /// A unit's name.
+    /// Name of a node or router.
     pub fn name_of(&self, unit: UnitId) -> &str {
         match unit {
             UnitId::Node(index) => self.nodes.get(index).map_or("", |node| &node.name),
@@ -171,7 +179,7 @@ impl Scenario {
         }
     }
 
-    /// The link at a port, by its place in [`Scenario::links`], and which end of it that is.
+    /// The link at a port, as an index into [`Scenario::links`], and the port's end of it.
     pub fn link_at(&self, place: &PortName) -> Option<(usize, Side)> {
         self.links.iter().enumerate().find_map(|(index, link)| {
             let [a, b] = &link.ends;
@@ -186,7 +194,7 @@ impl Scenario {
         })
     }
 
-    /// The link of a name, by its place in [`Scenario::links`].
+    /// Looks up a link; an index into [`Scenario::links`].
     pub fn link(&self, name: &str) -> Option<usize> {
         self.links.iter().position(|link| link.name == name)
     }
@@ -200,7 +208,7 @@ impl Scenario {
                 self.links.iter().filter(|link| link.is_spacewire() == spacewire).map(|l| l.rate.0);
             rates.max()
         };
-        // A SpaceWire word is four characters of ten bits: as long as one of a lane.
+        // A SpaceWire word is four characters of ten bits, as long as a word on a lane.
         let rate = fastest(false).or_else(|| fastest(true)).unwrap_or(6_250_000_000).max(1);
         let usual = (PERIODS * BITS * 1_000_000_000_000).div_ceil(rate);
         self.quantum.map_or(usual, |quantum| quantum.0).max(1)

@@ -1,4 +1,4 @@
-//! Flows under way: what was handed in, and what came.
+//! Running traffic streams, with measurements of what they send and what arrives.
 
 use crate::ledger::{Ledger, Totals};
 use crate::link::Side;
@@ -9,20 +9,20 @@ use crate::scenario::{self, PacketPace, Scenario, UnitId};
 use crate::time::Ps;
 use crate::traffic::PacketSource;
 
-/// A flow.
+/// A running traffic stream.
 pub struct ActiveStream {
-    /// Number in the ledger.
+    /// Its number in the ledger.
     pub number: u16,
-    /// When packets are due.
+    /// Times and lengths of its packets.
     pub source: PacketSource,
-    /// How it is addressed.
+    /// Its address bytes and routes.
     pub plan: RoutePlan,
     /// Its link, and the end it sends from.
     pub from: (usize, Side),
     saturates: bool,
     tracks: Vec<usize>,
     sent: PacketTally,
-    /// First word handed in, last word received.
+    /// Times of the first word sent and the last word received.
     span_ps: Option<(Ps, Ps)>,
     step_ps: Ps,
     series: Vec<u64>,
@@ -30,7 +30,7 @@ pub struct ActiveStream {
 }
 
 impl ActiveStream {
-    /// A flow of a scenario.
+    /// Builds a stream of a scenario.
     pub fn new(
         scenario: &Scenario,
         routes: &RouteFinder<'_>,
@@ -70,7 +70,7 @@ impl ActiveStream {
         })
     }
 
-    /// Begins the packet that is due, if one is.
+    /// Begins the packet that is due, if any.
     pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(PacketMaker, PacketHeader)> {
         let due = self.source.due(now)?;
         let since = if self.saturates { now } else { due.at_ps };
@@ -82,18 +82,18 @@ impl ActiveStream {
         Some((PacketMaker::traffic(&self.plan.path, header), header))
     }
 
-    /// A packet has been handed in completely.
+    /// Counts a packet that was sent completely.
     pub const fn sent(&mut self, bytes: u32) {
         self.sent.add(bytes as u64);
     }
 
-    /// A packet has been received completely.
+    /// Counts a packet that arrived.
     pub fn delivered(&mut self, now: Ps, bytes: u32, latency_ps: Ps) {
         self.latency.record(latency_ps);
         if let Some((_, last)) = &mut self.span_ps {
             *last = now;
         }
-        // What comes at the very end of a step belongs to it.
+        // A packet that arrives at the very end of a step belongs to this step.
         let step = (now.saturating_sub(1) / self.step_ps) as usize;
         if self.series.len() <= step {
             self.series.resize(step + 1, 0);
@@ -103,7 +103,7 @@ impl ActiveStream {
         }
     }
 
-    /// What goes into the results.
+    /// Measurements of the stream.
     pub fn results(
         &self,
         scenario: &Scenario,

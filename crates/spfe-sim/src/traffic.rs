@@ -1,4 +1,4 @@
-//! When packets of a flow are due, and how long they are.
+//! Generates the times and lengths of a traffic stream's packets.
 
 use crate::packet::HEADER_BYTES;
 use crate::results::PacketTally;
@@ -12,13 +12,12 @@ const BIT_PS: u128 = 1_000_000_000_000;
 /// A packet that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuePacket {
-    /// Since when.
+    /// Time since which it is due.
     pub at_ps: Ps,
-    /// Length in bytes.
     pub bytes: u32,
 }
 
-/// The packets of a flow.
+/// The packets of a traffic stream.
 #[derive(Clone, Debug)]
 pub struct PacketSource {
     pace: PacketPace,
@@ -27,9 +26,9 @@ pub struct PacketSource {
     stop: Ps,
     left: u64,
     rng: Rng,
-    /// When the next packet is due; in babble: would be.
+    /// The next packet. While babbling, the packet that would be next.
     next: Option<DuePacket>,
-    /// Begin of the period, and packets of it that are still to come.
+    /// Start of the period, and the number of its packets that are still to come.
     period_ps: Ps,
     burst_left: u32,
     babbles: bool,
@@ -38,7 +37,7 @@ pub struct PacketSource {
 }
 
 impl PacketSource {
-    /// A flow's packets. Random numbers depend on the seed and the flow's name.
+    /// The packets of a stream. Random numbers depend on the seed and the stream's name.
     pub fn new(flow: &scenario::TrafficStream, seed: u64) -> Self {
         let mut source = Self {
             pace: flow.pace,
@@ -64,7 +63,7 @@ impl PacketSource {
         source
     }
 
-    /// A length.
+    /// Draws the length of a packet.
     fn draw(&mut self) -> u32 {
         let bytes = match self.size {
             PacketSize::Fixed(bytes) => bytes,
@@ -84,7 +83,7 @@ impl PacketSource {
         }
     }
 
-    /// No packet comes after the last.
+    /// Ends the stream.
     fn end(&mut self) {
         if self.left == 0 || self.next.is_some_and(|due| due.at_ps >= self.stop) {
             self.next = None;
@@ -100,7 +99,7 @@ impl PacketSource {
         (due.at_ps <= now).then_some(due)
     }
 
-    /// The packet that is due has been handed in, or begun.
+    /// Removes the packet that is due, when its transmission begins.
     pub fn take(&mut self, now: Ps) {
         let Some(due) = self.next else { return };
         self.offered.add(u64::from(due.bytes));
@@ -118,7 +117,7 @@ impl PacketSource {
                     self.burst_left = burst;
                     self.period_ps = self.period_ps.saturating_add(period.0.max(1));
                 }
-                // Packets of a flow keep their order.
+                // Packets of a stream keep their order.
                 (self.period_ps + self.jitter()).max(due.at_ps)
             }
         };
@@ -127,7 +126,7 @@ impl PacketSource {
         self.end();
     }
 
-    /// An instrument that cannot be stopped drops what is due and was not begun.
+    /// Drops packets that are due, as an instrument does that cannot wait.
     pub fn drop_due(&mut self, now: Ps) {
         if !self.continuous || self.pace == PacketPace::Saturate {
             return;
@@ -140,12 +139,12 @@ impl PacketSource {
         }
     }
 
-    /// When it has something to do, if nobody disturbs it.
+    /// Time of the next packet.
     pub fn next_ps(&self) -> Option<Ps> {
         self.next.map(|due| if self.babbles { 0 } else { due.at_ps })
     }
 
-    /// It sends as fast as it can, or stops doing so: then packets are due as from now on.
+    /// Starts or stops sending as fast as possible. Afterwards packets are due as from now on.
     pub fn babble(&mut self, now: Ps, on: bool) {
         if self.babbles && !on {
             self.period_ps = self.period_ps.max(now);
@@ -156,12 +155,12 @@ impl PacketSource {
         self.babbles = on;
     }
 
-    /// Packets that were due.
+    /// Packets that were due so far.
     pub const fn offered(&self) -> PacketTally {
         self.offered
     }
 
-    /// Packets among them that found no room.
+    /// Packets that were dropped because the buffer was full.
     pub const fn dropped(&self) -> PacketTally {
         self.dropped
     }
@@ -190,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The first packets, as a link takes them that is never busy.
+    /// Packets up to a time, for a link that accepts them at once.
     fn packets(source: &mut PacketSource, until: Ps) -> Vec<DuePacket> {
         let mut all = Vec::new();
         for now in (0..until).step_by(NS as usize) {

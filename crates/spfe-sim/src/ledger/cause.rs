@@ -1,26 +1,26 @@
-//! Why a packet did not come, or not whole.
+//! Reasons why a packet did not arrive, or not complete.
 
 use crate::scenario::Scenario;
 use spfe_link::network::DiscardReason;
 use spfe_proto::rmap::RmapStatus;
 
-/// A reason of the standard's.
+/// A reason that the standard allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// A link of its way was reset (50-11C 5.7.9): both ends throw away what they hold.
+    /// A link on its route was reset (50-11C 5.7.9). Both ends discard their buffers.
     LinkReset(u32),
-    /// A SpaceWire link of its way failed (50-12C 5.5.7).
+    /// A SpaceWire link on its route failed (50-12C 5.5.7).
     Disconnect(u32),
-    /// A fault on a SpaceWire link of its way: SpaceWire finds errors by parity only, so that a
-    /// packet may come altered.
+    /// A fault hit a SpaceWire link on its route. SpaceWire detects errors by parity only, so a
+    /// packet may arrive altered.
     Fault(u32),
-    /// A router threw it away.
+    /// A router discarded it.
     Router(u32, &'static str),
-    /// The target refused a command: the status of its reply (50-52C 5.6).
+    /// The target refused a command, with this status in its reply (50-52C 5.6).
     Status(u8),
 }
 
-/// The name of a router's reason.
+/// Name of a router's reason.
 pub const fn name_of(reason: DiscardReason) -> &'static str {
     match reason {
         DiscardReason::Empty => "no address",
@@ -35,7 +35,7 @@ pub const fn name_of(reason: DiscardReason) -> &'static str {
 }
 
 impl Cause {
-    /// Where it happened, and what, in words.
+    /// Place and reason in words.
     pub fn text(self, scenario: &Scenario) -> (String, String) {
         let link = |link: u32| {
             scenario.links.get(link as usize).map_or(String::new(), |link| link.name.clone())

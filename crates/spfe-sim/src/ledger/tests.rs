@@ -2,7 +2,7 @@ use super::*;
 
 const INPUT: RouterInput = RouterInput { router: 5, port: 2, vc: 1 };
 
-/// Flow 0 from node 0 to node 1 over links 3 and 7 and a router; flow 1 to node 2.
+/// Stream 0 goes from node 0 to node 1 over links 3 and 7 and a router, stream 1 to node 2.
 fn ledger() -> (Ledger, usize) {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("telemetry", 254);
@@ -31,7 +31,7 @@ fn send(ledger: &mut Ledger, count: u64) {
     }
 }
 
-/// The one violation there is.
+/// The text of the only violation.
 fn violation(ledger: &Ledger) -> &str {
     assert_eq!(ledger.violation_count(), 1, "{:?}", ledger.violations());
     &ledger.violations()[0].text
@@ -187,7 +187,7 @@ fn a_link_reset_excuses_what_is_under_way_and_no_more() {
     assert_eq!((totals.cut, totals.lost, totals.delivered), (1, 1, 1));
     assert_eq!(totals.causes.get(&Cause::LinkReset(7)), Some(&[1, 1]));
     assert_eq!(ledger.violation_count(), 0);
-    // Packet 3 was handed in after the reset.
+    // Packet 3 was sent after the reset.
     ledger.arrive(1, 80, &whole(4));
     assert_eq!(violation(&ledger), "telemetry: packet 3 is lost, for no reason");
 }
@@ -236,7 +236,7 @@ fn a_packet_time_out_excuses_one_packet() {
     assert_eq!(ledger.arrive(1, 60, &cut(0)), PacketVerdict::Cut);
     assert_eq!(ledger.arrive(1, 60, &cut(1)), PacketVerdict::Bad);
     assert_eq!(ledger.totals(track).cut, 1);
-    // One before its time excuses nothing.
+    // A truncation before the packet was sent explains nothing.
     ledger.begin(0, 100, 100);
     ledger.dropped(99, INPUT, DiscardReason::Timeout, None);
     assert_eq!(ledger.arrive(1, 110, &cut(2)), PacketVerdict::Bad);

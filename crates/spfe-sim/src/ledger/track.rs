@@ -1,35 +1,35 @@
-//! Packets of a flow to one destination.
+//! The packets of a stream to one destination.
 
 use super::Cause;
 use crate::scenario::route::RouteElements;
 use crate::time::Ps;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Excuses that are kept.
+/// Maximum number of remembered explanations.
 const EXCUSES: usize = 8;
-/// Packets that went before the oldest outstanding one, whose end is remembered.
+/// Number of packets before the oldest one in flight whose fate is remembered.
 const HISTORY: u32 = 64;
 
-/// What a track has counted.
+/// Counters of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals<'a> {
-    /// Handed in.
+    /// Packets sent.
     pub sent: u64,
-    /// Delivered whole.
+    /// Packets delivered complete.
     pub delivered: u64,
-    /// Bytes of those.
+    /// Bytes of delivered packets.
     pub bytes: u64,
-    /// Delivered with an EEP, for a reason.
+    /// Packets delivered with an EEP, for a known reason.
     pub cut: u64,
-    /// Bytes of those.
+    /// Their bytes.
     pub cut_bytes: u64,
-    /// Not delivered, or not as they were, for a reason.
+    /// Packets that did not arrive or arrived altered, for a known reason.
     pub lost: u64,
-    /// On their way.
+    /// Packets in flight.
     pub in_flight: u64,
-    /// Bytes of those.
+    /// Their bytes.
     pub in_flight_bytes: u64,
-    /// The reasons, and how often packets were lost and cut for them.
+    /// For each reason, the number of lost and of truncated packets.
     pub causes: &'a BTreeMap<Cause, [u64; 2]>,
 }
 
@@ -37,14 +37,14 @@ pub struct Totals<'a> {
 struct TrackEntry {
     start: Ps,
     bytes: u32,
-    /// Delivered, or gone.
+    /// Whether the packet was delivered (true) or lost (false); `None` while it is in flight.
     ended: Option<bool>,
 }
 
-/// Where a packet is.
+/// State of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
-    /// Handed in at a time.
+    /// In flight, sent at this time.
     Outstanding(Ps),
     Delivered,
     Gone,
@@ -57,14 +57,14 @@ pub(super) struct Track {
     pub node: u32,
     pub elements: RouteElements,
     ordered: bool,
-    /// An application takes the packets: what becomes of them is its affair.
+    /// An application takes the packets, so their fate is not followed.
     foreign: bool,
-    /// Number of the oldest outstanding packet, the first of the window.
+    /// Number of the oldest packet in flight, which is the first of the window.
     base: u64,
     window: VecDeque<TrackEntry>,
     /// Bit N: packet `base - 1 - N` was delivered.
     history: u64,
-    /// Packets with lower numbers than these may be gone.
+    /// Explanations, each valid for packets with numbers below this.
     excuses: VecDeque<(u64, Cause)>,
     delivered: u64,
     bytes: u64,
@@ -99,7 +99,6 @@ impl Track {
         }
     }
 
-    /// An application takes the packets from now on.
     pub fn hand_over(&mut self) {
         self.foreign = true;
     }
@@ -119,7 +118,7 @@ impl Track {
         self.base + self.window.len() as u64
     }
 
-    /// The number whose lower half came in a header.
+    /// The packet number whose lower 32 bits are in a header.
     pub fn number_of(&self, low: u32) -> u64 {
         let ahead = low.wrapping_sub(self.base as u32) as i32;
         self.base.saturating_add_signed(i64::from(ahead))
@@ -139,17 +138,17 @@ impl Track {
         }
     }
 
-    /// The oldest outstanding packet.
+    /// The oldest packet in flight.
     pub fn first(&self) -> Option<u64> {
         (!self.window.is_empty()).then_some(self.base)
     }
 
-    /// The oldest packet that should have come before one that came.
+    /// The oldest packet that should have arrived before `number`.
     pub fn missing_before(&self, number: u64) -> Option<u64> {
         (self.ordered && self.base < number).then_some(self.base)
     }
 
-    /// What happened to a packet, as far as its links know.
+    /// The link event that may have cost a packet.
     pub fn cause_of(&self, number: u64) -> Option<Cause> {
         self.excuses.iter().find(|(before, _)| number < *before).map(|(_, cause)| *cause)
     }
@@ -161,7 +160,7 @@ impl Track {
         self.excuses.iter().find(fits).map(|(_, cause)| *cause)
     }
 
-    /// Whether something may have happened to a packet that is outstanding.
+    /// Whether there is an explanation for a packet in flight.
     pub fn is_excused(&self) -> bool {
         self.excuses.back().is_some_and(|(before, _)| *before > self.base)
     }
@@ -170,7 +169,7 @@ impl Track {
         self.excuses.iter().any(|(_, cause)| matches!(cause, Cause::Fault(_)))
     }
 
-    /// Something happened on the way to all that is outstanding.
+    /// Adds an explanation for all packets in flight.
     pub fn excuse(&mut self, cause: Cause) {
         if self.window.is_empty() {
             return;
@@ -201,7 +200,7 @@ impl Track {
         self.end(number, true);
     }
 
-    /// It will not come any more, or came altered.
+    /// Notes that a packet will not arrive any more, or arrived altered.
     pub fn gone(&mut self, number: u64, cause: Option<Cause>) {
         if let Some(cause) = cause {
             self.lost += 1;
@@ -227,7 +226,7 @@ impl Track {
         }
     }
 
-    /// A fault is remembered a little longer: what it made of a packet may still come.
+    /// Faults are remembered a little longer, because altered packets may still arrive.
     fn lost_sight(&self) -> bool {
         let keep = |(before, cause): &(u64, Cause)| {
             matches!(cause, Cause::Fault(_)) && *before + u64::from(HISTORY) > self.base

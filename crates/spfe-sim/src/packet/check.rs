@@ -1,32 +1,32 @@
-//! What arrives, put together and checked.
+//! Reassembles received packets and checks their contents.
 
 use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, PacketHeader};
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
 
-/// Bytes that are kept of a packet of another protocol.
+/// Maximum number of bytes kept of a packet of another protocol.
 const KEPT: usize = 17 << 20;
 
-/// A packet that came to its end.
+/// A packet received up to its end marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrived {
-    /// One of the traffic.
+    /// A packet of a traffic stream.
     Traffic {
-        /// Which.
+        /// Its header.
         header: PacketHeader,
-        /// Bytes that came.
+        /// Number of received bytes.
         bytes: u64,
-        /// The first byte that is not what it should be.
+        /// Offset of the first wrong byte.
         altered: Option<u64>,
-        /// How it ended.
+        /// Its end marker.
         end: PacketEnd,
     },
-    /// Any other, or one whose header is not all there.
+    /// Any other packet, or one with an incomplete header.
     Other {
-        /// Its bytes, or the first of a very long one.
+        /// Its bytes, up to a maximum number.
         bytes: Vec<u8>,
-        /// How it ended.
+        /// Its end marker.
         end: PacketEnd,
     },
 }
@@ -38,20 +38,20 @@ enum CheckPhase {
     Other,
 }
 
-/// The receiving side of a virtual channel.
+/// Reassembles the packets of one virtual channel.
 #[derive(Clone, Debug)]
 pub struct PacketChecker {
     phase: CheckPhase,
-    /// Cells that are complete.
+    /// Number of complete cells.
     cell: u32,
-    /// Cells that the body has, as far as they are whole.
+    /// Number of cells that lie completely in the body.
     last_cell: u32,
     header: [u32; HEADER_CELLS as usize],
-    /// Bytes of the next cell, the first lowest.
+    /// Bytes of the next cell, the first one lowest.
     held: u64,
     held_bytes: u32,
     altered: Option<u64>,
-    /// Bytes of another protocol.
+    /// Bytes of a packet of another protocol.
     other: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl Default for PacketChecker {
 }
 
 impl PacketChecker {
-    /// Between packets.
+    /// A checker between packets.
     pub const fn new() -> Self {
         Self {
             phase: CheckPhase::Header,
@@ -76,12 +76,12 @@ impl PacketChecker {
         }
     }
 
-    /// Whether a packet has begun and not ended.
+    /// Whether a packet is incomplete.
     pub const fn is_open(&self) -> bool {
         self.cell != 0 || self.held_bytes != 0
     }
 
-    /// Takes words up to the end of a packet. How many, and the packet that ended with the last.
+    /// Processes words up to the end of a packet. Returns their number, and the packet if it ended.
     pub fn take(&mut self, words: &[Word]) -> (usize, Option<Arrived>) {
         let mut index = 0;
         while let Some(&word) = words.get(index) {
@@ -100,7 +100,7 @@ impl PacketChecker {
         (index, None)
     }
 
-    /// Takes words of data only, as far as whole cells of the body go.
+    /// Checks words that consist of body bytes only, as far as cells are complete.
     fn take_body(&mut self, body: Body, words: &[Word]) -> usize {
         let shift = 8 * self.held_bytes;
         let (mut held, mut cell) = (self.held, self.cell);
@@ -168,7 +168,7 @@ impl PacketChecker {
         }
     }
 
-    /// The header is there.
+    /// Handles a complete header.
     fn open(&mut self) {
         match PacketHeader::parse(self.header) {
             Some(header) => {
@@ -183,7 +183,7 @@ impl PacketChecker {
         }
     }
 
-    /// The packet is at its end.
+    /// Handles the end of the packet.
     fn finish(&mut self, end: PacketEnd) -> Arrived {
         let held = self.held.to_le_bytes();
         let held = held.get(..self.held_bytes as usize).unwrap_or(&[]);

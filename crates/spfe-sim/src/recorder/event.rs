@@ -1,4 +1,4 @@
-//! Events of the simulation as events of a capture.
+//! Conversion of simulation events to capture events.
 
 use crate::fault::{FaultKind, FaultTarget, LastingFault, WireFault};
 use spfe_capture::{EventCode, LinkEvent};
@@ -27,14 +27,14 @@ pub const RESETS: [&str; 4] =
 pub const SPACEWIRE_STATES: [&str; 6] =
     ["ErrorReset", "ErrorWait", "Ready", "Started", "Connecting", "Run"];
 
-/// The number of a state by its name, and what was there before.
+/// Number of a state, combined with the previous number in `place`, which it updates.
 pub fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
     let now = names.iter().position(|known| *known == name).unwrap_or_default() as u8;
     let before = place.map_or(0, |place| std::mem::replace(place, now));
     u32::from(before) | u32::from(now) << 8
 }
 
-/// The event of an error by its name in the standard's tables.
+/// Capture event for an error, by its name in the tables of the standard.
 pub fn error(name: &'static str) -> LinkEvent<'static> {
     let code = match name {
         "RXERR" => EventCode::RxErr,
@@ -58,7 +58,7 @@ pub fn error(name: &'static str) -> LinkEvent<'static> {
     LinkEvent::new(code, cause).text(name)
 }
 
-/// A control word that a fault waited for: its name and symbol 1.
+/// Name and symbol 1 of the control word that a fault waited for.
 fn control_word(target: FaultTarget) -> Option<(&'static str, u8)> {
     let (seq, crc) = (0, 0);
     let (name, control) = match target {
@@ -83,7 +83,7 @@ fn control_word(target: FaultTarget) -> Option<(&'static str, u8)> {
     Some((name, control.encode().symbol(1)))
 }
 
-/// The event of a fault in words or wires. `swapped`: with it the pair is.
+/// Capture event for a single fault. `swapped` tells whether the pair is swapped afterwards.
 pub fn fault(lane: u8, fault: &WireFault, bit_ps: u32, swapped: bool) -> LinkEvent<'static> {
     let word = control_word(fault.target);
     let (code, value) = match (fault.kind, word) {
@@ -107,7 +107,7 @@ fn of_kind(kind: FaultKind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
     }
 }
 
-/// The event of a fault that lasts, and whether it is of the sender.
+/// Capture event for a lasting fault, and whether it belongs to the sending end.
 pub fn lasting(fault: &LastingFault, begins: bool) -> (bool, LinkEvent<'static>) {
     let (code, vc) = match *fault {
         LastingFault::Babbling { channel } => (EventCode::FaultBabbling, Some(channel)),

@@ -1,6 +1,6 @@
-//! A mark of a text.
+//! Fingerprints of texts.
 
-/// FNV-1a of 64 bits, in hex: tells texts apart, and nothing more.
+/// 64-bit FNV-1a hash in hex. It detects changes of a text, but protects from nothing.
 pub fn fingerprint(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

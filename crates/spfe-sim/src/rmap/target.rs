@@ -92,7 +92,8 @@ impl SimulatedTarget {
     }
 }
 
-/// Executes the command in a packet, at most a number of bytes of memory, and records it.
+/// Executes the command in a packet and records it. `bytes` limits the data of the command and its
+/// reply.
 pub fn execute<M: Memory>(
     target: &mut RmapTarget,
     memory: &mut M,

@@ -1,4 +1,4 @@
-//! Whether a scenario makes sense.
+//! Checks of a scenario.
 
 mod faults;
 mod links;
@@ -16,12 +16,12 @@ use toml::de::{DeTable, DeValue};
 
 /// Longest simulated time: 1000 s.
 const LONGEST_PS: Ps = 1_000_000 * MS;
-/// Most time steps of the results.
+/// Maximum number of time steps of the results.
 const MOST_STEPS: u64 = 10_000;
-/// Most things of one kind.
+/// Maximum number of tables of one kind.
 const MOST: usize = 4096;
 
-/// Checks all of it. The text is the file, if there is one: for the numbers of lines.
+/// Checks a scenario and finds all errors. `text` is its file, for line numbers, or empty.
 pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError> {
     let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
     let routes = RouteFinder::new(scenario);
@@ -38,7 +38,7 @@ pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError
     Err(ScenarioError { problems: checker.problems })
 }
 
-/// Where in the file: the key of the table ("link"), the number of the table, and a key in it.
+/// A place in the file: the table ("link"), its index in a list of tables, and a key in it.
 #[derive(Clone, Copy)]
 struct Location {
     table: &'static str,
@@ -47,17 +47,17 @@ struct Location {
 }
 
 impl Location {
-    /// One of a list of tables.
+    /// A table in a list of tables.
     const fn list(table: &'static str, index: usize) -> Self {
         Self { table, index: Some(index), key: "" }
     }
 
-    /// A table, or a key of the whole.
+    /// A single table or a key at the top level.
     const fn one(table: &'static str) -> Self {
         Self { table, index: None, key: "" }
     }
 
-    /// A key in it.
+    /// A key of this table.
     const fn key(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
@@ -72,13 +72,13 @@ struct ScenarioChecker<'a> {
 }
 
 impl ScenarioChecker<'_> {
-    /// Something is wrong.
+    /// Adds an error.
     fn problem(&mut self, at: Location, message: String) {
         let line = self.byte(at).map(|byte| line_of(self.text, byte));
         self.problems.push(Problem { line, message });
     }
 
-    /// Begin of the key, or else of its table.
+    /// Offset of the key in the file, or of its table if the key is not there.
     fn byte(&self, at: Location) -> Option<usize> {
         let (key, value) = self.document.as_ref()?.get_key_value(at.table)?;
         let mut byte = key.span().start;
@@ -87,7 +87,7 @@ impl ScenarioChecker<'_> {
             value = list.get(index)?;
             byte = value.span().start;
         }
-        // A key may be in a table of its own, such as "spacefibre".
+        // The key may be in a subtable such as "spacefibre".
         let mut tables = vec![value.get_ref().as_table()];
         while let Some(Some(table)) = tables.pop() {
             if let Some((key, _)) = table.get_key_value(at.key) {
@@ -98,7 +98,7 @@ impl ScenarioChecker<'_> {
         Some(byte)
     }
 
-    /// A number has to be in a range.
+    /// Checks that a number is within limits.
     fn range<T: PartialOrd + Display>(
         &mut self,
         at: Location,
@@ -114,18 +114,18 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// A time has to be in a range.
+    /// Checks that a time is within limits.
     fn time(&mut self, at: Location, object: &str, time: Time, range: RangeInclusive<Ps>) {
         let (least, most) = (Time(*range.start()), Time(*range.end()));
         self.range(at, object, time, least..=most);
     }
 
-    /// An interval that things come again at: 1 ns to 1000 s.
+    /// Checks a repetition interval: 1 ns to 1000 s.
     fn interval(&mut self, at: Location, object: &str, time: Time) {
         self.time(at, object, time, 1_000..=LONGEST_PS);
     }
 
-    /// A start before a stop.
+    /// Checks that a start lies before a stop.
     fn window(&mut self, at: Location, object: &str, start: Time, stop: Option<Time>) {
         if let Some(stop) = stop.filter(|stop| *stop <= start) {
             let message =
@@ -134,7 +134,7 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// Names: letters, digits and "-_.", each once.
+    /// Checks names: 1 to 40 letters, digits and "-_.", each used once.
     fn names<'n>(&mut self, names: impl IntoIterator<Item = (Location, &'static str, &'n str)>) {
         let mut seen = HashSet::new();
         for (at, what, name) in names {
@@ -152,7 +152,7 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// Not more than [`MOST`] of a kind.
+    /// Checks that there are at most [`MOST`] tables of a kind.
     fn amount(&mut self, table: &'static str, amount: usize) {
         if amount > MOST {
             let message = format!("{amount} of [[{table}]] are above {MOST}; leave some out");
@@ -160,7 +160,7 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// A port of a node that has a link: its virtual channels.
+    /// Checks that a port belongs to a node and has a link. Returns the link's virtual channels.
     fn port(&mut self, at: Location, object: &str, place: &PortName) -> Option<u8> {
         let scenario = self.scenario;
         match scenario.unit(&place.unit) {
@@ -189,7 +189,7 @@ impl ScenarioChecker<'_> {
         link.map(super::ScenarioLink::channels)
     }
 
-    /// A virtual channel of a port.
+    /// Checks that a port has a virtual channel.
     fn channel(&mut self, at: Location, object: &str, place: &PortName, vc: u8) {
         if let Some(channels) = self.port(at, object, place)
             && vc >= channels
@@ -201,7 +201,7 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// There is nothing of that name.
+    /// Adds an error about an unknown name, with a list of known ones.
     fn unknown<'n>(
         &mut self,
         at: Location,
@@ -216,7 +216,7 @@ impl ScenarioChecker<'_> {
         self.problem(at, message);
     }
 
-    /// What belongs to no part.
+    /// Checks the keys at the top level and the capture.
     fn whole(&mut self) {
         let scenario = self.scenario;
         if scenario.title.trim().is_empty() {
@@ -264,7 +264,7 @@ impl ScenarioChecker<'_> {
     }
 }
 
-/// A key as words.
+/// A key as it reads in a sentence.
 fn words(key: &str) -> String {
     key.replace('-', " ")
 }

@@ -1,4 +1,4 @@
-//! Links.
+//! Links of a scenario.
 
 use super::port::{Directions, PortName, TimeSlots};
 use super::units::{BitRate, Cable, Share};
@@ -7,44 +7,44 @@ use serde::Deserialize;
 use spfe_link::qos;
 use spfe_topology::LinkRate;
 
-/// How an end is started (LaneStart and AutoStart, or LinkStart and AutoStart).
+/// How an end starts: LaneStart and AutoStart, or LinkStart and AutoStart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartMode {
     /// By itself.
     #[default]
     Start,
-    /// When the other end does.
+    /// When the other end starts.
     Auto,
-    /// Not at all, until a command says so.
+    /// Only by a command.
     Off,
 }
 
-/// Quality of service of virtual channels (50-11C 5.7.4).
+/// Quality of service of a virtual channel (50-11C 5.7.4).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Qos {
     /// Virtual channel.
     pub vc: u8,
-    /// Directions that it is for.
+    /// Directions that it applies to.
     #[serde(default)]
     pub direction: Directions,
-    /// Priority level, 0 to 15; 0 is the highest. None: the lowest.
+    /// Priority level, 0 to 15; 0 is the highest. `None`: the lowest.
     pub priority: Option<u8>,
-    /// Expected bandwidth, a share of the link.
+    /// Expected bandwidth as a share of the link.
     pub bandwidth: Option<Share>,
-    /// Time-slots it may send in; all unless said.
+    /// Time-slots in which the channel may send; all by default.
     pub slots: Option<TimeSlots>,
 }
 
-/// Who goes first of two with the same precedence.
+/// Order of virtual channels with the same precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieBreak {
-    /// The lowest virtual channel.
+    /// The lowest channel first.
     #[default]
     Lowest,
-    /// In turn.
+    /// Round robin.
     RoundRobin,
 }
 
@@ -57,35 +57,36 @@ impl From<TieBreak> for qos::QosTieBreak {
     }
 }
 
-/// What a SpaceFibre link is.
+/// Settings of a SpaceFibre link.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SpaceFibreSettings {
-    /// Lanes, 1 to 16.
+    /// Number of lanes, 1 to 16.
     pub lanes: u8,
-    /// Most lanes that send data; the others are hot redundant. None: all.
+    /// Maximum number of lanes that send data; the others are hot redundant. `None`: all.
     pub sending_lanes: Option<u8>,
-    /// Lanes that only go from A to B.
+    /// Lanes that only work from A to B.
     pub a_to_b_lanes: Vec<u8>,
-    /// Lanes that only go from B to A.
+    /// Lanes that only work from B to A.
     pub b_to_a_lanes: Vec<u8>,
-    /// Virtual channels, 1 to 32.
+    /// Number of virtual channels, 1 to 32.
     pub channels: u8,
-    /// Bits by which lanes are longer than the cable, in the order of lanes; 0 for those left out.
+    /// Extra delay of each lane in bits. Lanes without an entry have none.
     pub skew_bits: Vec<u32>,
-    /// Parts in a million by which the clocks of A and B are fast, -100 to 100.
+    /// Clock offsets of A and B in parts per million, -100 to 100; positive is fast.
     pub ppm: [f64; 2],
-    /// Data frames are scrambled.
+    /// Whether data frames are scrambled.
     pub scramble: bool,
-    /// FCT multiplier, 1 to 8. None: the number of sending lanes, at most 8.
+    /// FCT multiplier, 1 to 8. `None`: the number of sending lanes, at most 8.
     pub fct_multiplier: Option<u8>,
-    /// Segment multiplier, 1 to 16. None: the number of sending lanes.
+    /// Segment multiplier, 1 to 16. `None`: the number of sending lanes.
     pub segment_multiplier: Option<u8>,
-    /// Words of an output virtual channel buffer, a power of two. None: four segments.
+    /// Words in an output virtual channel buffer, a power of two. `None`: four segments.
     pub output_words: Option<u32>,
-    /// Words of an input virtual channel buffer, a power of two. None: enough for the full rate.
+    /// Words in an input virtual channel buffer, a power of two. `None`: enough for the full rate.
     pub input_words: Option<u32>,
-    /// Words of the error recovery buffer for data, a power of two. None: enough for the full rate.
+    /// Words in the error recovery buffer for data, a power of two. `None`: enough for the full
+    /// rate.
     pub recovery_words: Option<u32>,
     /// Virtual channels in continuous mode.
     pub continuous: Vec<u8>,
@@ -93,13 +94,13 @@ pub struct SpaceFibreSettings {
     pub broadcast_bandwidth: Share,
     /// Bandwidth credit limit in rows, 64 to 2^24.
     pub credit_limit_rows: u32,
-    /// Full credit for more rows than this is under-use.
+    /// Rows with full credit after which a channel counts as under-using its bandwidth.
     pub idle_limit_rows: u32,
-    /// Who goes first of two with the same precedence.
+    /// Order of virtual channels with the same precedence.
     pub tie_break: TieBreak,
-    /// How the ends are started.
+    /// How the ends start.
     pub start: [StartMode; 2],
-    /// Quality of service. Channels not named have what they have after reset.
+    /// Quality of service. Channels without an entry keep their reset values.
     pub qos: Vec<Qos>,
 }
 
@@ -132,7 +133,7 @@ impl Default for SpaceFibreSettings {
 }
 
 impl SpaceFibreSettings {
-    /// Most lanes that send data from an end.
+    /// Maximum number of lanes on which an end sends data.
     pub fn sending(&self, from: Side) -> u8 {
         let deaf = match from {
             Side::A => &self.b_to_a_lanes,
@@ -142,22 +143,22 @@ impl SpaceFibreSettings {
         self.sending_lanes.unwrap_or(lanes).min(lanes)
     }
 
-    /// The wider direction's sending lanes.
+    /// Sending lanes of the wider direction.
     fn widest(&self) -> u8 {
         self.sending(Side::A).max(self.sending(Side::B))
     }
 
-    /// FCT multiplier in effect.
+    /// FCT multiplier in use.
     pub fn fct_multiplier(&self) -> u8 {
         self.fct_multiplier.unwrap_or_else(|| self.widest().min(8))
     }
 
-    /// Segment multiplier in effect.
+    /// Segment multiplier in use.
     pub fn segment_multiplier(&self) -> u8 {
         self.segment_multiplier.unwrap_or_else(|| self.widest())
     }
 
-    /// Parameters of a virtual channel that is named, at the end that sends.
+    /// Parameters of a virtual channel at the end that sends; `None` without an entry.
     pub fn qos(&self, from: Side, vc: u8) -> Option<qos::QosParameters> {
         let mut named = self
             .qos
@@ -179,20 +180,20 @@ impl SpaceFibreSettings {
     }
 }
 
-/// A share as the standard's parameters have it.
+/// A share in 65536ths, as the parameters of the standard have it.
 pub fn parts_of_65536(share: Share) -> u16 {
     (share.0 * 65536.0).round().clamp(0.0, 65535.0) as u16
 }
 
-/// What a SpaceWire link is.
+/// Settings of a SpaceWire link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SpaceWireSettings {
-    /// How the ends are started.
+    /// How the ends start.
     pub start: [StartMode; 2],
 }
 
-/// SpaceFibre or SpaceWire.
+/// Settings that depend on the kind of link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Medium {
     /// SpaceFibre.
@@ -209,11 +210,11 @@ pub struct ScenarioLink {
     pub name: String,
     /// End A and end B.
     pub ends: [PortName; 2],
-    /// Signalling rate, of a lane.
+    /// Signalling rate of a lane.
     pub rate: BitRate,
-    /// Signal time.
+    /// Delay of the cable.
     pub cable: Cable,
-    /// SpaceFibre or SpaceWire.
+    /// SpaceFibre or SpaceWire, with its settings.
     pub medium: Medium,
 }
 
@@ -261,7 +262,7 @@ impl ScenarioLink {
         }
     }
 
-    /// Virtual channels; 1 for SpaceWire.
+    /// Number of virtual channels; 1 for SpaceWire.
     pub const fn channels(&self) -> u8 {
         match &self.medium {
             Medium::SpaceFibre(link) => link.channels,
@@ -269,7 +270,7 @@ impl ScenarioLink {
         }
     }
 
-    /// Lanes; 1 for SpaceWire.
+    /// Number of lanes; 1 for SpaceWire.
     pub const fn lanes(&self) -> u8 {
         match &self.medium {
             Medium::SpaceFibre(link) => link.lanes,

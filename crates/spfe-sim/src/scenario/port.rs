@@ -5,10 +5,10 @@ use serde::de::{Deserializer, Error};
 use std::fmt;
 use std::str::FromStr;
 
-/// A port, written "unit:port" or, for port 1, "unit".
+/// A port of a node or router, written "unit:port", or "unit" for port 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PortName {
-    /// Name of a node or router.
+    /// Name of the node or router.
     pub unit: String,
     /// Port, 1 to 31.
     pub port: u8,
@@ -41,21 +41,21 @@ impl fmt::Display for PortName {
     }
 }
 
-/// Directions of a link. Its ends are A and B, in the order they are given.
+/// Directions of a link. Ends A and B are in the order of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Directions {
-    /// What A sends.
+    /// From A to B.
     AToB,
-    /// What B sends.
+    /// From B to A.
     BToA,
-    /// Both.
+    /// Both directions.
     #[default]
     Both,
 }
 
 impl Directions {
-    /// The ends that send.
+    /// The ends that send in these directions.
     pub const fn from(self) -> &'static [crate::link::Side] {
         use crate::link::Side;
         match self {
@@ -72,9 +72,9 @@ pub enum Addressing {
     /// Path addresses along the shortest route, computed from the scenario.
     #[default]
     Auto,
-    /// Path addresses, 0 to 31 each, in front of the packet. None on a direct link.
+    /// Path addresses, 0 to 31 each, in front of the packet; none on a direct link.
     Path(Vec<u8>),
-    /// A logical address, 32 to 254, that the routers have in their tables.
+    /// A logical address, 32 to 254, from the routing tables.
     Logical(u8),
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for Addressing {
     }
 }
 
-/// Time-slots, written as a list of numbers and ranges: "0-7, 32". Bit T is time-slot T.
+/// Time-slots, written as a list of numbers and ranges: "0-7, 32". Bit T stands for time-slot T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSlots(pub u64);
 

@@ -1,26 +1,27 @@
-//! What is sent.
+//! Traffic of a scenario.
 
 use super::port::{Addressing, PortName};
 use super::units::{BitRate, Size, Time};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// Sizes of packets in bytes, what is between the route and the end of packet: from 12 on, as the
-/// first twelve bytes tell them apart.
+/// Sizes of packets in bytes, without path bytes and end marker, at least 12: the first twelve
+/// bytes identify the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketSize {
-    /// All the same. Written 256 or "64KiB".
+    /// One size. Written 256 or "64KiB".
     Fixed(u64),
-    /// Every size of a range equally often. Written { min = 64, max = "4KiB" }.
+    /// A uniform distribution. Written { min = 64, max = "4KiB" }.
     Uniform {
         /// Smallest.
         min: u64,
         /// Largest.
         max: u64,
     },
-    /// Exponential with a mean, cut to a range. Written { mean = 500, min = 64, max = "4KiB" }.
+    /// An exponential distribution limited to a range. Written { mean = 500, min = 64, max = "4KiB"
+    /// }.
     Exponential {
-        /// Mean before it is cut.
+        /// Mean before the limits apply.
         mean: u64,
         /// Smallest.
         min: u64,
@@ -30,7 +31,7 @@ pub enum PacketSize {
 }
 
 impl PacketSize {
-    /// Smallest and largest.
+    /// Smallest and largest size.
     pub const fn range(&self) -> (u64, u64) {
         match *self {
             Self::Fixed(size) => (size, size),
@@ -38,7 +39,7 @@ impl PacketSize {
         }
     }
 
-    /// Mean, of an exponential one before it is cut.
+    /// Mean size; for an exponential distribution before its limits apply.
     pub const fn mean(&self) -> u64 {
         match *self {
             Self::Fixed(size) => size,
@@ -79,51 +80,51 @@ impl<'de> Deserialize<'de> for PacketSize {
     }
 }
 
-/// How often packets are sent.
+/// Times of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketPace {
-    /// As fast as the link takes them.
+    /// As fast as the link accepts them.
     Saturate,
-    /// So many bits of packets in a second: the next one is due when this one would be through.
+    /// At a bit rate: a packet is due when the one before it would be finished at this rate.
     Rate(BitRate),
     /// A number of packets in each period.
     Period {
         /// Period.
         period: Time,
-        /// Each is late by a random time below this.
+        /// Each packet is late by a random time below this.
         jitter: Time,
-        /// Packets of a period.
+        /// Packets per period.
         burst: u32,
     },
 }
 
-/// Packets from one place to another. They carry a number and a pattern that is checked.
+/// Packets from one port to others. They contain a number and a pattern that the receiver checks.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "WrittenStream")]
 pub struct TrafficStream {
     /// Name.
     pub name: String,
-    /// Node, and port, that sends.
+    /// The node and port that send.
     pub from: PortName,
-    /// Node that takes them, and the port that the automatic route ends at. With a multicast
-    /// address, each of them gets a copy.
+    /// The nodes that receive, with the port where an automatic route ends. With a multicast
+    /// address each node gets a copy.
     pub to: Vec<PortName>,
-    /// How its packets are addressed.
+    /// How packets are addressed.
     pub route: Addressing,
     /// Virtual channel on the link of `from`.
     pub vc: u8,
-    /// Sizes.
+    /// Sizes of packets.
     pub size: PacketSize,
-    /// How often.
+    /// Times of packets.
     pub pace: PacketPace,
-    /// A packet that finds the buffer full when it is due is dropped and counted, as by an
-    /// instrument that cannot be stopped. Else it waits, and all after it do.
+    /// Whether a packet that finds the buffer full is dropped and counted, as by an instrument that
+    /// cannot wait. Otherwise it waits, and all later ones with it.
     pub continuous: bool,
-    /// First packet.
+    /// Time of the first packet.
     pub start: Time,
     /// No packet from this time on.
     pub stop: Option<Time>,
-    /// Most packets.
+    /// Maximum number of packets.
     pub count: Option<u64>,
 }
 
@@ -157,7 +158,7 @@ struct WrittenStream {
     count: Option<u64>,
 }
 
-/// One of a rate and a period.
+/// Combines the keys of a file; `rate` and `period` exclude each other.
 fn pace(
     object: &str,
     rate: Option<&str>,
@@ -216,24 +217,24 @@ impl TryFrom<WrittenStream> for TrafficStream {
 pub struct BroadcastTraffic {
     /// Name.
     pub name: String,
-    /// Node, and port, that sends; all its ports send if it routes none.
+    /// The node and port that send. A node that routes nothing sends on all its ports.
     pub from: PortName,
     /// Broadcast channel.
     pub channel: u8,
     /// B_TYPE.
     #[serde(rename = "type", default)]
     pub kind: u8,
-    /// Time from one to the next.
+    /// Time between two messages.
     pub period: Time,
-    /// Each is late by a random time below this.
+    /// Each message is late by a random time below this.
     #[serde(default)]
     pub jitter: Time,
-    /// First one.
+    /// Time of the first message.
     #[serde(default)]
     pub start: Time,
-    /// None from this time on.
+    /// No message from this time on.
     pub stop: Option<Time>,
-    /// Most of them.
+    /// Maximum number of messages.
     pub count: Option<u64>,
 }
 
@@ -241,14 +242,14 @@ pub struct BroadcastTraffic {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TimeCodes {
-    /// Node, and port, of the master.
+    /// The node and port of the master.
     pub master: PortName,
-    /// Time from one to the next.
+    /// Time between two time-codes.
     pub period: Time,
-    /// First one.
+    /// Time of the first time-code.
     #[serde(default)]
     pub start: Time,
-    /// Most of them.
+    /// Maximum number of time-codes.
     pub count: Option<u64>,
     /// Broadcast channel on SpaceFibre links.
     #[serde(default)]
@@ -258,11 +259,11 @@ pub struct TimeCodes {
     pub kind: u8,
 }
 
-/// RMAP commands (50-52C).
+/// Kind of RMAP command (50-52C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Write, acknowledged.
+    /// Acknowledged write.
     Write,
     /// Read.
     Read,
@@ -270,28 +271,28 @@ pub enum Operation {
     Rmw,
 }
 
-/// Commands of one initiator to one target.
+/// RMAP commands of one initiator to one target.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RmapTraffic {
     /// Name.
     pub name: String,
-    /// Node, and port, of the initiator.
+    /// The node and port of the initiator.
     pub from: PortName,
-    /// Node with a target, or router: its configuration port.
+    /// A node with a target, or a router for its configuration port.
     pub to: PortName,
-    /// What is done.
+    /// Kind of command.
     pub operation: Operation,
-    /// First address.
+    /// First address of the data.
     #[serde(default)]
     pub address: u64,
     /// Data bytes of a command, 1 to 16 MiB less 1; 4 for rmw.
     #[serde(default = "RmapTraffic::default_size")]
     pub size: Size,
-    /// The data is checked before it is written.
+    /// Whether the target verifies the data before it writes.
     #[serde(default)]
     pub verify: bool,
-    /// Key; none for that of the target.
+    /// Key; `None` for that of the target.
     pub key: Option<u8>,
     /// How commands are addressed.
     #[serde(default)]
@@ -302,20 +303,20 @@ pub struct RmapTraffic {
     /// Virtual channel on the link of `from`.
     #[serde(default)]
     pub vc: u8,
-    /// Time from one command to the next; none: the next follows the reply.
+    /// Time between two commands; `None`: a command follows the reply to the one before.
     pub period: Option<Time>,
-    /// Commands under way at most.
+    /// Maximum number of commands without a reply.
     #[serde(default = "RmapTraffic::default_outstanding")]
     pub outstanding: u16,
-    /// A reply that takes longer is given up, and counted.
+    /// Time after which a missing reply is given up and counted.
     #[serde(default = "RmapTraffic::default_timeout")]
     pub timeout: Time,
-    /// First command.
+    /// Time of the first command.
     #[serde(default)]
     pub start: Time,
-    /// None from this time on.
+    /// No command from this time on.
     pub stop: Option<Time>,
-    /// Most of them.
+    /// Maximum number of commands.
     pub count: Option<u64>,
 }
 
@@ -333,17 +334,17 @@ impl RmapTraffic {
     }
 }
 
-/// The schedule of 64 time-slots (50-11C 5.7.4).
+/// The schedule of up to 64 time-slots (50-11C 5.7.4).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Schedule {
     /// Length of a time-slot.
     pub slot: Time,
-    /// Time-slots before slot 0 comes again, 1 to 64.
+    /// Number of time-slots, 1 to 64.
     #[serde(default = "Schedule::default_slots")]
     pub slots: u8,
-    /// Node, and port, that broadcasts the number of each slot as it begins. None: every unit
-    /// knows the time.
+    /// The node and port that broadcast the number of each slot as it begins. `None`: all units
+    /// know the time.
     pub source: Option<PortName>,
     /// Broadcast channel.
     #[serde(default)]

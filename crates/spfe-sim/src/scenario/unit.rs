@@ -1,36 +1,36 @@
-//! Nodes and routers.
+//! Nodes and routers of a scenario.
 
 use super::units::{Size, Time};
 use serde::Deserialize;
 use spfe_link::network;
 use spfe_link::network::broadcast::CopyRule;
 
-/// What a node is. Only `endpoint` and a memory's target change what it does; the others say what a
-/// drawing shows, as what a node does is its traffic.
+/// Kind of a node. `Endpoint` and `Memory` change its function. The others only change its symbol
+/// in drawings, because its traffic defines what a node does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeKind {
-    /// Sends and takes what flows say.
+    /// Sends and receives traffic.
     #[default]
     Host,
     /// The same; drawn as a source.
     Instrument,
     /// The same; drawn as a processor.
     Processor,
-    /// The same; it has an RMAP target.
+    /// The same, with an RMAP target.
     Memory,
-    /// A place where an application attaches. In `spfe sim` it takes what comes.
+    /// A place where an application attaches. In `spfe sim` it only receives.
     Endpoint,
 }
 
-/// An RMAP target of a node.
+/// RMAP target of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TargetSettings {
-    /// Memory, from address 0 on.
+    /// Size of the memory, which begins at address 0.
     #[serde(default = "TargetSettings::default_bytes")]
     pub bytes: Size,
-    /// Key that commands must have.
+    /// Key that commands must contain.
     #[serde(default)]
     pub key: u8,
     /// Time from the end of a command to the start of its reply.
@@ -44,13 +44,13 @@ impl TargetSettings {
     }
 }
 
-/// A node. Its ports are those that links name.
+/// A node. It has the ports that links name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScenarioNode {
     /// Name.
     pub name: String,
-    /// What it is.
+    /// Kind.
     #[serde(default)]
     pub kind: NodeKind,
     /// Logical address, 32 to 254.
@@ -64,40 +64,41 @@ pub(super) const fn default_logical_address() -> u8 {
     254
 }
 
-/// What is done with several ports of a table entry.
+/// Meaning of several ports in a table entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryMode {
-    /// One of them that is free: group adaptive routing.
+    /// Group adaptive routing: a packet takes a port that is free.
     #[default]
     Any,
-    /// A copy to each: multicast.
+    /// Multicast: each port gets a copy.
     All,
 }
 
-/// An entry of a router's table.
+/// An entry of a router's routing table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TableEntry {
     /// Logical address, 32 to 254.
     pub address: u8,
-    /// Ports.
+    /// Output ports.
     pub ports: Vec<u8>,
-    /// What is done with several.
+    /// Meaning of several ports.
     #[serde(default)]
     pub mode: EntryMode,
-    /// Header deletion: the address is taken off.
+    /// Header deletion: the router deletes the address.
     #[serde(default)]
     pub delete: bool,
-    /// Goes before packets without priority.
+    /// Packets go before those without priority.
     #[serde(default)]
     pub priority: bool,
-    /// Virtual networks that it is for; none for all.
+    /// Virtual networks that use the entry; `None` for all.
     pub networks: Option<Vec<u8>>,
 }
 
 impl TableEntry {
-    /// The entry as a routing switch has it. Ports above 31 do not occur in a checked scenario.
+    /// The entry in the form of a routing switch. Ports above 31 do not occur in a checked
+    /// scenario.
     pub fn forwarding(&self) -> network::RoutingEntry {
         let ports = self.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
         network::RoutingEntry {
@@ -109,7 +110,7 @@ impl TableEntry {
     }
 }
 
-/// A virtual channel of a port belongs to a virtual network.
+/// Assigns a virtual channel of a port to a virtual network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ChannelMap {
@@ -117,33 +118,33 @@ pub struct ChannelMap {
     pub port: u8,
     /// Virtual channel.
     pub vc: u8,
-    /// Virtual network, 0 to 63. None: the channel belongs to none.
+    /// Virtual network, 0 to 63; `None` for none.
     pub network: Option<u8>,
 }
 
-/// Settings of one port, instead of those of the router.
+/// Settings of one port that replace those of its router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PortSettings {
     /// Port.
     pub port: u8,
-    /// A packet from here that is under way is cut when it has not moved for so long.
+    /// Packets from this port are truncated when they have not moved for this time.
     pub packet_timeout: Option<Time>,
-    /// A packet from here is discarded when it has waited for an output for so long.
+    /// Packets from this port are discarded when they have waited for an output for this time.
     pub wait_timeout: Option<Time>,
     /// Packets with the path address of this port have priority.
     #[serde(default)]
     pub priority: bool,
 }
 
-/// Which broadcast messages are copies.
+/// Rule that identifies copies of broadcast messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copies {
-    /// What comes in at another port than the channel's last message did.
+    /// A message is a copy if it arrives at another port than the channel's last message.
     #[default]
     OtherPort,
-    /// Any message of the channel.
+    /// Any message of the channel is a copy until the time-out.
     AnyPort,
 }
 
@@ -156,14 +157,14 @@ impl From<Copies> for CopyRule {
     }
 }
 
-/// Port 0 of a router: an RMAP target.
+/// Port 0 of a router, an RMAP target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigurationPort {
-    /// Key that commands must have.
+    /// Key that commands must contain.
     #[serde(default)]
     pub key: u8,
-    /// Logical address that commands must have.
+    /// Logical address that commands must contain.
     #[serde(default = "default_logical_address")]
     pub logical_address: u8,
 }
@@ -174,34 +175,34 @@ impl Default for ConfigurationPort {
     }
 }
 
-/// A routing switch. A port with a SpaceWire link is a bridge.
+/// A router. Ports with a SpaceWire link make it a bridge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScenarioRouter {
     /// Name.
     pub name: String,
-    /// Ports without port 0, 1 to 31.
+    /// Number of ports without port 0, 1 to 31.
     pub ports: u8,
     /// Routing table.
     #[serde(default)]
     pub entries: Vec<TableEntry>,
-    /// Virtual channels whose virtual network has not their own number.
+    /// Virtual channels whose virtual network has another number, or that have none.
     #[serde(default)]
     pub map: Vec<ChannelMap>,
-    /// A packet under way is cut when it has not moved for so long; none for ever.
+    /// Packets are truncated when they have not moved for this time; `None` for never.
     pub packet_timeout: Option<Time>,
-    /// A packet is discarded when it has waited for an output for so long; none for ever.
+    /// Packets are discarded when they have waited for an output for this time; `None` for never.
     pub wait_timeout: Option<Time>,
-    /// Ports with settings of their own.
+    /// Settings of single ports.
     #[serde(default)]
     pub settings: Vec<PortSettings>,
     /// Port 0.
     #[serde(default)]
     pub configuration: ConfigurationPort,
-    /// Which broadcast messages are copies.
+    /// Rule that identifies copies of broadcast messages.
     #[serde(default)]
     pub broadcast_copies: Copies,
-    /// For how long a broadcast message is remembered.
+    /// Time for which a broadcast message is remembered.
     #[serde(default = "ScenarioRouter::default_broadcast_timeout")]
     pub broadcast_timeout: Time,
 }

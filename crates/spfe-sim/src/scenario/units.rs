@@ -1,11 +1,11 @@
-//! Quantities with their units, as they are written in a scenario file.
+//! Quantities with units, as written in a scenario.
 
 use crate::time::Ps;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
 
-/// Signal time in a cable: 5 ns for a metre.
+/// Delay of a cable: 5 ns per metre.
 pub const PS_PER_METRE: f64 = 5_000.0;
 
 /// A time in ps, written "10us". Units: ps, ns, us, ms, s.
@@ -20,11 +20,11 @@ pub struct BitRate(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
 
-/// Signal time of a cable in ps, written as its length "5m" (5 ns for a metre) or as a time "25ns".
+/// Delay of a cable in ps, written as its length "5m" (5 ns per metre) or as a time "25ns".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cable(pub Ps);
 
-/// A part of a whole, written 0.25 or "25%".
+/// A share, written 0.25 or "25%".
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
@@ -49,13 +49,13 @@ const CABLES: &[(&str, f64)] =
 const SHARES: &[(&str, f64)] = &[("", 1.0), ("%", 0.01)];
 const PROBABILITIES: &[(&str, f64)] = &[("", 1.0)];
 
-/// Above this a whole number is not one of a double any more.
+/// Larger whole numbers are not exact as a double.
 const MOST: f64 = 9e15;
 
-/// A number and one of the units.
+/// Parses a number with one of the units.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
-    // An exponent's letter belongs to the number: the longest start that is one.
+    // Takes the longest prefix that is a number, because an exponent contains a letter.
     let split = text
         .char_indices()
         .map(|(at, c)| at + c.len_utf8())
@@ -68,11 +68,11 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     (value.is_finite() && (0.0..=MOST).contains(&value)).then_some(value)
 }
 
-/// One kind of quantity.
+/// A kind of quantity.
 struct Quantity {
     what: &'static str,
     units: &'static [(&'static str, f64)],
-    /// A number without quotes is taken too.
+    /// Numbers without quotes are accepted.
     plain: bool,
 }
 
@@ -171,7 +171,7 @@ impl fmt::Display for BitRate {
     }
 }
 
-/// Three places at most.
+/// Rounds to three decimal places.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -1,10 +1,10 @@
-//! Faults.
+//! Checks of faults.
 
 use super::{LONGEST_PS, Location, ScenarioChecker};
 use crate::fault::{EndCommand, FaultKind, FaultTarget};
 use crate::scenario::{FaultAction, FaultTiming, ScenarioFault, ScenarioLink};
 
-/// Longest burst, and largest skew, in bits.
+/// Maximum length of a burst, and maximum skew, in bits.
 const MOST_BITS: u32 = 100_000;
 
 impl<'a> ScenarioChecker<'a> {

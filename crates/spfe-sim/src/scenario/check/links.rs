@@ -1,4 +1,4 @@
-//! Links.
+//! Checks of links.
 
 use super::{Location, ScenarioChecker};
 use crate::link::Side;
@@ -8,11 +8,11 @@ use spfe_link::datalink::SEGMENT_WORDS;
 use spfe_topology::{LinkField, check_channels};
 use std::collections::{HashMap, HashSet};
 
-/// Longest signal time: 20 km of cable.
+/// Longest delay of a cable: 20 km.
 const LONGEST_CABLE: u64 = 100 * US;
-/// Largest buffer in words.
+/// Maximum size of a buffer in words.
 const MOST_WORDS: u32 = 1 << 16;
-/// Largest skew in bits.
+/// Maximum skew in bits.
 const MOST_SKEW: u32 = 1000;
 
 impl ScenarioChecker<'_> {
@@ -177,7 +177,7 @@ impl ScenarioChecker<'_> {
         }
     }
 
-    /// What is given for single virtual channels.
+    /// Checks settings of single virtual channels.
     fn channels(&mut self, at: Location, object: &str, link: &SpaceFibreSettings) {
         let qos = link.qos.iter().map(|qos| ("qos", qos.vc));
         let continuous = link.continuous.iter().map(|vc| ("continuous", *vc));

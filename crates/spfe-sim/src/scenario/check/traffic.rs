@@ -1,4 +1,4 @@
-//! Flows, broadcast messages, time-codes, RMAP commands, the schedule.
+//! Checks of traffic streams, messages, RMAP commands and the schedule.
 
 use super::{Location, ScenarioChecker};
 use crate::packet::HEADER_BYTES;
@@ -7,9 +7,9 @@ use crate::scenario::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Largest packet: 16 MiB.
+/// Maximum size of a packet: 16 MiB.
 const MOST_BYTES: u64 = 1 << 24;
-/// Most data bytes of an RMAP command (50-52C 5.1.3).
+/// Maximum number of data bytes of an RMAP command (50-52C 5.1.3).
 const MOST_RMAP: u64 = (1 << 24) - 1;
 
 impl ScenarioChecker<'_> {
@@ -146,7 +146,7 @@ impl ScenarioChecker<'_> {
 
     fn broadcasts(&mut self) {
         let scenario = self.scenario;
-        // Each channel has one source (50-11C 5.8).
+        // Each broadcast channel has one source (50-11C 5.8).
         let mut sources: Vec<(Location, String, &PortName, u8)> = Vec::new();
         for (index, broadcast) in scenario.broadcasts.iter().enumerate() {
             let at = Location::list("broadcast", index);

@@ -1,4 +1,4 @@
-//! Nodes and routers.
+//! Checks of nodes and routers.
 
 use super::{Location, ScenarioChecker};
 use crate::scenario::unit::default_logical_address;
@@ -6,7 +6,7 @@ use crate::scenario::{NodeKind, PortName, ScenarioRouter, TableEntry};
 use spfe_link::network::{NETWORKS, table};
 use std::collections::{HashMap, HashSet};
 
-/// Most bytes of a target's memory: 1 GiB.
+/// Maximum memory of an RMAP target: 1 GiB.
 const MOST_MEMORY: u64 = 1 << 30;
 
 impl ScenarioChecker<'_> {
@@ -90,7 +90,7 @@ impl ScenarioChecker<'_> {
         self.range(at.key("logical-address"), &object, address, table::FIRST..=table::LAST);
     }
 
-    /// Whether a router has a port.
+    /// Checks that a router has a port.
     fn router_port(&mut self, at: Location, router: &ScenarioRouter, port: u8) -> bool {
         let good = (1..=router.ports).contains(&port);
         if !good {
@@ -101,7 +101,7 @@ impl ScenarioChecker<'_> {
         good
     }
 
-    /// The link at a port of a router: its virtual channels.
+    /// Number of virtual channels of the link at a router's port.
     fn channels_at(&self, router: &ScenarioRouter, port: u8) -> Option<u8> {
         let place = PortName { unit: router.name.clone(), port };
         let (link, _) = self.scenario.link_at(&place)?;
