@@ -1,4 +1,5 @@
-//! Simulates a scenario and says how long that took, beside its links alone without packets.
+//! Simulates a scenario and prints how long that took, compared with its links alone without
+//! packets.
 //!
 //! `cargo run --release -p spfe-sim --example network -- FILE.toml [DURATION]`
 

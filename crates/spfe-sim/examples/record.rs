@@ -1,4 +1,4 @@
-//! Simulates a scenario and writes what happens to a capture (docs/capture.md).
+//! Simulates a scenario and writes a capture of it (docs/capture.md).
 //!
 //! `cargo run --release -p spfe-sim --example record -- FILE.toml FILE.pcapng`
 

@@ -17,7 +17,7 @@ fn nothing_is_lost_at_any_bit_error_rate() {
     for (seed, rate) in [0.0, 1e-7, 1e-6, 1e-5, 1e-4].into_iter().enumerate() {
         for lanes in [1, 2, 4] {
             let outcome = run(&Campaign::new(lanes, rate, 400_000, seed as u64));
-            // 16 million bits.
+            // The campaign sends 16 million bits.
             let retried = outcome.retries != 0;
             assert!(rate != 0.0 || !retried, "{lanes} lanes, {rate}: {outcome:?}");
             assert!(rate < 1e-5 || retried, "{lanes} lanes, {rate}: {outcome:?}");
@@ -58,7 +58,7 @@ fn the_same_seed_gives_the_same_words() {
     assert_ne!(outcome, run(&Campaign { seed: 8, ..campaign }));
 }
 
-/// NACK and RETRY only come after an error, FULL after a long silence.
+/// NACK and RETRY only occur after an error, FULL only after a long silence.
 const TARGETS: [FaultTarget; 12] = [
     FaultTarget::Any,
     FaultTarget::Ack,
@@ -92,7 +92,7 @@ fn nothing_is_lost_whatever_happens_to_whichever_word() {
                 let seed = (number * 16 + other) as u64;
                 let mut campaign = Campaign::new(lanes, 0.0, 80_000 * u64::from(lanes), seed);
                 campaign.single = Some(10 * US);
-                // Pauses bring idle frames.
+                // Idle frames occur in pauses.
                 campaign.pause = Some(3 * US);
                 campaign.faults = (0..6)
                     .map(|time| {

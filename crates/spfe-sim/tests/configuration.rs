@@ -1,4 +1,4 @@
-//! A switch configured by RMAP: what the commands wrote decides where packets go.
+//! A router configured by RMAP: written registers decide where packets go.
 
 use spfe_link::network::config::{
     CHANNELS, MAGIC, PORTS, SwitchPortControl, SwitchPortCounter, SwitchPortStatus,
@@ -12,7 +12,7 @@ use spfe_proto::rmap::{RmapInitiator, RmapNode, RmapRequest, RmapTarget, Transac
 use spfe_sim::configuration::ConfigurationMemory;
 use std::collections::VecDeque;
 
-/// Port 0 and three SpaceWire links.
+/// A router with a configuration port and three SpaceWire ports.
 #[derive(Default)]
 struct Unit {
     router: RoutingSwitch<4, 2>,
@@ -67,7 +67,7 @@ impl SwitchRegisters for Unit {
     }
 }
 
-/// One command to the configuration port, and its reply.
+/// Executes a command at the configuration port and returns its reply.
 fn ask(
     unit: &mut Unit,
     address: u32,
@@ -131,7 +131,7 @@ fn a_route_that_was_written_is_taken() {
         (queues.out, queues.dropped.len())
     };
     assert_eq!(send(&unit), (vec![], 1));
-    // Ports 2 and 3, a copy to each, header deletion: ports and flags with one command.
+    // Multicast to ports 2 and 3 with header deletion. One command writes ports and flags.
     let entry = TABLES + 0x42 * 8;
     let written = ask(&mut unit, entry, &RmapRequest::write(&[0, 0, 0, 0b1100, 0, 0, 0, 0b11]));
     assert_eq!(written, Ok(vec![]));
@@ -139,7 +139,7 @@ fn a_route_that_was_written_is_taken() {
     let (out, dropped) = send(&unit);
     let copies = [(2, packet[1]), (3, packet[1]), (2, packet[2]), (3, packet[2])];
     assert_eq!((&out[..], dropped), (&copies[..], 0));
-    // The multicast bit taken out again by a read-modify-write.
+    // A read-modify-write clears the multicast bit.
     let modify = RmapRequest::ReadModifyWrite { data: &[0; 4], mask: &[0, 0, 0, 1] };
     assert_eq!(ask(&mut unit, entry + 4, &modify), Ok(vec![0, 0, 0, 3]));
     assert_eq!(send(&unit).0, [(2, packet[1]), (2, packet[2])]);

@@ -1,4 +1,4 @@
-//! Scenario files: every example, and what a wrong file is told.
+//! Scenario files: every example is valid, and errors name the line and the reason.
 
 use spfe_sim::link::Side;
 use spfe_sim::scenario::{
@@ -99,7 +99,7 @@ fn a_short_file_is_good() {
     assert_eq!(scenario.name_of(scenario.unit("r").expect("r")), "r");
 }
 
-/// What is wrong: a text in place of another, and the line and words that say so.
+/// Each case replaces a piece of the valid file. The error is in this line and contains this text.
 const WRONG: &[(&str, &str, usize, &str)] = &[
     ("title = \"t\"", "title = \"\"", 1, "title is empty"),
     ("title = \"t\"", "titel = \"t\"", 1, "unknown field `titel`"),
@@ -274,7 +274,7 @@ fn all_that_is_wrong_is_told_at_once() {
 
 #[test]
 fn no_text_makes_it_panic() {
-    // Every text with a piece cut out, and every text with a character changed.
+    // Cuts out a piece, or changes a character, at every position.
     for at in 0..GOOD.len() {
         let cut = [&GOOD[..at], &GOOD[(at + 7).min(GOOD.len())..]].concat();
         let _ = Scenario::parse(&cut);

@@ -1,4 +1,4 @@
-//! A link from power-on to packets, with both ends, code and wires.
+//! A SpaceFibre link from power-on to packets.
 
 use spfe_link::Word;
 use spfe_sim::fault::{FaultKind, FaultTarget, WireFault};
@@ -6,7 +6,7 @@ use spfe_sim::link::{EndEvent, NoObserver, Observer, Side, SimulatedLink};
 use spfe_sim::spacefibre::{self, SpaceFibreConfig};
 use spfe_sim::time::{Ps, US};
 
-/// Writes down what happens.
+/// Records events.
 #[derive(Default)]
 struct Log(Vec<(Ps, Side, EndEvent)>);
 
@@ -62,7 +62,7 @@ fn every_number_of_lanes_starts_and_carries_packets() {
                 }
                 link.run(start + step * 100_000, &mut NoObserver);
             }
-            // 40 us at 0.764 of 6.25 Gbit/s and lane.
+            // Capacity: 40 us at 0.764 of 6.25 Gbit/s per lane.
             let share = f64::from(received) * 32.0 / (40.0 * 6250.0 * f64::from(lanes));
             assert!(share > 0.7, "{lanes} lanes, {ppb} ppb: {share}");
         }

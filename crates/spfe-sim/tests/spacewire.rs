@@ -1,4 +1,4 @@
-//! SpaceWire links of the virtual network.
+//! SpaceWire links.
 
 #[path = "spacewire/kit.rs"]
 mod kit;

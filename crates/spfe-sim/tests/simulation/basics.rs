@@ -1,9 +1,9 @@
-//! One link, one router: rates, and idle time.
+//! Rates of one link and one router, and skipped idle time.
 
 use super::{flow, simulate};
 use spfe_sim::results::{DirectionResults, Results};
 
-/// Words of data for each word that a direction can carry, in the middle of the time.
+/// Data words as a share of the capacity of a direction, in the middle of the simulated time.
 fn load(direction: &DirectionResults) -> f64 {
     let steps = direction.channels.first().map_or(0, |channel| channel.series.len());
     let middle = steps / 3..steps * 9 / 10;
@@ -12,7 +12,8 @@ fn load(direction: &DirectionResults) -> f64 {
     words as f64 / (direction.capacity_words * middle.len() as f64)
 }
 
-/// 0.7640 R and 0.7419 R of user data, in words of 40 bits for 32.
+/// User data rates are 0.7640 and 0.7419 of the signalling rate; a word of 32 data bits has 40
+/// bits.
 const ONE_WAY: f64 = 0.7640 * 1.25;
 const BOTH_WAYS: f64 = 0.7419 * 1.25;
 
@@ -52,7 +53,7 @@ fn a_saturated_link_has_the_rate_of_the_standard() {
     }
 }
 
-/// Buffers of the usual sizes hold what is under way over 100 m of fibre, both ways.
+/// Buffers of the default sizes cover the round trip over 100 m of fibre.
 #[test]
 fn a_long_link_has_the_full_rate() {
     for lanes in [1, 4] {
@@ -83,7 +84,7 @@ fn a_long_link_has_the_full_rate() {
     }
 }
 
-/// The words of a data frame of a link that always has more of them.
+/// Words in a data frame of a link that always has more to send.
 #[test]
 fn the_segment_multiplier_is_the_size_of_a_frame() {
     for (setting, words) in [("", 256.0), (", segment-multiplier = 2", 128.0)] {

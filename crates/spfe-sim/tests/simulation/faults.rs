@@ -1,4 +1,4 @@
-//! What goes wrong, and that nothing else does.
+//! Faults have their effect and no other.
 
 use super::{flow, run, simulate};
 use fastrand::Rng;
@@ -28,7 +28,7 @@ fn a_link_reset_is_the_reason_of_what_it_costs() {
         f.offered.packets,
         f.delivered.packets + f.truncated.packets + lost + f.in_flight.packets
     );
-    // After the resets it goes on.
+    // Traffic continues after the resets.
     assert!(f.series[90..].iter().sum::<u64>() > 0);
     assert_eq!((results.faults[0].times, results.faults[1].times), (1, 1));
 }
@@ -96,7 +96,7 @@ fn a_spacewire_link_that_fails_cuts_packets_with_eep() {
     assert!(results.faults[0].times >= 5);
 }
 
-/// A random tree of routers with nodes, random flows, and random faults on all links.
+/// A random tree of routers with nodes, random traffic, and random faults on all links.
 fn random(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let routers = rng.u64(1..=3);
@@ -176,7 +176,7 @@ fn random_networks_lose_nothing_without_a_reason() {
         let results = simulate(&text);
         delivered += results.flows.iter().map(|flow| flow.delivered.packets).sum::<u64>();
     }
-    // Some of them carry nearly nothing.
+    // Some of these networks carry almost nothing.
     assert!(count == 1 || delivered > count * 20, "{delivered} packets");
 }
 

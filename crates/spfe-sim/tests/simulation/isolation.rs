@@ -1,9 +1,10 @@
-//! Virtual networks do not hold each other up; a babbler takes nothing from others.
+//! Virtual networks do not delay each other, and a babbling node takes no bandwidth from others.
 
 use super::{flow, simulate, words};
 use spfe_sim::results::Results;
 
-/// Two sources and two sinks on two routers with one link between them, all on four channels.
+/// Two sources and two sinks on two routers, with one link between them that carries all four
+/// channels.
 fn network(traffic: &str) -> String {
     let link = |name: &str, ends: &str| {
         format!(
@@ -50,7 +51,7 @@ fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
     ];
     let fault = "\n[[fault]]\nwhat = 'blocked-receiver'\nnode = 'c'\nvc = 1\nfrom = '50us'\n";
     let results = simulate(&network(&[&flows.concat(), fault].concat()));
-    // From 100 us on everything of the blocked network stands still.
+    // All traffic of the blocked network stands still from 100 us on.
     let late = |name: &str| flow(&results, name).series[50..].iter().sum::<u64>();
     assert_eq!((late("blocked"), late("same-network")), (0, 0));
     for name in ["other", "another"] {
@@ -59,7 +60,7 @@ fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
     }
 }
 
-/// A network that is blocked for ever costs another nothing of the full rate of their links.
+/// A network that is blocked forever costs another network on the same links no bandwidth.
 #[test]
 fn beside_a_blocked_network_another_has_the_full_rate() {
     let full = of("full", "a", "c", 2, "saturate");
@@ -68,13 +69,13 @@ fn beside_a_blocked_network_another_has_the_full_rate() {
         of("too", "b", "c", 1, "saturate"),
         "\n[[fault]]\nwhat = 'blocked-receiver'\nnode = 'c'\nvc = 1\n".to_string(),
     ];
-    // Nothing of the blocked network moves by then.
+    // The blocked network stands still by then.
     let late = |results: &Results| words(results, "rs", 50..100) as f64 * 32.0 / 100.0;
     let alone = late(&simulate(&network(&full)));
     let beside = simulate(&network(&[full, blocked.concat()].concat()));
     assert_eq!(flow(&beside, "blocked").delivered.packets, 0);
     assert!(flow(&beside, "blocked").in_flight.packets > 0);
-    // The switches begin a packet in the step after the last one ends.
+    // A switch begins a packet in the step after the last one ends.
     assert!((0.975..1.0).contains(&(alone / (0.7640 * 6250.0))), "{alone} Mbit/s");
     assert!((late(&beside) / alone - 1.0).abs() < 0.002, "{} of {alone} Mbit/s", late(&beside));
 }

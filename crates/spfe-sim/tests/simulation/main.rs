@@ -1,4 +1,4 @@
-//! Scenarios from end to end, over links word by word.
+//! Whole scenarios, word by word.
 
 mod basics;
 mod faults;
@@ -28,7 +28,7 @@ fn run(scenario: &Scenario) -> Results {
     results
 }
 
-/// Words that the first end of a link sent in some of its hundred steps.
+/// Words sent by the first end of a link in a range of its hundred steps.
 fn words(results: &Results, link: &str, steps: Range<usize>) -> u64 {
     let link = results.links.iter().find(|of| of.name == link).unwrap();
     let series = |channel: &ChannelResults| -> u64 {
@@ -37,7 +37,7 @@ fn words(results: &Results, link: &str, steps: Range<usize>) -> u64 {
     link.directions[0].channels.iter().map(series).sum()
 }
 
-/// A flow's results.
+/// Measurements of a stream.
 fn flow<'a>(results: &'a Results, name: &str) -> &'a StreamResults {
     results.flows.iter().find(|flow| flow.name == name).unwrap()
 }

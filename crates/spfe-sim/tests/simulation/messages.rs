@@ -2,7 +2,7 @@
 
 use super::simulate;
 
-/// Three routers in a ring, each with a node: messages can go round.
+/// Three routers in a ring, each with a node, so that messages could circulate.
 const RING: &str = r#"
     title = "ring"
     duration = "300us"
@@ -59,8 +59,8 @@ fn time_codes_pass_between_spacefibre_and_spacewire() {
     assert_eq!((results.broadcasts[0].sent, results.broadcasts[0].received), (20, 40));
 }
 
-/// Two sources, and a third node that hears both: what comes to a port of the router while another
-/// message is on its way is DELAYED there, and what comes alone is not.
+/// Two sources, and a third node that hears both. A message that reaches a router's output port
+/// while another one is being sent is marked DELAYED; others are not.
 #[test]
 fn a_router_marks_what_does_not_go_at_once() {
     let simulate = |second: &str| {
@@ -98,12 +98,12 @@ fn a_router_marks_what_does_not_go_at_once() {
     }
     let together = simulate("30us");
     let delayed: u64 = together.broadcasts.iter().map(|of| of.delayed).sum();
-    // To c only: the ways from a to b and from b to a are free.
+    // Only towards c: the paths between a and b are free.
     assert_eq!(delayed, 20);
     assert!(together.broadcasts.iter().all(|of| (of.received, of.late) == (40, 0)));
 }
 
-/// Time-codes of SpaceWire that wait for broadcast credit are DELAYED.
+/// Time-codes from SpaceWire that wait for broadcast bandwidth credit are marked DELAYED.
 #[test]
 fn time_codes_that_wait_are_delayed() {
     let results = simulate(
@@ -121,6 +121,7 @@ fn time_codes_that_wait_are_delayed() {
     );
     let of = &results.broadcasts[0];
     assert_eq!((of.sent, of.received, of.late), (20, 20, 0));
-    // Credit comes every 26 us: a few of the first 100 us are left over, then each waits.
+    // Credit accumulates during the first 100 us and suffices for a few; then one is available
+    // every 26 us and each time-code waits.
     assert!((10..20).contains(&of.delayed), "{} delayed", of.delayed);
 }

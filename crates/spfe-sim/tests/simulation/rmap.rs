@@ -1,4 +1,4 @@
-//! RMAP: targets of nodes, and the registers of routers.
+//! RMAP targets of nodes, and the registers of routers.
 
 use super::simulate;
 use spfe_sim::results::Results;
@@ -87,7 +87,7 @@ fn memory_is_written_read_and_modified() {
 
 #[test]
 fn a_router_is_configured_by_its_registers() {
-    // Entry of address 80: port 2; then packets with it find their way.
+    // Writes the entry of address 80 to port 2. Packets with this address arrive afterwards.
     let results = commands(
         r#"
         [[rmap]]

@@ -1,4 +1,5 @@
-//! Groups, multicasts, endpoints, and packets longer than all buffers on their way.
+//! Groups, multicast, applications at endpoints, and packets longer than all buffers on their
+//! route.
 
 use super::{flow, run, simulate, words};
 use spfe_link::Word;
@@ -6,7 +7,7 @@ use spfe_sim::link::{NoObserver, Side};
 use spfe_sim::scenario::{FaultAction, Medium, PacketPace, PacketSize, PortName, Scenario, Time};
 use spfe_sim::simulation::Simulation;
 
-/// Two routers with two links between them; a logical address goes over either.
+/// Two routers with two links between them. A logical address uses either link.
 const GROUP: &str = r#"
     title = "group"
     duration = "400us"
@@ -59,15 +60,15 @@ fn a_group_goes_on_over_the_link_that_is_left() {
     assert!(words(&both, "one", 20..100) > 0 && words(&both, "two", 20..100) > 0);
     let cut = "[[fault]]\nwhat = 'cut'\nlink = 'one'\nduration = '150us'\nat = '150us'\n";
     let one = simulate(&format!("{GROUP}\n{cut}"));
-    // Steps are 4 us: open from 38 to 75.
+    // A step is 4 us: the link is cut in steps 38 to 75.
     assert_eq!(words(&one, "one", 45..74), 0);
     assert!(words(&one, "one", 85..100) > 0, "it is used again");
-    // Two flows of 1 Gbit/s: 2 * 31.25 words in 1 us, some 29 packets in all.
+    // Two streams of 1 Gbit/s: 2 * 31.25 words per us, about 29 packets in total.
     let rate = words(&one, "two", 45..74) as f64 / (29.0 * 4.0 * 62.5);
     assert!((0.95..1.05).contains(&rate), "{rate} of both flows over the other link");
     for name in ["from-a", "from-b"] {
         let of = flow(&one, name);
-        // What was on the link when it was cut is lost with a reason, and no more.
+        // Only packets on the link during the cut are lost, each with a reason.
         let lost = of.truncated.packets + of.dropped.iter().map(|drop| drop.packets).sum::<u64>();
         assert!(lost <= 2, "{of:?}");
         let delivered = of.delivered.packets + of.in_flight.packets + lost;
@@ -126,14 +127,14 @@ fn a_multicast_goes_to_all_and_at_the_pace_of_the_slowest() {
     let [a, b, c, d] = received[..] else { panic!("{received:?}") };
     assert_eq!((a, b, c), (0, d, d + g));
     assert_eq!(f.delivered.packets, b + c - g + d);
-    // One of them stops: so do the others, soon. Other traffic does not.
+    // When one destination blocks, the others soon stop, too. Other traffic continues.
     let fault = "[[fault]]\nwhat = 'blocked-receiver'\nnode = 'd'\nvc = 0\nfrom = '100us'\n";
     let results = simulate(&format!("{MULTICAST}\n{fault}"));
     assert_eq!(flow(&results, "f").series[60..].iter().sum::<u64>(), 0);
     assert!(flow(&results, "g").series[60..].iter().sum::<u64>() > 0);
 }
 
-/// Programs read and write words at two nodes; a packet goes there and back through a router.
+/// Applications at two nodes read and write words. Packets travel through a router and back.
 #[test]
 fn endpoints_are_for_programs() {
     let text = r#"
@@ -149,7 +150,7 @@ fn endpoints_are_for_programs() {
     assert!(simulation.endpoint(&place("r")).is_none(), "a router has none");
     let [a, b] = [place("a"), place("b")];
     let eop = Word::from_symbols([0xfd, 0xfb, 0xfb, 0xfb], 0xf);
-    // A path address in front, and another word of 4 bytes behind it for each packet.
+    // A packet with a path address in front, and a length that depends on its number.
     let packet = |port: u8, number: u32| {
         let first = Word::from_symbols([port, 1, 2, 3], 0);
         [vec![first], (0..number % 70).map(Word::data).collect(), vec![eop]].concat()
@@ -175,7 +176,7 @@ fn endpoints_are_for_programs() {
         while let Some(last) = words.iter().position(|word| *word == eop) {
             let got: Vec<Word> = words.drain(..=last).collect();
             let mut expected = packet(2, came);
-            // The router took the address off; Fill is in its place.
+            // The router replaced the path address by Fill.
             expected[0] = Word::from_symbols([0xfb, 1, 2, 3], 1);
             assert_eq!(got, expected, "packet {came}");
             came += 1;
@@ -189,8 +190,8 @@ fn endpoints_are_for_programs() {
     assert!(results.conservation.kept, "{:?}", results.conservation);
 }
 
-/// Every example network with packets far longer than all buffers, from every source as fast as it
-/// can, and without time-outs that would end a deadlock.
+/// Every example network with packets far longer than all buffers, all sources saturated, and
+/// without time-outs that could end a deadlock.
 #[test]
 fn long_packets_through_small_buffers_do_not_stop_each_other() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios");
@@ -214,7 +215,8 @@ fn long_packets_through_small_buffers_do_not_stop_each_other() {
                 let least = 64 * u32::from(of.sending(Side::A).max(of.sending(Side::B)));
                 of.output_words = Some(least.next_power_of_two());
                 of.input_words = Some((2 * least).next_power_of_two());
-                // A low share is used up, and then the others of the link go first.
+                // With a low bandwidth share a channel runs out of credit, and others of the link
+                // have precedence.
                 of.qos.clear();
             }
         }

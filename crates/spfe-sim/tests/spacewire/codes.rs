@@ -38,8 +38,8 @@ fn a_time_code_amid_a_packet_waits_for_one_character_only() {
     kit.run(10 * US);
     let code = spfe_link::spacewire::SpaceWireCharacter::Broadcast(BroadcastCode::time(1));
     let (at, ..) = kit.log.characters.iter().find(|(.., c)| *c == code).unwrap();
-    // Up to 10 bits of waiting, 14 of sending, 2 to the parity that covers it, less one since a bit
-    // is known when it begins; 20 ns on the way.
+    // Up to 10 bits of waiting, 14 of sending, and 2 until the parity that covers the code, less
+    // one because a bit is decoded when it begins; then 20 ns of cable.
     let after = at - asked;
     assert!((1_520 * NS..=2_520 * NS).contains(&after), "{after}");
 }
@@ -75,7 +75,7 @@ fn a_time_code_is_lost() {
         kit.link.end(A).send_code(BroadcastCode::time(value));
     }
     kit.run(US);
-    // The fault waited for the first one; the parity after code 0 is that after a NULL.
+    // The fault waited for the first code. The parity after code 0 equals that after a NULL.
     assert_eq!(kit.count(A, "sent_time_codes"), 3);
     assert_eq!(kit.count(B, "received_time_codes"), 2);
     assert_eq!(kit.link.end(B).receive_code(), Some(BroadcastCode::time(1)));

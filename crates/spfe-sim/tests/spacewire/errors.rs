@@ -1,4 +1,4 @@
-//! Each kind of error: the link comes back, and packets are whole, or end with an EEP.
+//! After each kind of error the link comes back, and packets arrive whole or end with an EEP.
 
 use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
@@ -10,7 +10,7 @@ use spfe_sim::spacewire::SpaceWireConfig;
 use spfe_sim::time::{MS, NS, US};
 use std::collections::BTreeSet;
 
-/// An end marker alone.
+/// An end marker in a word of its own.
 const EOP: Word = Word { bits: u32::from_le_bytes([k::EOP, k::FILL, k::FILL, k::FILL]), k: 0xf };
 
 #[test]
@@ -18,7 +18,7 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
     for mbps in [5, 10, 33, 200, 400] {
         let mut kit = Kit::running(config(mbps));
         let bit = 1_000_000 / u64::from(mbps) + 1;
-        // Amid a character.
+        // In the middle of a character.
         kit.run(3 * bit / 2);
         let at = kit.inject(A, FaultTarget::Any, FaultKind::Cut { duration_ps: 5 * US });
         kit.run(10 * US);
@@ -26,14 +26,14 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
         let last_edge = heard - 850 * NS - 20 * NS;
         assert!((at - bit - NS..at).contains(&last_edge), "{mbps}: {last_edge} {at}");
         assert_eq!(kit.log.entered(B, "ErrorReset"), [heard]);
-        // B is silent from then on, but for what its signals do on their way to 0.
+        // B is silent from then on, except for the edges of its signals that return to 0.
         let (answer, name) = kit.log.errors(A)[0];
         assert!(["disconnect", "parity error"].contains(&name), "{name}");
         assert!(answer <= heard + 870 * NS + 3 * bit, "{}", answer - heard);
         let fault = |event: &EndEvent| matches!(event, EndEvent::Fault { lane: 0, .. });
         let seen = kit.log.events.iter().find(|(.., event)| fault(event)).unwrap();
         assert_eq!((seen.0, seen.1), (at, A));
-        // Both come back: silence of 19.2 us, then NULLs and FCTs.
+        // Both ends return: 19.2 us of silence, then NULLs and FCTs.
         kit.until_running();
         let run = kit.log.entered(B, "Run")[1];
         assert!((20 * US..25 * US).contains(&(run - heard)), "{}", run - heard);
@@ -51,7 +51,7 @@ fn a_cut_that_lasts() {
     kit.run(400 * US);
     assert_eq!(kit.log.errors(A)[0].1, "disconnect");
     assert!(!kit.is_running());
-    // A hears nothing; B hears A try, and answers.
+    // A hears nothing. B hears A's attempts and answers.
     assert!(kit.count(A, "start_timeouts") > 10);
     assert!(kit.count(B, "runs") == 1);
     kit.until_running();
@@ -74,7 +74,7 @@ fn packets_under_way_end_with_an_eep() {
     assert_eq!(received[..cut], bytes(&first[..cut]));
     assert_eq!(received[cut + 1..], n_chars(&packet(&second)));
     assert_eq!(kit.count(B, "appended_eeps"), 1);
-    // All of the first packet was sent or thrown away.
+    // All of the first packet was sent or discarded.
     let [data, eops, spilled] =
         ["sent_data", "sent_eops", "spilled_n_chars"].map(|name| kit.count(A, name));
     assert_eq!(data + eops + spilled, 101 + 51);
@@ -90,7 +90,7 @@ fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
     kit.inject(B, FaultTarget::Null, FaultKind::BitError);
     kit.run(200 * NS);
     kit.run(2 * US);
-    // While the link is down: nobody need wait for it.
+    // The link is down, so there is no need to wait for it.
     assert!(!kit.is_running());
     kit.write(A, &words[30..90]);
     kit.write(A, &words[90..]);
@@ -101,7 +101,7 @@ fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
     assert_eq!(kit.count(A, "spilled_n_chars"), 401 - 120);
 }
 
-/// One wrong bit in a character of each kind, in many places.
+/// Inverts one bit in a character of each kind, at many positions.
 #[test]
 fn each_bit_error_is_found() {
     let mut names = BTreeSet::new();
@@ -125,7 +125,7 @@ fn each_bit_error_is_found() {
             names.insert(error);
             kit.until_running();
             assert_eq!(kit.count(B, "runs"), 2, "{target:?} {seed}");
-            // What came is the packet, or a part of it with an EEP.
+            // A packet arrives whole, or a part of it with an EEP.
             let received = n_chars(&received);
             let sent = n_chars(&words);
             if received != sent && !received.is_empty() {
@@ -144,7 +144,7 @@ fn each_bit_error_is_found() {
 
 #[test]
 fn escape_errors() {
-    // Bits at random for some characters, until an ESC meets an end marker or another ESC.
+    // Random bits for some characters, until an ESC is followed by an end marker or another ESC.
     let found = (0..400).any(|seed| {
         let mut kit = Kit::running(SpaceWireConfig { seed, ..config(100) });
         kit.inject(A, FaultTarget::Null, FaultKind::Burst { bits: 16 });
@@ -160,7 +160,7 @@ fn bursts_of_any_length() {
     for bits in [1, 5, 10, 100, 1_000, 10_000] {
         let mut kit = Kit::running(SpaceWireConfig { seed: u64::from(bits), ..config(100) });
         kit.inject(A, FaultTarget::Any, FaultKind::Burst { bits });
-        // Each try to start sends 128 bits in 32 us and more: the longest takes some 3 ms.
+        // Each attempt to start sends 128 bits and takes 32 us or more; the longest takes 3 ms.
         kit.run(5 * MS);
         kit.until_running();
         kit.run(100 * US);
@@ -192,7 +192,7 @@ fn an_fct_too_many_is_a_credit_error() {
 fn an_fct_that_is_missing_costs_eight_places() {
     let mut kit = Kit::running(config(100));
     kit.inject(B, FaultTarget::Fct, FaultKind::Drop);
-    // Its content has no ones, nor has that of the NULL before: the parity after it holds.
+    // Neither this character nor the NULL before it contains a one, so the parity after it matches.
     kit.write(A, &packet(&[1; 7]));
     kit.run(10 * US);
     assert!(kit.log.errors(A).is_empty());
@@ -200,7 +200,7 @@ fn an_fct_that_is_missing_costs_eight_places() {
     assert!(!kit.link.is_quiet() || kit.count(B, "sent_fcts") == 8);
     kit.write(A, &packet(&[2; 200]));
     assert_eq!(kit.read_all(B), [packet(&[1; 7]), packet(&[2; 200])].concat());
-    // It comes back with the next start.
+    // The bit is inverted again after the next start.
     kit.link.end(A).command(EndCommand::LinkReset);
     kit.run(US);
     kit.until_running();
@@ -210,13 +210,13 @@ fn an_fct_that_is_missing_costs_eight_places() {
 
 #[test]
 fn data_characters_lost_and_doubled() {
-    // The parity of 0x03 and of 0x05 is the same: SpaceWire sees nothing.
+    // 0x03 and 0x05 have the same parity, so SpaceWire cannot detect the error.
     let mut kit = Kit::running(config(100));
     kit.inject(A, FaultTarget::Data, FaultKind::Drop);
     kit.run(200 * NS);
     kit.write(A, &packet(&[3, 5, 3, 5]));
     let received = n_chars(&kit.read_all(B));
-    // The NULL before is even, too, so the first one goes unseen.
+    // The NULL before is even, too, so the first error is not detected.
     assert_eq!(received, n_chars(&packet(&[5, 3, 5])));
     assert!(kit.log.errors(B).is_empty());
     kit.inject(A, FaultTarget::Data, FaultKind::Duplicate);
@@ -224,7 +224,7 @@ fn data_characters_lost_and_doubled() {
     kit.write(A, &packet(&[3, 5, 3, 5]));
     assert_eq!(n_chars(&kit.read_all(B)), n_chars(&packet(&[3, 3, 5, 3, 5])));
     assert!(kit.log.errors(B).is_empty());
-    // An odd one is seen by the parity of the next.
+    // The parity of the next character reveals an odd one.
     for kind in [FaultKind::Drop, FaultKind::Duplicate] {
         let mut kit = Kit::running(config(100));
         kit.inject(A, FaultTarget::Data, kind);
@@ -244,8 +244,8 @@ fn a_lost_end_marker_cuts_its_packet() {
     kit.write(A, &packet(&[1, 2]));
     kit.run(40 * US);
     kit.write(A, &packet(&[3]));
-    // Without its end the packet ends with an EEP, and without the parity bit in it the last
-    // character does not count.
+    // A packet without its end marker ends with an EEP. Without the parity bit of the end marker,
+    // the last character is invalid.
     let eep = [NChar::Data(1), NChar::Eep, NChar::Data(3), NChar::Eop];
     assert_eq!(n_chars(&kit.read_all(B)), eep);
     assert_eq!(kit.log.errors(B)[0].1, "disconnect");
@@ -273,7 +273,7 @@ fn faults_that_no_spacewire_link_has() {
     ] {
         assert!(!kit.link.inject(now, A, fault), "{fault:?}");
     }
-    // Nor one in the past.
+    // A fault in the past is refused, too.
     assert!(!kit.link.inject(now - 1, A, any));
     assert!(kit.link.inject(now, A, any));
     assert!(!kit.link.is_quiet());
@@ -281,7 +281,7 @@ fn faults_that_no_spacewire_link_has() {
 
 #[test]
 fn bit_errors_come_at_their_rate() {
-    // Few enough that each brings the link down once; NULLs only.
+    // So rare that each error takes the link down once, with NULLs only.
     let rate = 1e-5;
     let mut kit = Kit::new(SpaceWireConfig { seed: 5, ..config(100) });
     kit.link.set_bit_error_rate(A, None, rate);
@@ -296,7 +296,7 @@ fn bit_errors_come_at_their_rate() {
     assert!((falls as f64 - expected).abs() < 5.0 * expected.sqrt(), "{falls} {expected}");
     kit.link.set_bit_error_rate(A, None, 0.0);
     kit.until_running();
-    // With every bit wrong there is no first NULL.
+    // With every bit inverted there is no first NULL.
     kit.link.set_bit_error_rate(A, None, 1.0);
     kit.run(MS);
     assert!(kit.link.words() > 0 && !kit.is_running());

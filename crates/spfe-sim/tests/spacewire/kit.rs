@@ -1,4 +1,4 @@
-//! A link with somebody who looks on, and packets in words.
+//! A SpaceWire link with an observer, and packets as words.
 
 use spfe_link::Word;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWireState};
@@ -11,7 +11,7 @@ use spfe_sim::time::{NS, Ps, US};
 
 pub use Side::{A, B};
 
-/// Everything that was seen.
+/// Records everything the observer sees.
 #[derive(Debug, Default, PartialEq)]
 pub struct Log {
     pub events: Vec<(Ps, Side, EndEvent)>,
@@ -33,14 +33,14 @@ impl Observer for Log {
 }
 
 impl Log {
-    /// When an end entered a state.
+    /// Times at which an end entered a state.
     pub fn entered(&self, side: Side, state: &str) -> Vec<Ps> {
         let is =
             |event: &EndEvent| matches!(event, EndEvent::LaneState { state: s, .. } if *s == state);
         self.events.iter().filter(|(_, s, e)| *s == side && is(e)).map(|(at, ..)| *at).collect()
     }
 
-    /// Errors of an end.
+    /// Errors that an end found.
     pub fn errors(&self, side: Side) -> Vec<(Ps, &'static str)> {
         let name = |(at, s, event): &(Ps, Side, EndEvent)| match event {
             EndEvent::Error { name } if *s == side => Some((*at, *name)),
@@ -60,7 +60,7 @@ impl Kit {
         Self { link: SpaceWireLink::new(config).unwrap(), log: Log::default() }
     }
 
-    /// In Run at both ends, all credit given.
+    /// A link in state Run at both ends, after the exchange of all initial FCTs.
     pub fn running(config: SpaceWireConfig) -> Self {
         let mut kit = Self::new(config);
         kit.run(50 * US + 60 * config.delay_ps);
@@ -78,7 +78,7 @@ impl Kit {
         Side::BOTH.iter().all(|side| self.link.state(*side) == SpaceWireState::Run)
     }
 
-    /// Until both ends run again.
+    /// Runs until both ends are in state Run.
     pub fn until_running(&mut self) {
         for _ in 0..1000 {
             if self.is_running() {
@@ -98,7 +98,7 @@ impl Kit {
         assert_eq!(self.link.end(side).write(0, words), words.len());
     }
 
-    /// Everything there is to read.
+    /// Reads all words of an end.
     pub fn read(&mut self, side: Side) -> Vec<Word> {
         let mut all = Vec::new();
         let mut words = [Word::default(); 16];
@@ -110,7 +110,7 @@ impl Kit {
         }
     }
 
-    /// Runs in steps until nothing has come for a while.
+    /// Runs in steps and reads, until nothing has arrived for some time.
     pub fn read_all(&mut self, side: Side) -> Vec<Word> {
         let mut all = Vec::new();
         let mut idle = 0;
@@ -123,7 +123,7 @@ impl Kit {
         all
     }
 
-    /// Something goes wrong 100 ns from now, or with the first such character after that.
+    /// Injects a fault 100 ns from now, or at the first matching character after that.
     pub fn inject(&mut self, from: Side, target: FaultTarget, kind: FaultKind) -> Ps {
         let at = self.link.now() + 100 * NS;
         assert!(self.link.inject(at, from, WireFault { lane: None, target, kind }));
@@ -135,7 +135,7 @@ pub fn config(rate_mbps: u32) -> SpaceWireConfig {
     SpaceWireConfig { delay_ps: 20 * NS, ..SpaceWireConfig::new(7, rate_mbps) }
 }
 
-/// A packet in words.
+/// A packet as words.
 pub fn packet(bytes: &[u8]) -> Vec<Word> {
     let mut words = Vec::new();
     let mut chunks = bytes.chunks_exact(4);

@@ -1,4 +1,4 @@
-//! Random campaigns: rates, ways, bit errors, cuts and restarts at random; packets at random.
+//! Random campaigns: random rates, delays, bit errors, cuts, restarts and packets.
 
 use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
 use fastrand::Rng;
@@ -9,13 +9,13 @@ use spfe_sim::link::{EndEvent, Side, SimulatedEnd, SimulatedLink};
 use spfe_sim::spacewire::SpaceWireConfig;
 use spfe_sim::time::{NS, Ps, US};
 
-/// Campaigns from this seed on; another with `SPFE_SEED`.
+/// Seeds of campaigns from 1 on, or from `SPFE_SEED` on.
 fn seeds(count: u64) -> std::ops::Range<u64> {
     let first = std::env::var("SPFE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     first..first + count
 }
 
-/// Bytes of a packet: number, then what follows from it.
+/// Bytes of a packet: its number, and a random part that depends on the number.
 fn body(number: u32) -> Vec<u8> {
     let mut rng = Rng::with_seed(u64::from(number));
     let length = [rng.u64(..4), rng.u64(..40), rng.u64(..400)][rng.u64(..3) as usize];
@@ -23,7 +23,7 @@ fn body(number: u32) -> Vec<u8> {
     number.to_be_bytes().into_iter().chain(rest).collect()
 }
 
-/// One direction's traffic.
+/// Traffic in one direction.
 #[derive(Default)]
 struct Traffic {
     next: u32,
@@ -51,7 +51,8 @@ impl Traffic {
         self.received.extend_from_slice(&words[..count]);
     }
 
-    /// In order, whole or cut with an EEP. How many came whole.
+    /// Checks that packets arrived in order, whole or truncated with an EEP. Returns how many were
+    /// whole.
     fn check(&self) -> u32 {
         let n_chars = n_chars(&self.received);
         let mut next = 0;
@@ -84,8 +85,8 @@ impl Traffic {
     }
 }
 
-/// A link with faults for a time, then without. Gives back all that was seen, and how many packets
-/// came whole.
+/// Runs a link with faults for some time, then without. Returns the log, the received words, and
+/// the number of whole packets.
 fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
     let mut rng = Rng::with_seed(seed);
     let mbps = [10, 25, 100, 200, 333][rng.u64(..5) as usize];
@@ -128,7 +129,7 @@ fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
     (kit.log, [a.received, b.received], words)
 }
 
-/// Long enough that the far end notices before bits come again.
+/// Cuts the wire for long enough that the far end notices.
 fn cut(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
     let at = kit.link.now() + rng.u64(..US);
     let kind = FaultKind::Cut { duration_ps: rng.u64(US..=30 * US) };
@@ -142,7 +143,7 @@ fn bit_error(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
     kit.link.inject(at, from, WireFault { lane: None, target, kind: FaultKind::BitError })
 }
 
-/// No more faults; what is under way ends.
+/// Stops all faults and lets packets in flight end.
 fn finish(kit: &mut Kit, traffic: &mut [Traffic; 2]) {
     for side in Side::BOTH {
         kit.link.set_bit_error_rate(side, None, 0.0);
@@ -167,8 +168,8 @@ fn finish(kit: &mut Kit, traffic: &mut [Traffic; 2]) {
     }
 }
 
-/// Every N-Char was sent or thrown away; what was sent came, but for those on the way when the
-/// link fell, at most the credit each time.
+/// Checks that every N-Char was sent or discarded, and that all sent ones arrived, except for those
+/// in flight when the link failed: at most the credit each time.
 fn conserve(kit: &mut Kit, from: Side, flow: &Traffic) {
     let sent = kit.link.end(from).counters().sent_words[0];
     let received = kit.link.end(from.other()).counters().received_words[0];
@@ -202,8 +203,8 @@ fn the_same_seed_gives_the_same_link() {
     }
 }
 
-/// Faults that SpaceWire may not see: contents may change, but the link comes back, and what is
-/// sent afterwards arrives.
+/// SpaceWire may not detect some faults, so contents may change. Even so the link must come back,
+/// and later packets must arrive.
 #[test]
 fn after_any_faults_the_link_works() {
     for seed in seeds(60) {
@@ -238,7 +239,7 @@ fn after_any_faults_the_link_works() {
             kit.read(A);
             kit.read(B);
         }
-        // Faults that still wait for their characters take place, and what they did is over.
+        // Lets pending faults find their characters, and their effects end.
         for _ in 0..40 {
             for side in Side::BOTH {
                 kit.link.end(side).write(0, &packet(&[0; 12]));
@@ -251,7 +252,7 @@ fn after_any_faults_the_link_works() {
         }
         kit.run(US);
         kit.until_running();
-        // What was left of packets ends with what comes next.
+        // The next packet ends the rests of truncated ones.
         for side in Side::BOTH {
             kit.write(side, &packet(&[0xff; 1]));
         }

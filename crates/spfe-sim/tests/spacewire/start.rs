@@ -1,4 +1,4 @@
-//! Start, timers, control, time left out.
+//! Start, timers, control, and skipped time.
 
 use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
 use spfe_link::spacewire::state::SpaceWireControl;
@@ -19,11 +19,11 @@ fn times_of_the_standard() {
         assert_eq!(at("ErrorWait"), [6_400 * NS]);
         assert_eq!(at("Ready"), [19_200 * NS]);
         assert_eq!(at("Started"), [19_200 * NS]);
-        // The ninth bit of the first NULL comes at 800 ns and the way; own NULLs end at 800 ns,
-        // 1600 ns: Connecting at 820 ns. The first FCT goes after the second NULL.
+        // The ninth bit of the first NULL arrives at 800 ns plus the delay. Own NULLs end at 800 ns
+        // and 1600 ns, so Connecting begins at 820 ns. The first FCT follows the second NULL.
         assert_eq!(at("Connecting"), [20_020 * NS]);
-        // The FCT goes from 20.8 us on; the second bit of what follows it comes 500 ns later, and
-        // its own end is seen at 21.2 us.
+        // The FCT starts at 20.8 us. The second bit after it arrives 500 ns later, and this end
+        // sees its own FCT end at 21.2 us.
         assert_eq!(at("Run"), [21_320 * NS]);
         assert!(at("ErrorReset").is_empty());
     }
@@ -39,11 +39,11 @@ fn alone_it_tries_again_and_again() {
     config.ends[1].control = off;
     let mut kit = Kit::new(config);
     kit.run(200 * US);
-    // 6.4 + 12.8 us of silence, 12.8 us of NULLs.
+    // 6.4 us and 12.8 us of silence, then 12.8 us of NULLs.
     assert_eq!(kit.log.entered(A, "Started")[..3], [19_200 * NS, 51_200 * NS, 83_200 * NS]);
     assert_eq!(kit.log.entered(A, "ErrorReset")[..2], [32_000 * NS, 64_000 * NS]);
     assert_eq!(kit.count(A, "start_timeouts"), 6);
-    // Nobody at the far end is no error.
+    // An absent far end is not an error.
     assert_eq!(kit.log.errors(A), []);
     assert_eq!(kit.link.state(B), SpaceWireState::ErrorReset);
     kit.link.set_control(B, SpaceWireControl::default());
@@ -66,7 +66,7 @@ fn auto_start_waits_for_the_far_end() {
     kit.until_running();
     let started = kit.log.entered(B, "Started");
     assert_eq!(started, [100 * US]);
-    // The first NULL, its ninth bit, and the way.
+    // The ninth bit of the first NULL, and the delay.
     assert_eq!(kit.log.entered(A, "Started"), [100 * US + 820 * NS]);
 }
 
@@ -88,7 +88,7 @@ fn own_timers_and_rates() {
 
 #[test]
 fn a_long_way() {
-    // 2 ms, as to another orbit: the ends start when the first NULL comes, by AutoStart.
+    // 2 ms, as to another orbit. The ends start by AutoStart when the first NULL arrives.
     let mut config = config(100);
     config.delay_ps = 2 * MS;
     let auto =
@@ -96,10 +96,10 @@ fn a_long_way() {
     config.ends[1].control = auto;
     let mut kit = Kit::new(config);
     kit.run(20 * MS);
-    // The answer comes long after 12.8 us: there is no link over such a way.
+    // The answer comes long after 12.8 us, so no link starts over this delay.
     assert!(!kit.is_running());
     assert!(kit.count(A, "start_timeouts") > 100);
-    // 2 us, as over 400 m, is near the limit of the credit, not of the timers.
+    // 2 us, as over 400 m: close to the limit of the credit, not of the timers.
     config.delay_ps = 2 * US;
     let mut kit = Kit::running(config);
     kit.write(A, &packet(&[9; 200]));
@@ -114,7 +114,7 @@ fn link_reset_restarts_the_link() {
     assert!(kit.link.end(A).command(EndCommand::LinkReset));
     assert!(!kit.link.end(A).is_running());
     kit.run(10 * US);
-    // The far end hears silence; the last edge is up to one bit before, or two after.
+    // The far end notices silence. The last edge is up to one bit before, or two bits after.
     let (heard, name) = kit.log.errors(B)[0];
     assert!(name == "disconnect" || name == "parity error", "{name}");
     assert!((at..=at + 890 * NS).contains(&heard), "{}", heard - at);
@@ -124,7 +124,7 @@ fn link_reset_restarts_the_link() {
         1
     );
     assert_eq!(kit.count(A, "disables_and_resets"), 1);
-    // It had not begun: it waits, and goes.
+    // The packet had not begun, so it waits and is sent later.
     assert_eq!(kit.read_all(B), packet(&[1, 2, 3]));
 }
 
@@ -139,8 +139,8 @@ fn interface_reset_empties_the_queues() {
     for side in Side::BOTH {
         assert!(kit.link.end(side).command(EndCommand::InterfaceReset));
     }
-    // What the reader has begun to read ends with an EEP; what the writer has begun to write is
-    // dropped to its end.
+    // The packet that the reader has begun ends with an EEP. The rest of the packet that the writer
+    // has begun is dropped.
     kit.write(A, &long[20..]);
     kit.write(A, &packet(&[6]));
     let rest = kit.read_all(B);
@@ -194,14 +194,14 @@ fn time_left_out() {
     assert_eq!((kit.link.now(), kit.link.words()), (5_000 * MS + 123, sent));
     kit.run(10 * US);
     assert!(kit.is_running() && kit.link.words() > sent);
-    // To the past: nothing.
+    // Skipping to the past does nothing.
     kit.link.skip_to(MS);
     assert_eq!(kit.link.now(), 5_000 * MS + 123 + 10 * US);
     kit.write(A, &packet(&[1, 2]));
     assert!(!kit.link.is_quiet());
     assert_eq!(kit.read_all(B), packet(&[1, 2]));
     assert!(kit.link.is_quiet());
-    // Times outside are those of the outside.
+    // Times of events include the skipped time.
     let at = kit.link.now();
     kit.link.end(B).command(EndCommand::LinkReset);
     kit.run(US);
@@ -215,7 +215,7 @@ fn the_size_of_the_steps_does_not_matter() {
         let mut kit = Kit::new(config(333));
         kit.link.show_words(true);
         let mut words = Vec::new();
-        // A packet that pauses amid a word, at a time that all steps share.
+        // A packet pauses within a word, at a time that is a multiple of all steps.
         while kit.link.now() < 240 * US {
             if kit.link.now() == 60 * US {
                 kit.write(A, &packet(&[1, 2, 3, 4, 5, 6])[..1]);

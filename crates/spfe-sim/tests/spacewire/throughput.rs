@@ -1,4 +1,5 @@
-//! Rates against theory: D1 and D2 of packets of n bytes, with time-codes, and by credit.
+//! Rates compared with theory: for packets of several lengths, with time-codes, and limited by
+//! credit.
 
 use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
@@ -6,7 +7,8 @@ use spfe_link::spacewire::{BroadcastCode, NChar, SpaceWireCharacter};
 use spfe_sim::link::{Side, SimulatedLink};
 use spfe_sim::time::{MS, Ps, US};
 
-/// Saturates directions for a time. N-Chars that arrived at each end in the second half.
+/// Sends as fast as possible. Returns the N-Chars received at each end in the second half of the
+/// time.
 fn saturate(kit: &mut Kit, from: &[Side], bytes: usize, time: Ps, tick: Option<Ps>) -> [u64; 2] {
     let words = packet(&vec![0x5a; bytes]);
     let mut positions = [0; 2];
@@ -44,7 +46,7 @@ fn saturate(kit: &mut Kit, from: &[Side], bytes: usize, time: Ps, tick: Option<P
     [after[0] - counted[0], after[1] - counted[1]]
 }
 
-/// N-Chars per second against what so many bits for each would give.
+/// Compares a number of N-Chars with the rate that results from a number of bits for each.
 fn assert_share(n_chars: u64, time: Ps, mbps: u32, bits: f64, what: &str) {
     let expected = time as f64 / 2.0 * f64::from(mbps) / 1e6 / bits;
     let ratio = n_chars as f64 / expected;
@@ -61,7 +63,7 @@ fn one_way_and_both_ways() {
             let [_, at_b] = saturate(&mut kit, &[A], bytes, time, None);
             assert_share(at_b, time, mbps, (10.0 * n + 4.0) / (n + 1.0), "one way");
             let mut kit = Kit::running(config(mbps));
-            // FCTs for what comes the other way: 4 bits for 8 N-Chars.
+            // FCTs for the other direction: 4 bits per 8 N-Chars.
             for n_chars in saturate(&mut kit, &[A, B], bytes, time, None) {
                 let bits = (10.5 * n + 4.5) / (n + 1.0);
                 assert_share(n_chars, time, mbps, bits, "both ways");
@@ -85,7 +87,7 @@ fn an_idle_link_sends_nulls() {
     let mut kit = Kit::running(config(200));
     let before = kit.count(A, "sent_nulls");
     kit.run(MS);
-    // 200 000 bits, 8 for each.
+    // 200 000 bits of 8 bits each.
     assert!(kit.count(A, "sent_nulls").abs_diff(before + 25_000) <= 1);
     let [data, fcts] = ["sent_data", "sent_fcts"].map(|name| kit.count(A, name));
     assert_eq!((data, fcts), (0, 7));
@@ -93,7 +95,7 @@ fn an_idle_link_sends_nulls() {
 
 #[test]
 fn a_long_way_is_limited_by_credit() {
-    // 56 N-Chars per time from an FCT to the eighth N-Char it stands for, on average.
+    // On average, credit allows 56 N-Chars in the time from an FCT to the eighth N-Char it permits.
     let config = spfe_sim::spacewire::SpaceWireConfig { delay_ps: 4 * US, ..config(200) };
     let time = 8 * MS;
     let mut kit = Kit::running(config);
@@ -109,15 +111,16 @@ fn rates_of_the_two_ends_may_differ() {
     let time = 4 * MS;
     let mut kit = Kit::running(config);
     let [at_a, at_b] = saturate(&mut kit, &[A, B], 1024, time, None);
-    // The slow direction brings the FCTs of the fast one, at 10 Mbit/s: x N-Chars one way take
-    // x/8 FCTs the other.
+    // The slow direction carries the FCTs for the fast one at 10 Mbit/s: x N-Chars in one direction
+    // need x/8 FCTs in the other.
     let (fast, slow) =
         (at_b as f64 / (time as f64 / 2.0) * 1e6, at_a as f64 / (time as f64 / 2.0) * 1e6);
     let bits = 10_244.0 / 1025.0;
-    // Mbit/s of the slow end: its N-Chars, and FCTs.
+    // Mbit/s of the slow direction for N-Chars and FCTs.
     let used = slow * bits + fast / 2.0;
     assert!((9.98..10.02).contains(&used), "{used}: {fast} {slow}");
-    // FCTs go first, and one can be sent for each N-Char read: the fast way is full.
+    // FCTs have precedence, and one may be sent for every eight N-Chars read, so the fast direction
+    // is full.
     assert!(fast * bits + slow / 2.0 <= 200.1, "{fast}");
 }
 
@@ -145,8 +148,8 @@ fn a_reader_that_stops_stops_the_writer() {
     assert_eq!(got, words);
 }
 
-/// From the first bit of a packet to its last, and from hand-over to hand-over: not below
-/// (10n + 4) bits, and above by what waits before it at most.
+/// From the first bit of a packet to its last, and from write to read: at least (10n + 4) bits, and
+/// more only by what waits before it.
 #[test]
 fn latency_of_a_packet() {
     for mbps in [10, 100, 200] {
@@ -166,11 +169,12 @@ fn latency_of_a_packet() {
             });
             let n_chars: Vec<_> = n_chars.collect();
             assert_eq!(n_chars.len(), bytes + 1, "{bytes} bytes at {mbps} Mbit/s");
-            // The end of the first character to the end of the last: no NULL or FCT between.
+            // From the end of the first character to the end of the last, without a NULL or FCT
+            // between.
             let (first, (last, end)) = (n_chars[0].0, n_chars[bytes]);
             assert_eq!(end, NChar::Eop);
             assert_eq!(last - first, least - 10 * bit, "{bytes} bytes at {mbps} Mbit/s");
-            // A NULL under way goes first.
+            // A NULL that has begun is sent first.
             let whole = last - start - config.delay_ps;
             assert!((least..=least + 16 * bit).contains(&whole), "{whole} ps, {least} at least");
         }
