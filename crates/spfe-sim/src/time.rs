@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_as_at_once() {
+    fn advancing_equals_jumping() {
         for (mbps, ppb) in [(6250, 0), (7500, 0), (31250, 50_000), (1000, -100_000), (7, 3)] {
             let mut clock = WordClock::new(mbps, ppb);
             clock.set_count(12_345);

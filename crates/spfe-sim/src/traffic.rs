@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_kept_whatever_the_sizes() {
+    fn the_rate_does_not_depend_on_packet_sizes() {
         let pace = PacketPace::Rate(BitRate(1_000_000_000));
         let size = PacketSize::Exponential { mean: 200, min: 20, max: 1000 };
         let mut source = PacketSource::new(&flow(pace, size), 1);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn count_and_stop_end_it() {
+    fn count_and_stop_end_a_stream() {
         let pace = PacketPace::Rate(BitRate(800_000_000));
         let mut some = flow(pace, PacketSize::Fixed(100));
         some.count = Some(4);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_babbler_always_has_something() {
+    fn a_babbling_stream_always_has_a_packet() {
         let mut some = flow(PacketPace::Rate(BitRate(8_000)), PacketSize::Fixed(100));
         some.start = Time(0);
         let mut source = PacketSource::new(&some, 1);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn other_flows_draw_other_numbers() {
+    fn streams_draw_different_numbers() {
         let size = PacketSize::Uniform { min: 12, max: 1 << 20 };
         let mut other = flow(PacketPace::Saturate, size);
         other.name = "g".into();

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wire_delays() {
+    fn a_wire_delays_groups() {
         let mut wire = LaneWire::new(7, 0, 1);
         let out = pass(&mut wire, 0..20);
         assert_eq!(out[..7], [SILENCE; 7]);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_come_at_their_rate_and_repeat() {
+    fn errors_occur_at_their_rate_and_are_repeatable() {
         for rate in [1e-2, 1e-3, 1e-4] {
             let count = |seed| {
                 let mut wire = LaneWire::new(4, 0, seed);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_does_what_it_says() {
+    fn each_fault_has_its_effect() {
         let mut wire = LaneWire::new(4, 0, 9);
         pass(&mut wire, 1..=10);
         assert!(wire.fail(FaultKind::BitError, &CLOCK));

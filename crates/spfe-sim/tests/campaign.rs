@@ -75,7 +75,7 @@ const TARGETS: [FaultTarget; 12] = [
 ];
 
 #[test]
-fn nothing_is_lost_whatever_happens_to_whichever_word() {
+fn no_fault_in_any_word_loses_data() {
     let kinds = [
         FaultKind::BitError,
         FaultKind::Burst { bits: 90 },

@@ -121,7 +121,7 @@ impl SwitchPorts for Queues {
 }
 
 #[test]
-fn a_route_that_was_written_is_taken() {
+fn packets_follow_a_written_route() {
     let mut unit = Unit::default();
     let packet = [NChar::Data(0x42), NChar::Data(1), NChar::Eop];
     let send = |unit: &Unit| {
@@ -146,7 +146,7 @@ fn a_route_that_was_written_is_taken() {
 }
 
 #[test]
-fn registers_are_words() {
+fn only_whole_registers_are_accessible() {
     let mut unit = Unit::default();
     let magic = MAGIC.to_be_bytes();
     assert_eq!(ask(&mut unit, 0, &RmapRequest::read(4)), Ok(magic.to_vec()));

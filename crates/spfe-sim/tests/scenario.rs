@@ -23,7 +23,7 @@ fn example(name: &str) -> Scenario {
 }
 
 #[test]
-fn every_example_is_good() {
+fn every_example_is_valid() {
     let files = examples();
     assert!(files.len() >= 9, "{files:?}");
     for file in files {
@@ -37,7 +37,7 @@ fn every_example_is_good() {
 }
 
 #[test]
-fn an_example_means_what_it_says() {
+fn keys_of_examples_are_read_correctly() {
     let scenario = example("payload-network.toml");
     assert_eq!((scenario.nodes.len(), scenario.routers.len(), scenario.links.len()), (5, 2, 7));
     let multicast = &scenario.routers[0].entries[1];
@@ -90,7 +90,7 @@ size = 100
 "#;
 
 #[test]
-fn a_short_file_is_good() {
+fn a_short_file_is_valid() {
     let scenario = Scenario::parse(GOOD).expect("good");
     assert_eq!(scenario.duration, Time(1_000_000_000));
     assert_eq!(scenario.step_ps(), 10_000_000);
@@ -252,7 +252,7 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
 ];
 
 #[test]
-fn a_wrong_file_is_told_where_and_why() {
+fn errors_name_line_and_reason() {
     for (old, new, line, words) in WRONG {
         assert!(GOOD.contains(old), "{old}");
         let text = GOOD.replacen(old, new, 1);
@@ -265,7 +265,7 @@ fn a_wrong_file_is_told_where_and_why() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = GOOD.replace("lanes = 2", "lanes = 0").replace("size = 100", "size = 0");
     let error = Scenario::parse(&text).expect_err("wrong");
     assert!(error.problems.len() >= 2, "{error}");

@@ -70,7 +70,7 @@ fn every_number_of_lanes_starts_and_carries_packets() {
 }
 
 #[test]
-fn characters_of_spacewire_are_not_waited_for() {
+fn spacewire_faults_are_refused() {
     let mut link = spacefibre::new(&SpaceFibreConfig::new(1, 6250)).unwrap();
     for target in [FaultTarget::Null, FaultTarget::EndMarker, FaultTarget::Code] {
         assert!(!link.inject(0, Side::A, WireFault { lane: None, target, kind: FaultKind::Drop }));
@@ -81,7 +81,7 @@ fn characters_of_spacewire_are_not_waited_for() {
 }
 
 #[test]
-fn an_error_is_mended_and_told_of() {
+fn an_error_is_corrected_and_reported() {
     let mut link = started(&SpaceFibreConfig::new(1, 6250));
     let mut log = Log::default();
     let start = link.now() + 30 * US;

@@ -38,7 +38,7 @@ fn violation(ledger: &Ledger) -> &str {
 }
 
 #[test]
-fn packets_that_come_as_they_went_are_well() {
+fn correct_packets_are_accepted() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 100);
     for number in 0..99 {
@@ -56,7 +56,7 @@ fn packets_that_come_as_they_went_are_well() {
 }
 
 #[test]
-fn loss_is_found_when_the_next_comes() {
+fn loss_is_found_with_the_next_packet() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 3);
     ledger.arrive(1, 50, &whole(0));
@@ -65,7 +65,7 @@ fn loss_is_found_when_the_next_comes() {
 }
 
 #[test]
-fn loss_of_the_last_is_found_at_the_end() {
+fn loss_of_the_last_packet_is_found_at_the_end() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 2);
     ledger.arrive(1, 50, &whole(0));
@@ -95,7 +95,7 @@ fn reordering_is_found() {
 }
 
 #[test]
-fn several_ways_may_change_the_order_but_lose_nothing() {
+fn adaptive_routes_may_reorder_but_not_lose() {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("group", 40);
     let track = ledger.add_track(flow, 1, RouteElements::default(), false);
@@ -143,7 +143,7 @@ fn misdelivery_is_found() {
 }
 
 #[test]
-fn what_nobody_sent_is_found() {
+fn packets_that_were_never_sent_are_found() {
     let (mut ledger, _) = ledger();
     assert_eq!(ledger.arrive(1, 50, &whole(0)), PacketVerdict::Bad);
     let other = Arrived::Other { bytes: vec![1, 2, 3], end: PacketEnd::Eop };
@@ -175,7 +175,7 @@ fn an_eep_needs_a_reason() {
 }
 
 #[test]
-fn a_link_reset_excuses_what_is_under_way_and_no_more() {
+fn a_link_reset_explains_only_losses_in_flight() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 3);
     ledger.link_event(Cause::LinkReset(7));
@@ -193,7 +193,7 @@ fn a_link_reset_excuses_what_is_under_way_and_no_more() {
 }
 
 #[test]
-fn a_reset_excuses_no_alteration_and_no_silent_truncation() {
+fn a_reset_explains_no_alteration_or_silent_truncation() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 2);
     ledger.link_event(Cause::LinkReset(3));
@@ -206,7 +206,7 @@ fn a_reset_excuses_no_alteration_and_no_silent_truncation() {
 }
 
 #[test]
-fn a_fault_on_a_link_without_crc_may_alter() {
+fn a_fault_on_a_spacewire_link_may_alter_packets() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 1);
     ledger.link_event(Cause::Fault(3));
@@ -217,7 +217,7 @@ fn a_fault_on_a_link_without_crc_may_alter() {
 }
 
 #[test]
-fn a_router_says_which_packet_it_threw_away() {
+fn a_router_identifies_discarded_packets() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 3);
     ledger.dropped(5, INPUT, DiscardReason::InvalidAddress, Some(header(1)));
@@ -229,7 +229,7 @@ fn a_router_says_which_packet_it_threw_away() {
 }
 
 #[test]
-fn a_packet_time_out_excuses_one_packet() {
+fn a_packet_time_out_explains_one_packet() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 2);
     ledger.dropped(15, INPUT, DiscardReason::Timeout, None);
@@ -244,7 +244,7 @@ fn a_packet_time_out_excuses_one_packet() {
 }
 
 #[test]
-fn remains_without_a_header_need_a_reason_too() {
+fn fragments_without_a_header_need_a_reason() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let runt = Arrived::Other { bytes: vec![254], end: PacketEnd::Eep };
@@ -255,7 +255,7 @@ fn remains_without_a_header_need_a_reason_too() {
 }
 
 #[test]
-fn a_multicast_comes_once_to_each() {
+fn a_multicast_reaches_each_destination_once() {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("multicast", 254);
     let first = ledger.add_track(flow, 1, RouteElements::default(), true);
@@ -272,7 +272,7 @@ fn a_multicast_comes_once_to_each() {
 }
 
 #[test]
-fn numbers_go_on_over_32_bits() {
+fn numbers_exceed_32_bits() {
     let mut track = Track::new(0, 0, RouteElements::default(), true);
     for number in 0..10 {
         track.begin(number, 9);

@@ -48,7 +48,7 @@ fn repacked(words: &[Word]) -> Vec<Word> {
 }
 
 #[test]
-fn what_is_made_passes_whatever_the_lengths() {
+fn generated_packets_of_all_lengths_pass() {
     for bytes in (HEADER_BYTES..60).chain([1000, 1001, 65_536]) {
         let header = PacketHeader { bytes, ..HEADER };
         for path in 0..9u8 {
@@ -95,7 +95,7 @@ fn each_altered_byte_is_found() {
 }
 
 #[test]
-fn short_long_and_cut_packets_are_told() {
+fn short_long_and_truncated_packets_are_found() {
     let header = PacketHeader { bytes: 40, ..HEADER };
     let sent = words(PacketMaker::traffic(&[], header), 64);
     let short = [&sent[..5], &sent[10..]].concat();

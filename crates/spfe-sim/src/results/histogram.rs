@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_recorded() {
+    fn an_empty_histogram_is_all_zeros() {
         assert_eq!(LatencyRecorder::new().histogram(), Histogram::default());
     }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_not_below() {
+    fn bounds_are_not_below_the_duration() {
         for time in (1..5000).chain([u64::from(u32::MAX), 1 << 49, LONGEST_PS]) {
             let bound = upper_bound(time);
             assert!(bound >= time && bound as f64 <= time as f64 * 1.3 + 1.0, "{time} {bound}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn greater_times_than_are_told_apart_are_kept() {
+    fn durations_beyond_the_range_are_kept() {
         let mut recorder = LatencyRecorder::new();
         recorder.record(0);
         recorder.record(u64::MAX);

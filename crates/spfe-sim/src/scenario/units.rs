@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_what_would_be() {
+    fn errors_show_a_valid_quantity() {
         for text in ["", "us", "10", "10 parsecs", "-1us", "infs", "1e99s", "1.2.3us", "NaNs"] {
             let error = text.parse::<Time>().expect_err(text);
             assert!(error.contains("such as \"10us\""), "{text}: {error}");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn shown() {
+    fn quantities_are_printed_with_a_unit() {
         assert_eq!(Time(12_800_000).to_string(), "12.8 us");
         assert_eq!(Time(999).to_string(), "999 ps");
         assert_eq!(BitRate(6_250_000_000).to_string(), "6.25 Gbit/s");

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_closer_than_the_time_out() {
+    fn sampled_bits_are_closer_than_the_time_out() {
         for mbps in 1..1000 {
             let pace = BitPace::new(mbps, 850_000);
             let stride = u64::from(pace.stride());

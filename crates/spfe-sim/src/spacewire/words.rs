@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn where_fill_stands() {
+    fn fill_precedes_the_first_characters_after_a_pause() {
         let mut words = VecDeque::new();
         let mut packer = Packer::new(100);
         for byte in [1, 2, 3, 4, 5, 6] {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_stand_in_a_packet_ends_it() {
+    fn invalid_characters_end_a_packet() {
         let data = Word::data(0x0403_0201);
         let end = Word::from_symbols([9, k::EOP, k::FILL, k::FILL], 0b1110);
         let comma = Word::control(0xfc);

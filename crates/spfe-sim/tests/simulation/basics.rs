@@ -166,7 +166,7 @@ fn a_router_keeps_its_links_full() {
 }
 
 #[test]
-fn idle_time_is_left_out() {
+fn idle_time_is_skipped() {
     let text = |duration: &str| {
         format!(
             r#"

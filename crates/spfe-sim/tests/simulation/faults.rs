@@ -12,7 +12,7 @@ fn of(name: &str, from: &str, to: &str, vc: u8, more: &str) -> String {
 }
 
 #[test]
-fn a_link_reset_is_the_reason_of_what_it_costs() {
+fn a_link_reset_explains_the_packets_it_costs() {
     let router = "router = [{ name = 'r', ports = 3 }]\n";
     let flows = of("f", "a", "b", 1, "size = 2000\nrate = 'saturate'");
     let others = of("g", "c", "b", 2, "size = 300\nrate = '500M'");
@@ -34,7 +34,7 @@ fn a_link_reset_is_the_reason_of_what_it_costs() {
 }
 
 #[test]
-fn a_router_cuts_and_discards_what_does_not_move() {
+fn time_outs_truncate_and_discard_packets() {
     let router =
         "router = [{ name = 'r', ports = 3, packet-timeout = '20us', wait-timeout = '30us' }]\n";
     let flows = [
@@ -61,7 +61,7 @@ fn a_router_cuts_and_discards_what_does_not_move() {
 }
 
 #[test]
-fn a_spacewire_link_that_fails_cuts_packets_with_eep() {
+fn a_failed_spacewire_link_truncates_packets_with_eep() {
     let text = r#"
         title = "spacewire"
         duration = "2ms"
@@ -181,7 +181,7 @@ fn random_networks_lose_nothing_without_a_reason() {
 }
 
 #[test]
-fn the_seed_alone_decides() {
+fn results_depend_on_the_seed_only() {
     let mut scenario = Scenario::parse(&random(5)).unwrap();
     let json = |scenario: &Scenario| run(scenario).to_json().unwrap();
     let first = json(&scenario);

@@ -42,7 +42,7 @@ fn of(name: &str, from: &str, to: &str, vc: u8, rate: &str) -> String {
 }
 
 #[test]
-fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
+fn a_blocked_receiver_delays_only_its_own_virtual_network() {
     let flows = [
         of("blocked", "a", "c", 1, "saturate"),
         of("same-network", "b", "d", 1, "500M"),
@@ -62,7 +62,7 @@ fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
 
 /// A network that is blocked forever costs another network on the same links no bandwidth.
 #[test]
-fn beside_a_blocked_network_another_has_the_full_rate() {
+fn a_blocked_virtual_network_leaves_others_the_full_rate() {
     let full = of("full", "a", "c", 2, "saturate");
     let blocked = [
         of("blocked", "a", "c", 1, "saturate"),
@@ -81,7 +81,7 @@ fn beside_a_blocked_network_another_has_the_full_rate() {
 }
 
 #[test]
-fn a_babbling_channel_takes_nothing_from_others() {
+fn a_babbling_channel_takes_no_bandwidth_from_others() {
     let flows = [
         of("babbler", "a", "c", 1, "10M"),
         of("other", "a", "c", 2, "1.3G"),

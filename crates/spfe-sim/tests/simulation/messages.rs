@@ -19,7 +19,7 @@ const RING: &str = r#"
 "#;
 
 #[test]
-fn each_message_comes_once_to_each_node_in_spite_of_loops() {
+fn each_message_reaches_each_node_once_despite_loops() {
     let results = simulate(&format!(
         "{RING}\n[[broadcast]]\nname = 'm'\nfrom = 'a'\nchannel = 7\ntype = 3\nperiod = '5us'\nstart = '30us'\ncount = 40\n"
     ));
@@ -32,7 +32,7 @@ fn each_message_comes_once_to_each_node_in_spite_of_loops() {
 }
 
 #[test]
-fn time_codes_go_round_as_messages() {
+fn time_codes_travel_as_broadcast_messages() {
     let results = simulate(&format!(
         "{RING}\n[time-codes]\nmaster = 'b'\nchannel = 1\ntype = 9\nperiod = '10us'\nstart = '30us'\ncount = 20\n"
     ));
@@ -62,7 +62,7 @@ fn time_codes_pass_between_spacefibre_and_spacewire() {
 /// Two sources, and a third node that hears both. A message that reaches a router's output port
 /// while another one is being sent is marked DELAYED; others are not.
 #[test]
-fn a_router_marks_what_does_not_go_at_once() {
+fn a_router_marks_messages_that_wait() {
     let simulate = |second: &str| {
         simulate(&format!(
             r#"

@@ -55,7 +55,7 @@ const GROUP: &str = r#"
 "#;
 
 #[test]
-fn a_group_goes_on_over_the_link_that_is_left() {
+fn a_group_continues_on_the_remaining_link() {
     let both = simulate(GROUP);
     assert!(words(&both, "one", 20..100) > 0 && words(&both, "two", 20..100) > 0);
     let cut = "[[fault]]\nwhat = 'cut'\nlink = 'one'\nduration = '150us'\nat = '150us'\n";
@@ -117,7 +117,7 @@ const MULTICAST: &str = r#"
 "#;
 
 #[test]
-fn a_multicast_goes_to_all_and_at_the_pace_of_the_slowest() {
+fn a_multicast_reaches_all_at_the_pace_of_the_slowest() {
     let results = simulate(MULTICAST);
     let f = flow(&results, "f");
     assert!(f.offered.packets > 50, "{f:?}");
@@ -136,7 +136,7 @@ fn a_multicast_goes_to_all_and_at_the_pace_of_the_slowest() {
 
 /// Applications at two nodes read and write words. Packets travel through a router and back.
 #[test]
-fn endpoints_are_for_programs() {
+fn applications_use_endpoints() {
     let text = r#"
         title = "endpoints"
         duration = "200us"
@@ -193,7 +193,7 @@ fn endpoints_are_for_programs() {
 /// Every example network with packets far longer than all buffers, all sources saturated, and
 /// without time-outs that could end a deadlock.
 #[test]
-fn long_packets_through_small_buffers_do_not_stop_each_other() {
+fn long_packets_do_not_deadlock() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios");
     let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut looked_at = 0;

@@ -7,7 +7,7 @@ use spfe_sim::link::SimulatedLink;
 use spfe_sim::time::{NS, US};
 
 #[test]
-fn codes_in_order_of_priority() {
+fn codes_are_sent_in_order_of_priority() {
     let mut kit = Kit::running(config(100));
     let codes =
         [BroadcastCode::interrupt(3), BroadcastCode::acknowledge(31), BroadcastCode::time(17)];
@@ -28,7 +28,7 @@ fn codes_in_order_of_priority() {
 }
 
 #[test]
-fn a_time_code_amid_a_packet_waits_for_one_character_only() {
+fn a_time_code_waits_for_one_character_of_a_packet() {
     let mut kit = Kit::running(config(10));
     kit.link.show_words(true);
     kit.write(A, &packet(&[0; 100]));
@@ -45,7 +45,7 @@ fn a_time_code_amid_a_packet_waits_for_one_character_only() {
 }
 
 #[test]
-fn without_a_link_there_are_no_codes() {
+fn codes_need_a_running_link() {
     let mut kit = Kit::new(config(100));
     kit.run(10 * US);
     assert!(!kit.link.end(A).send_code(BroadcastCode::time(1)));
@@ -55,7 +55,7 @@ fn without_a_link_there_are_no_codes() {
 }
 
 #[test]
-fn codes_that_nobody_takes_are_counted() {
+fn unread_codes_are_counted() {
     let mut kit = Kit::running(config(100));
     for value in 0..140 {
         kit.link.end(A).send_code(BroadcastCode::time(value));
@@ -67,7 +67,7 @@ fn codes_that_nobody_takes_are_counted() {
 }
 
 #[test]
-fn a_time_code_is_lost() {
+fn a_lost_time_code_is_noticed() {
     let mut kit = Kit::running(config(100));
     kit.inject(A, FaultTarget::Code, FaultKind::Drop);
     for value in 0..3 {

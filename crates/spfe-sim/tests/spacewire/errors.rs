@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const EOP: Word = Word { bits: u32::from_le_bytes([k::EOP, k::FILL, k::FILL, k::FILL]), k: 0xf };
 
 #[test]
-fn a_cut_is_seen_850_ns_after_the_last_edge() {
+fn a_cut_is_detected_850_ns_after_the_last_edge() {
     for mbps in [5, 10, 33, 200, 400] {
         let mut kit = Kit::running(config(mbps));
         let bit = 1_000_000 / u64::from(mbps) + 1;
@@ -45,7 +45,7 @@ fn a_cut_is_seen_850_ns_after_the_last_edge() {
 }
 
 #[test]
-fn a_cut_that_lasts() {
+fn a_long_cut_keeps_the_link_down() {
     let mut kit = Kit::running(config(200));
     kit.inject(B, FaultTarget::Any, FaultKind::Cut { duration_ps: 500 * US });
     kit.run(400 * US);
@@ -58,7 +58,7 @@ fn a_cut_that_lasts() {
 }
 
 #[test]
-fn packets_under_way_end_with_an_eep() {
+fn packets_in_flight_end_with_an_eep() {
     let mut kit = Kit::running(config(10));
     let (first, second): (Vec<u8>, Vec<u8>) = ((0..100).collect(), (100..150).collect());
     kit.write(A, &packet(&first));
@@ -82,7 +82,7 @@ fn packets_under_way_end_with_an_eep() {
 }
 
 #[test]
-fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
+fn the_rest_of_a_truncated_packet_is_discarded() {
     let mut kit = Kit::running(config(100));
     let words = packet(&[7; 400]);
     kit.write(A, &words[..30]);
@@ -103,7 +103,7 @@ fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
 
 /// Inverts one bit in a character of each kind, at many positions.
 #[test]
-fn each_bit_error_is_found() {
+fn each_bit_error_is_detected() {
     let mut names = BTreeSet::new();
     for target in [
         FaultTarget::Null,
@@ -156,7 +156,7 @@ fn escape_errors() {
 }
 
 #[test]
-fn bursts_of_any_length() {
+fn bursts_of_any_length_are_detected() {
     for bits in [1, 5, 10, 100, 1_000, 10_000] {
         let mut kit = Kit::running(SpaceWireConfig { seed: u64::from(bits), ..config(100) });
         kit.inject(A, FaultTarget::Any, FaultKind::Burst { bits });
@@ -173,7 +173,7 @@ fn bursts_of_any_length() {
 }
 
 #[test]
-fn an_fct_too_many_is_a_credit_error() {
+fn an_extra_fct_is_a_credit_error() {
     let mut kit = Kit::running(config(100));
     kit.inject(B, FaultTarget::Fct, FaultKind::Duplicate);
     kit.write(A, &packet(&[1; 7]));
@@ -189,7 +189,7 @@ fn an_fct_too_many_is_a_credit_error() {
 }
 
 #[test]
-fn an_fct_that_is_missing_costs_eight_places() {
+fn a_missing_fct_costs_credit_for_eight_characters() {
     let mut kit = Kit::running(config(100));
     kit.inject(B, FaultTarget::Fct, FaultKind::Drop);
     // Neither this character nor the NULL before it contains a one, so the parity after it matches.
@@ -209,7 +209,7 @@ fn an_fct_that_is_missing_costs_eight_places() {
 }
 
 #[test]
-fn data_characters_lost_and_doubled() {
+fn parity_detects_lost_and_duplicated_odd_characters() {
     // 0x03 and 0x05 have the same parity, so SpaceWire cannot detect the error.
     let mut kit = Kit::running(config(100));
     kit.inject(A, FaultTarget::Data, FaultKind::Drop);
@@ -238,7 +238,7 @@ fn data_characters_lost_and_doubled() {
 }
 
 #[test]
-fn a_lost_end_marker_cuts_its_packet() {
+fn a_lost_end_marker_truncates_its_packet() {
     let mut kit = Kit::running(config(100));
     kit.inject(A, FaultTarget::EndMarker, FaultKind::Cut { duration_ps: 3 * US });
     kit.write(A, &packet(&[1, 2]));
@@ -252,14 +252,14 @@ fn a_lost_end_marker_cuts_its_packet() {
 }
 
 #[test]
-fn an_end_marker_alone_passes() {
+fn an_empty_packet_passes() {
     let mut kit = Kit::running(config(100));
     kit.write(A, &[EOP, EOP]);
     assert_eq!(kit.read_all(B), [EOP, EOP]);
 }
 
 #[test]
-fn faults_that_no_spacewire_link_has() {
+fn spacefibre_faults_are_refused() {
     let mut kit = Kit::running(config(100));
     let now = kit.link.now();
     let any = WireFault { lane: None, target: FaultTarget::Any, kind: FaultKind::BitError };
@@ -280,7 +280,7 @@ fn faults_that_no_spacewire_link_has() {
 }
 
 #[test]
-fn bit_errors_come_at_their_rate() {
+fn bit_errors_occur_at_their_rate() {
     // So rare that each error takes the link down once, with NULLs only.
     let rate = 1e-5;
     let mut kit = Kit::new(SpaceWireConfig { seed: 5, ..config(100) });

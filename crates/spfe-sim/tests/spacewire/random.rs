@@ -181,7 +181,7 @@ fn conserve(kit: &mut Kit, from: Side, flow: &Traffic) {
 }
 
 #[test]
-fn nothing_is_altered_or_lost_in_silence() {
+fn detected_errors_alter_and_lose_nothing_silently() {
     let mut falls = 0;
     for seed in seeds(24) {
         println!("seed {seed}");

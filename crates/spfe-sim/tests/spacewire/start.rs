@@ -11,7 +11,7 @@ use spfe_sim::spacewire::{
 use spfe_sim::time::{MS, NS, US};
 
 #[test]
-fn times_of_the_standard() {
+fn start_takes_the_times_of_the_standard() {
     let mut kit = Kit::new(config(200));
     kit.run(50 * US);
     for side in Side::BOTH {
@@ -33,7 +33,7 @@ fn times_of_the_standard() {
 }
 
 #[test]
-fn alone_it_tries_again_and_again() {
+fn an_end_without_partner_keeps_trying_to_start() {
     let off = SpaceWireControl { enabled: false, ..SpaceWireControl::default() };
     let mut config = config(200);
     config.ends[1].control = off;
@@ -71,7 +71,7 @@ fn auto_start_waits_for_the_far_end() {
 }
 
 #[test]
-fn own_timers_and_rates() {
+fn timers_and_rates_are_configurable() {
     let timing = SpaceWireTiming { reset_ns: 5_900, wait_ns: 14_000, disconnect_ns: 990 };
     let mut config = config(2);
     config.ends[1] = SpaceWireEndConfig { timing, ..SpaceWireEndConfig::new(333) };
@@ -87,7 +87,7 @@ fn own_timers_and_rates() {
 }
 
 #[test]
-fn a_long_way() {
+fn no_link_starts_over_a_long_delay() {
     // 2 ms, as to another orbit. The ends start by AutoStart when the first NULL arrives.
     let mut config = config(100);
     config.delay_ps = 2 * MS;
@@ -150,7 +150,7 @@ fn interface_reset_empties_the_queues() {
 }
 
 #[test]
-fn what_a_link_does_not_have() {
+fn unsupported_commands_are_refused() {
     let mut kit = Kit::running(config(10));
     let end = kit.link.end(A);
     for command in [
@@ -167,7 +167,7 @@ fn what_a_link_does_not_have() {
 }
 
 #[test]
-fn configurations_that_cannot_be() {
+fn invalid_configurations_are_refused() {
     let reason = |config: SpaceWireConfig| SpaceWireLink::new(config).err();
     assert_eq!(reason(SpaceWireConfig::new(0, 1)), Some(SpaceWireConfigError::Rate(A, 1)));
     let mut config = SpaceWireConfig::new(0, 100);
@@ -186,7 +186,7 @@ fn configurations_that_cannot_be() {
 }
 
 #[test]
-fn time_left_out() {
+fn skipped_time_does_not_change_the_link() {
     let mut kit = Kit::running(config(130));
     assert!(kit.link.is_quiet());
     let sent = kit.link.words();
@@ -239,7 +239,7 @@ fn the_size_of_the_steps_does_not_matter() {
 }
 
 #[test]
-fn nobody_need_look() {
+fn observers_do_not_change_the_link() {
     let mut link = SpaceWireLink::new(config(100)).unwrap();
     link.run(50 * US, &mut NoObserver);
     assert!(link.end(A).is_running() && link.end(B).is_running());

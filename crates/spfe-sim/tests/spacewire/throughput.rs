@@ -54,7 +54,7 @@ fn assert_share(n_chars: u64, time: Ps, mbps: u32, bits: f64, what: &str) {
 }
 
 #[test]
-fn one_way_and_both_ways() {
+fn rates_in_one_and_both_directions() {
     for mbps in [10, 50, 100, 130, 200, 300, 400] {
         let time = 4 * MS * 100 / u64::from(mbps.max(50));
         for bytes in [1, 4, 60, 1024] {
@@ -94,7 +94,7 @@ fn an_idle_link_sends_nulls() {
 }
 
 #[test]
-fn a_long_way_is_limited_by_credit() {
+fn a_long_cable_is_limited_by_credit() {
     // On average, credit allows 56 N-Chars in the time from an FCT to the eighth N-Char it permits.
     let config = spfe_sim::spacewire::SpaceWireConfig { delay_ps: 4 * US, ..config(200) };
     let time = 8 * MS;
