@@ -10,7 +10,7 @@ from rtl_files import (OUT, RTL, chosen, design_files, each, modules, packages, 
 from rtl_format import GENERATED, formatted_files, unformatted
 from rtl_style import findings
 
-VERIBLE_RULES = ("port-name-suffix", "line-length=length:100", "-parameter-name-style",
+VERIBLE_RULES = ("port-name-suffix", "line-length=length:100", "parameter-name-style=localparam_style:CamelCase;parameter_style:CamelCase",
                  "-unpacked-dimensions-range-ordering")
 
 

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""House style of SystemVerilog that no other tool looks at: one module a file, its size, its licence
-line, and a comment `///` before the module and before each of its ports and parameters."""
+"""House style of SystemVerilog that no other tool checks: one module a file, its size, its licence
+line, names of instances, registers behind outputs, the size of always_ff blocks, and a comment `///`
+before the module and before its ports and parameters."""
 
 import re
 
 from pyslang import syntax
 
 LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
-LINES_MAX = 700
+LINES_MAX = 430
+COLUMNS_MAX = 100
+ALWAYS_FF_MAX = 60
 SAME_EVERYWHERE = ("clk_i", "rst_i")
 HANDSHAKE = re.compile(r"(\w+_)?(?:valid|ready)_[io]")
 OLD_ALWAYS = re.compile(r"\balways\b(?!_)")
+REGISTER = re.compile(r"(?:^|begin |\) |else |: )(\w+)(?:\.\w+|\[[^\]]*\])* <= ")
 Kind = syntax.SyntaxKind
 
 
@@ -42,6 +46,33 @@ def undocumented(module):
             yield name
 
 
+def instances(node):
+    """Names of the instances of modules in a part of the source."""
+    if node.kind == Kind.HierarchicalInstance and node.decl is not None:
+        yield node.decl.name.valueText
+    for part in node:
+        if hasattr(part, "kind") and isinstance(part, syntax.SyntaxNode):
+            yield from instances(part)
+
+
+def registers(lines):
+    """What is wrong with the always_ff blocks of a file that the formatter has laid out."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and line.lstrip().startswith("always_ff"):
+            start, indent = number, line[:len(line) - len(line.lstrip())]
+        if start is None:
+            continue
+        for name in REGISTER.findall(line.split("//")[0].strip()):
+            if not name.endswith("_q"):
+                yield f"line {number}: register {name}; its name must end in _q"
+        if line == f"{indent}end" or (number == start and not line.endswith("begin")):
+            if number - start + 1 > ALWAYS_FF_MAX:
+                yield (f"line {start}: always_ff of {number - start + 1} lines; "
+                       f"at most {ALWAYS_FF_MAX} are allowed")
+            start = None
+
+
 def findings(text, stem):
     """What is wrong with a file of this name (without its ending), as sentences."""
     lines = text.splitlines()
@@ -62,7 +93,11 @@ def findings(text, stem):
             found.append(f"{name} has no comment ///")
         if member.kind == Kind.ModuleDeclaration:
             found += [f"{item} has no comment ///" for item in undocumented(member)]
+        found += [f"instance {name}; its name must begin with i_" for name in instances(member)
+                  if not name.startswith("i_")]
     for number, line in enumerate(lines, 1):
         if OLD_ALWAYS.search(line.split("//")[0]):
             found.append(f"line {number}: always; use always_ff or always_comb")
-    return found
+        if len(line) > COLUMNS_MAX:
+            found.append(f"line {number}: {len(line)} columns; at most {COLUMNS_MAX} are allowed")
+    return found + list(registers(lines))

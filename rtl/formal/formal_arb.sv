@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// An arbiter gives one grant, to somebody who asks, whenever somebody does: the lowest number, or the
-/// round-robin one, with which nobody waits for more than the used grants of all others.
+/// An arbiter gives one grant, to somebody who asks, whenever somebody does: the lowest number, or
+/// the round-robin one, with which nobody waits for more than the used grants of all others.
 module formal_arb #(
   /// Requesters.
   parameter int unsigned Ports = 5,

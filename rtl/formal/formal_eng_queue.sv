@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A session that has work is looked at, and once: whatever the pipeline and the walk of the timers ask
-/// for at the same time, no session is taken without work since it was taken last, none waits
+/// A session that has work is looked at, and once: whatever the pipeline and the walk of the timers
+/// ask for at the same time, no session is taken without work since it was taken last, none waits
 /// for more than all the others, and the queue never overflows.
 module formal_eng_queue #(
   /// Bits of a session number.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// RCV.NXT of a session changes by commands of the engine and by segments of this session that were
-/// judged with the value it still has, and by nothing else: a segment that was read before a command and
-/// ends after it is stale.
+/// judged with the value it still has, and by nothing else: a segment that was read before a
+/// command and ends after it is stale.
 module formal_rx_rcv
   import spfe_tcp_pkg::*;
 (
@@ -33,7 +33,8 @@ module formal_rx_rcv
   seq_t nxt, tx_nxt, eng_nxt;
   rcv_cmd_t cmd;
 
-  // A segment is read once, ends, and moves RCV.NXT in the next cycle; the next one is read afterwards.
+  // A segment is read once, ends, and moves RCV.NXT in the next cycle; the next one is read
+  // afterwards.
   logic inside_q, move_q, sid_q, read, ends, move;
 
   assign read = read_i && !inside_q && !move_q && !rst_q;

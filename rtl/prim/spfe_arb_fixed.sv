@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Arbiter with fixed priorities: the lowest number wins. Combinational.
+/// Fixed-priority arbiter: the lowest port number wins. Combinational.
 module spfe_arb_fixed #(
-  /// Requesters; 2 or more.
+  /// Number of requesters, 2 or more.
   parameter int unsigned Ports = 4,
-  /// Bits of a port number; follows from Ports.
+  /// Bits in a port number; follows from Ports.
   localparam int unsigned IndexWidth = $clog2(Ports)
 ) (
-  /// Who wants the grant.
+  /// Requests.
   input logic [Ports-1:0] request_i,
-  /// Who has it: one bit, or none if nobody asks.
+  /// Grant, one-hot; zero without a request.
   output logic [Ports-1:0] grant_o,
-  /// Number of who has it; zero if nobody asks.
+  /// Number of the granted port; zero without a request.
   output logic [IndexWidth-1:0] index_o,
-  /// Somebody has it.
+  /// A port is granted.
   output logic valid_o
 );
   spfe_first_one #(

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Round-robin arbiter: after a grant was used, its owner comes last. A requester that keeps asking
-/// waits for at most Ports - 1 used grants of others.
+/// Round-robin arbiter: a port whose grant was used gets the lowest priority. A request that stays
+/// waits for at most Ports - 1 used grants of other ports.
 module spfe_arb_rr #(
-  /// Requesters; 2 or more.
+  /// Number of requesters, 2 or more.
   parameter int unsigned Ports = 4,
-  /// Bits of a port number; follows from Ports.
+  /// Bits in a port number; follows from Ports.
   localparam int unsigned IndexWidth = $clog2(Ports)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: port 0 comes first again.
   input logic rst_i,
-  /// Who wants the grant.
+  /// Requests.
   input logic [Ports-1:0] request_i,
-  /// The grant of this cycle is used. For frames: at their first word, and the user keeps index_o
-  /// until their last.
+  /// The grant of this cycle is used. To hold a grant for a frame, use it with the first word and
+  /// store index_o until the last.
   input logic used_i,
-  /// Who has it: one bit, or none if nobody asks.
+  /// Grant, one-hot; zero without a request.
   output logic [Ports-1:0] grant_o,
-  /// Number of who has it; zero if nobody asks.
+  /// Number of the granted port; zero without a request.
   output logic [IndexWidth-1:0] index_o,
-  /// Somebody has it.
+  /// A port is granted.
   output logic valid_o
 );
-  // Ports above the one that had the grant last; they come first.
+  // Ports above the one whose grant was used last: they have priority over the others.
   logic [Ports-1:0] above_q;
   logic [Ports-1:0] above_grant;
   logic [Ports-1:0] any_grant;
@@ -58,7 +56,7 @@ module spfe_arb_rr #(
   );
 
   always_ff @(posedge clk_i) begin
-    // ~(x | (x - 1)): all bits above the only one of x.
+    // For a one-hot x, ~(x | (x - 1)) has all bits above the one of x.
     if (used_i && valid_o) above_q <= ~(grant_o | (grant_o - Ports'(1)));
     if (rst_i) above_q <= '0;
   end
@@ -71,7 +69,7 @@ module spfe_arb_rr #(
       else $error("grants %b", grant_o);
       a_asked :
       assert ((grant_o & ~request_i) == '0)
-      else $error("a grant that nobody asked for");
+      else $error("grant %b without a request", grant_o);
     end
   end
 `endif

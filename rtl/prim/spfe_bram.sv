@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Block RAM: one writer with byte enables, one reader, both on the same clock; all words zero at
-/// power-up. Reading a word in the cycle in which it is written needs ReadOld.
+/// Block RAM with one write port, one read port and one clock. All words are zero at power-up.
 module spfe_bram #(
-  /// Bits of a word; a multiple of ByteWidth.
+  /// Bits in a word, a multiple of ByteWidth.
   parameter int unsigned Width = 64,
-  /// Words; 2 or more.
+  /// Number of words, 2 or more.
   parameter int unsigned Depth = 512,
-  /// Bits that one bit of we_i writes.
+  /// Bits that each bit of we_i enables.
   parameter int unsigned ByteWidth = Width,
   /// Cycles from re_i to data_o: 1, or 2 with a register behind the memory.
   parameter int unsigned Latency = 1,
-  /// 1: reading the word that is being written gives the old one; costs a register and a comparator
-  /// where the memory itself does not do that (ECP5). 0: it must not happen.
+  /// 1: a read of the word that is written in the same cycle returns the old value, which costs a
+  /// register and a comparator where the memory cannot do it (ECP5). 0: such a read is an error.
   parameter bit ReadOld = 1'b0,
-  /// Bits of an address; follows from Depth.
+  /// Bits in an address; follows from Depth.
   localparam int unsigned AddrWidth = $clog2(Depth),
-  /// Bytes of a word; follows from Width.
+  /// Number of bytes in a word; follows from Width.
   localparam int unsigned Bytes = Width / ByteWidth
 ) (
-  /// Clock of both sides.
   input logic clk_i,
-  /// Writes these bytes of data_i to addr_i at the clock edge.
+  /// Byte enables of a write.
   input logic [Bytes-1:0] we_i,
-  /// Where to write; below Depth.
+  /// Address of a write, below Depth.
   input logic [AddrWidth-1:0] addr_i,
-  /// What to write.
+  /// Word to write.
   input logic [Width-1:0] data_i,
-  /// Starts a read; data_o keeps its word in cycles without one.
+  /// Starts a read. Without one, data_o keeps its value.
   input logic re_i,
-  /// Where to read; below Depth.
+  /// Address of a read, below Depth.
   input logic [AddrWidth-1:0] raddr_i,
-  /// What was read, Latency cycles later.
+  /// Word read, Latency cycles after re_i.
   output logic [Width-1:0] data_o
 );
   if (Depth < 2) begin : gen_bad_depth
@@ -64,9 +62,12 @@ module spfe_bram #(
     assign data_o = read_q;
   end else begin : gen_register
     logic read_valid_q;
+    logic [Width-1:0] data_q;
+
+    assign data_o = data_q;
     always_ff @(posedge clk_i) begin
       read_valid_q <= re_i;
-      if (read_valid_q) data_o <= read_q;
+      if (read_valid_q) data_q <= read_q;
     end
   end
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Brings single-cycle pulses to another clock. A pulse that comes before the last one has arrived
-/// is refused: ready_o tells. Reset both sides together.
+/// Transfers single-cycle pulses to another clock. ready_o is low until the last pulse has arrived;
+/// a pulse in that time is lost. Reset both sides together.
 module spfe_cdc_pulse (
   /// Clock of the source.
   input logic clk_i,
-  /// Reset of the source's side, synchronous to clk_i, active high.
+  /// Reset of the source's side, synchronous to clk_i.
   input logic rst_i,
-  /// A pulse, one cycle of clk_i each; counts only while ready_o is high.
+  /// Pulse of one cycle of clk_i; counts only while ready_o is high.
   input logic pulse_i,
-  /// The next pulse can be taken; to the source.
+  /// The last pulse has arrived, and the next one can be sent.
   output logic ready_o,
   /// Clock of the sink.
   input logic rclk_i,
-  /// Reset of the sink's side, synchronous to rclk_i, active high.
+  /// Reset of the sink's side, synchronous to rclk_i.
   input logic rrst_i,
-  /// The pulse, one cycle of rclk_i each; to the sink.
+  /// Pulse of one cycle of rclk_i, to the sink.
   output logic pulse_o
 );
-  // Each pulse is a change of level, and comes back as one.
+  // A pulse crosses as a change of level, and the change comes back as the acknowledgement.
   logic sent_q;
   logic returned;
   logic arrived;

@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Brings single words to another clock with a handshake: cheap, and slow, a word every six cycles
-/// or so of the slower clock. Reset both sides together.
+/// Transfers words to another clock with a handshake. It is small, but a word takes about six
+/// cycles of the slower clock; spfe_fifo_async is faster. Reset both sides together.
 module spfe_cdc_word #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8
 ) (
   /// Clock of the source.
   input logic clk_i,
-  /// Reset of the source's side, synchronous to clk_i, active high.
+  /// Reset of the source's side, synchronous to clk_i.
   input logic rst_i,
-  /// A word is offered; from the source, which keeps it until ready_o.
-  input logic valid_i,
-  /// The word is taken; to the source.
-  output logic ready_o,
-  /// The offered word; from the source.
+  /// Word from the source.
   input logic [Width-1:0] data_i,
+  input logic valid_i,
+  output logic ready_o,
   /// Clock of the sink.
   input logic rclk_i,
-  /// Reset of the sink's side, synchronous to rclk_i, active high.
+  /// Reset of the sink's side, synchronous to rclk_i.
   input logic rrst_i,
-  /// A word is offered; to the sink.
+  /// Word to the sink; belongs to rclk_i.
+  output logic [Width-1:0] data_o,
   output logic valid_o,
-  /// The word is taken; from the sink.
-  input logic ready_i,
-  /// The offered word; to the sink, stable until it is taken.
-  output logic [Width-1:0] data_o
+  input logic ready_i
 );
   if (Width < 1) begin : gen_bad_width
     $error("spfe_cdc_word: Width is %0d; 1 or more is possible", Width);
   end
 
-  // The word stays in the source's register until the sink has taken it; only levels cross.
+  // The word is stable in a register of the source until the sink has read it. Only the two levels
+  // pass through synchronisers.
   logic sent_q;
   logic [Width-1:0] word_q;
   logic returned;

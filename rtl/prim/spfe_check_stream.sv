@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Simulation only: a word that is offered stays, unchanged, until it is taken.
+/// Simulation only: asserts that valid and the word stay unchanged until ready.
 module spfe_check_stream #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 8
 ) (
-  /// Clock.
   input logic clk_i,
   /// Synchronous reset, active high; nothing is checked across it.
   input logic rst_i,
-  /// A word is offered.
+  /// Word of the stream under observation.
+  input logic [Width-1:0] data_i,
   input logic valid_i,
-  /// The word is taken.
-  input logic ready_i,
-  /// The word.
-  input logic [Width-1:0] data_i
+  input logic ready_i
 );
   logic waiting_q;
   logic [Width-1:0] data_q;

@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Synchronous FIFO that shows its oldest word. Up to 64 words are in distributed RAM and readable
-/// one cycle after they were written; more are in block RAM and readable after two.
+/// Synchronous first-word-fall-through FIFO. With up to 64 words it uses distributed RAM and a word
+/// can be read one cycle after it was written; a deeper one uses block RAM and takes two cycles.
 module spfe_fifo #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8,
-  /// Words; a power of two, 2 or more.
+  /// Number of words, a power of two, 2 or more.
   parameter int unsigned Depth = 16,
-  /// almost_full_o means that fewer than this many words are free; 1 to Depth.
+  /// almost_full_o rises when fewer than this many words are free, 1 to Depth.
   parameter int unsigned AlmostFull = 1,
-  /// Bits of a number of words; follows from Depth.
+  /// Bits in a number of words; follows from Depth.
   localparam int unsigned CountWidth = $clog2(Depth + 1)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: empties the FIFO.
   input logic rst_i,
-  /// A word is offered; from the writer, which keeps it until ready_o.
-  input logic valid_i,
-  /// There is room for it; to the writer.
-  output logic ready_o,
-  /// The offered word; from the writer.
+  /// Word from the writer.
   input logic [Width-1:0] data_i,
-  /// A word can be read; to the reader.
-  output logic valid_o,
-  /// The word is taken; from the reader.
-  input logic ready_i,
-  /// The oldest word; to the reader, stable until it is taken.
+  input logic valid_i,
+  output logic ready_o,
+  /// Oldest word, to the reader.
   output logic [Width-1:0] data_o,
-  /// Words in the FIFO.
+  output logic valid_o,
+  input logic ready_i,
+  /// Number of words in the FIFO.
   output logic [CountWidth-1:0] count_o,
   /// Fewer than AlmostFull words are free.
   output logic almost_full_o

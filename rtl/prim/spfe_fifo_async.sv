@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// FIFO between two clocks, in distributed RAM. The pointers cross as Gray codes through two
-/// registers, so a word is readable two to three reader cycles after it was written. Reset both
-/// sides together: each reset has to last until both clocks have ticked three times.
+/// FIFO between two clocks, in distributed RAM. The pointers cross in Gray code through two
+/// registers, so a word can be read two to three cycles of rclk_i after it was written. Reset both
+/// sides together; each reset must last for at least three cycles of both clocks.
 module spfe_fifo_async #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8,
-  /// Words; a power of two, 4 or more.
+  /// Number of words, a power of two, 4 or more.
   parameter int unsigned Depth = 16
 ) (
   /// Clock of the writer.
   input logic clk_i,
-  /// Reset of the writer's side, synchronous to clk_i, active high.
+  /// Reset of the writer's side, synchronous to clk_i.
   input logic rst_i,
-  /// A word is offered; from the writer, which keeps it until ready_o.
-  input logic valid_i,
-  /// There is room for it; to the writer.
-  output logic ready_o,
-  /// The offered word; from the writer.
+  /// Word from the writer.
   input logic [Width-1:0] data_i,
+  input logic valid_i,
+  output logic ready_o,
   /// Clock of the reader.
   input logic rclk_i,
-  /// Reset of the reader's side, synchronous to rclk_i, active high.
+  /// Reset of the reader's side, synchronous to rclk_i.
   input logic rrst_i,
-  /// A word can be read; to the reader.
+  /// Oldest word, to the reader; belongs to rclk_i.
+  output logic [Width-1:0] data_o,
   output logic valid_o,
-  /// The word is taken; from the reader.
-  input logic ready_i,
-  /// The oldest word; to the reader, stable until it is taken.
-  output logic [Width-1:0] data_o
+  input logic ready_i
 );
   localparam int unsigned AddrWidth = $clog2(Depth);
-  // In Gray code, a pointer that is Depth ahead differs in the two highest bits.
+  // In Gray code a pointer that is Depth ahead differs in exactly the two highest bits.
   localparam logic [AddrWidth:0] Full = (AddrWidth + 1)'(3) << (AddrWidth - 1);
 
   if (Depth < 4 || (Depth & (Depth - 1)) != 0) begin : gen_bad_depth

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Finds the first bit that is set, from either end.
+/// Finds the lowest or the highest bit that is set. Combinational.
 module spfe_first_one #(
-  /// Bits to look at; 2 or more.
+  /// Number of bits in data_i, 2 or more.
   parameter int unsigned Width = 8,
-  /// 0: the lowest bit that is set is the first one; 1: the highest.
+  /// 0: find the lowest bit that is set; 1: the highest.
   parameter bit FromTop = 1'b0,
-  /// Bits of an index; follows from Width.
+  /// Bits in an index; follows from Width.
   localparam int unsigned IndexWidth = $clog2(Width)
 ) (
-  /// Bits to look at.
+  /// Bits to search.
   input logic [Width-1:0] data_i,
-  /// A bit is set.
+  /// At least one bit is set.
   output logic found_o,
-  /// The first one by itself; zero if none is set.
+  /// The bit found, alone; zero if none is set.
   output logic [Width-1:0] onehot_o,
-  /// The number of the first one; zero if none is set.
+  /// Number of the bit found; zero if none is set.
   output logic [IndexWidth-1:0] index_o
 );
   if (Width < 2) begin : gen_bad_width
@@ -25,7 +25,7 @@ module spfe_first_one #(
   logic [Width-1:0] ordered;
   logic [Width-1:0] lowest;
 
-  // Reversing is wiring; x & -x leaves the lowest one.
+  // x & -x isolates the lowest one of x; reversing the bits costs no logic.
   if (FromTop) begin : gen_top
     assign ordered = {<<{data_i}};
     assign onehot_o = {<<{lowest}};

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Distributed RAM: one writer, any number of asynchronous readers, all words zero at power-up.
-/// A read of the word that is being written gives the old one until the clock edge.
+/// Distributed RAM with one write port and any number of asynchronous read ports. All words are
+/// zero at power-up. A read of the word that is written in the same cycle returns the old value.
 module spfe_lutram #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8,
-  /// Words; 2 or more.
+  /// Number of words, 2 or more.
   parameter int unsigned Depth = 32,
-  /// Readers; 1 or more, and each costs a copy of the memory.
+  /// Number of read ports, 1 or more. Each costs a copy of the memory.
   parameter int unsigned Ports = 1,
-  /// Bits of an address; follows from Depth.
+  /// Bits in an address; follows from Depth.
   localparam int unsigned AddrWidth = $clog2(Depth)
 ) (
-  /// Clock of the writer.
   input logic clk_i,
-  /// Writes data_i to addr_i at the clock edge.
+  /// Write enable.
   input logic we_i,
-  /// Where to write; below Depth.
+  /// Address of a write, below Depth.
   input logic [AddrWidth-1:0] addr_i,
-  /// What to write.
+  /// Word to write.
   input logic [Width-1:0] data_i,
-  /// What each reader wants; below Depth.
+  /// Address of each read port, below Depth.
   input logic [Ports-1:0][AddrWidth-1:0] raddr_i,
-  /// What each reader gets, in the same cycle.
+  /// Word at each read port, in the same cycle.
   output logic [Ports-1:0][Width-1:0] rdata_o
 );
   if (Width < 1) begin : gen_bad_width

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Adds two 16-bit numbers in ones' complement, as the Internet checksum does (RFC 1071): the carry
-/// comes in again at the bottom. The sum is 0 only if both numbers are. Combinational.
+/// out is added to the sum. The sum is 0 only if both numbers are 0. Combinational.
 module spfe_oc_add (
-  /// First number.
+  /// First summand.
   input logic [15:0] a_i,
-  /// Second number.
+  /// Second summand.
   input logic [15:0] b_i,
-  /// Their sum.
+  /// Ones' complement sum.
   output logic [15:0] sum_o
 );
   logic [16:0] sum;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Adds 16-bit words in ones' complement (RFC 1071). The sum is 0 only if all words are.
-/// Combinational.
+/// Adds any number of 16-bit words in ones' complement (RFC 1071). The sum is 0 only if all words
+/// are 0. Combinational.
 module spfe_oc_fold #(
-  /// Words; 2 to 65536.
+  /// Number of words, 2 to 65536.
   parameter int unsigned Words = 4
 ) (
-  /// The words to add, in any order.
+  /// Words to add.
   input logic [Words-1:0][15:0] words_i,
-  /// Their sum.
+  /// Ones' complement sum.
   output logic [15:0] sum_o
 );
   localparam int unsigned CarryWidth = $clog2(Words);
 
   if (Words < 2 || Words > 65536) begin : gen_bad_words
-    $error("spfe_oc_fold: WORDS is %0d; 2 to 65536 are possible", Words);
+    $error("spfe_oc_fold: Words is %0d; 2 to 65536 are possible", Words);
   end
 
   logic [CarryWidth+15:0] total;

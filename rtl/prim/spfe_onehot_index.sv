@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Number of the one bit that is set: an OR of bits, without priority.
+/// Encodes a one-hot word as a number, by OR gates without priority. Combinational.
 module spfe_onehot_index #(
-  /// Bits to look at; 2 or more.
+  /// Number of bits in onehot_i, 2 or more.
   parameter int unsigned Width = 8,
-  /// Bits of an index; follows from Width.
+  /// Bits in an index; follows from Width.
   localparam int unsigned IndexWidth = $clog2(Width)
 ) (
-  /// At most one bit is set.
+  /// Word with at most one bit set.
   input logic [Width-1:0] onehot_i,
-  /// Its number; zero if none is set.
+  /// Number of the bit that is set; zero if none is.
   output logic [IndexWidth-1:0] index_o
 );
   if (Width < 2) begin : gen_bad_width

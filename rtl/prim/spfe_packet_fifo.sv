@@ -1,47 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// FIFO that shows what was written only when it is committed, and can take back what was not.
+/// FIFO whose words become readable packet by packet.
 ///
-/// Words are added to a packet in the making; commit_i makes all of them readable and rollback_i
-/// takes all of them back, the word of the same cycle included. A packet of more than Depth words
-/// never fits: a writer that waits for ready_o would wait for ever, so it has to roll back. Up to
-/// LutramMax words are in distributed RAM and readable in the cycle after the commit; more are in
-/// block RAM and readable one cycle later.
+/// The writer appends words to an open packet. commit_i makes them readable; rollback_i discards
+/// them. Both include the word of the same cycle. A packet longer than Depth never fits, and
+/// ready_o stays low: the writer must roll it back. Up to LutramMax words are in distributed RAM
+/// and can be read in the cycle after the commit; a deeper FIFO uses block RAM and takes one cycle
+/// more.
 module spfe_packet_fifo #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8,
-  /// Words; a power of two, 2 or more.
+  /// Number of words, a power of two, 2 or more.
   parameter int unsigned Depth = 16,
-  /// almost_full_o means that fewer than this many words are free; 1 to Depth.
+  /// almost_full_o rises when fewer than this many words are free, 1 to Depth.
   parameter int unsigned AlmostFull = 1,
-  /// Words up to which the memory is distributed RAM.
+  /// Largest Depth for which the memory is distributed RAM.
   parameter int unsigned LutramMax = 64,
-  /// Bits of a number of words; follows from Depth.
+  /// Bits in a number of words; follows from Depth.
   localparam int unsigned CountWidth = $clog2(Depth + 1)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: empties the FIFO.
   input logic rst_i,
-  /// A word is offered; from the writer.
-  input logic valid_i,
-  /// There is room for it; to the writer.
-  output logic ready_o,
-  /// The offered word; from the writer.
+  /// Word from the writer.
   input logic [Width-1:0] data_i,
-  /// All words up to now become readable; from the writer, also without a word.
+  input logic valid_i,
+  output logic ready_o,
+  /// Makes the open packet readable; needs no word in the same cycle.
   input logic commit_i,
-  /// All words since the last commit are forgotten; from the writer, not together with commit_i.
+  /// Discards the open packet; not together with commit_i.
   input logic rollback_i,
-  /// A word can be read; to the reader.
-  output logic valid_o,
-  /// The word is taken; from the reader.
-  input logic ready_i,
-  /// The oldest committed word; to the reader, stable until it is taken.
+  /// Oldest committed word, to the reader.
   output logic [Width-1:0] data_o,
-  /// Committed words that were not yet read.
+  output logic valid_o,
+  input logic ready_i,
+  /// Number of committed words that were not read yet.
   output logic [CountWidth-1:0] count_o,
-  /// Words that are occupied, committed or not.
+  /// Number of words in the FIFO, committed or not.
   output logic [CountWidth-1:0] used_o,
   /// Fewer than AlmostFull words are free.
   output logic almost_full_o
@@ -58,12 +52,12 @@ module spfe_packet_fifo #(
     $error("spfe_packet_fifo: AlmostFull is %0d; 1 to %0d are possible", AlmostFull, Depth);
   end
 
-  // Pointers count twice round the memory, so that their difference is the number of words.
+  // Pointers have one bit more than an address, so that a full FIFO differs from an empty one.
   logic [AddrWidth:0] write_q, write_d;
-  logic [AddrWidth:0] above_q;  // write_q + 1, as next_q below
+  logic [AddrWidth:0] above_q;  // write_q + 1, to keep the adder off the path from valid_i
   logic [AddrWidth:0] commit_q, commit_d;
   logic [AddrWidth:0] read_q, read_d;
-  logic [AddrWidth:0] next_q;  // read_q + 1: whether a word is taken is known late
+  logic [AddrWidth:0] next_q;  // read_q + 1, to keep the adder off the path from ready_i
   logic push, pop;
   logic full;
 
@@ -98,10 +92,10 @@ module spfe_packet_fifo #(
   end
 
   if (Depth <= LutramMax) begin : gen_lutram
-    // As the pointers of the same cycle say.
+    // Registered copies of what the pointers of the same cycle say.
     logic valid_q;
     logic full_q, full_d;
-    logic more;  // words become readable
+    logic more;  // this commit makes words readable
 
     assign more = commit_i && (push || write_q != commit_q);
     assign valid_o = valid_q;
@@ -134,8 +128,8 @@ module spfe_packet_fifo #(
       .rdata_o(data_o)
     );
   end else begin : gen_bram
-    // The memory's own output register is the head of the queue: it is loaded with the next word
-    // whenever it is empty or being emptied.
+    // The output register of the block RAM holds the oldest word. It loads the next word when it is
+    // empty or its word is read.
     logic head_q;
     logic more;
     logic load;
@@ -181,7 +175,7 @@ module spfe_packet_fifo #(
       else $error("full with %0d words", used_o);
       a_underflow :
       assert (!valid_o || count_o != '0)
-      else $error("a word out of nothing");
+      else $error("valid without a committed word");
     end
   end
 

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Skid buffer: ready_o comes from a register, data passes through in the same cycle.
-/// It cuts the path of ready; spfe_slice cuts that of data too.
+/// Skid buffer: registers ready_o and passes data in the same cycle. It cuts the combinational path
+/// of ready only; spfe_slice cuts that of data as well.
 module spfe_skid #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: forgets the word that waits.
   input logic rst_i,
-  /// A word is offered; from the source, which keeps it until ready_o.
-  input logic valid_i,
-  /// The offered word is taken; to the source, from a register.
-  output logic ready_o,
-  /// The offered word; from the source.
+  /// Word from the source.
   input logic [Width-1:0] data_i,
-  /// A word is offered; to the sink.
+  input logic valid_i,
+  output logic ready_o,
+  /// Word to the sink.
+  output logic [Width-1:0] data_o,
   output logic valid_o,
-  /// The offered word is taken; from the sink.
-  input logic ready_i,
-  /// The offered word; to the sink, stable until it is taken.
-  output logic [Width-1:0] data_o
+  input logic ready_i
 );
   if (Width < 1) begin : gen_bad_width
     $error("spfe_skid: Width is %0d; 1 or more is possible", Width);
   end
 
-  // A word that was taken from the source and not yet by the sink.
+  // The word that the source has transferred while the sink was not ready.
   logic full_q;
   logic [Width-1:0] data_q;
 

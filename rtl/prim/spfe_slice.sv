@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Register slice: no path from an input to an output, one word a cycle, one cycle of latency.
+/// Register slice: no combinational path from an input to an output. It adds one cycle of latency
+/// and keeps the full rate of one word a cycle.
 module spfe_slice #(
-  /// Bits of a word; 1 or more.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: forgets the words that wait.
   input logic rst_i,
-  /// A word is offered; from the source, which keeps it until ready_o.
-  input logic valid_i,
-  /// The offered word is taken; to the source, from a register.
-  output logic ready_o,
-  /// The offered word; from the source.
+  /// Word from the source.
   input logic [Width-1:0] data_i,
-  /// A word is offered; to the sink, from a register.
+  input logic valid_i,
+  output logic ready_o,
+  /// Word to the sink.
+  output logic [Width-1:0] data_o,
   output logic valid_o,
-  /// The offered word is taken; from the sink.
-  input logic ready_i,
-  /// The offered word; to the sink, from a register, stable until it is taken.
-  output logic [Width-1:0] data_o
+  input logic ready_i
 );
-  logic valid;
+  logic valid, valid_q;
   logic ready;
-  logic [Width-1:0] data;
+  logic [Width-1:0] data, data_q;
+
+  assign data_o = data_q;
+  assign valid_o = valid_q;
 
   spfe_skid #(
     .Width(Width)
@@ -39,13 +37,13 @@ module spfe_slice #(
     .data_o(data)
   );
 
-  assign ready = !valid_o || ready_i;
+  assign ready = !valid_q || ready_i;
 
   always_ff @(posedge clk_i) begin
     if (ready) begin
-      valid_o <= valid;
-      data_o <= data;
+      valid_q <= valid;
+      data_q <= data;
     end
-    if (rst_i) valid_o <= 1'b0;
+    if (rst_i) valid_q <= 1'b0;
   end
 endmodule

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Synchroniser: brings signals of another clock over through two or more registers, each bit by
-/// itself. A word of several bits has to be a Gray code or to change one bit at a time.
+/// Synchroniser of signals from another clock. Bits may arrive in different cycles, so a word of
+/// several bits must be in Gray code, or its bits must be independent.
 module spfe_sync #(
-  /// Signals; 1 or more.
+  /// Number of signals, 1 or more.
   parameter int unsigned Width = 1,
-  /// Registers; 2 or more.
+  /// Number of registers in a row, 2 or more.
   parameter int unsigned Stages = 2
 ) (
-  /// Clock of the side that reads.
+  /// Clock of the destination.
   input logic clk_i,
-  /// From registers of any other clock.
+  /// Signals from registers of any other clock.
   input logic [Width-1:0] data_i,
-  /// The same, Stages cycles of clk_i later.
+  /// Signals in the clock of the destination, Stages cycles later.
   output logic [Width-1:0] data_o
 );
   if (Width < 1) begin : gen_bad_width

@@ -1,74 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-/// A TCP/IP endpoint between a 10G MAC and a user stream: receiver, transmitter, engine, address
-/// resolution and echo, registers, events. docs/tcp-core.md has the theory and the ports.
-///
-/// Memory for retransmission is outside (spfe_tcp_system.sv puts one beside it).
+
+/// TCP/IP endpoint in logic, between a 10G MAC and a user stream. docs/tcp-core.md describes how it
+/// works and how to integrate it. The memory for retransmission is outside: spfe_tcp_system has
+/// one.
 module spfe_tcp
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
 #(
-  /// Sessions, 2 to 256 (SESSION_COUNT).
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
-  /// Width of the stream from the MAC in bits, 32 or 64 (MAC2TCP_DATA_WIDTH).
+  /// Width of the stream from the MAC in bits: 32 or 64.
   parameter int unsigned MacRxWidth = 32,
-  /// Width of the stream to the MAC in bits, 32 or 64 (TCP2MAC_DATA_WIDTH).
+  /// Width of the stream to the MAC in bits: 32 or 64.
   parameter int unsigned MacTxWidth = 32,
-  /// Width of the user's stream to us in bits, 32, 64 or 128 (USER2TCP_DATA_WIDTH).
+  /// Width of the stream from the user in bits: 32, 64 or 128.
   parameter int unsigned UserTxWidth = 64,
-  /// Width of our stream to the user in bits, 32, 64 or 128 (TCP2USER_DATA_WIDTH).
+  /// Width of the stream to the user in bits: 32, 64 or 128, not below MacRxWidth.
   parameter int unsigned UserRxWidth = 64,
-  /// Largest IP packet in bytes, 576 to 9000 (MTU).
+  /// Largest IP packet in bytes, 576 to 9000.
   parameter int unsigned Mtu = 1500,
-  /// Different tags, at most VifCount (VLAN_COUNT).
+  /// Number of different VLAN tags, at most VifCount.
   parameter int unsigned VlanCount = 1,
-  /// Different addresses of the MAC, at most VifCount (MAC_ADDRESS_COUNT).
+  /// Number of different MAC addresses, at most VifCount.
   parameter int unsigned MacAddressCount = 1,
-  /// Virtual interfaces, 1 to 8 (VIRTUAL_INTERFACES_COUNT).
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
-  /// 1: checksums are verified and frames are stored before anything is delivered
-  /// (RX_CHECKSUM_VERIFICATION_EN); 0: cut-through.
+  /// 1: store-and-forward, with checksums verified; 0: cut-through.
   parameter bit RxChecksum = 1'b1,
-  /// 1: full beats from the first one; 0: the first beat has the two bytes that come first.
+  /// 1: the first beat of a segment is full; 0: it holds the two bytes of the first payload word.
   parameter bit RxPacked = 1'b1,
-  /// Cut-through, 1: the last beat waits for the end of the frame; 0: an empty beat tells its fate.
+  /// Cut-through. 1: the last beat waits for the verdict; 0: an empty beat carries it.
   parameter bit RxEopMerge = 1'b0,
-  /// Frames of MTU size that fit in the FIFO of store-and-forward (RX_FIFO_PACKET_COUNT).
+  /// Number of frames of Mtu bytes that the FIFO of store-and-forward holds.
   parameter int unsigned RxFifoPackets = 3,
-  /// Segments out of order are kept and put in order (RX_REORDERING_EN); only with RxChecksum.
+  /// 1: segments out of order are kept and delivered in order; needs RxChecksum.
   parameter bit RxReordering = 1'b0,
-  /// log2 of the words of the memory for it, over all sessions (RX_REORDERING_MEM_ADDR_WIDTH).
+  /// log2 of the number of 16-byte words in the reordering memory, over all sessions.
   parameter int unsigned RxMemAddrBits = 15,
-  /// Segments out of order are delivered at once, marked with their distance (RX_OOS_SEQNUM_EN).
+  /// 1: segments out of order are delivered at once, with their distance from RCV.NXT.
   parameter bit RxOutOfSequence = 1'b0,
-  /// Messages to a session that is not established are discarded, not stalled
-  /// (TX_DROP_IF_NOT_ESTABLISHED_EN).
+  /// 1: messages to a session that is not established are discarded; 0: they stall the user.
   parameter bit TxDropIfNotEstablished = 1'b0,
-  /// NewReno (TX_CONGESTION_CONTROL_EN).
+  /// 1: congestion control (NewReno, RFC 6582).
   parameter bit TxCongestionControl = 1'b0,
-  /// PSH of segments with data, beside what the user asks for (TX_PUSH_BIT_VALUE).
+  /// 1: all segments with data carry PSH; 0: only those for which the user asks.
   parameter bit TxPush = 1'b0,
-  /// log2 of the 16-byte words of the memory for retransmission, over all sessions
-  /// (TX_RETRANSMIT_MEM_ADDR_WIDTH).
+  /// log2 of the number of 16-byte words in the memory for retransmission, over all sessions.
   parameter int unsigned TxMemAddrBits = 16,
-  /// Events at each change of a session's state (EMI_STATUS_EN).
+  /// 1: an event for each change of a session's state.
   parameter bit StatusEvents = 1'b0,
-  /// Events when bytes of the ring become free (EMI_CREDIT_EN).
+  /// 1: an event when bytes of a session's ring become free.
   parameter bit CreditEvents = 1'b0,
-  /// Each segment with data is acknowledged at once (INSTANT_ACK_EN).
+  /// 1: each segment with data is acknowledged at once; 0: acknowledgements may be delayed.
   parameter bit InstantAck = 1'b0,
-  /// Requests for our addresses are answered (ARP_SERVER_EN).
+  /// 1: ARP requests for our addresses are answered.
   parameter bit ArpServer = 1'b1,
-  /// Entries of the table (ARP_TABLE_ENTRY_COUNT).
+  /// Number of entries in the ARP table, 2 to 256.
   parameter int unsigned ArpEntries = 32,
-  /// Our addresses are announced and used entries refreshed (ARP_GRATUITOUS_REFRESH_EN).
+  /// 1: our addresses are announced, and used ARP entries refreshed.
   parameter bit ArpGratuitous = 1'b1,
-  /// Echo requests are answered (ICMP_SERVER_EN).
+  /// 1: ICMP echo requests are answered.
   parameter bit IcmpServer = 1'b1,
-  /// Registers behind the user's receive side, each one cycle (RX_OUTPUT_PIPE_COUNT).
+  /// Number of register stages before the user; each adds one cycle of latency.
   parameter int unsigned RxOutputPipe = 0,
-  /// Registers before the MAC, each one cycle (TX_OUTPUT_PIPE_COUNT).
+  /// Number of register stages before the MAC; each adds one cycle of latency.
   parameter int unsigned TxOutputPipe = 0,
-  /// Frames are padded to 60 bytes here; 0: the MAC does it.
+  /// 1: the core pads frames to 60 bytes; 0: the MAC does.
   parameter bit MacTxPad = 1'b1
 ) (
   input logic clk_i,
@@ -114,80 +111,49 @@ module spfe_tcp
   /// AXI4-Lite slave, to the master.
   output axil_rsp_t axil_rsp_o
 );
+  // verilog_format: off
   localparam logic [14:0] Features = {
-    RxChecksum,
-    RxPacked,
-    RxEopMerge,
-    RxReordering,
-    RxOutOfSequence,
-    TxDropIfNotEstablished,
-    TxCongestionControl,
-    TxPush,
-    StatusEvents,
-    CreditEvents,
-    InstantAck,
-    ArpServer,
-    ArpGratuitous,
-    IcmpServer,
-    MacTxPad
+    RxChecksum, RxPacked, RxEopMerge, RxReordering, RxOutOfSequence, TxDropIfNotEstablished,
+    TxCongestionControl, TxPush, StatusEvents, CreditEvents, InstantAck, ArpServer, ArpGratuitous,
+    IcmpServer, MacTxPad
   };
+  // verilog_format: on
 
   tcp_cfg_t cfg;
-  logic core_rst;  // of all blocks but the registers: rst_i, or by software
-
-  // Engine and receiver.
+  logic core_rst;  // reset of all blocks but the registers: rst_i, or by software
+  // Receiver and engine.
   seg_t seg;
-  logic seg_valid;
   rcv_cmd_t rcv_cmd;
-  logic rcv_cmd_valid, rcv_cmd_ready;
   key_cmd_t key_cmd;
-  logic key_cmd_valid;
-  sid_t ack_lo_sid;
-  seq_t ack_lo;
-
-  // Engine and transmitter.
+  logic seg_valid, rcv_cmd_valid, rcv_cmd_ready, key_cmd_valid;
+  sid_t ack_lo_sid, eng_rcv_sid;
+  seq_t ack_lo, eng_rcv_nxt;
+  // Transmitter and engine.
   hdr_cmd_t hdr_cmd;
-  logic hdr_cmd_valid, hdr_cmd_ready;
   snd_cmd_t snd_cmd;
-  logic snd_cmd_valid, snd_cmd_ready;
   tx_cmd_t tx_cmd;
-  logic tx_cmd_valid, tx_cmd_ready;
   tx_done_t tx_done;
+  logic hdr_cmd_valid, hdr_cmd_ready, snd_cmd_valid, snd_cmd_ready, tx_cmd_valid, tx_cmd_ready;
   logic tx_done_valid, tx_done_ready;
   sid_t snd_rd_sid;
   snd_ptr_t snd_rd_ptr;
-
-  // Receiver and transmitter: RCV.NXT for headers, SND.NXT for acknowledgements that come in.
-  sid_t tx_rcv_sid;
-  seq_t tx_rcv_nxt;
-  sid_t eng_rcv_sid;
-  seq_t eng_rcv_nxt;
-  sid_t rx_snd_sid;
-  seq_t rx_snd_nxt;
-
-  // Address resolution.
+  // Receiver and transmitter: RCV.NXT for headers, SND.NXT to check acknowledgements.
+  sid_t tx_rcv_sid, rx_snd_sid;
+  seq_t tx_rcv_nxt, rx_snd_nxt;
+  // ARP and ICMP with the engine and the transmitter.
   arp_query_t arp_query;
-  logic arp_query_valid;
   arp_answer_t arp_answer;
-  logic arp_answer_valid;
   arp_update_t arp_update;
-  logic arp_update_valid, arp_update_ready;
-
-  // Frames of ARP and ICMP to the MAC.
   mac_beat_t net;
-  logic net_valid, net_ready;
-
-  // Software.
+  logic arp_query_valid, arp_answer_valid, arp_update_valid, arp_update_ready, net_valid, net_ready;
+  // Registers and engine.
   op_cmd_t op_cmd;
-  logic op_valid, op_ready;
   sid_t view_sid;
-  logic view_req, view_valid;
   view_t view;
-
-  // Events and counters.
+  logic op_valid, op_ready, view_req, view_valid;
+  // Events and counters of all blocks.
   event_t eng_event, tx_event, rx_event, arp_event;
-  logic eng_event_valid, eng_event_ready;
-  logic tx_event_valid, rx_event_valid, arp_event_valid;
+  logic eng_event_valid, eng_event_ready, tx_event_valid, rx_event_valid, arp_event_valid;
   count_t count;
 
   spfe_tcp_rx #(

@@ -4,7 +4,8 @@
 ///
 /// The stages are read, calc, judge, decide and write. The next event is selected while the
 /// previous one is in decide, and reads its session while that one writes, or one cycle later if
-/// both belong to the same session. So events start every four cycles, or every five within a session.
+/// both belong to the same session. So events start every four cycles, or every five within a
+/// session.
 module spfe_tcp_eng_flow
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Events of all blocks in one stream. The engine waits for room; events of receiver, transmitter and
-/// ARP are pulses: each block has one entry here, and what finds it occupied is lost and counted.
+/// Merges the events of all blocks into one stream. The engine waits for room. Receiver,
+/// transmitter and ARP cannot wait: each has one buffer here, and an event that finds it full is
+/// lost and counted.
 module spfe_tcp_events
   import spfe_tcp_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: forgets all events.
   input logic rst_i,
-  /// Event of the engine; it comes first.
+  /// Event of the engine, with the highest priority.
   input event_t eng_event_i,
-  /// It is offered.
   input logic eng_valid_i,
-  /// It is taken.
   output logic eng_ready_o,
-  /// Event of the transmitter; it comes next.
+  /// Event of the transmitter, for one cycle.
   input event_t tx_event_i,
-  /// It happens in this cycle.
   input logic tx_valid_i,
-  /// Event of the receiver; it comes next.
+  /// Event of the receiver, for one cycle; after those of the transmitter.
   input event_t rx_event_i,
-  /// It happens in this cycle.
   input logic rx_valid_i,
-  /// Event of ARP; it comes last.
+  /// Event of ARP, for one cycle, with the lowest priority.
   input event_t arp_event_i,
-  /// It happens in this cycle.
   input logic arp_valid_i,
-  /// Oldest event; to the user, stable until it is taken.
+  /// Oldest event, to the user.
   output event_t event_o,
-  /// There is one.
   output logic event_valid_o,
-  /// It is taken; from the user.
   input logic event_ready_i,
-  /// One cycle for each event that was lost; to the counters.
+  /// High for one cycle for each lost event; to the counters.
   output logic lost_o
 );
   localparam int unsigned Pulses = 3;
@@ -44,7 +36,7 @@ module spfe_tcp_events
 
   event_t [Pulses-1:0] held_q, pulse;
   logic [Pulses-1:0] full_q, pulse_valid, grant, missed_q;
-  logic [LostBits-1:0] lost_q, lost_d;  // not told yet
+  logic [LostBits-1:0] lost_q, lost_d;  // number of lost events that are not counted yet
   event_t chosen;
   logic chosen_valid, ready;
   logic [CountBits-1:0] unused_count;

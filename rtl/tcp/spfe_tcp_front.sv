@@ -1,56 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Where in a frame each 32-bit word of the MAC stream is.
+/// Numbers the 32-bit words of a frame from the MAC, in the cycle in which they arrive.
 ///
-/// Combinational beside a small state: words of this cycle come out in this cycle, numbered as if the
-/// frame had no tag, so that a field has one number for all widths and with or without IEEE 802.1Q.
-/// Word 3 begins with the EtherType: the tag, which stands before it, is taken out. Where it stands it
-/// is in the last lane of its beat, so that no number depends on the data of the same cycle.
+/// The numbers are those of a frame without an IEEE 802.1Q tag, so a field has the same number for
+/// all widths, with or without a tag. Word 3 begins with the EtherType; a tag comes before it and
+/// has no number of its own. On a 64-bit bus the tag is in the last lane of its beat, so no number
+/// depends on data of the same cycle.
 module spfe_tcp_front
   import spfe_tcp_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned Width = 32,
-  /// Words in a cycle; not to be set.
+  /// Number of words in a beat; follows from Width.
   localparam int unsigned Lanes = Width / 32
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-
-  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, which cannot be stalled.
+  /// Data of a beat, the first byte in bits 7:0; from the MAC, which cannot be stalled.
   input logic [Width-1:0] data_i,
-  /// Bytes that count; all but in the last beat.
+  /// Bytes that belong to the frame: all, but in the last beat.
   input logic [Width/8-1:0] keep_i,
-  /// The beat is there.
+  /// A beat is on the bus.
   input logic valid_i,
   /// Last beat of the frame.
   input logic last_i,
 
-  /// Lane carries a word of the frame that is not a tag.
+  /// The lane has a word of the frame that is not the tag.
   output logic [Lanes-1:0] word_valid_o,
-  /// Its number without the tag; stays at 511 in frames that are longer.
+  /// Number of the word without the tag, at most 511.
   output logic [Lanes-1:0][8:0] word_index_o,
-  /// Its bytes, the first one in bits 31:24.
+  /// The word, its first byte in bits 31:24.
   output logic [Lanes-1:0][31:0] word_data_o,
-  /// Bytes of it that are part of the frame: 1 to 4.
+  /// Bytes of the word that belong to the frame, 1 to 4.
   output logic [Lanes-1:0][2:0] word_bytes_o,
   /// First beat of a frame.
   output logic start_o,
-  /// The frame has a tag; from the beat behind it on, from a register.
+  /// The frame has a tag; from a register, valid from the beat after the tag on.
   output logic tagged_o,
-  /// Tag control information; valid with tagged_o, from a register.
+  /// With tagged_o: tag control information; from a register.
   output logic [15:0] tag_o
 );
   localparam logic [8:0] Last = 9'd511;
 
   if (Width != 32 && Width != 64) begin : gen_width
-    $error("spfe_tcp_front: Width is %0d, must be 32 or 64", Width);
+    $error("spfe_tcp_front: Width is %0d, 32 and 64 are possible", Width);
   end
 
-  logic inside_q;  // within a frame, after its first beat
-  // Numbers of the words of the next beat, if no tag is in it.
+  logic inside_q;  // after the first beat of a frame
+  // Numbers of the words of the next beat, unless it has a tag.
   logic [Lanes-1:0][8:0] index_q, index_d;
   logic tagged_q;
   logic [15:0] tag_q;

@@ -3,8 +3,8 @@
 /// Types of the ports of spfe_tcp: MAC, user, memory and register interface.
 ///
 /// A beat has room for the widest build, 64 bits beside the MAC and 128 bits beside the user. A
-/// narrower build uses the low bytes of `data` and `keep`, ignores the others and drives them with 0.
-/// The first byte on the wire is in bits 7:0, and all beats of a packet but its last are full.
+/// narrower build uses the low bytes of `data` and `keep`, ignores the others and drives them with
+/// 0. The first byte on the wire is in bits 7:0, and all beats of a packet but its last are full.
 package spfe_tcp_io_pkg;
   import spfe_tcp_pkg::*;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Memory for retransmission in block RAM, with the port of the core for it: writes of 16 bytes
-/// under a mask, reads whose answers come in order. What a read finds is what was written before it.
+/// Memory for retransmission in block RAM, as spfe_tcp expects it: writes of up to 16 bytes, and
+/// reads with answers in order. A read returns what was written before it was accepted.
 module spfe_tcp_mem
   import spfe_tcp_io_pkg::*;
 #(
-  /// log2 of the 16-byte words.
+  /// log2 of the number of 16-byte words.
   parameter int unsigned AddrBits = 16,
-  /// Cycles of the memory's clock from a read to its answer, 1 to 16; above 2, the rest are registers
-  /// behind the memory, for its wires.
+  /// Cycles of the memory's clock from a read to its answer, 1 to 16. Cycles above 2 are registers
+  /// after the memory, which shorten its wires.
   parameter int unsigned Latency = 2,
-  /// 1: the memory runs on mem_clk_i; 0: on clk_i, and mem_clk_i is not used.
+  /// 1: the memory runs on mem_clk_i; 0: on clk_i.
   parameter bit DualClock = 1'b0
 ) (
   input logic clk_i,
@@ -36,7 +36,7 @@ module spfe_tcp_mem
   localparam int unsigned RamLatency = Latency > 1 ? 2 : 1;
   localparam int unsigned Stages = Latency - RamLatency;
 
-  // What crosses between the clocks at a time, in each direction.
+  // Depth of the FIFOs between the clocks.
   localparam int unsigned Pending = 16;
 
   if (Latency < 1 || Latency > 16) begin : gen_bad_latency
@@ -88,7 +88,8 @@ module spfe_tcp_mem
     assign answer_data = word_q[Stages-1];
   end
 
-  // A word is not read while it is written, and a read does not pass a write that was taken before.
+  // A read waits while its word is written, and never overtakes a write that was accepted before
+  // it.
   if (!DualClock) begin : gen_one_clock
     logic unused_clock;
     assign unused_clock = mem_clk_i ^ mem_rst_i;
@@ -105,7 +106,8 @@ module spfe_tcp_mem
     assign rsp_valid_o = answer;
     assign rsp_o = answer_data;
   end else begin : gen_two_clocks
-    // A read carries the number of the writes that were taken before it.
+    // A read carries the number of writes that were accepted before it, and waits until all of them
+    // are done.
     logic [7:0] taken_q, done_q, mark, missing;
     logic read_there, early, answer_ready;
 
@@ -172,7 +174,7 @@ module spfe_tcp_mem
     always_ff @(posedge clk) begin
       a_answer :
       assert (rst || !answer || answer_ready)
-      else $error("no room for an answer");
+      else $error("the FIFO of answers is full");
     end
 `else
     logic unused_ready;

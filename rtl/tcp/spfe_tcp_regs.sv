@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Registers of the core: configuration, operations on sessions, counters and latency probes.
-/// docs/tcp-registers.md has the map, rtl/tcp/regs/registers.toml is its source.
+/// docs/tcp-registers.md has the map.
 module spfe_tcp_regs
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
-  /// Parameters of the core that can be read; as in spfe_tcp.
+  /// Like the other parameters but Features: as in spfe_tcp. Software can read them.
   parameter int unsigned SessionCount = 16,
   /// As in spfe_tcp.
   parameter int unsigned MacRxWidth = 32,
@@ -193,7 +193,7 @@ module spfe_tcp_regs
     .max_o(hw.probe_tx_range_max)
   );
 
-  // Software's reset.
+  // ---- reset by software
   assign core_rst = rst_i || soft_rst_q;
   assign core_rst_o = core_rst;
 
@@ -210,7 +210,7 @@ module spfe_tcp_regs
     end
   end
 
-  // Stored values to the core.
+  // ---- configuration, from the registers to the core
   assign cfg_o.enable = rw.control_enable;
   assign cfg_o.rst_silent = rw.control_rst_silent;
   assign cfg_o.ring_refuse = rw.control_ring_refuse;
@@ -238,7 +238,7 @@ module spfe_tcp_regs
   assign op_o.lport = rw.session_ports_local;
   assign view_sid_o = rw.session_select;
 
-  // Values of the core to software.
+  // ---- values that software reads
   assign hw.build_sizes_sessions = 16'(SessionCount);
   assign hw.build_sizes_arp_entries = 16'(ArpEntries);
   assign hw.build_widths_mac_rx = 8'(MacRxWidth);

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Counters of 64 bits in distributed RAM. Each has a small counter for what happens between two
-/// visits of a walk that goes round all of them and adds it.
+/// 64-bit counters in distributed RAM. A scan visits one counter a cycle and adds the events since
+/// its last visit, which a small counter in registers has collected.
 module spfe_tcp_regs_count
   import spfe_tcp_regs_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: clears the counters.
   input logic rst_i,
-  /// Clears the counters; a pulse from the registers.
+  /// Clears all counters; from the registers.
   input logic clear_i,
-  /// One bit for each counter: counts in this cycle.
+  /// Bit n: counter n counts in this cycle.
   input logic [CounterCount-1:0] event_i,
   /// A word of the register space is read in this cycle.
   input logic rd_valid_i,
-  /// Its number.
+  /// Number of the word.
   input logic [9:0] rd_addr_i,
-  /// Its value, one cycle later; 0 if it is no counter. Reading bits 31:0 keeps bits 63:32 for the
-  /// next read of an upper half.
+  /// Value of the word, one cycle later; 0 if it is not a counter. A read of bits 31:0 stores bits
+  /// 63:32 for the next read of an upper half.
   output logic [31:0] rd_data_o
 );
   localparam int unsigned IndexBits = $clog2(CounterCount);
-  // A visit every CounterCount cycles.
+  // The scan comes round every CounterCount cycles.
   localparam int unsigned StepBits = $clog2(CounterCount + 1);
   localparam logic [9:0] First = 10'(CounterWord);
   localparam logic [9:0] Words = 10'(2 * CounterCount);
@@ -31,12 +29,12 @@ module spfe_tcp_regs_count
 
   logic [CounterCount-1:0] event_q;
   logic [CounterCount-1:0][StepBits-1:0] step_q, step_d;
-  index_t visit_q, visit_d;  // whose counter is read
-  index_t add_q;  // whose counter is written
+  index_t visit_q, visit_d;  // counter that is read
+  index_t add_q;  // counter that is written
   logic [63:0] add_word_q;
   logic [StepBits-1:0] add_step_q;
   logic add_clear_q, add_valid_q;
-  index_t left_q;  // visits that clear, less one
+  index_t left_q;  // visits left that clear, minus one
   logic clearing_q;
 
   logic [9:0] rd_word;

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Operations on sessions, and the copy of a session's state: one of each at a time.
+/// Hands operations of software to the engine, and copies the state of a session for software. One
+/// operation and one copy can be in progress.
 module spfe_tcp_regs_session
   import spfe_tcp_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: forgets what is under way.
   input logic rst_i,
-  /// An operation is started in this cycle; from the registers.
+  /// Starts operation op_i; from the registers.
   input logic op_start_i,
-  /// Which one.
+  /// With op_start_i: the operation.
   input op_e op_i,
-  /// A copy is asked for in this cycle; from the registers.
+  /// Starts a copy of a session's state; from the registers.
   input logic view_start_i,
-  /// The operation waits for the engine; to the registers.
+  /// The engine has not accepted the operation yet; to the registers.
   output logic op_busy_o,
-  /// The copy is not made yet; to the registers.
+  /// The copy is not complete yet; to the registers.
   output logic view_busy_o,
-  /// The copy; to the registers.
+  /// Copy of the state; to the registers.
   output view_t view_o,
-  /// The operation; to the engine, stable while valid.
+  /// Operation; to the engine.
   output op_e op_o,
-  /// It is offered.
   output logic op_valid_o,
-  /// It is taken; from the engine.
   input logic op_ready_i,
-  /// A copy is asked for; to the engine, until the answer.
+  /// Request for a copy; to the engine, high until the answer.
   output logic view_req_o,
-  /// The state; from the engine.
+  /// State of the session; from the engine.
   input view_t view_i,
-  /// It is the answer; from the engine.
   input logic view_valid_i
 );
   logic op_busy_q, view_busy_q;
@@ -62,10 +58,10 @@ module spfe_tcp_regs_session
     if (!rst_i) begin
       a_op :
       assert (!(op_start_i && op_busy_q))
-      else $error("operation started while one waits");
+      else $error("an operation is started while one is pending");
       a_view :
       assert (!(view_start_i && view_busy_q))
-      else $error("copy asked for while one waits");
+      else $error("a copy is started while one is pending");
     end
   end
 `endif

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Virtual interfaces: the one that is selected is read and written in pieces.
+/// Configuration of the virtual interfaces. Software selects one and reads and writes it word by
+/// word.
 module spfe_tcp_regs_vif
   import spfe_tcp_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
-  /// Virtual interfaces of this build, 1 to MaxVifs; the others stay disabled.
+  /// Number of virtual interfaces, 1 to MaxVifs; the others stay disabled.
   parameter int unsigned VifCount = 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: all interfaces are disabled and zero.
   input logic rst_i,
-  /// Which register is written in this cycle.
+  /// Write strobes of the registers.
   input regs_wr_t wr_i,
-  /// The word that is written.
+  /// Word to write.
   input logic [31:0] wr_data_i,
-  /// Number of the interface that is shown; to the registers.
+  /// Number of the selected interface; to the registers.
   output vif_t select_o,
-  /// What it is set to; to the registers.
+  /// Configuration of the selected interface; to the registers.
   output vif_cfg_t shown_o,
-  /// All interfaces; to the core.
+  /// Configuration of all interfaces; to the core.
   output vif_cfg_t [MaxVifs-1:0] vif_o
 );
   if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
@@ -63,7 +62,7 @@ module spfe_tcp_regs_vif
     end
   end
 
-  // Strobes of other blocks.
-  logic unused;
-  assign unused = ^wr_i;
+  // Most strobes belong to other blocks.
+  logic unused_strobes;
+  assign unused_strobes = ^wr_i;
 endmodule

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Receiver: frames of the MAC to payload for the user and segments for the engine. docs/tcp-core.md
-/// tells what is when on the bus; cycle k is the one with word k of a frame on a 32-bit MAC.
+/// Receiver: turns frames from the MAC into payload for the user and segments for the engine.
+/// docs/tcp-core.md describes its operation. In its files, cycle k is the one in which word k of a
+/// frame is on a 32-bit MAC.
 module spfe_tcp_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacWidth = 32,
@@ -15,23 +16,23 @@ module spfe_tcp_rx
   parameter int unsigned UserWidth = 64,
   /// Largest IP packet in bytes, 576 to 9000.
   parameter int unsigned Mtu = 1500,
-  /// Virtual interfaces, 1 to 8.
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
   /// 1: store-and-forward, checksums verified; 0: cut-through.
   parameter bit Checksum = 1'b1,
-  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  /// 1: the first beat is full; 0: it has the payload of the first MAC beat only.
   parameter bit Packed = 1'b1,
-  /// Cut-through, 1: the last beat waits for the end of the frame.
+  /// Cut-through. 1: the last beat waits for the end of the frame.
   parameter bit EopMerge = 1'b0,
-  /// Packets of Mtu bytes that fit in the FIFO of store-and-forward.
+  /// Number of packets of Mtu bytes that the FIFO of store-and-forward holds.
   parameter int unsigned FifoPackets = 3,
-  /// Segments out of order are kept and put in order.
+  /// 1: segments out of order are kept and delivered in order.
   parameter bit Reordering = 1'b0,
-  /// log2 of the 16-byte words of the memory for it.
+  /// log2 of the number of 16-byte words in the reordering memory, over all sessions.
   parameter int unsigned MemAddrBits = 15,
-  /// Segments out of order are delivered at once, marked with their distance.
+  /// 1: segments out of order are delivered at once, with their distance from RCV.NXT.
   parameter bit OutOfSequence = 1'b0,
-  /// Registers behind the user stream, each one cycle.
+  /// Number of register stages before the user; each adds one cycle of latency.
   parameter int unsigned OutputPipe = 0
 ) (
   input logic clk_i,
@@ -87,17 +88,17 @@ module spfe_tcp_rx
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
   localparam int unsigned UserBytes = UserWidth / 8;
   localparam bit Ahead = Reordering || OutOfSequence;
-  // log2 of the bytes that are kept of a session.
+  // log2 of the bytes in the reordering ring of a session.
   localparam int unsigned RingBits = MemAddrBits + 4 - $clog2(SessionCount);
   localparam int unsigned FifoDepth = 2 ** $clog2(
     FifoPackets * ((Mtu + UserBytes - 1) / UserBytes)
   );
 
   if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
-    $error("spfe_tcp_rx: SessionCount is %0d, must be 2 to 256", SessionCount);
+    $error("spfe_tcp_rx: SessionCount is %0d, 2 to 256 are possible", SessionCount);
   end
   if (MacWidth != 32 && MacWidth != 64) begin : gen_bad_mac_width
-    $error("spfe_tcp_rx: MacWidth is %0d, must be 32 or 64", MacWidth);
+    $error("spfe_tcp_rx: MacWidth is %0d, 32 and 64 are possible", MacWidth);
   end
   if ((UserWidth != 32 && UserWidth != 64 && UserWidth != 128) || UserWidth < MacWidth)
   begin : gen_bad_user_width
@@ -273,7 +274,7 @@ module spfe_tcp_rx
     .user_ready_i
   );
 
-  // End of the frame.
+  // ---- verdict at the end of the frame
   logic seg_taken, bad;
 
   spfe_tcp_rx_verdict #(
@@ -315,7 +316,7 @@ module spfe_tcp_rx
     .count_o
   );
 
-  // Where RCV.NXT goes to.
+  // ---- new RCV.NXT
   if (Reordering) begin : gen_holes
     spfe_tcp_rx_holes #(
       .SessionCount(SessionCount)
@@ -365,7 +366,7 @@ module spfe_tcp_rx
     seg_o.seq = fields.seq;
     seg_o.ack = fields.ack;
     seg_o.flags = fields.flags;
-    // With a segment that is taken, also the FIN that waited for it.
+    // An accepted segment also brings a FIN that was kept behind it.
     seg_o.flags.fin = fields.flags.fin || (seg_taken && fin);
     seg_o.wnd = fields.wnd;
     seg_o.len = len;

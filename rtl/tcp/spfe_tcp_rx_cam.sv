@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Looks for the session of a segment: the four-tuples of all sessions are compared with the frame
-/// as it comes, 16 bits a step; a session stays in the match as long as all steps agree.
+/// Finds the session of a segment. The four-tuples of all sessions are compared with the frame as
+/// it arrives, 16 bits at a time; a session matches if all comparisons do.
 module spfe_tcp_rx_cam
   import spfe_tcp_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
-  /// Virtual interfaces, 1 to 8.
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: no session matches.
   input logic rst_i,
-  /// New four-tuple of a session; from the engine, taken at once.
+  /// Four-tuple of a session, for one cycle; from the engine.
   input key_cmd_t key_i,
-  /// key_i is valid.
   input logic key_valid_i,
-  /// Word 6 to 9 is on the bus.
+  /// Bit n: word n is on the bus.
   input logic [9:6] at_i,
-  /// Last two bytes of word 6 or 8, if it is.
+  /// Last two bytes of word 6 or 8, in the cycle of that word.
   input logic [15:0] even_i,
-  /// First two bytes of word 7 or 9, if it is.
+  /// First two bytes of word 7 or 9, in the cycle of that word.
   input logic [15:0] odd_i,
-  /// Interfaces the frame is for; valid one cycle after word 8.
+  /// Interfaces that the frame addresses; valid one cycle after word 8.
   input logic [VifCount-1:0] vif_match_i,
-  /// One cycle after word 9: sid_d_o is valid now, and the others from the next cycle on.
+  /// The search has ended, one cycle after word 9: sid_d_o is valid now, hit_o, sid_o and vif_o
+  /// from the next cycle on.
   output logic found_o,
-  /// Session, in the cycle of found_o.
+  /// With found_o: number of the matching session.
   output sid_t sid_d_o,
-  /// A session has this four-tuple; until word 6 of the next frame.
+  /// A session has the four-tuple of the frame; until word 6 of the next frame.
   output logic hit_o,
-  /// Its number, until the next found_o.
+  /// Number of the matching session, until the next found_o.
   output sid_t sid_o,
-  /// The interface.
+  /// Interface of the matching session, until the next found_o.
   output vif_t vif_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
@@ -44,7 +42,10 @@ module spfe_tcp_rx_cam
   logic found_q;
   logic [IndexBits-1:0] index;
   vif_t vif;
-  // A command for the session that was found makes the finding void; looked at one cycle later.
+  logic hit_q;
+  sid_t sid_q;
+  vif_t vif_q;
+  // A new four-tuple of the session that matched cancels the match, one cycle later.
   sid_t late_sid_q;
   logic late_q;
 
@@ -76,11 +77,11 @@ module spfe_tcp_rx_cam
     late_q <= key_valid_i;
     late_sid_q <= key_i.sid;
     if (found_q) begin
-      hit_o <= match != '0 && !rst_i;
-      sid_o <= sid_t'(index);
-      vif_o <= vif;
-    end else if (rst_i || at_i[6] || (late_q && late_sid_q == sid_o)) begin
-      hit_o <= 1'b0;
+      hit_q <= match != '0 && !rst_i;
+      sid_q <= sid_t'(index);
+      vif_q <= vif;
+    end else if (rst_i || at_i[6] || (late_q && late_sid_q == sid_q)) begin
+      hit_q <= 1'b0;
     end
   end
 
@@ -91,6 +92,9 @@ module spfe_tcp_rx_cam
     end
   end
 
+  assign hit_o = hit_q;
+  assign sid_o = sid_q;
+  assign vif_o = vif_q;
   assign found_o = found_q;
   assign sid_d_o = sid_t'(index);
 

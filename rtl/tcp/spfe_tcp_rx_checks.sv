@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Checks of the Ethernet and IP headers, and which interface the frame is for.
+/// Checks the Ethernet and IP headers and finds the interface that the frame addresses.
 module spfe_tcp_rx_checks
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
   /// Largest IP packet in bytes.
   parameter int unsigned Mtu = 1500,
-  /// Virtual interfaces that are looked at.
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1
 ) (
-  /// Clock.
   input logic clk_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
-  /// Word 0 to 8 is on the bus.
+  /// Bit n: word n is on the bus.
   input logic [8:0] at_i,
-  /// Word 0, if it is.
+  /// Word 0, in its cycle.
   input logic [31:0] addr_i,
-  /// Word with an even number from 4, if it is.
+  /// Word 4, 6 or 8, in its cycle.
   input logic [31:0] even_i,
-  /// Word with an odd number, if it is.
+  /// Word 1, 3, 5 or 7, in its cycle.
   input logic [31:0] odd_i,
-  /// The frame has a tag.
+  /// The frame has an IEEE 802.1Q tag.
   input logic tagged_i,
-  /// Its virtual network.
+  /// VLAN identifier of the tag.
   input logic [11:0] vlan_i,
-  /// Interfaces that all words up to now were for; complete one cycle after word 8.
+  /// Interfaces that the frame addresses; complete one cycle after word 8.
   output logic [VifCount-1:0] match_o,
-  /// What was wrong up to now, words before this cycle. The TCP header is not looked at here.
+  /// Faults in the words before this cycle. The TCP header is checked elsewhere.
   output fault_t fault_o
 );
   logic [VifCount-1:0] match_q, match_d;
@@ -63,11 +62,11 @@ module spfe_tcp_rx_checks
       if (even_i[31:16] > 16'(Mtu)) fault_d.oversize = 1'b1;
     end
     if (at_i[5]) begin
-      // More fragments, or not the first one.
+      // MF flag or fragment offset.
       if (odd_i[29:16] != '0) fault_d.fragment = 1'b1;
       if (odd_i[7:0] != 8'd6) fault_d.not_for_us = 1'b1;
     end
-    // A source address of class D or E, broadcast with it (RFC 1122, 4.2.3.10).
+    // The source is a multicast, reserved or broadcast address (RFC 1122, 4.2.3.10).
     if (at_i[6] && even_i[15:13] == 3'b111) fault_d.not_for_us = 1'b1;
   end
 

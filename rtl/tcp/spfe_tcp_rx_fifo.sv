@@ -1,54 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// FIFO of store-and-forward: a segment is shown when it is committed, in the next cycle, and
-/// forgotten if it is not.
+/// FIFO of store-and-forward. A segment is readable in the cycle after its commit, or discarded.
 ///
-/// The first beat of a segment is kept beside the memory, and the second one is read before it is
-/// known whether the segment is good; so an empty FIFO shows the whole segment without a gap.
+/// While the FIFO is empty, a register holds a copy of the first beat of the segment that comes in,
+/// and the second beat is read from the memory before the verdict is known. So the segment leaves
+/// without a gap.
 module spfe_tcp_rx_fifo #(
-  /// Bits that go with each beat.
+  /// Bits in the side band of a beat.
   parameter int unsigned SideBits = 4,
   /// Width of the user stream in bits: 32, 64 or 128.
   parameter int unsigned Width = 64,
-  /// Beats; a power of two.
+  /// Number of beats, a power of two.
   parameter int unsigned Depth = 1024,
-  /// Bits of a number of bytes of a beat; follows from Width.
+  /// Bits in a number of bytes of a beat; follows from Width.
   localparam int unsigned CountBits = $clog2(Width / 8) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: empties the FIFO.
   input logic rst_i,
-  /// A beat of a segment.
-  input logic valid_i,
-  /// First byte in bits 7:0.
+  /// Data of a beat, the first byte in bits 7:0. The beat cannot be stalled: see no_room_o.
   input logic [Width-1:0] data_i,
-  /// Bytes in it, 1 or more.
+  /// Bytes in the beat, 1 or more.
   input logic [CountBits-1:0] count_i,
-  /// Last of the segment.
+  /// Last beat of the segment.
   input logic last_i,
-  /// It is the last one, and it comes right behind another one; from a register.
+  /// The beat is the last one and follows the one before it without a gap; from a register.
   input logic tail_i,
-  /// What goes with the beat.
+  /// Side band of the beat.
   input logic [SideBits-1:0] side_i,
-  /// There was no room for a beat of this segment; complete when it has ended.
+  input logic valid_i,
+  /// A beat of this segment found no room; complete when the segment has ended.
   output logic no_room_o,
-  /// The segment has ended: no beat now, but one with tail_i.
+  /// The segment has ended. No beat comes with it but one with tail_i.
   input logic finish_i,
-  /// With finish_i: it is good, and has payload.
+  /// With finish_i: the segment becomes readable; else it is discarded.
   input logic commit_i,
-  /// A beat for the user.
-  output logic valid_o,
-  /// It is taken; from the user.
-  input logic ready_i,
-  /// First byte in bits 7:0.
+  /// Data of the beat to the user, the first byte in bits 7:0.
   output logic [Width-1:0] data_o,
-  /// Bytes that are valid.
+  /// Valid bytes of the beat.
   output logic [Width/8-1:0] keep_o,
-  /// Last of the segment.
+  /// Last beat of the segment.
   output logic last_o,
-  /// What came with the beat.
-  output logic [SideBits-1:0] side_o
+  /// Side band of the beat.
+  output logic [SideBits-1:0] side_o,
+  output logic valid_o,
+  input logic ready_i
 );
   localparam int unsigned Bytes = Width / 8;
   localparam int unsigned AddrBits = $clog2(Depth);
@@ -61,21 +56,25 @@ module spfe_tcp_rx_fifo #(
     logic [Width-1:0] data;
   } beat_t;
 
-  // Pointers count twice round the memory.
-  // Each has a register with what comes after it: whether it moves is known late.
-  ptr_t write_q, write_d;  // next beat to be written
-  ptr_t above_q, above_d;  // the one after it
-  ptr_t end_d;  // with finish_i: behind the segment
+  // Pointers have one bit more than an address. Each has a second register with its successor,
+  // because the decision to move it comes late in the cycle.
+  ptr_t write_q, write_d;  // next beat to write
+  ptr_t above_q, above_d;  // write_q + 1
+  ptr_t end_d;  // with finish_i: after the last beat of the segment
   ptr_t commit_q;  // first beat that is not committed
-  ptr_t begin_q, begin_d;  // the one after it
-  ptr_t read_q, read_d;  // next beat to be read
-  ptr_t next_q, next_d;  // the one after it
+  ptr_t begin_q, begin_d;  // commit_q + 1
+  ptr_t read_q, read_d;  // next beat to read
+  ptr_t next_q, next_d;  // read_q + 1
   logic no_room_q;
-  beat_t head_q;  // first beat that is not committed
-  logic stage_q, stage_d;  // the memory's output has a beat
+  beat_t head_q;  // copy of the first beat that is not committed
+  logic stage_q, stage_d;  // the output of the memory holds a beat
   beat_t stage;
-  logic show_q, show_d;
+  logic show_q, show_d;  // the output register holds a beat
   beat_t show;
+  logic [Width-1:0] data_q;
+  logic [Bytes-1:0] keep_q;
+  logic last_q;
+  logic [SideBits-1:0] side_q;
 
   logic free_one, free_none, full, write, idle, take, bypass, second, fetch;
   beat_t beat;
@@ -90,8 +89,7 @@ module spfe_tcp_rx_fifo #(
   end
   assign unused_bits = fetch_ptr[AddrBits];
 
-  // A beat with tail_i has its place since the one before it: with finish_i there is no waiting for
-  // whether a beat comes.
+  // The beat before a beat with tail_i has reserved its place, so end_d does not depend on valid_i.
   assign free_one = above_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
   assign free_none = write_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
   assign full = free_one || free_none;
@@ -105,7 +103,7 @@ module spfe_tcp_rx_fifo #(
   assign idle = read_q == commit_q && !stage_q;
   assign take = !show_q || ready_i;
   assign bypass = finish_i && commit_i && idle && take;
-  // The second beat of the segment is in the memory.
+  // The memory holds the second beat of the segment.
   assign second = write_q != read_q && write_q != next_q;
   assign fetch = read_q != commit_q && (!stage_q || take);
 
@@ -114,7 +112,8 @@ module spfe_tcp_rx_fifo #(
     next_d = fetch ? next_q + ptr_t'(1) : next_q;
     stage_d = fetch || (stage_q && !take);
     show_d = !take || stage_q || bypass;
-    // While nothing is committed the second beat of what may come is read as soon as it is there.
+    // While nothing is committed, read the second beat of the open segment as soon as it is
+    // written.
     fetch_ptr = idle ? next_q : read_q;
     if (bypass) begin
       read_d = second ? next_q + ptr_t'(1) : next_q;
@@ -141,7 +140,7 @@ module spfe_tcp_rx_fifo #(
     next_q <= next_d;
     stage_q <= stage_d;
     show_q <= show_d;
-    // What is on the bus, until a first beat is written.
+    // Follows the bus until the first beat is written.
     if (write_q == commit_q) head_q <= beat;
     if (rst_i) begin
       write_q <= '0;
@@ -160,12 +159,16 @@ module spfe_tcp_rx_fifo #(
 
   always_ff @(posedge clk_i) begin
     if (take) begin
-      data_o <= show.data;
-      last_o <= show.last;
-      side_o <= show.side;
-      for (int unsigned i = 0; i < Bytes; i++) keep_o[i] <= (CountBits - 1)'(i) <= show.above;
+      data_q <= show.data;
+      last_q <= show.last;
+      side_q <= show.side;
+      for (int unsigned i = 0; i < Bytes; i++) keep_q[i] <= (CountBits - 1)'(i) <= show.above;
     end
   end
+  assign data_o = data_q;
+  assign keep_o = keep_q;
+  assign last_o = last_q;
+  assign side_o = side_q;
   assign valid_o = show_q;
 
   spfe_bram #(

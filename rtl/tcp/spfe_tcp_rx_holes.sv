@@ -1,56 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Which payload of each session is kept behind a hole, and where RCV.NXT goes when the hole closes.
+/// Keeps track of payload that arrived ahead of a hole, and finds the new RCV.NXT when the hole
+/// closes.
 ///
-/// Up to Spans pieces for a session, which neither overlap nor touch; a further one is not noted
-/// and has to come again. A FIN behind a hole is noted too. Everything happens in the three cycles
-/// after the end of a segment, long before the state is read for the next one.
+/// Each session has up to Spans spans, which neither overlap nor touch. A segment that would need
+/// another span is not recorded, so the peer sends it again. A FIN after a hole is recorded too.
+/// The state changes in the three cycles after the end of a segment, long before the next segment
+/// reads it.
 module spfe_tcp_rx_holes
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
-  /// Pieces that are noted for a session.
+  /// Number of spans of a session.
   localparam int unsigned Spans = 4
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Forget what is kept of a session; not with hold_o or move_o.
+  /// Discards what is kept of a session; not with hold_o or move_o.
   input logic clear_i,
-  /// With clear_i: of which.
+  /// With clear_i: the session.
   input sid_t clear_sid_i,
-  /// The state of a session is read for the segment that comes.
+  /// Loads the state of a session for the segment that comes.
   input logic read_i,
-  /// With read_i: which.
+  /// With read_i: the session.
   input sid_t read_sid_i,
   /// Session of the segment that ends.
   input sid_t sid_i,
-  /// Its SEQ; until move_o.
+  /// SEQ of the segment; stable until move_o.
   input seq_t seq_i,
-  /// Its payload in bytes; until move_o.
+  /// Payload of the segment in bytes; stable until move_o.
   input logic [15:0] len_i,
-  /// Its control bit FIN; until move_o.
+  /// FIN of the segment; stable until move_o.
   input logic fin_i,
-  /// It ends, and is taken.
+  /// The segment ends, and it is accepted in order.
   input logic taken_i,
-  /// It ends, and is kept: it is ahead of what is expected.
+  /// The segment ends, and it is kept because it is ahead of RCV.NXT.
   input logic keep_i,
-  /// One and two cycles after taken_i or keep_i: no command for a session now.
+  /// One and two cycles after taken_i or keep_i: no command may change a session.
   output logic hold_o,
   /// Three cycles after taken_i: RCV.NXT becomes move_nxt_o.
   output logic move_o,
-  /// The new RCV.NXT.
+  /// New RCV.NXT, with move_o.
   output seq_t move_nxt_o,
-  /// Something was kept of the session that was read, before the segment; until the next read_i.
+  /// Something was kept of the session before this segment; valid from read_i until the next one.
   output logic gap_o,
-  /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
+  /// The FIN of the peer is in order and counted in move_nxt_o; until the next move_o.
   output logic fin_o,
-  /// What is to be delivered behind the segment.
+  /// Kept payload to deliver after the segment, for one cycle together with move_o.
   output drain_t drain_o,
-  /// drain_o is valid, for one cycle, with move_o.
   output logic drain_valid_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
@@ -69,16 +68,19 @@ module spfe_tcp_rx_holes
   state_t state_q, state_d, write_q, read;
   logic taken_q, keep_q, taken2_q, keep2_q, write_valid_q;
   seq_t stop_q;  // byte after the segment
-  // What a piece is to the segment.
-  logic [Spans-1:0] touch_q;  // they overlap or touch
-  logic [Spans-1:0] left_q;  // it has the first byte of the segment, or touches there
-  logic [Spans-1:0] right_q;  // it has the last byte of the segment, or touches there
-  logic [Spans-1:0] below_q;  // it ends within the segment
-  logic [Spans-1:0] fin_at_q;  // the FIN follows it
+  // Relation of each span to the segment.
+  logic [Spans-1:0] touch_q;  // the span overlaps or touches the segment
+  logic [Spans-1:0] left_q;  // the span contains or touches the first byte of the segment
+  logic [Spans-1:0] right_q;  // the span contains or touches the last byte of the segment
+  logic [Spans-1:0] below_q;  // the span ends within the segment
+  logic [Spans-1:0] fin_at_q;  // the FIN follows the span
   logic fin_here_q;  // the FIN follows the segment
 
-  logic [Spans-1:0] from_left;  // it begins before the end of the segment
-  logic [Spans-1:0] from_right;  // it ends behind the first byte of the segment
+  logic [Spans-1:0] from_left;  // the span begins at or before the end of the segment
+  logic [Spans-1:0] from_right;  // the span ends at or after the first byte of the segment
+  drain_t drain_q;
+  logic drain_valid_q, fin_q, move_q;
+  seq_t move_nxt_q;
   logic write, jump, fin, put;
   logic [IndexBits-1:0] write_index;
   state_t write_data;
@@ -86,6 +88,11 @@ module spfe_tcp_rx_holes
   span_t merged;
   logic unused_bits;
 
+  assign drain_o = drain_q;
+  assign drain_valid_o = drain_valid_q;
+  assign fin_o = fin_q;
+  assign move_nxt_o = move_nxt_q;
+  assign move_o = move_q;
   assign unused_bits = ^{clear_sid_i, read_sid_i};
   assign write = clear_i || write_valid_q;
   assign write_index = clear_i ? clear_sid_i[IndexBits-1:0] : sid_i[IndexBits-1:0];
@@ -164,21 +171,21 @@ module spfe_tcp_rx_holes
     fin_here_q <= fin_i || (state_q.fin && state_q.fin_seq == stop_q);
     write_q <= state_d;
     write_valid_q <= taken2_q || keep2_q;
-    move_o <= taken2_q;
+    move_q <= taken2_q;
     if (taken2_q) begin
-      move_nxt_o <= nxt + 32'(fin);
-      fin_o <= fin;
-      drain_o <= '{sid: sid_i, seq: stop_q, len: nxt - stop_q};
+      move_nxt_q <= nxt + 32'(fin);
+      fin_q <= fin;
+      drain_q <= '{sid: sid_i, seq: stop_q, len: nxt - stop_q};
     end
-    drain_valid_o <= taken2_q && jump;
+    drain_valid_q <= taken2_q && jump;
     if (rst_i) begin
       taken_q <= 1'b0;
       keep_q <= 1'b0;
       taken2_q <= 1'b0;
       keep2_q <= 1'b0;
       write_valid_q <= 1'b0;
-      move_o <= 1'b0;
-      drain_valid_o <= 1'b0;
+      move_q <= 1'b0;
+      drain_valid_q <= 1'b0;
     end
   end
 
@@ -194,10 +201,10 @@ module spfe_tcp_rx_holes
     if (!rst_i) begin
       a_writer :
       assert (!(clear_i && write_valid_q))
-      else $error("two writers of what is kept");
+      else $error("two writers of the spans");
       a_read :
       assert (!(read_i && hold_o))
-      else $error("state read for a segment before the one before it has changed it");
+      else $error("the last segment has not written its spans yet");
     end
   end
 `endif

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Where the IP packet and its TCP payload are in the beats of a frame: from the total length and
-/// the data offset, never from the end of the frame.
+/// Finds where the IP packet and its TCP payload begin and end in the beats of a frame. It uses the
+/// total length and the data offset, because padding may follow the packet.
 module spfe_tcp_rx_length
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned Width = 32,
-  /// Words in a beat; follows from Width.
+  /// Number of words in a beat; follows from Width.
   localparam int unsigned Lanes = Width / 32,
-  /// Bytes in a beat; follows from Width.
+  /// Number of bytes in a beat; follows from Width.
   localparam int unsigned Bytes = Width / 8,
-  /// log2 of them; follows from Width.
+  /// log2 of Bytes; follows from Width.
   localparam int unsigned Log = $clog2(Bytes)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Bytes of the beat that are part of the frame; from the MAC.
+  /// Bytes of the beat that belong to the frame; from the MAC.
   input logic [Bytes-1:0] keep_i,
   /// A beat is on the bus.
   input logic valid_i,
@@ -27,7 +25,7 @@ module spfe_tcp_rx_length
   input logic start_i,
   /// Last beat of a frame.
   input logic last_i,
-  /// Lane has a word, which may be the tag.
+  /// The lane has a word, which may be the tag.
   input logic [Lanes-1:0] word_there_i,
   /// Number of the word in lane 0.
   input logic [8:0] word_index_i,
@@ -39,15 +37,15 @@ module spfe_tcp_rx_length
   input logic doff_valid_i,
   /// With doff_valid_i: data offset.
   input logic [3:0] doff_i,
-  /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
-  /// the total length.
+  /// Bytes of this beat that belong to the IP packet. Until the beat after the total length, all
+  /// bytes of a beat count.
   output logic [Log:0] bytes_o,
-  /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
-  /// where it would be; from a register.
+  /// This beat, or the next one if none is on the bus, has the first word of payload (or would have
+  /// it, if there is no payload); from a register.
   output logic first_o,
-  /// With first_o: lane of that word.
+  /// With first_o: lane of the first word of payload.
   output logic first_lane_o,
-  /// With first_o: bytes of payload in that beat; in the beats after it all of bytes_o are.
+  /// With first_o: bytes of payload in the beat. In later beats bytes_o counts them.
   output logic [Log:0] first_bytes_o,
   /// The beat of first_o is on the bus.
   output logic header_end_o,
@@ -55,32 +53,32 @@ module spfe_tcp_rx_length
   output logic payload_o,
   /// The payload, if any, ends with this beat.
   output logic end_o,
-  /// All bytes of the IP packet have come, this beat included.
+  /// All bytes of the IP packet have arrived, this beat included.
   output logic whole_o,
-  /// Payload of the segment; valid one cycle after word 11.
+  /// Payload of the segment in bytes; valid from one cycle after word 11 on.
   output logic [15:0] len_o,
   /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
   output logic bad_doff_o
 );
-  // Bytes of the packet that are in the beat of word 4 or before it.
+  // Bytes of the packet up to the end of the beat that has word 4 in lane 0.
   localparam int unsigned Before = 4 * Lanes + 2;
 
-  logic [16:0] tcp_q;  // bytes behind the IP header
+  logic [16:0] tcp_q;  // bytes after the IP header
   logic [3:0] doff_q;
-  // The first word of payload from the first lane of the next beat on, one-hot; none: not known, or
-  // it has come.
+  // Distance of the first word of payload from the first lane of the next beat, one-hot. Zero while
+  // it is not known, and after the word.
   logic [11:0] first_q, first_d;
   logic run_q;  // the total length was in an earlier beat
-  logic [15-Log:0] full_q;  // full beats to come, this one included
-  logic [Log-1:0] rest_q;  // bytes in the beat after them
+  logic [15-Log:0] full_q;  // number of full beats left, this one included
+  logic [Log-1:0] rest_q;  // bytes in the beat after the full ones
   logic [Log:0] bytes_q, bytes_d;
   logic end_q;
   logic started_q, started_d;  // the first word of payload was in an earlier beat
   logic ended_q;
   logic [16:0] len_q;
-  // Bytes of payload if it begins in this lane.
+  // Bytes of payload in the beat if the payload begins in this lane.
   logic [Lanes-1:0][Log:0] part_q, part_d;
-  // The beat has payload; only if its last lane has a word.
+  // The beat has payload; for payload_last_q only if its last lane has a word.
   logic payload_q, payload_last_q;
   logic [Lanes-1:0] begins;
 
@@ -109,7 +107,7 @@ module spfe_tcp_rx_length
   end
 
   assign started_d = (started_q || header_end_o) && !last_i;
-  // Word 11 is the last one of its beat, unless a tag has moved it.
+  // Without a tag word 11 is in the last lane of its beat; with a tag it is in lane 0.
   assign after_tag = Lanes == 2 && word_index_i[0];
   always_comb begin
     first_d = first_q >> Lanes;
@@ -132,7 +130,7 @@ module spfe_tcp_rx_length
       else if (full_q[0]) bytes_d = {1'b0, rest_q};
     end
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      // It begins in the upper half of its word.
+      // Payload begins in the third byte of a word.
       part_d[lane] = '0;
       if (bytes_d > (Log + 1)'(4 * lane + 2)) part_d[lane] = bytes_d - (Log + 1)'(4 * lane + 2);
     end

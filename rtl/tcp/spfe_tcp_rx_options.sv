@@ -2,64 +2,63 @@
 
 /// Options of a TCP header: maximum segment size (RFC 9293, 3.7.1) and window scale (RFC 7323, 2).
 ///
-/// All bytes of a beat are looked at together, in three steps: with the beat what each byte is if an
-/// option begins there; one beat behind, when the length of an option that begins in its last byte is
-/// there, which bytes begin options if one begins at a given byte; then where the first one begins is
-/// known. Options that would go beyond the header are ignored; a length of 0 or 1 and the end-of-list
-/// option end the search.
+/// All bytes of a beat are decoded in parallel, in three steps. First each byte is decoded as if an
+/// option began there. One beat later the length of an option in the last byte is known; for each
+/// byte the set of options follows that a chain from this byte would reach. Then the byte where the
+/// first option begins selects one chain. An option that would exceed the header is ignored. A
+/// length of 0 or 1 and the end-of-list option end the search.
 module spfe_tcp_rx_options
   import spfe_tcp_rx_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned Width = 32,
-  /// Bytes in a beat; follows from Width.
+  /// Number of bytes in a beat; follows from Width.
   localparam int unsigned Bytes = Width / 8
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Beat, first byte in bits 7:0.
+  /// Data of a beat, the first byte in bits 7:0.
   input logic [Width-1:0] data_i,
-  /// It is on the bus.
+  /// A beat is on the bus.
   input logic valid_i,
   /// Last beat of the frame.
   input logic last_i,
-  /// Word 13, with the first options, is in the beat.
+  /// The beat has word 13, with the first options.
   input logic begin_i,
-  /// With begin_i: in this lane.
+  /// With begin_i: lane of word 13.
   input logic begin_lane_i,
-  /// Data offset; of this frame when begin_i comes.
+  /// Data offset of this frame; valid with begin_i.
   input logic [3:0] doff_i,
-  /// The word with the first byte of payload is in the beat: the header ends there.
+  /// The beat has the first word of payload, where the header ends.
   input logic end_i,
-  /// What was found, from three cycles after end_i until the next begin_i.
+  /// Options found; valid from three cycles after end_i until the next begin_i.
   output options_t options_o
 );
+  options_t options_q;
   logic run_q;  // between the first and the last beat with options
-  logic fresh_q;  // late_q is a beat that was not looked at
-  logic flush_q;
+  logic fresh_q;  // late_q holds a beat that was not searched yet
+  logic flush_q;  // search the last beat, although no further one comes
   logic [Width-1:0] late_q, look_q;
   logic look_valid_q;
   logic stop_q;
-  logic [8:0] skip_q;  // bytes from the first of look_q to the next option
-  logic [6:0] left_q;  // bytes from the first of look_q to the end of the header
+  logic [8:0] skip_q;  // distance of the next option from the first byte of look_q
+  logic [6:0] left_q;  // distance of the end of the header from the first byte of look_q
 
-  // What a byte is if an option begins there.
+  // A byte decoded as the first one of an option.
   typedef struct packed {
-    logic stops;  // end of list, or a length that cannot be
-    logic [Bytes-1:0] next;  // byte of the same beat where the next option begins
-    logic over;  // that is behind the beat
-    logic [8:0] skip;  // with over: by so many bytes
+    logic stops;  // end of list, or an invalid length
+    logic [Bytes-1:0] next;  // one-hot: byte of the same beat where the next option begins
+    logic over;  // the next option begins after the beat
+    logic [8:0] skip;  // with over: its distance from the first byte after the beat
     logic mss;
     logic ws;
   } kind_t;
 
-  kind_t [Bytes-1:0] kind_q, kind_d;  // of look_q
-  kind_t [Bytes-1:0] early_q, early_d;  // of late_q, but of its last byte
-  // Where options begin in the beat if one begins at the byte of the first index.
+  kind_t [Bytes-1:0] kind_q, kind_d;  // bytes of look_q
+  kind_t [Bytes-1:0] early_q, early_d;  // bytes of late_q except the last one
+  // chain_q[i][j]: if an option begins at byte i, one begins at byte j.
   logic [Bytes-1:0][Bytes-1:0] chain_q, chain_d;
-  logic [Bytes+2:0] room_q;  // byte from the first of look_q on is in the header
+  logic [Bytes+2:0] room_q;  // bit i: byte i from the first one of look_q on is in the header
 
   logic take;
   logic [2*Bytes-1:0][7:0] window;
@@ -70,13 +69,14 @@ module spfe_tcp_rx_options
   logic [6:0] begin_left;
   options_t found;
 
+  assign options_o = options_q;
   assign data = data_i;
   assign take = valid_i && (begin_i || run_q);
   assign window = {late_q, look_q};
   assign begin_left = 7'({begin_lane_i, 2'd2}) +
       (doff_i < 4'd5 ? 7'd0 : {1'b0, doff_i - 4'd5, 2'd0});
 
-  // Byte i of a beat, with the byte behind it.
+  // Decodes byte i of a beat; second is the byte after it.
   function automatic kind_t kind_of(int unsigned i, logic [7:0] first, logic [7:0] second);
     kind_t k;
     k = '0;
@@ -107,7 +107,7 @@ module spfe_tcp_rx_options
     kind_d[Bytes-1] = kind_of(Bytes - 1, late_q[Width-1-:8], data[0]);
   end
 
-  // Each step doubles the number of options that are gone over.
+  // Transitive closure of `next`: each step doubles the number of options that a chain may have.
   always_comb begin
     logic [Bytes-1:0][Bytes-1:0] step;
     for (int unsigned i = 0; i < Bytes; i++) begin
@@ -135,7 +135,7 @@ module spfe_tcp_rx_options
     starts &= room_q[Bytes-1:0];
     stop = stop_q;
     skip = skip_q < 9'(Bytes) ? '0 : skip_q - 9'(Bytes);
-    found = options_o;
+    found = options_q;
     for (int unsigned i = 0; i < Bytes; i++) begin
       if (starts[i] && kind_q[i].stops) stop = 1'b1;
       if (starts[i] && kind_q[i].over) skip |= kind_q[i].skip;
@@ -165,7 +165,7 @@ module spfe_tcp_rx_options
       flush_q <= end_i;
     end
     if (look_valid_q) begin
-      options_o <= found;
+      options_q <= found;
       stop_q <= stop;
       skip_q <= skip;
       left_q <= left_q > 7'(Bytes) ? left_q - 7'(Bytes) : '0;
@@ -174,7 +174,7 @@ module spfe_tcp_rx_options
     if (take && begin_i) begin
       fresh_q <= 1'b1;
       look_valid_q <= 1'b0;
-      options_o <= '0;
+      options_q <= '0;
       stop_q <= 1'b0;
       skip_q <= 9'({begin_lane_i, 2'd2});
       left_q <= begin_left;
@@ -185,7 +185,7 @@ module spfe_tcp_rx_options
       fresh_q <= 1'b0;
       flush_q <= 1'b0;
       look_valid_q <= 1'b0;
-      options_o <= '0;
+      options_q <= '0;
     end
   end
 endmodule

@@ -1,63 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Payload from the beats of the MAC to the beats of the user.
+/// Repacks payload from MAC beats into user beats.
 ///
-/// Payload begins in the upper half of a 32-bit word, always; so each half of a user beat comes from
-/// one half of the MAC beat for a whole frame, and only the time when it is taken differs.
+/// Payload always begins in the third byte of a 32-bit word. So each half of a user beat always
+/// comes from the same half of a MAC beat within a frame, and only the cycle in which it is stored
+/// differs.
 module spfe_tcp_rx_pack #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacWidth = 32,
   /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
   parameter int unsigned UserWidth = 64,
-  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  /// 1: the first beat is full; 0: it has the payload of the first MAC beat only.
   parameter bit Packed = 1'b1,
-  /// 1: the end of a segment is told with finish_i, in an empty beat if its data is gone;
-  /// 0: the last beat with data is the last one.
+  /// 1: the end of a segment comes with finish_i, in an empty beat if its data has left; 0: the
+  /// last beat with data is the end.
   parameter bit Verdict = 1'b1,
-  /// With Verdict: the last beat with data waits for finish_i.
+  /// With Verdict. 1: the last beat with data waits for finish_i.
   parameter bit EopMerge = 1'b0,
-  /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
+  /// Bits in a number of bytes of a MAC beat; follows from MacWidth.
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1,
-  /// Bits of a number of bytes of a user beat; follows from UserWidth.
+  /// Bits in a number of bytes of a user beat; follows from UserWidth.
   localparam int unsigned CountBits = $clog2(UserWidth / 8) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// First beat of a frame.
   input logic start_i,
-  /// MAC beat, first byte in bits 7:0.
+  /// Data of the MAC beat, the first byte in bits 7:0.
   input logic [MacWidth-1:0] data_i,
-  /// It has payload of a segment that is delivered.
+  /// The beat has payload of a segment that goes to the user.
   input logic valid_i,
-  /// It has payload, wanted or not; known earlier than valid_i.
+  /// The beat has payload, whether it goes to the user or not; known earlier than valid_i.
   input logic data_valid_i,
-  /// With valid_i: the first payload of the segment; as what follows, from registers.
+  /// With valid_i: the first payload of the segment; from a register, like the next three.
   input logic first_i,
-  /// With first_i: lane where it begins.
+  /// With first_i: lane in which the payload begins.
   input logic first_lane_i,
-  /// With first_i: bytes of payload; two less than up to the end of a word, so they fill no beat.
+  /// With first_i: bytes of payload; at most two less than the beat has, so they fill no user beat.
   input logic [MacCountBits-1:0] first_bytes_i,
   /// Without first_i: bytes of payload.
   input logic [MacCountBits-1:0] bytes_i,
   /// The payload ends with this beat.
   input logic end_i,
-  /// The segment ends: its fate is known. With the last beat of the frame, or one cycle later.
+  /// The verdict on the segment: with the last beat of the frame, or one cycle later.
   input logic finish_i,
-  /// With finish_i: forget the segment.
+  /// With finish_i: the user must discard the segment.
   input logic err_i,
-  /// User beat.
+  /// A user beat leaves.
   output logic valid_o,
-  /// First byte in bits 7:0.
+  /// Data of the user beat, the first byte in bits 7:0.
   output logic [UserWidth-1:0] data_o,
-  /// Bytes in it.
+  /// Bytes in the user beat.
   output logic [CountBits-1:0] count_o,
-  /// Last of the segment.
+  /// Last beat of the segment.
   output logic last_o,
-  /// With valid_o: nothing of it came in this cycle; from a register.
+  /// With valid_o: the beat holds stored bytes only, none of this cycle; from a register.
   output logic tail_o,
-  /// With last_o: forget the segment.
+  /// With last_o: the user must discard the segment.
   output logic err_o
 );
   localparam int unsigned MacHalves = MacWidth / 16;
@@ -66,20 +65,20 @@ module spfe_tcp_rx_pack #(
   localparam int unsigned HalfBits = $clog2(MacHalves);
 
   logic [UserHalves-1:0][15:0] store_q, source, merged;
-  logic [CountBits-1:0] stored_q;  // bytes in it
+  logic [CountBits-1:0] stored_q;  // bytes in store_q
   logic [HalfBits-1:0] shift_q, shift;
   logic tail_q;  // the payload has ended, and its last bytes are in the store
-  logic open_q;  // a segment has begun and its last beat has not been sent
+  logic open_q;  // a segment has begun, and its last beat has not left
   logic finished_q, err_q;
 
   logic [CountBits:0] sum, total;
   logic finish, whole, over, full, emit, last;
-  logic beat_emit, beat_last;  // if the payload that comes is wanted
+  logic beat_emit, beat_last;  // values for a beat with valid_i
   logic [MacHalves-1:0][15:0] mac;
 
   assign mac = data_i;
   assign tail_o = tail_q;
-  // Nothing is in the store when a segment begins.
+  // The store is empty when a segment begins.
   assign sum = (CountBits + 1)'(stored_q) + (CountBits + 1)'(bytes_i);
   assign total = first_i ? (CountBits + 1)'(first_bytes_i) : sum;
   assign over = !first_i && sum > (CountBits + 1)'(UserBytes);
@@ -97,12 +96,12 @@ module spfe_tcp_rx_pack #(
   end
 
   always_comb begin
-    // All payload of the segment is in this beat or before it, and fits in one.
+    // The payload ends with this beat, and all that is left fits in one user beat.
     whole = end_i && !over;
     beat_emit = full || (!Packed && first_i);
     if (whole) beat_emit = !(Verdict && EopMerge) || finish;
     beat_last = whole && (finish || !Verdict);
-    // A frame that was cut off.
+    // The frame was cut off.
     if (finish && !end_i) begin
       beat_emit = 1'b1;
       beat_last = 1'b1;
@@ -131,7 +130,8 @@ module spfe_tcp_rx_pack #(
   end
 
   always_ff @(posedge clk_i) begin
-    // Whether payload is wanted is known late: what is not wanted is stored too, as no bytes.
+    // valid_i comes late in the cycle, so unwanted payload is stored too; stored_q does not count
+    // it.
     if (data_valid_i) begin
       if (first_i) shift_q <= shift;
       store_q <= beat_emit ? source : merged;
@@ -161,10 +161,10 @@ module spfe_tcp_rx_pack #(
   always_ff @(posedge clk_i) begin
     a_first :
     assert (rst_i || !valid_i || !first_i || stored_q == '0)
-    else $error("%0d bytes are left from the segment before", stored_q);
+    else $error("%0d bytes are left from the last segment", stored_q);
     a_stored :
     assert (rst_i || !data_valid_i || valid_i || stored_q == '0 || !emit)
-    else $error("payload that is not wanted hides %0d bytes", stored_q);
+    else $error("unwanted payload overwrites %0d stored bytes", stored_q);
   end
 `endif
 

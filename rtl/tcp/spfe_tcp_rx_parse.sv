@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Reads a frame as it comes: fields, checks of the headers, sizes, options and checksums.
+/// Parses a frame as it arrives: fields, checks of the headers, lengths, options and checksums.
 module spfe_tcp_rx_parse
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
@@ -8,13 +8,13 @@ module spfe_tcp_rx_parse
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacWidth = 32,
-  /// Largest IP packet in bytes.
+  /// Largest IP packet in bytes, 576 to 9000.
   parameter int unsigned Mtu = 1500,
-  /// Virtual interfaces that are looked at.
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
-  /// 1: checksums are verified.
+  /// 1: verify the checksums.
   parameter bit Checksum = 1'b1,
-  /// Bits of a number of bytes of a beat; follows from MacWidth.
+  /// Bits in a number of bytes of a MAC beat; follows from MacWidth.
   localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
   input logic clk_i,
@@ -26,24 +26,24 @@ module spfe_tcp_rx_parse
   input logic mac_valid_i,
   /// First beat of a frame.
   output logic start_o,
-  /// Word 6 to 13 is on the bus.
+  /// Bit n: word n is on the bus.
   output logic [13:6] at_o,
-  /// Last two bytes of word 6 or 8, if it is.
+  /// Last two bytes of word 6 or 8, in the cycle of that word.
   output logic [15:0] even_o,
-  /// First two bytes of word 7 or 9, if it is.
+  /// First two bytes of word 7 or 9, in the cycle of that word.
   output logic [15:0] odd_o,
-  /// The fields; each is valid one cycle after its last word.
+  /// Fields of the segment; each is valid from one cycle after its last word on.
   output fields_t fields_o,
-  /// Interfaces that all words up to now were for; complete one cycle after word 8.
+  /// Interfaces that the frame addresses; complete one cycle after word 8.
   output logic [VifCount-1:0] match_o,
-  /// What was wrong in the headers up to now, words before this cycle.
+  /// Faults in the words before this cycle.
   output fault_t fault_o,
-  /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
-  /// where it would be; from a register.
+  /// This beat, or the next one if none is on the bus, has the first word of payload (or would have
+  /// it, if there is no payload); from a register.
   output logic first_o,
-  /// With first_o: lane of that word.
+  /// With first_o: lane of the first word of payload.
   output logic first_lane_o,
-  /// With first_o: bytes of payload in that beat.
+  /// With first_o: bytes of payload in the beat.
   output logic [CountBits-1:0] first_bytes_o,
   /// In later beats: bytes of payload in the beat; from a register.
   output logic [CountBits-1:0] bytes_o,
@@ -51,17 +51,17 @@ module spfe_tcp_rx_parse
   output logic payload_o,
   /// The payload, if any, ends with this beat.
   output logic end_o,
-  /// All bytes of the IP packet have come, this beat included.
+  /// All bytes of the IP packet have arrived, this beat included.
   output logic whole_o,
-  /// Payload of the segment; valid one cycle after word 11.
+  /// Payload of the segment in bytes; valid from one cycle after word 11 on.
   output logic [15:0] len_o,
   /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
   output logic bad_doff_o,
-  /// Options, from three cycles after their last word.
+  /// Options of the segment; valid from three cycles after their last word on.
   output options_t options_o,
-  /// The IP header is right; one cycle after the last beat, or always without Checksum.
+  /// The checksum of the IP header is right, one cycle after the last beat; 1 without Checksum.
   output logic ip_ok_o,
-  /// The TCP segment is right; one cycle after the last beat, or always without Checksum.
+  /// The checksum of the segment is right, one cycle after the last beat; 1 without Checksum.
   output logic tcp_ok_o
 );
   localparam int unsigned Lanes = MacWidth / 32;
@@ -74,9 +74,9 @@ module spfe_tcp_rx_parse
   logic [13:0] at;
   logic [31:0] addr, even, odd;
 
-  // The FCS counts at the end of the frame only, outside.
-  logic unused_fcs;
-  assign unused_fcs = ^mac_i;
+  // Narrow builds use the low bytes of a beat; spfe_tcp_rx checks err.
+  logic unused_bytes;
+  assign unused_bytes = ^mac_i;
 
   assign at_o = at[13:6];
   assign even_o = even[15:0];

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Register slices one after the other.
+/// Row of register slices.
 module spfe_tcp_rx_pipe #(
-  /// Bits of a word.
+  /// Bits in a word, 1 or more.
   parameter int unsigned Width = 8,
-  /// Slices, each one cycle; 0: wires.
+  /// Number of slices; each adds one cycle of latency.
   parameter int unsigned Stages = 0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// A word is offered.
-  input logic valid_i,
-  /// It is taken.
-  output logic ready_o,
-  /// The word.
+  /// Word from the source.
   input logic [Width-1:0] data_i,
-  /// A word is offered.
+  input logic valid_i,
+  output logic ready_o,
+  /// Word to the sink.
+  output logic [Width-1:0] data_o,
   output logic valid_o,
-  /// It is taken.
-  input logic ready_i,
-  /// The word.
-  output logic [Width-1:0] data_o
+  input logic ready_i
 );
   logic [Stages:0] valid, ready;
   logic [Stages:0][Width-1:0] data;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Types shared by the parts of the receiver only.
+/// Types that only the parts of the receiver share.
 package spfe_tcp_rx_pkg;
   import spfe_tcp_pkg::*;
 
-  /// Fields of a segment, as they were on the wire.
+  /// Fields of a segment, as on the wire.
   typedef struct packed {
     mac_t smac;
     ip_t sip;
@@ -17,7 +17,7 @@ package spfe_tcp_rx_pkg;
     logic [15:0] wnd;
   } fields_t;
 
-  /// What is wrong with a frame. Header checks only; all zero: it may be a segment for us.
+  /// Faults that the checks of the headers find. All zero: the frame may be a segment for us.
   typedef struct packed {
     logic not_for_us;  // addresses, tag, EtherType, version, protocol
     logic ip_options;
@@ -28,12 +28,12 @@ package spfe_tcp_rx_pkg;
 
   /// Options of a SYN.
   typedef struct packed {
-    logic [15:0] mss;  // 0: none
+    logic [15:0] mss;  // 0 without the option
     logic has_ws;
     logic [3:0] ws;
   } options_t;
 
-  /// Payload that was kept because something before it was missing, and is wanted now.
+  /// Kept payload that can be delivered because the hole before it has closed.
   typedef struct packed {
     sid_t sid;
     seq_t seq;  // of the first byte

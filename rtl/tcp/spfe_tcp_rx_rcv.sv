@@ -1,58 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// RCV.NXT of each session, and whether its payload is delivered.
+/// Owns RCV.NXT of each session, and whether the session delivers payload.
 ///
-/// Two sources, one writer: the advance at the end of a segment, which goes first, and commands of
-/// the engine. A command that comes between the reading of a session for a segment and the end of
-/// that segment makes the segment stale: it must not be taken.
+/// Two things change this state: the end of a segment, which has priority, and commands of the
+/// engine. A command between the read of a session for a segment and the end of that segment makes
+/// the segment stale; it must then be dropped.
 module spfe_tcp_rx_rcv
   import spfe_tcp_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: nothing is delivered.
   input logic rst_i,
-  /// Command of the engine.
+  /// Receive state of a session; from the engine.
   input rcv_cmd_t cmd_i,
-  /// cmd_i is valid.
   input logic cmd_valid_i,
-  /// It is taken.
   output logic cmd_ready_o,
-  /// The state of the session of the segment that comes is read now.
+  /// Loads the state of the session of the segment that comes.
   input logic read_i,
   /// With read_i: the session.
   input sid_t read_sid_i,
-  /// What was read, from the next cycle on.
+  /// RCV.NXT of that session, from the next cycle on.
   output seq_t nxt_o,
-  /// Payload is delivered; from the next cycle on.
+  /// That session delivers payload; from the next cycle on.
   output logic open_o,
-  /// What was read is no longer so.
+  /// The engine has changed that session since.
   output logic stale_o,
-  /// The segment ends in this cycle: no command now.
+  /// The segment ends in this cycle: no command is accepted.
   input logic end_i,
-  /// One cycle after it: RCV.NXT becomes move_nxt_i.
+  /// One cycle after end_i: RCV.NXT becomes move_nxt_i.
   input logic move_i,
-  /// Session that was read.
+  /// With move_i: the session that was read.
   input sid_t move_sid_i,
-  /// Its new RCV.NXT.
+  /// With move_i: its new RCV.NXT.
   input seq_t move_nxt_i,
-  /// Delivery ends: a FIN was taken.
+  /// With move_i: the session stops to deliver, because the peer has sent its FIN.
   input logic move_close_i,
-  /// Session whose RCV.NXT the transmitter wants.
+  /// Session whose RCV.NXT the transmitter reads.
   input sid_t tx_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of tx_sid_i, in the same cycle.
   output seq_t tx_nxt_o,
-  /// Session whose RCV.NXT the engine wants.
+  /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of eng_sid_i, in the same cycle.
   output seq_t eng_nxt_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
 
   logic [SessionCount-1:0] open_q;
+  seq_t nxt_q;
+  logic read_open_q;
   logic inflight_q;
   logic stale_q;
   sid_t inflight_sid_q;
@@ -68,13 +66,15 @@ module spfe_tcp_rx_rcv
   logic [2:0][31:0] read_data;
   logic unused_bits;
 
+  assign nxt_o = nxt_q;
+  assign open_o = read_open_q;
   assign cmd_ready_o = !end_i && !move_i;
   assign cmd = cmd_valid_i && cmd_ready_o;
   assign write_nxt = move_i || (cmd && cmd_i.set);
   assign write_sid = move_i ? move_sid_i : cmd_i.sid;
   assign write_data = move_i ? move_nxt_i : cmd_i.nxt;
 
-  // The anonymous session of the transmitter has the number SessionCount: what it reads is not used.
+  // The transmitter also reads session SessionCount, the anonymous one, and ignores the answer.
   assign read_index[0] = read_sid_i[IndexBits-1:0];
   assign read_index[1] = tx_sid_i[IndexBits-1:0];
   assign read_index[2] = eng_sid_i[IndexBits-1:0];
@@ -104,8 +104,8 @@ module spfe_tcp_rx_rcv
     stale_q <= stale_o;
     if (end_i) inflight_q <= 1'b0;
     if (read_i) begin
-      nxt_o <= read_nxt;
-      open_o <= open_q[read_index[0]];
+      nxt_q <= read_nxt;
+      read_open_q <= open_q[read_index[0]];
       inflight_q <= 1'b1;
       inflight_sid_q <= read_sid_i;
       stale_q <= 1'b0;
@@ -114,7 +114,7 @@ module spfe_tcp_rx_rcv
     if (move_i && move_close_i) open_q[move_sid_i[IndexBits-1:0]] <= 1'b0;
     if (rst_i) begin
       open_q <= '0;
-      open_o <= 1'b0;
+      read_open_q <= 1'b0;
       inflight_q <= 1'b0;
       stale_q <= 1'b0;
       cmd_q <= 1'b0;
@@ -129,7 +129,7 @@ module spfe_tcp_rx_rcv
       else $error("two writers of RCV.NXT");
       a_hazard :
       assert (!(move_i && read_i))
-      else $error("RCV.NXT read for a segment before the one before it has moved it");
+      else $error("RCV.NXT is read while the last segment moves it");
     end
   end
 `endif

@@ -1,70 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Keeps payload that is ahead of what is expected, and delivers it when its turn has come.
+/// Keeps payload that is ahead of RCV.NXT, and delivers it when the hole before it has closed.
 ///
-/// Segments come in the order in which they arrived. What is in order passes, in the same cycle; the
-/// rest is written to the ring of its session, at its sequence number modulo the size of the ring. An
-/// order to drain belongs behind the segment that closed the hole; it waits until that one has passed
-/// and then holds the stream. The memory is a bank for each byte of a beat, so that a beat can begin
-/// at any byte. What is drained is delivered as a segment of its own.
+/// Segments leave the FIFO in the order of arrival. A segment in order passes in the same cycle.
+/// The others are written to the ring of their session, at the sequence number modulo the size of
+/// the ring. An order to drain belongs after the segment that closed the hole: it waits until that
+/// segment has passed, then holds the stream and delivers the kept payload as one more segment. The
+/// memory has a bank for each byte of a beat, so that a beat can begin at any byte.
 module spfe_tcp_rx_ring
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
   /// Width of the stream in bits: 32, 64 or 128.
   parameter int unsigned Width = 64,
-  /// log2 of the bytes of the ring of a session.
+  /// log2 of the bytes in the ring of a session.
   parameter int unsigned RingBits = 15,
-  /// Beats in the FIFO before this: as many segments may be under way.
+  /// Number of beats in the FIFO before this module: it may hold as many segments.
   parameter int unsigned FifoDepth = 1024,
-  /// Bits of the number of a session; follows from SessionCount.
+  /// Bits in a session number; follows from SessionCount.
   localparam int unsigned IndexBits = $clog2(SessionCount)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// A segment goes into the FIFO before this.
+  /// A segment enters the FIFO before this module.
   input logic commit_i,
-  /// Deliver this behind the last such segment.
+  /// Order to deliver kept payload after the last such segment, for one cycle.
   input drain_t drain_i,
-  /// drain_i is valid, for one cycle.
   input logic drain_valid_i,
-  /// A beat is offered.
-  input logic valid_i,
-  /// It is taken.
-  output logic ready_o,
-  /// First byte in bits 7:0.
+  /// Data of a beat from the FIFO, the first byte in bits 7:0.
   input logic [Width-1:0] data_i,
-  /// Bytes that are valid, from the first on.
+  /// Valid bytes of the beat, from the first on.
   input logic [Width/8-1:0] keep_i,
-  /// Last of its segment.
+  /// Last beat of its segment.
   input logic last_i,
-  /// Session.
+  /// Session of the segment.
   input logic [IndexBits-1:0] sid_i,
-  /// The segment is not in order.
+  /// The segment is ahead of RCV.NXT and must be kept.
   input logic keep_back_i,
-  /// Its sequence number modulo the size of the ring.
+  /// With keep_back_i: SEQ of the segment modulo the size of the ring.
   input logic [RingBits-1:0] where_i,
-  /// A beat for the user.
-  output logic valid_o,
-  /// It is taken.
-  input logic ready_i,
-  /// First byte in bits 7:0.
+  input logic valid_i,
+  output logic ready_o,
+  /// Data of a beat to the user, the first byte in bits 7:0.
   output logic [Width-1:0] data_o,
-  /// Bytes that are valid, from the first on.
+  /// Valid bytes of the beat, from the first on.
   output logic [Width/8-1:0] keep_o,
-  /// Last beat.
+  /// Last beat of its segment.
   output logic last_o,
-  /// Session.
-  output logic [IndexBits-1:0] sid_o
+  /// Session of the segment.
+  output logic [IndexBits-1:0] sid_o,
+  output logic valid_o,
+  input logic ready_i
 );
   localparam int unsigned Bytes = Width / 8;
   localparam int unsigned Log = $clog2(Bytes);
   localparam int unsigned RowBits = RingBits - Log;
-  // Orders that wait; each has a segment in the FIFO.
+  // Orders name their segment by its number. Each pending order has its segment in the FIFO.
   localparam int unsigned NumberBits = $clog2(FifoDepth) + 2;
 
   typedef logic [NumberBits-1:0] number_t;
@@ -103,15 +96,15 @@ module spfe_tcp_rx_ring
     .almost_full_o(unused_full)
   );
 
-  // Draining: reads, and the beat that was read.
+  // Draining: the read in progress, and the beat at the output of the banks.
   logic drain_q, drain_d, fetch, stage_q, stage_d, stage_take;
   logic [RingBits-1:0] where_q, where_d;
   logic [RingBits:0] left_q, left_d;
   logic [IndexBits-1:0] drain_sid_q;
-  logic [Log-1:0] turn_q;  // bank of the first byte of the beat that was read
+  logic [Log-1:0] turn_q;  // bank of the first byte of the beat at the output
   logic [Log:0] stage_count_q;
   logic stage_last_q;
-  // Passing and keeping.
+  // Beats that pass or are kept.
   logic hold, pass, write;
   logic [RingBits-1:0] offset_q;  // bytes of the segment before this beat
   logic [RingBits-1:0] write_where;
@@ -156,7 +149,7 @@ module spfe_tcp_rx_ring
   for (genvar b = 0; b < Bytes; b++) begin : gen_bank
     logic [RowBits-1:0] write_row, read_row;
     logic [Log-1:0] source;
-    // Banks before the one of the first byte have the bytes of the next row.
+    // Banks below that of the first byte hold bytes of the next row.
     assign source = Log'(b) - write_where[Log-1:0];
     assign write_row = write_where[RingBits-1:Log] +
         RowBits'((Log + 1)'(b) < {1'b0, write_where[Log-1:0]});

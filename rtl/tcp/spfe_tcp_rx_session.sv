@@ -1,105 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The session of a segment, what is known of it, and whether the segment is what it waits for.
+/// Finds the session of a segment, reads its state, and decides whether its payload is accepted.
 module spfe_tcp_rx_session
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
-  /// Width of the MAC stream in bits: 32 or 64. With 64 the header comes in half the cycles.
+  /// Width of the MAC stream in bits: 32 or 64. With 64 the header takes half the cycles.
   parameter int unsigned MacWidth = 32,
-  /// Virtual interfaces, 1 to 8.
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
-  /// 1: segments ahead of what is expected are accepted too.
+  /// 1: segments ahead of RCV.NXT are accepted too.
   parameter bit Ahead = 1'b0,
-  /// The window is not larger than this many bytes; 0: no such limit.
+  /// Upper limit of the window in bytes; 0: none.
   parameter int unsigned Limit = 0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high: no session matches, nothing is delivered.
   input logic rst_i,
-  /// Word 6 to 9 is on the bus.
+  /// Bit n: word n is on the bus.
   input logic [9:6] at_i,
-  /// Last two bytes of word 6 or 8, if it is.
+  /// Last two bytes of word 6 or 8, in the cycle of that word.
   input logic [15:0] even_i,
-  /// First two bytes of word 7 or 9, if it is.
+  /// First two bytes of word 7 or 9, in the cycle of that word.
   input logic [15:0] odd_i,
   /// Fields of the segment.
   input fields_t fields_i,
-  /// Interfaces the frame is for; valid one cycle after word 8.
+  /// Interfaces that the frame addresses; valid one cycle after word 8.
   input logic [VifCount-1:0] vif_match_i,
-  /// What is wrong in the headers.
+  /// Faults in the headers.
   input fault_t fault_i,
-  /// Bytes of payload.
+  /// Payload in bytes.
   input logic [15:0] len_i,
   /// Announced window in bytes; from the registers.
   input logic [31:0] wnd_i,
-  /// Four-tuple of a session; from the engine, taken at once.
+  /// Four-tuple of a session, for one cycle; from the engine.
   input key_cmd_t key_i,
-  /// key_i is valid.
   input logic key_valid_i,
-  /// What a session receives; from the engine.
+  /// Receive state of a session; from the engine.
   input rcv_cmd_t cmd_i,
-  /// cmd_i is valid.
   input logic cmd_valid_i,
-  /// It is taken.
   output logic cmd_ready_o,
   /// The segment ends in this cycle.
   input logic end_i,
-  /// One cycle after it: RCV.NXT becomes move_nxt_i.
+  /// One cycle after end_i: RCV.NXT becomes move_nxt_i.
   input logic move_i,
-  /// Its new RCV.NXT.
+  /// With move_i: the new RCV.NXT.
   input seq_t move_nxt_i,
-  /// Delivery ends: a FIN was taken.
+  /// With move_i: the session stops to deliver, because the peer has sent its FIN.
   input logic move_close_i,
-  /// Session whose RCV.NXT the transmitter wants.
+  /// Session whose RCV.NXT the transmitter reads.
   input sid_t tx_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of tx_sid_i, in the same cycle.
   output seq_t tx_nxt_o,
-  /// Session whose RCV.NXT the engine wants.
+  /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of eng_sid_i, in the same cycle.
   output seq_t eng_nxt_o,
-  /// Session whose SND.UNA - MAX.SND.WND is wanted; to the engine.
+  /// Session whose lowest acceptable ACK is read; to the engine.
   output sid_t ack_sid_o,
-  /// It, in the same cycle.
+  /// SND.UNA - MAX.SND.WND of ack_sid_o, in the same cycle.
   input seq_t ack_lo_i,
-  /// Session whose SND.NXT is wanted; to the transmitter.
+  /// Session whose SND.NXT is read; to the transmitter.
   output sid_t snd_sid_o,
-  /// It, in the same cycle.
+  /// SND.NXT of snd_sid_o, in the same cycle.
   input seq_t snd_nxt_i,
-  /// A session has this four-tuple.
+  /// A session has the four-tuple of the segment.
   output logic hit_o,
-  /// Its number.
+  /// Number of that session.
   output sid_t sid_o,
-  /// The interface.
+  /// Interface of that session.
   output vif_t vif_o,
-  /// Its RCV.NXT before this segment.
+  /// RCV.NXT of that session before this segment.
   output seq_t nxt_o,
-  /// Its payload is delivered.
+  /// That session delivers payload.
   output logic open_o,
-  /// The engine has changed the session since.
+  /// The engine has changed that session since it was read.
   output logic stale_o,
-  /// The ACK is acceptable; from the end of the frame on.
+  /// The ACK is acceptable; valid from the end of the frame on.
   output logic ack_ok_o,
-  /// Payload of the segment goes on: its headers are good, and it is what is expected.
+  /// The payload goes to the user: the headers are good and SEQ is as expected.
   output logic accept_o,
-  /// With accept_o: it is ahead of what is expected.
+  /// With accept_o: SEQ is ahead of RCV.NXT.
   output logic oos_o,
-  /// SEQ - RCV.NXT; with accept_o.
+  /// With accept_o: SEQ - RCV.NXT.
   output seq_t rel_o,
-  /// SEQ - RCV.NXT, from the end of the frame on.
+  /// SEQ - RCV.NXT; valid from the end of the frame on.
   output seq_t ahead_o,
-  /// The segment ends within the window; from the end of the frame on.
+  /// The segment ends within the window; valid from the end of the frame on.
   output logic fits_o,
   /// The state of session ack_sid_o is read for the segment that comes.
   output logic read_o
 );
   localparam bit Narrow = MacWidth == 32;
 
-  // Cycle 10: the session. Cycle 11: its state. On a 64-bit MAC both in one.
+  // The session is known in cycle 10 and its state in cycle 11; on a 64-bit MAC in the same cycle.
   logic found, read;
   sid_t found_sid, read_sid;
 
@@ -123,7 +118,9 @@ module spfe_tcp_rx_session
   );
 
   if (Narrow) begin : gen_read_late
-    always_ff @(posedge clk_i) read <= found && !rst_i;
+    logic read_q;
+    always_ff @(posedge clk_i) read_q <= found && !rst_i;
+    assign read = read_q;
     assign read_sid = sid_o;
     logic unused_bits;
     assign unused_bits = ^found_sid;
@@ -171,7 +168,7 @@ module spfe_tcp_rx_session
     .ok_o(ack_ok_o)
   );
 
-  // Cycle 12: is it what is expected? On a 64-bit MAC in the cycle of the first payload.
+  // The decision falls in cycle 12; on a 64-bit MAC in the cycle of the first payload.
   logic fit_q, flags_ok, accept, in_order, oos;
   seq_t ahead;
   logic unused_bits;
@@ -201,10 +198,13 @@ module spfe_tcp_rx_session
   assign unused_bits = ^fields_i;
 
   if (Narrow) begin : gen_accept_late
+    logic accept_q, oos_q;
     always_ff @(posedge clk_i) begin
-      accept_o <= accept && !rst_i;
-      oos_o <= oos;
+      accept_q <= accept && !rst_i;
+      oos_q <= oos;
     end
+    assign accept_o = accept_q;
+    assign oos_o = oos_q;
     assign rel_o = ahead_o;
     logic unused_ahead;
     assign unused_ahead = ^ahead;

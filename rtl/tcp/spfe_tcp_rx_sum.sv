@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Checksums of the IP header and of the TCP segment (RFC 1071). Each 32-bit lane of the bus has a sum:
-/// it and the two halves of the word are compressed to two numbers, a carry out of bit 15 counts in
-/// bit 0, and these are added with the carry of the step before. When the frame has ended the sums and
-/// their carries are compressed to two numbers, whose sum is zero if one is the complement of the other.
+/// Checksums of the IP header and of the TCP segment (RFC 1071).
+///
+/// Each 32-bit lane of the bus has its own sum. A carry-save step compresses the sum and the two
+/// halves of a word to two numbers, with the carry out of bit 15 counted in bit 0; these are added
+/// with the carry of the step before. After the frame the sums and carries of all lanes are
+/// compressed to two numbers, which are complements of each other if the checksum is right.
 module spfe_tcp_rx_sum #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned Width = 32,
-  /// Words in a beat; follows from Width.
+  /// Number of words in a beat; follows from Width.
   localparam int unsigned Lanes = Width / 32,
-  /// Bytes in a beat; follows from Width.
+  /// Number of bytes in a beat; follows from Width.
   localparam int unsigned Bytes = Width / 8,
-  /// Bits of a number of them; follows from Width.
+  /// Bits in a number of bytes of a beat; follows from Width.
   localparam int unsigned CountBits = $clog2(Bytes) + 1
 ) (
-  /// Clock.
   input logic clk_i,
   /// First beat of a frame.
   input logic start_i,
-  /// Lane has a word, which may be the tag.
+  /// The lane has a word, which may be the tag.
   input logic [Lanes-1:0] word_there_i,
-  /// Lane has a word that is not the tag.
+  /// The lane has a word that is not the tag.
   input logic [Lanes-1:0] word_valid_i,
-  /// Its number.
+  /// Number of the word in the lane.
   input logic [Lanes-1:0][8:0] word_index_i,
-  /// Its bytes, the first one in bits 31:24.
+  /// Word in the lane, its first byte in bits 31:24.
   input logic [Lanes-1:0][31:0] word_data_i,
-  /// Bytes of the beat that are part of the IP packet.
+  /// Bytes of the beat that belong to the IP packet.
   input logic [CountBits-1:0] bytes_i,
-  /// The IP header is right; one cycle after the last beat and until the next frame.
+  /// The checksum of the IP header is right; from one cycle after the last beat to the next frame.
   output logic ip_ok_o,
-  /// The TCP segment is right; one cycle after the last beat and until the next frame.
+  /// The checksum of the segment is right; from one cycle after the last beat to the next frame.
   output logic tcp_ok_o
 );
   localparam int unsigned Halves = 2 * Lanes;
-  // The pseudo-header has the length of the segment: total length - 20; and the protocol, 6.
+  // Of the pseudo-header: protocol 6, and -20, because the sum adds the total length of the packet
+  // where the length of the segment belongs.
   localparam logic [15:0] Constant = 16'hffff - 16'd20 + 16'd6;
 
-  // Sum and, in bit 16, its carry.
+  // Bit 16 is the carry of the sum in bits 15:0.
   logic [Lanes-1:0][16:0] ip_q, tcp_q;
   logic [Halves-1:0][15:0] value;
   logic [Halves-1:0] in_ip, in_tcp;
 
-  // Whether sums and carries are a multiple of 65535 together, but not 0: they are never all zero.
+  // True if the sums and their carries add up to zero in ones' complement, a multiple of 65535.
+  // They cannot all be 0, because the constant and the headers are not.
   function automatic logic is_zero(logic [Lanes-1:0][16:0] sums);
     logic [15:0] sum, carry, rest, next;
     sum = sums[0][15:0];
@@ -50,7 +53,7 @@ module spfe_tcp_rx_sum #(
       carry = {15'd0, sums[0][16]};
     end else begin
       carry = sums[Lanes-1][15:0];
-      // Both carries as a number.
+      // Both carries as a binary number.
       rest = {14'd0, sums[0][16] && sums[Lanes-1][16], sums[0][16] ^ sums[Lanes-1][16]};
       next = (sum & carry) | (sum & rest) | (carry & rest);
       sum = sum ^ carry ^ rest;
@@ -59,7 +62,7 @@ module spfe_tcp_rx_sum #(
     return sum == ~carry || (&sum && &carry);
   endfunction
 
-  // What a sum becomes with two more numbers.
+  // Adds two numbers to a sum.
   function automatic logic [16:0] add(logic [16:0] sum, logic [15:0] one, logic [15:0] two);
     logic [15:0] three, carry;
     three = sum[15:0] ^ one ^ two;
@@ -76,7 +79,7 @@ module spfe_tcp_rx_sum #(
       if (bytes_i <= CountBits'(2 * half)) low = '0;
       else if (bytes_i == CountBits'(2 * half + 1)) low[7:0] = '0;
       value[half] = low;
-      // The tag has the number 3, as the word behind it.
+      // The tag has number 3, like the word after it.
       in_ip[half] = word_there_i[half/2] && index <= 9'd8 && index >= 9'd4 &&
           !(index == 9'd8 && half % 2 == 1);
       if (half % 2 == 1 && word_valid_i[half/2] && index == 9'd3) in_ip[half] = 1'b1;
@@ -99,6 +102,8 @@ module spfe_tcp_rx_sum #(
 
   assign tcp_ok_o = is_zero(tcp_q);
 
-  // The IP header is over long before the frame is.
-  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_q);
+  // The IP header ends long before the frame, so its result can be registered.
+  logic ip_ok_q;
+  always_ff @(posedge clk_i) ip_ok_q <= is_zero(ip_q);
+  assign ip_ok_o = ip_ok_q;
 endmodule

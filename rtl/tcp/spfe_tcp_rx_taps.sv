@@ -1,50 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Words of the headers by number: which of them is on the bus, and what it holds.
+/// Gives access to the words of the headers by number.
 ///
-/// Words 3 and up alternate between the lanes of a 64-bit bus, the odd ones in the upper lane
-/// unless a tag has moved them; words 0 and 2 are always in lane 0.
+/// On a 64-bit bus the odd words are in the upper lane. After a tag, words 3 and up are in the
+/// other lane. Words 0 and 2 are always in lane 0.
 module spfe_tcp_rx_taps
   import spfe_tcp_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned Width = 32,
-  /// Words in a beat; follows from Width.
+  /// Number of words in a beat; follows from Width.
   localparam int unsigned Lanes = Width / 32
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
+  /// Data of a beat, the first byte in bits 7:0; from the MAC.
   input logic [Width-1:0] data_i,
-  /// Bytes of the beat that are part of the frame.
+  /// Bytes of the beat that belong to the frame.
   input logic [Width/8-1:0] keep_i,
   /// A beat is on the bus.
   input logic valid_i,
-  /// It is the last one of its frame.
+  /// Last beat of the frame.
   input logic last_i,
   /// First beat of a frame.
   output logic start_o,
-  /// The frame has a tag; from the beat behind it on.
+  /// The frame has an IEEE 802.1Q tag; valid from the beat after the tag on.
   output logic tagged_o,
-  /// Number of the virtual network in the tag.
+  /// VLAN identifier of the tag.
   output logic [11:0] vlan_o,
-  /// Lane has a word, which may be the tag.
+  /// The lane has a word, which may be the tag.
   output logic [Lanes-1:0] word_there_o,
-  /// Lane has a word that is not a tag.
+  /// The lane has a word that is not the tag.
   output logic [Lanes-1:0] word_valid_o,
-  /// Its number.
+  /// Number of the word in the lane.
   output logic [Lanes-1:0][8:0] word_index_o,
-  /// Its bytes, the first one in bits 31:24.
+  /// Word in the lane, its first byte in bits 31:24.
   output logic [Lanes-1:0][31:0] word_data_o,
-  /// Word 0 to 13 is on the bus.
+  /// Bit n: word n is on the bus.
   output logic [13:0] at_o,
-  /// Word 0 or 2, if it is.
+  /// Word 0 or 2, in its cycle.
   output logic [31:0] addr_o,
-  /// Word 4, 6, 8, 10 or 12, if it is.
+  /// Word 4, 6, 8, 10 or 12, in its cycle.
   output logic [31:0] even_o,
-  /// Word 1, 3, 5, 7, 9, 11 or 13, if it is.
+  /// Word 1, 3, 5, 7, 9, 11 or 13, in its cycle.
   output logic [31:0] odd_o
 );
   logic [15:0] tag;
@@ -81,7 +79,7 @@ module spfe_tcp_rx_taps
     assign odd_o = word_data_o[!tagged_o];
   end
 
-  // Number of the first word of the next beat, one-hot up to 13.
+  // Number of the first word of the next beat, one-hot; zero after word 13.
   logic [13:0] next_q;
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
@@ -91,7 +89,7 @@ module spfe_tcp_rx_taps
     if (rst_i) next_q <= 14'd1;
   end
 
-  // A tag can be where word 3 would be, and nowhere else.
+  // Only word 3 can be hidden by a tag.
   always_comb begin
     at_o = '0;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin

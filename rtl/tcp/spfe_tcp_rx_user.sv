@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Payload on its way to the user: put into beats, kept until it is known to be good (or not), and
-/// with Reordering until what was missing before it has come.
+/// Carries payload to the user: packs it into beats, holds it until the verdict
+/// (store-and-forward), and with Reordering until the hole before it has closed.
 module spfe_tcp_rx_user
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// Sessions, 2 to 256.
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
   /// Width of the MAC stream in bits: 32 or 64.
   parameter int unsigned MacWidth = 32,
@@ -15,21 +15,21 @@ module spfe_tcp_rx_user
   parameter int unsigned UserWidth = 64,
   /// 1: store-and-forward; 0: cut-through.
   parameter bit Checksum = 1'b1,
-  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  /// 1: the first beat is full; 0: it has the payload of the first MAC beat only.
   parameter bit Packed = 1'b1,
-  /// Cut-through, 1: the last beat waits for the end of the frame.
+  /// Cut-through. 1: the last beat waits for the end of the frame.
   parameter bit EopMerge = 1'b0,
-  /// Beats in the FIFO of store-and-forward; a power of two.
+  /// Number of beats in the FIFO of store-and-forward, a power of two.
   parameter int unsigned FifoDepth = 1024,
-  /// Segments ahead of what is expected are kept.
+  /// 1: segments ahead of RCV.NXT are kept.
   parameter bit Reordering = 1'b0,
-  /// log2 of the bytes that are kept of a session.
+  /// log2 of the bytes in the ring of a session.
   parameter int unsigned RingBits = 15,
-  /// Segments ahead of what is expected are delivered at once.
+  /// 1: segments ahead of RCV.NXT are delivered at once.
   parameter bit OutOfSequence = 1'b0,
-  /// Registers behind the user stream, each one cycle.
+  /// Number of register stages before the user; each adds one cycle of latency.
   parameter int unsigned OutputPipe = 0,
-  /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
+  /// Bits in a number of bytes of a MAC beat; follows from MacWidth.
   localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
   input logic clk_i,

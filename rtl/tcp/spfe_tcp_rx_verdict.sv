@@ -1,93 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What becomes of a segment, at the end of its frame: taken or not, told to the engine or not, and
-/// what is counted. One reason is counted for a frame that is dropped, and one more thing for a
-/// segment that is told to the engine but not taken.
+/// Decides at the end of a frame whether its segment is accepted, reported to the engine, or
+/// dropped, and counts the reason. A dropped frame counts one reason, and so does a segment that is
+/// reported but not accepted.
 module spfe_tcp_rx_verdict
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-  /// 1: the end is one cycle after the last beat, when the checksums are known.
+  /// 1: the verdict falls one cycle after the last beat, when the checksums are known.
   parameter bit Checksum = 1'b1,
-  /// 1: seg_valid_o comes one cycle later, when segments that were waiting have moved RCV.NXT.
+  /// 1: seg_valid_o comes one cycle later, when kept segments have moved RCV.NXT too.
   parameter bit Reordering = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// First beat of a frame.
   input logic start_i,
   /// Last beat of a frame.
   input logic last_i,
-  /// With last_i: wrong FCS.
+  /// With last_i: the FCS was wrong.
   input logic fcs_bad_i,
   /// Word 13 is on the bus.
   input logic at_end_i,
-  /// What is wrong in the headers.
+  /// Faults in the headers.
   input fault_t fault_i,
-  /// All of the IP packet has come, this beat included.
+  /// All bytes of the IP packet have arrived, this beat included.
   input logic whole_i,
   /// The TCP header is too short or too long.
   input logic bad_doff_i,
-  /// IP header checksum right; with Checksum.
+  /// With Checksum: the checksum of the IP header is right.
   input logic ip_ok_i,
-  /// TCP checksum right; with Checksum.
+  /// With Checksum: the checksum of the segment is right.
   input logic tcp_ok_i,
   /// Control bit ACK.
   input logic ack_i,
   /// Control bit FIN.
   input logic fin_i,
-  /// Bytes of payload.
+  /// Payload in bytes.
   input logic [15:0] len_i,
-  /// A session has the four-tuple.
+  /// A session has the four-tuple of the segment.
   input logic hit_i,
-  /// Its payload is delivered.
+  /// The session delivers payload.
   input logic open_i,
-  /// Its RCV.NXT.
+  /// RCV.NXT of the session.
   input seq_t nxt_i,
   /// SEQ - RCV.NXT.
   input seq_t ahead_i,
-  /// Hit, open, SEQ is as expected, the control bits and the headers allow it.
+  /// The session is open, SEQ is as expected, and the control bits and headers allow payload.
   input logic accept_i,
   /// With accept_i: SEQ is ahead of RCV.NXT.
   input logic oos_i,
   /// The segment ends within the window.
   input logic fits_i,
-  /// ACK is acceptable.
+  /// The ACK is acceptable.
   input logic ack_ok_i,
-  /// The engine has changed the session since.
+  /// The engine has changed the session since it was read.
   input logic stale_i,
-  /// The FIFO had no room.
+  /// The FIFO had no room for the segment.
   input logic no_room_i,
-  /// The frame ends: with its last beat or one cycle later.
+  /// The frame has ended: with its last beat or one cycle later.
   output logic finish_o,
-  /// With finish_o: the payload is good, for the user or to be kept.
+  /// With finish_o: the payload is good; it is delivered or kept.
   output logic deliver_o,
-  /// With finish_o: the segment is taken: it is good and in order.
+  /// With finish_o: the segment is good and in order, and is accepted.
   output logic taken_o,
-  /// One cycle after finish_o: a taken segment moves RCV.NXT.
+  /// One cycle after finish_o: an accepted segment moves RCV.NXT.
   output logic move_o,
-  /// Where to.
+  /// With move_o: the new RCV.NXT.
   output seq_t move_nxt_o,
-  /// A segment for the engine: three cycles after the last beat, four if the frame was below 60
-  /// bytes and its end had to wait for the check of its ACK.
+  /// A segment for the engine: three cycles after the last beat, or four if the frame was so short
+  /// that its end had to wait for the check of its ACK.
   output logic seg_valid_o,
-  /// With seg_valid_o: it was taken.
+  /// With seg_valid_o: the segment was accepted.
   output logic seg_taken_o,
-  /// One cycle after finish_o: a bad segment of a session.
+  /// One cycle after finish_o: a segment of a session was bad.
   output logic bad_o,
-  /// One cycle after finish_o: what is counted.
+  /// One cycle after finish_o: events to count.
   output rx_count_t count_o
 );
-  logic reach_q;  // word 13 has come
-  logic wait_q;  // the last beat has come
+  logic bad_q, move_q;
+  seq_t move_nxt_q;
+  logic reach_q;  // word 13 has arrived
+  logic wait_q;  // the last beat has arrived, and the verdict has not
   logic fcs_bad_q, whole_q;
   logic end_q, good_q, late_q, late_taken_q;
 
   logic busy, reach, fcs_bad, whole, length_bad, sums_ok, good, data;
 
-  // All that decides about what is counted, for the cycle after finish_o.
+  // Registered inputs of the counters, for the cycle after finish_o.
   typedef struct packed {
     fault_t fault;
     logic fcs_bad, reach, length_bad, ip_ok, tcp_ok;
@@ -95,7 +95,11 @@ module spfe_tcp_rx_verdict
   } reasons_t;
   reasons_t why_q;
 
-  // A frame of the least size for TCP, without padding, ends before its ACK is checked.
+  assign bad_o = bad_q;
+  assign move_nxt_o = move_nxt_q;
+  assign move_o = move_q;
+
+  // A frame without payload and padding ends before its ACK is checked.
   assign busy = at_end_i;
   assign finish_o = wait_q || (last_i && !busy && !Checksum);
 
@@ -113,7 +117,7 @@ module spfe_tcp_rx_verdict
   always_comb begin
     count_o = '0;
     count_o.frames = 1'b1;
-    // Of a frame that is dropped, the first of these.
+    // A dropped frame counts the first reason that applies.
     if (why_q.fcs_bad) count_o.bad_fcs = 1'b1;
     else if (!why_q.reach) count_o.length = 1'b1;
     else if (why_q.fault.not_for_us) count_o.not_for_us = 1'b1;
@@ -141,13 +145,13 @@ module spfe_tcp_rx_verdict
     wait_q <= last_i && (busy || wait_q || Checksum);
     fcs_bad_q <= fcs_bad_i;
     whole_q <= whole_i;
-    move_nxt_o <= nxt_i + {16'd0, len_i} + {31'd0, fin_i};
+    move_nxt_q <= nxt_i + {16'd0, len_i} + {31'd0, fin_i};
     end_q <= finish_o;
     good_q <= good;
     late_q <= end_q && good_q;
-    late_taken_q <= move_o;
-    move_o <= finish_o && taken_o;
-    bad_o <= finish_o && hit_i && reach && fault_i == '0 && !good;
+    late_taken_q <= move_q;
+    move_q <= finish_o && taken_o;
+    bad_q <= finish_o && hit_i && reach && fault_i == '0 && !good;
     why_q.fault <= fault_i;
     why_q.fcs_bad <= fcs_bad;
     why_q.reach <= reach;
@@ -165,8 +169,8 @@ module spfe_tcp_rx_verdict
       wait_q <= 1'b0;
       end_q <= 1'b0;
       late_q <= 1'b0;
-      move_o <= 1'b0;
-      bad_o <= 1'b0;
+      move_q <= 1'b0;
+      bad_q <= 1'b0;
     end
   end
 

@@ -1,77 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// spfe_tcp with the memory for retransmission beside it, in block RAM.
+/// spfe_tcp with its memory for retransmission in block RAM.
 module spfe_tcp_system
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
 #(
-  /// Sessions, 2 to 256 (SESSION_COUNT).
+  /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
-  /// Width of the stream from the MAC in bits, 32 or 64 (MAC2TCP_DATA_WIDTH).
+  /// Width of the stream from the MAC in bits: 32 or 64.
   parameter int unsigned MacRxWidth = 32,
-  /// Width of the stream to the MAC in bits, 32 or 64 (TCP2MAC_DATA_WIDTH).
+  /// Width of the stream to the MAC in bits: 32 or 64.
   parameter int unsigned MacTxWidth = 32,
-  /// Width of the user's stream to us in bits, 32, 64 or 128 (USER2TCP_DATA_WIDTH).
+  /// Width of the stream from the user in bits: 32, 64 or 128.
   parameter int unsigned UserTxWidth = 64,
-  /// Width of our stream to the user in bits, 32, 64 or 128 (TCP2USER_DATA_WIDTH).
+  /// Width of the stream to the user in bits: 32, 64 or 128, not below MacRxWidth.
   parameter int unsigned UserRxWidth = 64,
-  /// Largest IP packet in bytes, 576 to 9000 (MTU).
+  /// Largest IP packet in bytes, 576 to 9000.
   parameter int unsigned Mtu = 1500,
-  /// Different tags, at most VifCount (VLAN_COUNT).
+  /// Number of different VLAN tags, at most VifCount.
   parameter int unsigned VlanCount = 1,
-  /// Different addresses of the MAC, at most VifCount (MAC_ADDRESS_COUNT).
+  /// Number of different MAC addresses, at most VifCount.
   parameter int unsigned MacAddressCount = 1,
-  /// Virtual interfaces, 1 to 8 (VIRTUAL_INTERFACES_COUNT).
+  /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
-  /// 1: checksums are verified and frames are stored before anything is delivered
-  /// (RX_CHECKSUM_VERIFICATION_EN); 0: cut-through.
+  /// 1: store-and-forward, with checksums verified; 0: cut-through.
   parameter bit RxChecksum = 1'b1,
-  /// 1: full beats from the first one; 0: the first beat has the two bytes that come first.
+  /// 1: the first beat of a segment is full; 0: it holds the two bytes of the first payload word.
   parameter bit RxPacked = 1'b1,
-  /// Cut-through, 1: the last beat waits for the end of the frame; 0: an empty beat tells its fate.
+  /// Cut-through. 1: the last beat waits for the verdict; 0: an empty beat carries it.
   parameter bit RxEopMerge = 1'b0,
-  /// Frames of MTU size that fit in the FIFO of store-and-forward (RX_FIFO_PACKET_COUNT).
+  /// Number of frames of Mtu bytes that the FIFO of store-and-forward holds.
   parameter int unsigned RxFifoPackets = 3,
-  /// Segments out of order are kept and put in order (RX_REORDERING_EN); only with RxChecksum.
+  /// 1: segments out of order are kept and delivered in order; needs RxChecksum.
   parameter bit RxReordering = 1'b0,
-  /// log2 of the words of the memory for it, over all sessions (RX_REORDERING_MEM_ADDR_WIDTH).
+  /// log2 of the number of 16-byte words in the reordering memory, over all sessions.
   parameter int unsigned RxMemAddrBits = 15,
-  /// Segments out of order are delivered at once, marked with their distance (RX_OOS_SEQNUM_EN).
+  /// 1: segments out of order are delivered at once, with their distance from RCV.NXT.
   parameter bit RxOutOfSequence = 1'b0,
-  /// Messages to a session that is not established are discarded, not stalled
-  /// (TX_DROP_IF_NOT_ESTABLISHED_EN).
+  /// 1: messages to a session that is not established are discarded; 0: they stall the user.
   parameter bit TxDropIfNotEstablished = 1'b0,
-  /// NewReno (TX_CONGESTION_CONTROL_EN).
+  /// 1: congestion control (NewReno, RFC 6582).
   parameter bit TxCongestionControl = 1'b0,
-  /// PSH of segments with data, beside what the user asks for (TX_PUSH_BIT_VALUE).
+  /// 1: all segments with data carry PSH; 0: only those for which the user asks.
   parameter bit TxPush = 1'b0,
-  /// log2 of the 16-byte words of the memory for retransmission, over all sessions
-  /// (TX_RETRANSMIT_MEM_ADDR_WIDTH).
+  /// log2 of the number of 16-byte words in the memory for retransmission, over all sessions.
   parameter int unsigned TxMemAddrBits = 16,
-  /// Events at each change of a session's state (EMI_STATUS_EN).
+  /// 1: an event for each change of a session's state.
   parameter bit StatusEvents = 1'b0,
-  /// Events when bytes of the ring become free (EMI_CREDIT_EN).
+  /// 1: an event when bytes of a session's ring become free.
   parameter bit CreditEvents = 1'b0,
-  /// Each segment with data is acknowledged at once (INSTANT_ACK_EN).
+  /// 1: each segment with data is acknowledged at once; 0: acknowledgements may be delayed.
   parameter bit InstantAck = 1'b0,
-  /// Requests for our addresses are answered (ARP_SERVER_EN).
+  /// 1: ARP requests for our addresses are answered.
   parameter bit ArpServer = 1'b1,
-  /// Entries of the table (ARP_TABLE_ENTRY_COUNT).
+  /// Number of entries in the ARP table, 2 to 256.
   parameter int unsigned ArpEntries = 32,
-  /// Our addresses are announced and used entries refreshed (ARP_GRATUITOUS_REFRESH_EN).
+  /// 1: our addresses are announced, and used ARP entries refreshed.
   parameter bit ArpGratuitous = 1'b1,
-  /// Echo requests are answered (ICMP_SERVER_EN).
+  /// 1: ICMP echo requests are answered.
   parameter bit IcmpServer = 1'b1,
-  /// Registers behind the user's receive side, each one cycle (RX_OUTPUT_PIPE_COUNT).
+  /// Number of register stages before the user; each adds one cycle of latency.
   parameter int unsigned RxOutputPipe = 0,
-  /// Registers before the MAC, each one cycle (TX_OUTPUT_PIPE_COUNT).
+  /// Number of register stages before the MAC; each adds one cycle of latency.
   parameter int unsigned TxOutputPipe = 0,
-  /// Frames are padded to 60 bytes here; 0: the MAC does it.
+  /// 1: the core pads frames to 60 bytes; 0: the MAC does.
   parameter bit MacTxPad = 1'b1,
-  /// Cycles of the memory's clock from a read to its answer
-  /// (TX_RETRANSMIT_MEM_INTERNAL_LATENCY).
+  /// Cycles of the memory's clock from a read to its answer, 1 to 16.
   parameter int unsigned TxMemLatency = 2,
-  /// 1: the memory runs on mem_clk_i; 0: on clk_i (TX_RETRANSMIT_MEM_INTERNAL_DUAL_CLOCK).
+  /// 1: the memory runs on mem_clk_i; 0: on clk_i.
   parameter bit TxMemDualClock = 1'b0
 ) (
   input logic clk_i,

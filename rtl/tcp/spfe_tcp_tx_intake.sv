@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Intake of messages: accepts or refuses them, sums their payload, and stores it in the FIFO to the
-/// sender and in the ring memory.
+/// Intake of messages: accepts or refuses them, sums their payload, and stores it in the FIFO to
+/// the sender and in the ring memory.
 module spfe_tcp_tx_intake
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
