@@ -15,6 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl"
 OUT = ROOT / "target" / "rtl"
 NOT_DESIGN = ("tb", "formal", "bench")
+# Which folders the modules of a folder may use, besides their own; rtl/README.md has the same table.
+CORES = ("host", "spacefibre", "spacewire", "rdma")
+USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CORES),
+        **{core: ("prim", "pkg") for core in CORES}}
 WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
 
@@ -69,6 +73,18 @@ def needed(name, files=None):
         if name in files and name not in found:
             found.add(name)
             todo += set(WORD.findall(files[name].read_text()))
+    return found
+
+
+def foreign(rtl=RTL):
+    """(file, name) of each use of a module or package in a folder that its user may not use."""
+    files = {path.stem: path for path in design_files(rtl)}
+    folder = {name: path.relative_to(rtl).parts[0] for name, path in files.items()}
+    found = []
+    for name, path in files.items():
+        allowed = (folder[name], *USES.get(folder[name], ()))
+        used = set(WORD.findall(path.read_text())) & set(files)
+        found += [(path, other) for other in sorted(used) if folder[other] not in allowed]
     return found
 
 

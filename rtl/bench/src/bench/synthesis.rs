@@ -131,18 +131,49 @@ impl Synthesis {
         core.map(|(name, top)| (name.as_str(), top))
     }
 
-    /// Computes the hash of a module's current files.
+    /// Hash of the code in a module's files as they are now, as `tools/rtl_record.py` computes it.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// The record does not list the module, or a file cannot be read.
     pub fn now(&self, module: &str) -> Result<String, String> {
         let mut sum = Sha256::new();
         for name in self.files.get(module).ok_or_else(|| format!("results.json: no {module}"))? {
             let path = root().join(name);
-            sum.update(std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            sum.update(code(&text));
         }
         Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
+}
+
+/// A SystemVerilog text without comments and white space.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match rest.as_bytes() {
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            [b'"', ..] => {
+                let mut escaped = false;
+                let end = rest[1..].find(|c| {
+                    let closes = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    closes
+                });
+                let length = end.map_or(rest.len(), |end| end + 2);
+                code.push_str(&rest[..length]);
+                length
+            }
+            _ => {
+                code.extend(Some(first).filter(|c| !c.is_whitespace()));
+                first.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    code
 }
 
 impl Configuration {
@@ -188,6 +219,12 @@ mod tests {
 
     fn parameters(list: &[(&str, u32)]) -> BTreeMap<String, u32> {
         list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn comments_and_white_space_are_not_code() {
+        let text = "a <= b; // \"c\n/* e\n */ $error(\"/* // \\\" */\", d);\n";
+        assert_eq!(code(text), "a<=b;$error(\"/* // \\\" */\",d);");
     }
 
     #[test]
