@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// An arbiter gives one grant, to somebody who asks, whenever somebody does: the lowest number, or
-/// the round-robin one, with which nobody waits for more than the used grants of all others.
+/// An arbiter grants one port, and one that requests, whenever any port requests. With fixed
+/// priorities it is the lowest; with round robin no port waits for more used grants than there are
+/// other ports.
 module formal_arb #(
-  /// Requesters.
+  /// Number of requesters.
   parameter int unsigned Ports = 5,
   /// 1: round robin; 0: fixed priorities.
   parameter bit Round = 1'b1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Free: who wants the grant.
+  /// Free: requests.
   input logic [Ports-1:0] request_i,
   /// Free: the grant is used.
   input logic used_i
@@ -45,7 +45,7 @@ module formal_arb #(
     );
   end
 
-  // Used grants that others have had while each port was asking.
+  // Used grants of other ports since each port has begun to request.
   logic [Ports-1:0][IndexWidth:0] waited_q;
   logic too_long;
 

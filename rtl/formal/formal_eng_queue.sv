@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A session that has work is looked at, and once: whatever the pipeline and the walk of the timers
-/// ask for at the same time, no session is taken without work since it was taken last, none waits
-/// for more than all the others, and the queue never overflows.
+/// The queue of the engine serves each session with work once. Whatever the pipeline and the timer
+/// walk push at the same time, it never returns a session without new work, no session waits for
+/// more than all the others, and the queue never overflows.
 module formal_eng_queue #(
-  /// Bits of a session number.
+  /// Bits in a session number.
   localparam int unsigned Bits = 2
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Free: the session that is watched; its value in the first cycle counts.
+  /// Free: the watched session; its value in the first cycle counts.
   input logic [Bits-1:0] watched_i,
-  /// Free: the pipeline finds work.
+  /// Free: the pipeline pushes a session.
   input logic push_i,
-  /// Free: of which session.
+  /// Free: with push_i: the session.
   input logic [Bits-1:0] push_sid_i,
-  /// Free: the walk finds a timer that has run out.
+  /// Free: the timer walk pushes a session.
   input logic walk_i,
-  /// Free: of which session.
+  /// Free: with walk_i: the session.
   input logic [Bits-1:0] walk_sid_i,
-  /// Free: the pipeline takes the next one.
+  /// Free: the pipeline pops a session.
   input logic pop_i
 );
   localparam int unsigned Sessions = 2 ** Bits;
@@ -49,10 +48,10 @@ module formal_eng_queue #(
     .pop_i
   );
 
-  // Work that the session has been given and nobody has looked at; and who was looked at meanwhile.
+  // The watched session has work that was not served yet; number of sessions served meanwhile.
   logic work_q, given, taken;
   logic [Bits:0] others_q, quiet_q;
-  logic pushed_q;  // the pipeline's work is looked at one cycle later
+  logic pushed_q;  // the queue reads the pipeline's push one cycle later
 
   assign given = !rst_q && (pushed_q || (walk_i && walk_ready && walk_sid_i == watched_q));
   assign taken = valid && pop_i && sid == watched_q;
@@ -65,7 +64,7 @@ module formal_eng_queue #(
     if (!rst_q) begin
       a_work : assert (!taken || work_q);
       a_fair : assert (32'(others_q) < Sessions);
-      // What waits shows itself within two cycles.
+      // A session in the queue appears at its output within two cycles.
       a_shown : assert (32'(quiet_q) < 2);
       c_all : cover (taken && 32'(others_q) == Sessions - 1);
       c_again : cover (taken && given);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A FIFO between two clocks loses, doubles and changes no word, however the clocks tick.
+/// spfe_fifo_async loses, repeats and changes no word, for any relation of the two clocks.
 module formal_fifo_async #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 1,
-  /// Words of the FIFO.
+  /// Number of words in the FIFO.
   parameter int unsigned Depth = 4
 ) (
   /// Free: clock of the writer.
   input logic clk_i,
   /// Free: clock of the reader.
   input logic rclk_i,
-  /// Free: watch the word that comes in.
+  /// Free: watch the word that enters in this cycle.
   input logic watch_i,
-  /// Free: the writer offers a word.
+  /// Free: valid of the writer.
   input logic valid_i,
-  /// Free: the word of the writer.
+  /// Free: word of the writer.
   input logic [Width-1:0] data_i,
-  /// Free: the reader takes the word.
+  /// Free: ready of the reader.
   input logic ready_i
 );
   localparam int unsigned CountWidth = $clog2(Depth) + 1;
@@ -26,7 +26,7 @@ module formal_fifo_async #(
   logic valid;
   logic [Width-1:0] data;
 
-  // Words written and read since the start; the registers of the FIFO start as after a reset.
+  // Number of words written and read. The registers of the FIFO start as after a reset.
   logic [CountWidth-1:0] written_q = '0;
   logic [CountWidth-1:0] read_q = '0;
   logic watching_q = 1'b0;

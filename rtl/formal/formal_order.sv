@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What leaves a queue is what came in, once and in order: any one word is watched until it leaves.
+/// Words leave a queue once and in order. The proof watches an arbitrary word until it leaves.
 module formal_order #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 4,
-  /// Words that the queue can hold.
+  /// Number of words that the queue can hold.
   parameter int unsigned Depth = 4,
-  /// Bits of a number of words; follows from Depth.
+  /// Bits in a number of words; follows from Depth.
   localparam int unsigned CountWidth = $clog2(Depth + 1)
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Free: watch the word that comes in.
+  /// Free: watch the word that enters in this cycle.
   input logic watch_i,
-  /// A word comes in.
+  /// A word enters.
   input logic push_i,
-  /// The word that comes in.
+  /// The word that enters.
   input logic [Width-1:0] data_i,
-  /// A word leaves, perhaps one that comes in in this cycle.
+  /// A word leaves; it may be the one that enters in this cycle.
   input logic pop_i,
   /// The word that leaves.
   input logic [Width-1:0] data_o,
-  /// Words inside.
+  /// Number of words in the queue.
   output logic [CountWidth-1:0] count_o
 );
   logic watching_q;
   logic [Width-1:0] word_q;
-  // Words that leave before the watched one.
+  // Number of words ahead of the watched one.
   logic [CountWidth-1:0] ahead_q;
 
   always_ff @(posedge clk_i) begin

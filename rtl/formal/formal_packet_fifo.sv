@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A packet FIFO shows all words that are committed, in order, and none that is rolled back.
+/// spfe_packet_fifo returns all committed words in order, and none that was rolled back.
 module formal_packet_fifo #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 1,
-  /// Words of the FIFO.
+  /// Number of words in the FIFO.
   parameter int unsigned Depth = 4,
-  /// Words up to which its memory is distributed RAM.
+  /// Largest Depth for which the memory is distributed RAM.
   parameter int unsigned LutramMax = 64,
-  /// 1: each word is committed at once, and the source keeps its word on offer (spfe_fifo).
+  /// 1: every word is committed at once, as in spfe_fifo.
   parameter bit Plain = 1'b0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Free: watch the word that comes in.
+  /// Free: watch the word that enters in this cycle.
   input logic watch_i,
-  /// Free: the writer offers a word.
+  /// Free: valid of the writer.
   input logic valid_i,
-  /// Free: the word of the writer.
+  /// Free: word of the writer.
   input logic [Width-1:0] data_i,
   /// Free: the writer commits.
   input logic commit_i,
   /// Free: the writer rolls back.
   input logic rollback_i,
-  /// Free: the reader takes the word.
+  /// Free: ready of the reader.
   input logic ready_i
 );
   localparam int unsigned CountWidth = $clog2(Depth + 1);
@@ -64,7 +63,7 @@ module formal_packet_fifo #(
     .almost_full_o(almost_full)
   );
 
-  // Words inside, of them those of the packet in the making; and one of them that is watched.
+  // Number of words in the FIFO and in the open packet; and the watched word.
   logic [CountWidth-1:0] used_q;
   logic [CountWidth-1:0] open_q, open_d;
   logic watching_q, watching_d;

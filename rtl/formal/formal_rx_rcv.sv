@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// RCV.NXT of a session changes by commands of the engine and by segments of this session that were
-/// judged with the value it still has, and by nothing else: a segment that was read before a
-/// command and ends after it is stale.
+/// RCV.NXT of a session changes only by commands of the engine, and by segments of this session
+/// that were judged with its present value. A command between the read and the end of a segment
+/// makes the segment stale.
 module formal_rx_rcv
   import spfe_tcp_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Free: the session that is watched; its value in the first cycle counts.
+  /// Free: the watched session; its value in the first cycle counts.
   input logic watched_i,
   /// Free: command of the engine.
   input rcv_cmd_t cmd_i,
-  /// Free: it is there.
+  /// Free: cmd_i is valid.
   input logic cmd_valid_i,
-  /// Free: a segment's session is read.
+  /// Free: the session of a segment is read.
   input logic read_i,
-  /// Free: of which session.
+  /// Free: with the read: the session.
   input logic read_sid_i,
   /// Free: the segment ends.
   input logic end_i,
-  /// Free: it is taken, unless it is stale.
+  /// Free: the segment is accepted, unless it is stale.
   input logic take_i,
-  /// Free: RCV.NXT afterwards.
+  /// Free: the new RCV.NXT.
   input seq_t move_nxt_i,
-  /// Free: it has FIN.
+  /// Free: the segment has FIN.
   input logic close_i
 );
   logic rst_q = 1'b1;
@@ -33,8 +32,8 @@ module formal_rx_rcv
   seq_t nxt, tx_nxt, eng_nxt;
   rcv_cmd_t cmd;
 
-  // A segment is read once, ends, and moves RCV.NXT in the next cycle; the next one is read
-  // afterwards.
+  // A segment reads its session once, ends, and moves RCV.NXT in the next cycle. Only then the next
+  // segment reads.
   logic inside_q, move_q, sid_q, read, ends, move;
 
   assign read = read_i && !inside_q && !move_q && !rst_q;
@@ -78,7 +77,7 @@ module formal_rx_rcv
     .eng_nxt_o(eng_nxt)
   );
 
-  // What commands and segments make of the session.
+  // Model of the watched session.
   logic known_q, open_q, told, mine;
   seq_t nxt_q;
 
@@ -100,7 +99,7 @@ module formal_rx_rcv
     if (!rst_q) begin
       a_one : assert (!(move && cmd_valid_i && cmd_ready));
       if (known_q) a_nxt : assert (tx_nxt == nxt_q && eng_nxt == nxt_q);
-      // What the segment was judged with is what the session has when it is taken.
+      // An accepted segment was judged with the present state of the session.
       if (mine && known_q) a_judged : assert (nxt == nxt_q);
       if (mine) a_open : assert (is_open == open_q);
       c_move : cover (mine && known_q && is_open);

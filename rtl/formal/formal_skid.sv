@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A skid buffer holds at most one word, and loses, doubles and changes none.
+/// spfe_skid holds at most one word, and loses, repeats and changes none.
 module formal_skid #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 3
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Free: watch the word that comes in.
+  /// Free: watch the word that enters in this cycle.
   input logic watch_i,
-  /// Free: the source offers a word.
+  /// Free: valid of the source.
   input logic valid_i,
-  /// Free: the word of the source.
+  /// Free: word of the source.
   input logic [Width-1:0] data_i,
-  /// Free: the sink takes the word.
+  /// Free: ready of the sink.
   input logic ready_i
 );
   logic rst_q = 1'b1;
@@ -64,7 +63,7 @@ module formal_skid #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_q) begin
-      // It stops the source only for a word it holds, and offers what it holds.
+      // ready_o is low only while the buffer holds a word, and then it offers that word.
       a_ready : assert (ready == (count == 1'b0));
       a_valid : assert (valid == (valid_i || count != 1'b0));
     end

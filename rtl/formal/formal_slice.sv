@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A register slice holds at most two words, and loses, doubles and changes none.
+/// spfe_slice holds at most two words, and loses, repeats and changes none.
 module formal_slice #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 3
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Free: watch the word that comes in.
+  /// Free: watch the word that enters in this cycle.
   input logic watch_i,
-  /// Free: the source offers a word.
+  /// Free: valid of the source.
   input logic valid_i,
-  /// Free: the word of the source.
+  /// Free: word of the source.
   input logic [Width-1:0] data_i,
-  /// Free: the sink takes the word.
+  /// Free: ready of the sink.
   input logic ready_i
 );
   logic rst_q = 1'b1;
@@ -64,7 +63,7 @@ module formal_slice #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_q) begin
-      // It stops the source only when it is full, and offers what it holds.
+      // ready_o is low only while the slice is full, and it offers any word that it holds.
       a_ready : assert (ready == (count != 2'd2));
       a_valid : assert (valid == (count != 2'd0));
     end

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Both ends of a stream keep its rules: the word on offer stays until it is taken. The source is
-/// assumed to; the primitive between is shown to.
+/// Rules of a stream: valid and the word stay unchanged until ready. They are assumed for the
+/// source and proven for the primitive that feeds the sink.
 module formal_stream #(
-  /// Bits of a word.
+  /// Bits in a word.
   parameter int unsigned Width = 4
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// The source offers a word.
+  /// valid of the source.
   input logic valid_i,
-  /// The source's word is taken.
+  /// ready to the source.
   input logic ready_o,
-  /// The word of the source.
+  /// Word of the source.
   input logic [Width-1:0] data_i,
-  /// The sink is offered a word.
+  /// valid to the sink.
   input logic valid_o,
-  /// The sink takes it.
+  /// ready of the sink.
   input logic ready_i,
-  /// The word for the sink.
+  /// Word to the sink.
   input logic [Width-1:0] data_o
 );
   logic source_waits_q;

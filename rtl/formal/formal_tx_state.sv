@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The pointers of a session change by the operations that name it and by nothing else: after any
-/// sequence of requests, of all askers at once, they are what the operations taken make of them
-/// one by one; and a message may leave at once only in a session that is open, live, not behind,
-/// and whose window has room for it.
+/// The pointers of a session change only by operations that name it. After any sequence of
+/// requests, also simultaneous ones, they have the values that the accepted operations give one
+/// after the other. A message may leave at once only in a session that is open, live, not behind,
+/// and whose window has room.
 module formal_tx_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-  /// Clock.
   input logic clk_i,
-  /// Free: the session that is watched; its value in the first cycle counts.
+  /// Free: the watched session; its value in the first cycle counts.
   input logic watched_i,
-  /// Free: longest message; its value in the first cycle counts.
+  /// Free: longest message in bytes; its value in the first cycle counts.
   input logic [15:0] mss_i,
-  /// Free: requests of the askers.
+  /// Free: requests of the three internal ports.
   input state_req_t [2:0] req_i,
-  /// Free: they are there.
+  /// Free: valid of req_i.
   input logic [2:0] req_valid_i,
   /// Free: request of the user side.
   input state_req_t user_req_i,
-  /// Free: it is there.
+  /// Free: valid of user_req_i.
   input logic user_valid_i,
   /// Free: command of the engine.
   input snd_cmd_t snd_cmd_i,
-  /// Free: it is there.
+  /// Free: valid of snd_cmd_i.
   input logic snd_cmd_valid_i
 );
   logic rst_q = 1'b1;
@@ -39,7 +38,7 @@ module formal_tx_state
     end
   end
 
-  // Each asker asks for what is its own.
+  // Each port sends only the operations that belong to it.
   state_req_t [2:0] req;
   state_req_t user_req;
   always_comb begin
@@ -92,7 +91,7 @@ module formal_tx_state
     .gen_o(gen)
   );
 
-  // What the operations taken make of the session, each at once.
+  // Model of the watched session: each accepted operation takes effect at once.
   typedef struct packed {
     logic known, is_open, live, gen;
     seq_t nxt, consumed, reserved, written, edge_;
@@ -102,15 +101,15 @@ module formal_tx_state
   logic mine, user_mine, any, set, ours;
   state_req_t one;
   seq_t one_end;
-  logic [3:0] last_q;  // cycles ago in which the session was named
-  logic spaced_q;  // an operation in the last cycle
+  logic [3:0] last_q;  // bit n: an operation named the session n + 1 cycles ago
+  logic spaced_q;  // there was an operation in the last cycle
 
   assign taken = req_valid_i & req_ready;
   assign any = taken != '0;
   assign set = snd_cmd_valid_i && snd_cmd_ready;
   assign one = taken[0] ? req[0] : taken[1] ? req[1] : req[2];
   assign one_end = one.target;
-  assign ours = one.gen == now_q.gen;  // of a connection that is still there
+  assign ours = one.gen == now_q.gen;  // the operation belongs to the present connection
   assign mine = any ? one.sid[0] == watched_q : set && snd_cmd_i.sid[0] == watched_q;
   assign user_mine = user_valid_i && user_ready && user_req.sid[0] == watched_q;
 

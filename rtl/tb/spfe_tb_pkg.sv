@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What all block tests share. A test program holds several benches and runs the one that +bench=NAME
-/// names, with the random numbers of +seed=N; +list prints their names.
+/// Shared by all block tests. A test program holds several benches; +bench=NAME runs one of them,
+/// +seed=N seeds its random numbers, and +list prints the names.
 package spfe_tb_pkg;
-  /// Whether this bench is to run; seeds the random numbers if so.
+  /// True if this bench was selected; then it also seeds the random numbers.
   function automatic bit chosen(string name);
     string wanted;
-    int    seed;
+    int seed;
     if ($test$plusargs("list")) $display("bench %s", name);
     if (!$value$plusargs("bench=%s", wanted) || wanted != name) return 1'b0;
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
@@ -14,12 +14,12 @@ package spfe_tb_pkg;
     return 1'b1;
   endfunction
 
-  /// True in this many of a hundred calls.
+  /// True with a probability in percent.
   function automatic bit chance(int unsigned percent);
     return $urandom_range(99) < percent;
   endfunction
 
-  /// How often a side of a stream is active, in percent: never waits, hardly ever, or between.
+  /// Random share of cycles, in percent, in which one side of a stream is active.
   function automatic int unsigned activity();
     case ($urandom_range(3))
       0: return 100;
@@ -29,7 +29,7 @@ package spfe_tb_pkg;
     endcase
   endfunction
 
-  /// Ends a bench that did what it had to do; one that ends otherwise has failed.
+  /// Ends a bench that has passed. A bench that ends in another way has failed.
   function automatic void passed(string name, int unsigned checks);
     $display("passed %s: %0d checks", name, checks);
     $finish;

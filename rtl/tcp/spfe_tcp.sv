@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// TCP/IP endpoint in logic, between a 10G MAC and a user stream. docs/tcp-core.md describes how it
-/// works and how to integrate it. The memory for retransmission is outside: spfe_tcp_system has
-/// one.
+/// TCP/IP endpoint between a 10G MAC and a user stream: see docs/tcp-core.md. The memory for
+/// retransmission is outside; spfe_tcp_system has one.
 module spfe_tcp
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;

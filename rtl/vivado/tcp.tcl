@@ -15,14 +15,13 @@ set generics [lrange $argv 2 end]
 set out target/rtl/vivado/[join [list $part $period {*}[string map {= -} $generics]] _]
 file mkdir $out
 
-# Packages first, each after those it uses.
-read_verilog -sv rtl/tcp/spfe_tcp_pkg.sv
-foreach file [lsort [glob rtl/tcp/*_pkg.sv]] {
-  if {[file tail $file] ne "spfe_tcp_pkg.sv"} { read_verilog -sv $file }
-}
-foreach file [lsort [concat [glob rtl/prim/*.sv] [glob rtl/tcp/*.sv]]] {
-  if {![string match *_pkg.sv $file]} { read_verilog -sv $file }
-}
+# The files of the core, in the order in which a tool must read them.
+foreach file [exec python3 -B -c {
+import sys
+sys.path.insert(0, "tools")
+import rtl_files
+print(*rtl_files.design("spfe_tcp"))
+}] { read_verilog -sv $file }
 
 set constraints $out/clock.xdc
 set handle [open $constraints w]

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Random requests: the grants are those of a plain model, round-robin and fixed; and the highest bit is
-/// found as well as the lowest.
+/// Compares both arbiters and spfe_first_one with simple models, under random requests.
 module tb_arb
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name  = "",
-  /// Requesters.
+  parameter string Name = "",
+  /// Number of requesters.
   parameter int unsigned Ports = 4,
-  /// Cycles to run.
+  /// Number of cycles to run.
   parameter int unsigned Cycles = 20000
 );
   localparam int unsigned IndexWidth = $clog2(Ports);
 
-  bit                     run = 1'b0;
-  logic                   clk;
-  logic                   rst = 1'b1;
-  logic [Ports-1:0]       request = '0;
-  logic                   used = 1'b0;
-  logic [Ports-1:0]       round_grant, fixed_grant, top_onehot;
+  bit run = 1'b0;
+  logic clk;
+  logic rst = 1'b1;
+  logic [Ports-1:0] request = '0;
+  logic used = 1'b0;
+  logic [Ports-1:0] round_grant, fixed_grant, top_onehot;
   logic [IndexWidth-1:0] round_index, fixed_index, top_index;
-  logic                   round_valid, fixed_valid, top_found;
+  logic round_valid, fixed_valid, top_found;
 
-  int unsigned            asking = 50;
-  int unsigned            last = Ports - 1;
-  int unsigned            cycles = 0;
-  int unsigned            waited[Ports];
+  int unsigned asking = 50;
+  int unsigned last = Ports - 1;
+  int unsigned cycles = 0;
+  int unsigned waited[Ports];
 
   initial begin
     run = chosen(Name);
@@ -46,7 +45,7 @@ module tb_arb
     .data_i(request), .found_o(top_found), .onehot_o(top_onehot), .index_o(top_index)
   );
 
-  // The first port that asks, looking up from one; Ports if none does.
+  // The first requesting port from port `from` upwards, with wrap-around; Ports if there is none.
   function automatic int unsigned first(int unsigned from);
     for (int unsigned i = 0; i < Ports; i++) begin
       if (request[IndexWidth'((from + i) % Ports)]) return (from + i) % Ports;

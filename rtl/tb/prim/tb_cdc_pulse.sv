@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Pulses between two clocks: as many arrive as were taken, each for one cycle.
+/// Pulses between two random clocks: each accepted pulse arrives once, for one cycle.
 module tb_cdc_pulse
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name   = "",
-  /// Pulses to send.
+  parameter string Name = "",
+  /// Number of pulses to send.
   parameter int unsigned Pulses = 3000
 );
   localparam int unsigned Hang = 10000;
 
-  bit          run = 1'b0;
-  logic        clk;
-  logic        rclk;
-  logic        rst = 1'b1;
-  logic        pulse = 1'b0;
-  logic        ready;
-  logic        rpulse;
+  bit run = 1'b0;
+  logic clk;
+  logic rclk;
+  logic rst = 1'b1;
+  logic pulse = 1'b0;
+  logic ready;
+  logic rpulse;
 
   int unsigned half = 5;
   int unsigned rhalf = 5;
@@ -30,7 +30,7 @@ module tb_cdc_pulse
   initial begin
     run = chosen(Name);
     if (run) begin
-      half  = $urandom_range(20, 2);
+      half = $urandom_range(20, 2);
       rhalf = $urandom_range(20, 2);
       #400 rst = 1'b0;
     end
@@ -55,7 +55,7 @@ module tb_cdc_pulse
     if (still == Hang) $fatal(1, "pulse %0d did not come back", taken);
     if (!rst && taken >= Pulses - 1 && !pulse && ready) begin
       if (arrived != taken) $fatal(1, "%0d pulses taken, %0d arrived", taken, arrived);
-      if (refused == 0) $fatal(1, "no pulse came too early");
+      if (refused == 0) $fatal(1, "no pulse was refused");
       passed(Name, taken);
     end
   end
@@ -63,7 +63,7 @@ module tb_cdc_pulse
   always @(posedge rclk) begin
     if (!rst && rpulse) begin
       arrived <= arrived + 1;
-      if (arrived + 1 > taken) $fatal(1, "pulse %0d out of nothing", arrived);
+      if (arrived + 1 > taken) $fatal(1, "pulse %0d was never sent", arrived);
     end
   end
 endmodule

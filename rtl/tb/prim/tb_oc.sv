@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Sums in ones' complement beside one that takes its carries in one by one.
+/// Compares ones' complement sums with a model that adds one word and one carry at a time.
 module tb_oc
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name  = "",
-  /// Words to add.
+  parameter string Name = "",
+  /// Number of words in a sum.
   parameter int unsigned Words = 4,
-  /// Sums to make.
-  parameter int unsigned Sums  = 50000
+  /// Number of sums to check.
+  parameter int unsigned Sums = 50000
 );
   logic [Words-1:0][15:0] words;
-  logic [15:0]            folded;
-  logic [15:0]            added;
+  logic [15:0] folded;
+  logic [15:0] added;
 
   spfe_oc_fold #(.Words(Words)) i_fold (.words_i(words), .sum_o(folded));
   spfe_oc_add i_add (.a_i(words[0]), .b_i(words[1]), .sum_o(added));
 
-  // The ends of the range are likelier than chance makes them.
+  // Random word with a preference for the ends of the range.
   function automatic bit [15:0] word();
     case ($urandom_range(4))
       0: return 16'h0000;

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Packets of random lengths, committed or rolled back: the reader gets all words of the committed ones,
-/// in order, and no other.
+/// Random packets, committed or rolled back: the reader must get the words of the committed
+/// packets, in order, and no others.
 module tb_packet_fifo
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name  = "",
-  /// Bits of a word.
+  parameter string Name = "",
+  /// Bits in a word.
   parameter int unsigned Width = 36,
-  /// Words of the FIFO.
+  /// Number of words in the FIFO.
   parameter int unsigned Depth = 16,
-  /// Words to receive.
+  /// Number of words to receive.
   parameter int unsigned Words = 20000
 );
   localparam int unsigned AlmostFull = 3;
   localparam int unsigned Hang = 20000;
 
-  bit                         run = 1'b0;
-  logic                       clk;
-  logic                       rst = 1'b1;
-  logic                       valid = 1'b0;
-  logic                       ready;
-  logic [Width-1:0]           data;
-  logic                       commit = 1'b0;
-  logic                       rollback = 1'b0;
-  logic                       rvalid;
-  logic                       rready = 1'b0;
-  logic [Width-1:0]           rdata;
+  bit run = 1'b0;
+  logic clk;
+  logic rst = 1'b1;
+  logic valid = 1'b0;
+  logic ready;
+  logic [Width-1:0] data;
+  logic commit = 1'b0;
+  logic rollback = 1'b0;
+  logic rvalid;
+  logic rready = 1'b0;
+  logic [Width-1:0] rdata;
   logic [$clog2(Depth+1)-1:0] count;
   logic [$clog2(Depth+1)-1:0] used;
-  logic                       almost_full;
+  logic almost_full;
 
-  logic [Width-1:0]           open[$];
-  logic [Width-1:0]           committed[$];
-  int unsigned                fill = 50;
-  int unsigned                drain = 50;
-  int unsigned                received = 0;
-  int unsigned                rollbacks = 0;
-  int unsigned                still = 0;
-  bit                         was_full = 1'b0;
+  logic [Width-1:0] open[$];
+  logic [Width-1:0] committed[$];
+  int unsigned fill = 50;
+  int unsigned drain = 50;
+  int unsigned received = 0;
+  int unsigned rollbacks = 0;
+  int unsigned still = 0;
+  bit was_full = 1'b0;
 
   initial begin
     run = chosen(Name);
@@ -55,12 +55,12 @@ module tb_packet_fifo
     .count_o(count), .used_o(used), .almost_full_o(almost_full)
   );
 
-  // One process: what leaves in a cycle was there before what comes in.
+  // One process, so that words of a cycle leave the model before new ones enter.
   always @(posedge clk) begin
     if (!rst) begin
       if (rvalid && rready) begin
         logic [Width-1:0] word;
-        if (committed.size() == 0) $fatal(1, "word %0d: %h out of nothing", received, rdata);
+        if (committed.size() == 0) $fatal(1, "word %0d: %h was never committed", received, rdata);
         word = committed.pop_front();
         if (rdata != word) $fatal(1, "word %0d: %h instead of %h", received, rdata, word);
         received <= received + 1;
@@ -72,19 +72,20 @@ module tb_packet_fifo
         open.delete();
       end
     end
-    // A packet as long as the FIFO cannot grow: it has to end one way or the other.
+    // A packet that fills the FIFO cannot grow, so it must be committed or rolled back at some
+    // time.
     if (chance(1)) fill <= activity();
     if (chance(1)) drain <= activity();
-    valid    <= chance(fill);
-    data     <= Width'({$urandom, $urandom});
-    commit   <= 1'b0;
+    valid <= chance(fill);
+    data <= Width'({$urandom, $urandom});
+    commit <= 1'b0;
     rollback <= 1'b0;
     if (chance(15)) commit <= 1'b1;
     else if (chance(5)) rollback <= 1'b1;
     rready <= chance(drain);
   end
 
-  // Between clock edges.
+  // Outputs are checked between clock edges.
   always @(negedge clk) begin
     if (!rst) begin
       if (32'(count) != committed.size())
@@ -107,6 +108,6 @@ module tb_packet_fifo
   initial begin
     wait (run);
     repeat (Hang * 50) @(posedge clk);
-    $fatal(1, "only %0d words came", received);
+    $fatal(1, "only %0d words arrived", received);
   end
 endmodule

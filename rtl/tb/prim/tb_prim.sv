@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// All benches of rtl/prim; each runs by itself, see spfe_tb_pkg.
+/// Benches of rtl/prim. spfe_tb_pkg selects the one that runs.
 module tb_prim;
   tb_stream #(.Name("skid"), .Kind("skid"), .Width(17)) i_skid ();
   tb_stream #(.Name("slice"), .Kind("slice"), .Width(33)) i_slice ();

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A stream goes through one of the primitives: all words arrive, once, in order, unchanged.
+/// Sends a random stream through a primitive: each word must arrive once, in order, unchanged.
 module tb_stream
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name  = "",
-  /// Primitive to test: skid slice fifo async word.
-  parameter string       Kind  = "fifo",
-  /// Bits of a word.
+  parameter string Name = "",
+  /// Primitive under test: skid, slice, fifo, async (spfe_fifo_async) or word (spfe_cdc_word).
+  parameter string Kind = "fifo",
+  /// Bits in a word.
   parameter int unsigned Width = 32,
-  /// Words of a FIFO.
+  /// Number of words in a FIFO.
   parameter int unsigned Depth = 16,
-  /// Words to send.
+  /// Number of words to send.
   parameter int unsigned Words = 20000
 );
-  localparam bit          TwoClocks = Kind == "async" || Kind == "word";
+  localparam bit TwoClocks = Kind == "async" || Kind == "word";
   localparam int unsigned Hang = 10000;
 
-  bit               run = 1'b0;
-  logic             clk;
-  logic             rclk;
-  logic             rst = 1'b1;
-  logic             valid = 1'b0;
-  logic             ready;
+  bit run = 1'b0;
+  logic clk;
+  logic rclk;
+  logic rst = 1'b1;
+  logic valid = 1'b0;
+  logic ready;
   logic [Width-1:0] data;
-  logic             rvalid;
-  logic             rready = 1'b0;
+  logic rvalid;
+  logic rready = 1'b0;
   logic [Width-1:0] rdata;
 
-  int unsigned      half = 5;
-  int unsigned      rhalf = 5;
-  int unsigned      fill = 50;
-  int unsigned      drain = 50;
-  int unsigned      offered = 0;
-  int unsigned      received = 0;
-  int unsigned      still = 0;
+  int unsigned half = 5;
+  int unsigned rhalf = 5;
+  int unsigned fill = 50;
+  int unsigned drain = 50;
+  int unsigned offered = 0;
+  int unsigned received = 0;
+  int unsigned still = 0;
   logic [Width-1:0] expected[$];
 
   initial begin
     run = chosen(Name);
     if (run) begin
       if (TwoClocks) begin
-        half  = $urandom_range(20, 2);
+        half = $urandom_range(20, 2);
         rhalf = $urandom_range(20, 2);
       end
       #400 rst = 1'b0;
@@ -64,8 +64,8 @@ module tb_stream
         logic [Width-1:0] word;
         word = Width'({$urandom, $urandom});
         expected.push_back(word);
-        valid   <= 1'b1;
-        data    <= word;
+        valid <= 1'b1;
+        data <= word;
         offered <= offered + 1;
       end
     end
@@ -74,17 +74,17 @@ module tb_stream
   always @(posedge rclk) begin
     if (chance(1)) drain <= activity();
     rready <= chance(drain);
-    still  <= still + 1;
+    still <= still + 1;
     if (!rst && rvalid && rready) begin
       logic [Width-1:0] word;
-      if (expected.size() == 0) $fatal(1, "word %0d: %h out of nothing", received, rdata);
+      if (expected.size() == 0) $fatal(1, "word %0d: %h was never sent", received, rdata);
       word = expected.pop_front();
       if (rdata != word) $fatal(1, "word %0d: %h instead of %h", received, rdata, word);
       received <= received + 1;
-      still    <= 0;
+      still <= 0;
       if (received + 1 == Words) passed(Name, Words);
     end
-    if (still == Hang) $fatal(1, "nothing came for %0d cycles after word %0d", Hang, received);
+    if (still == Hang) $fatal(1, "nothing arrived for %0d cycles after word %0d", Hang, received);
   end
 
   if (Kind == "skid") begin : gen_skid
@@ -110,9 +110,9 @@ module tb_stream
   end else if (Kind == "fifo") begin : gen_fifo
     localparam int unsigned AlmostFull = Depth / 2;
     logic [$clog2(Depth+1)-1:0] count;
-    logic                       almost_full;
-    int unsigned                held;
-    bit                         was_full = 1'b0;
+    logic almost_full;
+    int unsigned held;
+    bit was_full = 1'b0;
 
     spfe_fifo #(.Width(Width), .Depth(Depth), .AlmostFull(AlmostFull)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
@@ -120,7 +120,7 @@ module tb_stream
       .count_o(count), .almost_full_o(almost_full)
     );
 
-    // Between clock edges: all that was offered and not received, but for the word on offer.
+    // Words in the FIFO: offered and not received, without the word on offer.
     assign held = offered - received - (valid ? 1 : 0);
     always @(negedge clk) begin
       if (!rst) begin

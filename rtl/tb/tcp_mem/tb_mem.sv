@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Bench of the memory for retransmission: answers come in order and show all that was written before
-/// the read was taken.
+/// Checks that the memory for retransmission answers in order, and that an answer shows all writes
+/// that were accepted before the read.
 module tb_mem
   import spfe_tb_pkg::*;
   import spfe_tcp_io_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name    = "tcp-mem",
-  /// As of the memory.
+  parameter string Name = "tcp-mem",
+  /// Passed to spfe_tcp_mem.
   parameter int unsigned Latency = 2,
-  /// As of the memory.
-  parameter bit          Dual    = 1'b0
+  /// Passed to spfe_tcp_mem as DualClock.
+  parameter bit Dual = 1'b0
 );
   localparam int unsigned Bits = 4;
   localparam int unsigned Reads = 5000;
@@ -51,13 +51,13 @@ module tb_mem
 
   always @(posedge clk) if (!rst) begin
     if (rsp_valid) begin
-      if (expected.size() == 0) $fatal(1, "an answer to no read");
+      if (expected.size() == 0) $fatal(1, "an answer without a read");
       if (rsp_data !== expected[0]) $fatal(1, "word %0d is %h, not %h", asked[0], rsp_data, expected[0]);
       void'(expected.pop_front());
       void'(asked.pop_front());
       answers <= answers + 1;
     end
-    // What is taken at this edge: the read does not have to show a write of the same edge.
+    // The read comes first: it need not show a write that is accepted at the same edge.
     if (rd_valid && rd_ready) begin
       expected.push_back(model[rd_addr]);
       asked.push_back(rd_addr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Events: those of the engine all arrive, in order; of the others each arrives in order or is counted
-/// as lost, and none is lost while there is room.
+/// Checks the merger of events: all events of the engine arrive in order; those of other blocks
+/// arrive in order or are counted as lost, and none is lost while there is room.
 module tb_events
   import spfe_tb_pkg::*;
   import spfe_tcp_pkg::*;
@@ -48,7 +48,7 @@ module tb_events
     for (int unsigned i = 0; i < Sources; i++) begin
       if (valid[i] && (i != 0 || eng_ready) && !rst) taken[i]++;
       if (i != 0 || !valid[0] || eng_ready) begin
-        // While it is quiet, one block speaks at a time, and seldom.
+        // In quiet phases one block at a time sends an event, rarely.
         valid[i] <= now > 10 && now < Cycles && (quiet ? now % 64 == 16 * i : chance(rate));
         said[i] <= {8'($urandom), 16'(i), 8'd0, number[i]};
         if (now > 10 && now < Cycles) number[i]++;
@@ -57,11 +57,11 @@ module tb_events
     calm = quiet ? calm + 1 : 0;
     if (lost && !rst) losses++;
     settled = calm > 200 && (settled || !lost);
-    if (lost && settled) $fatal(1, "an event is lost though there is room");
+    if (lost && settled) $fatal(1, "an event is lost although there is room");
     if (event_valid && event_ready && !rst) begin
       int unsigned from;
       from = 32'(out.sid);
-      if (from >= Sources) $fatal(1, "event of nobody: %h", out);
+      if (from >= Sources) $fatal(1, "event of an unknown block: %h", out);
       if (out.data[31:0] < seen[from]) $fatal(1, "event %0d of %0d is late", out.data[31:0], from);
       seen[from] = out.data[31:0] + 1;
       taken[from]--;
@@ -72,7 +72,7 @@ module tb_events
       if (taken[0] != 0) $fatal(1, "%0d events of the engine are missing", taken[0]);
       missing = taken[1] + taken[2] + taken[3];
       if (missing != losses) $fatal(1, "%0d events are missing, %0d counted", missing, losses);
-      if (losses == 0) $fatal(1, "no event was lost: the bench is too tame");
+      if (losses == 0) $fatal(1, "no event was lost; the bench must cause losses");
       passed(Name, checks);
     end
   end

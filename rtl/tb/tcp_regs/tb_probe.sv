@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The probe measures the delays that the bench puts between packets in and out.
+/// Checks that the probe measures the delay that the bench puts between a packet in and a packet
+/// out.
 module tb_probe
   import spfe_tb_pkg::*;
 #(
@@ -11,7 +12,7 @@ module tb_probe
 
   bit run = 1'b0;
   logic clk;
-  // What the task sets; it changes between the edges.
+  // Tasks set `pins`; the probe sees them from the next falling edge on.
   typedef struct packed {
     logic rst, clear, in_valid, in_ready, in_last, out_valid, out_ready, out_last;
   } pins_t;
@@ -33,8 +34,8 @@ module tb_probe
     repeat (n) @(posedge clk);
   endtask
 
-  /// A packet goes in, and after `latency` cycles one comes out, both with pauses. The first beat in
-  /// may have to wait, and the first beat out too.
+  /// Sends a packet in and, `latency` cycles later, one out, both with pauses. The first beat of
+  /// each may have to wait for ready.
   task automatic packet(int unsigned latency);
     int unsigned in_left, out_left, wait_in, now;
     in_left = $urandom_range(6, 1);
@@ -100,7 +101,7 @@ module tb_probe
           hi = 0;
         end
       end
-      // More than can be counted.
+      // Longer than the counter can hold.
       packet(70000);
       expect_values(65535, lo, 65535);
       passed(Name, Packets + 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Registers: what is written is read and reaches the core, what must be refused is, counters count,
-/// operations and copies wait for the engine.
+/// Checks the registers: written values are read back and reach the core, bad writes are refused,
+/// counters count, operations and copies wait for the engine.
 module tb_regs
   import spfe_tb_pkg::*;
   import spfe_tcp_pkg::*;
@@ -9,18 +9,18 @@ module tb_regs
   import spfe_tcp_regs_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       Name = "",
-  /// Virtual interfaces.
+  parameter string Name = "",
+  /// Number of virtual interfaces.
   parameter int unsigned Vifs = 3,
-  /// Largest IP packet.
-  parameter int unsigned Mtu  = 1500
+  /// Largest IP packet in bytes.
+  parameter int unsigned Mtu = 1500
 );
   localparam int unsigned Sessions = 64;
   localparam logic [14:0] Features = 15'h2A51;
 
   bit run = 1'b0;
   logic clk;
-  // What tasks set; it changes between the edges.
+  // Tasks set `pins`; the registers see them from the next falling edge on.
   typedef struct packed {
     logic rst;
     logic [11:0] awaddr, araddr;
@@ -46,7 +46,7 @@ module tb_regs
   spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
   always @(negedge clk) pins_q <= pins;
 
-  // Bits of the counters as they are in the structs: first member on top.
+  // Counter 0 is the first member of a struct, which is its top bit: hence the reversal.
   count_t counts;
   assign counts.rx = {<<{pins_q.happens[15:0]}};
   assign counts.tx = {<<{pins_q.happens[23:16]}};
@@ -81,7 +81,7 @@ module tb_regs
     repeat (n) @(posedge clk);
   endtask
 
-  /// A write; address and data come in any order, the answer may have to wait.
+  /// Writes a word. Address and data come in random order, and the response may have to wait.
   task automatic put(logic [11:0] address, logic [31:0] data, bit good, logic [3:0] strobe = 4'hF);
     bit a, d;
     int unsigned n = 0;
@@ -103,7 +103,7 @@ module tb_regs
         pins.wvalid = 1'b0;
       end
       n++;
-      if (n > 200) $fatal(1, "write to %h is not taken", address);
+      if (n > 200) $fatal(1, "write to %h is not accepted", address);
     end
     do begin
       pins.bready = chance(50);
@@ -123,7 +123,7 @@ module tb_regs
     do begin
       cycles(1);
       n++;
-      if (n > 200) $fatal(1, "read of %h is not taken", address);
+      if (n > 200) $fatal(1, "read of %h is not accepted", address);
     end while (!(pins_q.arvalid && arready));
     pins.arvalid = 1'b0;
     do begin

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// What is tried on the registers; part of tb_regs. Numbers are those of docs/tcp-registers.md, on purpose
-// not those of the generated files.
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1 Test cases of tb_regs. The addresses are those
+// of docs/tcp-registers.md, deliberately not those of the generated package.
 
   task automatic reset_values();
     must(12'h000, 32'h53544350);
@@ -36,7 +35,7 @@
         || (a >= 12'h200 && a < 12'h200 + 12'(8 * CounterCount)) || (a >= 12'h400 && a <= 12'h40C);
   endfunction
 
-  /// Every address answers, and only those of the map without an error.
+  /// Every address answers; those outside of the map answer with an error.
   task automatic map_of_all();
     for (int unsigned i = 0; i < 4096; i += 4) begin
       logic [31:0] data;
@@ -112,7 +111,7 @@
     put(12'h058, v, 1'b1);
     must(12'h058, v);
     same(cfg.arp_refresh, v, "arp_refresh");
-    // Bits that do not exist are not stored.
+    // Reserved bits are not stored.
     put(12'h048, 32'hFFFF_0123, 1'b1);
     must(12'h048, 32'h0123);
   endtask
@@ -173,7 +172,7 @@
     op_cmd_t want;
     window(want);
     checks++;
-    if (op_valid) $fatal(1, "an operation that nobody started");
+    if (op_valid) $fatal(1, "an operation is offered before it was started");
     put(12'h110, 32'(want.op), 1'b1);
     must(12'h118, 32'd1);
     locked();
@@ -194,7 +193,7 @@
     must(12'h118, 32'd2);
     locked();
     checks++;
-    if (!view_req || view_sid != want.sid) $fatal(1, "the copy is not asked for");
+    if (!view_req || view_sid != want.sid) $fatal(1, "the copy is not requested");
     repeat (11) v = view_t'({v, $urandom});
     v.state = state_e'($urandom_range(11));
     pins.view = v;
@@ -273,7 +272,8 @@
     count(300, 100);
     count(300, 3);
     count_must(0);
-    // A carry into the high word, seen whole. Written twice: one word may be on its way back.
+    // A carry into the high word. The memory is written twice, because the scan may just write back
+    // a word that it has read before.
     repeat (2) begin
       for (int unsigned i = 0; i < CounterCount; i++) begin
         i_dut.i_count.i_mem.mem_q[i] = 64'h0000_0007_FFFF_FFF0;
@@ -284,7 +284,7 @@
     cycles(100);
     must(12'h200, 32'hFFFF_FFF0);
     count(32, 100);
-    must(12'h204, 32'h0000_0007);  // of the read before
+    must(12'h204, 32'h0000_0007);  // stored by the read of the low word
     count_must(0);
     put(12'h024, 32'h0000_0002, 1'b1);
     cycles(64);
@@ -294,7 +294,8 @@
     count_must(0);
   endtask
 
-  /// The reset of the core lasts 16 cycles and ends what waits; the registers stay.
+  /// A reset by software lasts 16 cycles and cancels the pending operation; registers keep their
+  /// values.
   task automatic software_reset();
     op_cmd_t want;
     logic [31:0] was;
@@ -303,7 +304,7 @@
     get(12'h030, was, good);
     window(want);
     put(12'h110, 32'd2, 1'b1);
-    if (core_rst) $fatal(1, "a reset that nobody asked for");
+    if (core_rst) $fatal(1, "reset before software asked for it");
     n = 0;
     fork
       put(12'h024, 32'h0000_0001, 1'b1);

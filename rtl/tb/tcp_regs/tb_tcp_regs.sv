@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// All benches of the registers and of the events; each runs by itself, see spfe_tb_pkg.
+/// Benches of the registers, the events and the latency probe.
 module tb_tcp_regs;
   tb_regs #(.Name("regs"), .Vifs(3), .Mtu(1500)) i_regs ();
   tb_events #(.Name("events")) i_events ();

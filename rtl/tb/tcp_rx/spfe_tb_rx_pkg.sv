@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Frames for the benches of the receiver: a builder, and the fields of a frame as a second,
-/// byte-wise reading of them finds them.
+/// Builds frames for the benches of the receiver, and parses them again byte by byte for the model.
 package spfe_tb_rx_pkg;
   import spfe_tcp_pkg::*;
 
   typedef byte unsigned bytes_t[$];
 
-  /// What a frame is built from.
+  /// Fields of a frame to build, and deliberate errors.
   typedef struct {
     mac_t dmac;
     mac_t smac;
@@ -25,7 +24,7 @@ package spfe_tb_rx_pkg;
     seq_t ack;
     flags_t flags;
     bit [15:0] wnd;
-    bytes_t options;  // a multiple of four, at most 40
+    bytes_t options;  // a multiple of four bytes, at most 40
     bytes_t payload;
     int total_wrong;  // added to the total length
     int doff_wrong;  // added to the data offset
@@ -38,7 +37,7 @@ package spfe_tb_rx_pkg;
     for (int i = int'(count) - 1; i >= 0; i--) to.push_back(value[8*i+:8]);
   endfunction
 
-  /// Ones-complement sum of bytes, the first of them the high one.
+  /// Ones' complement sum of 16-bit big-endian words.
   function automatic bit [15:0] sum(bytes_t from, int unsigned first, int unsigned count);
     bit [31:0] total = 0;
     for (int unsigned i = 0; i < count; i++) begin
@@ -103,7 +102,7 @@ package spfe_tb_rx_pkg;
     return f;
   endfunction
 
-  /// Bytes of a frame as a number, the first of them the highest one; zeros beyond its end.
+  /// Bytes of a frame as a big-endian number; bytes beyond its end are 0.
   function automatic bit [63:0] get(bytes_t f, int unsigned first, int unsigned count);
     bit [63:0] value = 0;
     for (int unsigned i = first; i < first + count; i++) begin
@@ -113,12 +112,12 @@ package spfe_tb_rx_pkg;
     return value;
   endfunction
 
-  /// Byte where the TCP header would begin.
+  /// Offset of the TCP header, if the IP header has no options.
   function automatic int unsigned tcp_at(bytes_t f);
     return get(f, 12, 2) == 64'h8100 ? 38 : 34;
   endfunction
 
-  /// Options of a segment, read one by one.
+  /// Reads the options of a segment one by one.
   function automatic void options(bytes_t f, ref seg_t seg);
     int unsigned at, stop;
     at = tcp_at(f) + 20;
@@ -146,7 +145,7 @@ package spfe_tb_rx_pkg;
     end
   endfunction
 
-  /// Options of all kinds, good and bad.
+  /// Random options, valid and invalid; only NOPs if only_nops is set.
   function automatic bytes_t some_options(bit only_nops);
     bytes_t made;
     int unsigned size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Bench of the receiver: the cycle table first, then random frames, right and wrong, with a model
-/// that reads each frame a second time when the receiver has come to its end.
+/// Bench of the receiver. It measures latencies first, then sends random valid and invalid frames.
+/// A model parses each frame again when the receiver has reached its end.
 module tb_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_io_pkg::*;
@@ -9,29 +9,29 @@ module tb_rx
 #(
   /// Name of the bench.
   parameter string Name = "rx",
-  /// Width of the MAC stream.
+  /// Width of the MAC stream in bits.
   parameter int unsigned Mac = 32,
-  /// Width of the user stream.
+  /// Width of the user stream in bits.
   parameter int unsigned User = 64,
-  /// Store-and-forward.
+  /// 1: store-and-forward; 0: cut-through.
   parameter bit Sum = 1'b1,
-  /// Full beats from the first one.
+  /// Passed to spfe_tcp_rx.
   parameter bit Packed = 1'b1,
-  /// Last beat waits for the end of the frame.
+  /// Passed to spfe_tcp_rx as EopMerge.
   parameter bit Merge = 1'b0,
-  /// Largest packet.
+  /// Largest IP packet in bytes.
   parameter int unsigned Mtu = 1500,
-  /// Sessions.
+  /// Number of sessions.
   parameter int unsigned Sessions = 16,
-  /// Registers behind the user stream.
+  /// Passed to spfe_tcp_rx as OutputPipe.
   parameter int unsigned Pipe = 0,
-  /// Segments ahead of what is expected are delivered at once.
+  /// Passed to spfe_tcp_rx as OutOfSequence.
   parameter bit Ahead = 1'b0,
-  /// Segments ahead of what is expected are kept.
+  /// Passed to spfe_tcp_rx as Reordering.
   parameter bit Order = 1'b0,
-  /// log2 of the 16-byte words for them.
+  /// Passed to spfe_tcp_rx as MemAddrBits.
   parameter int unsigned Mem = 11,
-  /// Random frames.
+  /// Number of random frames.
   parameter int unsigned Frames = 2000
 );
   localparam int unsigned Bytes = Mac / 8;
@@ -93,7 +93,7 @@ module tb_rx
     .event_o(event_data), .event_valid_o(event_valid), .count_o(count)
   );
 
-  // The model: what the receiver knows of each session.
+  // State of the model for each session.
   localparam int unsigned Numbers = 2 ** $bits(sid_t);
   key_cmd_t key[Numbers];
   bit open[Numbers];
@@ -102,16 +102,16 @@ module tb_rx
     seq_t first;
     seq_t stop;
   } span_t;
-  span_t span[Numbers][$];  // what is kept behind a hole
+  span_t span[Numbers][$];  // payload kept after a hole
   bit [7:0] kept[Numbers][seq_t];
   bit fin_noted[Numbers];
   seq_t fin_seq[Numbers];
-  // As they were when the receiver read the session of the segment that comes.
+  // State of the session of the current segment, when the receiver read it.
   seq_t read_nxt;
   bit read_open, stale, stale_q, room_q, hit_q;
   bit read_gap;
   sid_t read_sid, sid_q;
-  // What the sender of the frames believes; runs ahead of the model.
+  // RCV.NXT as the sender of the frames assumes it; runs ahead of the model.
   seq_t guess[Numbers];
 
   typedef struct {
@@ -147,7 +147,7 @@ module tb_rx
     end
   endfunction
 
-  // Reads a frame again and tells what had to become of it.
+  // Parses a frame again, predicts its outcome, and compares the counted events.
   function automatic void judge(frame_t fr, rx_count_t seen);
     bytes_t f = fr.bytes;
     int unsigned n = 32'(f.size()), t = tcp_at(f), total, doff, base;
@@ -192,7 +192,7 @@ module tb_rx
       e.bad_tcp_sum = sum(pseudo, 0, 32'(pseudo.size())) != 16'hffff;
     end
     e.bad_fcs = fr.fcs_bad;
-    // The first of them only.
+    // Only the first reason counts.
     if (e.bad_fcs) e = '{frames: 1, bad_fcs: 1, default: 0};
     else if (!word13) e = '{frames: 1, length: 1, default: 0};
     else if (e.not_for_us) e = '{frames: 1, not_for_us: 1, default: 0};
@@ -221,7 +221,7 @@ module tb_rx
         s.sid = 9'(i);
       end
     end
-    // A key that came while the frame did: in time or not.
+    // A four-tuple changed during the frame: follow the receiver, as both outcomes are right.
     if (key_cycle >= fr.start_cycle) begin
       hit = hit_q;
       s.sid = sid_q;
@@ -290,7 +290,7 @@ module tb_rx
     if (stale_q) stale_count++;
   endfunction
 
-  // A segment is taken; what was kept behind it may be complete.
+  // Accepts a segment in order, and payload kept after it that is complete now.
   function automatic void move(seg_t s);
     seq_t stop = s.seq + 32'(s.len);
     bit fin = s.flags.fin || (fin_noted[s.sid] && fin_seq[s.sid] == stop);
@@ -315,7 +315,7 @@ module tb_rx
     end
   endfunction
 
-  // A segment ahead of what is expected is kept.
+  // Keeps a segment that is ahead of RCV.NXT.
   function automatic void note(seg_t s);
     span_t rest[$], all = '{first: s.seq, stop: s.seq + 32'(s.len)};
     if (s.flags.fin) begin
@@ -334,7 +334,7 @@ module tb_rx
     span[s.sid] = rest;
   endfunction
 
-  // What a command changes, and for which segments it comes too late.
+  // Follows commands of the engine, and finds the segments that they make stale.
   function automatic void watch_commands();
     bit command;
     sid_t sid;
@@ -377,13 +377,13 @@ module tb_rx
     end
   endfunction
 
-  // Segments to the engine; a hit without delivery has an RCV.NXT that nobody looks at.
+  // Checks the segments for the engine.
   function automatic void watch_segments();
     if (!rst && seg_valid) begin
       seg_t s;
-      if (segs.size() == 0) $fatal(1, "%s: a segment too many", Name);
+      if (segs.size() == 0) $fatal(1, "%s: an unexpected segment", Name);
       s = segs.pop_front();
-      // A key that was changed since.
+      // The four-tuple was changed since.
       if (disturbance != 0 && !seg.hit) s.hit = 0;
       if (!s.hit) begin
         s.sid = seg.sid;
@@ -392,7 +392,7 @@ module tb_rx
       end
       if (!s.has_ws) s.ws = seg.ws;
       must(seg == s, $sformatf("segment %h, model %h", seg, s));
-      must(cycle - seg_last.pop_front() <= 5, "segment told late");
+      must(cycle - seg_last.pop_front() <= 5, "segment reported late");
     end
   endfunction
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Benches of the receiver of the TCP core; each runs by itself, see spfe_tb_pkg. They make more
-/// than one program, as each variant takes its time to compile.
+/// Benches of the receiver. They make several programs, because each variant takes long to compile.
 module tb_tcp_rx #(
-  /// Which of them: 0: in `make test`; 1: others for a 32-bit MAC; 2: for a 64-bit one.
+  /// Benches in this program. 0: those of `make test`; 1: others with a 32-bit MAC; 2: with a
+  /// 64-bit MAC.
   parameter int unsigned Part = 0
 );
   if (Part == 0) begin : gen_first
