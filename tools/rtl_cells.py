@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Counts what a mapped netlist takes, from the cell names and numbers that Yosys gives."""
+"""Counts the resources of a mapped netlist, from the numbers of cells that Yosys reports."""
 
 import re
 
@@ -13,11 +13,11 @@ IGNORED = re.compile(r"^(GND|VCC|BUFG|[IO]BUF|\$scopeinfo|\$print|\$check)")
 
 
 class UnknownCell(ValueError):
-    """A cell that no count knows: it would be missing from the figures."""
+    """A kind of cell that no figure includes."""
 
 
 def xcup(cells):
-    """Figures of an UltraScale+ netlist; `lut_total` is what all of it takes before packing."""
+    """Figures of an UltraScale+ netlist; `lut_total` counts all look-up tables before packing."""
     counted = {"lut": {f"LUT{size}": 0 for size in range(1, 7)}, "inv": 0, "srl": 0,
                "lutram": {"cells": 0, "luts": 0}, "muxf": 0, "ff": 0,
                "bram36": 0, "bram18": 0, "uram": 0, "dsp": 0, "carry4": 0, "carry8": 0}
@@ -70,6 +70,6 @@ def ecp5(cells):
 
 
 def cells(stat):
-    """Numbers of cells by name, from what `stat -json` writes."""
+    """Numbers of cells by name, from the output of `stat -json`."""
     module, = stat["modules"].values()
     return {name.lstrip("\\"): number for name, number in module["num_cells_by_type"].items()}

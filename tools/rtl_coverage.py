@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh coverage [BENCH|GROUP...]: lines and toggles of the design that the block tests reach.
+"""tools/rtl.sh coverage [BENCH|GROUP...]: lines and toggles of the design that the block tests
+reach.
 
-All benches run once, with seed 1 or RTL_SEED; what they reach is added up over all instances of a module.
-Figures go to target/rtl/coverage.json; a table is printed. Lines: branches and blocks of statements; toggles:
-bits that were seen to rise and to fall. Neither says that anything was checked.
+All benches run once, with seed 1 or RTL_SEED; what they reach is added up over all instances of a
+module. Figures go to target/rtl/coverage.json; a table is printed. Lines: branches and blocks of
+statements; toggles: bits that were seen to rise and to fall. Neither says that anything was
+checked.
 """
 
 import json
@@ -22,8 +24,8 @@ KINDS = ("line", "toggle")
 
 
 def points(text):
-    """Points of a coverage file, of the benches' own files too: ((file, kind, line, what, column), count);
-    a point comes once for each instance of its module."""
+    """Points of a coverage file, those of the benches included: ((file, kind, line, what, column),
+    count). A point occurs once for each instance of its module."""
     for line in text.splitlines():
         match = POINT.match(line)
         if not match:
@@ -36,7 +38,7 @@ def points(text):
 
 
 def summary(counts, files):
-    """For each module, by kind: points reached, points, and the first lines that were not reached."""
+    """For each module, by kind: points reached, all points, and the first lines missed."""
     found = defaultdict(lambda: {kind: {"reached": 0, "points": 0, "missed": []} for kind in KINDS})
     for (file, kind, line, what, _), count in sorted(counts.items()):
         if file not in files:

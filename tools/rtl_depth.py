@@ -2,8 +2,8 @@
 """The longest chain of logic in a netlist of UltraScale+ cells.
 
 A look-up table, a read of distributed memory and a carry chain of any length count one each; wide
-multiplexers and inverters are beside a table and count nothing. Chains begin and end at inputs, outputs
-and clocked cells. This is neither a delay nor a clock rate: wires are most of that.
+multiplexers and inverters are beside a table and count nothing. Chains begin and end at inputs,
+outputs and clocked cells. This is neither a delay nor a clock rate: wires are most of that.
 """
 
 import re
@@ -14,7 +14,7 @@ SHIFT = re.compile(r"SRL\w+")
 
 
 def passes(kind, port, output):
-    """Whether an output of this kind of cell depends on this input without a clock."""
+    """Whether an output of this kind of cell depends combinationally on this input."""
     if PRIMARY.fullmatch(kind) or kind.startswith("CARRY"):
         return True
     if SHIFT.fullmatch(kind):
@@ -29,7 +29,7 @@ def passes(kind, port, output):
 
 
 def cost(kind, port, driver):
-    """What a chain grows by from an input to an output; `driver` is the kind of cell at the input."""
+    """Levels that a cell adds to a chain; `driver` is the kind of cell at its input."""
     if kind.startswith(("MUXF", "INV")):
         return 0
     if kind.startswith("CARRY") and port in ("CI", "CI_TOP") and driver.startswith("CARRY"):
@@ -46,7 +46,7 @@ def split(cell):
 
 
 def arcs(module):
-    """For each bit that comes out of logic: (bit it depends on, cost) of each that it depends on."""
+    """For each output bit of logic, the pairs (input bit, levels) that it depends on."""
     driver, found = {}, {}
     for cell in module["cells"].values():
         for bits in split(cell)[1].values():
@@ -64,7 +64,7 @@ def arcs(module):
 
 
 def depths(found):
-    """The longest chain up to each bit that comes out of logic, and the bit before it."""
+    """The longest chain to each output bit of logic, and the bit before it."""
     done, onward = {}, {}
     for start in found:
         stack = [start]
@@ -87,7 +87,7 @@ def depths(found):
 
 
 def longest(module):
-    """Length of the longest chain, and the names of the signals at its beginning and its end."""
+    """Length of the longest chain, and the names of its first and last signal."""
     done, onward = depths(arcs(module))
     if not done:
         return 0, None, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which files rtl/ has, in which order tools read them, and how checks report.
+"""The files of rtl/ in the order in which tools read them, and helpers for running tools.
 
 A module is in a file of its name below rtl/, outside rtl/tb and rtl/formal. Packages (*_pkg.sv) are
 read first, each after those it uses; modules are found by their names.
@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl"
 OUT = ROOT / "target" / "rtl"
 NOT_DESIGN = ("tb", "formal", "bench")
-# Which folders the modules of a folder may use, besides their own; rtl/README.md has the same table.
+# Which folders the modules of a folder may use, besides their own; rtl/README.md has the same
+# table.
 CORES = ("host", "spacefibre", "spacewire", "rdma")
 USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CORES),
         **{core: ("prim", "pkg") for core in CORES}}
@@ -59,13 +60,13 @@ def folders(rtl=RTL):
 
 
 def relative(path):
-    """A path as the tools are given it: relative to the project, where they run."""
+    """Path relative to the root of the project, where the tools run."""
     return str(Path(path).relative_to(ROOT))
 
 
 def needed(name, files=None):
-    """Names of the modules and packages that a module needs, itself included: files whose names
-    occur in its text, and in theirs."""
+    """Names of the modules and packages that a module needs, itself included: those whose names
+    occur in its text or, in turn, in theirs."""
     files = files or {path.stem: path for path in design_files()}
     found, todo = set(), [name]
     while todo:
@@ -95,8 +96,8 @@ def design(module):
 
 
 def search_options(module=None):
-    """Packages, those that a module needs or all, and where modules are: arguments that Verilator
-    and slang both take."""
+    """Arguments for Verilator and slang: the packages that a module needs (or all), and the folders
+    to search for modules."""
     wanted = needed(module) if module else None
     options = [relative(path) for path in packages() if not wanted or path.stem in wanted]
     for folder in folders():
@@ -105,7 +106,7 @@ def search_options(module=None):
 
 
 def run(command, log=None, timeout=900):
-    """Runs a command in the project; returns its exit code and what it said, also kept in log."""
+    """Runs a command in the project. Returns its exit code and its output, which log also gets."""
     try:
         done = subprocess.run([str(word) for word in command], cwd=ROOT, timeout=timeout,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -121,7 +122,7 @@ def run(command, log=None, timeout=900):
 
 
 def report(good, name, said=""):
-    """Prints the result of a check, and what was said if it is bad; returns whether it is good."""
+    """Prints the result of a check, with the last lines of output if it failed; returns good."""
     print(f"{'ok' if good else 'not ok'} {name}", flush=True)
     if not good:
         for line in said.strip().splitlines()[-40:]:
@@ -130,18 +131,18 @@ def report(good, name, said=""):
 
 
 def processors():
-    """How many processors there are for us."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def each(work, items):
-    """Calls work(item) for every item, as many at a time as there are processors."""
+    """Calls work(item) for every item, with one thread for each processor."""
     with ThreadPoolExecutor(processors()) as pool:
         return list(pool.map(work, items))
 
 
 def chosen(known, wanted, what):
-    """The wanted ones of a dictionary, all of them if none is named."""
+    """The entries of a dictionary that were named, or all if none was."""
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise SystemExit(f"rtl.sh: there is no {what} {', '.join(unknown)}; "

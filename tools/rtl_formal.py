@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh formal [--ci|TASK...]: the proofs of rtl/formal/formal.toml; --ci: those marked for it."""
+"""tools/rtl.sh formal [--ci|TASK...]: runs the proofs of rtl/formal/formal.toml; --ci: those with
+`ci`."""
 
 import re
 import shutil
@@ -28,7 +29,7 @@ def tasks():
 
 
 def configuration(task):
-    """The file that sby reads: the proof, and that its covers are reached."""
+    """The input file of sby: the proof, and the check that its covers are reached."""
     files = {path.stem: path for path in [*design_files(), *sorted(FOLDER.glob("*.sv"))]}
     wanted = needed(task["top"], files)
     used = [path for path in packages() if path.stem in wanted]
@@ -48,7 +49,7 @@ def configuration(task):
 
 
 def prove(task):
-    """Runs a task; what is wrong, or where the trace of a failure is, is in what it reports."""
+    """Runs a task, and reports what failed and where its traces are."""
     folder = OUT / "formal" / task["name"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """tools/rtl.sh format [MODULE...]: lays out the design and the proofs with verible-verilog-format.
 
-Two spaces for each level and for continued lines, no columns: a longer name changes its own line only.
-Generated files are left alone, and so are the benches in rtl/tb, which are laid out by hand.
+Two spaces for each level and for continued lines, no columns: a longer name changes its own line
+only. Generated files are left alone, and so are the benches in rtl/tb, which are laid out by hand.
 `tools/rtl.sh lint` fails for a file that this command would change.
 """
 

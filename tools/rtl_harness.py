@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A top with four pins around a module of any width, so that it can be placed and routed: its inputs
-come from a shift register and its outputs go to one, so that all its paths are between registers."""
+"""Makes a top with four pins around a module, so that modules with many ports can be placed and
+routed. A shift register drives the inputs and another one takes the outputs, so all paths of the
+module are between registers."""
 
 from typing import NamedTuple
 

@@ -17,7 +17,7 @@ VERIBLE_RULES = ("port-name-suffix", "line-length=length:100",
 
 
 def variants():
-    """What to look at: module and parameters by name; every module with its default parameters."""
+    """Module and parameters of each check by name: all modules with defaults, and the variants."""
     known = {name: (name, {}) for name in modules()}
     table = RTL / "lint.toml"
     if table.exists():
@@ -29,7 +29,7 @@ def variants():
 
 
 def verilator(item):
-    """Verilator finds nothing to warn of."""
+    """Verilator gives no warning."""
     name, (module, parameters) = item
     command = ["verilator", "--lint-only", "--timing", "-Wall", "--quiet-stats",
                *(f"-G{key}={value}" for key, value in parameters.items()),
@@ -39,7 +39,7 @@ def verilator(item):
 
 
 def style(path):
-    """A file keeps the rules of the house and of verible."""
+    """A file follows the house rules and those of verible."""
     text = path.read_text()
     if GENERATED in text:
         return True, f"style {path.stem}", ""
@@ -49,7 +49,7 @@ def style(path):
 
 
 def layout(path):
-    """The formatter would not change a file."""
+    """The formatter would leave a file as it is."""
     said = unformatted(path)
     return not said, f"format {path.stem}", said
 

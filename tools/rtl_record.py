@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The record of synthesis, rtl/synth/results.json: what each top took when it was last mapped, of which
-sources and by which tool. `tools/rtl.sh synth --record` writes it; nobody edits it.
+"""The record of synthesis, rtl/synth/results.json: the figures of each top when it was last mapped,
+with its sources and tool. `tools/rtl.sh synth --record` writes the file; do not edit it.
 
     tops     by name: module, parameters and, by flow, the figures with
              sources  SHA-256 over the code in `files` of the module, one after the other; comments
@@ -38,13 +38,13 @@ def sources(files, root=ROOT):
 
 
 def tool(flow, pins=None):
-    """Name and version of the package that makes the figures of a flow."""
+    """Name and version of the tool of a flow."""
     text = pins or (ROOT / "tools" / "packages" / "rtl.txt").read_text()
     return re.search(rf"^{TOOLS[flow]}==\S+", text, re.M)[0]
 
 
 def stamp(module, flow):
-    """What the figures of a flow are made of."""
+    """Hash of the sources, and tool of a flow."""
     return {"sources": sources(design(module)), "tool": tool(flow)}
 
 
@@ -54,7 +54,8 @@ def read(path=RECORD):
 
 
 def merged(entry, result, tops, record):
-    """The record with the result of a top; what is no longer a top, or has other parameters, goes."""
+    """The record with the result of a top, without tops that no longer exist with these parameters.
+    """
     kept = {}
     for name, now in tops.items():
         same = {"module": now["module"], "parameters": now.get("parameters", {})}
@@ -93,21 +94,21 @@ def figures(result):
 
 
 def differences(new, old):
-    """(figure, old value, new value) of the figures that both have and that differ."""
+    """(figure, old value, new value) of the figures that differ."""
     before = figures(old)
     return [(name, before[name], value) for name, value in figures(new).items()
             if name in before and before[name] != value]
 
 
 def grown(new, old):
-    """The differences that are too much."""
+    """The differences that exceed the permitted growth."""
     return [(name, was, now) for name, was, now in differences(new, old)
             if name in ("xcup LUT", "xcup FF") and now > was * (1 + GROWTH)]
 
 
 def judge(entry, result, record, strict, said):
-    """What is wrong with a result, if anything; puts what differs from the record into said. Strict:
-    it must be in the record and must not have grown too much."""
+    """What is wrong with a result, or an empty string; appends differences from the record to said.
+    If strict, the top must be in the record and must not have grown too much."""
     old = record.get(entry["name"], {})
     if old.get("parameters") != entry.get("parameters", {}):
         return "it is not in the record; run: tools/rtl.sh synth --record" if strict else ""

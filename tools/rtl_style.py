@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """House style of SystemVerilog that no other tool checks: one module a file, its size, its licence
-line, names of instances, registers behind outputs, the size of always_ff blocks, and a comment `///`
-before the module and before its ports and parameters."""
+line, names of instances, registers behind outputs, the size of always_ff blocks, and a comment
+`///` before the module and before its ports and parameters."""
 
 import re
 
@@ -19,7 +19,7 @@ Kind = syntax.SyntaxKind
 
 
 def documented(node):
-    """A comment `///` is right before this part of the source."""
+    """Whether a comment `///` is right before this part of the source."""
     return any(piece.getRawText().startswith("///") for piece in node.getFirstToken().trivia)
 
 
@@ -74,7 +74,7 @@ def registers(lines):
 
 
 def findings(text, stem):
-    """What is wrong with a file of this name (without its ending), as sentences."""
+    """What is wrong with a file of this name without suffix, as sentences."""
     lines = text.splitlines()
     root = syntax.SyntaxTree.fromText(text).root
     members = list(root.members) if root.kind == Kind.CompilationUnit else [root]

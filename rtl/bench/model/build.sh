@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes a build of the core as a shared library with the functions of pins.h.
+# Builds the core as a shared library with the functions of pins.h.
 #
 #   rtl/bench/model/build.sh NAME [-GParameter=Value...]
 #
-# writes target/rtl/models/NAME.so, unless it is there and nothing it is made of has changed.
-# rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module:
-# spfe_tcp_system, whose memory is inside, or one with the ports of spfe_tcp.
+# writes target/rtl/models/NAME.so, unless it exists and none of its sources has changed.
+# rtl/bench/model/builds.toml lists the builds of the bench. SPFE_RTL_TOP names another top module:
+# spfe_tcp_system, which contains the memory, or one with the ports of spfe_tcp.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -16,7 +16,7 @@ readonly here=rtl/bench/model top=${SPFE_RTL_TOP:-spfe_tcp}
 readonly out=target/rtl/models
 readonly library=$out/$name.so stamp=$out/$name.stamp work=$out/$name.d
 
-# The tools: by tools/rtl.sh where it is, else from the PATH.
+# The tools come from tools/rtl.sh if it exists, else from the PATH.
 if [[ -z ${SPFE_RTL_TOOLS:-} && -x tools/rtl.sh ]]; then
     SPFE_RTL_TOOLS=1 exec tools/rtl.sh run "$0" "$name" "$@"
 fi
@@ -25,7 +25,7 @@ command -v verilator >/dev/null || {
     exit 1
 }
 
-# The files of the core, packages first and each after those it uses, and where the tools find modules.
+# Files of the core, packages first and each after those it uses, and search paths for modules.
 list() { PYTHONPATH=tools PYTHONDONTWRITEBYTECODE=1 python3 -c "import rtl_files; $1" "$top"; }
 mapfile -t search < <(list 'import sys; print(*rtl_files.search_options(sys.argv[1]), sep="\n")')
 mapfile -t sources < <(list 'import sys
@@ -64,14 +64,14 @@ verilator --cc -Wno-fatal -O3 --x-assign fast --x-initial fast --no-timing --ass
     exit 1
 }
 root=${VERILATOR_ROOT:-$(verilator --getenv VERILATOR_ROOT)}
-# Several builds live in one process: nothing but the C functions may be shared between them.
+# A process may load several builds, so only the C functions are visible outside.
 readonly common=(
     -std=gnu++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique
     -faligned-new -w -DVERILATOR=1 -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -DVL_USER_STOP
     -I"$root/include" -I"$root/include/vltstd"
 )
 
-# Verilator's own part is the same in all builds.
+# The runtime of Verilator is the same in all builds.
 readonly runtime=$out/runtime
 exec {runtime_lock}>"$out/runtime.lock"
 flock "$runtime_lock"
@@ -90,7 +90,7 @@ inside=()
 [[ $top == spfe_tcp_system ]] && inside=(-DCORE_HAS_MEMORY)
 cp "$here/shim.cpp" "$work"
 printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" "${inside[@]}" -I"$work" -I"$here" >"$work/flags"
-# What runs once, at the start, is half of the code and not worth the optimiser's time.
+# Half of the code runs only once, at the start; it is not optimised.
 for part in "$work"/*__Slow.cpp; do
     printf '#include "%s"\n' "${part##*/}"
 done >"$work/once.cc"

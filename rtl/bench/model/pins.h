@@ -1,9 +1,9 @@
-// The pins of every build of the core, as wide as the widest build has them, and the functions of a
-// built library. src/model.rs has the same structures.
+// Pins of the core, as wide as in the widest build, and the functions of a built library.
+// src/model.rs has the same structures.
 #pragma once
 #include <stdint.h>
 
-// Changed when a structure or function changes; src/model.rs refuses another one.
+// Version of this interface; src/model.rs refuses libraries with another one.
 #define SPFE_TCP_ABI 1
 
 extern "C" {
@@ -37,23 +37,23 @@ struct spfe_tcp_out {
     uint8_t reserved[3];
 };
 
-// How the memory for retransmission behaves.
+// Behaviour of the memory for retransmission.
 struct spfe_tcp_memory {
     uint32_t latency;   // cycles from a read to its answer, 1 to 64
-    uint32_t wr_stall;  // of 256 cycles, in how many writes are refused
-    uint32_t rd_stall;  // the same of reads
-    uint32_t seed;      // of these choices
+    uint32_t wr_stall;  // cycles of 256 in which writes are refused, on average
+    uint32_t rd_stall;  // the same for reads
+    uint32_t seed;      // seed of the random stalls
 };
 
 uint32_t spfe_tcp_abi(void);
 void *spfe_tcp_new(void);
 void spfe_tcp_free(void *model);
 void spfe_tcp_set_memory(void *model, const spfe_tcp_memory *memory);
-// One clock: `in` is applied, `out` is what the pins show before the rising edge, then the edge.
+// Runs one clock: applies `in`, samples `out` before the rising edge, then applies the edge.
 // Returns the number of assertions of the core that have failed so far.
 uint32_t spfe_tcp_step(void *model, const spfe_tcp_in *in, spfe_tcp_out *out);
-// At most `n` clocks with `in`, `tick` in the first one only; ends before a clock in which the core
-// shows valid on an output stream. Returns how many were done.
+// Runs at most `n` clocks with `in`, with `tick` in the first one only. Stops before a clock in
+// which the core asserts valid on an output stream. Returns the number of clocks run.
 uint32_t spfe_tcp_idle(void *model, const spfe_tcp_in *in, uint32_t n);
 // Text of the first assertion that failed; empty if none did.
 const char *spfe_tcp_failure(void *model);

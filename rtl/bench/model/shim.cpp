@@ -16,8 +16,8 @@ namespace {
 
 constexpr unsigned SID_BITS = 9; // SidBits of spfe_tcp_pkg
 
-// A port of a packed struct, or a plain one: up to 64 bits are an integer, more are an array of 32-bit
-// words. Bit 0 of the port is the lowest bit of the struct's last member.
+// A port of a packed struct, or a plain one: up to 64 bits are an integer, more are an array of
+// 32-bit words. Bit 0 of the port is the lowest bit of the struct's last member.
 template <typename Port> uint32_t word(const Port &port, unsigned i) { return uint32_t(uint64_t(port) >> (32 * i)); }
 template <std::size_t N> uint32_t word(const VlWide<N> &port, unsigned i) { return port[i]; }
 template <typename Port> void set_word(Port &port, unsigned i, uint32_t value) {
@@ -73,7 +73,7 @@ struct Word {
 };
 
 #ifdef CORE_HAS_MEMORY
-// The memory is in the core: what is left to do is its clock, two thirds as fast as the core's.
+// The core contains the memory; only its clock is driven here, at two thirds of the core's rate.
 class Memory {
   public:
     explicit Memory(std::size_t) {}
@@ -90,7 +90,7 @@ class Memory {
     uint32_t half_ = 0;
 };
 #else
-// Answers reads in order after a fixed time; may refuse.
+// Memory for retransmission: answers reads in order after a fixed time, and may refuse requests.
 class Memory {
   public:
     explicit Memory(std::size_t words) : word_(words), pending_(64) {}
@@ -101,7 +101,7 @@ class Memory {
         if (how_.latency > 64) how_.latency = 64;
         random_ = how.seed | 1u;
     }
-    // What the core is shown in this cycle.
+    // Drives the inputs of the core in this cycle.
     void offer(Vcore &core) {
         now_ = (now_ + 1) % pending_.size();
         core.mem_wr_ready_i = !stalls(how_.wr_stall);
@@ -111,7 +111,7 @@ class Memory {
         if (answer.valid) std::memcpy(&core.mem_rsp_i[0], answer.data.byte, 16);
         answer.valid = false;
     }
-    // What the core asks for in this cycle.
+    // Accepts the requests of the core in this cycle.
     void take(Vcore &core) {
         if (core.mem_rd_valid_o && core.mem_rd_ready_i) {
             Answer &answer = pending_[(now_ + how_.latency) % pending_.size()];
@@ -153,7 +153,7 @@ struct Model {
     VerilatedContext context;
     std::unique_ptr<Vcore> core;
     Memory memory{std::size_t(1) << TX_MEM_ADDR_BITS};
-    bool settled = false; // the memory has offered what it shows in this clock
+    bool settled = false; // the memory has driven its signals for this clock
     uint32_t failures = 0;
     std::string failure;
 };
@@ -223,7 +223,7 @@ void sample(const Vcore &core, spfe_tcp_out &out) {
     out.awready = uint8_t(axil.get(1));
 }
 
-// The first half of a clock: all combinational values settle.
+// First half of a clock: combinational values settle.
 void settle(Model &model) {
     current = &model;
     if (!model.settled) model.memory.offer(*model.core);
@@ -243,7 +243,7 @@ void edge(Model &model) {
 
 } // namespace
 
-// Verilator calls this where an assertion of the core fails; the bench decides what it means.
+// Verilator calls this when an assertion of the core fails; the bench decides what to do.
 void vl_stop(const char *file, int line, const char *scope) VL_MT_UNSAFE {
     if (!current) return;
     if (current->failures++ == 0)
