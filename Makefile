@@ -1,5 +1,5 @@
-# The front door. Each target is a line or two; the logic is in tools/.
-#   make -o setup TARGET     skips the look for missing packages
+# The targets that users and developers need. Each is a line or two; the logic is in tools/.
+#   make -o setup TARGET     does not look for missing packages
 
 FUZZ_SECONDS ?= 30
 export FUZZ_SECONDS
@@ -12,7 +12,7 @@ TCP_BUILDS ?= sf64 ct64
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## install the packages that are missing; nothing if none is
+setup: ## install missing packages
 	@tools/setup.sh build
 
 hooks: ## let git check the message of each commit in this clone
@@ -28,7 +28,7 @@ demo: build ## measure the built-in device in a minute and write a report
 	target/release/spfe perf tables --quick --report target/demo
 	@echo 'The report is in target/demo/'
 
-test: setup ## every check and test; the last line says "N passed, N failed"
+test: setup ## every check and test; the last line is "N passed, N failed, N skipped"
 	-@tools/setup.sh test
 	-@tools/setup.sh rtl
 	-@tools/setup.sh vm

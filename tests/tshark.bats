@@ -103,7 +103,7 @@ control_words() {
 
 # The comment of an event is one of the texts.
 @test "expert infos: exactly these records have one of a note or more" {
-    local expected words
+    local expected words dropped='Packet dropped: InvalidAddress, address 64 (router port 3)'
     words=$(
         printf '%s,' 'The lane starts again after an error' 'iLANES is not the inverse of LANES' \
             'Frame error: word not allowed here' 'Word lost or damaged (RXERR)' \
@@ -120,7 +120,7 @@ control_words() {
         tab 18 'Packet without a data character' && echo
         tab 19 'Broadcast message was late' && echo
         tab 24 'Fault: bit error: seed 1, word 77,Fault: bit error (seed 1, word 77)' && echo
-        tab 25 'Packet dropped: router port 3,Packet dropped: InvalidAddress, address 64 (router port 3)' && echo
+        tab 25 "Packet dropped: router port 3,$dropped" && echo
         tab 26 'Misaligned,Misaligned: FifoOverflow' && echo
         tab 28 'CRC-16 of data frame is bad' && echo
         tab 31 'CRC-8 is bad' && echo
@@ -306,13 +306,14 @@ control_words() {
     clean "$dir/faults.pcapng"
     expected=$(
         printf '%s\n' 'bit error' 'control word damaged (ACK)' 'control word damaged (FCT)' \
-            'control word damaged (EDF)' 'control word damaged (NACK)' 'control word damaged (SDF)' \
-            'control word damaged (RETRY)' 'burst' 'word dropped' 'word duplicated' 'words reordered' \
-            'bit error rate (2e-6, begins)' 'bit error rate (2e-6, ends)' 'skew' 'polarity swapped' \
-            'lane cut' 'far end reset (LaneReset of lane 1)' 'far end reset (Link Reset)' \
+            'control word damaged (EDF)' 'control word damaged (NACK)' \
+            'control word damaged (SDF)' 'control word damaged (RETRY)' 'burst' 'word dropped' \
+            'word duplicated' 'words reordered' 'bit error rate (2e-6, begins)' \
+            'bit error rate (2e-6, ends)' 'skew' 'polarity swapped' 'lane cut' \
+            'far end reset (LaneReset of lane 1)' 'far end reset (Link Reset)' \
             'far end reset (Interface Reset)' 'babbling virtual channel (begins)' \
-            'babbling virtual channel (ends)' 'receiver blocked (begins)' 'receiver blocked (ends)' \
-            'time-code lost' | sed 's/^/Fault: /' | sort
+            'babbling virtual channel (ends)' 'receiver blocked (begins)' \
+            'receiver blocked (ends)' 'time-code lost' | sed 's/^/Fault: /' | sort
     )
     same "$expected" "$(fields "$dir/faults.pcapng" 'spfe.flags.fault == 1' _ws.col.Info | sort -u)"
     same "$(tab 2 1 && echo && tab 2 0)" \

@@ -7,6 +7,8 @@
 # that later tests of the file can use them. A file that starts processes ends them in
 # teardown_file with stop_all.
 
+bats_require_minimum_version 1.5.0
+
 # wait_until COMMAND...: repeats a command until it succeeds. Fails after about WAIT_SECONDS (30),
 # long after the event must have happened, so a slow machine does not change the result.
 wait_until() {

@@ -15,7 +15,7 @@ setup_file() {
     export dir=$BATS_FILE_TMPDIR seed=${SPFE_SEED:-$(date +%s)}
     mkdir -p "$logs"
     if ! fetch qemu kernel-6.1-amd64 guest-amd64; then
-        unavailable "emulator, kernel and guest programs: $(tail -n 1 "$logs/fetch.log")"
+        unavailable "emulator, kernel or programs not fetched: $(tail -n 1 "$logs/fetch.log")"
         return
     fi
     comment "seed $seed"

@@ -144,13 +144,11 @@ without_rights() {
 }
 
 @test "tap: the exit code is that of the program" {
-    run tap --quiet -- sh -c 'exit 7'
-    ((status == 7))
+    run -7 tap --quiet -- sh -c 'exit 7'
 }
 
 @test "tap: a program that does not exist" {
-    run tap --quiet -- "$dir/none"
-    ((status == 127))
+    run -127 tap --quiet -- "$dir/none"
 }
 
 @test "tap: a build that does not exist" {

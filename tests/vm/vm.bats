@@ -130,6 +130,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
 }
 
+# bats test_tags=short
 @test "packets-6.12" {
     fetch kernel-6.12-amd64
     image amd64 6.12
@@ -163,6 +164,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     join one
 }
 
+# bats test_tags=short
 @test "platform" {
     with_devices platform
 }
@@ -175,11 +177,13 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
         'SPFE_RUN=platform'
 }
 
+# bats test_tags=short
 @test "net" {
     with_devices net --timeout 150
 }
 
 # Preemption and poisoned memory make a use after free likely to show.
+# bats test_tags=short
 @test "net-load" {
     with_devices "net_load $(by_form 120 600)" --timeout 900 \
         --append 'preempt=full slub_debug=FZPU'
@@ -214,6 +218,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
 }
 separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]]; }
 
+# bats test_tags=short
 @test "calls" {
     with_devices calls
 }
