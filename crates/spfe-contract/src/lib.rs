@@ -1,8 +1,7 @@
 //! The spfe contract for Rust: everything a host and a device must agree on.
 //!
 //! All of it is generated from `contract/spfe.toml`. `contract/README.md` has the rules in prose:
-//! who may
-//! write what, in which order, and what a reset does. `contract/REFERENCE.md` has tables of
+//! who may write what, in which order, and what a reset does. `contract/REFERENCE.md` has tables of
 //! everything.
 //!
 //! | in the contract | here |

@@ -1,8 +1,7 @@
 //! The 8b/10b code with its running disparity (50-11C 5.5.9).
 //!
 //! Codes are in line order: bit 0 of the ten bits of a symbol is `a`, bit 9 is `j`. A word has 40
-//! bits
-//! with symbol 0 in bits 9:0.
+//! bits with symbol 0 in bits 9:0.
 
 use crate::word::{Word, k};
 

@@ -143,7 +143,6 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     reset: LinkReset,
     /// The parameter DataScrambled at the time of the last link reset.
     data_scrambled: bool,
-    far_end: Option<u8>,
     qos: MediumAccess<V>,
     flow: Flow,
     prbs: Prbs,
@@ -196,7 +195,6 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             identification: Identification::new(segment as u32),
             reset: LinkReset::default(),
             data_scrambled: parameters.data_scrambled,
-            far_end: None,
             qos: MediumAccess::with_channels(config.qos, channels),
             flow: Flow::new(parameters.expected_broadcast_bandwidth),
             prbs: Prbs::new(),
@@ -443,16 +441,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// A lane received three identical INIT3 with this capability field. `any_lane_active`: whether
     /// a lane was active at that time.
     pub fn far_end_capability(&mut self, lane: u8, field: u8, any_lane_active: bool) {
-        self.far_end = Some(field);
         if self.reset.far_end_capability(lane, field, any_lane_active) {
             self.status.far_end_link_reset = true;
             self.status.errors.far_end_link_reset += 1;
         }
-    }
-
-    /// Capability field received last, if any.
-    pub const fn last_far_end_capability(&self) -> Option<u8> {
-        self.far_end
     }
 
     #[inline(always)]

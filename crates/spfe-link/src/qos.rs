@@ -1,13 +1,11 @@
 //! Quality of service of virtual channels (50-11C 5.7.4): priority, bandwidth, time-slots.
 //!
 //! Bandwidth credit is counted in rows of the link with eight binary places. On a link of one lane
-//! a
-//! row is a word. The credit is updated after each data segment, and after [`UPDATE_ROWS`] rows
+//! a row is a word. The credit is updated after each data segment, and after [`UPDATE_ROWS`] rows
 //! without a segment. A resend is free.
 //!
 //! Rows are counted once for all channels, and each channel is brought up to date when its credit
-//! is
-//! needed. The cost of an update therefore does not depend on the number of channels.
+//! is needed. The cost of an update therefore does not depend on the number of channels.
 
 /// Rows after which the credits are updated if no segment ends.
 pub const UPDATE_ROWS: u32 = 66;

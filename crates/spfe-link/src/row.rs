@@ -5,10 +5,9 @@ use crate::word::Word;
 /// A row to send: one word on each data-sending lane in the same word period.
 ///
 /// Words that are the same on every lane are a [`Row::Control`], whatever their K flags: control
-/// words,
-/// and the data words of broadcast and idle frames. Only the words of a data frame are distributed
-/// over
-/// the lanes. SDF and EDF are control rows; each lane fills in its own CRC of the EDF.
+/// words, and the data words of broadcast and idle frames. Only the words of a data frame are
+/// distributed over the lanes. SDF and EDF are control rows; each lane fills in its own CRC of the
+/// EDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row<const L: usize> {
     /// The same word on every data-sending lane.

@@ -1,7 +1,6 @@
 //! An RMAP target as a filter, to compare it with other software. It reads commands from standard
 //! input and writes replies to standard output, one packet per line in hexadecimal digits. A
-//! command
-//! without a reply gives an empty line.
+//! command without a reply gives an empty line.
 //!
 //!     echo fe014c0067000100a0000000000010c9 | cargo run -q -p spfe-proto --example target_filter
 //!

@@ -1,10 +1,8 @@
 //! CCSDS packet transfer protocol (ECSS-E-ST-50-53C): space packets in SpaceWire packets.
 //!
 //! Four bytes precede the space packet: target logical address, protocol identifier 2, a reserved
-//! zero,
-//! and the user application value. The protocol has no CRC, reply, retry or segmentation: one
-//! packet is
-//! one transfer.
+//! zero, and the user application value. The protocol has no CRC, reply, retry or segmentation: one
+//! packet is one transfer.
 
 pub mod space_packet;
 

@@ -1,11 +1,10 @@
 //! Words from their text form.
 //!
-//! One word per line or between semicolons: `SDF vc=3`, `DATA 00 01 02 EOP`, `EDF seq=+5`,
-//! `FCT vc=1 m=1 seq=-0`, `ALIGN lane=2 lanes=4`. Case does not matter. Numbers are decimal, or
+//! One word per line or between semicolons: `SDF vc=3`, `DATA 00 01 02 EOP`, `EDF seq=+5`, `FCT
+//! vc=1 m=1 seq=-0`, `ALIGN lane=2 lanes=4`. Case does not matter. Numbers are decimal, or
 //! hexadecimal with 0x. A sequence number has the sign of its polarity, or is the byte (0x85). The
 //! default of a field is 0, or 1 for `m` and `lanes`. Missing CRCs are computed; the CRC of an EDF
-//! or
-//! EBF covers the frame since its SDF or SBF.
+//! or EBF covers the frame since its SDF or SBF.
 
 use spfe_link::control::{ControlWord, ebf, edf};
 use spfe_link::crc::{Crc8, Crc16};
@@ -87,80 +86,28 @@ impl TextEncoder {
     }
 
     fn control(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
-        let (column, name) = fields.name;
+        let (_, name) = fields.name;
         let kind = WordKind::ALL.iter().copied().find(|kind| is(name, kind.name()));
-        let seq = |rest: &[&str]| fields.only(&[&["seq", "crc"], rest].concat());
         if let Some(control) = kind.and_then(without_fields) {
             fields.only(&[])?;
             return Ok(control.encode());
         }
-        let control = match kind {
-            Some(WordKind::Init3) => {
-                fields.only(&["capability"])?;
-                ControlWord::Init3 { capability: fields.byte("capability")? }
-            }
-            Some(WordKind::Standby) => {
-                fields.only(&["reason"])?;
-                ControlWord::Standby { reason: fields.byte("reason")? }
-            }
-            Some(WordKind::LostSignal) => {
-                fields.only(&["cause"])?;
-                ControlWord::LostSignal { cause: fields.byte("cause")? }
-            }
-            Some(WordKind::Active) => {
-                fields.only(&["lanes"])?;
-                ControlWord::Active { lanes: fields.number("lanes", 0, 0..=0xffff)? as u16 }
-            }
-            Some(WordKind::Align) => fields.align()?,
-            Some(WordKind::Sdf) => {
-                fields.only(&["vc"])?;
-                ControlWord::Sdf { vc: fields.byte("vc")? }
-            }
-            Some(WordKind::Sbf) => {
-                fields.only(&["channel", "type"])?;
-                ControlWord::Sbf { channel: fields.byte("channel")?, kind: fields.byte("type")? }
-            }
-            Some(WordKind::Edf) => {
-                seq(&[])?;
-                return self.edf(fields);
-            }
-            Some(WordKind::Ebf) => {
-                seq(&["late", "delayed", "reserved"])?;
-                return self.ebf(fields);
-            }
-            Some(WordKind::Fct) => {
-                seq(&["vc", "m"])?;
-                let multiplier = fields.number("m", 1, 1..=8)? as u8;
-                let vc = fields.number("vc", 0, 0..=31)? as u8;
-                ControlWord::Fct { multiplier, vc, seq: fields.seq()?, crc: 0 }
-            }
-            Some(WordKind::Sif | WordKind::SifD44) => {
-                seq(&[])?;
-                ControlWord::Sif { seq: fields.seq()?, crc: 0 }
-            }
-            Some(WordKind::Ack) => {
-                seq(&[])?;
-                ControlWord::Ack { seq: fields.seq()?, crc: 0 }
-            }
-            Some(WordKind::Nack) => {
-                seq(&[])?;
-                ControlWord::Nack { seq: fields.seq()?, crc: 0 }
-            }
-            Some(WordKind::Full) => {
-                seq(&[])?;
-                ControlWord::Full { seq: fields.seq()?, crc: 0 }
-            }
+        let Some(kind) = kind else { return Err(unknown(fields)) };
+        match kind {
+            WordKind::Edf => self.edf(fields),
+            WordKind::Ebf => self.ebf(fields),
             _ => {
-                let what = "no such word: DATA, SDF, EDF, SBF, EBF, SIF, FCT, ACK, NACK, FULL, \
-                            RETRY, SKIP, IDLE, INIT1, INIT2, INIT3, STANDBY, LOST_SIGNAL, \
-                            ACTIVE, ALIGN, PAD and RXERR are known";
-                return Err(TextError::new(column, name, what));
+                let control = match lane_word(kind, fields)? {
+                    Some(control) => control,
+                    None => link_word(kind, fields)?.ok_or_else(|| unknown(fields))?,
+                };
+                fields.finish(kind == WordKind::SifD44, control)
             }
-        };
-        fields.finish(kind == Some(WordKind::SifD44), control)
+        }
     }
 
     fn edf(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
+        fields.only(&["seq", "crc"])?;
         let seq = fields.seq()?;
         if fields.get("crc").is_some() {
             let crc = fields.number("crc", 0, 0..=0xffff)? as u16;
@@ -171,6 +118,7 @@ impl TextEncoder {
     }
 
     fn ebf(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
+        fields.only(&["seq", "crc", "late", "delayed", "reserved"])?;
         let seq = fields.seq()?;
         let flags = u8::from(fields.flag("late")) | u8::from(fields.flag("delayed")) << 1;
         let status = flags | fields.byte("reserved")?;
@@ -180,6 +128,68 @@ impl TextEncoder {
         let crc = self.broadcast.ok_or_else(|| fields.alone("no SBF before it; give crc="))?;
         Ok(ebf(crc, status, seq))
     }
+}
+
+/// Words of the lane and multi-lane layers that have fields.
+fn lane_word(kind: WordKind, fields: &Fields<'_>) -> Result<Option<ControlWord>, TextError> {
+    Ok(Some(match kind {
+        WordKind::Init3 => {
+            fields.only(&["capability"])?;
+            ControlWord::Init3 { capability: fields.byte("capability")? }
+        }
+        WordKind::Standby => {
+            fields.only(&["reason"])?;
+            ControlWord::Standby { reason: fields.byte("reason")? }
+        }
+        WordKind::LostSignal => {
+            fields.only(&["cause"])?;
+            ControlWord::LostSignal { cause: fields.byte("cause")? }
+        }
+        WordKind::Active => {
+            fields.only(&["lanes"])?;
+            ControlWord::Active { lanes: fields.number("lanes", 0, 0..=0xffff)? as u16 }
+        }
+        WordKind::Align => fields.align()?,
+        _ => return Ok(None),
+    }))
+}
+
+/// Words of the data link layer, except those that end a frame.
+fn link_word(kind: WordKind, fields: &Fields<'_>) -> Result<Option<ControlWord>, TextError> {
+    let numbered = |rest: &[&str]| {
+        fields.only(&[&["seq", "crc"], rest].concat())?;
+        fields.seq()
+    };
+    Ok(Some(match kind {
+        WordKind::Sdf => {
+            fields.only(&["vc"])?;
+            ControlWord::Sdf { vc: fields.byte("vc")? }
+        }
+        WordKind::Sbf => {
+            fields.only(&["channel", "type"])?;
+            ControlWord::Sbf { channel: fields.byte("channel")?, kind: fields.byte("type")? }
+        }
+        WordKind::Fct => {
+            let seq = numbered(&["vc", "m"])?;
+            let multiplier = fields.number("m", 1, 1..=8)? as u8;
+            let vc = fields.number("vc", 0, 0..=31)? as u8;
+            ControlWord::Fct { multiplier, vc, seq, crc: 0 }
+        }
+        WordKind::Sif | WordKind::SifD44 => ControlWord::Sif { seq: numbered(&[])?, crc: 0 },
+        WordKind::Ack => ControlWord::Ack { seq: numbered(&[])?, crc: 0 },
+        WordKind::Nack => ControlWord::Nack { seq: numbered(&[])?, crc: 0 },
+        WordKind::Full => ControlWord::Full { seq: numbered(&[])?, crc: 0 },
+        _ => return Ok(None),
+    }))
+}
+
+/// The error for a name that is not that of a word.
+fn unknown(fields: &Fields<'_>) -> TextError {
+    let (column, name) = fields.name;
+    let what = "no such word: DATA, SDF, EDF, SBF, EBF, SIF, FCT, ACK, NACK, FULL, RETRY, SKIP, \
+                IDLE, INIT1, INIT2, INIT3, STANDBY, LOST_SIGNAL, ACTIVE, ALIGN, PAD and RXERR are \
+                known";
+    TextError::new(column, name, what)
 }
 
 /// Words without fields.

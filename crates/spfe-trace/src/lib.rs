@@ -2,9 +2,8 @@
 //! traffic.
 //!
 //! Words or symbols come in; names, frames, packets and violations come out. Nothing here sends,
-//! waits
-//! or fails: anything that is not valid traffic is reported as a violation. Memory is bounded, and
-//! nothing is allocated per word.
+//! waits or fails: anything that is not valid traffic is reported as a violation. Memory is
+//! bounded, and nothing is allocated per word.
 //!
 //! | module | task |
 //! | --- | --- |

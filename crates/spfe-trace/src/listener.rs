@@ -13,10 +13,8 @@ use crate::lane::Lane;
 /// Decodes one direction, from the words of its lanes to packets.
 ///
 /// It may start anywhere in the traffic. Values that it cannot know yet (numbers, the idle
-/// sequence)
-/// are taken from the first words that show them. Memory is bounded: one frame, at most 127
-/// remembered
-/// items, and for each of 32 virtual channels the first bytes of a packet.
+/// sequence) are taken from the first words that show them. Memory is bounded: one frame, at most
+/// 127 remembered items, and for each of 32 virtual channels the first bytes of a packet.
 #[derive(Clone, Debug)]
 pub struct LinkListener {
     lanes: Vec<Lane>,

@@ -1,8 +1,7 @@
 //! Sequence numbers of one direction, as an observer sees them (50-11C 5.7.6.3, 5.7.7).
 //!
 //! A receiver accepts only the next number and asks for the rest again. An observer wants to see
-//! every
-//! frame, to report what is wrong with its number, and to recognise resends.
+//! every frame, to report what is wrong with its number, and to recognise resends.
 
 use std::collections::VecDeque;
 

@@ -235,8 +235,7 @@ impl fmt::Display for GroupBits {
 }
 
 /// Parses a line of a recording of both directions, such as `vectors/cnes_b2b.txt.gz`: hexadecimal
-/// word
-/// and K mask of each direction, then an optional `xN`. Returns `None` for an empty line.
+/// word and K mask of each direction, then an optional `xN`. Returns `None` for an empty line.
 ///
 /// # Errors
 /// Anything else on the line.

@@ -1,8 +1,7 @@
 //! Parameters and status of the data link layer (50-11C 5.9, tables 5-36 and 5-37).
 //!
 //! The parameters of the quality of service are in [`crate::qos`]. In masks, bit V stands for
-//! virtual
-//! channel V.
+//! virtual channel V.
 
 use crate::qos::QosLimits;
 

@@ -1,6 +1,5 @@
 //! Receive elastic buffer: deletes or repeats SKIP words to absorb the difference between two
-//! clocks
-//! (50-11C 5.5.5).
+//! clocks (50-11C 5.5.5).
 
 use crate::control::ControlWord;
 use crate::word::Word;

@@ -2,8 +2,7 @@
 //!
 //! In each word period call [`Lane::transmit`] once, then [`Lane::receive`]. On the line, `None`
 //! stands for a driver that is off or a cable that is unplugged. A lane works on words;
-//! [`LaneCoder`]
-//! adds the 8b/10b code and the bits of the line.
+//! [`LaneCoder`] adds the 8b/10b code and the bits of the line.
 
 mod coded;
 mod elastic;

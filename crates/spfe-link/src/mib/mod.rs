@@ -1,11 +1,9 @@
 //! The management information base (50-11C 5.9, 6.5): parameters, status and errors of all layers
-//! of
-//! one end of a link, each under its name in the standard.
+//! of one end of a link, each under its name in the standard.
 //!
 //! Values are numbers: a flag is 0 or 1, a mask has a bit per lane or time-slot. An error stays set
 //! until [`LinkMib::clear_errors`]. The routing tables and time-outs of a switch are not here but
-//! in
-//! [`crate::network::RoutingTable`] and [`crate::network::RoutingSwitch`].
+//! in [`crate::network::RoutingTable`] and [`crate::network::RoutingSwitch`].
 
 mod read;
 mod write;

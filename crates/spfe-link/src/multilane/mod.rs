@@ -2,8 +2,7 @@
 //! unidirectional lanes (50-11C 5.6).
 //!
 //! In each word period call [`MultiLane::wants`], build a row, then call [`MultiLane::transmit`]
-//! and
-//! [`MultiLane::receive`]. With one lane the layer is bypassed and costs nothing.
+//! and [`MultiLane::receive`]. With one lane the layer is bypassed and costs nothing.
 
 mod fifo;
 pub mod mib;

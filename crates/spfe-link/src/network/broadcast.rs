@@ -3,8 +3,7 @@
 //! For each channel the switch remembers that a message passed, for the duration of the broadcast
 //! time-out. The time-out must be longer than any route through the network. A setting selects how
 //! copies are recognised, because the standard can be read in two ways. The caller keeps the
-//! messages
-//! themselves, and marks those DELAYED that an output cannot send at once.
+//! messages themselves, and marks those DELAYED that an output cannot send at once.
 
 /// Which messages count as copies within the time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,18 +4,14 @@
 //! nothing.
 //!
 //! *Arbitration.* Packets with priority go before all others. Among equals, the packet that has
-//! waited
-//! longer goes first, and inputs take turns for packets of the same step. Since each input has at
-//! most
-//! one waiting packet, this is round robin among the inputs. A multicast waits until all its ports
-//! are
-//! free. Once it is first in line, its free ports are reserved, so that later packets cannot starve
-//! it.
+//! waited longer goes first, and inputs take turns for packets of the same step. Since each input
+//! has at most one waiting packet, this is round robin among the inputs. A multicast waits until
+//! all its ports are free. Once it is first in line, its free ports are reserved, so that later
+//! packets cannot starve it.
 //!
 //! *Deadlock.* A waiting packet holds no output, so unicast packets on a tree always make progress.
 //! Crossing multicasts and loops can block each other, as in any wormhole network; the packet
-//! time-out
-//! ends this.
+//! time-out ends this.
 
 use super::counters::SwitchPortCounters;
 use super::forward::forward;

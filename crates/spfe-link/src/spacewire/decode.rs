@@ -1,9 +1,8 @@
 //! Bits to characters (50-12C 5.4.4, 5.4.7): the first NULL, parity and escape errors.
 //!
 //! The parity bit that covers a character is in the next one. A character is therefore delivered
-//! two
-//! bits after its end, together with the flag of the next one. No character is delivered before its
-//! parity is checked.
+//! two bits after its end, together with the flag of the next one. No character is delivered before
+//! its parity is checked.
 
 use super::character::{BroadcastCode, NChar, SpaceWireCharacter};
 use super::encode::kind;

@@ -1,6 +1,5 @@
 //! A port with its wires. Call it once per bit period to send, and once per sample of the signals
-//! to
-//! receive.
+//! to receive.
 
 use super::character::BroadcastCode;
 use super::decode::CharacterDecoder;

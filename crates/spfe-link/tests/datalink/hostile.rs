@@ -1,6 +1,5 @@
 //! A far end that breaks every rule sends rows of any kind in any order. A reference model checks
-//! after
-//! each row which words may be read, and how numbers, credit and errors may change.
+//! after each row which words may be read, and how numbers, credit and errors may change.
 
 use crate::harness::{EOP, Monitor, Sizes, all_bandwidth, seeds, sizes};
 use spfe_link::control::{self, ControlWord};

@@ -1,6 +1,5 @@
 //! Saturated links against the arithmetic of the protocol: rows for SDF, EDF, FCT and ACK beside
-//! the
-//! data rows, 8b/10b, and one SKIP in 5001 words.
+//! the data rows, 8b/10b, and one SKIP in 5001 words.
 
 use crate::harness::{EOP, Link, sizes};
 use spfe_link::datalink::DataLinkConfig;

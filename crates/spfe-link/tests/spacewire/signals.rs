@@ -1,6 +1,5 @@
 //! Random connections, bit by bit: states, credit, order and errors of a port whose far end keeps
-//! the
-//! standard and then breaks off.
+//! the standard and then breaks off.
 
 use crate::far_end::FarEnd;
 use proptest::prelude::*;

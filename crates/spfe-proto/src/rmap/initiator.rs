@@ -94,8 +94,7 @@ impl<const N: usize> RmapInitiator<N> {
     }
 
     /// Writes path bytes and a command to the start of `out`. If the command gets a reply, its
-    /// transaction
-    /// is outstanding until `now_ns + timeout_ns`.
+    /// transaction is outstanding until `now_ns + timeout_ns`.
     ///
     /// # Errors
     ///

@@ -2,14 +2,11 @@
 //! 5.5.3, 5.6).
 //!
 //! If several statuses apply, the standard leaves the choice open (5.6.1). This target uses the
-//! first
-//! of the following. For the header: 2, 12, 3, 11, 9, 10. For the end of the packet: 7, 5, 6. For
-//! the
-//! data: 4. For the memory: 10 and 1.
+//! first of the following. For the header: 2, 12, 3, 11, 9, 10. For the end of the packet: 7, 5, 6.
+//! For the data: 4. For the memory: 10 and 1.
 //!
 //! The write bit alone decides the form of a reply. The only unused command code with the reply
-//! bit,
-//! 0110, therefore gets a reply like a read: no data, and a data CRC of 0.
+//! bit, 0110, therefore gets a reply like a read: no data, and a data CRC of 0.
 
 mod counters;
 mod stream;
@@ -137,12 +134,10 @@ impl RmapTarget {
     }
 
     /// Processes a packet that starts at its target logical address. Writes path bytes and reply to
-    /// the
-    /// start of `out`.
+    /// the start of `out`.
     ///
     /// `allow` is called once for each command with an intact header and a known command code,
-    /// before the
-    /// memory is accessed. A read whose reply is longer than `out` gets status 10.
+    /// before the memory is accessed. A read whose reply is longer than `out` gets status 10.
     ///
     /// # Errors
     ///

@@ -1,6 +1,5 @@
 //! Recorded transactions of another initiator: ours writes the same commands from the same fields,
-//! and
-//! accepts the same replies.
+//! and accepts the same replies.
 
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{

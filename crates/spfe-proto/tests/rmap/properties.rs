@@ -1,6 +1,5 @@
 //! Random packets: what is written can be read again, what is read can be written again, and no
-//! bytes
-//! make anything panic or access memory without permission.
+//! bytes make anything panic or access memory without permission.
 
 use crate::lab::{Access, Watched, with_crc};
 use proptest::prelude::*;

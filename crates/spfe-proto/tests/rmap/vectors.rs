@@ -1,6 +1,5 @@
 //! Packets of the standard's annex (A), of read-modify-writes (X), and of our own (E): the
-//! initiator
-//! writes each command, the target makes each reply, and the initiator accepts it.
+//! initiator writes each command, the target makes each reply, and the initiator accepts it.
 
 use crate::lab::{Watched, ask, hex, model_crc, split, target};
 use spfe_proto::PacketEnd;

@@ -1,8 +1,7 @@
 //! Commands that arrive in pieces, in bounded memory.
 //!
 //! The data of an unverified write goes to the memory as it arrives. Only data that must be
-//! complete
-//! before it is used is buffered: that of verified writes and read-modify-writes.
+//! complete before it is used is buffered: that of verified writes and read-modify-writes.
 
 use super::{
     Denial, Execution, REPLY_OVERHEAD, RmapTarget, TargetDiscard, TargetOutcome, status_of,
