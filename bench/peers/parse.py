@@ -1,6 +1,6 @@
-"""Readers for the output of the programs compared. Rates in Gbit/s (10^9), times in ns.
+"""Parsers for the output of the compared programs. Rates are in Gbit/s (10^9 bit/s), times in ns.
 
-All raise ValueError (or KeyError) if the output does not have the expected form.
+All parsers raise ValueError (or KeyError) if the output does not have the expected form.
 """
 
 import json
@@ -10,7 +10,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def ucx(text, size):
-    """The last result row of ucx_perftest, plain, `-f` or `-v` (CSV).
+    """Parses the last result row of ucx_perftest, plain or with `-f` or `-v` (CSV).
 
     A row ends in: iterations, 50 % time, mean, overall (us), bandwidth twice
     (MiB/s, too coarse for small messages and not used), messages/s twice.
@@ -25,7 +25,7 @@ def ucx(text, size):
 
 
 def fi_pingpong(text, _size):
-    """The result row of fi_pingpong; `usec/xfer` is half of a round trip, mean only."""
+    """Parses the result row of fi_pingpong. `usec/xfer` is the mean of half a round trip."""
     rows = [line.split() for line in text.splitlines()]
     for header, row in zip(rows, rows[1:]):
         if "usec/xfer" in header and len(row) == len(header):
@@ -36,7 +36,7 @@ def fi_pingpong(text, _size):
 
 
 def spfe(text, size):
-    """`spfe perf rate|latency --json`, `spfe-ipc --json`: the first result of that size."""
+    """Finds the first result of a size in `spfe perf rate|latency --json` or `spfe-ipc --json`."""
     for result in json.loads(text)["results"]:
         if result.get("size_bytes") == size and (latency := result.get("latency_ns")):
             return {"latency_ns": latency["p50"], "mean_ns": latency["mean"]}
@@ -46,6 +46,6 @@ def spfe(text, size):
 
 
 def calibration(text):
-    """`spfe-probe --json`, with the memcpy limits by chunk size as `copies`."""
+    """Parses `spfe-probe --json`, with the memcpy rates by chunk size in `copies`."""
     report = json.loads(text)
     return report | {"copies": {row["chunk_bytes"]: row for row in report["copies"]}}

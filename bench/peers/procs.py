@@ -1,4 +1,4 @@
-"""Starting, bounding and ending the programs compared."""
+"""Starts the compared programs, limits their time and ends them."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ class RunError(RuntimeError):
 
 
 def placed(command, cpus, fifo, limit=20):
-    """The command restricted to `cpus` (e.g. "0,1") and to `limit` seconds.
+    """Restricts a command to `cpus` (e.g. "0,1") and to `limit` seconds.
 
-    Only the program itself is under SCHED_FIFO: what keeps the time limit, like this
-    script, lives on the share that the kernel reserves for ordinary processes.
+    Only the program itself runs under SCHED_FIFO. `timeout` and this script use the CPU time
+    that the kernel reserves for ordinary processes.
     """
     bounded = ["timeout", "-s", "KILL", str(limit), "taskset", "-c", str(cpus)]
     return bounded + ["chrt", "-f", "10"] * fifo + [str(part) for part in command]
@@ -32,14 +32,14 @@ def _start(command, env):
 
 
 def _end(process):
-    """Ends a process started here, and the group it leads."""
+    """Ends a process that was started here, and its process group."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
 def _finish(process, timeout, name):
-    """What the process printed until its end, within the time given."""
+    """Waits for the end of a process and returns its output."""
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
@@ -53,12 +53,12 @@ def _finish(process, timeout, name):
 
 
 def run(command, timeout=30.0, env=None, name=None):
-    """Runs one program to its end and returns what it printed."""
+    """Runs a program to its end and returns its output."""
     return _finish(_start(command, env), timeout, name or os.path.basename(command[0]))
 
 
 def run_pair(server, client, env=None, name="peer"):
-    """Output of the client; it is started again if the server was not ready."""
+    """Runs server and client and returns the client's output. Retries until the server is ready."""
     serving, failure = _start(server, env), None
     try:
         for attempt in range(5):

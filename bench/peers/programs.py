@@ -1,4 +1,4 @@
-"""The programs compared: where they are, how they are called, what they count as."""
+"""The compared programs: their paths, commands and kinds."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from procs import RunError, placed, run, run_pair
 
 ROOT = Path(__file__).resolve().parents[2]
 UCX_ENV = {"UCX_TLS": "posix,self"}
-# Peers that come as server and client and are told a number of messages, not a time.
+# Peers with a server and a client, which take a number of messages instead of a duration.
 PAIRED = {"ucx_perftest": parse.ucx, "fi_pingpong": parse.fi_pingpong}
 UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
              ("ucx am", "group", "peer", ("-t", "ucp_am_bw")),
@@ -19,14 +19,14 @@ UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
              ("ucx tag -O 1", "single", "peer", ("-t", "tag_bw", "-O", "1")),
              ("ucx tag", "latency", "peer", ("-t", "tag_lat")),
              ("ucx am", "latency", "peer", ("-t", "ucp_am_lat")))
-# The buffers of "ring" are those of the memcpy row of that name; "group" has its usual ones.
+# "ring" uses buffers as large as those of the memcpy row of that name, "group" the default ones.
 RING_WINDOW = "1M,4M"
 OURS_TESTS = (("group", "rate", "auto", None), ("ring", "rate", "auto", RING_WINDOW),
               ("single", "rate", "1", None), ("latency", "latency", None, None))
 
 
 def ours_command(path, options, size, seconds):
-    """How `spfe perf` is called: the only place that knows. `options`: test, mode, group, window."""
+    """The command line of `spfe perf`. `options` are test, mode, group and window."""
     test, mode, group, window = options
     command = [path, "perf", test, "--mode", mode, "--processes", 2, "--size-min", size,
                "--size-max", size, "--link", "unlimited", "--seconds", seconds, "--wait", "poll"]
@@ -36,7 +36,7 @@ def ours_command(path, options, size, seconds):
 
 @dataclass
 class Program:
-    """One column of one table."""
+    """A column of a table."""
     name: str
     test: str  # group, ring, single or latency
     kind: str  # ours, peer (two-sided), put (one-sided) or kernel
@@ -49,11 +49,11 @@ class Program:
         return os.path.basename(self.path)
 
     def needs_pilot(self, size):
-        """Whether the first run only serves to find the number of messages."""
+        """Whether the next run only finds the number of messages."""
         return self.tool in PAIRED and size not in self.per_op_ns
 
     def sample(self, cpus, fifo, size, seconds):
-        """One run: rate_gbps, or latency_ns and mean_ns."""
+        """Runs the program once. Returns rate_gbps, or latency_ns and mean_ns."""
         if self.tool in PAIRED:
             return self._pair(cpus, fifo, size, seconds)
         both = f"{cpus[0]},{cpus[1]}"
@@ -84,7 +84,7 @@ def find_peer(name):
 
 
 def find_own(name):
-    """Path of a program of this project: SPFE_BIN and beside it, then the release build."""
+    """Finds a program of this project: SPFE_BIN or beside it, then the release build."""
     spfe = os.environ.get("SPFE_BIN")
     if spfe and name == "spfe":
         return spfe
@@ -94,7 +94,7 @@ def find_own(name):
 
 
 def peer_version(path, teller, flag):
-    """Version of a peer, asked from a tool installed beside it."""
+    """Version of a peer as reported by a tool in the same directory."""
     try:
         text = run([str(Path(path).parent / teller), flag], 5.0)
     except (RunError, OSError):
@@ -103,7 +103,7 @@ def peer_version(path, teller, flag):
 
 
 def available():
-    """All programs found on this machine, and the versions of the peers by path."""
+    """Finds all installed programs. Returns them with the versions of the peers by path."""
     found, versions = [], {}
     if path := find_own("spfe"):
         found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group, window))

@@ -1,4 +1,4 @@
-"""From samples to medians, ratios and tables."""
+"""Computes medians and ratios from samples, and formats tables."""
 
 from statistics import median
 
@@ -12,12 +12,12 @@ LIMITS = {"reused_gbps": "one chunk", "hot_gbps": "hot", "ring_gbps": "ring",
 
 
 def is_near(sample, line_min):
-    """Both brackets of a sample within NEAR_FACTOR of the shortest line time of the run."""
+    """Whether both line times of a sample are within NEAR_FACTOR of the shortest of the run."""
     return max(sample["before_ns"], sample["after_ns"]) <= NEAR_FACTOR * line_min
 
 
 def summarise(samples, test, line_min):
-    """Median and best over the near samples, or over all (flagged) if too few are near."""
+    """Median and best of the near samples, or of all samples (flagged) if too few are near."""
     near = [s["value"] for s in samples if is_near(s, line_min)]
     values = near if len(near) >= MIN_NEAR else [s["value"] for s in samples]
     if not values:
@@ -27,7 +27,7 @@ def summarise(samples, test, line_min):
 
 
 def ratio(over, under, peer=None):
-    """Quotient of the medians of two summaries (or of one and a number)."""
+    """Ratio of the medians of two summaries, or of a summary and a number."""
     if not over or not under:
         return None
     if not isinstance(under, dict):
@@ -37,7 +37,7 @@ def ratio(over, under, peer=None):
 
 
 def best_of(cells, test, size, kinds, programs):
-    """Name and summary of the best program of these kinds, or (None, None)."""
+    """Finds name and summary of the best program of these kinds, or (None, None)."""
     rows = [(p.name, cells.get((p.name, test, size))) for p in programs
             if p.test == test and p.kind in kinds]
     pick = min if test == "latency" else max
@@ -46,7 +46,7 @@ def best_of(cells, test, size, kinds, programs):
 
 
 def ratios(cells, programs, size, line, copies):
-    """Everything compared at one size: name -> ratio; `line` and `copies` are medians."""
+    """Computes all ratios of a size by name. `line` and `copies` are medians."""
     ours = {test: best_of(cells, test, size, ("ours",), programs)[1] for test in TITLES}
     name, peer = best_of(cells, "group", size, ("peer", "kernel"), programs)
     out = {
@@ -55,7 +55,7 @@ def ratios(cells, programs, size, line, copies):
         "single / ucx tag -O 1": ratio(ours["single"], cells.get(("ucx tag -O 1", "single", size))),
         "latency / ucx am": ratio(ours["latency"], cells.get(("ucx am", "latency", size))),
         "latency / line": ratio(ours["latency"], line)}
-    # Each against a copy over as much memory.
+    # Compare each with a copy over the same amount of memory.
     for mode, test, limit in (("inline", "group", "hot_gbps"), ("inline", "ring", "ring_gbps"),
                               ("coop", "ring", "ring_gbps"), ("coop", "ring", "ring_two_cores_gbps")):
         out[f"{mode} {test} / memcpy {LIMITS[limit]}"] = ratio(
@@ -73,14 +73,14 @@ def number(value, flagged=False):
 
 
 def grid(title, head, rows):
-    """Text table, right-aligned."""
+    """Formats a right-aligned text table."""
     widths = [max(map(len, column)) for column in zip(head, *rows)]
     text = ["  ".join(c.rjust(w) for c, w in zip(line, widths)) for line in [head, *rows]]
     return "\n".join([title, *text])
 
 
 def tables(cells, programs, sizes, compared, copies):
-    """The whole report as text; * marks values with too few near samples."""
+    """Formats the report. * marks values with too few near samples."""
     parts = []
     for test, title in TITLES.items():
         names = [p.name for p in programs if p.test == test]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs spfe and other ways between two processes side by side; see ../README.md."""
+"""Compares spfe with other ways of moving messages between two processes; see ../README.md."""
 
 import argparse
 import fcntl
@@ -15,7 +15,7 @@ import procs
 import programs as progs
 import report
 
-EXTRA = 3  # samples more where too few are near
+EXTRA = 3  # additional samples if too few are near
 LINE_END = "\r" if sys.stderr.isatty() else "\n"
 
 
@@ -55,13 +55,13 @@ class Bench:
         return procs.run(procs.placed([self.probe, *options], self.args.both, self.fifo))
 
     def line(self):
-        """Cache-line time now, in ns."""
+        """Measures the cache-line time in ns."""
         text = self.ask_probe("--line-only", "--ms", "10", "--cpus", self.args.both)
         self.lines.append(float(text))
         return self.lines[-1]
 
     def attempt(self, program, size):
-        """The value of one sample that counts in its table, or None."""
+        """Takes a sample. Returns the value for its table, or None if the program failed."""
         try:
             found = program.sample(self.args.cpus, self.fifo, size, self.args.seconds)
             return found["latency_ns" if program.test == "latency" else "rate_gbps"]
@@ -70,14 +70,14 @@ class Bench:
             return None
 
     def wanted(self, program, size, turn):
-        """Whether a cell gets a sample: never after two failures, extra ones if few are near."""
+        """Whether to take a sample: not after two failures, additional ones if too few are near."""
         key = (program.name, program.test, size)
         near = sum(report.is_near(s, min(self.lines)) for s in self.cells[key])
         return len(self.errors.get(key, [])) < 2 and (
             turn < self.args.repeats or near < self.args.repeats)
 
     def run(self):
-        """A B C A B C ... for every size, each sample between two probes."""
+        """Runs the programs in turn for every size, and the probe before and after each sample."""
         done, total, started = 0, len(self.cells) * self.args.repeats, time.monotonic()
         for turn in range(self.args.repeats + EXTRA):
             if turn < self.args.repeats:

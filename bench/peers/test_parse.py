@@ -1,4 +1,4 @@
-"""Tests of the readers and of the evaluation: python3 -m unittest discover bench/peers"""
+"""Tests of parsers and evaluation: python3 -m unittest discover bench/peers"""
 
 import json
 import unittest
