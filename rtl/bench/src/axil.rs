@@ -3,7 +3,7 @@
 use crate::model::{PinsIn, PinsOut};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum AccessState {
     Idle,
     Write { address: bool, data: bool },
     Response,
@@ -14,7 +14,7 @@ enum State {
 /// An AXI4-Lite master.
 #[derive(Debug)]
 pub struct Master {
-    state: State,
+    state: AccessState,
     addr: u16,
     data: u32,
     /// Result of the last access, once it has ended.
@@ -23,25 +23,25 @@ pub struct Master {
 
 impl Default for Master {
     fn default() -> Self {
-        Self { state: State::Idle, addr: 0, data: 0, result: None }
+        Self { state: AccessState::Idle, addr: 0, data: 0, result: None }
     }
 }
 
 impl Master {
     /// Starts a write.
     pub fn write(&mut self, addr: u16, data: u32) {
-        assert!(self.state == State::Idle, "an access is in progress");
+        assert!(self.state == AccessState::Idle, "an access is in progress");
         (self.addr, self.data) = (addr, data);
         self.result = None;
-        self.state = State::Write { address: false, data: false };
+        self.state = AccessState::Write { address: false, data: false };
     }
 
     /// Starts a read.
     pub fn read(&mut self, addr: u16) {
-        assert!(self.state == State::Idle, "an access is in progress");
+        assert!(self.state == AccessState::Idle, "an access is in progress");
         self.addr = addr;
         self.result = None;
-        self.state = State::Read;
+        self.state = AccessState::Read;
     }
 
     /// Takes the result of the access, if it has ended: the data (0 for a write), or the response
@@ -53,7 +53,7 @@ impl Master {
     /// Whether no access is in progress.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.state == State::Idle
+        self.state == AccessState::Idle
     }
 
     pub(crate) fn drive(&self, pins: &mut PinsIn) {
@@ -61,31 +61,34 @@ impl Master {
         pins.araddr = self.addr;
         pins.wdata = self.data;
         pins.wstrb = 0xf;
-        pins.awvalid = matches!(self.state, State::Write { address: false, .. });
-        pins.wvalid = matches!(self.state, State::Write { data: false, .. });
-        pins.bready = self.state == State::Response;
-        pins.arvalid = self.state == State::Read;
-        pins.rready = self.state == State::Data;
+        pins.awvalid = matches!(self.state, AccessState::Write { address: false, .. });
+        pins.wvalid = matches!(self.state, AccessState::Write { data: false, .. });
+        pins.bready = self.state == AccessState::Response;
+        pins.arvalid = self.state == AccessState::Read;
+        pins.rready = self.state == AccessState::Data;
     }
 
     pub(crate) fn take(&mut self, pins: &PinsIn, out: &PinsOut) {
         match self.state {
-            State::Idle => {}
-            State::Write { address, data } => {
+            AccessState::Idle => {}
+            AccessState::Write { address, data } => {
                 let address = address || pins.awvalid && out.awready;
                 let data = data || pins.wvalid && out.wready;
-                self.state =
-                    if address && data { State::Response } else { State::Write { address, data } };
+                self.state = if address && data {
+                    AccessState::Response
+                } else {
+                    AccessState::Write { address, data }
+                };
             }
-            State::Response if out.bvalid => self.end(out.bresp, 0),
-            State::Read if out.arready => self.state = State::Data,
-            State::Data if out.rvalid => self.end(out.rresp, out.rdata),
-            State::Response | State::Read | State::Data => {}
+            AccessState::Response if out.bvalid => self.end(out.bresp, 0),
+            AccessState::Read if out.arready => self.state = AccessState::Data,
+            AccessState::Data if out.rvalid => self.end(out.rresp, out.rdata),
+            AccessState::Response | AccessState::Read | AccessState::Data => {}
         }
     }
 
     fn end(&mut self, response: u8, data: u32) {
         self.result = Some(if response == 0 { Ok(data) } else { Err(response) });
-        self.state = State::Idle;
+        self.state = AccessState::Idle;
     }
 }

@@ -69,7 +69,7 @@ const DEFAULTS: [(&str, u32); 24] = [
 
 /// An entry of the table.
 #[derive(Deserialize)]
-struct Row {
+struct BuildEntry {
     #[serde(default = "core")]
     top: String,
     #[serde(flatten)]
@@ -86,8 +86,8 @@ fn core() -> String {
 /// The table, which is compiled into this program, is not valid TOML.
 #[must_use]
 pub fn all() -> Vec<Build> {
-    let table: BTreeMap<String, Row> = toml::from_str(TABLE).expect("model/builds.toml");
-    let build = |(name, Row { top, parameters })| Build { name, top, parameters };
+    let table: BTreeMap<String, BuildEntry> = toml::from_str(TABLE).expect("model/builds.toml");
+    let build = |(name, BuildEntry { top, parameters })| Build { name, top, parameters };
     table.into_iter().map(build).collect()
 }
 

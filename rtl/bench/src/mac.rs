@@ -24,7 +24,7 @@ pub struct RxFrame {
 
 /// Clocks in which a frame was on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct FrameSpan {
     /// Clock of the first beat.
     pub first: u64,
     /// Clock of the last beat.
@@ -44,7 +44,7 @@ pub struct MacSource {
     rest: usize,
     first: u64,
     /// Frames sent so far, oldest first.
-    pub spans: Vec<Span>,
+    pub spans: Vec<FrameSpan>,
 }
 
 impl MacSource {
@@ -124,7 +124,7 @@ impl MacSource {
         pins.mac_rx_err = last && frame.bad_fcs;
         self.pace.spend(count);
         if last {
-            self.spans.push(Span { first: self.first, last: clock, bytes: self.at });
+            self.spans.push(FrameSpan { first: self.first, last: clock, bytes: self.at });
             self.queue.pop_front();
             self.at = 0;
             self.rest = self.gap;

@@ -1,15 +1,15 @@
 //! Tests the reference endpoint against the stack of smoltcp.
 
 use spfe_tcp_bench::drill::endpoint::Build;
-use spfe_tcp_bench::peer::cases::{Case, Row, all, run};
+use spfe_tcp_bench::peer::cases::{Case, CaseResult, all, run};
 use spfe_tcp_bench::peer::channel::Impair;
 use spfe_tcp_bench::reference::Reference;
 
 const SEED: u64 = 0x5eed_0001;
 
-fn check(build: &Build, cases: &[Case]) -> Vec<Row> {
+fn check(build: &Build, cases: &[Case]) -> Vec<CaseResult> {
     let mut ep = Reference::new(build.clone());
-    let rows: Vec<Row> = cases.iter().map(|c| run(c, &mut ep, SEED)).collect();
+    let rows: Vec<CaseResult> = cases.iter().map(|c| run(c, &mut ep, SEED)).collect();
     for r in &rows {
         println!("{r:?}");
     }

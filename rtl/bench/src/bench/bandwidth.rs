@@ -1,6 +1,6 @@
 //! Measures bandwidth: 100 consecutive packets of a size, at the highest rate without loss.
 
-use super::bed::Bed;
+use super::bed::CoreBench;
 use super::jobs;
 use super::modes::{Direction, RATES};
 use super::record::{Bandwidth, Rate};
@@ -127,7 +127,7 @@ fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
 }
 
 /// Sends 100 segments to the core. Returns clocks and bytes, or `None` if a segment was lost.
-fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)>, String> {
+fn receive(bed: &mut CoreBench, n: u64, round_robin: bool) -> Result<Option<(u64, u64)>, String> {
     let mut expected = Vec::new();
     bed.station.mac_rx.spans.clear();
     for _ in 0..PACKETS {
@@ -151,7 +151,7 @@ fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)
 }
 
 /// Lets the core send 100 messages. Returns clocks and bytes.
-fn send(bed: &mut Bed, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u64), String> {
+fn send(bed: &mut CoreBench, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u64), String> {
     let mut expected = Vec::new();
     for _ in 0..PACKETS {
         let sid = if round_robin { bed.next_sid() } else { 0 };
@@ -191,7 +191,7 @@ fn send(bed: &mut Bed, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u6
 }
 
 fn run(
-    bed: &mut Bed,
+    bed: &mut CoreBench,
     way: &Way,
     khz: u32,
     limit: Limit,
@@ -220,7 +220,7 @@ fn run(
         }
         slower += SLOWER_MBPS;
         // The lost segment leaves a gap in the stream, so open new sessions.
-        *bed = Bed::new(way.build, None)?;
+        *bed = CoreBench::new(way.build, None)?;
     };
     let bytes = frame as u64 * PACKETS;
     // The rate of the limit itself, or without a limit the rate of the words.
@@ -267,7 +267,7 @@ pub fn measure() -> Result<Bandwidth, String> {
         }
     }
     let rates = jobs::run(&jobs, |(way, khz)| {
-        let mut bed = Bed::new(way.build, None)?;
+        let mut bed = CoreBench::new(way.build, None)?;
         let mut rates = Vec::new();
         for limit in [Limit::Limiter, Limit::Line, Limit::Every] {
             for round_robin in [false, true] {

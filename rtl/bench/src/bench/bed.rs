@@ -15,7 +15,7 @@ const PAUSE: u64 = 200;
 
 /// A core with open sessions and their peer.
 #[derive(Debug)]
-pub struct Bed {
+pub struct CoreBench {
     /// The core with models at its pins.
     pub station: Station,
     /// The peer of all sessions.
@@ -25,7 +25,7 @@ pub struct Bed {
     random: Random,
 }
 
-impl Bed {
+impl CoreBench {
     /// Loads a build and opens all its sessions.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bed::Bed;
+use super::bed::CoreBench;
 use super::jobs;
 use super::record::{Contention, Scenario};
 use crate::rate::Pattern;
@@ -73,7 +73,7 @@ impl Other {
 const MINE: u16 = 0;
 
 /// Keeps the core busy with other frames until the next message.
-fn disturb(bed: &mut Bed, other: Other, turn: u64) -> Result<(), String> {
+fn disturb(bed: &mut CoreBench, other: Other, turn: u64) -> Result<(), String> {
     let count = bed.partner.count();
     let sid = 1 + (turn % u64::from(count - 1)) as u16;
     match other {
@@ -117,7 +117,7 @@ fn disturb(bed: &mut Bed, other: Other, turn: u64) -> Result<(), String> {
 }
 
 fn scenario(other: &Other) -> Result<Scenario, String> {
-    let mut bed = Bed::new("ct64", None)?;
+    let mut bed = CoreBench::new("ct64", None)?;
     bed.set_line(Pattern::Limiter { khz: KHZ });
     let mut histogram = BTreeMap::new();
     let mut others = 0;

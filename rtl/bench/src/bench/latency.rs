@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bed::Bed;
+use super::bed::CoreBench;
 use super::jobs;
 use super::modes::{Direction, FULL, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
 use super::record::{Absolute, Latency, Point, Series};
@@ -20,7 +20,7 @@ const PCS_KHZ: f64 = 322_265.625;
 const WIDE_RATES: [u32; 3] = [156_250, 250_000, 322_000];
 
 /// The series to measure with one build.
-struct Job {
+struct SeriesJob {
     build: String,
     ways: Vec<Way>,
     rates: Vec<u32>,
@@ -29,7 +29,7 @@ struct Job {
     phases: bool,
 }
 
-impl Job {
+impl SeriesJob {
     fn of(build: &str, ways: &[Way], sizes: Vec<u64>) -> Self {
         Self {
             build: build.to_owned(),
@@ -42,7 +42,7 @@ impl Job {
     }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<SeriesJob> {
     let (small, large): (Vec<u64>, Vec<u64>) = sizes().into_iter().partition(|n| *n <= MSS);
     let table: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
     let mut out = Vec::new();
@@ -51,30 +51,30 @@ fn jobs() -> Vec<Job> {
     builds.dedup();
     for build in builds {
         let ways: Vec<Way> = WAYS.into_iter().filter(|way| way.build == build).collect();
-        out.push(Job { phases: true, ..Job::of(build, &ways, small.clone()) });
-        out.push(Job::of(&format!("{build}_64"), &ways, small.clone()));
-        out.push(Job::of(&format!("{build}_jumbo"), &ways, large.clone()));
+        out.push(SeriesJob { phases: true, ..SeriesJob::of(build, &ways, small.clone()) });
+        out.push(SeriesJob::of(&format!("{build}_64"), &ways, small.clone()));
+        out.push(SeriesJob::of(&format!("{build}_jumbo"), &ways, large.clone()));
         let rx: Vec<Way> =
             ways.iter().filter(|way| way.direction == Direction::Rx).copied().collect();
         for case in ["vlan", "options"] {
-            out.push(Job { case, ..Job::of(build, &rx, table.clone()) });
+            out.push(SeriesJob { case, ..SeriesJob::of(build, &rx, table.clone()) });
         }
     }
-    out.push(Job { phases: true, ..Job::of(MERGED.build, &[MERGED], sizes()) });
+    out.push(SeriesJob { phases: true, ..SeriesJob::of(MERGED.build, &[MERGED], sizes()) });
     for build in ["full", "full_ct"] {
         let ways: Vec<Way> = FULL.into_iter().filter(|way| way.build == build).collect();
-        out.push(Job { case: "full", ..Job::of(build, &ways, small.clone()) });
+        out.push(SeriesJob { case: "full", ..SeriesJob::of(build, &ways, small.clone()) });
     }
     for build in ["ct64_mac64", "sf64_mac64"] {
         let ways: Vec<Way> = WIDE.into_iter().filter(|way| way.build == build).collect();
         let rates = WIDE_RATES.to_vec();
-        out.push(Job { rates, phases: true, ..Job::of(build, &ways, small.clone()) });
+        out.push(SeriesJob { rates, phases: true, ..SeriesJob::of(build, &ways, small.clone()) });
     }
     out
 }
 
 /// Measures one path through the core.
-fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, String> {
+fn series(bed: &mut CoreBench, job: &SeriesJob, way: &Way, khz: u32) -> Result<Series, String> {
     let pattern = Pattern::Limiter { khz };
     bed.set_pace(pattern);
     let mac_bytes = u64::from(bed.station.build.get("MacRxWidth") / 8);
@@ -110,7 +110,7 @@ fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, Strin
 
 /// Measures one path on a true line: with 32 bits for each position of the decoder's pause, with
 /// 64 bits in every clock of 156.25 MHz.
-fn absolute(bed: &mut Bed, way: &Way, n: u64) -> Result<Absolute, String> {
+fn absolute(bed: &mut CoreBench, way: &Way, n: u64) -> Result<Absolute, String> {
     let mac_bits = u64::from(bed.station.build.get("MacRxWidth"));
     let (khz, phases) = if mac_bits == 32 { (PCS_KHZ, 33) } else { (156_250.0, 1) };
     let mut cycles = Vec::new();
@@ -139,8 +139,8 @@ fn absolute(bed: &mut Bed, way: &Way, n: u64) -> Result<Absolute, String> {
     })
 }
 
-fn work(job: &Job) -> Result<(Vec<Series>, Vec<Absolute>), String> {
-    let mut bed = Bed::new(&job.build, (job.case == "vlan").then_some(TAG))?;
+fn work(job: &SeriesJob) -> Result<(Vec<Series>, Vec<Absolute>), String> {
+    let mut bed = CoreBench::new(&job.build, (job.case == "vlan").then_some(TAG))?;
     if job.case == "options" {
         // Two bytes of padding, then a time stamp (RFC 7323, 3.2).
         bed.partner.options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0];

@@ -19,7 +19,7 @@ const PEER_PORT: u16 = 40_000;
 
 /// The peer's state of a session.
 #[derive(Clone, Copy, Debug)]
-struct Session {
+struct PeerSession {
     /// Next sequence number of the peer.
     snd: u32,
     /// Next sequence number expected from the core.
@@ -46,7 +46,7 @@ pub struct Partner {
     mss: u16,
     /// TCP options of segments with payload.
     pub options: Vec<u8>,
-    sessions: Vec<Session>,
+    sessions: Vec<PeerSession>,
 }
 
 impl Partner {
@@ -66,7 +66,9 @@ impl Partner {
         };
         for sid in 0..count {
             station.operate(sid, Op::Listen { port: CORE_PORT + sid, from: None });
-            partner.sessions.push(Session { snd: 0x1000_0000 + (u32::from(sid) << 16), rcv: 0 });
+            partner
+                .sessions
+                .push(PeerSession { snd: 0x1000_0000 + (u32::from(sid) << 16), rcv: 0 });
             partner.handshake(station, sid)?;
         }
         partner.settle(station, 500)?;

@@ -8,7 +8,7 @@ use spfe_tcp_bench::bench::record;
 use spfe_tcp_bench::builds;
 use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
-use spfe_tcp_bench::drill::suite::{self, Record};
+use spfe_tcp_bench::drill::suite::{self, ScriptRecord};
 use spfe_tcp_bench::fuzz::{self, runs::add};
 use spfe_tcp_bench::peer;
 use spfe_tcp_bench::reference::Reference;
@@ -100,7 +100,7 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
     let passed = record.failed == 0;
     if only.is_empty() {
         // The file holds one record for each build.
-        record::change(&file("conformance", &a.core), |all: &mut Vec<Record>| {
+        record::change(&file("conformance", &a.core), |all: &mut Vec<ScriptRecord>| {
             all.retain(|other| other.endpoint != record.endpoint);
             all.push(record);
             all.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
@@ -124,7 +124,7 @@ fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, Strin
         row.endpoint.clone_from(&a.core);
         row.core.clone_from(&core);
         row.scale = scale;
-        record::change(&file("peer", &a.core), |all: &mut Vec<peer::cases::Row>| {
+        record::change(&file("peer", &a.core), |all: &mut Vec<peer::cases::CaseResult>| {
             record::put(all, row, |row| (row.endpoint.clone(), row.scale, row.case.clone()));
         })?;
     }

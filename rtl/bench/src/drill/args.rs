@@ -31,14 +31,14 @@ pub enum Seq {
 
 /// An inclusive range of expected values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct NumberRange {
     /// Minimum.
     pub lo: u64,
     /// Maximum.
     pub hi: u64,
 }
 
-impl Span {
+impl NumberRange {
     /// Whether the range contains a value.
     #[must_use]
     pub fn has(self, v: u64) -> bool {
@@ -48,14 +48,14 @@ impl Span {
 
 /// The plain words and `key=value` words of a line. Each word must be taken exactly once.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ScriptLine {
     /// Number of the line, counted from 1.
     pub no: usize,
     words: std::collections::VecDeque<String>,
     keys: Vec<(String, String)>,
 }
 
-impl Line {
+impl ScriptLine {
     /// Splits a line. Returns `None` if it is empty or only a comment.
     #[must_use]
     pub fn new(no: usize, text: &str) -> Option<Self> {
@@ -114,14 +114,14 @@ impl Line {
     }
 
     /// Takes the value of a key as a number or a range `a..b`.
-    pub fn span(&mut self, name: &str) -> Result<Option<Span>, ScriptError> {
+    pub fn span(&mut self, name: &str) -> Result<Option<NumberRange>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let ends = match text.split_once("..") {
             Some((a, b)) => number(a).zip(number(b)),
             None => number(&text).map(|v| (v, v)),
         };
         match ends {
-            Some((lo, hi)) if lo <= hi => Ok(Some(Span { lo, hi })),
+            Some((lo, hi)) if lo <= hi => Ok(Some(NumberRange { lo, hi })),
             _ => Err(self.error(format!("{name} is `{text}`; a number or a..b is needed"))),
         }
     }
@@ -223,18 +223,18 @@ mod tests {
 
     #[test]
     fn a_line_is_split_into_words_and_keys() {
-        let mut l = Line::new(3, "> SYN ACK seq=-1 len=0x10 # text").expect("a line");
+        let mut l = ScriptLine::new(3, "> SYN ACK seq=-1 len=0x10 # text").expect("a line");
         assert_eq!(l.word().as_deref(), Some(">"));
         assert_eq!(l.seq("seq"), Ok(Some(Seq::Rel(-1))));
         assert_eq!(l.num("len", 99), Ok(Some(16)));
         assert_eq!(l.flags(), Ok(0x12));
         assert_eq!(l.end(), Ok(()));
-        assert!(Line::new(1, "  # only").is_none());
+        assert!(ScriptLine::new(1, "  # only").is_none());
     }
 
     #[test]
     fn errors_name_line_value_and_limit() {
-        let mut l = Line::new(7, "x len=70000 seq=q foo=1").expect("a line");
+        let mut l = ScriptLine::new(7, "x len=70000 seq=q foo=1").expect("a line");
         assert_eq!(l.word().as_deref(), Some("x"));
         let e = l.num("len", 65535).expect_err("too large");
         assert_eq!(e.to_string(), "line 7: len is 70000; at most 65535");
@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn ranges_are_parsed() {
-        let mut l = Line::new(1, "w=1..5 v=5..1").expect("a line");
-        assert_eq!(l.span("w"), Ok(Some(Span { lo: 1, hi: 5 })));
+        let mut l = ScriptLine::new(1, "w=1..5 v=5..1").expect("a line");
+        assert_eq!(l.span("w"), Ok(Some(NumberRange { lo: 1, hi: 5 })));
         assert!(l.span("v").is_err());
     }
 }

@@ -2,9 +2,9 @@
 
 use super::caught::caught;
 use super::endpoint::{Endpoint, Op};
-use super::script::{Expect, Flow, Inject, Script, Step};
+use super::script::{Expect, Inject, PeerConnection, Script, Step};
 use super::wire::{ACK, Arp, Echo, PSH, SYN, Segment, build, build_arp, build_echo};
-use super::world::{Stream, World, pattern};
+use super::world::{StreamPositions, World, pattern};
 
 /// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl World<'_> {
                 self.op(*session, Op::Listen { port, from: *from })?;
             }
             Step::Connect { session } => {
-                let Flow { peer, port, local, .. } = self.track().flow.clone();
+                let PeerConnection { peer, port, local, .. } = self.track().flow.clone();
                 self.begin(*session);
                 self.op(*session, Op::Connect { ip: peer, port, local_port: local })?;
             }
@@ -171,7 +171,7 @@ impl World<'_> {
         let track = self.track();
         track.next = 0;
         let salt = track.salt;
-        self.streams.insert(session, Stream { salt, read: 0, sent: 0 });
+        self.streams.insert(session, StreamPositions { salt, read: 0, sent: 0 });
     }
 
     fn op(&mut self, session: u16, op: Op) -> Result<(), String> {
@@ -316,12 +316,13 @@ impl World<'_> {
             return Ok(());
         }
         let seg = self.wait(e.after, e.within, "that segment", |w| w.track().queue.pop_front())?;
-        let check = |name: &str, span: Option<super::args::Span>, got: Option<u64>| match span {
-            Some(span) if !got.is_some_and(|g| span.has(g)) => {
-                Err(format!("{name} is {got:?}, expected {}..{}", span.lo, span.hi))
-            }
-            _ => Ok(()),
-        };
+        let check =
+            |name: &str, span: Option<super::args::NumberRange>, got: Option<u64>| match span {
+                Some(span) if !got.is_some_and(|g| span.has(g)) => {
+                    Err(format!("{name} is {got:?}, expected {}..{}", span.lo, span.hi))
+                }
+                _ => Ok(()),
+            };
         let body = || -> Result<(), String> {
             if !fits(&seg) {
                 return Err("expected other control bits".into());

@@ -1,6 +1,6 @@
 //! The steps and the parser of scripts. `scripts/README.md` describes the language.
 
-use super::args::{Line, ScriptError, Seq, Span, number};
+use super::args::{NumberRange, ScriptError, ScriptLine, Seq, number};
 use super::endpoint::{CLOSE_NAMES, EVENT_NAMES, Mode, STATE_NAMES, Settings};
 use super::wire::Lies;
 use std::net::Ipv4Addr;
@@ -26,7 +26,7 @@ pub struct Need {
 /// A connection: its four-tuple and its peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "described in scripts/README.md")]
-pub struct Flow {
+pub struct PeerConnection {
     pub name: String,
     pub peer: Ipv4Addr,
     pub mac: [u8; 6],
@@ -35,7 +35,7 @@ pub struct Flow {
     pub iss: u32,
 }
 
-impl Default for Flow {
+impl Default for PeerConnection {
     fn default() -> Self {
         Self {
             name: "main".into(),
@@ -79,10 +79,10 @@ pub struct Expect {
     pub optional: bool,
     pub seq: Option<Seq>,
     pub ack: Option<Seq>,
-    pub win: Option<Span>,
-    pub len: Option<Span>,
-    pub mss: Option<Span>,
-    pub ws: Option<Span>,
+    pub win: Option<NumberRange>,
+    pub len: Option<NumberRange>,
+    pub mss: Option<NumberRange>,
+    pub ws: Option<NumberRange>,
     pub no_ws: bool,
     pub psh: Option<bool>,
     pub within: u64,
@@ -119,7 +119,7 @@ pub struct EchoLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "described in scripts/README.md")]
 pub enum Step {
-    Flow(Flow),
+    Flow(PeerConnection),
     Use(String),
     Listen {
         session: u16,
@@ -205,7 +205,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
         if no > MAX_LINES {
             return Err(ScriptError { line: no, text: format!("more than {MAX_LINES} lines") });
         }
-        let Some(mut line) = Line::new(no, text) else { continue };
+        let Some(mut line) = ScriptLine::new(no, text) else { continue };
         let rest = text.trim().split_once(' ').map_or("", |(_, r)| r.trim()).to_string();
         let verb = line.need("a command")?;
         match verb.as_str() {

@@ -1,10 +1,10 @@
 //! Parses `set NAME VALUE`, a setting of the endpoint.
 
-use super::args::{Line, ScriptError, mac, number};
+use super::args::{ScriptError, ScriptLine, mac, number};
 use super::endpoint::Settings;
 
 /// Applies a line to the settings.
-pub(super) fn apply(s: &mut Settings, mut line: Line) -> Result<(), ScriptError> {
+pub(super) fn apply(s: &mut Settings, mut line: ScriptLine) -> Result<(), ScriptError> {
     let name = line.need("a name")?;
     let text = line.need("a value")?;
     let bad = |what: &str| line.error(format!("{name} is `{text}`; {what}"));

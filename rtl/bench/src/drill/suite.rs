@@ -11,7 +11,7 @@ const MAX_SCRIPTS: usize = 1000;
 
 /// Result of a script.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Row {
+pub struct ScriptResult {
     /// Point of conformance, C1 to C30.
     pub point: String,
     /// Name of the file without extension.
@@ -28,7 +28,7 @@ pub struct Row {
 
 /// A run of all scripts (`conformance.json`).
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Record {
+pub struct ScriptRecord {
     /// Name of the tested endpoint.
     pub endpoint: String,
     /// State of the core ([`crate::builds::Build::state`]), empty for the reference.
@@ -41,7 +41,7 @@ pub struct Record {
     /// Number of failed scripts.
     pub failed: usize,
     /// Results of the scripts.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScriptResult>,
 }
 
 /// Reads all scripts (`*.drill`) of a directory in the order of their names.
@@ -77,8 +77,8 @@ pub fn run_all(
     endpoint: &str,
     ep: &mut dyn Endpoint,
     verbose: bool,
-) -> Record {
-    let mut record = Record {
+) -> ScriptRecord {
+    let mut record = ScriptRecord {
         endpoint: endpoint.into(),
         core: String::new(),
         passed: 0,
@@ -105,7 +105,7 @@ pub fn run_all(
                 ("failed", format!("line {line}: {text}"))
             }
         };
-        record.rows.push(Row {
+        record.rows.push(ScriptResult {
             point: script.point.clone(),
             script: name.clone(),
             title: script.title.clone(),

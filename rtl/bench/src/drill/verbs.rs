@@ -1,9 +1,9 @@
 //! Parses the lines of a script into steps.
 
-use super::args::{Line, ScriptError};
+use super::args::{ScriptError, ScriptLine};
 use super::endpoint::Mode;
 use super::script::{
-    ArpLine, EchoLine, Expect, Flow, Inject, MAX_TICKS, Step, close_reason, event, state,
+    ArpLine, EchoLine, Expect, Inject, MAX_TICKS, PeerConnection, Step, close_reason, event, state,
 };
 use super::wire::Lies;
 
@@ -12,12 +12,16 @@ type Steps = Vec<(usize, Step)>;
 /// Maximum payload of an injected segment.
 const MAX_LEN: u64 = 9000;
 
-fn session(line: &mut Line) -> Result<u16, ScriptError> {
+fn session(line: &mut ScriptLine) -> Result<u16, ScriptError> {
     Ok(line.number("session", 255)? as u16)
 }
 
 /// Parses a line with its verb.
-pub(super) fn parse(steps: &mut Steps, verb: &str, mut line: Line) -> Result<(), ScriptError> {
+pub(super) fn parse(
+    steps: &mut Steps,
+    verb: &str,
+    mut line: ScriptLine,
+) -> Result<(), ScriptError> {
     let no = line.no;
     let step = match verb {
         ">" => inject(&mut line)?,
@@ -101,7 +105,7 @@ pub(super) fn parse(steps: &mut Steps, verb: &str, mut line: Line) -> Result<(),
     Ok(())
 }
 
-fn event_line(line: &mut Line) -> Result<Step, ScriptError> {
+fn event_line(line: &mut ScriptLine) -> Result<Step, ScriptError> {
     let session = session(line)?;
     let name = line.need("an event")?;
     let kind = event(&name).ok_or_else(|| line.error(format!("`{name}` is not an event")))?;
@@ -115,9 +119,9 @@ fn event_line(line: &mut Line) -> Result<Step, ScriptError> {
     Ok(Step::Event { session, kind, reason, within })
 }
 
-fn flow(line: &mut Line) -> Result<Step, ScriptError> {
-    let d = Flow::default();
-    Ok(Step::Flow(Flow {
+fn flow(line: &mut ScriptLine) -> Result<Step, ScriptError> {
+    let d = PeerConnection::default();
+    Ok(Step::Flow(PeerConnection {
         name: line.need("a name")?,
         peer: line.ip("peer")?.unwrap_or(d.peer),
         mac: line.mac("mac")?.unwrap_or(d.mac),
@@ -128,7 +132,7 @@ fn flow(line: &mut Line) -> Result<Step, ScriptError> {
 }
 
 /// Expands `open SID passive|active` into the steps of a handshake.
-fn open(no: usize, line: &mut Line) -> Result<Steps, ScriptError> {
+fn open(no: usize, line: &mut ScriptLine) -> Result<Steps, ScriptError> {
     let session = session(line)?;
     let how = line.need("passive or active")?;
     let win = line.num("win", 65535)?.unwrap_or(65535);
@@ -153,14 +157,14 @@ fn open(no: usize, line: &mut Line) -> Result<Steps, ScriptError> {
     let mut steps = Vec::new();
     let tail = [format!("event {session} opened"), format!("state {session} established")];
     for text in lines.iter().chain(&tail) {
-        let Some(mut l) = Line::new(no, text) else { continue };
+        let Some(mut l) = ScriptLine::new(no, text) else { continue };
         let verb = l.need("a command")?;
         parse(&mut steps, &verb, l)?;
     }
     Ok(steps)
 }
 
-fn inject(line: &mut Line) -> Result<Step, ScriptError> {
+fn inject(line: &mut ScriptLine) -> Result<Step, ScriptError> {
     let first = line.need("control bits, arp or icmp")?;
     match first.as_str() {
         "arp" => return Ok(Step::InjectArp(arp(line)?)),
@@ -203,7 +207,7 @@ fn inject(line: &mut Line) -> Result<Step, ScriptError> {
     })))
 }
 
-fn options(line: &mut Line) -> Result<Vec<u8>, ScriptError> {
+fn options(line: &mut ScriptLine) -> Result<Vec<u8>, ScriptError> {
     let mut options = Vec::new();
     if let Some(mss) = line.num("mss", 65535)? {
         options.extend([2, 4, (mss >> 8) as u8, mss as u8]);
@@ -218,7 +222,7 @@ fn options(line: &mut Line) -> Result<Vec<u8>, ScriptError> {
     Ok(options)
 }
 
-fn lies(line: &mut Line) -> Result<Lies, ScriptError> {
+fn lies(line: &mut ScriptLine) -> Result<Lies, ScriptError> {
     let sum = line.choice("sum", &["good", "bad", "zero", "ffff"])?;
     let ip_options = line.hex("ipopts")?.unwrap_or_default();
     if ip_options.len() > 40 {
@@ -240,7 +244,7 @@ fn lies(line: &mut Line) -> Result<Lies, ScriptError> {
     })
 }
 
-fn expect(line: &mut Line, optional: bool) -> Result<Step, ScriptError> {
+fn expect(line: &mut ScriptLine, optional: bool) -> Result<Step, ScriptError> {
     let first = line.need("control bits, arp or icmp")?;
     match first.as_str() {
         "arp" => return Ok(Step::ExpectArp(arp(line)?)),
@@ -253,7 +257,7 @@ fn expect(line: &mut Line, optional: bool) -> Result<Step, ScriptError> {
     let ws = line.key("ws");
     let no_ws = ws.as_deref() == Some("none");
     let ws = match ws.filter(|w| w != "none").map(|w| super::args::number(&w)) {
-        Some(Some(v)) => Some(super::args::Span { lo: v, hi: v }),
+        Some(Some(v)) => Some(super::args::NumberRange { lo: v, hi: v }),
         Some(None) => return Err(line.error("ws is a number or `none`")),
         None => None,
     };
@@ -273,7 +277,7 @@ fn expect(line: &mut Line, optional: bool) -> Result<Step, ScriptError> {
     })))
 }
 
-fn arp(line: &mut Line) -> Result<ArpLine, ScriptError> {
+fn arp(line: &mut ScriptLine) -> Result<ArpLine, ScriptError> {
     let request = match line.need("request or reply")?.as_str() {
         "request" => true,
         "reply" => false,
@@ -291,7 +295,7 @@ fn arp(line: &mut Line) -> Result<ArpLine, ScriptError> {
     })
 }
 
-fn echo(line: &mut Line) -> Result<EchoLine, ScriptError> {
+fn echo(line: &mut ScriptLine) -> Result<EchoLine, ScriptError> {
     Ok(EchoLine {
         ident: line.num("id", 65535)?.unwrap_or(1) as u16,
         seq: line.num("seq", 65535)?.unwrap_or(1) as u16,

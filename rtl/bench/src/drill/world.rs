@@ -2,7 +2,7 @@
 
 use super::args::Seq;
 use super::endpoint::{Delivery, Endpoint, Event, Settings};
-use super::script::Flow;
+use super::script::PeerConnection;
 use super::wire::{Arp, Echo, Packet, SYN, Segment, parse};
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ pub fn pattern(salt: u32, to_endpoint: bool, at: u32) -> u8 {
 /// A connection and its progress.
 #[derive(Debug)]
 pub(super) struct Track {
-    pub flow: Flow,
+    pub flow: PeerConnection,
     /// Initial sequence number of the endpoint, once known.
     pub iss: u32,
     /// Next relative sequence number of the peer.
@@ -32,7 +32,7 @@ pub(super) struct Track {
 
 /// Positions in both streams of a session.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct StreamPositions {
     pub salt: u32,
     pub read: u32,
     pub sent: u32,
@@ -43,7 +43,7 @@ pub(super) struct World<'a> {
     pub settings: Settings,
     pub tracks: Vec<Track>,
     pub current: usize,
-    pub streams: HashMap<u16, Stream>,
+    pub streams: HashMap<u16, StreamPositions>,
     pub arps: VecDeque<Arp>,
     pub echoes: VecDeque<Echo>,
     pub deliveries: VecDeque<Delivery>,
@@ -71,12 +71,12 @@ impl<'a> World<'a> {
             trace: VecDeque::new(),
             now: 0,
         };
-        world.add_flow(Flow::default());
+        world.add_flow(PeerConnection::default());
         world
     }
 
     /// Adds a connection, or replaces that of the same name, and selects it.
-    pub fn add_flow(&mut self, flow: Flow) {
+    pub fn add_flow(&mut self, flow: PeerConnection) {
         let at = self.tracks.iter().position(|t| t.flow.name == flow.name);
         let salt = u32::from(flow.port) << 8 ^ flow.iss;
         let queue = VecDeque::new();

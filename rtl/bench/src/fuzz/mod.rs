@@ -11,7 +11,7 @@ use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use crate::random::Random;
-use runs::Record;
+use runs::FuzzRun;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use target::Target;
@@ -53,8 +53,8 @@ pub fn run<E: Endpoint + ?Sized>(
     frames: u64,
     seed: u64,
     difference: impl Fn(&E) -> Option<String>,
-) -> Record {
-    let mut record = Record { seed, result: "passed".into(), ..Record::default() };
+) -> FuzzRun {
+    let mut record = FuzzRun { seed, result: "passed".into(), ..FuzzRun::default() };
     let result = caught(|| {
         let settings = settings(seed);
         ep.restart(&settings);
@@ -71,7 +71,7 @@ fn fuzz<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
     settings: &Settings,
-    record: &mut Record,
+    record: &mut FuzzRun,
     difference: impl Fn(&E) -> Option<String>,
 ) -> Result<(), String> {
     let mut r = Random::new(record.seed);
@@ -111,7 +111,7 @@ fn fuzz<E: Endpoint + ?Sized>(
 fn collect<E: Endpoint + ?Sized>(
     ep: &mut E,
     targets: &mut [Target],
-    record: &mut Record,
+    record: &mut FuzzRun,
 ) -> Result<(), String> {
     ep.run_idle();
     for f in ep.frames().iter().filter(|f| !f.poisoned) {

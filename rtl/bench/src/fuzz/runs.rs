@@ -8,7 +8,7 @@ pub const MOST_RUNS: usize = 256;
 /// A run of the fuzzer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the record, named after what they count")]
-pub struct Record {
+pub struct FuzzRun {
     /// Name of the build, or `reference`.
     pub endpoint: String,
     /// State of the core ([`crate::builds::Build::state`]), empty for the reference.
@@ -50,7 +50,7 @@ pub struct Sum {
 
 /// Adds a run. It replaces a run with the same build, kind and seed, and removes runs with older
 /// states of this build's core.
-pub fn add(runs: &mut Vec<Record>, new: Record) {
+pub fn add(runs: &mut Vec<FuzzRun>, new: FuzzRun) {
     runs.retain(|old| {
         let same = old.lockstep == new.lockstep && old.seed == new.seed;
         old.endpoint != new.endpoint || old.core == new.core && !same
@@ -62,7 +62,7 @@ pub fn add(runs: &mut Vec<Record>, new: Record) {
 
 /// Computes the sums for each build, in the order of names.
 #[must_use]
-pub fn sums(runs: &[Record]) -> Vec<Sum> {
+pub fn sums(runs: &[FuzzRun]) -> Vec<Sum> {
     let mut all = std::collections::BTreeMap::<&str, Sum>::new();
     for run in runs {
         let newest = runs.iter().rev().find(|r| r.endpoint == run.endpoint);
@@ -90,9 +90,9 @@ pub fn sums(runs: &[Record]) -> Vec<Sum> {
 mod tests {
     use super::*;
 
-    fn run(endpoint: &str, core: &str, seed: u64, result: &str) -> Record {
+    fn run(endpoint: &str, core: &str, seed: u64, result: &str) -> FuzzRun {
         let (endpoint, core, result) = (endpoint.into(), core.into(), result.into());
-        Record { endpoint, core, seed, frames: 100, result, ..Record::default() }
+        FuzzRun { endpoint, core, seed, frames: 100, result, ..FuzzRun::default() }
     }
 
     #[test]

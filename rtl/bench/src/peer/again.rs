@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// Counters of a direction of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
+pub struct DirectionCounters {
     /// Number of frames.
     pub frames: u64,
     /// Number of retransmitted segments with data, SYN or FIN.
@@ -14,16 +14,16 @@ pub struct Flow {
 
 /// Counters of both directions of a line.
 #[derive(Debug, Default)]
-pub struct Again {
+pub struct LineCounters {
     /// From the endpoint.
-    pub out: Flow,
+    pub out: DirectionCounters,
     /// To the endpoint.
-    pub inward: Flow,
+    pub inward: DirectionCounters,
     /// Highest sequence number sent, for each direction and pair of ports.
     tops: HashMap<(bool, u16, u16), u32>,
 }
 
-impl Again {
+impl LineCounters {
     /// Counts a frame. Returns whether it has no payload, or has SYN, FIN or RST.
     ///
     /// # Errors

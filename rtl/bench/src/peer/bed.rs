@@ -1,6 +1,6 @@
 //! Connects the endpoint and the smoltcp stack by a line in virtual time.
 
-use super::again::Again;
+use super::again::LineCounters;
 use super::channel::{Channel, Impair};
 use super::stack::Stack;
 use crate::drill::endpoint::{Endpoint, Settings};
@@ -16,7 +16,7 @@ pub const OUR_IP: [u8; 4] = [10, 0, 0, 1];
 const MAX_ROUNDS: usize = 64;
 
 /// The endpoint, the stack and the line.
-pub struct Bed<'a> {
+pub struct PeerBench<'a> {
     /// The endpoint under test.
     pub ep: &'a mut dyn Endpoint,
     /// The peer.
@@ -24,12 +24,12 @@ pub struct Bed<'a> {
     /// Number of ticks so far.
     pub now: u64,
     /// Counters of the line.
-    pub line: Again,
+    pub line: LineCounters,
     to_ep: Channel,
     to_stack: Channel,
 }
 
-impl<'a> Bed<'a> {
+impl<'a> PeerBench<'a> {
     /// Connects an endpoint with the same impairments in both directions.
     pub fn new(ep: &'a mut dyn Endpoint, settings: &Settings, impair: Impair, seed: u64) -> Self {
         ep.restart(settings);
@@ -37,7 +37,7 @@ impl<'a> Bed<'a> {
             ep,
             stack: Stack::new(PEER_IP, PEER_MAC, seed),
             now: 0,
-            line: Again::default(),
+            line: LineCounters::default(),
             to_ep: Channel::new(impair, seed ^ 0x1111),
             to_stack: Channel::new(impair, seed ^ 0x2222),
         }

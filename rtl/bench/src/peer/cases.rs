@@ -1,6 +1,6 @@
 //! The test cases, their execution and their record.
 
-use super::bed::Bed;
+use super::bed::PeerBench;
 use super::channel::Impair;
 use super::transfer::{Connection, Job};
 use crate::drill::caught::caught;
@@ -35,7 +35,7 @@ pub struct Case {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default)]
 #[expect(missing_docs, reason = "fields of the record, named after what they count")]
-pub struct Row {
+pub struct CaseResult {
     /// Build of the core, or `reference`.
     pub endpoint: String,
     /// Hash of the core's sources ([`crate::builds::sources`]).
@@ -76,14 +76,14 @@ pub fn settings() -> Settings {
 }
 
 /// Runs a case.
-pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
-    let mut row = Row {
+pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> CaseResult {
+    let mut row = CaseResult {
         case: case.name.clone(),
         seed,
         connections: case.connections,
         bytes: u64::from(case.connections) * u64::from(case.job.up + case.job.down),
         result: "passed".into(),
-        ..Row::default()
+        ..CaseResult::default()
     };
     let build = ep.build();
     let lacks = case.needs.filter(|n| build.get(n) != Some(1));
@@ -92,7 +92,7 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
         row.detail = lacks.map_or_else(|| "too few sessions".into(), |n| format!("{n} is 0"));
         return row;
     }
-    let mut bed = Bed::new(ep, &settings(), case.impair, seed);
+    let mut bed = PeerBench::new(ep, &settings(), case.impair, seed);
     let result = caught(|| drive(case, &mut bed, seed)).and_then(|done| done);
     row.ticks = bed.now;
     row.frames_out = bed.line.out.frames;
@@ -113,7 +113,7 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
     row
 }
 
-fn drive(case: &Case, bed: &mut Bed<'_>, seed: u64) -> Result<(), String> {
+fn drive(case: &Case, bed: &mut PeerBench<'_>, seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed ^ 0x3333);
     let mut slots: Vec<Option<Connection>> = (0..case.sessions).map(|_| None).collect();
     let (mut opened, mut done) = (0, 0);

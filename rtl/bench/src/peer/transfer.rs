@@ -1,6 +1,6 @@
 //! Connections with data in both directions, and cycles of opening and closing.
 
-use super::bed::{Bed, OUR_IP, PEER_IP};
+use super::bed::{OUR_IP, PEER_IP, PeerBench};
 use super::stack::Handle;
 use crate::drill::endpoint::{Mode, Op};
 use crate::drill::pattern;
@@ -45,7 +45,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Opens connection number `n` in a closed session.
-    pub fn open(bed: &mut Bed<'_>, session: u16, n: u32, job: Job) -> Result<Self, String> {
+    pub fn open(bed: &mut PeerBench<'_>, session: u16, n: u32, job: Job) -> Result<Self, String> {
         let ours = 1000 + session;
         let theirs = 20_000 + (n % 40_000) as u16;
         let socket = if job.active {
@@ -108,12 +108,12 @@ impl Connection {
     }
 
     /// Lets the users of both ends send, receive and close.
-    pub fn work(&mut self, bed: &mut Bed<'_>, random: &mut Random) -> Result<(), String> {
+    pub fn work(&mut self, bed: &mut PeerBench<'_>, random: &mut Random) -> Result<(), String> {
         self.endpoint_user(bed, random);
         self.stack_user(bed)
     }
 
-    fn endpoint_user(&mut self, bed: &mut Bed<'_>, random: &mut Random) {
+    fn endpoint_user(&mut self, bed: &mut PeerBench<'_>, random: &mut Random) {
         if !self.opened || self.ended {
             return;
         }
@@ -135,7 +135,7 @@ impl Connection {
         }
     }
 
-    fn stack_user(&mut self, bed: &mut Bed<'_>) -> Result<(), String> {
+    fn stack_user(&mut self, bed: &mut PeerBench<'_>) -> Result<(), String> {
         let (h, stack) = (self.socket, &mut bed.stack);
         if !stack.is_open(h) {
             return Ok(());
@@ -160,17 +160,17 @@ impl Connection {
     }
 
     /// Whether both ends have ended the connection.
-    pub fn done(&self, bed: &Bed<'_>) -> bool {
+    pub fn done(&self, bed: &PeerBench<'_>) -> bool {
         self.ended && self.all_moved() && bed.stack.is_done(self.socket)
     }
 
     /// Removes the socket from the stack.
-    pub fn remove(self, bed: &mut Bed<'_>) {
+    pub fn remove(self, bed: &mut PeerBench<'_>) {
         bed.stack.remove(self.socket);
     }
 
     /// Describes the connection for messages.
-    pub fn text(&self, bed: &mut Bed<'_>) -> String {
+    pub fn text(&self, bed: &mut PeerBench<'_>) -> String {
         let view = bed.ep.view(self.session);
         format!("{self:?}; stack {}; endpoint {view:?}", bed.stack.state(self.socket))
     }

@@ -4,8 +4,8 @@ use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, paragraph, part, section};
 
 use crate::bench::generics::{FIXED, Generics};
-use crate::drill::suite::Record;
-use crate::fuzz::runs::{self, Record as Run};
+use crate::drill::suite::ScriptRecord;
+use crate::fuzz::runs::{self, FuzzRun};
 use crate::published::Published;
 
 /// Number of conformance points.
@@ -15,7 +15,7 @@ const POINTS: u32 = 30;
 ///
 /// # Errors
 /// A text of a script is empty.
-pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
+pub fn conformance(records: &[ScriptRecord], fuzz: &[FuzzRun]) -> Result<String, String> {
     let mut body = paragraph(
         "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, \
          run against the core in virtual time.",
@@ -67,7 +67,7 @@ pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
     Ok(section("conformance", "Conformance and robustness", &body))
 }
 
-fn scripts(record: &Record) -> Result<String, String> {
+fn scripts(record: &ScriptRecord) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         record.endpoint.clone(),
         ["Script", "Point", "Clause", "What it shows", "Result"].map(str::to_owned),
@@ -95,7 +95,7 @@ fn scripts(record: &Record) -> Result<String, String> {
     Ok(details(&summary, &table.complete_html("plain-first wraps")?))
 }
 
-fn random(all: &[Run]) -> Result<String, String> {
+fn random(all: &[FuzzRun]) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
         "Random frames, the newest core of each build",
         [

@@ -12,7 +12,7 @@ pub const RULES: &str = "\
 
 /// A test scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scenario {
+pub enum DiagramScenario {
     /// Latency from the line to the user.
     RxLatency,
     /// Latency from the user to the line.
@@ -26,28 +26,28 @@ pub enum Scenario {
 /// Boxes from left to right: title and description.
 type Boxes = [(&'static str, &'static str); 4];
 
-impl Scenario {
+impl DiagramScenario {
     fn boxes(self) -> Boxes {
         match self {
-            Scenario::RxLatency => [
+            DiagramScenario::RxLatency => [
                 ("Peer", "one frame at a time"),
                 ("MAC, 10 Gbit/s", "words at the pace of the line"),
                 ("TCP core", "headers off, in order"),
                 ("User", "payload compared"),
             ],
-            Scenario::TxLatency => [
+            DiagramScenario::TxLatency => [
                 ("User", "one message at a time"),
                 ("TCP core", "headers, checksums"),
                 ("MAC, 10 Gbit/s", "takes words at its pace"),
                 ("Peer", "frame and sums checked"),
             ],
-            Scenario::RxBandwidth => [
+            DiagramScenario::RxBandwidth => [
                 ("Peer", "100 frames of a size"),
                 ("Limiter", "10 Gbit/s, slower after a loss"),
                 ("TCP core", ""),
                 ("User", "all 100, in order"),
             ],
-            Scenario::TxBandwidth => [
+            DiagramScenario::TxBandwidth => [
                 ("User", "100 messages, full rate"),
                 ("TCP core", ""),
                 ("Limiter", "10 Gbit/s"),
@@ -59,10 +59,10 @@ impl Scenario {
     /// Points of measurement: number of the wire, and the label.
     fn stamps(self) -> [(usize, &'static str); 2] {
         match self {
-            Scenario::RxLatency => [(1, "first word"), (2, "first beat")],
-            Scenario::TxLatency => [(0, "first beat"), (1, "first word")],
-            Scenario::RxBandwidth => [(1, "rate"), (2, "losses")],
-            Scenario::TxBandwidth => [(1, "rate"), (2, "losses")],
+            DiagramScenario::RxLatency => [(1, "first word"), (2, "first beat")],
+            DiagramScenario::TxLatency => [(0, "first beat"), (1, "first word")],
+            DiagramScenario::RxBandwidth => [(1, "rate"), (2, "losses")],
+            DiagramScenario::TxBandwidth => [(1, "rate"), (2, "losses")],
         }
     }
 
@@ -104,7 +104,7 @@ impl Scenario {
                  <text class=\"mid small\" x=\"{x}\" y=\"20\">{label}</text>"
             );
         }
-        if matches!(self, Scenario::RxLatency | Scenario::TxLatency) {
+        if matches!(self, DiagramScenario::RxLatency | DiagramScenario::TxLatency) {
             let (from, to) = (at(stamps[0].0), at(stamps[1].0));
             let _ = writeln!(
                 body,

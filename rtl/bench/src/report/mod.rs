@@ -20,11 +20,11 @@ use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
 use crate::bench::synthesis::Synthesis;
 use crate::builds;
-use crate::drill::suite::Record;
-use crate::fuzz::runs::Record as Run;
-use crate::peer::cases::Row;
+use crate::drill::suite::ScriptRecord;
+use crate::fuzz::runs::FuzzRun;
+use crate::peer::cases::CaseResult;
 use crate::published::Published;
-use diagram::Scenario;
+use diagram::DiagramScenario;
 
 /// Style rules of this page, in addition to the common ones.
 const STYLE: &str = include_str!("style.css");
@@ -150,10 +150,10 @@ fn method(page: &mut Page) -> String {
          the core and verifies its checksums.</dd>\n</dl>\n",
     );
     for (number, name, title, scenario) in [
-        (1, "scenario-rx-latency", "Rx latency: points of measurement", Scenario::RxLatency),
-        (2, "scenario-tx-latency", "Tx latency: points of measurement", Scenario::TxLatency),
-        (7, "scenario-rx-bandwidth", "Rx bandwidth", Scenario::RxBandwidth),
-        (8, "scenario-tx-bandwidth", "Tx bandwidth", Scenario::TxBandwidth),
+        (1, "scenario-rx-latency", "Rx latency: points of measurement", DiagramScenario::RxLatency),
+        (2, "scenario-tx-latency", "Tx latency: points of measurement", DiagramScenario::TxLatency),
+        (7, "scenario-rx-bandwidth", "Rx bandwidth", DiagramScenario::RxBandwidth),
+        (8, "scenario-tx-bandwidth", "Tx bandwidth", DiagramScenario::TxBandwidth),
     ] {
         let svg = page.draw(Drawing { name: name.to_owned(), svg: scenario.svg(name, title) });
         body.push_str(&figure(&format!("Figure {number}."), title, &svg));
@@ -184,11 +184,11 @@ pub struct Records {
     /// `peers.json`, empty if the file does not exist.
     pub peers: Peers,
     /// `peer.json`, empty if the file does not exist.
-    pub peer: Vec<Row>,
+    pub peer: Vec<CaseResult>,
     /// `conformance.json`, empty if the file does not exist.
-    pub conformance: Vec<Record>,
+    pub conformance: Vec<ScriptRecord>,
     /// Runs of `fuzz.json`, empty if the file does not exist.
-    pub fuzz: Vec<Run>,
+    pub fuzz: Vec<FuzzRun>,
     /// Results of synthesis, if the file exists.
     pub synthesis: Option<Synthesis>,
 }

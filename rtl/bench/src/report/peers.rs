@@ -6,13 +6,13 @@ use spfe_report::markup::{details, paragraph, section};
 use std::collections::BTreeMap;
 
 use crate::bench::record::{PeerRun, Peers};
-use crate::peer::cases::Row;
+use crate::peer::cases::CaseResult;
 
 /// Renders the section. `core` is the hash of the current sources of the core.
 ///
 /// # Errors
 /// A text of a run is empty.
-pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> {
+pub fn html(linux: &Peers, other: &[CaseResult], core: &str) -> Result<String, String> {
     let mut body = paragraph(
         "The simulated core behind a TAP device, with the network stack of Linux as its peer. The \
          user's streams are joined to local sockets, so that any program can use the core. Also \
@@ -26,7 +26,7 @@ pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> 
         let name = format!("{build} against Linux, {form} form");
         body.push_str(&with_linux(&name, runs, core)?);
     }
-    let mut builds: BTreeMap<(&str, u32), Vec<&Row>> = BTreeMap::new();
+    let mut builds: BTreeMap<(&str, u32), Vec<&CaseResult>> = BTreeMap::new();
     for row in other {
         builds.entry((&row.endpoint, row.scale)).or_default().push(row);
     }
@@ -93,7 +93,7 @@ fn with_linux(name: &str, runs: &[&PeerRun], core: &str) -> Result<String, Strin
     group(name, &table, runs.iter().filter(|run| run.passed).count(), runs.len())
 }
 
-fn with_smoltcp(name: &str, rows: &[&Row], core: &str) -> Result<String, String> {
+fn with_smoltcp(name: &str, rows: &[&CaseResult], core: &str) -> Result<String, String> {
     let head = [
         "Case",
         "Connections",

@@ -11,7 +11,7 @@ use super::capture::LineCapture;
 use super::device;
 use super::proxy::{Connect, Proxy, Serve};
 use crate::drill::endpoint::{Endpoint, Settings, View};
-use crate::peer::again::{Again, Flow};
+use crate::peer::again::{DirectionCounters, LineCounters};
 use crate::peer::channel::{Channel, Impair};
 
 /// Maximum number of frames that wait for the endpoint. Further frames stay in the kernel.
@@ -55,9 +55,9 @@ pub struct Busy {
 #[derive(Debug, Default)]
 pub struct Report {
     /// Frames from the endpoint.
-    pub out: Flow,
+    pub out: DirectionCounters,
     /// Frames to the endpoint.
-    pub inward: Flow,
+    pub inward: DirectionCounters,
     /// Number of frames that the line lost or changed.
     pub hits: u64,
     /// Number of frames that the endpoint sent with an invalid FCS.
@@ -121,7 +121,7 @@ pub struct Bridge {
     taken: usize,
     to_ep: Channel,
     to_tap: Channel,
-    line: Again,
+    line: LineCounters,
     report: Report,
     before: Vec<(&'static str, u32)>,
 }
@@ -151,7 +151,7 @@ impl Bridge {
             taken: 0,
             to_ep: Channel::new(Impair::default(), 0),
             to_tap: Channel::new(Impair::default(), 0),
-            line: Again::default(),
+            line: LineCounters::default(),
             report: Report::default(),
             before,
         })

@@ -12,7 +12,7 @@ use spfe_capture::{CaptureError, Interface, WriterOptions};
 const FRAMES_MAX: usize = 60_000;
 
 #[derive(Debug)]
-struct Frame {
+struct CapturedFrame {
     /// Time since the start of the bridge.
     at: Duration,
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ struct Frame {
 /// The last frames on a line.
 #[derive(Debug, Default)]
 pub struct LineCapture {
-    frames: VecDeque<Frame>,
+    frames: VecDeque<CapturedFrame>,
     /// Number of frames discarded because there were more than [`FRAMES_MAX`].
     dropped: u64,
 }
@@ -36,7 +36,11 @@ impl LineCapture {
         }
         let direction = if out { packet_flag::OUTBOUND } else { packet_flag::INBOUND };
         let error = if bad_fcs { packet_flag::CRC_ERROR } else { 0 };
-        self.frames.push_back(Frame { at, bytes: bytes.to_vec(), flags: direction | error });
+        self.frames.push_back(CapturedFrame {
+            at,
+            bytes: bytes.to_vec(),
+            flags: direction | error,
+        });
     }
 
     /// Discards all frames.

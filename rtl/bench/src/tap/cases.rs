@@ -8,7 +8,7 @@ use super::bridge::Report;
 use super::echo::echo;
 use super::programs::{has, program};
 use super::proxy::{Connect, Serve};
-use super::service::{self, End, Job, at};
+use super::service::{self, End, ServiceJob, at};
 use super::suite::{Check, Demand, Lab, Part, Plan, Size};
 use super::{OUR_IP, PEER_IP};
 use crate::peer::channel::Impair;
@@ -122,7 +122,7 @@ impl Suite {
     fn transfers(&mut self) -> Result<(), String> {
         let n = self.size.large;
         for (role, ip) in ROLES {
-            let job = |up, down, seed| Job { seed, up, down, ..Job::default() };
+            let job = |up, down, seed| ServiceJob { seed, up, down, ..ServiceJob::default() };
             for (name, job) in [
                 ("both ways", job(n, n, 1)),
                 ("to the server", job(n / 2, 0, 2)),
@@ -139,7 +139,7 @@ impl Suite {
         let sizes: &[u32] = if self.size.long { &SEGMENTS } else { &SEGMENTS[..4] };
         for mss in sizes {
             let n = n / 40;
-            let job = Job { seed: 9, up: n, down: n, mss: *mss, ..Job::default() };
+            let job = ServiceJob { seed: 9, up: n, down: n, mss: *mss, ..ServiceJob::default() };
             let name = format!("transfer, segments of {mss} bytes");
             self.plain(&check(name, "server", 2 * n, Demand::Clean), || {
                 service::connect(address("server", OUR_IP), &job)
@@ -151,11 +151,11 @@ impl Suite {
     fn sessions(&mut self) -> Result<(), String> {
         let n = self.size.parallel;
         let each = self.each;
-        let job = |number: u32| Job {
+        let job = |number: u32| ServiceJob {
             seed: number.into(),
             up: n + u64::from(number),
             down: n - u64::from(number) * 7 % 1000,
-            ..Job::default()
+            ..ServiceJob::default()
         };
         let bytes = u64::from(each) * 4 * n;
         let name = format!("{} sessions at a time", each * 2);
@@ -170,7 +170,8 @@ impl Suite {
             for (name, end) in
                 [("the client", End::ClientAborts), ("the server", End::ServerAborts)]
             {
-                let job = Job { seed: 3, up: 50_000, down: 50_000, end, ..Job::default() };
+                let job =
+                    ServiceJob { seed: 3, up: 50_000, down: 50_000, end, ..ServiceJob::default() };
                 self.lab.check(
                     &check(format!("{name} aborts"), role, 100_000, Demand::Whole),
                     Impair::default(),
@@ -202,12 +203,12 @@ impl Suite {
                 self.size.cycles.div_ceil(2)
             };
             for (role, ip) in ROLES {
-                let job = |number: u32| Job {
+                let job = |number: u32| ServiceJob {
                     seed: number.into(),
                     up: 100,
                     down: 100,
                     end: if number.is_multiple_of(2) { End::ClientFirst } else { End::ServerFirst },
-                    ..Job::default()
+                    ..ServiceJob::default()
                 };
                 let name = format!("{cycles} openings and closings{text}");
                 let bytes = u64::from(cycles) * 200;
@@ -225,7 +226,8 @@ impl Suite {
     /// Tests closed windows, with readers that sleep.
     fn windows(&mut self) -> Result<(), String> {
         let n = self.size.large / 10;
-        let stalls = Job { seed: 8, down: n, sleep: 3000, buffer: 8192, ..Job::default() };
+        let stalls =
+            ServiceJob { seed: 8, down: n, sleep: 3000, buffer: 8192, ..ServiceJob::default() };
         self.lab.check(
             &check("the peer does not read for 3 s", "server", n, Demand::Clean),
             Impair::default(),
@@ -236,7 +238,7 @@ impl Suite {
             },
         )?;
         let asks = self.lab.stalls();
-        let job = Job { seed: 8, up: n, ..Job::default() };
+        let job = ServiceJob { seed: 8, up: n, ..ServiceJob::default() };
         self.plain(
             &check("the endpoint's users do not read for 2 s", "server", n, Demand::Whole),
             || {
@@ -259,7 +261,12 @@ impl Suite {
         for (name, impair) in bad_lines() {
             let bytes = u64::from(each) * 4 * n;
             let few = !name.ends_with("10 %") && !self.size.long;
-            let job = |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
+            let job = |number: u32| ServiceJob {
+                seed: number.into(),
+                up: n,
+                down: n,
+                ..ServiceJob::default()
+            };
             self.lab.check(
                 &check(format!("line: {name}"), "both", bytes, Demand::Whole),
                 impair,
@@ -292,7 +299,7 @@ impl Suite {
                 &check(name, "server", 8 * n, demand),
                 impair,
                 || {
-                    let job = |seed| Job { seed, up: n, down: n, ..Job::default() };
+                    let job = |seed| ServiceJob { seed, up: n, down: n, ..ServiceJob::default() };
                     service::connect_all(address("server", OUR_IP), 4, 4, |i| job(i.into()))
                 },
                 |report| {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::line::{Line, endpoint};
+use super::line::{BridgeThread, endpoint};
 use super::proxy::{Connect, Serve};
 use super::suite::{Part, Plan, Size};
 use super::{OUR_IP, PEER_IP, cases, programs, space};
@@ -123,7 +123,7 @@ impl TapCommand {
             .map(|j| Connect { local: j.from, to: j.to(PEER_IP) })
             .collect::<Vec<_>>();
         space::enter()?;
-        let line = Line::start(&self.endpoint, serve.clone(), connect.clone())?;
+        let line = BridgeThread::start(&self.endpoint, serve.clone(), connect.clone())?;
         if !self.quiet {
             eprint!("{}", welcome(&self.endpoint, &serve, &connect));
         }

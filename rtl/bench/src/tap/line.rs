@@ -27,7 +27,7 @@ pub fn endpoint(name: &str) -> Result<Box<dyn Endpoint>, String> {
 
 /// A running bridge.
 #[derive(Debug)]
-pub struct Line {
+pub struct BridgeThread {
     asks: Sender<Ask>,
     bridge: JoinHandle<Result<(), String>>,
 }
@@ -36,7 +36,7 @@ fn died<E>(_: E) -> String {
     "the bridge has ended".to_owned()
 }
 
-impl Line {
+impl BridgeThread {
     /// Starts a bridge.
     ///
     /// # Errors

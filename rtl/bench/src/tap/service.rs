@@ -23,7 +23,7 @@ const HEADER: usize = 25;
 
 /// The job of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Job {
+pub struct ServiceJob {
     /// Seed of the data.
     pub seed: u64,
     /// Number of bytes from the client.
@@ -54,7 +54,7 @@ pub enum End {
     ServerAborts,
 }
 
-impl Job {
+impl ServiceJob {
     fn header(&self) -> [u8; HEADER] {
         let mut header = [0; HEADER];
         for (place, value) in header.chunks_exact_mut(8).zip([self.seed, self.up, self.down]) {
@@ -80,10 +80,10 @@ impl Job {
     }
 }
 
-type Sum = [u8; 32];
+type DataHash = [u8; 32];
 
 /// Sends the data of a seed and returns its hash.
-fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
+fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<DataHash> {
     let (mut random, mut sum) = (Random::new(seed), Sha256::new());
     let mut chunk = [0; CHUNK];
     while left > 0 {
@@ -99,12 +99,12 @@ fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
 }
 
 /// Hash of the data that [`send`] sends.
-fn expected(seed: u64, bytes: u64) -> Sum {
+fn expected(seed: u64, bytes: u64) -> DataHash {
     send(&mut io::sink(), seed, bytes).unwrap_or_default()
 }
 
 /// Receives `left` bytes and returns their hash.
-fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<Sum> {
+fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<DataHash> {
     let mut sum = Sha256::new();
     let mut chunk = vec![0; CHUNK];
     while left > 0 {
@@ -154,7 +154,7 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
     limit(&stream)?;
     let mut header = [0; HEADER];
     stream.read_exact(&mut header)?;
-    let job = Job::parse(&header);
+    let job = ServiceJob::parse(&header);
     if job.end == End::ServerAborts {
         reset_at_close(&stream);
         return Ok(());
@@ -178,7 +178,7 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
 ///
 /// # Errors
 /// The connection fails, or received data differs from the sent data.
-pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
+pub fn connect(address: SocketAddrV4, job: &ServiceJob) -> Result<(), String> {
     open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
 }
 
@@ -189,11 +189,11 @@ fn all_done(ends: impl Iterator<Item = thread::Result<Result<(), String>>>) -> R
     ends.into_iter().collect()
 }
 
-fn text(address: SocketAddrV4, job: &Job, error: &io::Error) -> String {
+fn text(address: SocketAddrV4, job: &ServiceJob, error: &io::Error) -> String {
     format!("{address}, {job:?}: {error}")
 }
 
-fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
+fn open(address: SocketAddrV4, job: &ServiceJob) -> io::Result<TcpStream> {
     let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
     if job.buffer != 0 {
         sockopt::set_socket_recv_buffer_size(&socket, job.buffer)?;
@@ -220,7 +220,7 @@ fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn run(mut stream: TcpStream, job: &Job) -> io::Result<()> {
+fn run(mut stream: TcpStream, job: &ServiceJob) -> io::Result<()> {
     limit(&stream)?;
     stream.write_all(&job.header())?;
     if job.end == End::ServerAborts {
@@ -267,7 +267,7 @@ pub fn connect_all(
     address: SocketAddrV4,
     threads: u32,
     count: u32,
-    job: impl Fn(u32) -> Job + Sync,
+    job: impl Fn(u32) -> ServiceJob + Sync,
 ) -> Result<(), String> {
     let next = std::sync::atomic::AtomicU32::new(0);
     let worker = || {
@@ -290,7 +290,7 @@ pub fn connect_all(
 ///
 /// # Errors
 /// Returns the first error.
-pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
+pub fn connect_together(jobs: &[(SocketAddrV4, ServiceJob)]) -> Result<(), String> {
     let mut streams = Vec::new();
     for (address, job) in jobs {
         streams.push(open(*address, job).map_err(|e| text(*address, job, &e))?);
@@ -322,11 +322,14 @@ mod tests {
     fn jobs_end_as_told_over_loopback() {
         let port = serve(at(Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let address = at(Ipv4Addr::LOCALHOST, port);
-        let job = Job { seed: 5, up: 100_001, down: 70_000, ..Job::default() };
+        let job = ServiceJob { seed: 5, up: 100_001, down: 70_000, ..ServiceJob::default() };
         for end in [End::ClientFirst, End::ServerFirst, End::ClientAborts, End::ServerAborts] {
-            connect(address, &Job { end, ..job }).expect("passes");
-            assert_eq!(Job::parse(&Job { end, ..job }.header()), Job { end, ..job });
+            connect(address, &ServiceJob { end, ..job }).expect("passes");
+            assert_eq!(
+                ServiceJob::parse(&ServiceJob { end, ..job }.header()),
+                ServiceJob { end, ..job }
+            );
         }
-        connect_all(address, 4, 20, |n| Job { seed: n.into(), ..job }).expect("passes");
+        connect_all(address, 4, 20, |n| ServiceJob { seed: n.into(), ..job }).expect("passes");
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::bridge::{Ask, Report, TICK};
-use super::line::{Line, REFERENCE};
+use super::line::{BridgeThread, REFERENCE};
 use super::proxy::{Connect, Serve};
 use super::space::{self, Kernel};
 use crate::bench::record::PeerRun;
@@ -144,7 +144,7 @@ impl Plan {
 /// Runs checks over a line, one after the other.
 #[derive(Debug)]
 pub struct Lab {
-    line: Line,
+    line: BridgeThread,
     /// Parameters of the test.
     pub plan: Plan,
     row: PeerRun,
@@ -160,7 +160,7 @@ impl Lab {
         let directory = &plan.directory;
         std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
         let row = plan.row()?;
-        let line = Line::start(&plan.endpoint, serve, connect)?;
+        let line = BridgeThread::start(&plan.endpoint, serve, connect)?;
         Ok(Self { line, plan: plan.clone(), row, failed: Vec::new() })
     }
 
