@@ -37,7 +37,8 @@ CARGO_SKIPPED = re.compile(r"^skip (.+): (needs .*)$", re.M)
 UNITTEST_RAN = re.compile(
     r"^Ran (\d+) tests? in .*\n\s*(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?", re.M
 )
-UNITTEST_SKIPPED = re.compile(r"^(\S+) \(.*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+# The first line of a docstring, if there is one, stands on a line of its own.
+UNITTEST_SKIPPED = re.compile(r"^(\w+) \(\S+\)(?:\n.*)?? \.\.\. skipped ['\"](.*)['\"]$", re.M)
 TAP_LINE = re.compile(r"^(    )?(not )?ok\b(.*)$", re.M)
 TAP_SKIP = re.compile(r"#\s*skip(?:ped)?\b:?\s*(.*)", re.I)
 TAP_NUMBER = re.compile(r"^\s*\d*\s*(?:-\s+)?")

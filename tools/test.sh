@@ -96,10 +96,10 @@ run_quick() {
     step lint contract check python3 contract/gen/generate.py --check
     step lint compliance check python3 tools/compliance.py
     step lint device-tree tap tests/run.sh tests/driver/device_tree.bats
-    step unit generator unittest python3 -m unittest -v discover -s contract/gen
-    step unit tools unittest python3 -m unittest -v discover -s tools
+    step unit generator unittest python3 -m unittest discover -v -s contract/gen
+    step unit tools unittest python3 -m unittest discover -v -s tools
     if [[ -d bench/peers ]]; then
-        step unit peers unittest python3 -m unittest -v discover -s bench/peers -p 'test_*.py'
+        step unit peers unittest python3 -m unittest discover -v -s bench/peers -p 'test_*.py'
     else
         absent unit peers bench/peers
     fi

@@ -189,6 +189,10 @@ class CountStep(unittest.TestCase):
             def test_skipped(self):
                 pass
 
+            @unittest.skip("it's late")
+            def test_skipped_too(self):
+                """Has a docstring."""
+
             @unittest.expectedFailure
             def test_expected(self):
                 self.fail()
@@ -201,7 +205,8 @@ class CountStep(unittest.TestCase):
         suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
         unittest.TextTestRunner(stream=log, verbosity=2).run(suite)
         count = count_step("unittest", 1, log.getvalue())
-        self.assertEqual(count, Count(2, 3, 1, ("test_skipped: on purpose",)))
+        skipped = ("test_skipped: on purpose", "test_skipped_too: it's late")
+        self.assertEqual(count, Count(2, 3, 2, skipped))
 
     def test_tap(self):
         count = Count(2, 1, 1, ("needs a kernel module: not root",))
