@@ -11,7 +11,8 @@ References are in backticks: PATH, PATH:NAME or PATH:NAME, NAME. A PATH that sta
 directories crates, fuzz, tests, tools and vectors is complete. Any other PATH starts with a crate:
 `spfe-link/crc.rs` is crates/spfe-link/src/crc.rs in a column of sources, and
 crates/spfe-link/tests/crc.rs in a column of tests. NAME is an item, field or variant of a source
-(Type::function for a nested one), or a function with #[test] in a column of tests.
+(Type::function for a nested one). In a column of tests NAME is a function with #[test], or a case in
+a `cases!` list of the conformance suite.
 """
 
 import re
@@ -28,6 +29,8 @@ AS_IT_IS = ("crates", "fuzz", "tests", "tools", "vectors")
 NO_TEST = "no test"
 STATUS = re.compile(r"kept|(choice|deviation) (C\d+(?:, C\d+)*)|(not built) (N\d+)")
 REFERENCE = re.compile(r"([\w.+-]+(?:/[\w.+-]+)+)(?::(\w+(?:::\w+)*(?:, \w+(?:::\w+)*)*))?")
+
+CASES = re.compile(r"^cases! \{(.*?)^\}", re.M | re.S)
 
 
 class Row(NamedTuple):
@@ -88,7 +91,9 @@ def declares(text, name):
 
 
 def has_test(text, name):
-    """Whether a source has a test function of this name."""
+    """Whether a source has a test function or a conformance case of this name."""
+    if any(re.search(r"^\s+" + name + r":", cases, re.M) for cases in CASES.findall(text)):
+        return True
     between = r"(?:\s*#\[[^\]]*\]|\s*//[^\n]*)*"
     return re.search(r"#\[test\]" + between + r"\s*fn " + name + r"\b", text) is not None
 

@@ -197,6 +197,9 @@ class Parts(unittest.TestCase):
     def test_has_test(self):
         self.assertTrue(has_test(TESTS, "passes"))
         self.assertTrue(has_test(TESTS, "any_words"))
+        cases = "cases! {\n    wraps: [Message],\n}\nfn other() {}\n"
+        self.assertTrue(has_test(cases, "wraps"))
+        self.assertFalse(has_test(cases, "other"))
         for name in ("helper", "pass", "words"):
             self.assertFalse(has_test(TESTS, name), name)
 
