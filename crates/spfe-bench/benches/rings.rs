@@ -6,7 +6,8 @@ use spfe_ring::{Consumer, EntryBatch, Producer, Ring, Slot};
 use std::ptr::NonNull;
 
 fn ring(log2: u32) -> Ring {
-    let slots: &'static mut [Slot] = (0..1 << log2).map(|_| Slot::new()).collect::<Vec<_>>().leak();
+    let slots: &'static mut [Slot] =
+        (0..1 << log2).map(|_| Slot::default()).collect::<Vec<_>>().leak();
     // SAFETY: the slots are leaked, so they stay mapped, and their number is the given one.
     unsafe { Ring::new(NonNull::new_unchecked(slots.as_mut_ptr()), log2) }
 }

@@ -49,8 +49,6 @@ pub enum FlowEnd {
 
 /// Shorter copies are never shared.
 pub const SHARE_MIN_BYTES: u32 = 2048;
-/// A helper is woken only for a round with at least this many bytes.
-const ROUND_MIN_BYTES: u64 = 48 * 1024;
 /// A longer copy is divided, so that both ends can work on it.
 const CUT_BYTES: u32 = 32 * 1024;
 
@@ -67,7 +65,6 @@ struct Deferred {
 pub struct CopyRound<'a> {
     board: &'a Board,
     plan: RoundPlan,
-    bytes: u64,
     job_bytes: u32,
     deferred: &'a mut DeferredList,
     id: u32,
@@ -116,14 +113,8 @@ pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
 impl<'a> Copier<'a> {
     /// A copier that shares large copies with helpers.
     pub fn shared(board: &'a Board, deferred: &'a mut DeferredList, id: u32) -> Self {
-        let shared = CopyRound {
-            board,
-            plan: RoundPlan::default(),
-            bytes: 0,
-            job_bytes: CUT_BYTES,
-            deferred,
-            id,
-        };
+        let shared =
+            CopyRound { board, plan: RoundPlan::default(), job_bytes: CUT_BYTES, deferred, id };
         Self::Shared(shared)
     }
 
@@ -207,7 +198,6 @@ impl CopyRound<'_> {
                 length: cut,
             };
             self.board.add(&mut self.plan, segment, self.job_bytes);
-            self.bytes += u64::from(cut);
             done += cut;
         }
     }
@@ -292,11 +282,5 @@ impl Copier<'_> {
             }
         }
         shared.plan = RoundPlan::default();
-        shared.bytes = 0;
-    }
-
-    /// Whether the round is large enough that a helper should be woken for it.
-    pub fn is_large(&self) -> bool {
-        matches!(self, Self::Shared(shared) if shared.bytes >= ROUND_MIN_BYTES)
     }
 }

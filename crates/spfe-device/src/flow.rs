@@ -123,16 +123,6 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.rx = RxEnd::Instrument(sink);
     }
 
-    /// The instrument at the receiving end.
-    pub fn sink_mut(&mut self) -> Option<&mut D> {
-        if let RxEnd::Instrument(sink) = &mut self.rx { Some(sink) } else { None }
-    }
-
-    /// The instrument at the sending end.
-    pub fn source_mut(&mut self) -> Option<&mut S> {
-        if let TxEnd::Instrument(source) = &mut self.tx { Some(source) } else { None }
-    }
-
     /// Reads the configuration, which the control plane may have changed. `Err` names a region to
     /// map first (true: a region of the sender); then call it again.
     pub fn bind(&mut self) -> Result<(), (bool, RegionKey)> {

@@ -92,11 +92,6 @@ impl RoundPlan {
         (self.segments as usize) < SEGMENTS && (self.jobs as usize) < JOBS - 1
     }
 
-    /// Number of planned copies.
-    pub const fn len(&self) -> u32 {
-        self.segments
-    }
-
     /// Whether the plan has no copies.
     pub const fn is_empty(&self) -> bool {
         self.segments == 0

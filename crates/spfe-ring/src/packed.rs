@@ -104,13 +104,6 @@ impl PackedWriter {
         Some(RecordPlace { offset, wrapped: skip != 0 || (offset == 0 && to_end == 0) })
     }
 
-    /// Whether [`PackedWriter::reserve`] of `length` would succeed.
-    #[inline(always)]
-    pub fn fits(&self, length: u32) -> bool {
-        let mut probe = *self;
-        probe.reserve(length).is_some()
-    }
-
     /// Frees bytes that the host gave back. False, and no change, if that is more than are in use.
     #[inline(always)]
     pub fn release(&mut self, bytes: u32) -> bool {

@@ -9,7 +9,8 @@ pub type RingEntry = [u64; 2];
 const PHASE_SHIFT: u32 = 48;
 const BODY_MASK: u64 = (1 << PHASE_SHIFT) - 1;
 
-/// One ring entry in shared memory.
+/// One ring entry in shared memory. The default is an empty slot: its phase 0 is not valid in the
+/// first lap.
 #[repr(C, align(16))]
 #[derive(Default)]
 pub struct Slot {
@@ -21,11 +22,6 @@ pub struct Slot {
 pub(crate) const SLOT: usize = size_of::<Slot>();
 
 impl Slot {
-    /// An empty slot. Its phase 0 is not valid in the first lap.
-    pub fn new() -> Self {
-        Self { word0: AtomicU64::new(0), word1: AtomicU64::new(0) }
-    }
-
     /// The second word, valid or not. Load it before the first word: the acquire pairs with the
     /// release store of whoever published the entry ([`Ring::write`]).
     #[inline(always)]

@@ -115,7 +115,7 @@ fn beside(peer: impl FnMut() + Send, victim: impl FnOnce()) {
 const BODY_MASK: u64 = (1 << 48) - 1;
 
 fn slots(log2: u32) -> Box<[Slot]> {
-    (0..1 << log2).map(|_| Slot::new()).collect()
+    (0..1 << log2).map(|_| Slot::default()).collect()
 }
 
 fn ring(slots: &[Slot]) -> Ring {

@@ -63,7 +63,7 @@ struct Memory(Box<[Slot]>);
 
 impl Memory {
     fn new(log2: u32) -> Self {
-        Self((0..1 << log2).map(|_| Slot::new()).collect())
+        Self((0..1 << log2).map(|_| Slot::default()).collect())
     }
 
     fn ring(&self) -> Ring {
