@@ -9,7 +9,7 @@ use spfe::{
 use spfe_contract::{Completion, RecordHeader};
 use spfe_device::Address;
 use spfe_device::shared::QueueConfig;
-use spfe_host::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{LinkRate, Mode, Peer, SharedMemory, Topology};
 use spfe_ring::{Ring, Slot};
 use std::sync::Arc;
@@ -149,7 +149,7 @@ struct Device {
 }
 
 fn topology() -> Topology {
-    let port = |space_wire| Port {
+    let port = |space_wire| PortConfig {
         space_wire,
         vcs: 1,
         rate: LinkRate::Unlimited,

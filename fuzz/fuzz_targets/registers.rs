@@ -8,7 +8,7 @@ use spfe_contract::{
     global_block as global, queue_block as queue, region_block as region, submit_flags as sf,
 };
 use spfe_fuzz::memory;
-use spfe_host::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{LinkRate, Mode, Peer, Topology};
 use spfe_plane::arena::DEVICE;
 use spfe_plane::view::MessageRunner;
@@ -86,7 +86,7 @@ impl<'a> Arbitrary<'a> for Input {
 
 /// Two SpaceFibre ports with two channels each, joined by a cable, and two joined SpaceWire ports.
 fn topology() -> Topology {
-    let port = |space_wire, vcs, other| Port {
+    let port = |space_wire, vcs, other| PortConfig {
         space_wire,
         vcs,
         rate: LinkRate::Unlimited,

@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 // What the library's parser, which is private to it, finds at the root of its crate.
 use spfe::{Error, Result};
-use spfe_host::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{LinkRate, Mode, Peer, Topology};
 
 #[allow(dead_code)]
@@ -77,7 +77,7 @@ fn number(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
     Ok(if u.ratio(7, 8)? { u.int_in_range(0..=3)? } else { u.arbitrary()? })
 }
 
-fn port(u: &mut Unstructured<'_>) -> arbitrary::Result<Port> {
+fn port(u: &mut Unstructured<'_>) -> arbitrary::Result<PortConfig> {
     let rate = match u.int_in_range(0..=3u8)? {
         0 => LinkRate::SpaceFibre { lanes: u.arbitrary()?, mbps: u.arbitrary()? },
         1 => LinkRate::SpaceWire { mbps: u.arbitrary()? },
@@ -94,7 +94,7 @@ fn port(u: &mut Unstructured<'_>) -> arbitrary::Result<Port> {
         _ => Peer::Port { endpoint: number(u)?, port: number(u)? },
     };
     let model = if u.ratio(1, 4)? { LinkModel::Exact } else { LinkModel::Packet };
-    Ok(Port { space_wire: u.arbitrary()?, vcs: number(u)?, rate, model, peer })
+    Ok(PortConfig { space_wire: u.arbitrary()?, vcs: number(u)?, rate, model, peer })
 }
 
 impl<'a> Arbitrary<'a> for Input {
@@ -103,7 +103,7 @@ impl<'a> Arbitrary<'a> for Input {
             0 | 1 => Self::Words(text(u)?),
             2 => Self::Text(u.arbitrary()?),
             _ => {
-                let endpoint = |u: &mut Unstructured<'_>| -> arbitrary::Result<Vec<Port>> {
+                let endpoint = |u: &mut Unstructured<'_>| -> arbitrary::Result<Vec<PortConfig>> {
                     (0..u.int_in_range(0..=4u8)?).map(|_| port(u)).collect()
                 };
                 let endpoints = (0..u.int_in_range(0..=3u8)?).map(|_| endpoint(u));

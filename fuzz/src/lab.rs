@@ -21,7 +21,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, EntryType, QueueKind, Release, Status, Submission, access};
 use spfe_contract::{RecordHeader, completion_flags as cf};
 use spfe_device::flow::StepOutcome;
-use spfe_host::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{Attachment, Clock, LinkRate, Mode, Peer, SharedMemory, Topology, os};
 use spfe_plane::arena::DEVICE;
 use spfe_plane::{Network, Placement, Runner};
@@ -461,7 +461,7 @@ fn attach(network: &Network, end: End) -> Attachment {
 
 /// Two endpoints with one port and one virtual channel each, joined by a cable.
 pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
-    let port = |endpoint| Port {
+    let port = |endpoint| PortConfig {
         space_wire: false,
         vcs: 1,
         rate,

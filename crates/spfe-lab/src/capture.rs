@@ -13,7 +13,7 @@ mod hub;
 pub use buffer::BUFFER_BYTES;
 pub(crate) use buffer::Buffer;
 pub(crate) use hub::wiring;
-pub use hub::{CAPTURES_MAX, Hub, LinkEnd, Look, Now};
+pub use hub::{ActiveCaptures, CAPTURES_MAX, Hub, LinkEnd, Now};
 pub use spfe_capture::CaptureSummary;
 
 /// What is captured.

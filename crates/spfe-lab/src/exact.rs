@@ -30,7 +30,7 @@ pub mod fabric;
 mod links;
 pub mod mib;
 
-use crate::capture::{Hub, LinkEnd, Look};
+use crate::capture::{ActiveCaptures, Hub, LinkEnd};
 use channel::{Inbound, Outbound};
 use fabric::{Fabric, Links};
 use spfe_contract::{Message, MessageKind, message_flags};
@@ -86,7 +86,7 @@ struct At<'a> {
     hold: Ps,
     /// The end of the link, and who looks on, if anybody does.
     place: LinkEnd,
-    look: Option<Look<'a>>,
+    look: Option<ActiveCaptures<'a>>,
 }
 
 impl Exact {

@@ -6,7 +6,7 @@ use crate::exact::Exact;
 use crate::exact::fabric::{Both, Fabric};
 use crate::exact::mib::{self, Watch};
 use spfe_host::MibEntry;
-use spfe_host::topology::{LinkModel, Mode, Peer, Port, Topology};
+use spfe_host::topology::{LinkModel, Mode, Peer, PortConfig, Topology};
 use spfe_sim::fault::WireFault;
 use spfe_sim::link::{NoObserver, Observer, Side, SimulatedEnd};
 use spfe_sim::recorder::Wiring;
@@ -59,8 +59,8 @@ fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endp
     Ok(Endpoints { names, topology, places })
 }
 
-fn port(link: &ScenarioLink) -> Port {
-    Port {
+fn port(link: &ScenarioLink) -> PortConfig {
+    PortConfig {
         space_wire: link.is_spacewire(),
         vcs: u32::from(link.channels()),
         rate: link.link_rate(),

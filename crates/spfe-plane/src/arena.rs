@@ -30,7 +30,7 @@ const LAYOUT_VERSION: u32 = 1;
 
 /// Head of the block.
 #[repr(C, align(64))]
-pub struct Header {
+pub struct ArenaHeader {
     magic: AtomicU32,
     version: AtomicU32,
     /// Virtual time in ns, when the topology asks for it.
@@ -76,7 +76,7 @@ impl Layout {
 type Places = (Vec<Vec<PortPlace>>, Vec<usize>, usize);
 
 fn places(topology: &Topology) -> Places {
-    let mut layout = Layout { size: size_of::<Header>() };
+    let mut layout = Layout { size: size_of::<ArenaHeader>() };
     let mut regions = Vec::new();
     let mut ports = Vec::new();
     for endpoint in &topology.endpoints {
@@ -144,7 +144,7 @@ impl Arena {
     }
 
     /// The header.
-    pub fn header(&self) -> &'static Header {
+    pub fn header(&self) -> &'static ArenaHeader {
         self.at(0)
     }
 

@@ -87,7 +87,7 @@ impl Lengths {
 }
 
 /// What talks into a port.
-pub enum Talker {
+pub enum FlowSource {
     /// Sends for ever.
     Generator(Generator),
     /// Sends back what its listener took.
@@ -99,7 +99,7 @@ pub enum Talker {
 }
 
 /// What listens at a port.
-pub enum Listener {
+pub enum FlowSink {
     /// Takes everything.
     Sink(SinkCheck),
     /// Keeps packets for its talker.
@@ -141,7 +141,7 @@ fn count(counters: &QueueCounters, bytes: u32) {
     bump(&counters.bytes, u64::from(bytes));
 }
 
-impl PieceSource for Talker {
+impl PieceSource for FlowSource {
     const ENDLESS: bool = true;
 
     fn next(&mut self, _map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
@@ -409,7 +409,7 @@ impl EchoOut {
     }
 }
 
-impl PieceSink for Listener {
+impl PieceSink for FlowSink {
     #[inline]
     fn take<H: Host>(
         &mut self,

@@ -35,7 +35,7 @@ use events::Vector;
 use spfe_contract::Status;
 use spfe_device::memory::{REGIONS, RegionKey};
 use spfe_device::shared::QueueConfig;
-use spfe_host::topology::Port;
+use spfe_host::topology::PortConfig;
 use spfe_host::{
     Attachment, Clock, ControlError as Error, Mode, QueueRequest, SharedMemory, Topology, doorbell,
     os,
@@ -280,7 +280,7 @@ impl Network {
         }
     }
 
-    fn port(&self, endpoint: u32, port: u32) -> Result<&Port> {
+    fn port(&self, endpoint: u32, port: u32) -> Result<&PortConfig> {
         let ports = &self.topology().endpoints[endpoint as usize];
         ports.get(port as usize).ok_or_else(|| {
             let what =

@@ -32,7 +32,7 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{DoorbellKind, QueueState, Status, doorbell, global_block as global};
 use spfe_device::memory::{REGIONS, RegionKey};
 use spfe_host::os::{self, SharedMemory};
-use spfe_host::topology::Port;
+use spfe_host::topology::PortConfig;
 use spfe_host::{Attachment, ControlError as Error};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -133,7 +133,7 @@ impl RegisterFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ports(&self) -> &[Port] {
+    fn ports(&self) -> &[PortConfig] {
         &self.network.topology().endpoints[self.at.endpoint as usize]
     }
 

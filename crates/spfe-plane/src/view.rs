@@ -11,7 +11,7 @@ pub use runner::Runner;
 use crate::arena::Arena;
 use crate::engine_time::EngineTime;
 use crate::event::Event;
-use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
+use crate::instrument::{self, FlowSink, FlowSource, Generator, SinkCheck};
 use crate::links::{ExactLinks, LinkObserver};
 use spfe_contract::Status;
 use spfe_device::flow::{Flow, Regions};
@@ -186,7 +186,7 @@ impl View {
             let exact = self.exact.clone();
             if let Some(sink) = exact.and_then(|exact| exact.sink(endpoint, port, vc)) {
                 runner.flow_mut().set_timed();
-                runner.flow_mut().set_sink(Listener::Link(sink));
+                runner.flow_mut().set_sink(FlowSink::Link(sink));
             }
             return runner;
         }
@@ -198,7 +198,7 @@ impl View {
         runner.observe(endpoint, port, vc, true);
         match config.peer {
             Peer::Sink { check } => {
-                runner.flow_mut().set_sink(Listener::Sink(SinkCheck::new(shared, check)));
+                runner.flow_mut().set_sink(FlowSink::Sink(SinkCheck::new(shared, check)));
             }
             Peer::Echo
             | Peer::Rmap(_)
@@ -222,7 +222,7 @@ impl View {
             let exact = self.exact.clone();
             if let Some(source) = exact.and_then(|exact| exact.source(endpoint, port, vc, shared)) {
                 runner.flow_mut().set_timed();
-                runner.flow_mut().set_source(Talker::Link(source));
+                runner.flow_mut().set_source(FlowSource::Link(source));
             }
             return runner;
         }
@@ -232,7 +232,7 @@ impl View {
         runner.observe(endpoint, port, vc, false);
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
             let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
-            runner.flow_mut().set_source(Talker::Generator(generator));
+            runner.flow_mut().set_source(FlowSource::Generator(generator));
         }
         runner
     }
@@ -255,15 +255,15 @@ impl View {
         if let Some(target) = self.arena.rmap(endpoint, port) {
             let (commands, replies) = (out.shared(), into.shared());
             let (listener, talker) = target.ends(vc, commands, replies, &self.clock);
-            out.flow_mut().set_sink(Listener::Rmap(listener));
-            into.flow_mut().set_source(Talker::Rmap(talker));
+            out.flow_mut().set_sink(FlowSink::Rmap(listener));
+            into.flow_mut().set_source(FlowSource::Rmap(talker));
             return (out, into);
         }
         let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
         let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
         let (listener, talker) = instrument::echo(store, out.shared(), &self.clock);
-        out.flow_mut().set_sink(Listener::Echo(listener));
-        into.flow_mut().set_source(Talker::Echo(talker));
+        out.flow_mut().set_sink(FlowSink::Echo(listener));
+        into.flow_mut().set_source(FlowSource::Echo(talker));
         (out, into)
     }
 

@@ -138,7 +138,7 @@ mod tests {
     use crate::message::{Hello, Welcome};
     use proptest::prelude::*;
     use spfe_host::Attachment;
-    use spfe_host::topology::{LinkModel, LinkRate, Mode, Peer, Port, Topology};
+    use spfe_host::topology::{LinkModel, LinkRate, Mode, Peer, PortConfig, Topology};
 
     #[test]
     fn a_request_comes_back() {
@@ -152,7 +152,7 @@ mod tests {
         let peer = Peer::Generator { min_bytes: 1 << 24, max_bytes: 1 << 24, seed: u64::MAX };
         let rate = LinkRate::SpaceFibre { lanes: 16, mbps: 100_000 };
         let model = LinkModel::Packet;
-        let port = Port { space_wire: false, vcs: 32, rate, model, peer };
+        let port = PortConfig { space_wire: false, vcs: 32, rate, model, peer };
         let topology = Topology {
             endpoints: vec![vec![port; 8]; 64],
             mode: Mode::Thread,

@@ -93,7 +93,7 @@ impl Peer {
 
 /// A port of an endpoint in a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Port {
+pub struct PortConfig {
     /// SpaceWire instead of SpaceFibre.
     pub space_wire: bool,
     /// Number of virtual channels; 1 for SpaceWire.
@@ -106,7 +106,7 @@ pub struct Port {
     pub peer: Peer,
 }
 
-impl Port {
+impl PortConfig {
     /// Rate and model of the port's link.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, model: self.model }
@@ -141,7 +141,7 @@ impl Port {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Topology {
     /// Ports of each endpoint.
-    pub endpoints: Vec<Vec<Port>>,
+    pub endpoints: Vec<Vec<PortConfig>>,
     /// Who runs the engine of a virtual network and copies the packets.
     pub mode: Mode,
     /// The network has a virtual clock, which stands still while a participant runs.
@@ -161,7 +161,7 @@ impl Topology {
     /// One endpoint with two SpaceFibre ports joined by a link, and two SpaceWire ports joined by
     /// another. The SpaceWire link has 200 Mbit/s, or is unlimited if the SpaceFibre link is.
     pub fn looped(rate: LinkRate, mode: Mode) -> Self {
-        let cable = |space_wire, rate, port| Port {
+        let cable = |space_wire, rate, port| PortConfig {
             space_wire,
             vcs: if space_wire { 1 } else { VCS_DEFAULT },
             rate,
@@ -184,7 +184,7 @@ impl Topology {
     /// One endpoint with one port, which is connected to an instrument.
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
         let model = LinkModel::Packet;
-        let port = Port { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
+        let port = PortConfig { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
         Self { endpoints: vec![vec![port]], mode, virtual_time: false }
     }
 
@@ -203,8 +203,8 @@ impl Topology {
                 };
                 let model = LinkModel::Packet;
                 vec![
-                    Port { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer: peer(0) },
-                    Port { space_wire: true, vcs: 1, rate: spw, model, peer: peer(1) },
+                    PortConfig { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer: peer(0) },
+                    PortConfig { space_wire: true, vcs: 1, rate: spw, model, peer: peer(1) },
                 ]
             })
             .collect();
@@ -227,7 +227,7 @@ impl Topology {
 
     /// Whether the network has an exact link.
     pub fn has_exact(&self) -> bool {
-        self.endpoints.iter().flatten().any(Port::is_exact)
+        self.endpoints.iter().flatten().any(PortConfig::is_exact)
     }
 
     /// Checks the topology.
@@ -265,7 +265,7 @@ impl Topology {
         Ok(())
     }
 
-    fn check_port(&self, e: usize, p: usize, port: &Port) -> Result<(), String> {
+    fn check_port(&self, e: usize, p: usize, port: &PortConfig) -> Result<(), String> {
         let named = |what: String| format!("endpoint {e} port {p}: {what}");
         link::check_channels(port.space_wire, port.vcs).map_err(|error| named(error.text))?;
         port.link().check().map_err(named)?;

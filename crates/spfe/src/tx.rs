@@ -538,13 +538,13 @@ mod tests {
     use super::*;
     use crate::{Embedded, Endpoint, QueueOptions};
     use spfe_contract::QueueState;
-    use spfe_host::topology::{LinkModel, Port};
+    use spfe_host::topology::{LinkModel, PortConfig};
     use spfe_host::{LinkRate, Mode, Peer, Topology};
 
     #[test]
     fn a_queue_that_cannot_start_again_gives_back_nothing() {
         let (rate, model) = (LinkRate::Unlimited, LinkModel::Packet);
-        let port = Port { space_wire: false, vcs: 1, rate, model, peer: Peer::None };
+        let port = PortConfig { space_wire: false, vcs: 1, rate, model, peer: Peer::None };
         let endpoints = vec![vec![port]];
         let topology = Topology { endpoints, mode: Mode::Thread, virtual_time: true };
         let network = Embedded::without_device(topology).unwrap();

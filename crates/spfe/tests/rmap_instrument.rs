@@ -5,7 +5,7 @@ use spfe::{
     Deadline, Embedded, End, Endpoint, LinkRate, Mode, Peer, PoolOptions, PooledRx, PooledTx,
     Topology,
 };
-use spfe_host::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, PortConfig};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(20);
@@ -19,8 +19,8 @@ fn endpoint(unit: &str, mode: Mode) -> Endpoint {
     let peer = Peer::Rmap(unit.parse().unwrap());
     let rate = LinkRate::Unlimited;
     let ports = vec![
-        Port { space_wire: false, vcs: 8, rate, model: LinkModel::Packet, peer },
-        Port { space_wire: true, vcs: 1, rate, model: LinkModel::Packet, peer },
+        PortConfig { space_wire: false, vcs: 8, rate, model: LinkModel::Packet, peer },
+        PortConfig { space_wire: true, vcs: 1, rate, model: LinkModel::Packet, peer },
     ];
     let topology = Topology { endpoints: vec![ports], mode, virtual_time: false };
     Endpoint::attach(&Embedded::new(topology).unwrap(), 0, "virtual:rmap").unwrap()

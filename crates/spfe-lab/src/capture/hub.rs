@@ -5,7 +5,7 @@ use super::buffer::{Buffer, Inlet};
 use spfe_capture::{CaptureSummary, Keep, WriterOptions};
 use spfe_contract::{EndMarker, Message, MessageKind, Status, message_flags};
 use spfe_device::observer::{Delivery, DeliveryObserver};
-use spfe_host::topology::Port;
+use spfe_host::topology::PortConfig;
 use spfe_host::{ControlError as Error, LinkRate, Peer, Topology};
 use spfe_link::Word;
 use spfe_link::datalink::LinkBroadcast;
@@ -140,8 +140,8 @@ impl Hub {
     }
 
     /// Shows something to all captures.
-    pub fn look(&self) -> Look<'_> {
-        Look(self.lock())
+    pub fn look(&self) -> ActiveCaptures<'_> {
+        ActiveCaptures(self.lock())
     }
 
     /// Another capture: its number.
@@ -244,7 +244,7 @@ impl LinkObserver for Hub {
 }
 
 /// What a packet-level port's link has at its other end.
-fn far(port: &Port) -> Option<String> {
+fn far(port: &PortConfig) -> Option<String> {
     Some(match port.peer {
         Peer::None | Peer::Network => return None,
         Peer::Port { endpoint, port } => format!("{endpoint}.{port}"),
@@ -256,7 +256,7 @@ fn far(port: &Port) -> Option<String> {
 }
 
 /// A link of a topology.
-pub fn wiring(near: &str, far: &str, port: &Port) -> Wiring {
+pub fn wiring(near: &str, far: &str, port: &PortConfig) -> Wiring {
     let (lanes, mbps) = match port.rate {
         LinkRate::SpaceFibre { lanes, mbps } => (lanes as u8, mbps),
         LinkRate::SpaceWire { mbps } => (1, mbps),
@@ -340,9 +340,9 @@ impl Inner {
 }
 
 /// All captures, shown something.
-pub struct Look<'a>(MutexGuard<'a, Inner>);
+pub struct ActiveCaptures<'a>(MutexGuard<'a, Inner>);
 
-impl Look<'_> {
+impl ActiveCaptures<'_> {
     /// A part of a packet came to the end of a packet-level link.
     pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Delivery<'_>) {
         let end = match seen.end {
@@ -407,7 +407,7 @@ impl Look<'_> {
 }
 
 /// What happens on exact links.
-impl Observer for Look<'_> {
+impl Observer for ActiveCaptures<'_> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         self.0.each(Of::Exact, at, |live, at| live.recorder.event(at, link, side, event));
     }

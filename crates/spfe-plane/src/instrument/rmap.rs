@@ -10,7 +10,9 @@ use spfe_device::copy::CopyTarget;
 use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::queue::Host;
 use spfe_device::shared::{FlowShared, bump};
-use spfe_host::topology::{Port, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES};
+use spfe_host::topology::{
+    PortConfig, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES,
+};
 use spfe_host::{Clock, Peer, Topology};
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::command::HEADER_MAX;
@@ -70,7 +72,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The targets of a network, per endpoint and port.
 pub fn ports(topology: &Topology) -> Vec<Vec<Option<Arc<RmapPort>>>> {
-    let on = |port: &Port| match port.peer {
+    let on = |port: &PortConfig| match port.peer {
         Peer::Rmap(config) => Some(Arc::new(RmapPort::new(config, port.vcs))),
         _ => None,
     };

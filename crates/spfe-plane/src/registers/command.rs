@@ -1,7 +1,7 @@
 //! The configuration latch: what each command does with the configuration the host wrote.
 
 use super::bus::RegionRequest;
-use super::layout::{Context, End, NO_VC};
+use super::layout::{Context, ContextUse, NO_VC};
 use super::{EVENTS, Region, RegisterFile, State};
 use crate::network::Placement;
 use spfe_contract::{
@@ -78,7 +78,7 @@ impl RegisterFile {
             return Err(Status::Busy);
         }
         let (request, domain) = self.queue_request(state, context, index)?;
-        let slot = if let End::Message(slot) = context.end { Some(slot) } else { None };
+        let slot = if let ContextUse::Message(slot) = context.end { Some(slot) } else { None };
         let place = Placement { domain, index: slot };
         self.network.create_queue_at(self.at, request, place).map_err(status)?;
         let queue = &mut state.queues[index as usize];
@@ -127,8 +127,8 @@ impl RegisterFile {
     fn destroy_queue(&self, context: Context) -> Done {
         let (network, at, port) = (&self.network, self.at, context.port);
         let done = match context.end {
-            End::Message(slot) => network.destroy_message_at(at, port, context.tx, slot),
-            End::Data(vc) => {
+            ContextUse::Message(slot) => network.destroy_message_at(at, port, context.tx, slot),
+            ContextUse::Data(vc) => {
                 let kind = if context.tx { QueueKind::Tx } else { QueueKind::Rx };
                 network.destroy_queue(at, port, vc, kind.raw())
             }

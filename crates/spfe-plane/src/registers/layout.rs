@@ -8,7 +8,7 @@ use spfe_contract::{
 };
 use spfe_device::memory::REGIONS;
 use spfe_device::message::CONTEXTS;
-use spfe_host::topology::Port;
+use spfe_host::topology::PortConfig;
 
 /// Bytes of a block's header: {type 16, version 16, size 32, next 32, instance 32}.
 pub const HEADER_BYTES: u32 = queue::SIZE;
@@ -76,7 +76,7 @@ pub struct Register {
 
 /// The far side of a queue context: what it sends to or receives from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ContextUse {
     /// A virtual channel.
     Data(u32),
     /// A message slot of the port.
@@ -89,7 +89,7 @@ pub struct Context {
     /// Port.
     pub port: u32,
     /// Virtual channel or message slot.
-    pub end: End,
+    pub end: ContextUse,
     /// It transmits.
     pub tx: bool,
 }
@@ -97,30 +97,31 @@ pub struct Context {
 impl Context {
     /// What the VC register says.
     pub fn vc(&self) -> u32 {
-        if let End::Data(vc) = self.end { vc } else { NO_VC }
+        if let ContextUse::Data(vc) = self.end { vc } else { NO_VC }
     }
 
     /// Whether the context can be a queue of this kind.
     pub fn can_be(&self, kind: QueueKind) -> bool {
         match (self.end, self.tx) {
-            (End::Data(_), true) => kind == QueueKind::Tx,
-            (End::Data(_), false) => matches!(kind, QueueKind::Rx | QueueKind::RxPacked),
-            (End::Message(_), true) => kind == QueueKind::MessageTx,
-            (End::Message(_), false) => kind == QueueKind::MessageRx,
+            (ContextUse::Data(_), true) => kind == QueueKind::Tx,
+            (ContextUse::Data(_), false) => matches!(kind, QueueKind::Rx | QueueKind::RxPacked),
+            (ContextUse::Message(_), true) => kind == QueueKind::MessageTx,
+            (ContextUse::Message(_), false) => kind == QueueKind::MessageRx,
         }
     }
 }
 
 /// Queue contexts of a port.
-pub fn contexts_of(port: &Port) -> u32 {
+pub fn contexts_of(port: &PortConfig) -> u32 {
     2 * port.vcs + 2 * CONTEXTS as u32
 }
 
-fn contexts(ports: &[Port]) -> Vec<Context> {
+fn contexts(ports: &[PortConfig]) -> Vec<Context> {
     let mut all = Vec::new();
     for (index, port) in (0..).zip(ports) {
-        let data = (0..port.vcs).flat_map(|vc| [(End::Data(vc), true), (End::Data(vc), false)]);
-        let slots = |tx| (0..CONTEXTS).map(move |slot| (End::Message(slot), tx));
+        let data = (0..port.vcs)
+            .flat_map(|vc| [(ContextUse::Data(vc), true), (ContextUse::Data(vc), false)]);
+        let slots = |tx| (0..CONTEXTS).map(move |slot| (ContextUse::Message(slot), tx));
         let ends = data.chain(slots(true)).chain(slots(false));
         all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
     }
@@ -142,7 +143,7 @@ pub struct Layout {
 
 impl Layout {
     /// The register space of an endpoint with these ports, doorbell pages a stride apart.
-    pub fn new(ports: &[Port], stride: Stride) -> Self {
+    pub fn new(ports: &[PortConfig], stride: Stride) -> Self {
         let contexts = contexts(ports);
         let stride = stride.bytes();
         let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride };

@@ -1,6 +1,6 @@
 //! The registers the device writes: what each of them says now.
 
-use super::layout::{Context, End, Register, contexts_of};
+use super::layout::{Context, ContextUse, Register, contexts_of};
 use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MIB_VALUE_BYTES,
@@ -191,9 +191,13 @@ impl RegisterFile {
     fn counters(&self, context: &Context) -> QueueCounts {
         let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
         match (context.end, context.tx) {
-            (End::Data(vc), true) => arena.flow_out(endpoint, context.port, vc).tx_count.values(),
-            (End::Data(vc), false) => arena.flow_into(endpoint, context.port, vc).rx_count.values(),
-            (End::Message(slot), tx) => {
+            (ContextUse::Data(vc), true) => {
+                arena.flow_out(endpoint, context.port, vc).tx_count.values()
+            }
+            (ContextUse::Data(vc), false) => {
+                arena.flow_into(endpoint, context.port, vc).rx_count.values()
+            }
+            (ContextUse::Message(slot), tx) => {
                 let messages = arena.messages(endpoint, context.port);
                 let slots = if tx { &messages.tx } else { &messages.rx };
                 slots[slot].count.values()

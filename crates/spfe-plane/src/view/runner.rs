@@ -2,7 +2,7 @@
 
 use super::{View, ViewHost};
 use crate::engine_time::EngineTime;
-use crate::instrument::{Listener, Talker};
+use crate::instrument::{FlowSink, FlowSource};
 use spfe_device::flow::{Flow, StepOutcome};
 use spfe_device::shared::FlowShared;
 use spfe_host::{RegionKey, os};
@@ -16,7 +16,7 @@ const FETCH_TRIES: u32 = 64;
 
 /// A flow, driven by this process.
 pub struct Runner {
-    flow: Flow<Talker, Listener>,
+    flow: Flow<FlowSource, FlowSink>,
     view: Arc<View>,
     ends: (u32, u32),
     /// Endpoint, port, virtual channel, out of it or into it, where the link is packet level.
@@ -32,7 +32,7 @@ pub struct Runner {
 impl Runner {
     pub(super) fn new(
         view: &Arc<View>,
-        flow: Flow<Talker, Listener>,
+        flow: Flow<FlowSource, FlowSink>,
         ends: (u32, u32),
         owner: bool,
         time: EngineTime,
@@ -242,12 +242,12 @@ impl Runner {
     }
 
     /// The flow, for who has claimed its seat.
-    pub fn flow_mut(&mut self) -> &mut Flow<Talker, Listener> {
+    pub fn flow_mut(&mut self) -> &mut Flow<FlowSource, FlowSink> {
         &mut self.flow
     }
 
     /// The flow, for looks that need no seat.
-    pub fn flow(&self) -> &Flow<Talker, Listener> {
+    pub fn flow(&self) -> &Flow<FlowSource, FlowSink> {
         &self.flow
     }
 }
