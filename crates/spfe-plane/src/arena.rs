@@ -1,8 +1,9 @@
 //! The shared memory layout of a network.
 //!
-//! One block: a header, then for each endpoint its region table, for each of its ports the flows
-//! out of it, the flows into it (used when the far end is an instrument or an exact link), link
-//! times and message slots. A cable's flow into one port *is* the flow out of the other.
+//! The block has a header, and for each endpoint its region table and its ports. A port has the flows
+//! out of it, the flows into it, link times and message slots. The flows into a port are used only if
+//! its far end is an instrument or an exact link. On a packet-level link between two ports, the flow
+//! into one port *is* the flow out of the other.
 
 use crate::instrument::rmap::{self, RmapPort};
 use spfe_device::FlowShared;
@@ -16,39 +17,39 @@ use std::io;
 use std::mem::size_of;
 use std::sync::Arc;
 
-/// Participants a network can have at a time (clients, their instruments, the control plane).
+/// Number of participant ids: the control plane, the device thread and clients.
 pub const PARTICIPANTS: usize = 256;
-/// Id of the control plane.
+/// Participant id of the control plane.
 pub const CONTROL: u32 = 1;
-/// Id of the device thread.
+/// Participant id of the device thread.
 pub const DEVICE: u32 = 2;
-/// First id of a client.
+/// First participant id of a client.
 pub const FIRST_CLIENT: u32 = 3;
 
 const MAGIC: u32 = 0x5350_414e;
 const LAYOUT_VERSION: u32 = 1;
 
-/// Head of the block.
+/// Header of the block.
 #[repr(C, align(64))]
 pub struct ArenaHeader {
     magic: AtomicU32,
     version: AtomicU32,
-    /// Virtual time in ns, when the topology asks for it.
+    /// Virtual time in ns, if the network has a virtual clock.
     pub virtual_ns: AtomicU64,
-    /// Goes up when a queue is created or destroyed.
+    /// Incremented when a queue is created or destroyed.
     pub config_epoch: AtomicU32,
     pad: AtomicU32,
-    /// Not 0: a participant with this id has died.
+    /// Not 0 if the participant with this id has died.
     pub dead: [AtomicU32; PARTICIPANTS],
 }
 
-/// A network's memory and where everything is in it.
+/// The shared memory of a network and its layout.
 pub struct Arena {
     memory: SharedMemory,
     topology: Topology,
     ports: Vec<Vec<PortPlace>>,
     regions: Vec<usize>,
-    /// Of this process, not of the block.
+    /// RMAP targets of this process; they are not in the block.
     rmap: Vec<Vec<Option<Arc<RmapPort>>>>,
 }
 
@@ -98,7 +99,10 @@ fn places(topology: &Topology) -> Places {
 }
 
 impl Arena {
-    /// New memory for a topology that has been checked.
+    /// Creates the memory of a network. The topology must have been checked.
+    ///
+    /// # Errors
+    /// The system has no memory left.
     pub fn create(topology: Topology) -> io::Result<Self> {
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
@@ -108,7 +112,11 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Maps the memory of a network another process owns.
+    /// Maps the memory of a network that another process owns.
+    ///
+    /// # Errors
+    /// `InvalidData` for a wrong topology or another layout version, `InvalidInput` for memory that
+    /// can shrink or is too short.
     pub fn open(memory: rustix::fd::OwnedFd, topology: Topology) -> io::Result<Self> {
         topology.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
         let (ports, regions, size) = places(&topology);
@@ -125,21 +133,21 @@ impl Arena {
         Ok(arena)
     }
 
-    /// The block itself, to pass to clients.
+    /// The block, to pass to clients.
     pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
-    /// What the network is.
+    /// The topology of the network.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
     fn at<T>(&self, offset: usize) -> &'static T {
         debug_assert!(offset + size_of::<T>() <= self.memory.size());
-        // SAFETY: offsets come from `places`, within the block and aligned; every type placed there
-        // is valid when all zero and shared only through atomics and seats. The lifetime is that of
-        // the arena: whoever keeps a reference keeps the arena (`View`, `Runner`, `Network`).
+        // SAFETY: offsets come from `places`, so they are in the block and aligned. Every type there
+        // is valid when all bytes are zero and is shared only through atomics and seats. Holders of a
+        // reference keep the arena (`View`, `Runner`, `Network`).
         unsafe { &*self.memory.base().as_ptr().add(offset).cast::<T>() }
     }
 
@@ -151,7 +159,7 @@ impl Arena {
     /// The region table of an endpoint.
     pub fn regions(&self, endpoint: u32) -> &'static [RegionShared] {
         let first: &'static RegionShared = self.at(self.regions[endpoint as usize]);
-        // SAFETY: `places` took REGIONS of them one behind the other.
+        // SAFETY: `places` reserved REGIONS adjacent entries.
         unsafe { std::slice::from_raw_parts(first, REGIONS) }
     }
 
@@ -178,7 +186,7 @@ impl Arena {
         }
     }
 
-    /// Link time out of a port, and of the other direction.
+    /// Link time of the direction out of a port, and of the direction into it.
     pub fn times_out(&self, endpoint: u32, port: u32) -> (&'static LinkTime, &'static LinkTime) {
         let own = self.place(endpoint, port).times;
         match self.topology.endpoints[endpoint as usize][port as usize].joined() {
@@ -187,24 +195,24 @@ impl Arena {
         }
     }
 
-    /// Message slots of a port.
+    /// The message queues of a port.
     pub fn messages(&self, endpoint: u32, port: u32) -> &'static MessagePort {
         self.at(self.place(endpoint, port).messages)
     }
 
-    /// The RMAP target on a port, as this process has it.
+    /// This process's instance of the RMAP target on a port.
     pub fn rmap(&self, endpoint: u32, port: u32) -> Option<&Arc<RmapPort>> {
         self.rmap.get(endpoint as usize)?.get(port as usize)?.as_ref()
     }
 
-    /// Marks a participant dead, for those who wait for it.
+    /// Marks a participant as dead or alive.
     pub fn mark_dead(&self, id: u32, dead: bool) {
         if let Some(word) = self.header().dead.get(id as usize) {
             word.store(u32::from(dead), Ordering::Release);
         }
     }
 
-    /// Whether a participant is known to be dead.
+    /// Whether a participant has been marked as dead.
     pub fn is_dead(&self, id: u32) -> bool {
         self.header().dead.get(id as usize).is_some_and(|word| word.load(Ordering::Acquire) != 0)
     }

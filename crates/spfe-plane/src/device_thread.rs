@@ -1,8 +1,8 @@
-//! A thread that stands for the hardware: it drives every flow of a network, or, in modes inline and
-//! coop, those at its exact links.
+//! A thread that takes the place of the hardware. It runs every flow of a network of mode thread; in
+//! modes inline and coop only the flows at exact links.
 //!
-//! While there is work it polls the rings. When there is none for a while it asks for doorbells,
-//! looks once more, and sleeps until one comes or until a time somebody waits for.
+//! While there is work it polls the rings. After a while without work it requests doorbells, polls
+//! once more, and sleeps until a doorbell or the earliest deadline.
 
 use crate::arena::DEVICE;
 use crate::links::LinkDriver;
@@ -14,12 +14,12 @@ use spfe_ring::sync::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Pieces a flow may move before the others get their turn.
+/// Maximum number of pieces that a flow moves before the next flow runs.
 const BUDGET: u32 = 64;
-/// How long to poll without work before sleeping, ns: about the price of one sleep and wake.
+/// How long to poll without work before sleeping, ns: about the cost of one sleep and wake-up.
 const SPIN_NS: u64 = 20_000;
 
-/// A running device thread; it stops when dropped.
+/// A running device thread. Dropping it stops the thread.
 pub struct DeviceThread {
     stop: Arc<AtomicU32>,
     doorbell: Arc<SharedMemory>,
@@ -28,13 +28,19 @@ pub struct DeviceThread {
 }
 
 impl DeviceThread {
-    /// Starts a thread that drives the packet-level links of a network.
+    /// Starts a thread for a network of packet-level links.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
     pub fn start(network: &Arc<Network>) -> std::io::Result<Self> {
         Self::start_with(network, |_| None)
     }
 
-    /// Starts a thread that drives a network: its packet-level links in mode thread, and the exact
-    /// links that `driver` runs.
+    /// Starts a thread that runs the packet-level links of a network of mode thread, and the exact
+    /// links of the driver that `driver` returns.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
     pub fn start_with(
         network: &Arc<Network>,
         driver: impl FnOnce(&Arc<View>) -> Option<Box<dyn LinkDriver>>,
@@ -50,7 +56,7 @@ impl DeviceThread {
         Ok(Self { stop, doorbell, thread: Some(thread), cpu_ns })
     }
 
-    /// Processor time of the thread so far, ns (updated when it sleeps and every few ms).
+    /// Processor time of the thread in ns. It is updated when the thread sleeps and every few ms.
     pub fn cpu_ns(&self) -> u64 {
         self.cpu_ns.load(Ordering::Relaxed)
     }
@@ -75,12 +81,12 @@ struct Device {
     messages: Vec<MessageRunner>,
     active: Vec<usize>,
     epoch: Option<u32>,
-    /// The exact links, and when their time began.
+    /// Driver of the exact links, and the time at which it started, ns.
     exact: Option<Box<dyn LinkDriver>>,
     start_ns: u64,
 }
 
-/// What a turn over all flows found.
+/// Result of one turn over all flows.
 #[derive(Default)]
 struct Turn {
     moved: bool,
@@ -106,8 +112,8 @@ impl Device {
         Self { view, doorbell, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
     }
 
-    /// Every flow of packet-level links once: out of each port, and into those whose far end is an
-    /// instrument.
+    /// A runner for each flow of packet-level links: out of each port, and into ports whose far end
+    /// is an instrument.
     fn runners(view: &Arc<View>) -> (Vec<Runner>, Vec<MessageRunner>) {
         let topology = view.arena().topology();
         let (mut flows, mut messages) = (Vec::new(), Vec::new());
@@ -147,7 +153,7 @@ impl Device {
             let now = self.view.clock().now_ns();
             let since = *idle_since.get_or_insert(now);
             if now.saturating_sub(since) < SPIN_NS {
-                // The other side may need this core to make work for us.
+                // The hosts may need this core to post more work.
                 std::thread::yield_now();
                 continue;
             }
@@ -161,7 +167,7 @@ impl Device {
         self.cpu_ns.store(os::thread_cpu_ns(), Ordering::Relaxed);
     }
 
-    /// Looks at which flows have anybody at both ends, after queues have changed.
+    /// Updates the list of flows with queues at both ends, after queues have changed.
     fn refresh(&mut self) {
         let epoch = self.view.arena().header().config_epoch.load(Ordering::Acquire);
         if self.epoch == Some(epoch) {
@@ -170,15 +176,15 @@ impl Device {
         self.active.clear();
         let mut all = true;
         for (index, runner) in self.flows.iter_mut().enumerate() {
-            // Binds, and leaves flows alone that have nobody to send.
+            // Binds the flow; moves nothing.
             all &= runner.run(0).is_some();
             if runner.flow().is_active() {
-                // A queue that was started again on the same memory may still have it set.
+                // It may still be set in the memory of a queue that was started again.
                 runner.set_need_doorbell(false);
                 self.active.push(index);
             }
         }
-        // A flow that somebody held is looked at again.
+        // A flow whose seat was taken is retried in the next turn.
         self.epoch = all.then_some(epoch);
     }
 
@@ -194,7 +200,7 @@ impl Device {
                     turn.moved |= packets > 0;
                     turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
                 }
-                // Refused entries are no packets, but there are more of them.
+                // Refused entries count as no packets, but more work may follow.
                 Some(StepOutcome::More(_)) | None => turn.moved = true,
                 Some(step) => turn.moved |= step.packets() > 0,
             }
@@ -210,7 +216,7 @@ impl Device {
         turn
     }
 
-    /// Asks for doorbells, looks again, sleeps.
+    /// Requests doorbells, polls once more, sleeps.
     fn sleep(&mut self) {
         let page = self.doorbell.clone();
         let word = doorbell::word(&page);
@@ -230,12 +236,12 @@ impl Device {
             let due = exact.due_ns().map(|due| self.start_ns.saturating_add(due));
             until = until.into_iter().chain(exact.wake_due()).chain(due).min();
         }
-        // A change after this look also rings, after `seen` was read.
+        // A later change of the queues rings the doorbell, and `seen` was read before.
         let current = self.exact.as_ref().is_none_or(|exact| exact.is_current());
         let idle = !turn.moved && current && self.is_current();
         if idle && self.stop.load(Ordering::Acquire) == 0 {
             self.account();
-            // A heartbeat wakes it once a second at least.
+            // Wake up once a second in any case.
             let beat = os::now_ns() + 1_000_000_000;
             os::futex_wait(word, seen, Some(until.map_or(beat, |at| at.min(beat))));
         }

@@ -1,48 +1,48 @@
-//! How much processor time the engine takes inside a thread of the application.
+//! Processor time that the engine takes inside a thread of the application.
 //!
-//! A wall clock counts the time in which the thread was interrupted, the thread's own processor
-//! time does not; but reading that is a system call, as dear as a step that moves a few small
-//! packets, and what follows it is slower than usual. So long steps are all measured, in processor
-//! time. Of short ones some are, one for those before it, with the wall clock: an interruption
-//! makes one so long that it is seen for what it is. Which ones is drawn, so that a pattern of
-//! steps is met evenly.
+//! A wall clock includes the time in which the thread was interrupted. The thread's processor time
+//! does not, but reading it is a system call that costs as much as a step with a few small packets
+//! and slows down the code after it. So every long step is measured in processor time. Short steps
+//! are sampled with the wall clock: one sample stands for the steps before it, and an interrupted
+//! sample is so long that it can be told apart. Samples are taken at random, so that a regular
+//! pattern of steps does not bias them.
 
 use spfe_host::os;
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, fence};
 
-/// A step that takes this long is worth two readings of the processor time, ns.
+/// Duration from which a step is measured in processor time, ns.
 const LONG_NS: u64 = 20_000;
-/// One that takes this long is worth two readings of the wall clock, ns.
+/// Duration from which every step is measured with the wall clock, ns.
 const WORTH_NS: u64 = 2_000;
-/// Most steps that one measured step stands for.
-const STRIDE_MOST: u64 = 32;
+/// Maximum average number of steps that a sample stands for.
+const STRIDE_MAX: u64 = 32;
 
-/// Reads a clock when every store before has been done: what a copy leaves behind in the store
-/// buffer belongs to the step that made it.
+/// Reads a clock after all earlier stores: the stores that a copy leaves in the store buffer belong
+/// to the step that made them.
 fn after_stores(read: fn() -> u64) -> u64 {
     fence(Ordering::SeqCst);
     read()
 }
 
-/// A clock, and the least time between two readings, ns.
+/// A clock, and the shortest time between two readings, ns.
 #[derive(Clone, Copy)]
 struct Watch {
     read: fn() -> u64,
     takes_ns: u64,
 }
 
-/// Takes the time of the steps that move something.
+/// Measures the time of steps that move packets.
 pub struct EngineTime {
     on: bool,
-    /// Steps are long: all are measured, in processor time.
+    /// Steps are long, so all are measured in processor time.
     long: bool,
-    /// Steps to the next one that is measured.
+    /// Number of steps until the next sample.
     left: u32,
-    /// Steps that have moved something and were not measured.
+    /// Number of steps since the last sample that moved packets.
     missed: u64,
     started_ns: Option<u64>,
-    /// How long a step takes on average, ns.
+    /// Moving average of the duration of a step, ns.
     mean_ns: u64,
     draw: u64,
     wall: Watch,
@@ -50,7 +50,7 @@ pub struct EngineTime {
 }
 
 impl EngineTime {
-    /// Measures the calling thread, if `on`.
+    /// Starts to measure the calling thread, if `on`.
     pub fn new(on: bool) -> Self {
         static WATCHES: OnceLock<[Watch; 2]> = OnceLock::new();
         let watch = |read: fn() -> u64| Watch { read, takes_ns: if on { least(read) } else { 0 } };
@@ -68,7 +68,7 @@ impl EngineTime {
         if self.long { self.cpu } else { self.wall }
     }
 
-    /// A step begins, or goes on in another way.
+    /// Marks the start of a step, or its continuation on another path.
     #[inline(always)]
     pub fn begin(&mut self) {
         if self.on {
@@ -84,8 +84,8 @@ impl EngineTime {
         }
     }
 
-    /// A step ends; returns the time to count for it, ns. A step that moved nothing is the
-    /// application's looking, not the engine's work.
+    /// Marks the end of a step and returns the time to count, ns. A step that moved nothing is
+    /// polling by the application and counts 0.
     #[inline(always)]
     pub fn end(&mut self, moved: bool) -> u64 {
         if !self.on {
@@ -101,7 +101,7 @@ impl EngineTime {
     }
 
     fn taken(&mut self, started_ns: u64, moved: bool) -> u64 {
-        // An empty step is no sample: the next one is measured instead.
+        // An empty step is no sample. The next one is measured instead.
         self.left = 1;
         if !moved {
             return 0;
@@ -110,20 +110,20 @@ impl EngineTime {
         let took = (after_stores(watch.read) - started_ns).saturating_sub(watch.takes_ns);
         let steps = 1 + std::mem::take(&mut self.missed);
         if !self.long && took > LONG_NS {
-            // Interrupted, or longer than those before it: the next one will tell.
+            // Interrupted, or longer than earlier steps: the next sample tells.
             self.long = true;
             return self.mean_ns * steps;
         }
         self.mean_ns = (7 * self.mean_ns + took) / 8;
         self.long = self.mean_ns >= LONG_NS;
-        let stride = (WORTH_NS / self.mean_ns.max(1)).clamp(1, STRIDE_MOST);
+        let stride = (WORTH_NS / self.mean_ns.max(1)).clamp(1, STRIDE_MAX);
         self.draw = self.draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.left = 1 + ((self.draw >> 33) % (2 * stride - 1)) as u32;
         took * steps
     }
 }
 
-/// The least time between two readings of a clock.
+/// The shortest time between two readings of a clock, ns.
 fn least(read: fn() -> u64) -> u64 {
     let pair = |_| {
         let first = after_stores(read);
@@ -140,7 +140,7 @@ mod tests {
     thread_local!(static WALL: Cell<u64> = const { Cell::new(0) });
     thread_local!(static CPU: Cell<u64> = const { Cell::new(0) });
 
-    /// Takes so much processor time and, while interrupted, so much that is not.
+    /// Advances both clocks by `ns`, and the wall clock by `interrupted_ns` in addition.
     fn pass(ns: u64, interrupted_ns: u64) {
         CPU.set(CPU.get() + ns);
         WALL.set(WALL.get() + ns + interrupted_ns);
@@ -159,7 +159,8 @@ mod tests {
         (Watch { read: wall, takes_ns: 20 }, Watch { read: cpu, takes_ns: 200 })
     }
 
-    /// Steps of these lengths and interruptions: how many were measured, and the time counted.
+    /// Runs steps of given lengths and interruptions. Returns the number of samples and the time
+    /// counted.
     fn run(steps: impl Iterator<Item = (u64, u64)>, moved: bool) -> (u32, u64) {
         let (wall, cpu) = watches();
         let mut time = EngineTime::by(wall, cpu, true);
@@ -180,17 +181,17 @@ mod tests {
     }
 
     #[test]
-    fn short_steps_are_stood_for_by_few() {
+    fn short_steps_are_sampled() {
         let steps = (0..100_000).map(|n| (200, if n % 5000 == 0 { 4_000_000 } else { 0 }));
         let (measured, ns) = run(steps, true);
         assert!((5000..20_000).contains(&measured), "{measured} of 100000");
         let all = 100_000 * 200;
-        // The first ones are thought to be long.
+        // The first steps are treated as long.
         assert!(ns.abs_diff(all) < all / 20, "{ns} ns, not {all}");
     }
 
     #[test]
-    fn a_pattern_of_steps_is_met_evenly() {
+    fn a_regular_pattern_does_not_bias_the_samples() {
         let steps = || (0..200_000).map(|n| (if n % 8 == 0 { 1500 } else { 100 }, 0));
         let (measured, ns) = run(steps(), true);
         let all = steps().map(|step| step.0).sum::<u64>();
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_become_long_are_found_out() {
+    fn steps_that_become_long_are_noticed() {
         let steps = || (0..2000).map(|n| (if n < 1000 { 500 } else { 80_000 }, 0));
         let (_, ns) = run(steps(), true);
         let all = steps().map(|step| step.0).sum::<u64>();

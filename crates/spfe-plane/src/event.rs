@@ -1,22 +1,22 @@
-//! Descriptors that tell a host of an event.
+//! Eventfds that signal events to a host.
 //!
-//! An eventfd is a 64-bit counter; writing to a full one waits until somebody reads. Whether a write
-//! may wait is a flag of the open file description, which everybody who holds the descriptor
-//! shares: a process that hands one over can fill it and take O_NONBLOCK away again at any time,
-//! also between a look at the flag and the write. So what others handed over is never written to.
-//! It is named as the completion notice of an asynchronous read of an empty file: then the kernel
-//! adds to the counter, and the kernel does not wait for room.
+//! An eventfd is a 64-bit counter, and a write to a full counter blocks until it is read. O_NONBLOCK
+//! is a flag of the open file description, which all holders of the descriptor share. A process that
+//! passes an eventfd to us can fill it and clear the flag at any time, even between our check of the
+//! flag and our write. So this module never writes to an eventfd of another process. It names it as
+//! the completion notice of an asynchronous read of an empty file: then the kernel increments the
+//! counter, and the kernel never blocks.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::io;
 use std::sync::OnceLock;
 
-/// A descriptor that is signalled when an event of a queue is due.
+/// An eventfd that is signalled when the event of a queue is due.
 #[derive(Debug)]
 pub struct Event {
     fd: OwnedFd,
-    /// Its flags and its counter are in the hands of somebody who need not be trusted.
+    /// Another process controls its flags and its counter.
     foreign: bool,
 }
 
@@ -26,12 +26,11 @@ impl Event {
         Self { fd, foreign: false }
     }
 
-    /// An eventfd another process handed over: signalling it never waits, whatever that process
-    /// does to it.
+    /// An eventfd that another process passed to us. Signalling it never blocks, whatever that
+    /// process does.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no eventfd; `Unsupported` if the kernel has no way to signal it
-    /// without waiting.
+    /// `InvalidInput` if it is not an eventfd; `Unsupported` if the kernel has no asynchronous I/O.
     pub fn foreign(fd: OwnedFd) -> io::Result<Self> {
         let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
         if link.as_os_str() != "anon_inode:[eventfd]" {
@@ -46,7 +45,7 @@ impl Event {
         Ok(Self { fd, foreign: true })
     }
 
-    /// Adds one to the counter. Never waits; a full counter already signals.
+    /// Increments the counter. Never blocks; a full counter already signals.
     pub fn signal(&self) {
         if !self.foreign {
             let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
@@ -55,7 +54,7 @@ impl Event {
         }
     }
 
-    /// The descriptor, to pass on.
+    /// The descriptor, to pass to another process.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -66,7 +65,7 @@ impl Event {
 #[derive(Default)]
 struct Request {
     data: u64,
-    /// Key and flags of the read, in an order that depends on the machine; both 0.
+    /// Key and flags; their order depends on the architecture, and both are 0.
     key_and_flags: u64,
     opcode: u16,
     priority: i16,
@@ -83,9 +82,9 @@ const _: () = assert!(size_of::<Request>() == 64);
 
 /// `IOCB_CMD_PREAD`.
 const READ: u16 = 0;
-/// `IOCB_FLAG_RESFD`: signal the eventfd in `notice` when done.
+/// `IOCB_FLAG_RESFD`: signal the eventfd in `notice` on completion.
 const WITH_NOTICE: u32 = 1;
-/// Requests under way at a time; threads that signal are fewer.
+/// Maximum number of outstanding requests, more than there are signalling threads.
 const DEPTH: usize = 64;
 
 /// An asynchronous I/O context and an empty file to read from.
@@ -95,7 +94,7 @@ struct Notices {
 }
 
 impl Notices {
-    /// One for all threads; `None` where the kernel gives none.
+    /// The instance of the process; `None` if the kernel has no asynchronous I/O.
     fn of_process() -> Option<&'static Self> {
         static NOTICES: OnceLock<Option<Notices>> = OnceLock::new();
         NOTICES.get_or_init(Self::new).as_ref()
@@ -122,10 +121,10 @@ impl Notices {
             ..Request::default()
         };
         let mut list = [std::ptr::from_mut(&mut request)];
-        // Another try only when other threads have not taken their answers yet.
+        // Retry only while other threads have not taken their results.
         for _ in 0..DEPTH {
-            // SAFETY: one request; reading an empty file is done when the call returns, so that
-            // request and buffer are not used any more.
+            // SAFETY: the list has one request. Reading an empty file completes before the call
+            // returns, so the kernel no longer uses request and buffer.
             let sent =
                 unsafe { libc::syscall(libc::SYS_io_submit, self.context, 1, list.as_mut_ptr()) };
             self.take_answers();
@@ -135,12 +134,12 @@ impl Notices {
         }
     }
 
-    /// Makes room for further requests.
+    /// Takes results, which makes room for more requests.
     fn take_answers(&self) {
         let mut answers = [[0u64; 4]; DEPTH];
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let (place, at_once) = (answers.as_mut_ptr(), std::ptr::from_ref(&at_once));
-        // SAFETY: an answer (`struct io_event`) has 32 bytes, and there is room for DEPTH of them.
+        // SAFETY: a result (`struct io_event`) has 32 bytes, and there is room for DEPTH of them.
         unsafe { libc::syscall(libc::SYS_io_getevents, self.context, 0, DEPTH, place, at_once) };
     }
 }
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_counter_that_blocks_does_not_block_who_signals() {
+    fn signalling_a_full_blocking_counter_does_not_block() {
         let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
         let event = Event::foreign(fd).unwrap();
         rustix::io::write(event.fd(), &(u64::MAX - 1).to_ne_bytes()).unwrap();
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_eventfds_are_taken() {
+    fn only_eventfds_are_accepted() {
         let pipe = rustix::pipe::pipe().unwrap();
         let error = Event::foreign(pipe.1).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);

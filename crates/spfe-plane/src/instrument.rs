@@ -1,5 +1,5 @@
-//! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, an
-//! echo, and a memory behind an RMAP target, as ends of a flow. They belong to whoever runs the flow and have no thread.
+//! Instruments as ends of a flow: generator, sink with optional check, echo, and memory behind an
+//! RMAP target. The runner of the flow owns them; they have no thread.
 
 pub mod rmap;
 
@@ -15,8 +15,8 @@ use spfe_ring::packed::{PackedWriter, record_bytes};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// Test pattern: packet `n` starts with its number (8 bytes, little-endian); byte `i` after that is
-/// byte `(n + i) mod 2^16` of a fixed table, so that a shifted, repeated or mixed-up stretch shows.
+/// Test pattern. Packet `n` starts with its number (8 bytes, little-endian). Byte `i` after it is
+/// byte `(n + i) mod 2^16` of a fixed table, which reveals shifted, repeated or exchanged bytes.
 pub struct Pattern {
     table: Box<[u8]>,
 }
@@ -37,7 +37,7 @@ impl Pattern {
         Self { table }
     }
 
-    /// Bytes 8 and on of packet `number`.
+    /// The bytes of packet `number` from byte 8 on.
     pub fn body(&self, number: u64, length: usize) -> &[u8] {
         let start = (number as usize) & (TABLE - 1);
         &self.table[start..start + length]
@@ -59,7 +59,7 @@ impl Pattern {
     }
 }
 
-/// A seeded choice of packet lengths, the same on every machine.
+/// Random packet lengths from a seed, the same on every machine.
 #[derive(Clone, Debug)]
 pub struct Lengths {
     min: u32,
@@ -86,31 +86,31 @@ impl Lengths {
     }
 }
 
-/// What talks into a port.
+/// Source of the packets that enter a port, if it is not another port.
 pub enum FlowSource {
-    /// Sends for ever.
+    /// Sends without end.
     Generator(Generator),
-    /// Sends back what its listener took.
+    /// Returns the packets of its [`EchoIn`].
     Echo(EchoOut),
-    /// Sends the replies of its listener.
+    /// Sends the replies of its [`rmap::RmapIn`].
     Rmap(rmap::RmapOut),
-    /// What comes over a cable that is made word by word.
+    /// Packets from an exact link.
     Link(Box<dyn LinkSource>),
 }
 
-/// What listens at a port.
+/// Destination of the packets that leave a port, if it is not another port.
 pub enum FlowSink {
-    /// Takes everything.
+    /// Consumes every packet.
     Sink(SinkCheck),
-    /// Keeps packets for its talker.
+    /// Keeps packets for its [`EchoOut`].
     Echo(EchoIn),
     /// Executes RMAP commands.
     Rmap(rmap::RmapIn),
-    /// Goes over a cable that is made word by word.
+    /// Packets go to an exact link.
     Link(Box<dyn LinkSink>),
 }
 
-/// Sends for ever.
+/// Sends packets of the test pattern without end.
 pub struct Generator {
     shared: &'static FlowShared,
     pattern: Pattern,
@@ -122,7 +122,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// A generator on a flow.
+    /// A generator on a flow, for lengths from `min` to `max` bytes.
     pub fn new(shared: &'static FlowShared, min: u32, max: u32, seed: u64) -> Self {
         let mut lengths = Lengths::new(min, max, seed);
         let current = lengths.next_length();
@@ -135,7 +135,7 @@ fn own(bytes: &[u8]) -> CopySource {
     CopySource { at: bytes.as_ptr(), address: None, length: bytes.len() as u32 }
 }
 
-/// Packets and bytes of an instrument's side of a flow.
+/// Counts a packet at an instrument.
 fn count(counters: &QueueCounters, bytes: u32) {
     bump(&counters.packets, 1);
     bump(&counters.bytes, u64::from(bytes));
@@ -217,11 +217,11 @@ impl PieceSource for FlowSource {
     }
 }
 
-/// Where a sink or echo keeps bytes: as a unit's own memory, so taking a packet costs the engine
-/// one copy, as it would cost the hardware one read.
+/// Memory of an echo in bytes. Taking a packet costs the engine one copy, as it costs the hardware
+/// one read.
 const STORE_BYTES: u32 = 4 << 20;
 
-/// Takes everything; counts, and checks the pattern if asked to.
+/// Consumes every packet, counts it, and checks the test pattern if requested.
 pub struct SinkCheck {
     shared: &'static FlowShared,
     store: Vec<u8>,
@@ -231,13 +231,13 @@ pub struct SinkCheck {
     open: bool,
     check: Option<Pattern>,
     next: u64,
-    /// Packets that were not the next one of the pattern.
+    /// Number of packets that were not the next packet of the pattern.
     pub mismatches: u64,
 }
 
 impl SinkCheck {
-    /// A sink on a flow; packets are checked up to 1 MiB each. Without a check little memory will
-    /// do: it stands for a unit that leaves the processor's cache alone.
+    /// A sink on a flow. It checks up to 1 MiB of each packet. Without a check it uses little memory,
+    /// like hardware that does not touch the processor's cache.
     pub fn new(shared: &'static FlowShared, check: bool) -> Self {
         Self {
             shared,
@@ -269,8 +269,8 @@ impl SinkCheck {
         self.open = false;
     }
 
-    /// Takes up to the rest of the piece; wraps in its store between packets, and inside packets
-    /// longer than the store.
+    /// Takes the rest of a piece. The store wraps between packets, and inside a packet that is longer
+    /// than the store.
     fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) {
         while piece.rest() > 0 {
             let need = piece.rest() as usize;
@@ -293,12 +293,12 @@ impl SinkCheck {
     }
 }
 
-/// The echo's memory: records of pieces, in order.
+/// Memory of an echo: records of pieces, in order.
 pub struct EchoStore {
     bytes: Vec<u8>,
     writer: PackedWriter,
     records: VecDeque<Record>,
-    /// The record being sent back, and how much of it has gone.
+    /// The record being returned, and the number of its bytes that have been sent.
     current: Option<Record>,
     done: u32,
 }
@@ -309,12 +309,12 @@ struct Record {
     length: u32,
     owed: u32,
     end: EndMarker,
-    /// When the last of it has come over a paced link, ns: it does not go back before.
+    /// When its last byte has arrived over a paced link, ns. It is not returned before.
     through_ns: u64,
 }
 
 impl EchoStore {
-    /// Empty memory.
+    /// An empty store.
     pub fn new() -> Arc<Mutex<Self>> {
         let records = VecDeque::with_capacity(4096);
         let writer = PackedWriter::new(STORE_BYTES);
@@ -323,7 +323,7 @@ impl EchoStore {
     }
 }
 
-/// The two ends of an echo on the flow into it.
+/// The two ends of an echo; `into` is the flow out of the port.
 pub fn echo(
     store: &Arc<Mutex<EchoStore>>,
     into: &'static FlowShared,
@@ -337,7 +337,7 @@ fn lock(store: &Mutex<EchoStore>) -> std::sync::MutexGuard<'_, EchoStore> {
     store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Listening end of an echo.
+/// Receiving end of an echo.
 pub struct EchoIn {
     store: Arc<Mutex<EchoStore>>,
     shared: &'static FlowShared,
@@ -375,7 +375,7 @@ impl EchoIn {
     }
 }
 
-/// Talking end of an echo.
+/// Sending end of an echo.
 pub struct EchoOut {
     store: Arc<Mutex<EchoStore>>,
     clock: Clock,
@@ -393,7 +393,7 @@ impl EchoOut {
         }
         let start = record.offset as usize;
         piece.clear();
-        // The bytes stay where they are until `finish` gives them back to the store.
+        // The bytes stay in place until `finish` releases them.
         piece.add(own(&store.bytes[start..start + record.length as usize]));
         piece.finish(record.end, 0, 1);
         piece.done = store.done;

@@ -1,9 +1,9 @@
 //! Runs a soft device.
 //!
-//! A [`Network`] holds endpoints, the cables between them and the instruments on them, in one block
-//! of shared memory (the [`arena`]). It is the control plane: it attaches clients, registers their
-//! memory, creates their queues and cleans up after them. The data plane is a [`View`]: one
-//! participant's mappings, from which it makes [`Runner`]s for the flows it drives.
+//! A [`Network`] is the control plane of endpoints, the links between them and the instruments on
+//! them. It attaches clients, registers their memory, creates their queues and cleans up after them.
+//! Its state is in one block of shared memory, the [`arena`]. A [`View`] is the data plane: one
+//! participant's mappings, from which it creates a [`Runner`] for each flow that it runs.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -12,10 +12,10 @@
 //! | [`view`] | the data plane of one participant: region maps and runners |
 //! | [`instrument`] | generator, sink with check, echo, RMAP target |
 //! | [`links`] | traits by which the lab adds exact links and observers |
-//! | [`device_thread`] | a thread that stands for the hardware |
-//! | [`engine_time`] | processor time of the engine inside a thread of the application |
-//! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
-//! | [`event`] | descriptors that tell a host of an event |
+//! | [`device_thread`] | a thread that takes the place of the hardware |
+//! | `engine_time` | processor time of the engine inside a thread of the application |
+//! | [`registers`] | the registers of an endpoint, as a driver sees them over a bus |
+//! | [`event`] | eventfds that signal events to a host |
 
 pub mod arena;
 pub mod device_thread;

@@ -2,17 +2,18 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `clients` | who is attached |
+//! | `clients` | attaching clients |
 //! | `regions` | memory of clients |
-//! | `queues` | queues of packets, and what a client asks for |
+//! | `queues` | queues of packets |
 //! | `messages` | queues of messages |
 //! | `events` | event vectors |
-//! | `ports` | what a port is and what moves on it |
-//! | `cleanup` | taking back what a client had |
+//! | `ports` | state and counters of ports |
+//! | `mib` | management information base of ports |
+//! | `cleanup` | after a client has left or died |
 //! | `seats` | the control plane's claims of flows, in bounded time |
 //!
-//! One lock, `Inner`, orders what changes; what runners ask for while it is held is behind a lock of
-//! its own, `Shares`.
+//! The lock of `Inner` serialises changes. Runners need regions and event vectors while the control
+//! plane holds that lock, so these are behind another lock, that of `Shares`.
 
 mod cleanup;
 mod clients;
@@ -58,7 +59,7 @@ struct MessageQueue {
     port: u32,
     tx: bool,
     slot: usize,
-    /// The number its client gave it.
+    /// Number that the client has given it.
     number: u32,
 }
 
@@ -67,7 +68,7 @@ struct Region {
     memory: Option<Arc<SharedMemory>>,
     client: u32,
     key: RegionKey,
-    /// Rounds of generations so far.
+    /// Number of times that the generation has wrapped.
     serial: u16,
 }
 
@@ -78,8 +79,8 @@ struct Inner {
     runners: HashMap<(u32, u32, u32), Runner>,
 }
 
-/// What runners ask for while the control plane may be busy with their flow: behind a lock of its
-/// own, which nobody keeps while waiting for anything.
+/// What runners need while the control plane may be working on their flow. No thread waits for
+/// anything else while it holds this lock.
 #[derive(Default)]
 struct Shares {
     memories: HashMap<(u32, RegionKey), Arc<SharedMemory>>,
@@ -96,7 +97,7 @@ pub struct Network {
     clock: Clock,
     inner: Mutex<Inner>,
     shares: Mutex<Shares>,
-    /// Views of participants in this process.
+    /// Views of the participants in this process.
     views: Mutex<Vec<Weak<View>>>,
     extensions: Extensions,
 }
@@ -198,29 +199,29 @@ impl Network {
         &self.extensions.names
     }
 
-    /// What the network is.
+    /// The topology of the network.
     pub fn topology(&self) -> &Topology {
         self.arena.topology()
     }
 
-    /// Whether a [`DeviceThread`](crate::DeviceThread) has to run: in mode thread, and for exact
-    /// links in real time.
+    /// Whether the network needs a [`DeviceThread`](crate::DeviceThread): in mode thread, and for
+    /// exact links in real time.
     pub fn needs_device(&self) -> bool {
         let exact = self.extensions.exact.is_some() && !self.clock.is_virtual();
         self.topology().mode == Mode::Thread || exact
     }
 
-    /// The time its participants share.
+    /// The clock that its participants share.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The page clients ring.
+    /// The doorbell page.
     pub fn doorbell(&self) -> &Arc<SharedMemory> {
         &self.doorbell
     }
 
-    /// A data-plane view for a participant in this process.
+    /// Creates the view of a participant in this process.
     pub fn view(self: &Arc<Self>, participant: u32) -> Arc<View> {
         let fetch = Arc::new(Owned(Arc::downgrade(self)));
         let exact = self.extensions.exact.clone();
@@ -267,10 +268,10 @@ impl Network {
         })
     }
 
-    /// The configuration of this endpoint's queue on a virtual channel. Only the control plane
-    /// writes configurations, and it holds its lock while it does.
+    /// The configuration of this endpoint's queue on a virtual channel. Only the control plane writes
+    /// configurations, while it holds its lock.
     fn config(&self, endpoint: u32, port: u32, vc: u32, tx: bool) -> QueueConfig {
-        // SAFETY: only written under `inner`'s lock, which every caller holds.
+        // SAFETY: written only under the lock of `inner`, which every caller holds.
         unsafe {
             if tx {
                 *self.arena.flow_out(endpoint, port, vc).tx_config.get()
@@ -289,7 +290,7 @@ impl Network {
         })
     }
 
-    /// Tells device threads that queues have changed.
+    /// Tells the device thread that queues have changed.
     fn changed(&self) {
         let header = self.arena.header();
         header.config_epoch.fetch_add(1, Ordering::AcqRel);
@@ -304,7 +305,8 @@ impl Network {
         doorbell::ring(&self.doorbell);
     }
 
-    /// Makes every runner ask the observer for its tap again: captures have come or gone.
+    /// Makes every runner ask the network's observer for its tap again, because a capture has started
+    /// or ended.
     pub fn retap(&self) {
         for (e, ports) in self.topology().endpoints.iter().enumerate() {
             for (p, port) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
@@ -329,7 +331,7 @@ impl Network {
     }
 }
 
-/// How a queue came to its end.
+/// Why a queue ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Closed,

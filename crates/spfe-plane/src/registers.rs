@@ -1,21 +1,20 @@
-//! The register face of an endpoint: what a driver sees of it over a bus.
+//! The registers of an endpoint, as a driver sees them over a bus.
 //!
-//! A [`RegisterFile`] lays the blocks of the contract out as a linked list, keeps what the host
-//! writes, and carries commands out on the network when CFG_SEQ changes. It is one client of the
-//! network; its queues are worked by whoever drives the network's flows, as a rule a
-//! [`DeviceThread`](crate::DeviceThread).
+//! A [`RegisterFile`] lays out the blocks of the contract as a linked list, stores what the host
+//! writes, and executes commands on the network when CFG_SEQ changes. It is a client of the network.
+//! A [`DeviceThread`](crate::DeviceThread) usually runs the flows of its queues.
 //!
 //! | module | what it holds |
 //! | --- | --- |
 //! | `layout` | blocks, offsets, queue contexts |
-//! | `status` | registers the device writes |
+//! | `status` | registers that the device writes |
 //! | `command` | the configuration latch |
 //! | `event` | event vectors |
-//! | [`bus`] | where the memory of regions comes from |
-//! | [`guest`] | memory of a host on the far side of a bus |
+//! | [`bus`] | source of the memory of regions |
+//! | [`guest`] | memory of a host behind a bus |
 //!
-//! Reading changes nothing a host can see. Offsets that are no register, and those that are not a
-//! multiple of 4, read 0 and take no writes.
+//! Reads have no side effect. Offsets without a register, and offsets that are not a multiple of 4,
+//! read 0 and ignore writes.
 
 pub mod bus;
 mod command;
@@ -37,13 +36,13 @@ use spfe_host::{Attachment, ControlError as Error};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Event vectors of a register face.
+/// Number of event vectors.
 pub const EVENTS: u32 = 64;
-/// Protection domains of a register face: what [`Placement`](crate::Placement) has room for.
+/// Number of protection domains; [`Placement`](crate::Placement) has 8 bits.
 const DOMAINS: u32 = 1 << u8::BITS;
-/// What every register of a device that is gone reads.
+/// Value of every register of a device that is gone.
 const GONE: u32 = u32::MAX;
-/// Doorbell kind: look at the configuration latch.
+/// Doorbell kind that executes the command in the configuration latch.
 const RING_LATCH: u64 = DoorbellKind::Latch.raw() as u64;
 
 fn low(value: u64) -> u32 {
@@ -54,24 +53,24 @@ fn high(value: u64) -> u32 {
     (value >> 32) as u32
 }
 
-/// What the face knows of a queue context.
+/// State of a queue context.
 struct Queue {
     state: QueueState,
     error: Status,
-    /// Addresses of rings, lines and area, in use while the queue is enabled.
+    /// Addresses of rings, lines and area while the queue is enabled.
     holds: [u64; 5],
 }
 
-/// What the face knows of an enabled region.
+/// An enabled region.
 struct Region {
     key: RegionKey,
     memory: Arc<SharedMemory>,
 }
 
-/// Everything that changes.
+/// The mutable state of a register file.
 struct State {
     attached: bool,
-    /// The registers the host writes, at a quarter of their offset; inert until latched.
+    /// The registers that the host writes, indexed by offset / 4. They take effect when latched.
     words: Box<[u32]>,
     acknowledged: u32,
     status: Status,
@@ -88,7 +87,7 @@ pub struct RegisterFile {
     layout: Layout,
     bus: Arc<dyn Bus>,
     stride: Stride,
-    /// The network's number of each event vector.
+    /// The network's number for each event vector.
     vectors: Vec<u32>,
     start_ns: u64,
     gone: AtomicBool,
@@ -96,8 +95,11 @@ pub struct RegisterFile {
 }
 
 impl RegisterFile {
-    /// The register face of an endpoint, attached to its network as a client. Regions are memory
-    /// of the bus.
+    /// Creates the registers of an endpoint and attaches to its network. The bus provides the memory
+    /// of regions.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such endpoint, NO_RESOURCES if there are too many clients.
     pub fn new(
         network: Arc<Network>,
         endpoint: u32,
@@ -141,8 +143,8 @@ impl RegisterFile {
         self.gone.load(Ordering::Acquire)
     }
 
-    /// Bytes of the register space, doorbell pages included: a power of two, and all pages from
-    /// DOORBELL_OFFSET to here are doorbell pages.
+    /// Size of the register space in bytes, a power of two. All pages from DOORBELL_OFFSET to the end
+    /// are doorbell pages.
     pub fn size(&self) -> u32 {
         self.layout.size
     }
@@ -166,8 +168,8 @@ impl RegisterFile {
         }
     }
 
-    /// Writes a register by its byte offset. A new CFG_SEQ carries the command out before this
-    /// returns; the low word of a doorbell page rings it.
+    /// Writes a register by its byte offset. A new CFG_SEQ executes the command before this returns.
+    /// A write to the low word of a doorbell page rings it.
     pub fn write32(&self, offset: u32, value: u32) {
         if self.is_gone() {
             return;
@@ -187,7 +189,7 @@ impl RegisterFile {
         }
     }
 
-    /// Writes 8 bytes at once: a doorbell, or two registers, the low one first.
+    /// Writes 8 bytes: a doorbell, or two registers, the low one first.
     pub fn write64(&self, offset: u32, value: u64) {
         if let Some(Place::Doorbell(page, 0)) = self.layout.find(offset) {
             self.doorbell(page, value);
@@ -197,7 +199,7 @@ impl RegisterFile {
         }
     }
 
-    /// A 64-bit store to a doorbell page (contract `doorbell`). A hint: what there is to do is in
+    /// Handles a 64-bit store to a doorbell page (contract `doorbell`). It is a hint; the work is in
     /// the rings.
     pub fn doorbell(&self, page: u32, value: u64) {
         if self.is_gone() || page >= self.layout.pages() {
@@ -209,22 +211,24 @@ impl RegisterFile {
         }
     }
 
-    /// A descriptor that becomes readable when an event vector is signalled, for whoever turns
-    /// vectors into interrupts; then [`RegisterFile::take_event`]. `None` past the last vector.
+    /// A descriptor that becomes readable when an event vector is signalled, for the code that raises
+    /// interrupts. Call [`RegisterFile::take_event`] then. `None` past the last vector.
     pub fn event_descriptor(&self, vector: u32) -> Option<OwnedFd> {
         let state = self.lock();
         state.events.get(vector as usize)?.descriptor().try_clone_to_owned().ok()
     }
 
-    /// Takes what an event vector was signalled; whether the host is to be interrupted (it was
-    /// signalled, and the host has enabled it).
+    /// Takes the signals of an event vector. True if it was signalled and the host has enabled it, so
+    /// that an interrupt is due.
     pub fn take_event(&self, vector: u32) -> bool {
         let mut state = self.lock();
         state.events.get_mut(vector as usize).is_some_and(EventVector::take)
     }
 
-    /// What a reset of the bus does: the RESET command, and every register the host writes is 0
-    /// again.
+    /// Performs a reset of the bus: the command RESET, and all registers of the host become 0.
+    ///
+    /// # Errors
+    /// BUSY if a flow cannot be stopped.
     pub fn reset(&self) -> Result<(), Status> {
         let mut state = self.lock();
         self.carry_out_reset(&mut state)?;
@@ -235,13 +239,16 @@ impl RegisterFile {
         Ok(())
     }
 
-    /// The device is gone: every read is all ones from now on, writes do nothing, and the network
-    /// takes back what the host had.
+    /// Removes the device: reads return all ones from now on, writes are ignored, and the network
+    /// destroys the host's queues and regions.
+    ///
+    /// # Errors
+    /// BUSY if a flow cannot be stopped.
     pub fn detach(&self) -> Result<(), Error> {
-        // A command in hand is finished first.
+        // Wait for a running command.
         let mut state = self.lock();
         self.gone.store(true, Ordering::Release);
-        // Once only: the network gives the client's number to others.
+        // Detach only once: the network reuses the client's id.
         if state.attached {
             self.network.detach(self.at, false)?;
             state.attached = false;
@@ -252,7 +259,7 @@ impl RegisterFile {
 
 impl Drop for RegisterFile {
     fn drop(&mut self) {
-        // A flow that cannot be stopped has nobody left to be told.
+        // An error cannot be reported here.
         let _ = self.detach();
     }
 }

@@ -1,4 +1,4 @@
-//! The data plane of one process: its mappings of everybody's regions, and runners of flows.
+//! The data plane of one participant: its mappings of all regions, and its runners.
 
 mod host;
 mod messages;
@@ -27,15 +27,16 @@ use spfe_ring::sync::{AtomicU32, Ordering};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a view gets what it has not mapped yet: the network itself, or the daemon that owns it.
+/// Source of the regions and eventfds that a view does not have yet: the network in the same process,
+/// or the daemon that owns it.
 pub trait Fetch: Send + Sync {
-    /// Memory of a region of any endpoint.
+    /// Memory of a region of any endpoint; `None` if it does not exist.
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>>;
-    /// What signals an event vector of a participant; `None` if there is no such vector (any more).
-    /// Called with a flow's seat held: it must not wait for the control plane.
+    /// The eventfd of a participant's event vector; `None` if the vector does not exist. The caller
+    /// holds the seat of a flow, so this must not wait for the control plane.
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>>;
-    /// The observer of the network's links, in the process that owns it. Called with a flow's seat
-    /// held: it must not wait for the control plane.
+    /// The observer of the network's links, in the process that owns the network. The caller holds
+    /// the seat of a flow, so this must not wait for the control plane.
     fn observer(&self) -> Option<Arc<dyn LinkObserver>> {
         None
     }
@@ -43,7 +44,7 @@ pub trait Fetch: Send + Sync {
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
 
-/// One process's (or one client's) view of a network.
+/// One participant's view of a network.
 pub struct View {
     arena: Arc<Arena>,
     id: u32,
@@ -57,8 +58,7 @@ pub struct View {
 }
 
 impl View {
-    /// A view for participant `id`; `exact` are the network's exact links, in the process that owns
-    /// them.
+    /// Creates the view of a participant. `exact` are the exact links, in the process that owns them.
     pub fn new(
         arena: Arc<Arena>,
         id: u32,
@@ -81,13 +81,14 @@ impl View {
         })
     }
 
-    /// Whether whoever uses a port runs its engine: not where a device or the clock runs its link.
+    /// Whether the users of a port run the engine of its flows. On an exact link the device or the
+    /// clock does.
     pub fn runs(&self, endpoint: u32, port: u32) -> bool {
         let ports = self.arena.topology().endpoints.get(endpoint as usize);
         ports.and_then(|ports| ports.get(port as usize)).is_none_or(|port| !port.is_exact())
     }
 
-    /// The clock a network's participants share, when it is theirs alone.
+    /// The clock of a network whose participants are all in this process.
     pub fn make_clock(arena: &Arena) -> Clock {
         if arena.topology().virtual_time {
             Clock::Virtual(VirtualClock::new(&arena.header().virtual_ns))
@@ -101,28 +102,28 @@ impl View {
         &self.arena
     }
 
-    /// Participant.
+    /// Id of the participant.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Time.
+    /// The clock of the network.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Whether runners made from now on measure the time of their engine.
+    /// Sets whether runners created from now on measure the processor time of their engine.
     pub fn set_measure(&self, on: bool) {
         self.measure.store(u32::from(on), Ordering::Relaxed);
     }
 
-    /// Regions of an endpoint.
+    /// The regions of an endpoint.
     fn regions(&self, endpoint: u32) -> Regions {
         let map = self.maps[endpoint as usize].clone();
         Regions { map, table: self.arena.regions(endpoint) }
     }
 
-    /// Maps a region; false if it does not exist or cannot be had.
+    /// Maps a region. False if it does not exist or cannot be fetched.
     pub fn map_region(&self, endpoint: u32, key: RegionKey) -> bool {
         let table = self.arena.regions(endpoint);
         let Some(shared) = table.get(key.index()) else { return false };
@@ -135,31 +136,36 @@ impl View {
         }
         let Some(memory) = self.fetch.region(endpoint, key) else { return false };
         let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
-        // SAFETY: the mapping is held until the region is revoked, which the control plane says
-        // only after every flow has been stopped (`Network::remove_region`), or until another
-        // region takes its index.
+        // SAFETY: `held` keeps the mapping until the region is revoked, which happens after every
+        // flow has been stopped (`Network::remove_region`), or until another region has its index.
         unsafe { self.maps[endpoint as usize].set(tag, memory.base().as_ptr(), size) };
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.insert((endpoint, key.index()), memory);
         true
     }
 
-    /// Lets go of a revoked region's memory (control plane, when no step uses it any more).
+    /// Unmaps a revoked region. The control plane calls it when no step uses the region any more.
     pub fn release(&self, endpoint: u32, key: RegionKey) {
         self.maps[endpoint as usize].clear(key.index());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = held.remove(&(endpoint, key.index()));
         drop(held);
-        // Unmapping takes its time: without the lock.
+        // Unmapping takes long, so do it without the lock.
         drop(memory);
     }
 
-    /// Checks a queue's configuration and translates it (control plane).
+    /// Checks the configuration of a queue and translates its addresses, for the control plane.
+    ///
+    /// # Errors
+    /// The status of the first wrong field.
     pub fn queue_view(&self, endpoint: u32, config: QueueConfig) -> Result<QueueView, Status> {
         QueueView::new(config, &self.maps[endpoint as usize]).map_err(refusal)
     }
 
-    /// Checks the area of a packed receive queue (control plane).
+    /// Checks the area of a packed receive queue, for the control plane.
+    ///
+    /// # Errors
+    /// BAD_RING, or the status of the area's address.
     pub fn check_area(
         &self,
         endpoint: u32,
@@ -169,8 +175,8 @@ impl View {
         RxPacked::new(view, flow, &self.maps[endpoint as usize]).map(drop).map_err(refusal)
     }
 
-    /// Signals an event vector of a participant. What it is, is asked every time: a queue's vector
-    /// goes with the queue.
+    /// Signals an event vector of a participant. It is fetched every time, because a vector can be
+    /// dropped at any time together with its queue.
     fn signal(&self, participant: u32, vector: u32) {
         if let Some(event) = self.fetch.event(participant, vector) {
             event.signal();
@@ -237,13 +243,13 @@ impl View {
         runner
     }
 
-    /// What a port is connected to.
+    /// The far end of a port's link.
     pub fn peer(&self, endpoint: u32, port: u32) -> Peer {
         self.arena.topology().endpoints[endpoint as usize][port as usize].peer
     }
 
-    /// Runners of both directions of an instrument that answers: out of the port into it, and back.
-    /// All runners of one view share the instrument's memory.
+    /// Runners of both directions of an instrument that answers: out of the port, and into it. All
+    /// runners of a view share the memory of the instrument.
     pub fn runners_answering(
         self: &Arc<Self>,
         endpoint: u32,
@@ -291,7 +297,7 @@ impl View {
         Runner::new(self, flow, ends, owner, time)
     }
 
-    /// A runner of the messages into a port, where another endpoint sends them.
+    /// A runner of the messages into a port; `None` unless another port sends them.
     pub fn messages_into(self: &Arc<Self>, endpoint: u32, port: u32) -> Option<MessageRunner> {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
         config.joined().map(|(endpoint, port)| self.messages_out(endpoint, port))
@@ -301,7 +307,7 @@ impl View {
     pub fn messages_out(self: &Arc<Self>, endpoint: u32, port: u32) -> MessageRunner {
         let near = self.arena.messages(endpoint, port);
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
-        // At an exact link the port itself is where messages go that have come over the link.
+        // Messages that arrive over an exact link are delivered to the port itself.
         let far = config.joined().or_else(|| config.is_exact().then_some((endpoint, port)));
         let (far, far_endpoint) = match far {
             Some((endpoint, port)) => {
@@ -319,7 +325,7 @@ impl View {
     }
 }
 
-/// A region the control plane has not mapped does not exist.
+/// For the control plane, which maps all regions, an unmapped region does not exist.
 fn refusal(refusal: AccessRefusal) -> Status {
     match refusal {
         AccessRefusal::Fault(status) => status,

@@ -1,8 +1,8 @@
-//! A memory behind an RMAP target (ECSS-E-ST-50-52C): the instrument `rmap:1M`.
+//! Memory behind an RMAP target (ECSS-E-ST-50-52C): the instrument `rmap:1M`.
 //!
-//! All virtual channels of its port lead to the same target and memory; a reply leaves on the
-//! channel of its command. Each process that runs the engine has a memory of its own: one for all
-//! clients of an embedded network or of a daemon in mode thread.
+//! All virtual channels of a port share target and memory. A reply leaves on the channel of its
+//! command. Each process that runs the engine has its own memory, so all clients of an embedded
+//! network share one, and all clients of a daemon in mode thread.
 
 use super::{count, own};
 use spfe_contract::EndMarker;
@@ -24,20 +24,20 @@ use spfe_proto::rmap::{
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The longest command, and one byte more to see that a packet is too long.
+/// Length of the longest command, and one byte more to detect longer packets.
 const KEPT_MAX: usize = HEADER_MAX + LENGTH_MAX as usize + 2;
-/// Replies of a virtual channel that wait, at most; the commands behind them wait too.
+/// Maximum number of waiting replies of a virtual channel. Further commands wait.
 const REPLIES_MAX: usize = 256;
-/// Bytes of replies that wait, beyond which no more commands are taken.
+/// Number of bytes of waiting replies beyond which commands wait.
 const REPLY_BYTES_MAX: usize = 4 << 20;
-/// Replies whose memory is kept for the next ones, and bytes of each.
+/// Maximum number of reply buffers kept for reuse, and of bytes in each.
 const SPARE_MAX: usize = 16;
 const SPARE_BYTES_MAX: usize = 64 << 10;
 
 const _: () = assert!(RMAP_ADDRESS_MAX == spfe_proto::rmap::ADDRESS_MAX);
 const _: () = assert!(RMAP_LOGICAL_ADDRESS == spfe_proto::DEFAULT_LOGICAL_ADDRESS);
 
-/// Target and memory.
+/// A target and its memory.
 struct Unit {
     config: RmapUnit,
     target: RmapTarget,
@@ -53,7 +53,7 @@ pub struct RmapPort {
 #[derive(Default)]
 struct Replies {
     waiting: VecDeque<Reply>,
-    /// Being sent, and how much of it has gone.
+    /// The reply being sent, and the number of its bytes that have been sent.
     current: Option<Reply>,
     done: u32,
     bytes: usize,
@@ -62,7 +62,7 @@ struct Replies {
 
 struct Reply {
     bytes: Vec<u8>,
-    /// When the command has come over a paced link, ns: the reply does not leave before.
+    /// When the command has arrived over a paced link, ns. The reply is not sent before.
     through_ns: u64,
 }
 
@@ -70,7 +70,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The targets of a network, per endpoint and port.
+/// Creates the targets of a network, by endpoint and port.
 pub fn ports(topology: &Topology) -> Vec<Vec<Option<Arc<RmapPort>>>> {
     let on = |port: &PortConfig| match port.peer {
         Peer::Rmap(config) => Some(Arc::new(RmapPort::new(config, port.vcs))),
@@ -87,12 +87,12 @@ impl RmapPort {
         Self { unit: Mutex::new(Unit { config, target, bytes }), replies }
     }
 
-    /// What the target counted.
+    /// Counters of the target.
     pub fn counters(&self) -> TargetCounters {
         *lock(&self.unit).target.counters()
     }
 
-    /// The two ends of the target on a virtual channel: on the flow of commands, and on that of
+    /// The two ends of the target on a virtual channel: of the flow of commands and of the flow of
     /// replies.
     pub fn ends(
         self: &Arc<Self>,
@@ -108,8 +108,7 @@ impl RmapPort {
     }
 }
 
-/// The target in front of a memory. It has whole commands before it executes them, so it can verify
-/// any length.
+/// Configuration of the target. It buffers whole commands, so it can verify data of any length.
 fn target(unit: &RmapUnit) -> RmapTargetConfig {
     RmapTargetConfig {
         logical_address: Some(unit.logical_address),
@@ -121,12 +120,12 @@ fn target(unit: &RmapUnit) -> RmapTargetConfig {
 }
 
 impl Unit {
-    /// Executes a command; its reply, if there is one, is all of `reply`. False if it was refused
+    /// Executes a command and stores its reply, if any, in `reply`. False if the command was refused
     /// or discarded.
     fn handle(&mut self, packet: &[u8], end: PacketEnd, reply: &mut Vec<u8>) -> bool {
         let header = CommandHeader::parse(packet).ok();
         let data = match header.as_ref().map(|header| (header.instruction.operation(), header)) {
-            // More than it has needs no room: it is refused.
+            // A longer read is refused and needs no room.
             Some((Some(RmapOperation::Read { increment: true }), header)) => {
                 (header.length as usize).min(self.bytes.len())
             }
@@ -147,7 +146,7 @@ impl Unit {
             _ => Ok(()),
         };
         let outcome = self.target.handle(packet, end, &mut memory, permit, reply);
-        // There always is room for the smallest reply.
+        // Cannot fail: there is room for the smallest reply.
         reply.truncate(outcome.map_or(0, |outcome| outcome.reply_bytes()));
         matches!(outcome, Ok(TargetOutcome::Executed { .. }))
     }
@@ -174,7 +173,7 @@ impl Replies {
     }
 }
 
-/// Listening end of a target: gathers commands.
+/// Receiving end of a target: collects commands.
 pub struct RmapIn {
     port: Arc<RmapPort>,
     vc: u32,
@@ -193,7 +192,7 @@ impl RmapIn {
         self.open
     }
 
-    /// Takes a piece; not the last of a packet while too many replies wait.
+    /// Takes a piece. The last piece of a packet waits while too many replies wait.
     pub fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
@@ -208,7 +207,7 @@ impl RmapIn {
         let start = self.packet.len();
         self.packet.resize(start + kept, 0);
         let target = CopyTarget { at: self.packet[start..].as_mut_ptr(), address: None };
-        // SAFETY: `kept` bytes of the packet from `start`.
+        // SAFETY: `packet` has `kept` bytes from `start` on.
         unsafe { piece.take(target, kept as u32, &mut cx.copier) };
         piece.done = piece.length;
         bump(&self.shared.rx_count.bytes, u64::from(rest));
@@ -220,7 +219,7 @@ impl RmapIn {
         Accepted::Whole
     }
 
-    /// The packet will not go on.
+    /// Ends an open packet with EEP.
     pub fn cut(&mut self, through_ns: u64) {
         if self.open {
             self.finish(EndMarker::Eep, through_ns);
@@ -241,7 +240,7 @@ impl RmapIn {
     }
 }
 
-/// Talking end of a target: sends replies.
+/// Sending end of a target: sends replies.
 pub struct RmapOut {
     port: Arc<RmapPort>,
     vc: u32,
@@ -265,19 +264,19 @@ impl RmapOut {
             return NextPiece::At(reply.through_ns);
         }
         piece.clear();
-        // The bytes stay where they are until `finish` takes the reply away.
+        // The bytes stay in place until `finish` removes the reply.
         piece.add(own(&reply.bytes));
         piece.finish(EndMarker::Eop, 0, 1);
         piece.done = replies.done;
         NextPiece::Ready
     }
 
-    /// So much of the reply has gone.
+    /// Stores how many bytes of the reply have been sent.
     pub fn pause(&mut self, done: u32) {
         self.replies().done = done;
     }
 
-    /// All of it has.
+    /// Removes the reply, which has been sent.
     pub fn finish(&mut self, piece: &Piece) {
         count(&self.shared.tx_count, piece.length);
         let mut replies = self.replies();

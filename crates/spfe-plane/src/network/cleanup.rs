@@ -1,5 +1,4 @@
-//! After a client left, died or asked for a reset: its share is taken back, what it held is freed,
-//! and what it was doing is put right. All of it in bounded time.
+//! Cleanup after a client has left, died or requested a reset. It takes bounded time.
 
 use super::seats::{held, patiently};
 use super::{Attachment, Ended, Inner, Network, Result};
@@ -12,7 +11,11 @@ use spfe_host::topology::Peer;
 use spfe_ring::sync::Ordering;
 
 impl Network {
-    /// A client left, or died: everything it had is taken back, its peers are told.
+    /// Detaches a client: destroys its queues, completes what its peers have pending, and revokes its
+    /// regions. `died` says that it may have held seats and locks.
+    ///
+    /// # Errors
+    /// BUSY if a flow cannot be stopped because another participant holds it.
     pub fn detach(&self, at: Attachment, died: bool) -> Result<()> {
         let mut inner = self.lock();
         if !inner.clients.contains_key(&at.client) {
@@ -29,8 +32,11 @@ impl Network {
         Ok(())
     }
 
-    /// Resets the client's share of the device: queues stop, what was pending completes with
-    /// DEVICE_RESET, regions are revoked.
+    /// Resets a client: its queues stop, pending submissions complete with DEVICE_RESET, its regions
+    /// are revoked.
+    ///
+    /// # Errors
+    /// BUSY if a flow cannot be stopped because another participant holds it.
     pub fn reset(&self, at: Attachment) -> Result<()> {
         let mut inner = self.lock();
         self.end_queues(&mut inner, at, Ended::Reset)?;
@@ -64,7 +70,7 @@ impl Network {
         Ok(())
     }
 
-    /// Frees every lock and seat a dead participant held, and puts right what it was doing.
+    /// Takes over every lock and seat of a dead participant and repairs what it was changing.
     fn take_over(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
         self.arena.mark_dead(at.client, true);
         for endpoint in 0..self.topology().endpoints.len() as u32 {
@@ -74,7 +80,7 @@ impl Network {
                 } else {
                     self.arena.flow_into(endpoint, port, vc)
                 };
-                // SAFETY: configurations are only written under the lock of `inner`.
+                // SAFETY: configurations are written only under the lock of `inner`.
                 let owners =
                     unsafe { [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner] };
                 if owners.contains(&at.client) {
@@ -94,7 +100,7 @@ impl Network {
         Ok(())
     }
 
-    /// Takes the lock of a port's messages from a dead client, and puts right what it was sending.
+    /// Takes over the message lock of a port from a dead client and repairs the message queues.
     fn recover_messages(&self, endpoint: u32, port: u32, dead: u32) {
         let near = self.arena.messages(endpoint, port);
         let Some(_guard) = near.take_over(dead, CONTROL) else { return };
@@ -113,7 +119,7 @@ impl Network {
         }
     }
 
-    /// Takes a flow's seat from the dead and puts the flow right.
+    /// Takes over the seat of a flow from a dead participant and repairs the flow.
     fn recover(&self, runner: &mut Runner) -> Result<()> {
         let seat = &runner.shared().seat;
         let dead = |id| self.arena.is_dead(id);

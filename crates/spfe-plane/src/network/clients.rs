@@ -1,11 +1,14 @@
-//! Who is attached.
+//! Attaching clients.
 
 use super::{Attachment, Client, Error, Network, Result};
 use crate::arena::{FIRST_CLIENT, PARTICIPANTS};
 use spfe_contract::Status;
 
 impl Network {
-    /// A new client on an endpoint.
+    /// Attaches a client to an endpoint. The name is for messages; at most 64 characters are kept.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such endpoint, NO_RESOURCES if there are too many clients.
     pub fn attach(&self, endpoint: u32, name: &str) -> Result<Attachment> {
         self.exists(endpoint)?;
         let mut inner = self.lock();
@@ -28,7 +31,7 @@ impl Network {
         Ok(Attachment { client: id, endpoint })
     }
 
-    /// Clients attached: id, endpoint, name.
+    /// The attached clients: id, endpoint, name.
     pub fn clients(&self) -> Vec<(u32, u32, String)> {
         let inner = self.lock();
         let mut list: Vec<_> =

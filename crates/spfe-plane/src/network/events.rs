@@ -1,28 +1,28 @@
-//! Event vectors: which descriptor a queue's event goes to, and for how long.
+//! Event vectors: the eventfds of queues, and their lifetime.
 //!
-//! A vector's number is never given to another one, neither of this client nor of the next with its
-//! id: who asks late, with the number of a queue that is gone, finds nothing.
+//! Numbers of vectors are never reused, not even by a later client with the same id. A late request
+//! with the number of a closed queue finds no vector.
 
 use super::{Attachment, Error, Network, Result, Shares};
 use crate::event::Event;
 use spfe_contract::Status;
 use std::sync::Arc;
 
-/// Most event vectors of a client at a time.
+/// Maximum number of event vectors of a client.
 pub const EVENTS_MAX: usize = 64;
 
 /// An event vector of a client.
 pub(super) struct Vector {
     number: u32,
     event: Arc<Event>,
-    /// Queues that name it.
+    /// Number of queues that use it.
     queues: u32,
-    /// It stays when the last queue that names it goes.
+    /// It stays when the last queue that uses it is destroyed.
     keep: bool,
 }
 
 impl Shares {
-    /// A number no vector had before; 0 is none.
+    /// A new number, never 0.
     fn vector_number(&mut self) -> u32 {
         self.last_vector = self.last_vector.wrapping_add(1).max(1);
         self.last_vector
@@ -34,21 +34,24 @@ impl Shares {
 }
 
 impl Network {
-    /// What signals a participant's event vector.
+    /// The eventfd of a participant's event vector.
     pub fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         self.shares().vector(participant, vector).map(|vector| vector.event.clone())
     }
 
-    /// Registers what is signalled when a queue's event is due; the vector queues name it by, never
-    /// 0. It goes with the last queue that names it, and also if creating a first one is refused.
+    /// Adds an event vector and returns its number, which is never 0. It is dropped with the last
+    /// queue that uses it, or if the creation of its first queue fails.
     ///
     /// # Errors
-    /// NO_RESOURCES beyond [`EVENTS_MAX`] of a client, NOT_FOUND if the client is not attached.
+    /// NO_RESOURCES if the client has [`EVENTS_MAX`], NOT_FOUND if the client is not attached.
     pub fn add_event(&self, at: Attachment, event: Event) -> Result<u32> {
         self.add_vector(at, event, false)
     }
 
-    /// As [`Network::add_event`], for as long as the client is attached.
+    /// Adds an event vector that stays until the client is detached.
+    ///
+    /// # Errors
+    /// Those of [`Network::add_event`].
     pub fn add_event_for_good(&self, at: Attachment, event: Event) -> Result<u32> {
         self.add_vector(at, event, true)
     }
@@ -71,7 +74,7 @@ impl Network {
         Ok(number)
     }
 
-    /// A queue of the client names the vector from now on (0: it has none).
+    /// Counts a queue that uses the vector; 0 stands for no vector.
     pub(super) fn use_event(&self, client: u32, number: u32) -> Result<()> {
         if number == 0 {
             return Ok(());
@@ -87,7 +90,7 @@ impl Network {
         Ok(())
     }
 
-    /// A queue that named the vector has gone.
+    /// Removes a queue that used the vector.
     pub(super) fn leave_event(&self, client: u32, number: u32) {
         let mut shares = self.shares();
         let Some(vectors) = shares.events.get_mut(&client) else { return };

@@ -1,4 +1,4 @@
-//! Queues of messages: a slot of a port each, under the locks of both ports of a cable.
+//! Creating and destroying queues of messages, under the locks of both ports of a link.
 
 use super::seats::patiently;
 use super::{
@@ -13,7 +13,7 @@ use spfe_device::shared::QueueConfig;
 use spfe_host::topology::Peer;
 
 impl Network {
-    /// Channels and types are those of broadcast messages.
+    /// Checks a filter. Only broadcast messages have channels and types.
     fn check_filter(&self, at: Attachment, request: QueueRequest) -> Result<()> {
         let port = self.port(at.endpoint, request.port)?;
         let known = match port.carries() {
@@ -84,8 +84,11 @@ impl Network {
         Ok(())
     }
 
-    /// Locks the messages of a port: its own sending, and the far port's sending to it. Always in
-    /// order of address, so that two control operations cannot wait for each other.
+    /// Locks the messages of a port and of its far port, which sends to it. The order of the
+    /// addresses prevents a deadlock with another control operation.
+    ///
+    /// # Errors
+    /// BUSY if a client does not release a lock.
     pub(super) fn message_locks(
         &self,
         endpoint: u32,
@@ -110,7 +113,7 @@ impl Network {
         ports.into_iter().map(lock).collect()
     }
 
-    /// Destroys the message queue of a client in one slot of a port.
+    /// Destroys the message queue with a given number of a client.
     ///
     /// # Errors
     /// NOT_FOUND if the client has no message queue there.

@@ -1,16 +1,19 @@
-//! What there is to see of a port, and what is done to its link: items of the management
-//! information base (50-11C 5.9), states, counters.
+//! States, counters and the management information base (50-11C 5.9) of a port, and commands to its
+//! link.
 
 use super::{Attachment, Error, Network, Result};
 use spfe_contract::{MibAccess, MibItem, MibScope, Status};
 use spfe_host::mib::items_of;
 use spfe_host::{Clock, LinkCommand, MibEntry, MibFault, Peer};
 
-/// Greatest priority number of a packet-level link.
+/// Greatest priority of a packet-level link.
 const PRIORITY_MAX: u64 = 15;
 
 impl Network {
-    /// What there is to see of a port and its link.
+    /// States, counters and items of a port and its link.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such port.
     pub fn port_mib(&self, endpoint: u32, port: u32) -> Result<Vec<MibEntry>> {
         let info = self.port_info(endpoint, port)?;
         let name = info.state.name();
@@ -38,10 +41,10 @@ impl Network {
         Ok(list)
     }
 
-    /// The value of an item of the management information base of a port's link.
+    /// Reads an item of a port's link.
     ///
     /// # Errors
-    /// NOT_FOUND for a lane or channel that is not there, BAD_OPCODE where the link has no such item.
+    /// NOT_FOUND for an unknown lane or channel, BAD_OPCODE if the link does not have the item.
     pub fn mib_item(&self, endpoint: u32, port: u32, item: MibItem, index: u32) -> Result<u64> {
         self.port(endpoint, port)?;
         let value = match self.exact(endpoint, port) {
@@ -51,11 +54,11 @@ impl Network {
         value.map_err(|why| self.refusal(endpoint, port, (item, index), None, why))
     }
 
-    /// Sets an item.
+    /// Sets an item of a port's link.
     ///
     /// # Errors
-    /// BAD_OPCODE for one that is only read, or that the link does not have, NOT_FOUND for a lane or
-    /// channel that is not there, BAD_FIELD for a value out of its range.
+    /// BAD_OPCODE if the item can only be read or the link does not have it, NOT_FOUND for an unknown
+    /// lane or channel, BAD_FIELD for a value out of range.
     pub fn set_mib_item(
         &self,
         at: Attachment,
@@ -74,11 +77,10 @@ impl Network {
         Ok(())
     }
 
-    /// Does something to a port's link.
+    /// Resets, configures or cuts a port's link.
     ///
     /// # Errors
-    /// Of [`Network::set_mib_item`]. BAD_OPCODE where the link has no such thing, BAD_FIELD for a
-    /// value out of range.
+    /// Those of [`Network::set_mib_item`]; BAD_OPCODE if the link does not support the command.
     pub fn link_command(&self, at: Attachment, port: u32, command: LinkCommand) -> Result<()> {
         self.port(at.endpoint, port)?;
         let link = || {
@@ -112,7 +114,7 @@ impl Network {
         Ok(())
     }
 
-    /// A sleeping device lets links go on.
+    /// Wakes a sleeping device, so that links run on.
     fn wake_links(&self) {
         self.ring();
         if let Clock::Virtual(clock) = &self.clock {
@@ -120,7 +122,7 @@ impl Network {
         }
     }
 
-    /// What a packet-level link has of an item.
+    /// Reads an item of a packet-level link.
     fn packet_level(
         &self,
         endpoint: u32,
@@ -163,12 +165,12 @@ impl Network {
         if value > PRIORITY_MAX {
             return Err(MibFault::Range { min: 0, max: PRIORITY_MAX });
         }
-        // The only one of them that can be set.
+        // Priority is the only item of a packet-level link that can be set.
         self.arena.times_out(endpoint, port).0.set_priority(index, value as u8);
         Ok(())
     }
 
-    /// Why an item cannot be read or set, in words.
+    /// The error for an item that cannot be read or set.
     fn refusal(
         &self,
         endpoint: u32,
@@ -187,7 +189,7 @@ impl Network {
             MibFault::Index { count } => {
                 let last = count.saturating_sub(1);
                 let what = match info.scope {
-                    MibScope::Link => "it is of the link and has no index but 0".to_owned(),
+                    MibScope::Link => "it belongs to the link; only index 0 is allowed".to_owned(),
                     MibScope::Lane => format!("the link has lanes 0 to {last}"),
                     MibScope::Vc => format!("the link has VCs 0 to {last}"),
                 };

@@ -1,4 +1,4 @@
-//! What a port is and what moves on it.
+//! State and counters of ports.
 
 use super::{Attachment, Error, Network, Result};
 use spfe_contract::{MibItem, PortState, Status};
@@ -14,7 +14,10 @@ fn counters(values: QueueCounts) -> ChannelCounters {
 }
 
 impl Network {
-    /// Sets the priority of a virtual channel out of a port (0, the most urgent, to 15).
+    /// Sets the transmit priority of a virtual channel: 0, the most urgent, to 15.
+    ///
+    /// # Errors
+    /// BAD_VC for an unknown virtual channel or a priority over 15.
     pub fn set_priority(&self, at: Attachment, port: u32, vc: u32, priority: u8) -> Result<()> {
         let config = self.port(at.endpoint, port)?;
         if vc >= config.vcs || priority > 15 {
@@ -31,7 +34,10 @@ impl Network {
         Ok(())
     }
 
-    /// What a port is and what moves on it.
+    /// State and counters of a port.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such port.
     pub fn port_info(&self, endpoint: u32, port: u32) -> Result<PortInfo> {
         let inner = self.lock();
         self.exists(endpoint)?;
@@ -74,7 +80,7 @@ impl Network {
         }
     }
 
-    /// Priority of a virtual channel out of a port.
+    /// Transmit priority of a virtual channel.
     fn priority(&self, endpoint: u32, port: u32, vc: u32) -> u8 {
         let of_link = self
             .exact(endpoint, port)

@@ -1,4 +1,4 @@
-//! Queues: what a client asks for, where it goes, how it ends. Those of messages are in `messages`.
+//! Creating and destroying queues of packets. Those of messages are in `messages`.
 
 use super::seats::{bind, claim};
 use super::{Attachment, Ended, Error, Inner, MessageQueue, Network, QueueRequest, Result};
@@ -10,24 +10,24 @@ use spfe_device::receive::RxPacked;
 use spfe_device::shared::{QueueConfig, RxState, TxState};
 use spfe_ring::sync::Ordering;
 
-/// Where an object is to be, for clients that number them as hardware does (register faces).
+/// The place of a new object, for clients that number objects as hardware does: registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// Protection domain inside the client: its queues name only regions of their own domain.
     pub domain: u8,
-    /// Message slot or region index; `None` is any free one. Data queues have no choice.
+    /// Number of the message queue or region; `None` for any free one. Data queues have no choice.
     pub index: Option<usize>,
 }
 
 impl Placement {
-    /// The domain as queues and region tags carry it: {domain 8, client 8}.
+    /// The domain of queues and region tags: {domain 8, client 8}.
     pub(super) fn domain_of(self, client: u32) -> u16 {
         const { assert!(PARTICIPANTS <= 256) };
         u16::from(self.domain) << 8 | client as u16
     }
 }
 
-/// The configuration of the queue that a client asks for.
+/// The configuration of a requested queue.
 pub(super) fn config(request: &QueueRequest, client: u32, place: Placement) -> QueueConfig {
     let domain = u32::from(place.domain_of(client));
     QueueConfig { setup: QueueSetup { domain, ..request.setup }, vc: request.vc, owner: client }
@@ -35,15 +35,19 @@ pub(super) fn config(request: &QueueRequest, client: u32, place: Placement) -> Q
 
 impl Network {
     /// Creates a queue of a client.
+    ///
+    /// # Errors
+    /// Those of [`Network::create_queue_at`].
     pub fn create_queue(&self, at: Attachment, request: QueueRequest) -> Result<()> {
         self.create_queue_at(at, request, Placement::default())
     }
 
-    /// Creates a queue of a client, where the client wants it.
+    /// Creates a queue of a client, with the domain and number of `place`.
     ///
     /// # Errors
-    /// BUSY if the virtual channel or the wished message slot is taken; NOT_FOUND if the port or the
-    /// event vector is none of the client's.
+    /// BUSY if the virtual channel or the requested message queue is taken, NOT_FOUND if the client
+    /// has no such port or event vector, BAD_VC, BAD_OPCODE, BAD_RING or BAD_REGION for a wrong
+    /// request.
     pub fn create_queue_at(
         &self,
         at: Attachment,
@@ -159,7 +163,10 @@ impl Network {
         Ok(())
     }
 
-    /// Destroys a queue of a client: when this returns its rings and buffers belong to the client.
+    /// Destroys a queue of a client. Afterwards the client owns its rings and buffers.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the client has no such queue, BUSY if its flow cannot be stopped.
     pub fn destroy_queue(&self, at: Attachment, port: u32, vc: u32, kind: u8) -> Result<()> {
         let mut inner = self.lock();
         self.port(at.endpoint, port)?;
@@ -206,7 +213,7 @@ impl Network {
             (true, Ended::Reset) => {
                 flow.flush(&mut host, Status::DeviceReset, false);
             }
-            // What the sender had begun will not go on: EEP for the receiver.
+            // The receiver gets EEP for a packet that the sender has not finished.
             (true, _) => flow.cut(&mut host),
             (false, Ended::Closed) => {
                 flow.flush(&mut host, Status::PeerGone, true);

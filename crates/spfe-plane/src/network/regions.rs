@@ -1,4 +1,4 @@
-//! Memory of clients: registered, found by key, revoked.
+//! Regions: registering, finding and revoking memory of clients.
 
 use super::seats::claim;
 use super::{Attachment, Error, Inner, Network, Placement, Result};
@@ -10,12 +10,15 @@ use spfe_ring::sync::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
 
 impl Network {
-    /// Memory of a region, for a participant that has to map it.
+    /// The memory of a region, for a participant that maps it.
     pub fn region_memory(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
         self.shares().memories.get(&(endpoint, key)).cloned()
     }
 
     /// Registers memory of a client. The memory stays mapped until the region is removed.
+    ///
+    /// # Errors
+    /// NO_RESOURCES if all region indices are taken.
     pub fn add_region(
         &self,
         at: Attachment,
@@ -26,10 +29,10 @@ impl Network {
         self.add_region_at(at, memory, bytes, access, Placement::default())
     }
 
-    /// Registers the first `bytes` bytes of memory of a client, where the client wants it.
+    /// Registers the first `bytes` bytes of memory of a client, with the domain and index of `place`.
     ///
     /// # Errors
-    /// BUSY if the wished index is taken, NO_RESOURCES if all are.
+    /// BUSY if the requested index is taken, NO_RESOURCES if all are.
     pub fn add_region_at(
         &self,
         at: Attachment,
@@ -53,7 +56,7 @@ impl Network {
             ),
         })?;
         let last = region.key;
-        // 0 is what the KEY register of no region says.
+        // Skip key 0, which a KEY register shows for a disabled region.
         region.key = Some(last.next()).filter(|key| key.0 != 0).unwrap_or(last.next().next());
         let round = region.key.generation() < last.generation();
         region.serial = region.serial.wrapping_add(u16::from(round));
@@ -71,7 +74,11 @@ impl Network {
         Ok(key)
     }
 
-    /// Revokes a region. When this returns nobody accesses it any more.
+    /// Revokes a region. Afterwards no participant accesses it.
+    ///
+    /// # Errors
+    /// BAD_REGION if the client has not registered it, BUSY if it has the rings of an open queue or a
+    /// flow cannot be stopped.
     pub fn remove_region(&self, at: Attachment, key: RegionKey) -> Result<()> {
         let mut inner = self.lock();
         let region = &inner.regions[at.endpoint as usize];
@@ -97,15 +104,15 @@ impl Network {
         self.stop_all(inner, endpoint)?;
         inner.regions[endpoint as usize][key.index()].memory = None;
         self.shares().memories.remove(&(endpoint, key));
-        // Every runner reads the table again before its next step, so nobody uses the memory now.
+        // Every runner reads the table again before its next step, so none uses the memory now.
         self.view.release(endpoint, key);
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner).clone();
         views.iter().filter_map(Weak::upgrade).for_each(|view| view.release(endpoint, key));
         Ok(())
     }
 
-    /// Passes through every flow of an endpoint, so that no step that began before is running, and
-    /// makes every runner look at regions and configuration again.
+    /// Claims every flow of an endpoint once, so that every earlier step has ended, and makes every
+    /// runner read regions and configuration again.
     fn stop_all(&self, inner: &mut Inner, endpoint: u32) -> Result<()> {
         for (port, vc, out) in self.flows(endpoint) {
             let runner = self.control(inner, endpoint, port, vc, out);
@@ -115,7 +122,7 @@ impl Network {
             shared.seat.release();
         }
         for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
-            // Receive slots are written under the sending port's lock, hence both.
+            // The sending port writes receive queues under its own lock, so take both.
             let _both = self.message_locks(endpoint, port)?;
             self.arena.messages(endpoint, port).touch();
         }

@@ -8,10 +8,10 @@ use spfe_host::os;
 use spfe_ring::Seat;
 use std::time::{Duration, Instant};
 
-/// Longest time the control plane waits for a participant to leave a flow.
+/// Longest wait of the control plane for a participant to leave a flow.
 const SEAT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Tries until it works, in bounded time.
+/// Repeats an attempt until it succeeds or [`SEAT_TIMEOUT`] has passed.
 pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + SEAT_TIMEOUT;
     loop {
@@ -25,7 +25,7 @@ pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> 
     }
 }
 
-/// Somebody has held a seat too long.
+/// The error for a participant that does not leave a seat.
 pub(super) fn held(seat: &Seat) -> Error {
     let what = format!(
         "a participant (client {}) has held a flow for {} s; is it stopped?",
@@ -35,14 +35,20 @@ pub(super) fn held(seat: &Seat) -> Error {
     Error::new(Status::Busy, what)
 }
 
-/// Claims a flow's seat for the control plane, in bounded time.
+/// Claims the seat of a flow for the control plane.
+///
+/// # Errors
+/// BUSY if a participant does not leave it.
 pub(super) fn claim(runner: &mut Runner) -> Result<()> {
     let seat = &runner.shared().seat;
     let claim = || seat.claim(CONTROL, os::heavy_barrier, 1000).then_some(());
     patiently(claim).ok_or_else(|| held(seat))
 }
 
-/// Brings the control plane's runner up to date with the flow's configuration.
+/// Makes the control plane's runner read the flow's configuration.
+///
+/// # Errors
+/// BUSY if a participant does not leave the seat.
 pub(super) fn bind(runner: &mut Runner) -> Result<()> {
     patiently(|| runner.run(0)).map(drop).ok_or_else(|| held(&runner.shared().seat))
 }

@@ -1,41 +1,41 @@
-//! Where the memory of a region comes from.
+//! Source of the memory of regions.
 
 use spfe_contract::{DOORBELL_STRIDE, Status, capability};
 use spfe_host::SharedMemory;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A region as the host has written it down.
+/// A region as the host describes it in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionRequest {
-    /// BASE: bus address, or the number of a segment.
+    /// Register BASE: bus address, or number of a segment.
     pub base: u64,
-    /// SIZE, bytes.
+    /// Register SIZE, bytes.
     pub bytes: u64,
-    /// PAGE_LIST: 0, or log2 of the page size.
+    /// Register PAGE_LIST: 0, or log2 of the page size.
     pub page_list: u32,
-    /// ACCESS bits.
+    /// Register ACCESS.
     pub access: u32,
 }
 
-/// What is between the registers and the host's memory.
+/// Access to the host's memory.
 pub trait Bus: Send + Sync {
-    /// Capability bits that come with it.
+    /// Capability bits of the bus.
     fn capability(&self) -> u32;
 
-    /// The memory a region names, in one piece of this process's address space, of the requested
-    /// size at least.
+    /// The memory of a region, contiguous in this process's address space and at least of the
+    /// requested size.
     ///
     /// # Errors
-    /// The CFG_STATUS of REGION_ENABLE.
+    /// The status of the command REGION_ENABLE.
     fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status>;
 }
 
-/// Shared memory that host and device have agreed on before; the host names it by number.
+/// Shared memory segments that the device knows in advance. The host names them by number.
 #[derive(Default)]
 pub struct Segments(Mutex<Vec<Arc<SharedMemory>>>);
 
 impl Segments {
-    /// Makes memory known to the device; its number.
+    /// Adds a segment and returns its number.
     pub fn add(&self, memory: impl Into<Arc<SharedMemory>>) -> u32 {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.push(memory.into());
@@ -62,7 +62,7 @@ impl Bus for Segments {
     }
 }
 
-/// How far doorbell pages are apart: a page of the host's, so that a process can map one.
+/// Distance of doorbell pages: a page of the host, so that a process can map a single one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stride {
     /// DOORBELL_STRIDE.
@@ -73,7 +73,7 @@ pub enum Stride {
 }
 
 impl Stride {
-    /// Bytes from one page to the next.
+    /// Bytes from one doorbell page to the next.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Usual => DOORBELL_STRIDE as u32,
@@ -81,7 +81,7 @@ impl Stride {
         }
     }
 
-    /// The capability bit that says so.
+    /// The capability bit of this distance.
     pub const fn capability(self) -> u32 {
         match self {
             Self::Usual => 0,

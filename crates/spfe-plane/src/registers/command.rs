@@ -1,4 +1,4 @@
-//! The configuration latch: what each command does with the configuration the host wrote.
+//! The configuration latch: executes commands with the configuration that the host wrote.
 
 use super::bus::RegionRequest;
 use super::layout::{Context, ContextUse, NO_VC};
@@ -13,9 +13,9 @@ use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
 use std::sync::Arc;
 
-/// VCs a VC_PRIORITY register holds the priorities of, 4 bits each.
+/// Number of virtual channels in a register VC_PRIORITY, 4 bits each.
 const VCS_PER_REGISTER: u32 = 8;
-/// Bits of a region's ACCESS register that mean something.
+/// Bits of register ACCESS that have a meaning.
 const ACCESS: u32 =
     access::LOCAL_WRITE | access::LOCAL_READ | access::REMOTE_WRITE | access::REMOTE_READ;
 
@@ -26,7 +26,7 @@ fn status(error: Error) -> Status {
 }
 
 impl RegisterFile {
-    /// Carries the command out if CFG_SEQ is a new number.
+    /// Executes the command if CFG_SEQ has changed.
     pub(super) fn latch(&self, state: &mut State) {
         let sequence = self.configured(state, BlockType::Global, 0, global::CFG_SEQ);
         if sequence == 0 || sequence == state.acknowledged {
@@ -40,7 +40,7 @@ impl RegisterFile {
         state.acknowledged = sequence;
     }
 
-    /// Event vectors have no command of their own: every command takes their ENABLE over.
+    /// Latches register ENABLE of all event vectors; every command does this.
     fn latch_events(&self, state: &mut State) {
         for vector in 0..EVENTS {
             let enable = self.configured(state, BlockType::Event, vector, event::ENABLE);
@@ -62,7 +62,7 @@ impl RegisterFile {
         }
     }
 
-    /// A configuration register as the host wrote it.
+    /// Value of a configuration register.
     fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
         let at = self.layout.offset(kind, element, offset);
         at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
@@ -91,7 +91,7 @@ impl RegisterFile {
         Ok(())
     }
 
-    /// The request a context's configuration stands for, and its protection domain.
+    /// The queue request in the configuration of a context, and its protection domain.
     fn queue_request(
         &self,
         state: &State,
@@ -117,7 +117,7 @@ impl RegisterFile {
         match queue.state {
             QueueState::Disabled => return Err(Status::NotFound),
             QueueState::Enabled => self.destroy_queue(context)?,
-            // The network has it no more.
+            // The network has already destroyed it.
             QueueState::Error => {}
         }
         queue.stop(QueueState::Disabled, Status::Ok);
@@ -162,7 +162,7 @@ impl RegisterFile {
     fn disable_region(&self, state: &mut State, index: u32) -> Done {
         let slot = state.regions.get(index as usize).ok_or(Status::NotFound)?;
         let key = slot.as_ref().ok_or(Status::BadRegion)?.key;
-        // The network looks at packet queues itself, not at those of messages.
+        // The network checks queues of packets itself, but not those of messages.
         if state.queues.iter().any(|queue| queue.is_in(key)) {
             return Err(Status::Busy);
         }
@@ -174,7 +174,7 @@ impl RegisterFile {
     fn configure_port(&self, state: &State, index: u32) -> Done {
         let port = *self.ports().get(index as usize).ok_or(Status::NotFound)?;
         let word = |offset| self.configured(state, BlockType::Port, index, offset);
-        // Links of the virtual network are up as long as their cable is plugged in.
+        // Links of a virtual network are always up if they are connected.
         if word(port_block::LINK_START) > 1 {
             return Err(Status::BadField);
         }
@@ -211,8 +211,8 @@ impl RegisterFile {
         Ok(())
     }
 
-    /// The bus has taken the memory of regions away: they are disabled, and queues that are in them
-    /// stop with BAD_REGION. How many queues, how many regions.
+    /// Disables regions whose memory the bus has unmapped, and stops queues in them with BAD_REGION.
+    /// Returns the number of queues and of regions.
     pub fn withdraw(&self, lost: &[Arc<SharedMemory>]) -> (usize, usize) {
         let state = &mut *self.lock();
         let (mut queues, mut regions) = (0, 0);
@@ -224,7 +224,7 @@ impl RegisterFile {
                 continue;
             };
             for (context, queue) in self.layout.contexts.iter().zip(&mut state.queues) {
-                // What cannot be stopped goes on in empty memory, and with the next reset.
+                // A queue that cannot be stopped works on empty memory until the next reset.
                 if queue.is_in(key) && self.destroy_queue(*context).is_ok() {
                     queue.stop(QueueState::Error, Status::BadRegion);
                     queues += 1;

@@ -1,33 +1,36 @@
-//! Event vectors: the network writes a descriptor, the host sees a counter that only goes up.
+//! Event vectors: the network signals an eventfd, the host reads a counter that only goes up.
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use spfe_host::ControlError as Error;
 
-/// An event vector of a register face.
+/// An event vector.
 pub struct EventVector {
     descriptor: OwnedFd,
     count: u64,
-    /// What is in the descriptor only to keep it readable, and is in `count` already.
+    /// Part of the eventfd's value that `count` includes already; it keeps the eventfd readable.
     carried: u64,
-    /// The host wants an interrupt (ENABLE as latched).
+    /// The host wants interrupts: register ENABLE, as latched.
     pub enabled: bool,
 }
 
 impl EventVector {
-    /// A vector nobody has signalled.
+    /// Creates a vector.
+    ///
+    /// # Errors
+    /// NO_RESOURCES if the process has no descriptor left.
     pub fn new() -> Result<Self, Error> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let descriptor = eventfd(0, flags).map_err(std::io::Error::from)?;
         Ok(Self { descriptor, count: 0, carried: 0, enabled: false })
     }
 
-    /// The descriptor: readable from a signal until [`EventVector::take`].
+    /// The eventfd, readable from a signal until [`EventVector::take`].
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 
-    /// Moves what came in the descriptor into the count; whether there was anything.
+    /// Moves the value of the eventfd into the count. Whether there was any.
     fn drain(&mut self) -> bool {
         let mut value = [0; 8];
         if !matches!(rustix::io::read(&self.descriptor, &mut value), Ok(8)) {
@@ -39,7 +42,7 @@ impl EventVector {
         true
     }
 
-    /// Signals so far. The descriptor stays readable for who waits on it.
+    /// Number of signals so far. The eventfd stays readable.
     pub fn count(&mut self) -> u64 {
         if self.drain() && rustix::io::write(&self.descriptor, &1u64.to_ne_bytes()).is_ok() {
             self.carried = 1;
@@ -47,7 +50,7 @@ impl EventVector {
         self.count
     }
 
-    /// Takes what was signalled; whether the host is to be interrupted.
+    /// Takes the signals. Whether an interrupt is due.
     pub fn take(&mut self) -> bool {
         self.drain() && self.enabled
     }
@@ -62,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_at_the_count_loses_no_interrupt_and_counts_nothing_twice() {
+    fn reading_the_count_loses_no_interrupt_and_counts_no_signal_twice() {
         let mut vector = EventVector::new().unwrap();
         vector.enabled = true;
         assert_eq!(vector.count(), 0);

@@ -1,12 +1,12 @@
-//! Memory of a host on the far side of a bus: what it has let the device see, by bus address.
+//! Memory of a host behind a bus, by bus address.
 //!
-//! The host's memory lies in files (the RAM of a virtual machine). A mapping says which bytes of a
-//! file a stretch of bus addresses is. A region is put together from such stretches in one piece of
-//! this process's address space, so that whoever moves packets knows nothing of any of this.
+//! The memory of the host, for example the RAM of a virtual machine, is in files. A mapping assigns a
+//! range of a file to a range of bus addresses. A region is assembled from such ranges in contiguous
+//! addresses of this process, so the engine treats it like any other region.
 //!
-//! When a mapping goes, the regions that touch it lose all of their memory before the host is told
-//! so: zeroes are in its place. Who still uses such a region harms nobody, and the register face
-//! then withdraws it ([`RegisterFile::withdraw`](super::RegisterFile::withdraw)).
+//! When the host removes a mapping, the regions that use it lose all their memory before the host is
+//! notified: zeroes replace it. The engine may still access such a region without harm. The registers
+//! then disable it ([`RegisterFile::withdraw`](super::RegisterFile::withdraw)).
 
 use super::bus::{Bus, RegionRequest};
 use rustix::fd::{AsFd, OwnedFd};
@@ -17,22 +17,22 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Most mappings at a time: 1 GiB in pages of 4 KiB.
+/// Maximum number of mappings: 1 GiB in pages of 4 KiB.
 pub const MAPPINGS_MAX: usize = 1 << 18;
-/// Most entries of a page list: a region of 1 GiB in pages of 4 KiB.
+/// Maximum number of entries of a page list: a region of 1 GiB in pages of 4 KiB.
 pub const PAGES_MAX: u64 = 1 << 18;
 
-/// What the device may do with a mapping.
+/// Access rights of the device to a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
-    /// Read it.
+    /// The device may read.
     pub read: bool,
-    /// Write it.
+    /// The device may write.
     pub write: bool,
 }
 
 impl Rights {
-    /// What a region with these ACCESS bits needs.
+    /// The rights that a region with these ACCESS bits needs.
     fn of(bits: u32) -> Self {
         let has = |some: u32| bits & some != 0;
         Self {
@@ -46,24 +46,24 @@ impl Rights {
     }
 }
 
-/// Why memory cannot be reached through a mapping that was made for it.
+/// Why the device cannot access a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// No file came with it.
+    /// The mapping has no file.
     #[error("it is in no file: the virtual machine's memory must be shared (share=on)")]
     NoFile,
-    /// The file could shrink, and whoever uses it would be killed.
+    /// The file can shrink, which would make accesses fault.
     #[error("its file can shrink: use memory that is sealed (memory-backend-memfd)")]
     NotSealed,
-    /// The file ends before it.
+    /// The file ends before the mapping does.
     #[error("its file is shorter")]
     TooShort,
-    /// Not whole pages.
+    /// The mapping does not consist of whole pages.
     #[error("it does not consist of whole pages")]
     NotPages,
 }
 
-/// A file with memory; all mappings of it share one descriptor.
+/// A file with memory of the host. All mappings of it share one descriptor.
 struct Backing {
     fd: OwnedFd,
     id: (u64, u64),
@@ -72,21 +72,20 @@ struct Backing {
 
 struct Mapping {
     bytes: u64,
-    /// `None`: known, and not to be reached.
+    /// `None` if the device cannot access the mapping.
     file: Option<Arc<Backing>>,
     offset: u64,
     rights: Rights,
 }
 
-/// Contiguous bytes of a file.
+/// A contiguous range of a file.
 struct Run {
     file: Arc<Backing>,
     offset: u64,
     bytes: u64,
 }
 
-/// A region that was put together, and the bus addresses it was made of: {first, last + 1}, in
-/// order.
+/// An assembled region and its ranges of bus addresses {first, last + 1}, in order.
 struct Placed {
     memory: Weak<SharedMemory>,
     spans: Vec<(u64, u64)>,
@@ -104,11 +103,11 @@ struct Inner {
     mappings: BTreeMap<u64, Mapping>,
     files: Vec<Weak<Backing>>,
     regions: Vec<Placed>,
-    /// The device may not use the bus (its bus master bit is off).
+    /// The device may not access the bus: its bus master bit is off.
     off: bool,
 }
 
-/// The memory a host on the far side of a bus has mapped for the device.
+/// The memory that a host behind a bus has mapped for the device.
 pub struct GuestMemory(Mutex<Inner>);
 
 impl Default for GuestMemory {
@@ -127,12 +126,12 @@ impl GuestMemory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stretch of bus addresses is memory of a file from now on. `Ok(Err(..))`: it is known, but
-    /// nothing can be reached through it.
+    /// Maps a range of bus addresses to a range of a file. `Ok(Err(..))` if the mapping exists now
+    /// but the device cannot access it.
     ///
     /// # Errors
-    /// `InvalidInput` if it is empty or leaves the address space, `AlreadyExists` if it overlaps
-    /// another, `OutOfMemory` beyond [`MAPPINGS_MAX`].
+    /// `InvalidInput` for an empty range or one beyond the address space, `AlreadyExists` if it
+    /// overlaps another mapping, `OutOfMemory` beyond [`MAPPINGS_MAX`].
     pub fn map(
         &self,
         address: u64,
@@ -160,11 +159,11 @@ impl GuestMemory {
         Ok(done)
     }
 
-    /// Bus addresses are memory no more: the regions that have lost theirs. When this returns the
-    /// device reaches nothing behind these addresses.
+    /// Unmaps a range of bus addresses. Returns the regions that have lost their memory. Afterwards
+    /// the device cannot access the range.
     ///
     /// # Errors
-    /// `InvalidInput` if it would leave a part of a mapping.
+    /// `InvalidInput` if the range covers only part of a mapping.
     pub fn unmap(&self, address: u64, bytes: u64) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut inner = self.lock();
         let end = address.saturating_add(bytes);
@@ -182,21 +181,28 @@ impl GuestMemory {
         inner.take_away(address, end)
     }
 
-    /// Nothing is mapped any more; the regions that have lost their memory.
+    /// Unmaps everything. Returns the regions that have lost their memory.
+    ///
+    /// # Errors
+    /// The kernel refuses to unmap.
     pub fn clear(&self) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut inner = self.lock();
         inner.mappings.clear();
         inner.take_away(0, u64::MAX)
     }
 
-    /// Whether the device may use the bus. Turned off, every region loses its memory.
+    /// Sets whether the device may access the bus. If not, every region loses its memory; returns
+    /// these regions.
+    ///
+    /// # Errors
+    /// The kernel refuses to unmap.
     pub fn set_on(&self, on: bool) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut inner = self.lock();
         inner.off = !on;
         if on { Ok(Vec::new()) } else { inner.take_away(0, u64::MAX) }
     }
 
-    /// Mappings now.
+    /// Number of mappings.
     pub fn mappings(&self) -> usize {
         self.lock().mappings.len()
     }
@@ -226,7 +232,7 @@ impl Inner {
         let id = (stat.st_dev, stat.st_ino);
         self.files.retain(|file| file.strong_count() != 0);
         let mut known = self.files.iter().filter_map(Weak::upgrade);
-        // A file that has grown since is another one: what was checked above counts.
+        // A file that has grown since counts as another file, because the size was checked above.
         if let Some(file) = known.find(|file| file.id == id && file.bytes >= size) {
             return Ok(Ok(file));
         }
@@ -235,7 +241,7 @@ impl Inner {
         Ok(Ok(file))
     }
 
-    /// The regions made of any of these addresses, without their memory.
+    /// Unmaps the regions that use any of these addresses, and returns them.
     fn take_away(&mut self, from: u64, to: u64) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut lost = Vec::new();
         let mut done = Ok(());
@@ -244,7 +250,7 @@ impl Inner {
             if !region.touches(from, to) {
                 return true;
             }
-            // One mapping takes the place of many: there is always room for it.
+            // One mapping replaces many, so the process cannot run out of mappings.
             if let Err(error) = memory.take_away() {
                 done = Err(error);
                 return true;
@@ -255,7 +261,7 @@ impl Inner {
         done.map(|()| lost)
     }
 
-    /// Calls `each` with every piece of memory behind bus addresses, in order.
+    /// Calls `each` for every range of a file behind a range of bus addresses, in order.
     fn walk(
         &self,
         mut address: u64,
@@ -264,7 +270,7 @@ impl Inner {
         mut each: impl FnMut(&Arc<Backing>, u64, u64) -> Result<(), Status>,
     ) -> Result<(), Status> {
         let end = address.checked_add(bytes).ok_or(Status::OutOfBounds)?;
-        // Each turn is another mapping.
+        // Each iteration covers one mapping.
         while address < end {
             let found = self.mappings.range(..=address).next_back();
             let (at, mapping) = found.ok_or(Status::OutOfBounds)?;
@@ -281,7 +287,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The bus addresses a request names, in the order of the region's bytes, whole pages.
+    /// The ranges of bus addresses of a region, in the order of its bytes, in whole pages.
     fn pages(&self, request: &RegionRequest) -> Result<Vec<(u64, u64)>, Status> {
         let host = rustix::param::page_size() as u64;
         let bytes = request.bytes.checked_next_multiple_of(host).ok_or(Status::OutOfBounds)?;
@@ -308,7 +314,7 @@ impl Inner {
             if !address.is_multiple_of(page.max(host)) {
                 return Err(Status::BadField);
             }
-            // Of the last page only what belongs to the region.
+            // The region may end inside the last page.
             let bytes = left.min(page);
             pages.push((address, bytes));
             left -= bytes;
@@ -316,7 +322,7 @@ impl Inner {
         Ok(pages)
     }
 
-    /// A copy of memory behind bus addresses.
+    /// Copies memory from bus addresses.
     fn read(&self, address: u64, bytes: u64) -> Result<Vec<u8>, Status> {
         let mut copy = Vec::new();
         let readable = Rights { read: true, write: false };
@@ -338,7 +344,7 @@ impl Inner {
         Ok(copy)
     }
 
-    /// The pieces of files a region is made of, neighbours joined.
+    /// The ranges of files of a region, with adjacent ranges joined.
     fn runs(&self, pages: &[(u64, u64)], wanted: Rights) -> Result<Vec<Run>, Status> {
         let mut runs: Vec<Run> = Vec::new();
         for &(address, bytes) in pages {
@@ -358,7 +364,7 @@ impl Inner {
     }
 }
 
-/// Bus addresses of pages, in order, neighbours joined.
+/// The ranges of bus addresses of pages, sorted, with adjacent ranges joined.
 fn spans(pages: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let mut pages: Vec<_> = pages.into_iter().map(|(at, bytes)| (at, at + bytes)).collect();
     pages.sort_unstable();

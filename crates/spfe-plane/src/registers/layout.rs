@@ -1,4 +1,4 @@
-//! Where every register is: the linked list of blocks, and the number of each queue context.
+//! Offsets of all registers: the linked list of blocks, and the numbers of queue contexts.
 
 use super::{EVENTS, Stride};
 use spfe_contract::{
@@ -10,27 +10,27 @@ use spfe_device::memory::REGIONS;
 use spfe_device::message::CONTEXTS;
 use spfe_host::topology::PortConfig;
 
-/// Bytes of a block's header: {type 16, version 16, size 32, next 32, instance 32}.
+/// Size of a block's header in bytes: {type 16, version 16, size 32, next 32, instance 32}.
 pub const HEADER_BYTES: u32 = queue::SIZE;
-/// Blocks start at multiples of this, so that none shares a cache line with another.
+/// Alignment of blocks in bytes, so that no two share a cache line.
 const BLOCK_ALIGN: u32 = 0x100;
-/// Fewest doorbell pages: one per client of a driver.
+/// Minimum number of doorbell pages, one for each client of a driver.
 const DOORBELL_PAGES: u32 = 16;
-/// What the VC register of a message context says.
+/// Value of register VC of a message context.
 pub const NO_VC: u32 = 255;
 
-/// One register block.
+/// A register block.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
     kind: BlockType,
     version: u16,
     at: u32,
-    /// What its header says: bytes of the block; of an array, bytes before the first element.
+    /// Size in the header: bytes of the block; for an array, bytes before the first element.
     size: u32,
     next: u32,
     instance: u32,
     stride: u32,
-    /// Bytes of the elements of an array.
+    /// Size of all elements of an array in bytes.
     elements: u32,
 }
 
@@ -50,7 +50,7 @@ impl Block {
     }
 }
 
-/// What an offset names.
+/// What is at an offset.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     /// A word of a block's header.
@@ -64,43 +64,43 @@ pub enum Place<'a> {
 /// A register of a block, or of one of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// What block it is in.
+    /// Type of the block.
     pub kind: BlockType,
-    /// The block's instance: the port, where there is a block for each.
+    /// Instance of the block: the port, if each port has a block.
     pub instance: u32,
-    /// Element of an array; the block's instance where it is none.
+    /// Element of an array; the instance if the block is not an array.
     pub element: u32,
-    /// Offset in the block, or in the element.
+    /// Offset in the block or in the element.
     pub offset: u32,
 }
 
-/// The far side of a queue context: what it sends to or receives from.
+/// What a queue context sends to or receives from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextUse {
     /// A virtual channel.
     Data(u32),
-    /// A message slot of the port.
+    /// A message queue of the port.
     Message(usize),
 }
 
-/// One queue context.
+/// A queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
     /// Port.
     pub port: u32,
-    /// Virtual channel or message slot.
+    /// Virtual channel or message queue.
     pub end: ContextUse,
-    /// It transmits.
+    /// Whether it transmits.
     pub tx: bool,
 }
 
 impl Context {
-    /// What the VC register says.
+    /// Value of register VC.
     pub fn vc(&self) -> u32 {
         if let ContextUse::Data(vc) = self.end { vc } else { NO_VC }
     }
 
-    /// Whether the context can be a queue of this kind.
+    /// Whether the context can be a queue of a kind.
     pub fn can_be(&self, kind: QueueKind) -> bool {
         match (self.end, self.tx) {
             (ContextUse::Data(_), true) => kind == QueueKind::Tx,
@@ -111,7 +111,7 @@ impl Context {
     }
 }
 
-/// Queue contexts of a port.
+/// Number of queue contexts of a port.
 pub fn contexts_of(port: &PortConfig) -> u32 {
     2 * port.vcs + 2 * CONTEXTS as u32
 }
@@ -128,21 +128,22 @@ fn contexts(ports: &[PortConfig]) -> Vec<Context> {
     all
 }
 
-/// Where everything is.
+/// Layout of a register space.
 pub struct Layout {
     blocks: Vec<Block>,
     /// Queue contexts by number.
     pub contexts: Vec<Context>,
     /// Byte offset of the first doorbell page.
     pub doorbells: u32,
-    /// Bytes of the register space, a power of two: behind the blocks it is all doorbell pages.
+    /// Size of the register space in bytes, a power of two. Doorbell pages fill it from `doorbells`
+    /// on.
     pub size: u32,
     /// Bytes from one doorbell page to the next.
     pub stride: u32,
 }
 
 impl Layout {
-    /// The register space of an endpoint with these ports, doorbell pages a stride apart.
+    /// The register space of an endpoint with these ports.
     pub fn new(ports: &[PortConfig], stride: Stride) -> Self {
         let contexts = contexts(ports);
         let stride = stride.bytes();
@@ -203,7 +204,7 @@ impl Layout {
         (self.size - self.doorbells) / self.stride
     }
 
-    /// What an offset names; `None` between registers and off their alignment of 4 bytes.
+    /// What is at an offset; `None` between registers and for offsets not aligned to 4 bytes.
     pub fn find(&self, offset: u32) -> Option<Place<'_>> {
         if !offset.is_multiple_of(4) || offset >= self.size {
             return None;
@@ -228,8 +229,8 @@ impl Layout {
         Some(Place::Register(Register { kind, instance, element, offset }))
     }
 
-    /// Where a register is in the register space, of a block or array that there is one of, or of
-    /// one for each port that is no array; `element` must be one the layout has.
+    /// Offset of a register in the register space. `element` selects the element of an array, or the
+    /// instance of a block; it must exist.
     pub fn offset(&self, kind: BlockType, element: u32, offset: u32) -> Option<u32> {
         let mut blocks = self.blocks.iter().filter(|block| block.kind == kind);
         let block = blocks.find(|block| block.stride != 0 || block.instance == element)?;
@@ -246,7 +247,7 @@ impl Layout {
 }
 
 impl Register {
-    /// Whether the host writes it: the contract's access "rw".
+    /// Whether the host writes the register: access `rw` in the contract.
     pub fn is_configuration(self) -> bool {
         match self.kind {
             BlockType::Global => {

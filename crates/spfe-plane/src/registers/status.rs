@@ -1,4 +1,4 @@
-//! The registers the device writes: what each of them says now.
+//! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
 use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
@@ -15,7 +15,7 @@ use spfe_host::os;
 use spfe_host::topology::{LinkRate, Peer};
 use spfe_ring::sync::Ordering;
 
-/// What this device can do.
+/// Capabilities of this device.
 const CAPABILITY: u32 = capability::BURST
     | capability::PACKED
     | capability::STAMP
@@ -23,7 +23,7 @@ const CAPABILITY: u32 = capability::BURST
     | capability::RESET
     | capability::MIB;
 
-/// Time from one heartbeat to the next, ns.
+/// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
 
 fn sum(slots: &[MessageContext; CONTEXTS], pick: fn(QueueCounts) -> u64) -> u32 {
@@ -31,7 +31,7 @@ fn sum(slots: &[MessageContext; CONTEXTS], pick: fn(QueueCounts) -> u64) -> u32 
 }
 
 impl RegisterFile {
-    /// A status register's value; 0 for offsets that are none.
+    /// Value of a status register; 0 for other offsets.
     pub(super) fn status(&self, state: &mut State, register: Register) -> u32 {
         let Register { kind, instance, element, offset } = register;
         match kind {
@@ -66,7 +66,7 @@ impl RegisterFile {
             global::DOORBELL_OFFSET => self.layout.doorbells,
             global::CFG_ACK => state.acknowledged,
             global::CFG_STATUS => u32::from(state.status.raw()),
-            // Real time: virtual time stands still while nobody waits, the device lives on.
+            // Real time, because virtual time stands still while a participant runs.
             global::HEARTBEAT => low((os::now_ns() - self.start_ns) / HEARTBEAT_NS),
             global::RESETS => state.resets,
             global::TIME_LO => low(self.network.clock().now_ns()),
@@ -127,8 +127,8 @@ impl RegisterFile {
         }
     }
 
-    /// A virtual cable loses no message: what the far end sent is what came in here, whoever
-    /// listens to it.
+    /// Number of messages received by a port. A packet-level link loses no message, so it is the
+    /// number that the far port has sent.
     fn messages_received(&self, port: u32) -> u32 {
         match self.ports().get(port as usize).map(|port| port.peer) {
             Some(Peer::Port { endpoint, port }) => {
@@ -170,7 +170,7 @@ impl RegisterFile {
         }
     }
 
-    /// A half of a value, or of the mask of what there is.
+    /// Half of an item's value, or of the mask of available items.
     fn mib(&self, port: u32, element: u32, offset: u32) -> u32 {
         let item = |item| self.network.mib_item(self.at.endpoint, port, item, element);
         let value = match offset & !4 {
@@ -187,7 +187,7 @@ impl RegisterFile {
         if offset & 4 == 0 { low(value) } else { high(value) }
     }
 
-    /// Counters belong to the port's channel, whoever has used it: they go on from owner to owner.
+    /// Counters of a queue context. They belong to the port and continue from client to client.
     fn counters(&self, context: &Context) -> QueueCounts {
         let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
         match (context.end, context.tx) {

@@ -1,4 +1,4 @@
-//! What the engine needs of a process: time, wake-ups, news of dead participants.
+//! Services of a process for the engine: time, wake-ups, and which participants are dead.
 
 use super::View;
 use spfe_device::queue::Host;
@@ -6,7 +6,7 @@ use spfe_device::shared::QueueConfig;
 use spfe_host::{Clock, os};
 use spfe_ring::DeviceLine;
 
-/// What the engine needs of a process.
+/// A view as the engine's [`Host`].
 pub struct ViewHost<'a>(pub &'a View);
 
 impl Host for ViewHost<'_> {

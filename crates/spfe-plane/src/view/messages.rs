@@ -1,4 +1,4 @@
-//! Messages out of a port, run by one participant.
+//! A participant's handle to send the messages of a port.
 
 use super::{View, ViewHost};
 use spfe_contract::Message;
@@ -6,7 +6,7 @@ use spfe_device::message::{Carry, Messages};
 use spfe_host::RegionKey;
 use std::sync::Arc;
 
-/// Messages out of a port, driven by this process.
+/// A participant's handle to send the messages of a port.
 pub struct MessageRunner {
     messages: Messages,
     view: Arc<View>,
@@ -18,9 +18,9 @@ impl MessageRunner {
         Self { messages, view: view.clone(), ends }
     }
 
-    /// Sends what is posted; the number of messages.
+    /// Sends posted messages, at most `budget`. Returns their number.
     pub fn run(&mut self, budget: u32) -> u32 {
-        // Each turn maps one region; an endpoint has few message queues.
+        // Each iteration maps one region; an endpoint has few message queues.
         for _ in 0..64 {
             match self.messages.step(&mut ViewHost(&self.view), budget) {
                 Ok(sent) => return sent,
@@ -30,7 +30,7 @@ impl MessageRunner {
         0
     }
 
-    /// Sends what is posted over an exact link; the number of messages.
+    /// Sends posted messages over an exact link with `carry`, at most `budget`. Returns their number.
     pub fn run_over(&mut self, budget: u32, carry: Carry<'_>) -> u32 {
         for _ in 0..64 {
             match self.messages.step_over(&mut ViewHost(&self.view), budget, carry) {
@@ -41,7 +41,7 @@ impl MessageRunner {
         0
     }
 
-    /// A message came over an exact link.
+    /// Delivers a message that has arrived over an exact link.
     pub fn arrive(&mut self, message: Message) {
         for _ in 0..64 {
             match self.messages.arrive(&mut ViewHost(&self.view), message) {
@@ -56,17 +56,17 @@ impl MessageRunner {
         self.view.map_region(endpoint, key);
     }
 
-    /// Whether anything is posted.
+    /// Whether a message is posted.
     pub fn has_work(&self) -> bool {
         self.messages.has_work()
     }
 
-    /// Tells senders whether the device sleeps.
+    /// Tells senders whether the device sleeps and needs a doorbell.
     pub fn set_need_doorbell(&self, on: bool) {
         self.messages.set_need_doorbell(on);
     }
 
-    /// Wakes receivers whose arming came late.
+    /// Wakes receivers that armed after a message was delivered.
     pub fn wake_due(&mut self) {
         self.messages.wake_due(&mut ViewHost(&self.view));
     }

@@ -1,4 +1,4 @@
-//! A flow, run by one participant.
+//! A participant's handle to run one flow.
 
 use super::{View, ViewHost};
 use crate::engine_time::EngineTime;
@@ -9,23 +9,23 @@ use spfe_host::{RegionKey, os};
 use spfe_ring::sync::Ordering;
 use std::sync::Arc;
 
-/// Turns a guest waits for the owner to leave the seat.
+/// Number of polls of a guest that waits for the owner to leave the seat.
 const CLAIM_SPINS: u32 = 200;
-/// Times a region that cannot be mapped is asked for, a millisecond apart.
+/// Number of attempts to fetch a region, one millisecond apart.
 const FETCH_TRIES: u32 = 64;
 
-/// A flow, driven by this process.
+/// A participant's handle to run one flow.
 pub struct Runner {
     flow: Flow<FlowSource, FlowSink>,
     view: Arc<View>,
     ends: (u32, u32),
-    /// Endpoint, port, virtual channel, out of it or into it, where the link is packet level.
+    /// Endpoint, port, virtual channel and direction that an observer may tap; packet level only.
     tapped: Option<(u32, u32, u32, bool)>,
     owner: bool,
     id: u32,
     time: EngineTime,
     engine_ns: u64,
-    /// When the engine could do more than at its last run, ns.
+    /// Time from which the engine can do more than in its last run, ns.
     due_ns: Option<u64>,
 }
 
@@ -46,21 +46,21 @@ impl Runner {
         self.tapped = Some((endpoint, port, vc, out));
     }
 
-    /// The state all runners of the flow share.
+    /// The state that all runners of the flow share.
     pub fn shared(&self) -> &'static FlowShared {
         self.flow.shared()
     }
 
-    /// Runs the engine for at most `budget` pieces, and as many again after each region that had to
-    /// be mapped first. `None` if somebody else holds the seat, or if a region it needs cannot be
-    /// mapped (its daemon is gone).
+    /// Runs the engine for at most `budget` pieces; after mapping a region it starts again. `None` if
+    /// another participant holds the seat, or if a region cannot be mapped because the daemon is
+    /// gone.
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<StepOutcome> {
-        // Regions that cannot be had are retried for a while: their owner may be removing them.
+        // Retry regions that cannot be fetched: their owner may be removing them.
         let mut missed = 0;
         while missed < FETCH_TRIES {
             if !self.enter() {
-                // What was begun did not come to anything.
+                // The time measured so far was not spent in the engine.
                 self.time.end(false);
                 return None;
             }
@@ -90,8 +90,8 @@ impl Runner {
         None
     }
 
-    /// What a poster does after posting: the common case without detours, everything else through
-    /// [`Runner::run`].
+    /// Moves submissions that were just posted. The owner takes the fast path for the common kinds
+    /// of submission; everything else goes through [`Runner::run`].
     #[inline(always)]
     pub fn run_posted(&mut self) {
         let seat = &self.flow.shared().seat;
@@ -115,7 +115,7 @@ impl Runner {
         step
     }
 
-    /// Reads configuration and regions again, and whether somebody looks on.
+    /// Reads configuration and regions again, and asks for the observer's tap.
     #[cold]
     fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
         let tap = self.tapped.and_then(|(endpoint, port, vc, out)| {
@@ -125,13 +125,13 @@ impl Runner {
         self.flow.bind()
     }
 
-    /// Gets a region that is missing here; false if it cannot be had (now).
+    /// Maps a missing region. False if it cannot be fetched now.
     #[cold]
     fn fetch(&mut self, tx: bool, key: RegionKey) -> bool {
         let endpoint = if tx { self.ends.0 } else { self.ends.1 };
         let mapped = self.view.map_region(endpoint, key);
         if !mapped {
-            // The daemon is gone or out of mappings: do not spin on it.
+            // The daemon is gone or has no more mappings: do not spin.
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         mapped
@@ -141,7 +141,7 @@ impl Runner {
     fn enter(&self) -> bool {
         let (seat, id) = (&self.flow.shared().seat, self.view.id);
         if !self.owner {
-            // With the owner inside there is nothing for a guest to do.
+            // While the owner runs the flow there is nothing for a guest to do.
             return seat.busy() == 0 && seat.claim(id, os::heavy_barrier, CLAIM_SPINS);
         }
         let mut turns = 0u32;
@@ -163,7 +163,8 @@ impl Runner {
         if self.owner { seat.leave() } else { seat.release() }
     }
 
-    /// When the engine could do more than at its last run, ns: an instrument's next packet.
+    /// Time from which the engine can do more than in its last run, ns: the next packet of an
+    /// instrument.
     pub fn due_ns(&self) -> Option<u64> {
         self.due_ns
     }
@@ -184,13 +185,13 @@ impl Runner {
         self.owner
     }
 
-    /// Whether there may be something to do (a plain look, for polling).
+    /// Whether there may be something to do. Two plain loads, for polling.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
         self.owner || self.is_stalled() || self.flow.shared().board.has_work()
     }
 
-    /// Helps with copies somebody else shares out. Returns jobs done.
+    /// Takes copy jobs that the other end shares. Returns the number of jobs done.
     #[inline]
     pub fn help(&mut self) -> u32 {
         if !self.flow.shared().board.has_work() {
@@ -208,7 +209,7 @@ impl Runner {
         jobs
     }
 
-    /// Wakes hosts whose time has come; returns when the next one is due.
+    /// Wakes hosts whose time threshold has passed. Returns when the next one is due, ns.
     pub fn wake_due(&mut self) -> Option<u64> {
         if !self.enter() {
             return None;
@@ -219,19 +220,19 @@ impl Runner {
         due
     }
 
-    /// Tells both hosts whether the device sleeps and wants a doorbell.
+    /// Tells both hosts whether the device sleeps and needs a doorbell.
     pub fn set_need_doorbell(&self, on: bool) {
-        // In the seat: rings may be taken away by who holds it.
+        // Hold the seat: the control plane unmaps rings while it holds it.
         if self.enter() {
             self.flow.set_need_doorbell(on);
             self.leave();
         }
     }
 
-    /// Reads configuration and regions again without a step, for who has claimed the seat: the
-    /// state may be torn.
+    /// Reads configuration and regions again without a step, because the state may be inconsistent.
+    /// The caller has claimed the seat.
     pub fn rebind(&mut self) -> bool {
-        // Each turn maps one region; a flow has few.
+        // Each iteration maps one region; a flow has few.
         (0..64).any(|_| match self.bind() {
             Ok(()) => true,
             Err((tx, key)) => {
@@ -241,12 +242,12 @@ impl Runner {
         })
     }
 
-    /// The flow, for who has claimed its seat.
+    /// The flow, for a caller that has claimed its seat.
     pub fn flow_mut(&mut self) -> &mut Flow<FlowSource, FlowSink> {
         &mut self.flow
     }
 
-    /// The flow, for looks that need no seat.
+    /// The flow, for queries that need no seat.
     pub fn flow(&self) -> &Flow<FlowSource, FlowSink> {
         &self.flow
     }
