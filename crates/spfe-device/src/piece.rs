@@ -63,7 +63,7 @@ impl Piece {
         self.length += stretch.length;
     }
 
-    /// Sets what the last gathered entry says.
+    /// Sets end marker, flags and number of entries from the last gathered entry.
     pub fn finish(&mut self, end: EndMarker, flags: u16, entries: u32) {
         self.end = end;
         self.flags = flags;

@@ -144,7 +144,7 @@ impl QueueView {
         self.completions.write(position, entry);
     }
 
-    /// Called after completions were written: wakes the host if they are what it waits for.
+    /// Called after completions were written: wakes the host if its threshold is met.
     #[inline(always)]
     pub fn notify<H: Host>(&self, at: &mut Positions, count: &QueueCounters, host: &mut H) {
         if let Some(sequence) = self.host_line().armed() {

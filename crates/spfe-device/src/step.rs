@@ -41,7 +41,7 @@ pub trait PieceSource {
     fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>);
     /// The region of the piece does not exist. True if that cuts a packet.
     fn fail_unmapped(&mut self, piece: &Piece, status: Status, copier: &mut Copier<'_>) -> bool;
-    /// Ends a step: wakes the host if it waits for what was completed.
+    /// Ends a step: wakes the host if its threshold is met.
     fn flush_step<H: Host>(&mut self, host: &mut H);
     /// The transmit queue; `None` for an instrument.
     fn view(&self) -> Option<&QueueView>;
@@ -78,7 +78,7 @@ pub trait PieceSink {
     fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>);
     /// Ends a step: publishes a run that is held back. Comes before shared copies are settled.
     fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
-    /// Ends a step: wakes the host if it waits for what was completed.
+    /// Ends a step: wakes the host if its threshold is met.
     fn flush_step<H: Host>(&mut self, host: &mut H);
     /// The receive queue; `None` for an instrument.
     fn view(&self) -> Option<&QueueView>;

@@ -78,10 +78,9 @@ fn both(kind: QueueKind) -> [Pair; 2] {
     let mut pairs = [Pair::new(kind, false), Pair::new(kind, false)];
     pairs[1].flow.set_observer(Some(Box::new(|_| {})));
     assert_eq!(pairs[1].flow.bind(), Ok(()));
+    let payload: Vec<u8> = (0..TX_BYTES).map(|at| (at % 251) as u8).collect();
     for pair in &mut pairs {
-        for at in 0..u64::from(TX_BYTES) {
-            pair.tx.fill(DATA + at, 1, (at % 251) as u8);
-        }
+        pair.tx.write(DATA, &payload);
     }
     pairs
 }

@@ -3,7 +3,7 @@
 //! A [`Cursor`] holds a byte offset and the phase that goes with it, so that it reaches its entry
 //! without the shift, the mask and the bounds check that a free-running position costs. It carries
 //! its ring with it: no method takes a ring, so safe code cannot use an offset with a ring of
-//! another size. How the ring is carried is the caller's choice:
+//! another size. The type parameter says how it holds the ring:
 //!
 //! | type parameter | use |
 //! | --- | --- |
@@ -17,7 +17,7 @@ use core::cell::Cell;
 
 /// Where the phase is in the upper half of an entry's second word.
 pub const PHASE_BITS: u32 = 0xffff_0000;
-/// What the phase grows by from one lap to the next, in the same place.
+/// Difference of the phases of two consecutive laps, in the same place.
 const ONE_LAP: u32 = 1 << 16;
 
 /// Two rings of the same size.

@@ -23,7 +23,7 @@ pub(crate) const SLOT: usize = size_of::<Slot>();
 
 impl Slot {
     /// The second word, valid or not. Load it before the first word: the acquire pairs with the
-    /// release store of whoever published the entry ([`Ring::write`]).
+    /// release store of the writer ([`Ring::write`]).
     #[inline(always)]
     pub fn word1(&self) -> u64 {
         self.word1.load(Ordering::Acquire)

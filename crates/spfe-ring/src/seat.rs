@@ -7,7 +7,7 @@
 //! Dekker's protocol with an asymmetric fence ([`crate::sync`]).
 //!
 //! Each word of the seat holds the id of a participant, or 0. After a participant has died the
-//! control plane knows from its id what it held, and takes that over ([`Seat::take_over`]).
+//! control plane finds its id in the seats that it held, and takes them over ([`Seat::take_over`]).
 
 use crate::sync::{AtomicU32, Ordering, light_fence, relax};
 
@@ -30,7 +30,7 @@ impl Seat {
     pub fn enter(&self, id: u32) -> bool {
         self.busy.store(id, Ordering::Relaxed);
         light_fence();
-        // Acquire pairs with the release in `release`: the owner sees what the claimer did.
+        // Acquire pairs with the release in `release`: the owner sees the changes of the claimer.
         if self.claim.load(Ordering::Acquire) == 0 {
             return true;
         }
@@ -83,7 +83,7 @@ impl Seat {
     ///
     /// `Some` when the caller holds the claim; true if a dead participant may have been inside, and
     /// the state needs repair. `None` if a living participant holds the seat: try again. Until then
-    /// a state that needs repair stays claimed by the dead.
+    /// a state that needs repair stays claimed in the name of the dead participant.
     pub fn take_over(
         &self,
         id: u32,

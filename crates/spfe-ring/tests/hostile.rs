@@ -336,7 +336,7 @@ const SEGMENT_BYTES: usize = 24;
 const DECLINED: u32 = 1 << 31;
 const ROUND_MASK: u32 = DECLINED - 1;
 
-/// What a hostile participant leaves on a board.
+/// Content of a board that a hostile participant wrote.
 #[derive(Clone, Debug)]
 struct Garbage {
     ticket: u64,

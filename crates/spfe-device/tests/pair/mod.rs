@@ -167,6 +167,13 @@ impl Side {
         unsafe { std::slice::from_raw_parts(at, length as usize) }.to_vec()
     }
 
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        let at = self.base().wrapping_add(offset as usize);
+        assert!(offset as usize + bytes.len() <= BYTES);
+        // SAFETY: inside the memory; one thread.
+        unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+
     pub fn fill(&mut self, offset: u64, length: u32, value: u8) {
         let at = self.base().wrapping_add(offset as usize);
         assert!(offset as usize + length as usize <= BYTES);

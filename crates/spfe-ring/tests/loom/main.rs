@@ -9,9 +9,8 @@
 //! Data that two threads use in turn is in [`Bytes`]: loom fails a model in which two accesses are
 //! not ordered. A lost wake-up leaves a thread spinning, which loom reports as too many branches.
 //!
-//! Tests with `should_panic` leave out one fence or one rule and show that the model then fails, so
-//! the model sees what it is there to see. The crate documentation lists the model of each
-//! protocol.
+//! Tests with `should_panic` leave out one fence or one rule and show that the model then fails.
+//! The crate documentation lists the models of each protocol.
 #![cfg(loom)]
 
 mod batches;

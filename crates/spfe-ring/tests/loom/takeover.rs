@@ -21,7 +21,7 @@ struct Flow {
     /// load of the control plane, as the exit of a process does.
     dead: [AtomicU32; IDS],
     /// A participant died inside and the state is not repaired. Loom does not see this atomic, so
-    /// it orders nothing; whoever holds the seat may look at it.
+    /// it orders nothing. Only the holder of the seat reads it.
     torn: AtomicBool,
 }
 
@@ -211,8 +211,8 @@ fn take_over_needs_its_fence() {
     });
 }
 
-/// What the control plane learns of the dead must not get lost when it gives up: a plain claim
-/// frees the seat, and then the owner gets in.
+/// When the control plane gives up it must not forget that a dead participant was inside. Here the
+/// seat is freed instead, and the owner gets in.
 #[test]
 #[should_panic(expected = "used a state that was not repaired")]
 fn take_over_must_not_free_a_torn_state() {
