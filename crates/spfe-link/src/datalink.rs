@@ -53,10 +53,10 @@ pub use sequence::{Acknowledgement, ReceiveError, Sequence};
 use crate::prbs::Prbs;
 use crate::qos::{self, MediumAccess};
 use crate::word::Word;
-use broadcast::Flow;
-use buffer::{Input, Output};
+use broadcast::BroadcastCredit;
+use buffer::{InputBuffer, OutputBuffer};
 use core::fmt;
-use queue::Queue;
+use queue::ResendQueue;
 use recovery::Recovery;
 
 /// Words of a segment and of an FCT at a multiplier of 1.
@@ -127,8 +127,8 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     status: DataLinkStatus,
     /// Virtual channels in use, up to `V`.
     channels: usize,
-    outputs: [Output<B>; V],
-    inputs: [Input<B>; V],
+    outputs: [OutputBuffer<B>; V],
+    inputs: [InputBuffer<B>; V],
     /// Per virtual channel: words sent (resends not counted), and words accepted.
     words: [[u64; V]; 2],
     /// FCT credit in words.
@@ -144,12 +144,12 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     /// The parameter DataScrambled at the time of the last link reset.
     data_scrambled: bool,
     qos: MediumAccess<V>,
-    flow: Flow,
+    flow: BroadcastCredit,
     prbs: Prbs,
     transmitter: transmit::Transmitter,
     receiver: receive::Receiver,
-    waiting: Queue<LinkBroadcast, BROADCAST_QUEUE>,
-    arrived: Queue<LinkBroadcast, BROADCAST_QUEUE>,
+    waiting: ResendQueue<LinkBroadcast, BROADCAST_QUEUE>,
+    arrived: ResendQueue<LinkBroadcast, BROADCAST_QUEUE>,
 }
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
@@ -162,8 +162,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let segment = SEGMENT_WORDS * usize::from(config.segment_multiplier);
         let quantum = SEGMENT_WORDS * usize::from(config.fct_multiplier);
         let channels = channels_in_use(&config, V);
-        let outputs = buffers.output.map(Output::new);
-        let inputs = buffers.input.map(Input::new);
+        let outputs = buffers.output.map(OutputBuffer::new);
+        let inputs = buffers.input.map(InputBuffer::new);
         let recovery = Recovery::new(buffers.recovery);
         let fits = |capacity: usize, least| capacity >= least && capacity.is_power_of_two();
         let mut used = outputs.iter().zip(&inputs).take(channels);
@@ -196,12 +196,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             reset: LinkReset::default(),
             data_scrambled: parameters.data_scrambled,
             qos: MediumAccess::with_channels(config.qos, channels),
-            flow: Flow::new(parameters.expected_broadcast_bandwidth),
+            flow: BroadcastCredit::new(parameters.expected_broadcast_bandwidth),
             prbs: Prbs::new(),
             transmitter: transmit::Transmitter::default(),
             receiver: receive::Receiver::default(),
-            waiting: Queue::new(),
-            arrived: Queue::new(),
+            waiting: ResendQueue::new(),
+            arrived: ResendQueue::new(),
         })
     }
 
@@ -222,7 +222,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Free words in the output buffer of a virtual channel.
     pub fn writable(&self, vc: usize) -> usize {
-        self.outputs.get(vc).filter(|_| vc < self.channels).map_or(0, Output::free)
+        self.outputs.get(vc).filter(|_| vc < self.channels).map_or(0, OutputBuffer::free)
     }
 
     /// Reads words that arrived on a virtual channel. Returns how many.
@@ -239,7 +239,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Words in the input buffer of a virtual channel.
     pub fn readable(&self, vc: usize) -> usize {
-        self.inputs.get(vc).map_or(0, Input::len)
+        self.inputs.get(vc).map_or(0, InputBuffer::len)
     }
 
     /// Words that a virtual channel has sent in data frames; resends are not counted.
@@ -365,7 +365,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Whether only idle frames are left to send: no packet, broadcast message, FCT or reply is
     /// pending, and everything sent is acknowledged.
     pub fn is_idle(&self) -> bool {
-        self.outputs.iter().take(self.channels).all(Output::is_empty)
+        self.outputs.iter().take(self.channels).all(OutputBuffer::is_empty)
             && self.recovery.is_empty()
             && !self.waiting.is_pending()
             && self.fct_due == 0
@@ -448,7 +448,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     #[inline(always)]
-    fn output_mut(&mut self, vc: usize) -> Option<&mut Output<B>> {
+    fn output_mut(&mut self, vc: usize) -> Option<&mut OutputBuffer<B>> {
         self.outputs.get_mut(vc).filter(|_| vc < self.channels)
     }
 
@@ -486,12 +486,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.recovery.link_reset();
         self.sequence = Sequence::new();
         self.identification = Identification::new(self.segment() as u32);
-        self.flow = Flow::new(self.parameters.expected_broadcast_bandwidth);
+        self.flow = BroadcastCredit::new(self.parameters.expected_broadcast_bandwidth);
         self.prbs = Prbs::new();
         self.transmitter = transmit::Transmitter::default();
         self.receiver = receive::Receiver::default();
-        self.outputs.iter_mut().for_each(Output::link_reset);
-        self.inputs.iter_mut().for_each(Input::link_reset);
+        self.outputs.iter_mut().for_each(OutputBuffer::link_reset);
+        self.inputs.iter_mut().for_each(InputBuffer::link_reset);
         self.credit = [0; V];
         self.ready = 0;
         self.fct_due = 0;

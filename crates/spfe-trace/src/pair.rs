@@ -42,7 +42,7 @@ impl LinkDirection {
 
 /// State of the sender of one direction.
 #[derive(Clone, Debug)]
-struct Flow {
+struct SenderState {
     /// Last number that it sent.
     last: Option<u8>,
     /// Last number that was acknowledged to it.
@@ -60,7 +60,7 @@ struct Flow {
     recent: VecDeque<(u64, u8, u64)>,
 }
 
-impl Flow {
+impl SenderState {
     const fn new() -> Self {
         Self {
             last: None,
@@ -178,7 +178,7 @@ impl Flow {
 #[derive(Clone, Debug)]
 pub struct LinkPair {
     listeners: [LinkListener; 2],
-    flows: [Flow; 2],
+    flows: [SenderState; 2],
 }
 
 impl LinkPair {
@@ -186,7 +186,7 @@ impl LinkPair {
     pub fn new(config: &ListenerConfig) -> Self {
         Self {
             listeners: [LinkListener::new(config), LinkListener::new(config)],
-            flows: [Flow::new(), Flow::new()],
+            flows: [SenderState::new(), SenderState::new()],
         }
     }
 
@@ -222,7 +222,12 @@ impl LinkPair {
 }
 
 /// Checks an event of one direction against both: `own` is its sender, `other` its receiver.
-fn judge(event: TraceEvent<'_>, own: &mut Flow, other: &mut Flow, sink: &mut TraceSink<'_>) {
+fn judge(
+    event: TraceEvent<'_>,
+    own: &mut SenderState,
+    other: &mut SenderState,
+    sink: &mut TraceSink<'_>,
+) {
     let at = event.at;
     let lenient = other.is_damaged(at) || own.is_damaged(at);
     let mut found = [None; 3];

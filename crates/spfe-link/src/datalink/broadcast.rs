@@ -37,14 +37,14 @@ impl LinkBroadcast {
 
 /// Broadcast flow control: the credit for broadcast frames.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
+pub(super) struct BroadcastCredit {
     credit: u16,
     /// Rows until the credit goes up; 0 means never.
     left: u32,
     interval: u32,
 }
 
-impl Flow {
+impl BroadcastCredit {
     /// State after a link reset.
     pub fn new(expected_bandwidth: u16) -> Self {
         let interval = interval(expected_bandwidth);

@@ -148,7 +148,7 @@ impl<B: Store> Ring<B> {
 }
 
 /// Output buffer of a virtual channel: at least 64 words.
-pub(super) struct Output<B> {
+pub(super) struct OutputBuffer<B> {
     ring: Ring<B>,
     /// End markers in the buffer.
     ends: usize,
@@ -160,7 +160,7 @@ pub(super) struct Output<B> {
     pub continuous: bool,
 }
 
-impl<B: Store> Output<B> {
+impl<B: Store> OutputBuffer<B> {
     pub fn new(words: B) -> Self {
         let ring = Ring::new(words);
         Self { ring, ends: 0, open: false, discarding: false, continuous: false }
@@ -296,7 +296,7 @@ impl<B: Store> Output<B> {
 }
 
 /// Input buffer of a virtual channel: at least 64 words per data-sending lane.
-pub(super) struct Input<B> {
+pub(super) struct InputBuffer<B> {
     ring: Ring<B>,
     /// Words of the frame in progress, stored behind the accepted ones.
     staged: usize,
@@ -310,7 +310,7 @@ pub(super) struct Input<B> {
     truncated: bool,
 }
 
-impl<B: Store> Input<B> {
+impl<B: Store> InputBuffer<B> {
     pub fn new(words: B) -> Self {
         let ring = Ring::new(words);
         let room = ring.capacity();

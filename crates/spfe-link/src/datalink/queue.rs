@@ -2,14 +2,14 @@
 
 /// A queue that keeps items after they are sent, until they are acknowledged (50-11C 5.7.7).
 #[derive(Clone, Debug)]
-pub(super) struct Queue<T, const N: usize> {
+pub(super) struct ResendQueue<T, const N: usize> {
     items: [T; N],
     head: usize,
     sent: usize,
     tail: usize,
 }
 
-impl<T: Copy + Default, const N: usize> Queue<T, N> {
+impl<T: Copy + Default, const N: usize> ResendQueue<T, N> {
     const MASK: usize = {
         assert!(N.is_power_of_two());
         N - 1

@@ -5,7 +5,7 @@
 
 use super::broadcast::LinkBroadcast;
 use super::buffer::{Ring, Store};
-use super::queue::Queue;
+use super::queue::ResendQueue;
 use super::sequence::seq_num;
 
 /// Maximum number of unacknowledged items.
@@ -16,7 +16,7 @@ const RESERVE: usize = 8;
 pub const BROADCASTS: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct StoredFrame {
     pub vc: u8,
     seq: u8,
     pub words: usize,
@@ -41,9 +41,9 @@ pub(super) struct ProtocolError;
 
 pub(super) struct Recovery<B> {
     words: Ring<B>,
-    pub frames: Queue<Frame, 128>,
-    pub fcts: Queue<Fct, 128>,
-    pub broadcasts: Queue<Message, BROADCASTS>,
+    pub frames: ResendQueue<StoredFrame, 128>,
+    pub fcts: ResendQueue<Fct, 128>,
+    pub broadcasts: ResendQueue<Message, BROADCASTS>,
     /// Number of the last item sent.
     count: u8,
     /// Number of the last acknowledged item.
@@ -56,9 +56,9 @@ impl<B: Store> Recovery<B> {
     pub fn new(words: B) -> Self {
         Self {
             words: Ring::new(words),
-            frames: Queue::new(),
-            fcts: Queue::new(),
-            broadcasts: Queue::new(),
+            frames: ResendQueue::new(),
+            fcts: ResendQueue::new(),
+            broadcasts: ResendQueue::new(),
             count: 0,
             acknowledged: 0,
             negative: false,
@@ -141,7 +141,7 @@ impl<B: Store> Recovery<B> {
     /// Adds a frame; the caller puts its words into [`Self::words`] right after.
     pub fn store_frame(&mut self, vc: u8, words: usize) {
         let start = self.words.tail();
-        self.frames.push(Frame { vc, seq: 0, words, start });
+        self.frames.push(StoredFrame { vc, seq: 0, words, start });
     }
 
     pub fn store_fct(&mut self, vc: u8) {

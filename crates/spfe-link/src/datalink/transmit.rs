@@ -13,7 +13,7 @@ use crate::word::Word;
 const FULL_ROWS: u64 = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Frame {
+enum CurrentFrame {
     #[default]
     None,
     Idle {
@@ -33,7 +33,7 @@ enum Frame {
 /// State of the transmit side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmitter {
-    frame: Frame,
+    frame: CurrentFrame,
     /// Words already sent of the broadcast frame in progress; 0 if there is none.
     broadcast: u8,
     crc8: Crc8,
@@ -122,7 +122,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     #[inline(always)]
     fn continue_frame(&mut self, lanes: usize) -> Option<Row<L>> {
         match &mut self.transmitter.frame {
-            Frame::Data { position, end, rows, .. } if position != end => {
+            CurrentFrame::Data { position, end, rows, .. } if position != end => {
                 let first = *position;
                 let count = end.wrapping_sub(first).min(lanes).min(L);
                 *position = first.wrapping_add(count);
@@ -134,7 +134,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                 }
                 Some(Row::Data { words, count: count as u8 })
             }
-            Frame::Idle { left } if *left != 0 => {
+            CurrentFrame::Idle { left } if *left != 0 => {
                 *left -= 1;
                 Some(Row::Control(Word::data(self.prbs.word())))
             }
@@ -150,10 +150,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return Row::Control(word);
         }
         match self.transmitter.frame {
-            Frame::Data { position, end, vc, rows } if position == end => {
+            CurrentFrame::Data { position, end, vc, rows } if position == end => {
                 Row::Control(self.end_data_frame(vc, rows))
             }
-            Frame::Data { .. } => self.go_on(lanes),
+            CurrentFrame::Data { .. } => self.go_on(lanes),
             _ => match self.between_frames() {
                 Some(word) => Row::Control(word),
                 None => self.go_on(lanes),
@@ -166,7 +166,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let row = self.continue_frame(lanes);
         let t = &self.transmitter;
         let mut quiet = self.flow.quiet_rows();
-        if !matches!(t.frame, Frame::Data { vc: Some(_), .. }) {
+        if !matches!(t.frame, CurrentFrame::Data { vc: Some(_), .. }) {
             quiet = quiet.min((UPDATE_ROWS - 1).saturating_sub(t.since_update));
         }
         let until = |row: u64| row.saturating_sub(t.rows + 1).min(u64::from(u32::MAX)) as u32;
@@ -177,7 +177,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             quiet = quiet.min(until(t.next_full));
         }
         // Something waits for room, or for the end of an idle frame.
-        let idle = matches!(t.frame, Frame::Idle { .. });
+        let idle = matches!(t.frame, CurrentFrame::Idle { .. });
         if self.fct_due != 0 || idle && self.qos.competing(self.ready) != 0 {
             quiet = 0;
         }
@@ -229,7 +229,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         t.since_update = t.since_update.saturating_add(rows);
         self.flow.rows(rows);
         let t = &self.transmitter;
-        if t.since_update >= UPDATE_ROWS && !matches!(t.frame, Frame::Data { vc: Some(_), .. }) {
+        if t.since_update >= UPDATE_ROWS
+            && !matches!(t.frame, CurrentFrame::Data { vc: Some(_), .. })
+        {
             self.update_qos(None);
         }
     }
@@ -271,10 +273,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn send_retry(&mut self) -> Word {
         self.transmitter.retry = false;
         self.transmitter.broadcast = 0;
-        if let Frame::Data { vc: Some(vc), rows, .. } = self.transmitter.frame {
+        if let CurrentFrame::Data { vc: Some(vc), rows, .. } = self.transmitter.frame {
             self.update_qos(Some((usize::from(vc), rows + 1)));
         }
-        self.transmitter.frame = Frame::None;
+        self.transmitter.frame = CurrentFrame::None;
         self.status.sent.retries += 1;
         ControlWord::Retry.encode()
     }
@@ -299,8 +301,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn start_broadcast(&mut self) -> Word {
         let message = self.recovery.broadcasts.next().map(|m| m.broadcast).unwrap_or_default();
         let word = ControlWord::Sbf { channel: message.channel, kind: message.kind }.encode();
-        if matches!(self.transmitter.frame, Frame::Idle { .. }) {
-            self.transmitter.frame = Frame::None;
+        if matches!(self.transmitter.frame, CurrentFrame::Idle { .. }) {
+            self.transmitter.frame = CurrentFrame::None;
         }
         self.transmitter.crc8 = Crc8::new().symbols(word, 4);
         self.transmitter.broadcast = 1;
@@ -368,7 +370,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         if let Some(vc) = vc {
             self.update_qos(Some((usize::from(vc), rows + 2)));
         }
-        self.transmitter.frame = Frame::None;
+        self.transmitter.frame = CurrentFrame::None;
         let words = self.recovery.frames.next().map_or(0, |frame| frame.words);
         if let Some(count) = vc.and_then(|vc| self.words[0].get_mut(usize::from(vc))) {
             *count += words as u64;
@@ -403,7 +405,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             }
         }
         match self.transmitter.frame {
-            Frame::Idle { left } if left != 0 => None,
+            CurrentFrame::Idle { left } if left != 0 => None,
             _ => Some(self.start_idle_frame()),
         }
     }
@@ -431,12 +433,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn start_data_frame(&mut self, vc: u8, start: usize, words: usize, new: bool) -> Word {
         let end = start.wrapping_add(words);
         let charged = new.then_some(vc);
-        self.transmitter.frame = Frame::Data { position: start, end, vc: charged, rows: 0 };
+        self.transmitter.frame = CurrentFrame::Data { position: start, end, vc: charged, rows: 0 };
         ControlWord::Sdf { vc }.encode()
     }
 
     fn start_idle_frame(&mut self) -> Word {
-        self.transmitter.frame = Frame::Idle { left: SEGMENT_WORDS as u8 };
+        self.transmitter.frame = CurrentFrame::Idle { left: SEGMENT_WORDS as u8 };
         self.status.sent.idle_frames += 1;
         ControlWord::Sif { seq: self.recovery.seq(), crc: 0 }.sealed()
     }

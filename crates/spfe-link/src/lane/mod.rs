@@ -21,7 +21,7 @@ use crate::code::invert_word;
 use crate::control::ControlWord;
 use crate::prbs::Prbs;
 use crate::word::Word;
-use seen::Seen;
+use seen::ReceivedWords;
 
 /// Bits of the capability field of INIT3 (50-11C 5.3.3.8).
 pub mod capability {
@@ -56,7 +56,7 @@ pub struct Lane {
     pub parameters: LaneParameters,
     status: LaneStatus,
     sync: WordSync,
-    seen: Seen,
+    seen: ReceivedWords,
     clear_line_words: u32,
     /// Word periods since this state was entered.
     periods: u32,
@@ -88,7 +88,7 @@ impl Lane {
             parameters: LaneParameters::new(),
             status: LaneStatus { no_signal: true, ..LaneStatus::default() },
             sync: WordSync::new(&config),
-            seen: Seen::default(),
+            seen: ReceivedWords::default(),
             clear_line_words: config.words_in_ns(CLEAR_LINE_NS),
             periods: 0,
             timer: 0,

@@ -5,7 +5,7 @@ use crate::word::{Word, k};
 
 /// Counters of received words. They saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ReceivedWords {
     /// Consecutive words without RXERR.
     pub good_words: u32,
     /// Whether an INIT1 or INIT2 is among them.
@@ -32,7 +32,7 @@ pub(super) struct Seen {
     pub comma: bool,
 }
 
-impl Seen {
+impl ReceivedWords {
     /// Resets the counters for a new state. INIT3 words received in Connecting still count in
     /// Connected.
     pub fn clear(&mut self, keep_init3: bool) {

@@ -24,7 +24,7 @@ const EARLY_NS: u64 = 4000;
 
 /// Kind of frame that the received rows belong to, as far as the columns need it (50-11C 5.6.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frame {
+enum FrameKind {
     None,
     Data,
     Broadcast,
@@ -75,7 +75,7 @@ pub struct MultiLane<const L: usize> {
     columns_sent: [Column; L],
     columns_received: [Column; L],
     fifos: [Fifo; L],
-    frame: Frame,
+    frame: FrameKind,
     /// Mask in the last ACTIVE of each lane.
     act_before: [Option<u16>; L],
     /// Lanes that delivered an ALIGN of either kind since they became active.
@@ -145,7 +145,7 @@ impl<const L: usize> MultiLane<L> {
             columns_sent: [column; L],
             columns_received: [column; L],
             fifos: [Fifo::default(); L],
-            frame: Frame::None,
+            frame: FrameKind::None,
             act_before: [None; L],
             heard: 0,
             aligned: false,
@@ -278,7 +278,7 @@ impl<const L: usize> MultiLane<L> {
     /// [`MultiLane::lane_reset`].
     pub fn link_reset(&mut self) {
         self.flush();
-        self.frame = Frame::None;
+        self.frame = FrameKind::None;
         self.status.alignment = Alignment::NotReady;
         self.aligned = false;
         self.misaligned = None;

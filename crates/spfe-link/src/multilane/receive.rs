@@ -1,7 +1,7 @@
 //! Receive side: words on lanes to rows (50-11C 5.6.4.4 to 5.6.4.6).
 
 use super::mib::{Alignment, Misaligned};
-use super::{Frame, MultiLane, each};
+use super::{FrameKind, MultiLane, each};
 use crate::control::ControlWord;
 use crate::lane::{LaneState, capability};
 use crate::row::ReceivedRow;
@@ -147,7 +147,7 @@ impl<const L: usize> MultiLane<L> {
         let row = self.read();
         let lost = self.settle() || lost;
         let row = if lost {
-            self.frame = Frame::None;
+            self.frame = FrameKind::None;
             Some(ReceivedRow::RxErr)
         } else {
             row
@@ -163,8 +163,8 @@ impl<const L: usize> MultiLane<L> {
             return self.receive_single_with_k(word);
         }
         let word = match self.frame {
-            Frame::Data => self.columns_received[0].receive(word),
-            Frame::None => word,
+            FrameKind::Data => self.columns_received[0].receive(word),
+            FrameKind::None => word,
             _ => return Some(ReceivedRow::Control { word, crc16_good: true }),
         };
         Some(ReceivedRow::Data { words: [word; L], count: 1 })
@@ -175,7 +175,7 @@ impl<const L: usize> MultiLane<L> {
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {
-            self.frame = Frame::None;
+            self.frame = FrameKind::None;
             return Some(ReceivedRow::RxErr);
         }
         (kinds.data + kinds.control != 0).then(|| self.pass([word; L], 1, kinds))
@@ -287,7 +287,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     fn lose(&mut self) -> ReceivedRow<L> {
-        self.frame = Frame::None;
+        self.frame = FrameKind::None;
         if self.status.alignment != Alignment::NotReady && self.ready_periods < self.early {
             self.misaligned = Some(Misaligned::EarlyRxErr);
         }
@@ -332,11 +332,11 @@ impl<const L: usize> MultiLane<L> {
             return ReceivedRow::Control { word, crc16_good: self.control(&words, lanes) };
         }
         match self.frame {
-            Frame::Broadcast | Frame::BroadcastInData | Frame::Idle => {
+            FrameKind::Broadcast | FrameKind::BroadcastInData | FrameKind::Idle => {
                 ReceivedRow::Control { word, crc16_good: true }
             }
-            Frame::None => ReceivedRow::Data { words, count: kinds.data as u8 },
-            Frame::Data => {
+            FrameKind::None => ReceivedRow::Data { words, count: kinds.data as u8 },
+            FrameKind::Data => {
                 let (mut words, mut place) = (words, 0);
                 let columns = &mut self.columns_received;
                 each(lanes, columns, |_, column| {
@@ -355,12 +355,12 @@ impl<const L: usize> MultiLane<L> {
         let before = self.frame;
         match words.first().copied().and_then(ControlWord::decode) {
             Some(ControlWord::Sdf { .. }) => {
-                self.frame = Frame::Data;
+                self.frame = FrameKind::Data;
                 self.start_columns(words, lanes);
             }
             Some(ControlWord::Edf { .. }) => {
-                self.frame = Frame::None;
-                let (mut good, mut place) = (before == Frame::Data, 0);
+                self.frame = FrameKind::None;
+                let (mut good, mut place) = (before == FrameKind::Data, 0);
                 each(lanes, &mut self.columns_received, |_, column| {
                     good &= column.is_good(words[place]);
                     place += 1;
@@ -369,17 +369,17 @@ impl<const L: usize> MultiLane<L> {
             }
             Some(ControlWord::Sbf { .. }) => {
                 self.frame = match before {
-                    Frame::Data => Frame::BroadcastInData,
-                    Frame::None | Frame::Idle => Frame::Broadcast,
-                    Frame::Broadcast | Frame::BroadcastInData => Frame::None,
+                    FrameKind::Data => FrameKind::BroadcastInData,
+                    FrameKind::None | FrameKind::Idle => FrameKind::Broadcast,
+                    FrameKind::Broadcast | FrameKind::BroadcastInData => FrameKind::None,
                 };
             }
             Some(ControlWord::Ebf { .. }) => {
-                let inside = before == Frame::BroadcastInData;
-                self.frame = if inside { Frame::Data } else { Frame::None };
+                let inside = before == FrameKind::BroadcastInData;
+                self.frame = if inside { FrameKind::Data } else { FrameKind::None };
             }
-            Some(ControlWord::Sif { .. }) => self.frame = Frame::Idle,
-            Some(ControlWord::Retry) => self.frame = Frame::None,
+            Some(ControlWord::Sif { .. }) => self.frame = FrameKind::Idle,
+            Some(ControlWord::Retry) => self.frame = FrameKind::None,
             _ => {}
         }
         true

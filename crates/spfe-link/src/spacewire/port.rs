@@ -3,7 +3,7 @@
 use super::character::{BroadcastCode, NChar, SpaceWireCharacter};
 use super::credit::SpaceWireCredit;
 use super::decode::DecodedCharacter;
-use super::queue::Queue;
+use super::queue::CharacterQueue;
 use super::schedule::CodeSchedule;
 use super::state::{ErrorResetCause, Machine, SpaceWireControl, SpaceWireState, SpaceWireTiming};
 
@@ -78,8 +78,8 @@ pub struct SpaceWirePort<const TX: usize, const RX: usize> {
     run_rate_bps: u64,
     machine: Machine,
     credit: SpaceWireCredit,
-    tx: Queue<TX>,
-    rx: Queue<RX>,
+    tx: CharacterQueue<TX>,
+    rx: CharacterQueue<RX>,
     schedule: CodeSchedule,
     /// The character on the wire.
     in_progress: Option<SpaceWireCharacter>,
@@ -113,8 +113,8 @@ impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
             run_rate_bps: run_rate_bps.clamp(MIN_RATE_BPS, PS_PER_S),
             machine: Machine::new(now_ns),
             credit: SpaceWireCredit::new(),
-            tx: Queue::new(),
-            rx: Queue::new(),
+            tx: CharacterQueue::new(),
+            rx: CharacterQueue::new(),
             schedule: CodeSchedule::new(),
             in_progress: None,
             tx_in_packet: false,

@@ -4,13 +4,13 @@ use super::character::NChar;
 
 /// A queue of at most `N` N-Chars.
 #[derive(Clone, Debug)]
-pub(super) struct Queue<const N: usize> {
+pub(super) struct CharacterQueue<const N: usize> {
     places: [NChar; N],
     first: usize,
     length: usize,
 }
 
-impl<const N: usize> Queue<N> {
+impl<const N: usize> CharacterQueue<N> {
     pub const fn new() -> Self {
         Self { places: [NChar::Eop; N], first: 0, length: 0 }
     }

@@ -114,7 +114,7 @@ impl Default for SpaceWireControl {
 
 /// Events since ErrorReset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct LinkEvents {
     pub got_null: bool,
     pub got_fct: bool,
     pub null_sent: bool,
@@ -128,12 +128,12 @@ pub(super) struct Seen {
 pub(super) struct Machine {
     pub state: SpaceWireState,
     pub since_ns: u64,
-    pub seen: Seen,
+    pub seen: LinkEvents,
 }
 
 impl Machine {
     pub fn new(now_ns: u64) -> Self {
-        Self { state: SpaceWireState::ErrorReset, since_ns: now_ns, seen: Seen::default() }
+        Self { state: SpaceWireState::ErrorReset, since_ns: now_ns, seen: LinkEvents::default() }
     }
 
     /// The failure that ends the current state now, if any.
@@ -196,7 +196,7 @@ impl Machine {
         self.state = state;
         self.since_ns = now_ns;
         if state == SpaceWireState::ErrorReset {
-            self.seen = Seen::default();
+            self.seen = LinkEvents::default();
         }
     }
 
