@@ -4,7 +4,7 @@ use crate::entry::{Keys, Place};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, QueueSetup, queue_options};
 use spfe_host::{QueueRequest, SharedMemory};
-use spfe_ring::{DeviceLine, HostLine, Ring, RingCredit, Slot};
+use spfe_ring::{AtomicDeviceLine, AtomicHostLine, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -174,15 +174,15 @@ impl HostQueue {
     }
 
     /// The line the host writes.
-    pub fn host_line(&self) -> &HostLine {
+    pub fn host_line(&self) -> &AtomicHostLine {
         // SAFETY: at the start of the mapping, which the queue keeps. The line consists of atomics.
-        unsafe { self.memory.base().cast::<HostLine>().as_ref() }
+        unsafe { self.memory.base().cast::<AtomicHostLine>().as_ref() }
     }
 
     /// The line the device writes.
-    pub fn device_line(&self) -> &DeviceLine {
+    pub fn device_line(&self) -> &AtomicDeviceLine {
         // SAFETY: as for the host line.
-        let line: NonNull<DeviceLine> = unsafe { self.memory.base().add(64) }.cast();
+        let line: NonNull<AtomicDeviceLine> = unsafe { self.memory.base().add(64) }.cast();
         // SAFETY: as above.
         unsafe { line.as_ref() }
     }

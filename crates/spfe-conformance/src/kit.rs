@@ -167,7 +167,7 @@ pub fn matches(bytes: &[u8], seed: u64, from: usize) -> bool {
 }
 
 /// Two joined endpoints. Packets go from `a` to `b`.
-pub struct Pair {
+pub struct EndpointPair {
     /// The sending endpoint.
     pub a: Endpoint,
     /// The receiving endpoint.
@@ -179,7 +179,7 @@ pub fn depth(entries: u32) -> QueueOptions {
     QueueOptions::default().depth(entries)
 }
 
-impl Pair {
+impl EndpointPair {
     /// Opens two endpoints of the device under test.
     pub fn new(fixture: &Fixture) -> Self {
         let (a, b) = (fixture.open)();
@@ -244,7 +244,7 @@ pub fn cut(region: &Region, at: &mut usize, bytes: usize, seed: u64) -> Buf {
 
 /// A received packet, assembled from its parts.
 #[derive(Debug)]
-pub struct Packet {
+pub struct ReceivedPacket {
     /// All bytes.
     pub bytes: Vec<u8>,
     /// End marker.
@@ -255,7 +255,7 @@ pub struct Packet {
     pub parts: usize,
 }
 
-impl Packet {
+impl ReceivedPacket {
     /// Checks that this is packet `seed` of `length` bytes.
     #[track_caller]
     pub fn is(&self, length: usize, seed: u64) {
@@ -267,14 +267,15 @@ impl Packet {
 
 /// Receives the next packet and posts its buffers again.
 #[track_caller]
-pub fn receive(rx: &mut Rx) -> Packet {
+pub fn receive(rx: &mut Rx) -> ReceivedPacket {
     receive_with(rx, |rx, got| rx.post(got.buf).unwrap())
 }
 
 /// Receives the next packet and passes each of its parts to `then`.
 #[track_caller]
-pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Packet {
-    let mut packet = Packet { bytes: Vec::new(), end: End::More, status: Status::Ok, parts: 0 };
+pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> ReceivedPacket {
+    let mut packet =
+        ReceivedPacket { bytes: Vec::new(), end: End::More, status: Status::Ok, parts: 0 };
     while packet.end == End::More {
         let got = rx.recv(soon()).unwrap();
         packet.bytes.extend_from_slice(&got.buf);
@@ -289,7 +290,7 @@ pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Pac
 /// packets before it: a receiver first gets packets of the one before it that an exact link has
 /// stored.
 #[track_caller]
-pub fn receive_until(rx: &mut Rx, length: usize, seed: u64) -> Vec<Packet> {
+pub fn receive_until(rx: &mut Rx, length: usize, seed: u64) -> Vec<ReceivedPacket> {
     let (mut before, mut bytes) = (Vec::new(), 0);
     loop {
         let packet = receive(rx);

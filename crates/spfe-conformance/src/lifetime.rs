@@ -2,8 +2,8 @@
 
 use crate::Capability::EndToEnd;
 use crate::kit::{
-    LONG, Pair, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon, spawn,
-    tagged, tags_are_complete, take_all,
+    EndpointPair, LONG, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon,
+    spawn, tagged, tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
 use fastrand::Rng;
@@ -37,7 +37,7 @@ cases! {
 
 const BUFFER: usize = 4096;
 fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx_with(0, depth(64));
     let region = pair.a.alloc(40 * 64).unwrap();
     for turn in 0..5 {
@@ -81,7 +81,7 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
 }
 
 fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_with(0, depth(64));
     let mut tx = pair.tx(0);
     let region = pair.b.alloc(40 * 64).unwrap();
@@ -118,7 +118,7 @@ fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
 
 /// The sender cancels after the first part of its packet has arrived.
 fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx(0);
     let mut tx = pair.tx(0);
     let region = pair.b.alloc(4 * BUFFER).unwrap();
@@ -164,11 +164,11 @@ fn cut_is_received(rx: &mut Rx, mut at: usize, most: usize) {
 fn a_cut_waits_for_a_buffer(fixture: &Fixture) {
     for (length, end) in [(LONG, End::Eop), (BUFFER, End::More)] {
         let most = if fixture.has(EndToEnd) { BUFFER } else { length };
-        cut_without_buffer(&Pair::new(fixture), length, end, most);
+        cut_without_buffer(&EndpointPair::new(fixture), length, end, most);
     }
 }
 
-fn cut_without_buffer(pair: &Pair, length: usize, end: End, most: usize) {
+fn cut_without_buffer(pair: &EndpointPair, length: usize, end: End, most: usize) {
     let mut rx = pair.rx_posted(0, BUFFER, 1);
     let mut tx = pair.tx(0);
     tx.send_ending(pair.packet(length, 3), end).unwrap();
@@ -184,7 +184,7 @@ fn cut_without_buffer(pair: &Pair, length: usize, end: End, most: usize) {
 }
 
 fn a_cut_waits_for_room_in_a_packed_area(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.packed(0, 4096);
     let mut tx = pair.tx(0);
     tx.send(pair.packet(LONG, 3)).unwrap();
@@ -203,7 +203,7 @@ fn a_cut_waits_for_room_in_a_packed_area(fixture: &Fixture) {
 
 /// The sender gets PEER_GONE, unless an exact link has taken the packet and goes on with it.
 fn a_closed_receiver_ends_its_open_packet(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
     tx.send(pair.packet(100, 1)).unwrap();
@@ -227,7 +227,7 @@ fn a_closed_receiver_ends_its_open_packet(fixture: &Fixture) {
 
 /// The first piece went to a receiver that is closed. The other pieces must not become a packet.
 fn pieces_without_their_receiver_are_no_packet(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
     tx.send_ending(pair.packet(BUFFER, 1), End::More).unwrap();
@@ -250,7 +250,7 @@ fn pieces_without_their_receiver_are_no_packet(fixture: &Fixture) {
 }
 
 fn waiting_packets_survive_a_change_of_receiver(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx_with(0, depth(128));
     for seed in 0..100 {
         tx.send(pair.packet(100, seed)).unwrap();
@@ -274,7 +274,7 @@ fn waiting_packets_survive_a_change_of_receiver(fixture: &Fixture) {
 
 /// Objects of a pair with traffic, in the order in which they are dropped.
 fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx): (Tx, Rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
     let (mut out, mut into): (Tx, PackedRx) = (pair.tx(1), pair.packed(1, 4096));
     let region: Region = pair.a.alloc(1 << 16).unwrap();
@@ -286,7 +286,7 @@ fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
     rx.wait(&Threshold::count(3), soon()).unwrap();
     into.wait(&Threshold::ONE, soon()).unwrap();
     let (part, kept): (Buf, Buf) = (rx.recv(soon()).unwrap().buf, pair.packet(10, 1));
-    let Pair { a, b } = pair;
+    let EndpointPair { a, b } = pair;
     let (a, b): (Endpoint, Endpoint) = (a, b);
     vec![
         Box::new(tx),
@@ -324,7 +324,7 @@ fn everything_drops_in_every_order(fixture: &Fixture) {
 }
 
 fn a_region_stays_while_its_buffers_live(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx(0);
     let mut rx = pair.rx(0);
     let mut bufs = pair.b.alloc(4 * BUFFER).unwrap().split(BUFFER, 4).unwrap();
@@ -348,7 +348,7 @@ fn a_region_stays_while_its_buffers_live(fixture: &Fixture) {
 }
 
 fn a_region_gives_each_byte_to_one_buffer(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let region = pair.a.alloc(10_000).unwrap();
     let size = region.size();
     assert!(size >= 10_000);
@@ -368,7 +368,7 @@ fn a_region_gives_each_byte_to_one_buffer(fixture: &Fixture) {
 }
 
 fn a_second_opener_learns_the_owner(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (tx, rx) = (pair.tx(0), pair.rx(0));
     let refused = |endpoint: &Endpoint, sends: bool| {
         let vc = endpoint.port(0).unwrap().vc(0).unwrap();
@@ -385,7 +385,7 @@ fn a_second_opener_learns_the_owner(fixture: &Fixture) {
 }
 
 fn a_refused_second_opener_changes_nothing(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
     for seed in 0..5 {
         assert!(pair.a.port(0).unwrap().vc(0).unwrap().tx().is_err());
@@ -398,7 +398,7 @@ fn a_refused_second_opener_changes_nothing(fixture: &Fixture) {
 }
 
 fn a_reset_completes_pending_entries(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 1));
     let mut posted = pair.rx_posted(1, 64, 8);
     tx.send(pair.packet(LONG, 3)).unwrap();
@@ -423,7 +423,7 @@ fn a_reset_completes_pending_entries(fixture: &Fixture) {
 
 fn a_reset_under_load_ends_everything(fixture: &Fixture) {
     for turn in 0..4 {
-        let pair = Pair::new(fixture);
+        let pair = EndpointPair::new(fixture);
         let (mut tx, mut rx) = (pair.tx_with(0, depth(32)), pair.rx_posted(0, BUFFER, 16));
         let (mut out, mut into) = (pair.tx(1), pair.packed(1, 16384));
         let region = pair.a.alloc(16 * BUFFER).unwrap();
@@ -473,7 +473,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
 }
 
 /// Opens queues again and checks that packets move.
-fn works_again(pair: &Pair, fixture: &Fixture) {
+fn works_again(pair: &EndpointPair, fixture: &Fixture) {
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
     tx.send(pair.packet(100, 5)).unwrap();
     let old = receive_until(&mut rx, 100, 5);
@@ -487,7 +487,7 @@ fn works_again(pair: &Pair, fixture: &Fixture) {
 
 /// The old queue is dropped after the new one was opened, as in an assignment.
 fn a_queue_replaced_after_a_reset_works(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 4));
     for seed in 0..4 {
         assert!(tx.poll().is_none() && rx.poll().is_none());
@@ -502,7 +502,7 @@ fn a_queue_replaced_after_a_reset_works(fixture: &Fixture) {
 }
 
 fn a_queue_is_opened_and_closed_many_times(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     for seed in 0..50 {
         let mut tx = pair.tx(0);
@@ -522,7 +522,7 @@ fn a_queue_is_opened_and_closed_many_times(fixture: &Fixture) {
 }
 
 fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let error = pair.a.port(99).map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::NotFound), "{error}");
     assert!(error.to_string().contains("99"), "{error}");
@@ -535,7 +535,7 @@ fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
 }
 
 fn a_port_names_its_users(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let info = |endpoint: &Endpoint, port| endpoint.port(port).unwrap().info().unwrap();
     for (port, kind) in [(0, PortKind::Spacefibre), (1, PortKind::Spacewire)] {
         eventually("the link is up", || info(&pair.a, port).state == PortState::Up);

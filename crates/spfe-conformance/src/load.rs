@@ -1,6 +1,6 @@
 //! Many things at once, and counters that add up.
 
-use crate::kit::{Pair, Unpacked, depth, fill, matches, receive, soon, spawn, take_all};
+use crate::kit::{EndpointPair, Unpacked, depth, fill, matches, receive, soon, spawn, take_all};
 use crate::{Fixture, cases};
 use fastrand::Rng;
 use spfe::{Buf, Endpoint, QueueOptions, Rx, Tx};
@@ -70,18 +70,18 @@ fn run_channels(ways: &[(&Endpoint, &Endpoint)], vcs: u32, count: u64) {
 }
 
 fn every_channel_at_once(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     run_channels(&[(&pair.a, &pair.b)], 8, 300);
 }
 
 fn both_directions_at_once(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     run_channels(&[(&pair.a, &pair.b), (&pair.b, &pair.a)], 3, 500);
 }
 
 fn posted_and_packed_side_by_side(fixture: &Fixture) {
     const CAPACITY: usize = 3000;
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (tx, free, rx) = ends(&pair.a, &pair.b, 0, CAPACITY);
     let mut packed = pair.packed(1, 8192);
     let out = pair.tx_with(1, depth(16));
@@ -103,7 +103,7 @@ fn posted_and_packed_side_by_side(fixture: &Fixture) {
 }
 
 fn counters_account_for_every_byte(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, free, rx) = ends(&pair.a, &pair.b, 2, 5000);
     let counters = |endpoint: &Endpoint| {
         let channel = endpoint.port(0).unwrap().info().unwrap().channels[2];
@@ -136,7 +136,7 @@ fn counters_account_for_every_byte(fixture: &Fixture) {
 }
 
 fn host_counters_count_what_the_host_does(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx_with(0, depth(4)), pair.rx(0));
     assert!(rx.poll().is_none());
     assert_eq!((rx.stats().polls, rx.stats().empty_polls), (1, 1));
@@ -154,7 +154,7 @@ fn host_counters_count_what_the_host_does(fixture: &Fixture) {
 }
 
 fn space_wire_carries_packets(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (from, to) = (pair.a.port(1).unwrap(), pair.b.port(1).unwrap());
     let (mut tx, mut rx) = (from.vc(0).unwrap().tx().unwrap(), to.vc(0).unwrap().rx().unwrap());
     assert!(from.vc(1).is_err());

@@ -1,6 +1,6 @@
 //! Broadcast messages and time-codes.
 
-use crate::kit::{Pair, soon, spawn};
+use crate::kit::{EndpointPair, soon, spawn};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -34,7 +34,7 @@ fn time_code(endpoint: &spfe::Endpoint) -> TimeCode {
 }
 
 fn messages_arrive_in_order(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let mut last = 0;
     for number in 0..500u64 {
@@ -53,7 +53,7 @@ fn messages_arrive_in_order(fixture: &Fixture) {
 }
 
 fn a_filter_passes_its_channel_and_type(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut sender = broadcast(&pair.a);
     let port = pair.b.port(0).unwrap();
     let mut listeners = [(None, None), (Some(2), None), (None, Some(1)), (Some(2), Some(1))]
@@ -79,7 +79,7 @@ fn a_filter_passes_its_channel_and_type(fixture: &Fixture) {
 }
 
 fn a_full_ring_drops_messages_and_reports_it(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let mut quiet = pair.b.port(0).unwrap().broadcast_filtered(Some(9), None).unwrap();
     let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.dropped;
@@ -115,7 +115,7 @@ fn send(sender: &mut Broadcast, number: u64) {
 }
 
 fn messages_do_not_wait_behind_packets(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     // These have no receiver and stall their channels for good.
     let mut stalled: Vec<_> = (0..8).map(|vc| pair.tx(vc)).collect();
@@ -130,7 +130,7 @@ fn messages_do_not_wait_behind_packets(fixture: &Fixture) {
 }
 
 fn a_sleeping_listener_is_woken(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     listener.set_strategy(Strategy::Block);
     let thread = spawn(move || {
@@ -153,7 +153,7 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
 
 /// Closing a listener does not affect the others of the port.
 fn a_descriptor_signals_messages(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let event = QueueOptions::default().depth(16).event(true);
     let options = MessageOptions::default().channel(1).queue(event);
     let mut listener = pair.b.port(0).unwrap().broadcast_with(options).unwrap();
@@ -192,7 +192,7 @@ fn a_descriptor_signals_messages(fixture: &Fixture) {
 }
 
 fn draining_waits_until_all_messages_are_sent(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let (mut codes, mut clock) = (time_code(&pair.a), time_code(&pair.b));
     for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
@@ -218,7 +218,7 @@ fn draining_waits_until_all_messages_are_sent(fixture: &Fixture) {
 }
 
 fn listeners_open_and_close_independently(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut sender = broadcast(&pair.a);
     let mut kept = broadcast(&pair.b);
     for number in 0..20u64 {
@@ -240,7 +240,7 @@ fn listeners_open_and_close_independently(fixture: &Fixture) {
 }
 
 fn a_message_posted_before_closing_arrives(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut listener = broadcast(&pair.b);
     for number in 0..100u64 {
         let mut sender = broadcast(&pair.a);
@@ -253,7 +253,7 @@ fn a_message_posted_before_closing_arrives(fixture: &Fixture) {
 }
 
 fn a_fifth_listener_is_refused(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut open: Vec<Broadcast> = (0..4).map(|_| broadcast(&pair.b)).collect();
     let error = pair.b.port(0).unwrap().broadcast().map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::NoResources), "{error}");
@@ -275,7 +275,7 @@ fn a_fifth_listener_is_refused(fixture: &Fixture) {
 }
 
 fn a_reset_ends_listening(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     pair.b.reset().unwrap();
     let error = listener.recv(soon()).unwrap_err();
@@ -286,7 +286,7 @@ fn a_reset_ends_listening(fixture: &Fixture) {
 }
 
 fn time_codes_tick_and_wrap(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
     for number in 1..=150u32 {
         assert_eq!(u32::from(master.tick().unwrap()), number % 64);
@@ -299,7 +299,7 @@ fn time_codes_tick_and_wrap(fixture: &Fixture) {
 }
 
 fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
     let invalid = || pair.b.port(1).unwrap().info().unwrap().time_codes.out_of_sequence;
     for (time, expected) in [(1, 0), (2, 0), (4, 1), (5, 1), (5, 2), (63, 3), (0, 3), (1, 3)] {
@@ -318,7 +318,7 @@ fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
 }
 
 fn time_codes_have_flags(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
     for (time, flags) in [(1, 0), (2, 1), (3, 2), (4, 3), (63, 3)] {
         master.send(time, flags).unwrap();

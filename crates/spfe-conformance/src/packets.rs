@@ -1,6 +1,6 @@
 //! Every size, group, burst, chain and end arrives byte for byte.
 
-use crate::kit::{Pair, cut, depth, fill, matches, receive, soon, tagged, take_all};
+use crate::kit::{EndpointPair, cut, depth, fill, matches, receive, soon, tagged, take_all};
 use crate::{Fixture, cases};
 use spfe::{Deadline, End, Status, Threshold};
 
@@ -24,7 +24,7 @@ cases! {
 const BUFFER: usize = 4096;
 
 fn packets_of_every_size_arrive_whole(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx(0);
     let around = [BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER, 2 * BUFFER + 1];
@@ -41,7 +41,7 @@ fn packets_of_every_size_arrive_whole(fixture: &Fixture) {
 }
 
 fn a_packet_of_more_than_16_mib_arrives_whole(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, 65536, 16);
     let mut tx = pair.tx(0);
     let length = (16 << 20) + 65537;
@@ -62,7 +62,7 @@ fn a_packet_of_more_than_16_mib_arrives_whole(fixture: &Fixture) {
 }
 
 fn a_group_is_one_completion(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 129);
     let mut tx = pair.tx_with(0, depth(256));
     let region = pair.a.alloc(129 * 64).unwrap();
@@ -83,7 +83,7 @@ fn a_group_is_one_completion(fixture: &Fixture) {
 }
 
 fn a_group_is_partial_when_the_queue_is_full(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx_with(0, depth(16));
     let region = pair.a.alloc(21 * 64).unwrap();
     let mut group = tagged(&region, 64, 21);
@@ -105,7 +105,7 @@ fn a_group_is_partial_when_the_queue_is_full(fixture: &Fixture) {
 }
 
 fn a_burst_is_as_many_packets(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.packed(0, 1 << 20);
     let mut tx = pair.tx(0);
     let length = 24;
@@ -136,7 +136,7 @@ fn a_burst_is_as_many_packets(fixture: &Fixture) {
 }
 
 fn a_burst_beyond_its_buffer_is_refused(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx_with(0, depth(4));
     let mut refused = |length, stride, count| {
         let refused = tx.send_burst(pair.packet(4096, 5), length, stride, count).unwrap_err();
@@ -155,7 +155,7 @@ fn a_burst_beyond_its_buffer_is_refused(fixture: &Fixture) {
 }
 
 fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx_with(0, depth(32));
     let region = pair.a.alloc(1 << 20).unwrap();
@@ -180,7 +180,7 @@ fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
 /// Parts that can never fit get a status of their own, not that of a full queue. Every buffer is
 /// returned.
 fn parts_that_never_fit_are_refused(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx_with(0, depth(32));
     let region = pair.a.alloc(32 * 8).unwrap();
     let parts = |count| region.split(8, count).unwrap();
@@ -214,7 +214,7 @@ fn parts_that_never_fit_are_refused(fixture: &Fixture) {
 }
 
 fn a_path_of_1_to_11_bytes_goes_in_front(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx_with(0, depth(16));
     let path: Vec<u8> = (1..=11).collect();
@@ -234,7 +234,7 @@ fn a_path_of_1_to_11_bytes_goes_in_front(fixture: &Fixture) {
 }
 
 fn an_error_end_arrives_as_one(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx(0);
     for length in [1, 100, BUFFER, 3 * BUFFER + 5] {
@@ -251,7 +251,7 @@ fn an_error_end_arrives_as_one(fixture: &Fixture) {
 }
 
 fn pieces_make_one_packet(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx(0);
     let lengths: [&[usize]; 5] =
@@ -285,7 +285,7 @@ fn pieces_make_one_packet(fixture: &Fixture) {
 /// A piece fills half of a buffer. The participant that runs the device next continues the packet:
 /// the sender that posts, or the receiver that makes room.
 fn pieces_continue_whichever_side_runs_the_device(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
     for turn in 0..20u64 {
@@ -312,7 +312,7 @@ fn pieces_continue_whichever_side_runs_the_device(fixture: &Fixture) {
 /// Returned buffers are not taken before the queue wraps. Buffers that are given out later must be
 /// ones that the device no longer uses.
 fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx_with(0, depth(4));
     for seed in 0..4 {
@@ -352,7 +352,7 @@ fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
 }
 
 fn a_dropped_batch_posts_nothing(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 16);
     let mut tx = pair.tx_with(0, depth(16));
     let region = pair.a.alloc(1 << 16).unwrap();

@@ -1,6 +1,6 @@
 //! Queues with their own buffers: reserve, fill, submit; peek, use, release.
 
-use crate::kit::{LONG, Pair, depth, fill, matches, soon, spawn};
+use crate::kit::{EndpointPair, LONG, depth, fill, matches, soon, spawn};
 use crate::{Fixture, cases};
 use fastrand::Rng;
 use spfe::{
@@ -22,7 +22,7 @@ cases! {
     a_reset_ends_pooled_queues: [Reset],
 }
 
-fn open(pair: &Pair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
+fn open(pair: &EndpointPair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
     let options = PoolOptions::new(slots, bytes);
     let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
     (vc(&pair.a).tx_pooled(options).unwrap(), vc(&pair.b).rx_pooled(options).unwrap())
@@ -49,7 +49,7 @@ fn expect(rx: &mut PooledRx, length: usize, seed: u64) {
 }
 
 fn pooled_packets_of_every_size_arrive_whole(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 16, 4096);
     for (seed, length) in (1..70).chain([255, 256, 257, 4095, 4096]).enumerate() {
         put(&mut tx, length, seed as u64);
@@ -60,7 +60,7 @@ fn pooled_packets_of_every_size_arrive_whole(fixture: &Fixture) {
 }
 
 fn a_pooled_group_is_one_completion(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 256, 64);
     for count in [1, 2, 3, 127, 128, 129, 256] {
         for seed in 0..count {
@@ -84,7 +84,7 @@ fn a_pooled_group_is_one_completion(fixture: &Fixture) {
 }
 
 fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 8, 512);
     let sender = spawn(move || {
         let mut random = Rng::with_seed(5);
@@ -116,7 +116,7 @@ fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
 
 fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
     const SLOTS: u32 = 4;
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, SLOTS, LONG as u32);
     let half = u64::from(SLOTS);
     for seed in 0..half {
@@ -138,7 +138,7 @@ fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
 }
 
 fn a_packet_longer_than_a_slot_continues_in_the_next(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let options = PoolOptions::new(4, 100);
     let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_pooled(options).unwrap();
     let mut tx = pair.tx(0);
@@ -162,7 +162,7 @@ fn a_packet_longer_than_a_slot_continues_in_the_next(fixture: &Fixture) {
 }
 
 fn a_peeked_packet_is_not_overwritten(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 4, 64);
     for seed in 0..8 {
         put(&mut tx, 64, seed);
@@ -188,7 +188,7 @@ fn a_peeked_packet_is_not_overwritten(fixture: &Fixture) {
 }
 
 fn pooled_queues_work_with_other_kinds(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let options = PoolOptions::new(16, 256);
     let vc = |endpoint: &spfe::Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
     let mut out = vc(&pair.a, 0).tx_pooled(options).unwrap();
@@ -213,7 +213,7 @@ fn pooled_queues_work_with_other_kinds(fixture: &Fixture) {
 }
 
 fn a_sleeping_pooled_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let queue = QueueOptions::default().strategy(Strategy::Block);
     let (from, into) = (PoolOptions::new(16, 64), PoolOptions::new(4, 64).queue(queue));
     let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
@@ -240,7 +240,7 @@ fn a_sleeping_pooled_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) 
 }
 
 fn a_staged_group_that_is_dropped_is_not_sent(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 16, 64);
     for turn in 0..3 {
         put(&mut tx, 64, 1);
@@ -258,7 +258,7 @@ fn a_staged_group_that_is_dropped_is_not_sent(fixture: &Fixture) {
 }
 
 fn a_length_that_fits_no_slot_is_refused(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, _rx) = open(&pair, 16, 64);
     for (length, expected) in
         [(0, Status::Empty), (65, Status::TooLong), (1 << 40, Status::TooLong)]
@@ -276,7 +276,7 @@ fn a_length_that_fits_no_slot_is_refused(fixture: &Fixture) {
 }
 
 fn a_reset_ends_pooled_queues(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 16, 64);
     put(&mut tx, 64, 1);
     tx.send(64).unwrap();

@@ -1,7 +1,7 @@
 //! Packed areas and posted buffers, full and empty. No packet is lost.
 
 use crate::Capability::EndToEnd;
-use crate::kit::{Pair, Unpacked, depth, fill, give_way, matches, receive, soon, take_all};
+use crate::kit::{EndpointPair, Unpacked, depth, fill, give_way, matches, receive, soon, take_all};
 use crate::{Fixture, cases};
 use fastrand::Rng;
 use spfe::{
@@ -26,7 +26,7 @@ cases! {
 const BUFFER: usize = 4096;
 
 /// Sends packets of these lengths as buffers become free. `step` receives meanwhile.
-fn send_all(pair: &Pair, tx: &mut Tx, lengths: &[usize], mut step: impl FnMut(usize)) {
+fn send_all(pair: &EndpointPair, tx: &mut Tx, lengths: &[usize], mut step: impl FnMut(usize)) {
     let longest = lengths.iter().copied().max().unwrap_or(1);
     let mut free = pair.a.alloc(8 * longest).unwrap().split(longest, 8).unwrap();
     for (seed, length) in lengths.iter().enumerate() {
@@ -44,7 +44,7 @@ fn send_all(pair: &Pair, tx: &mut Tx, lengths: &[usize], mut step: impl FnMut(us
 }
 
 fn packed_receive_takes_every_size(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     const AREA: u32 = 16384;
     let mut rx = pair.packed(0, AREA);
     let mut tx = pair.tx_with(0, depth(64));
@@ -59,7 +59,7 @@ fn packed_receive_takes_every_size(fixture: &Fixture) {
 }
 
 fn a_packed_area_wraps_many_times(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.packed(0, 4096);
     let mut tx = pair.tx_with(0, depth(64));
     let mut random = Rng::with_seed(7);
@@ -72,7 +72,7 @@ fn a_packed_area_wraps_many_times(fixture: &Fixture) {
 }
 
 fn a_full_packed_area_makes_the_sender_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.packed(0, 4096);
     let mut tx = pair.tx_with(0, depth(128));
     for seed in 0..100 {
@@ -87,7 +87,7 @@ fn a_full_packed_area_makes_the_sender_wait(fixture: &Fixture) {
 }
 
 fn a_held_run_is_not_overwritten(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.packed(0, 4096);
     let mut tx = pair.tx_with(0, depth(128));
     tx.send(pair.packet(700, 0)).unwrap();
@@ -110,7 +110,7 @@ fn a_held_run_is_not_overwritten(fixture: &Fixture) {
 
 /// Four completions, and each group ends a run. So the sender waits although the area has room.
 fn packed_completions_run_out_before_the_area(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let options = PackedOptions::default().area(1 << 16).queue(depth(4));
     let vc = pair.b.port(0).unwrap().vc(0).unwrap();
     let mut rx = vc.rx_packed(options).unwrap();
@@ -125,7 +125,7 @@ fn packed_completions_run_out_before_the_area(fixture: &Fixture) {
 }
 
 fn a_packed_area_of_wrong_size_is_refused(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let vc = pair.b.port(0).unwrap().vc(0).unwrap();
     for area in [0, 4095, (1 << 30) + 1, u32::MAX] {
         let error = vc.rx_packed(PackedOptions::default().area(area)).map(drop).unwrap_err();
@@ -139,7 +139,7 @@ fn a_packed_area_of_wrong_size_is_refused(fixture: &Fixture) {
 }
 
 fn without_buffers_the_sender_waits(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let errors = || pair.a.port(0).unwrap().info().unwrap().channels[0].tx.errors;
     let before = errors();
     let mut rx = pair.rx(0);
@@ -162,7 +162,7 @@ fn without_buffers_the_sender_waits(fixture: &Fixture) {
 }
 
 fn each_posted_buffer_lets_the_sender_continue(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx(0);
     let mut tx = pair.tx(0);
     tx.send(pair.packet(40 * 100, 0)).unwrap();
@@ -182,7 +182,7 @@ fn each_posted_buffer_lets_the_sender_continue(fixture: &Fixture) {
 /// The sender posts and does nothing more. Packets that it could not deliver arrive all the same,
 /// whatever the order of its posting and the receiver's falling asleep.
 fn a_sleeping_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let options = QueueOptions::default().depth(4).strategy(Strategy::Block);
     let (mut rx, mut tx) = (pair.rx_with(0, options), pair.tx_with(0, depth(16)));
     let (go, turns) = channel::<u64>();
@@ -220,7 +220,7 @@ fn a_sleeping_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
 
 /// The same with an area that has room for half of what is sent.
 fn a_sleeping_packed_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let queue = QueueOptions::default().strategy(Strategy::Block);
     let options = PackedOptions::default().area(4096).queue(queue);
     let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
@@ -249,7 +249,7 @@ fn a_sleeping_packed_receiver_gets_packets_of_an_idle_sender(fixture: &Fixture) 
 }
 
 fn a_channel_can_change_its_kind_of_receive_queue(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut tx = pair.tx(0);
     for turn in 0..6 {
         let mut rx = pair.rx_posted(0, BUFFER, 2);

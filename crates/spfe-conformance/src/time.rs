@@ -1,7 +1,7 @@
 //! Paced links in virtual time: priorities and determinism.
 
 use crate::Capability::EndToEnd;
-use crate::kit::{Pair, cut, depth, fill};
+use crate::kit::{EndpointPair, cut, depth, fill};
 use crate::{Fixture, cases};
 use fastrand::Rng;
 use spfe::{Deadline, Endpoint, LinkCommand, LinkRate, MibItem, Ready, Rx, Threshold, Tx};
@@ -22,7 +22,7 @@ cases! {
 /// Reserves a share of the link, in 65536ths, for a virtual channel at both ends. An exact link
 /// takes the priority away from a channel that uses more than its share, and after a reset that
 /// share is close to zero. A packet-level link has priorities only.
-fn reserve(fixture: &Fixture, pair: &Pair, vc: u32, share: u16) {
+fn reserve(fixture: &Fixture, pair: &EndpointPair, vc: u32, share: u16) {
     let item = MibItem::ExpectedBandwidth.raw();
     let command = LinkCommand::Set { item, index: vc, value: u64::from(share) };
     let reserved = pair.a.link_command(0, command);
@@ -30,7 +30,7 @@ fn reserve(fixture: &Fixture, pair: &Pair, vc: u32, share: u16) {
 }
 
 /// Sends a packet first, so that the link is up.
-fn start(pair: &Pair, tx: &mut Tx, rx: &mut Rx) {
+fn start(pair: &EndpointPair, tx: &mut Tx, rx: &mut Rx) {
     tx.send(pair.packet(1, 0)).unwrap();
     assert_eq!(rx.recv(Deadline::NEVER).unwrap().buf.len(), 1);
     tx.drain(Deadline::NEVER).unwrap();
@@ -38,7 +38,7 @@ fn start(pair: &Pair, tx: &mut Tx, rx: &mut Rx) {
 
 /// Resolution of the time between two packets, ns. An exact link is stepped for each 16 words of a
 /// lane. Both packets may have just missed a step, and both times are rounded.
-fn grain_ns(fixture: &Fixture, pair: &Pair) -> u64 {
+fn grain_ns(fixture: &Fixture, pair: &EndpointPair) -> u64 {
     match pair.a.port(0).unwrap().info().unwrap().rate {
         LinkRate::SpaceFibre { mbps, .. } if !fixture.has(EndToEnd) => {
             2 + 2 * 16 * 40 * 1000 / u64::from(mbps)
@@ -49,7 +49,7 @@ fn grain_ns(fixture: &Fixture, pair: &Pair) -> u64 {
 
 /// The times at which the packets of a load on three channels were received and completed.
 fn times(fixture: &Fixture) -> Vec<(u32, u64, u64)> {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut random = Rng::with_seed(11);
     let mut times = Vec::new();
     let mut ends: Vec<_> =
@@ -86,7 +86,7 @@ fn the_same_load_has_the_same_times(fixture: &Fixture) {
 }
 
 fn a_packet_is_not_visible_before_its_time(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 65536, 4));
     let start = pair.a.now_ns();
     tx.send(pair.packet(65536, 0)).unwrap();
@@ -102,7 +102,7 @@ fn a_packet_is_not_visible_before_its_time(fixture: &Fixture) {
 }
 
 fn times_increase_with_the_rate_of_the_link(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 4092, 513));
     start(&pair, &mut tx, &mut rx);
     let region = pair.a.alloc(512 * 4092).unwrap();
@@ -127,7 +127,7 @@ fn times_increase_with_the_rate_of_the_link(fixture: &Fixture) {
 }
 
 fn an_urgent_channel_overtakes_a_backlog(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let vc = |endpoint: &Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
     vc(&pair.a, 0).set_priority(8).unwrap();
     vc(&pair.a, 1).set_priority(0).unwrap();
@@ -148,7 +148,7 @@ fn an_urgent_channel_overtakes_a_backlog(fixture: &Fixture) {
 }
 
 fn equal_channels_share_the_link(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut ends: Vec<_> = (0..2).map(|vc| (pair.tx(vc), pair.rx_posted(vc, 4092, 129))).collect();
     for (vc, (tx, rx)) in ends.iter_mut().enumerate() {
         reserve(fixture, &pair, vc as u32, 0x8000);
@@ -184,7 +184,7 @@ fn equal_channels_share_the_link(fixture: &Fixture) {
 }
 
 fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     for hours in 1..4u64 {
         let at = pair.b.now_ns() + hours * 3_600_000_000_000;
@@ -200,7 +200,7 @@ fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
 }
 
 fn a_wait_in_virtual_time_is_cancelled(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     let canceller = rx.canceller();
     // Virtual time stands still, because this thread takes part and does not wait.
@@ -223,7 +223,7 @@ fn a_wait_in_virtual_time_is_cancelled(fixture: &Fixture) {
 }
 
 fn a_time_after_the_first_is_exact(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 65536, 4));
     let goal = Threshold::count(2).or_after_first(Duration::from_millis(3));
     tx.send(pair.packet(65536, 0)).unwrap();
@@ -233,7 +233,7 @@ fn a_time_after_the_first_is_exact(fixture: &Fixture) {
 }
 
 fn a_wait_without_traffic_ends(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx_posted(0, 64, 4);
     assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
 }

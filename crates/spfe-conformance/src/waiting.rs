@@ -1,7 +1,7 @@
 //! Deadlines, thresholds and descriptors. No wake-up is lost.
 
 use crate::kit::{
-    LONG, Pair, SOON, Unpacked, depth, pause, receive, soon, spawn, take_all, within,
+    EndpointPair, LONG, SOON, Unpacked, depth, pause, receive, soon, spawn, take_all, within,
 };
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
@@ -38,7 +38,7 @@ cases! {
 const SHORT: Duration = Duration::from_millis(20);
 
 fn a_wait_that_times_out_consumes_nothing(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 64, 8), pair.tx(0));
     for deadline in [Deadline::NOW, within(SHORT), Deadline::at_ns(1)] {
         assert!(rx.recv(deadline).unwrap_err().is_timeout());
@@ -60,7 +60,7 @@ fn a_wait_that_times_out_consumes_nothing(fixture: &Fixture) {
 
 fn every_strategy_waits_for_a_late_packet(fixture: &Fixture) {
     for strategy in [Strategy::Poll, Strategy::Block, Strategy::Adaptive] {
-        let pair = Pair::new(fixture);
+        let pair = EndpointPair::new(fixture);
         let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
         let mut tx = pair.tx(0);
         rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 64).unwrap());
@@ -82,7 +82,7 @@ fn every_strategy_waits_for_a_late_packet(fixture: &Fixture) {
 }
 
 fn a_count_ends_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 64, 32), pair.tx(0));
     for count in [1, 2, 7] {
         for seed in 1..count {
@@ -98,7 +98,7 @@ fn a_count_ends_a_wait(fixture: &Fixture) {
 }
 
 fn bytes_end_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 1000, 32), pair.tx(0));
     for turn in 0..3 {
         let goal = Threshold::bytes(2500);
@@ -114,7 +114,7 @@ fn bytes_end_a_wait(fixture: &Fixture) {
 }
 
 fn a_fill_level_ends_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 64, 10), pair.tx(0));
     for percent in [50, 100] {
         let goal = rx.fill_threshold(percent);
@@ -144,7 +144,7 @@ fn a_fill_level_ends_a_wait(fixture: &Fixture) {
 
 /// The threshold exceeds the room, so the sender waits. The receiver must not wait as well.
 fn a_full_receiver_ends_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     for strategy in [Strategy::Block, Strategy::Poll] {
         let queue = QueueOptions::default().strategy(strategy).event(true).depth(64);
         let goals = [Threshold::count(1000), Threshold::bytes(1 << 30)];
@@ -175,7 +175,7 @@ fn a_full_receiver_ends_a_wait(fixture: &Fixture) {
 }
 
 fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     for strategy in [Strategy::Block, Strategy::Adaptive] {
         let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
         rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 64).unwrap());
@@ -210,7 +210,7 @@ fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {
 }
 
 fn transmit_waits_for_completions(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
     const BYTES: usize = LONG / 4;
     for _ in 0..3 {
@@ -232,7 +232,7 @@ fn transmit_waits_for_completions(fixture: &Fixture) {
 }
 
 fn an_error_ends_a_wait(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 64, 8), pair.tx(0));
     let mut empty = pair.buf(1);
     empty.set_len(0);
@@ -272,7 +272,7 @@ fn await_event(rx: &mut Rx, goal: &Threshold) {
     }
 }
 
-fn with_event(pair: &Pair, bytes: usize, count: usize) -> Rx {
+fn with_event(pair: &EndpointPair, bytes: usize, count: usize) -> Rx {
     let mut rx = pair.rx_with(0, QueueOptions::default().event(true));
     let region = pair.b.alloc(bytes * count).unwrap();
     rx.post_all(&mut region.split(bytes, count).unwrap());
@@ -280,7 +280,7 @@ fn with_event(pair: &Pair, bytes: usize, count: usize) -> Rx {
 }
 
 fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
     assert!(!readable(rx.fd().unwrap(), Duration::ZERO));
     tx.send(pair.packet(64, 0)).unwrap();
@@ -308,7 +308,7 @@ fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
 }
 
 fn a_descriptor_of_a_packed_queue_counts_bytes(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let options = PackedOptions::default().area(8192).queue(QueueOptions::default().event(true));
     let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
     let mut tx = pair.tx(0);
@@ -327,7 +327,7 @@ fn a_descriptor_of_a_packed_queue_counts_bytes(fixture: &Fixture) {
 }
 
 fn a_descriptor_of_a_transmit_queue_signals_completions(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let mut rx = pair.rx(0);
     let mut tx: Tx = pair.tx_with(0, QueueOptions::default().event(true));
     for turn in 0..5 {
@@ -345,7 +345,7 @@ fn a_descriptor_of_a_transmit_queue_signals_completions(fixture: &Fixture) {
 }
 
 fn descriptors_of_pooled_queues_signal_packets_and_completions(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
     let options = PoolOptions::new(4, LONG as u32).queue(QueueOptions::default().event(true));
     let mut tx = vc(&pair.a).tx_pooled(options).unwrap();
@@ -380,7 +380,7 @@ fn descriptors_of_pooled_queues_signal_packets_and_completions(fixture: &Fixture
 }
 
 fn a_descriptor_signals_a_time_after_the_first_packet(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
     let goal = Threshold::count(50).or_after_first(SHORT);
     for turn in 0..3 {
@@ -405,7 +405,7 @@ fn a_descriptor_signals_a_time_after_the_first_packet(fixture: &Fixture) {
 /// look is seen by one of the two.
 fn no_event_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     const PACKETS: u64 = 4000;
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (with_event(&pair, 64, 16), pair.tx_with(0, depth(16)));
     let mut free: Vec<_> = (0..8).map(|_| pair.buf(64)).collect();
     let sender = std::thread::spawn(move || {
@@ -435,7 +435,7 @@ fn no_event_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
 /// The same with sleeping threads: each waits for a packet of the other.
 fn no_wake_up_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
     const TURNS: u64 = 3000;
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let block = QueueOptions::default().strategy(Strategy::Block);
     let open = |endpoint: &spfe::Endpoint| {
         let vc = endpoint.port(0).unwrap().vc(0).unwrap();
@@ -465,7 +465,7 @@ fn no_wake_up_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
 }
 
 fn a_descriptor_is_refused_if_none_was_requested_at_opening(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
     assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
     assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
@@ -475,7 +475,7 @@ fn a_descriptor_is_refused_if_none_was_requested_at_opening(fixture: &Fixture) {
 /// Each cancellation ends one wait soon, whatever the waiting thread is doing.
 fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
     for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
-        let pair = Pair::new(fixture);
+        let pair = EndpointPair::new(fixture);
         let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
         rx.post(pair.b.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
         let canceller = rx.canceller();
@@ -507,7 +507,7 @@ fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
 }
 
 fn waits_of_every_kind_of_queue_are_cancelled(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let vc = |number| pair.a.port(0).unwrap().vc(number).unwrap();
     let (mut tx, mut rx) = (vc(0).tx().unwrap(), vc(0).rx().unwrap());
     let mut pooled_tx = vc(1).tx_pooled(PoolOptions::new(4, LONG as u32)).unwrap();
@@ -536,7 +536,7 @@ fn waits_of_every_kind_of_queue_are_cancelled(fixture: &Fixture) {
 }
 
 fn a_cancellation_ends_one_wait_that_found_nothing(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    let pair = EndpointPair::new(fixture);
     let (mut rx, mut tx) = (pair.rx_posted(0, 64, 4), pair.tx(0));
     let canceller = rx.canceller();
     canceller.cancel();

@@ -236,7 +236,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     }
 
     /// Whether the host of either end is armed. The light fence pairs with the heavy fence in
-    /// [`spfe_ring::HostLine::arm`].
+    /// [`spfe_ring::AtomicHostLine::arm`].
     #[inline(always)]
     fn is_awaited(&self) -> bool {
         light_fence();

@@ -7,7 +7,7 @@ use spfe_contract::{
     queue_options, submit_flags as sf,
 };
 use spfe_ring::sync::{AtomicU64, Ordering};
-use spfe_ring::{DeviceLine, HostLine, Ring, Slot};
+use spfe_ring::{AtomicDeviceLine, AtomicHostLine, Ring, Slot};
 use std::ptr::NonNull;
 
 /// What a runner provides to the device: a clock, and a way to wake a host.
@@ -18,7 +18,7 @@ pub trait Host {
     /// Wakes the threads that sleep on the `wake_seq` of a line, which has been incremented
     /// already.
     /// `event` asks for a signal on the event vector of the queue as well.
-    fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool);
+    fn wake(&mut self, line: &AtomicDeviceLine, queue: &QueueConfig, event: bool);
 
     /// Whether a participant is dead.
     fn is_dead(&mut self, participant: u32) -> bool {
@@ -35,8 +35,8 @@ pub struct QueueView {
     /// Completion ring.
     pub completions: Ring,
     stamps: NonNull<AtomicU64>,
-    host: NonNull<HostLine>,
-    device: NonNull<DeviceLine>,
+    host: NonNull<AtomicHostLine>,
+    device: NonNull<AtomicDeviceLine>,
     /// The configuration that the view was made from.
     pub config: QueueConfig,
 }
@@ -96,7 +96,7 @@ impl QueueView {
 
     /// The line the host writes.
     #[inline(always)]
-    pub fn host_line(&self) -> &HostLine {
+    pub fn host_line(&self) -> &AtomicHostLine {
         // SAFETY: the line is aligned and in a region that stays mapped while the view is used. It
         // consists of atomics.
         unsafe { self.host.as_ref() }
@@ -104,7 +104,7 @@ impl QueueView {
 
     /// The line the device writes.
     #[inline(always)]
-    pub fn device_line(&self) -> &DeviceLine {
+    pub fn device_line(&self) -> &AtomicDeviceLine {
         // SAFETY: as for the host line.
         unsafe { self.device.as_ref() }
     }

@@ -6,7 +6,7 @@ use crate::{Clock, Error, Mode, PortInfo, QueueRequest, RegionKey, Result};
 use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use spfe_contract::MibItem;
-use spfe_ring::DeviceLine;
+use spfe_ring::AtomicDeviceLine;
 use spfe_ring::sync::Ordering;
 use std::sync::Arc;
 
@@ -62,18 +62,18 @@ pub trait Backend: Send + Sync {
         false
     }
     /// The value that [`Backend::sleep`] compares. Read it before arming.
-    fn seen(&self, vector: u32, line: &DeviceLine) -> u32 {
+    fn seen(&self, vector: u32, line: &AtomicDeviceLine) -> u32 {
         let _ = vector;
         line.wake_seq.load(Ordering::Acquire)
     }
     /// Sleeps while the value is still `seen`, at most until a time. It may return early; the caller
     /// must poll again.
-    fn sleep(&self, vector: u32, line: &DeviceLine, seen: u32, until_ns: Option<u64>) {
+    fn sleep(&self, vector: u32, line: &AtomicDeviceLine, seen: u32, until_ns: Option<u64>) {
         let _ = vector;
         os::futex_wait(&line.wake_seq, seen, until_ns);
     }
     /// Ends a sleep, as the device does.
-    fn wake(&self, vector: u32, line: &DeviceLine) {
+    fn wake(&self, vector: u32, line: &AtomicDeviceLine) {
         let _ = vector;
         line.bump();
         os::futex_wake(&line.wake_seq);

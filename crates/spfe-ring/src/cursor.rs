@@ -69,7 +69,7 @@ mod sealed {
     }
 
     /// Implementations return a ring of the same size as [`Rings::ring`].
-    pub trait Pair: Rings {
+    pub trait PairedRings: Rings {
         fn partner(&self) -> Ring;
     }
 
@@ -87,7 +87,7 @@ mod sealed {
         }
     }
 
-    impl Pair for RingPair {
+    impl PairedRings for RingPair {
         #[inline(always)]
         fn partner(&self) -> Ring {
             self.second
@@ -102,7 +102,7 @@ mod sealed {
         }
     }
 
-    impl<T: Pair> Pair for &RingCell<T> {
+    impl<T: PairedRings> PairedRings for &RingCell<T> {
         #[inline(always)]
         fn partner(&self) -> Ring {
             self.get().partner()
@@ -110,7 +110,7 @@ mod sealed {
     }
 }
 
-use sealed::{Pair, Rings};
+use sealed::{PairedRings, Rings};
 
 /// The place of a cursor without its ring: plain numbers, safe to use with any ring.
 #[derive(Clone, Copy)]
@@ -248,7 +248,7 @@ impl<R: Rings> Cursor<R> {
     }
 }
 
-impl<R: Pair> Cursor<R> {
+impl<R: PairedRings> Cursor<R> {
     #[inline(always)]
     fn partner_slot(&self) -> &Slot {
         self.slot_of(self.rings.partner())

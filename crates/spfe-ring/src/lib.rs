@@ -30,10 +30,10 @@
 //! | submissions, completions and their credit | `rings::rings_keep_order_and_overwrite_nothing`, `rings::one_completion_frees_several_submissions` |
 //! | slots whose first word never changes ([`Cursor`]) | `rings::publishing_a_slot_publishes_its_buffer`, `rings::slots_are_posted_again_for_the_next_lap` |
 //! | [`EntryBatch`]: publish and cancel | `batches::*` |
-//! | [`HostLine`]: arm, look again, sleep | `wakes::no_wake_up_is_lost_by_count`, `wakes::no_wake_up_is_lost_by_bytes`, `wakes::arming_again_loses_no_wake_up`, `wakes::device_that_sees_an_arming_sees_its_threshold` |
-//! | [`DeviceLine`]: mark of a full queue | `wakes::host_of_a_full_queue_sees_the_mark_or_is_woken` |
-//! | [`DeviceLine`]: state of a stopped queue | `wakes::host_sees_why_its_queue_stopped` |
-//! | [`DeviceLine`]: doorbell | `doorbells::sleeping_device_is_always_rung` |
+//! | [`AtomicHostLine`]: arm, look again, sleep | `wakes::no_wake_up_is_lost_by_count`, `wakes::no_wake_up_is_lost_by_bytes`, `wakes::arming_again_loses_no_wake_up`, `wakes::device_that_sees_an_arming_sees_its_threshold` |
+//! | [`AtomicDeviceLine`]: mark of a full queue | `wakes::host_of_a_full_queue_sees_the_mark_or_is_woken` |
+//! | [`AtomicDeviceLine`]: state of a stopped queue | `wakes::host_sees_why_its_queue_stopped` |
+//! | [`AtomicDeviceLine`]: doorbell | `doorbells::sleeping_device_is_always_rung` |
 //! | [`Seat`]: enter and claim | `seat::*` |
 //! | [`Seat::take_over`] | `takeover::*` |
 //! | [`Board`]: take, settle, end a round | `board::*` |
@@ -55,7 +55,7 @@ pub mod sync;
 pub use batch::EntryBatch;
 pub use board::Board;
 pub use cursor::{Cursor, RingCell, RingPair};
-pub use lines::{Arm, DeviceLine, HostLine};
+pub use lines::{Arm, AtomicDeviceLine, AtomicHostLine};
 pub use packed::{PackedReader, PackedWriter};
 pub use ring::{Consumer, Producer, Ring, RingCredit, RingEntry, Slot};
 pub use seat::Seat;

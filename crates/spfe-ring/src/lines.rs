@@ -26,7 +26,7 @@ pub struct Arm {
 /// The line that the host writes and the device reads (contract block `host_line`).
 #[repr(C, align(64))]
 #[derive(Default)]
-pub struct HostLine {
+pub struct AtomicHostLine {
     arm: AtomicU32,
     flags: AtomicU32,
     want_count: AtomicU32,
@@ -41,7 +41,7 @@ pub struct HostLine {
 /// The line that the device writes and the host reads (contract block `device_line`).
 #[repr(C, align(64))]
 #[derive(Default)]
-pub struct DeviceLine {
+pub struct AtomicDeviceLine {
     /// Number of wake-ups: the futex word that a host sleeps on.
     pub wake_seq: AtomicU32,
     need_doorbell: AtomicU32,
@@ -55,23 +55,23 @@ pub struct DeviceLine {
 const _: () = {
     use core::mem::{offset_of, size_of};
     use spfe_contract::{device_line, host_line};
-    assert!(size_of::<HostLine>() == 64 && size_of::<DeviceLine>() == 64);
-    assert!(offset_of!(HostLine, flags) == host_line::FLAGS_OFFSET);
-    assert!(offset_of!(HostLine, want_count) == host_line::WANT_COUNT_OFFSET);
-    assert!(offset_of!(HostLine, want_bytes) == host_line::WANT_BYTES_OFFSET);
-    assert!(offset_of!(HostLine, after_first_ns) == host_line::AFTER_FIRST_NS_OFFSET);
-    assert!(offset_of!(HostLine, first_position) == host_line::FIRST_POSITION_OFFSET);
-    assert!(offset_of!(DeviceLine, need_doorbell) == device_line::NEED_DOORBELL_OFFSET);
-    assert!(offset_of!(DeviceLine, state) == device_line::STATE_OFFSET);
-    assert!(offset_of!(DeviceLine, error) == device_line::ERROR_OFFSET);
-    assert!(offset_of!(DeviceLine, full) == device_line::FULL_OFFSET);
+    assert!(size_of::<AtomicHostLine>() == 64 && size_of::<AtomicDeviceLine>() == 64);
+    assert!(offset_of!(AtomicHostLine, flags) == host_line::FLAGS_OFFSET);
+    assert!(offset_of!(AtomicHostLine, want_count) == host_line::WANT_COUNT_OFFSET);
+    assert!(offset_of!(AtomicHostLine, want_bytes) == host_line::WANT_BYTES_OFFSET);
+    assert!(offset_of!(AtomicHostLine, after_first_ns) == host_line::AFTER_FIRST_NS_OFFSET);
+    assert!(offset_of!(AtomicHostLine, first_position) == host_line::FIRST_POSITION_OFFSET);
+    assert!(offset_of!(AtomicDeviceLine, need_doorbell) == device_line::NEED_DOORBELL_OFFSET);
+    assert!(offset_of!(AtomicDeviceLine, state) == device_line::STATE_OFFSET);
+    assert!(offset_of!(AtomicDeviceLine, error) == device_line::ERROR_OFFSET);
+    assert!(offset_of!(AtomicDeviceLine, full) == device_line::FULL_OFFSET);
 };
 
-impl HostLine {
+impl AtomicHostLine {
     /// Arms. Then the caller looks at its ring again, and sleeps only if the threshold is not met.
     /// `sequence` must differ from that of the last arming.
     ///
-    /// `heavy` is the heavy fence that pairs with the light one in [`HostLine::armed`].
+    /// `heavy` is the heavy fence that pairs with the light one in [`AtomicHostLine::armed`].
     pub fn arm(&self, sequence: u32, arm: &Arm, heavy: impl FnOnce()) {
         let mut flags = if arm.event { arm_flags::EVENT } else { 0 };
         if let Some(count) = arm.count {
@@ -145,7 +145,7 @@ impl Arm {
     }
 }
 
-impl DeviceLine {
+impl AtomicDeviceLine {
     /// Device: asks for doorbells before it sleeps, or for none. A heavy fence and another look at
     /// the submission rings follow before it sleeps.
     pub fn set_need_doorbell(&self, on: bool) {
@@ -168,7 +168,7 @@ impl DeviceLine {
 
     /// Device: marks the queue as full. A packet waits for room after completion `completion` was
     /// written and everything posted before `submission` was used. A light fence follows before the
-    /// device looks at the arming ([`HostLine::armed`]).
+    /// device looks at the arming ([`AtomicHostLine::armed`]).
     pub fn set_full(&self, completion: u32, submission: u32) {
         let full = u64::from(submission) << 32 | u64::from(completion);
         // Relaxed: the fences on both sides order it, and it publishes no other data.
@@ -184,7 +184,7 @@ impl DeviceLine {
     }
 
     /// Device: publishes the state of the queue (`queue_state`) and the status that stopped it. The
-    /// release pairs with the acquire in [`DeviceLine::state`].
+    /// release pairs with the acquire in [`AtomicDeviceLine::state`].
     pub fn set_state(&self, state: u32, error: u32) {
         self.error.store(error, Ordering::Relaxed);
         self.state.store(state, Ordering::Release);

@@ -9,8 +9,8 @@ use spfe_ring::board::{JOBS, RoundPlan, SEGMENTS, Segment};
 use spfe_ring::packed::record_bytes;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use spfe_ring::{
-    Board, Consumer, DeviceLine, HostLine, PackedReader, PackedWriter, Producer, Ring, RingCredit,
-    Seat, Slot,
+    AtomicDeviceLine, AtomicHostLine, Board, Consumer, PackedReader, PackedWriter, Producer, Ring,
+    RingCredit, Seat, Slot,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::ptr::NonNull;
@@ -269,7 +269,7 @@ proptest! {
         position in bits32(),
         bytes in bits64(),
     ) {
-        let (host, device) = (HostLine::default(), DeviceLine::default());
+        let (host, device) = (AtomicHostLine::default(), AtomicDeviceLine::default());
         for index in [0, 1, 2, 8] {
             Raw(&host).set32(index * 4, words[index]);
         }

@@ -9,7 +9,7 @@ use spfe_contract as contract;
 use spfe_ring::packed::{PackedRun, record_bytes, record_max};
 use spfe_ring::ring::RingEntry;
 use spfe_ring::{
-    Arm, Consumer, Cursor, EntryBatch, HostLine, PackedReader, PackedWriter, Producer, Ring,
+    Arm, AtomicHostLine, Consumer, Cursor, EntryBatch, PackedReader, PackedWriter, Producer, Ring,
     RingCell, RingCredit, RingPair, Slot,
 };
 use std::collections::VecDeque;
@@ -635,7 +635,7 @@ proptest! {
 
     #[test]
     fn device_reads_the_threshold_of_the_last_arming(arms in vec((any::<u32>(), arm()), 1..8)) {
-        let line = HostLine::default();
+        let line = AtomicHostLine::default();
         prop_assert_eq!(line.armed(), None);
         for (sequence, arm) in arms {
             let mut fences = 0;

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::{Error, Result};
 use spfe_host::{Clock, SharedMemory};
-use spfe_ring::DeviceLine;
+use spfe_ring::AtomicDeviceLine;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -56,7 +56,8 @@ impl Canceller {
         // Without a device there is no queue to wait on.
         let Some(device) = shared.device.upgrade() else { return };
         // SAFETY: `Shared::new` checked that the device line lies in the memory; atomics only.
-        let line = unsafe { &*shared.memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
+        let line =
+            unsafe { &*shared.memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
         device.backend().wake(shared.vector.load(Ordering::Acquire), line);
         if let Clock::Virtual(clock) = device.backend().clock() {
             clock.poke();
@@ -70,7 +71,7 @@ impl Shared {
     /// # Panics
     /// If the memory is too small for the lines of a queue.
     pub fn new(memory: Arc<SharedMemory>, device: &Arc<Device>, vector: u32) -> Arc<Self> {
-        assert!(memory.size() >= DEVICE_LINE + size_of::<DeviceLine>());
+        assert!(memory.size() >= DEVICE_LINE + size_of::<AtomicDeviceLine>());
         let (device, vector) = (Arc::downgrade(device), AtomicU32::new(vector));
         Arc::new(Self { asked: AtomicBool::new(false), memory, device, vector })
     }

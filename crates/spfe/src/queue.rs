@@ -18,7 +18,7 @@ use spfe_contract::{
 use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
 use spfe_ring::sync::{AtomicU64, Ordering};
-use spfe_ring::{Consumer, DeviceLine, HostLine, Producer, Ring, RingCredit, Slot};
+use spfe_ring::{AtomicDeviceLine, AtomicHostLine, Consumer, Producer, Ring, RingCredit, Slot};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -106,14 +106,14 @@ pub(crate) struct Queue {
     pub cq: Consumer,
     pub credit: RingCredit,
     pub runner: Option<Runner>,
-    device_line: NonNull<DeviceLine>,
+    device_line: NonNull<AtomicDeviceLine>,
     pub stats: QueueStats,
     /// Bytes of all completions taken. The device counts the same bytes, so a threshold in bytes
     /// is armed as a value of this counter.
     pub taken_bytes: u64,
     // Used when opening, waiting and closing.
     stamps: NonNull<AtomicU64>,
-    host_line: NonNull<HostLine>,
+    host_line: NonNull<AtomicHostLine>,
     pub arm_sequence: u32,
     /// Single buffers offered while a sender was stalled.
     offers: u32,
@@ -253,13 +253,13 @@ impl Queue {
         self.request.vector
     }
 
-    pub fn host_line(&self) -> &HostLine {
+    pub fn host_line(&self) -> &AtomicHostLine {
         // SAFETY: in the ring memory, which the queue keeps; atomics only.
         unsafe { self.host_line.as_ref() }
     }
 
     #[inline(always)]
-    pub fn device_line(&self) -> &DeviceLine {
+    pub fn device_line(&self) -> &AtomicDeviceLine {
         // SAFETY: as for the host line.
         unsafe { self.device_line.as_ref() }
     }

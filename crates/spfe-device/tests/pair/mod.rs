@@ -13,7 +13,7 @@ use spfe_device::shared::{QueueConfig, RxState, TxState};
 use spfe_device::{Flow, FlowShared};
 use spfe_ring::packed::PackedReader;
 use spfe_ring::sync::Ordering;
-use spfe_ring::{Consumer, DeviceLine, Producer, Ring, RingCredit, Slot};
+use spfe_ring::{AtomicDeviceLine, Consumer, Producer, Ring, RingCredit, Slot};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Host for Quiet {
     fn now_ns(&mut self) -> u64 {
         1
     }
-    fn wake(&mut self, _: &DeviceLine, _: &QueueConfig, _: bool) {}
+    fn wake(&mut self, _: &AtomicDeviceLine, _: &QueueConfig, _: bool) {}
 }
 
 /// The instrument of a flow that has none.

@@ -8,7 +8,7 @@ use spfe_contract::{
 use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
 use spfe_lab::Lab;
 use spfe_plane::{DeviceThread, Network, RegisterFile, Segments, Stride};
-use spfe_ring::{Arm, Consumer, DeviceLine, HostLine, Producer, Ring};
+use spfe_ring::{Arm, AtomicDeviceLine, AtomicHostLine, Consumer, Producer, Ring};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -289,7 +289,7 @@ impl<'a> Queue<'a> {
     /// Arms the queue for its next completion and an event.
     pub fn arm(&self, sequence: u32) {
         // SAFETY: the line lies in the driver's memory, aligned; all its fields are atomics.
-        let line = unsafe { &*self.line(0).cast::<HostLine>() };
+        let line = unsafe { &*self.line(0).cast::<AtomicHostLine>() };
         let count = Some(self.completions.position.wrapping_add(1));
         let arm = Arm { count, event: true, ..Arm::default() };
         line.arm(sequence, &arm, spfe_host::os::heavy_barrier);
@@ -299,7 +299,7 @@ impl<'a> Queue<'a> {
     /// State and error the device has put on the queue's line.
     pub fn device_state(&self) -> (u32, u32) {
         // SAFETY: as for `arm`.
-        unsafe { &*self.line(64).cast::<DeviceLine>() }.state()
+        unsafe { &*self.line(64).cast::<AtomicDeviceLine>() }.state()
     }
 }
 

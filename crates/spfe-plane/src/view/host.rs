@@ -4,7 +4,7 @@ use super::View;
 use spfe_device::queue::Host;
 use spfe_device::shared::QueueConfig;
 use spfe_host::{Clock, os};
-use spfe_ring::DeviceLine;
+use spfe_ring::AtomicDeviceLine;
 
 /// A view as the engine's [`Host`].
 pub struct ViewHost<'a>(pub &'a View);
@@ -16,7 +16,7 @@ impl Host for ViewHost<'_> {
     }
 
     #[cold]
-    fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool) {
+    fn wake(&mut self, line: &AtomicDeviceLine, queue: &QueueConfig, event: bool) {
         os::futex_wake(&line.wake_seq);
         if event {
             self.0.signal(queue.owner, queue.vector);

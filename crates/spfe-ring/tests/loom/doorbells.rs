@@ -3,12 +3,18 @@
 use super::{LOG2, Memory, check, check_cases, entry, number};
 use loom::thread;
 use spfe_ring::sync::{AtomicU32, Ordering, full_fence};
-use spfe_ring::{Consumer, DeviceLine, Producer, Ring};
+use spfe_ring::{AtomicDeviceLine, Consumer, Producer, Ring};
 use std::sync::Arc;
 
 /// The device: takes entries, and sleeps on the doorbell word when there are none. `heavy` is the
 /// fence between asking for a doorbell and looking at the ring again.
-fn serve(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u32, heavy: fn()) {
+fn serve(
+    line: &AtomicDeviceLine,
+    doorbell: &AtomicU32,
+    submissions: Ring,
+    entries: u32,
+    heavy: fn(),
+) {
     let mut consumer = Consumer::new(submissions);
     while consumer.position < entries {
         if let Some(entry) = consumer.peek() {
@@ -29,7 +35,7 @@ fn serve(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u3
 }
 
 /// The host posts entries and rings if asked to. Returns how often it rang.
-fn post(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u32) -> u32 {
+fn post(line: &AtomicDeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u32) -> u32 {
     let mut producer = Producer::new(submissions);
     let mut rung = 0;
     for number in 0..entries {
@@ -46,7 +52,7 @@ fn post(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u32
 fn doorbells(entries: u32, heavy: fn()) -> u32 {
     let memory = Memory::new(LOG2);
     let ring = memory.ring();
-    let shared = Arc::new((DeviceLine::default(), AtomicU32::new(0)));
+    let shared = Arc::new((AtomicDeviceLine::default(), AtomicU32::new(0)));
     let device = thread::spawn({
         let shared = shared.clone();
         move || serve(&shared.0, &shared.1, ring, entries, heavy)

@@ -3,13 +3,13 @@
 use super::{LOG2, Memory, check, check_cases, entry, number};
 use loom::thread;
 use spfe_ring::sync::{Ordering, full_fence};
-use spfe_ring::{Arm, Consumer, DeviceLine, HostLine, Producer, Ring};
+use spfe_ring::{Arm, AtomicDeviceLine, AtomicHostLine, Consumer, Producer, Ring};
 use std::sync::Arc;
 
 #[derive(Default)]
 struct Lines {
-    host: HostLine,
-    device: DeviceLine,
+    host: AtomicHostLine,
+    device: AtomicDeviceLine,
 }
 
 impl Lines {
@@ -149,7 +149,7 @@ fn arming_again_loses_no_wake_up() {
 #[test]
 fn device_that_sees_an_arming_sees_its_threshold() {
     check(|| {
-        let line = Arc::new(HostLine::default());
+        let line = Arc::new(AtomicHostLine::default());
         let host = thread::spawn({
             let line = line.clone();
             move || {

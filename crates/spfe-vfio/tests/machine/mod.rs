@@ -10,7 +10,7 @@ use spfe_contract::{
     region_block as region, submit_flags,
 };
 use spfe_host::SharedMemory;
-use spfe_ring::{Arm, Consumer, HostLine, Producer, Ring};
+use spfe_ring::{Arm, AtomicHostLine, Consumer, Producer, Ring};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -319,7 +319,7 @@ impl Machine {
     pub fn arm(&mut self, queue: &Queue, sequence: u32) {
         let at = self.ram.base().as_ptr().wrapping_add(queue.lines as usize);
         // SAFETY: the line is in the machine's memory and aligned, and all its fields are atomics.
-        let line = unsafe { &*at.cast::<HostLine>() };
+        let line = unsafe { &*at.cast::<AtomicHostLine>() };
         let count = Some(queue.completions.position.wrapping_add(1));
         let arm = Arm { count, event: true, ..Arm::default() };
         line.arm(sequence, &arm, spfe_host::os::heavy_barrier);

@@ -22,7 +22,7 @@ use spfe_contract::{CONTRACT_VERSION_MAJOR, MibItem, QueueKind, Status};
 use spfe_host::backend::create_memory;
 use spfe_host::os::{self, SharedMemory};
 use spfe_host::{Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey};
-use spfe_ring::DeviceLine;
+use spfe_ring::AtomicDeviceLine;
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::collections::HashMap;
 use std::path::Path;
@@ -362,11 +362,11 @@ impl Backend for Kernel {
         self.gone.load(Ordering::Acquire) || self.count(LOST) != self.lost
     }
 
-    fn seen(&self, vector: u32, _: &DeviceLine) -> u32 {
+    fn seen(&self, vector: u32, _: &AtomicDeviceLine) -> u32 {
         self.count(vector)
     }
 
-    fn sleep(&self, vector: u32, _: &DeviceLine, seen: u32, until_ns: Option<u64>) {
+    fn sleep(&self, vector: u32, _: &AtomicDeviceLine, seen: u32, until_ns: Option<u64>) {
         let deadline_ns = until_ns.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX));
         let mut argument = uapi::Wait { event: vector, seen, deadline_ns };
         let done = uapi::call(&self.device, &uapi::WAIT, &mut argument);
@@ -377,7 +377,7 @@ impl Backend for Kernel {
         }
     }
 
-    fn wake(&self, vector: u32, _: &DeviceLine) {
+    fn wake(&self, vector: u32, _: &AtomicDeviceLine) {
         self.wake_event(vector);
     }
 }

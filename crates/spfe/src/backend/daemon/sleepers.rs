@@ -2,7 +2,7 @@
 
 use rustix::fd::OwnedFd;
 use spfe_host::os::{self, SharedMemory};
-use spfe_ring::DeviceLine;
+use spfe_ring::AtomicDeviceLine;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,11 +23,11 @@ pub(super) struct Sleepers {
 }
 
 fn wake(memory: &SharedMemory) {
-    if memory.size() < DEVICE_LINE + size_of::<DeviceLine>() {
+    if memory.size() < DEVICE_LINE + size_of::<AtomicDeviceLine>() {
         return;
     }
     // SAFETY: inside the mapping, which is aligned to pages; atomics only.
-    let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
+    let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
     line.bump();
     os::futex_wake(&line.wake_seq);
 }
@@ -110,7 +110,8 @@ mod tests {
         sleepers.watch(&late);
         let woken = |memory: &SharedMemory| {
             // SAFETY: a mapped page of atomics.
-            let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
+            let line =
+                unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
             line.wake_seq.load(std::sync::atomic::Ordering::Relaxed)
         };
         assert_eq!((woken(&memory), woken(&late), woken(&other)), (1, 1, 0));

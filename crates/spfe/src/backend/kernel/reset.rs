@@ -8,7 +8,7 @@ use super::{Kernel, Place, flush, uapi};
 use crate::Result;
 use spfe_contract::{QueueState, Status};
 use spfe_host::{Address, QueueRequest, SharedMemory};
-use spfe_ring::{DeviceLine, Ring};
+use spfe_ring::{AtomicDeviceLine, Ring};
 use std::ptr::NonNull;
 
 /// Offset of the device line from the lines of a queue.
@@ -48,13 +48,14 @@ impl Kernel {
         // If its memory has been revoked, the queue has no user any more.
         let Some((_sq, submissions)) = ring(request.sq, request.sq_log2) else { return };
         let Some((_cq, completions)) = ring(request.cq, request.cq_log2) else { return };
-        let Some((_lines, lines)) = part(request.lines, DEVICE_LINE + size_of::<DeviceLine>())
+        let Some((_lines, lines)) =
+            part(request.lines, DEVICE_LINE + size_of::<AtomicDeviceLine>())
         else {
             return;
         };
         flush::flush(request, &submissions, &completions);
         // SAFETY: inside the memory, which stays mapped here, and aligned to 64; atomics only.
-        let line = unsafe { lines.add(DEVICE_LINE).cast::<DeviceLine>().as_ref() };
+        let line = unsafe { lines.add(DEVICE_LINE).cast::<AtomicDeviceLine>().as_ref() };
         line.set_state(u32::from(QueueState::Disabled.raw()), u32::from(Status::DeviceReset.raw()));
     }
 
