@@ -40,8 +40,10 @@ pub mod line_plot;
 pub mod markup;
 mod model;
 mod num;
+mod number;
 mod page;
 pub mod paper;
+pub mod scenario;
 mod section;
 #[cfg(feature = "simulation")]
 pub mod simulation;
@@ -49,5 +51,6 @@ mod svg;
 mod table;
 
 pub use html::html;
-pub use model::{Document, LatencyNs, Meta, PaperFigure, Point, ResultRow, scenario};
+pub use model::{Document, LatencyNs, Meta, Point, ResultRow};
+pub use paper::PaperFigure;
 pub use table::{text, tsv};

@@ -2,39 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::paper;
-
-/// Names of the scenarios of `spfe perf`. Other names are valid too and are rendered the same way.
-pub mod scenario {
-    /// Single packets: each is submitted after the one before has completed.
-    pub const SEND_SINGLE: &str = "send-single";
-    /// Groups of packets, one operation per group.
-    pub const SEND_GROUP: &str = "send-group";
-    /// Each received packet is handled by itself.
-    pub const RECEIVE_SINGLE: &str = "receive-single";
-    /// Received packets are handled at a fill threshold or after a timeout.
-    pub const RECEIVE_THRESHOLD: &str = "receive-threshold";
-    /// Highest rate, transmitting.
-    pub const RATE_TX: &str = "rate-tx";
-    /// Highest rate, receiving.
-    pub const RATE_RX: &str = "rate-rx";
-    /// Highest rate in both directions at once. The rate is that of one direction.
-    pub const RATE_BOTH: &str = "rate-both";
-    /// Packets of random size and content, transmitting.
-    pub const RANDOM_TX: &str = "random-tx";
-    /// Packets of random size and content, receiving.
-    pub const RANDOM_RX: &str = "random-rx";
-    /// Packets of random size and content in both directions at once.
-    pub const RANDOM_BOTH: &str = "random-both";
-    /// Time from submission to reception at the far end.
-    pub const LATENCY: &str = "latency";
-
-    /// Prefix of the names of all random scenarios.
-    pub const RANDOM_PREFIX: &str = "random-";
-}
+use crate::number::number;
+use crate::paper::{self, PaperFigure};
 
 /// The results of one run of `spfe perf`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -193,17 +165,6 @@ pub struct LatencyNs {
     pub min: f64,
 }
 
-/// A published figure in its original unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PaperFigure {
-    /// Mean payload rate, Gbit/s.
-    #[serde(deserialize_with = "number")]
-    pub rate_gbps: f64,
-    /// Mean load, % of **four** cores.
-    #[serde(deserialize_with = "number")]
-    pub cpu_pct_of_4_cores: f64,
-}
-
 impl Document {
     /// Reads a document. Unknown fields are ignored.
     ///
@@ -310,9 +271,4 @@ fn one() -> u32 {
 
 fn unknown() -> f64 {
     f64::NAN
-}
-
-/// Reads a number. `null` stands for a number that was not finite when it was written.
-fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }

@@ -7,7 +7,10 @@
 //! those of the whole system: one busy core of four is 25 %, the plateau of Tables I and III.
 //! [`CORES`] converts them.
 
-use crate::model::{PaperFigure, scenario};
+use serde::{Deserialize, Serialize};
+
+use crate::number::number;
+use crate::scenario;
 
 /// Number of cores behind the published CPU loads: 100 % there is 400 % of one core.
 pub const CORES: f64 = 4.0;
@@ -35,6 +38,17 @@ pub struct PaperCase {
     pub cpu_pct_of_4_cores: f64,
     /// Highest load of any iteration, % of four cores.
     pub worst_cpu_pct_of_4_cores: f64,
+}
+
+/// A published figure in its original unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PaperFigure {
+    /// Mean payload rate, Gbit/s.
+    #[serde(deserialize_with = "number")]
+    pub rate_gbps: f64,
+    /// Mean load, % of **four** cores.
+    #[serde(deserialize_with = "number")]
+    pub cpu_pct_of_4_cores: f64,
 }
 
 impl PaperCase {

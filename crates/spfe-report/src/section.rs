@@ -1,7 +1,8 @@
 //! Groups rows into sections, one per scenario.
 
-use crate::model::{Document, ResultRow, scenario};
+use crate::model::{Document, ResultRow};
 use crate::num::{size, size_kb};
+use crate::scenario;
 
 /// Rows that share a table and a chart.
 pub(crate) struct Section<'a> {

@@ -7,12 +7,12 @@ use std::marker::PhantomData;
 use std::net::Ipv4Addr;
 
 /// A request code together with the type that the kernel reads or writes for it.
-pub struct Request<T> {
+pub struct KernelRequest<T> {
     code: libc::Ioctl,
     argument: PhantomData<fn(&mut T)>,
 }
 
-impl<T> Request<T> {
+impl<T> KernelRequest<T> {
     /// # Safety
     ///
     /// The kernel must read or write exactly a `T` for this code.
@@ -35,7 +35,7 @@ macro_rules! requests {
     ($($name:ident: $type:ty = $code:ident;)+) => {
         $(
             // SAFETY: the argument types are those of netdevice(7) and of the TUN driver.
-            pub const $name: Request<$type> = unsafe { Request::new(libc::$code) };
+            pub const $name: KernelRequest<$type> = unsafe { KernelRequest::new(libc::$code) };
         )+
     };
 }

@@ -8,6 +8,7 @@ pub mod endpoint;
 pub mod run;
 pub mod script;
 mod set;
+pub mod steps;
 pub mod suite;
 mod verbs;
 pub mod wire;

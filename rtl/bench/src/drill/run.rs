@@ -2,7 +2,8 @@
 
 use super::caught::caught;
 use super::endpoint::{Endpoint, Op};
-use super::script::{Expect, Inject, PeerConnection, Script, Step};
+use super::script::Script;
+use super::steps::{Expect, Inject, PeerConnection, Step};
 use super::wire::{ACK, Arp, Echo, PSH, SYN, Segment, build, build_arp, build_echo};
 use super::world::{StreamPositions, World, pattern};
 
@@ -346,7 +347,7 @@ impl World<'_> {
         body().map_err(|text| format!("{text}, in {}", seg.text()))
     }
 
-    fn arp_of_peer(&mut self, a: &super::script::ArpLine) -> Arp {
+    fn arp_of_peer(&mut self, a: &super::steps::ArpLine) -> Arp {
         let (ip, mac, vlan) = (self.settings.ip, self.settings.mac, self.settings.vlan);
         let flow = &self.track().flow;
         let sha = a.sha.unwrap_or(flow.mac);
@@ -362,7 +363,7 @@ impl World<'_> {
         }
     }
 
-    fn compare_arp(&self, a: &super::script::ArpLine, got: &Arp) -> Result<(), String> {
+    fn compare_arp(&self, a: &super::steps::ArpLine, got: &Arp) -> Result<(), String> {
         want("request", &got.request, &a.request)?;
         want("sender address", &got.sha, &self.settings.mac)?;
         want("sender protocol address", &got.spa, &a.spa.unwrap_or(self.settings.ip))?;
@@ -371,7 +372,7 @@ impl World<'_> {
         a.dmac.map_or(Ok(()), |dmac| want("destination", &got.dst_mac, &dmac))
     }
 
-    fn echo_of_peer(&mut self, e: &super::script::EchoLine) -> Echo {
+    fn echo_of_peer(&mut self, e: &super::steps::EchoLine) -> Echo {
         let (ip, mac, vlan) = (self.settings.ip, self.settings.mac, self.settings.vlan);
         let flow = &self.track().flow;
         Echo {

@@ -2,7 +2,7 @@
 
 use super::args::{ScriptError, ScriptLine};
 use super::endpoint::Mode;
-use super::script::{
+use super::steps::{
     ArpLine, EchoLine, Expect, Inject, MAX_TICKS, PeerConnection, Step, close_reason, event, state,
 };
 use super::wire::Lies;

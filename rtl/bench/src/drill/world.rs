@@ -2,7 +2,7 @@
 
 use super::args::Seq;
 use super::endpoint::{Delivery, Endpoint, Event, Settings};
-use super::script::PeerConnection;
+use super::steps::PeerConnection;
 use super::wire::{Arp, Echo, Packet, SYN, Segment, parse};
 use std::collections::{HashMap, VecDeque};
 

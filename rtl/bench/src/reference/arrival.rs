@@ -1,6 +1,7 @@
 //! Handles an arriving segment: the steps of RFC 9293, 3.10.7, with the checks of RFC 5961.
 
-use super::session::{Clock, Session, State, Timer, le, lt};
+use super::sequence::{le, lt};
+use super::session::{Clock, Session, State, Timer};
 use super::{Reference, reason};
 use crate::drill::endpoint::Delivery;
 use crate::drill::wire::{ACK, FIN, RST, SYN, Segment};

@@ -1,7 +1,7 @@
 //! Payload that arrived out of sequence (reordering): up to [`PIECES`] pieces for a session, which
 //! neither overlap nor touch. Further pieces are not kept and must be retransmitted.
 
-use super::session::{le, lt};
+use super::sequence::{le, lt};
 
 /// Maximum number of pieces for a session.
 pub const PIECES: usize = 4;

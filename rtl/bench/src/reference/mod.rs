@@ -23,6 +23,7 @@ mod net;
 mod output;
 mod receive;
 mod recovery;
+mod sequence;
 pub mod session;
 mod timers;
 

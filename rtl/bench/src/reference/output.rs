@@ -1,6 +1,7 @@
 //! The sender of the reference model.
 
-use super::session::{Recovery, Session, State, lt};
+use super::sequence::lt;
+use super::session::{Recovery, Session, State};
 use super::{Reference, reason};
 use crate::drill::endpoint::{Frame, Op};
 use crate::drill::wire::{ACK, FIN, Lies, PSH, RST, SYN, Segment, build};

@@ -3,7 +3,8 @@
 //! After a time-out all outstanding data is sent again, as far as the window allows.
 
 use super::Reference;
-use super::session::{Recovery, Session, Timer, le, lt};
+use super::sequence::{le, lt};
+use super::session::{Recovery, Session, Timer};
 use crate::drill::wire::{FIN, SYN, Segment};
 
 impl Reference {

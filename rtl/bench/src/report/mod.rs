@@ -8,6 +8,7 @@ pub mod checks;
 pub mod contention;
 pub mod diagram;
 pub mod latency;
+pub mod latency_source;
 pub mod peers;
 pub mod resources;
 pub mod ways;
@@ -225,7 +226,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str("<main>\n");
     body.push_str(&summary(&records.latency, &records.bandwidth)?);
     body.push_str(&method(&mut page));
-    let source = latency::Source { latency: &records.latency, published: &published };
+    let source = latency_source::Source { latency: &records.latency, published: &published };
     body.push_str(&latency::html(&mut page, &source)?);
     body.push_str(&contention::html(&mut page, &records.contention)?);
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);

@@ -3,7 +3,7 @@
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, grouped, paragraph, part};
 
-use super::latency::{Source, heads, time};
+use super::latency_source::{Source, heads, time};
 use crate::bench::modes::{RATES, TABLE_SIZES};
 use crate::bench::record::{Absolute, Series};
 

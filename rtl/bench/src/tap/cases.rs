@@ -4,12 +4,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 use std::time::Duration;
 
-use super::bridge::Report;
 use super::echo::echo;
 use super::programs::{has, program};
 use super::proxy::{Connect, Serve};
 use super::service::{self, End, ServiceJob, at};
-use super::suite::{Check, Demand, Lab, Part, Plan, Size};
+use super::suite::{Check, Demand, Lab, Part, Plan, Size, any, check};
 use super::{OUR_IP, PEER_IP};
 use crate::peer::channel::Impair;
 
@@ -33,19 +32,6 @@ fn both(work: impl Fn(SocketAddrV4) -> Result<(), String> + Sync) -> Result<(), 
         let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
         join(one.join()).and(join(other.join()))
     })
-}
-
-pub(super) fn check(
-    name: impl Into<String>,
-    role: &'static str,
-    bytes: u64,
-    demand: Demand,
-) -> Check {
-    Check { name: name.into(), role, bytes, demand }
-}
-
-pub(super) fn any(_: &Report) -> Result<(), String> {
-    Ok(())
 }
 
 /// The function of a part.

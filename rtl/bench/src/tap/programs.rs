@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::cases::{any, check};
 use super::proxy::{Connect, Serve};
 use super::service::at;
-use super::suite::{Demand, Lab, Part, Plan};
+use super::suite::{Demand, Lab, Part, Plan, any, check};
 use super::{OUR_IP, PEER_IP};
 use crate::peer::channel::Impair;
 use crate::random::Random;

@@ -1,0 +1,27 @@
+//! Names of the scenarios of `spfe perf`. Other names are valid too and are rendered the same way.
+
+/// Single packets: each is submitted after the one before has completed.
+pub const SEND_SINGLE: &str = "send-single";
+/// Groups of packets, one operation per group.
+pub const SEND_GROUP: &str = "send-group";
+/// Each received packet is handled by itself.
+pub const RECEIVE_SINGLE: &str = "receive-single";
+/// Received packets are handled at a fill threshold or after a timeout.
+pub const RECEIVE_THRESHOLD: &str = "receive-threshold";
+/// Highest rate, transmitting.
+pub const RATE_TX: &str = "rate-tx";
+/// Highest rate, receiving.
+pub const RATE_RX: &str = "rate-rx";
+/// Highest rate in both directions at once. The rate is that of one direction.
+pub const RATE_BOTH: &str = "rate-both";
+/// Packets of random size and content, transmitting.
+pub const RANDOM_TX: &str = "random-tx";
+/// Packets of random size and content, receiving.
+pub const RANDOM_RX: &str = "random-rx";
+/// Packets of random size and content in both directions at once.
+pub const RANDOM_BOTH: &str = "random-both";
+/// Time from submission to reception at the far end.
+pub const LATENCY: &str = "latency";
+
+/// Prefix of the names of all random scenarios.
+pub const RANDOM_PREFIX: &str = "random-";
