@@ -232,7 +232,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let count = input.read(words);
         if input.has_room(quantum) {
             self.fct_due |= 1 << vc;
-            self.transmitter.look_up();
+            self.transmitter.recheck();
         }
         count
     }
@@ -261,7 +261,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             || self.transmitter.no_lane()
             || self.transmitter.is_retrying()
             || self.recovery.broadcasts.is_pending() && !self.transmitter.in_broadcast();
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         self.waiting.push(message)
     }
 
@@ -292,7 +292,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// SCHEDULE.request: starts time-slot `slot`, 0 to 63. A frame in progress is completed.
     pub fn schedule(&mut self, slot: u8) {
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         self.qos.schedule(slot);
     }
 
@@ -318,7 +318,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         if parameters.expected_broadcast_bandwidth != self.parameters.expected_broadcast_bandwidth {
             self.flow.set_expected_bandwidth(parameters.expected_broadcast_bandwidth);
         }
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         self.parameters = parameters;
         for (vc, output) in self.outputs.iter_mut().enumerate() {
             output.continuous = parameters.continuous_mode >> (vc & 31) & 1 != 0;
@@ -332,7 +332,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Sets the quality of service parameters. Returns false if the channel does not exist.
     pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::QosParameters) -> bool {
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         self.qos.set_parameters(vc, parameters)
     }
 
@@ -473,7 +473,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         };
         let ready = *credit != 0 && output.has_segment(segment);
         if ready && self.ready >> vc & 1 == 0 {
-            self.transmitter.look_up();
+            self.transmitter.recheck();
         }
         self.ready = self.ready & !(1 << vc) | u32::from(ready) << vc;
     }

@@ -373,7 +373,7 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
         for (clock, end) in self.clocks.iter_mut().zip(&mut self.ends) {
             let count = clock.before(time);
             if count > clock.count() {
-                end.leave_out(count - clock.count());
+                end.skip_idle_periods(count - clock.count());
                 clock.set_count(count);
             }
         }

@@ -201,7 +201,7 @@ impl Align {
         if self.told && !self.aligned {
             return Aligned::None;
         }
-        kinds.judge(Row { words, lanes: from, count: kinds.data }, at, sink)
+        kinds.check_event(Row { words, lanes: from, count: kinds.data }, at, sink)
     }
 }
 
@@ -236,7 +236,7 @@ impl Kinds {
         }
     }
 
-    fn judge(self, row: Row, at: u64, sink: &mut TraceSink<'_>) -> Aligned {
+    fn check_event(self, row: Row, at: u64, sink: &mut TraceSink<'_>) -> Aligned {
         let count = row.lanes.count_ones() as usize;
         if self.rxerr != 0 {
             return Aligned::RxErr;

@@ -206,10 +206,10 @@ impl LinkPair {
     ) {
         let Self { listeners: [to_b, to_a], flows: [from_a, from_b] } = self;
         to_b.push(a, &mut |event| {
-            judge(event, from_a, from_b, &mut |e| sink(LinkDirection::AToB, e))
+            check_event(event, from_a, from_b, &mut |e| sink(LinkDirection::AToB, e))
         });
         to_a.push(b, &mut |event| {
-            judge(event, from_b, from_a, &mut |e| sink(LinkDirection::BToA, e))
+            check_event(event, from_b, from_a, &mut |e| sink(LinkDirection::BToA, e))
         });
     }
 
@@ -222,7 +222,7 @@ impl LinkPair {
 }
 
 /// Checks an event of one direction against both: `own` is its sender, `other` its receiver.
-fn judge(
+fn check_event(
     event: TraceEvent<'_>,
     own: &mut SenderState,
     other: &mut SenderState,

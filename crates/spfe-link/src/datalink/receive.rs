@@ -54,7 +54,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             ReceivedRow::Control { word, .. } if word.k == 0 => self.receive_data(&[word]),
             ReceivedRow::Control { word, crc16_good } => self.receive_control(word, crc16_good),
             ReceivedRow::RxErr => {
-                self.transmitter.look_up();
+                self.transmitter.recheck();
                 self.receive_event(CheckedWord::RxErr, 0);
             }
         }
@@ -84,7 +84,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     #[inline(never)]
     fn receive_control(&mut self, word: Word, crc16_good: bool) {
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         let Some(control) = ControlWord::decode(word) else {
             if word.is_n_chars() {
                 self.receive_data(&[word]);

@@ -86,7 +86,7 @@ impl Transmitter {
 
     /// Something changed: checks everything before the next row.
     #[inline(always)]
-    pub fn look_up(&mut self) {
+    pub fn recheck(&mut self) {
         self.quiet = 0;
     }
 
@@ -188,7 +188,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     #[cold]
     fn transmit_nothing(&mut self, lanes: usize) {
-        self.transmitter.look_up();
+        self.transmitter.recheck();
         if self.reset.step(lanes != 0, self.config.link_reset_retry_words) {
             self.reset_layer();
         }
@@ -209,7 +209,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Accounts for rows of idle frames that were skipped: the credits of broadcast messages and
     /// virtual channels go on. No effect while no rows are sent.
-    pub fn leave_out(&mut self, rows: u32) {
+    pub fn skip_idle_rows(&mut self, rows: u32) {
         if rows != 0 && self.reset.is_initialised() && !self.transmitter.no_lane {
             self.transmitter.skipped = self.transmitter.skipped.saturating_add(rows - 1);
             self.count_rows();

@@ -190,7 +190,7 @@ impl<const L: usize> MultiLane<L> {
         }
         let control = if word.k == 1 { ControlWord::decode(word) } else { None };
         match control {
-            Some(ControlWord::Active { lanes }) => self.far_end_says(lane, lanes),
+            Some(ControlWord::Active { lanes }) => self.receive_active(lane, lanes),
             Some(ControlWord::Align { lanes: 0, inverse: 0 }) => {
                 self.heard |= bit;
                 if self.status.data_receiving & bit != 0 {
@@ -222,7 +222,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Processes an ACTIVE. It is valid if the one before on its lane was the same.
-    fn far_end_says(&mut self, lane: usize, active: u16) {
+    fn receive_active(&mut self, lane: usize, active: u16) {
         if self.act_before[lane].replace(active) != Some(active) {
             return;
         }

@@ -114,7 +114,7 @@ fn skipped_rows_bring_credit() {
     };
     for rows in [1, 39, 40, 41, 1000, 7000, 40 * 300] {
         runs.run(u64::from(rows) + 66);
-        leaves.ends[0].dl.leave_out(rows);
+        leaves.ends[0].dl.skip_idle_rows(rows);
         leaves.run(66);
         assert_eq!(seen(&leaves).0, seen(&runs).0, "{rows} rows");
         let [a, b] = [&leaves, &runs].map(|link| seen(link).1.unwrap());
@@ -125,11 +125,11 @@ fn skipped_rows_bring_credit() {
     leaves.write(0, 0, &packet(1000, 0)[..64]);
     for _ in 0..100 {
         leaves.step();
-        leaves.ends[0].dl.leave_out(u32::MAX);
+        leaves.ends[0].dl.skip_idle_rows(u32::MAX);
     }
     assert_eq!(seen(&leaves).0, 256);
     // While nothing is sent, nothing counts.
     let mut down = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 5);
-    down.ends[0].dl.leave_out(4000);
+    down.ends[0].dl.skip_idle_rows(4000);
     assert_eq!(down.ends[0].dl.broadcast_credit(), 0);
 }

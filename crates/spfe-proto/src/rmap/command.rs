@@ -72,7 +72,7 @@ impl CommandHeader {
     /// Writes the header with its CRC. Returns [`CommandHeader::bytes`]. The caller adds path bytes
     /// and data; [`RmapCommand::write`] does both.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
-        let instruction = self.sayable()?;
+        let instruction = self.checked_instruction()?;
         let start = [self.target, PID, instruction.0, self.key];
         let [t1, t0] = self.transaction.to_be_bytes();
         let [_, _, _, a4, a3, a2, a1, a0] = self.address.to_be_bytes();
@@ -84,7 +84,7 @@ impl CommandHeader {
     }
 
     /// The instruction to write, or the reason why the header cannot be written.
-    fn sayable(&self) -> Result<Instruction, BuildError> {
+    fn checked_instruction(&self) -> Result<Instruction, BuildError> {
         if self.address > ADDRESS_MAX {
             return Err(BuildError::Address { address: self.address });
         }
@@ -105,7 +105,7 @@ impl CommandHeader {
         parts: [&[u8]; 2],
         out: &mut [u8],
     ) -> Result<usize, BuildError> {
-        let instruction = self.sayable()?;
+        let instruction = self.checked_instruction()?;
         let operation = match (instruction.packet_type(), instruction.operation()) {
             (PacketType::Command, Some(operation)) => operation,
             _ => return Err(BuildError::Instruction { instruction }),

@@ -65,7 +65,7 @@ impl ReplyHeader {
 
     /// Writes the header with its CRC. Returns [`ReplyHeader::bytes`].
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
-        let instruction = self.sayable()?;
+        let instruction = self.checked_instruction()?;
         let [t1, t0] = self.transaction.to_be_bytes();
         let [_, l2, l1, l0] = self.length.to_be_bytes();
         let (initiator, target, status) = (self.initiator, self.target, self.status.0);
@@ -75,7 +75,7 @@ impl ReplyHeader {
     }
 
     /// The instruction, or the reason why the header cannot be written.
-    fn sayable(&self) -> Result<Instruction, BuildError> {
+    fn checked_instruction(&self) -> Result<Instruction, BuildError> {
         let instruction = self.instruction;
         if instruction.packet_type() != PacketType::Reply {
             return Err(BuildError::Instruction { instruction });
@@ -111,7 +111,7 @@ impl<'a> RmapReply<'a> {
 
     /// Writes the path bytes and the packet. Returns the number of bytes written.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, BuildError> {
-        self.header.sayable()?;
+        self.header.checked_instruction()?;
         let (bytes, expected) = (self.data.len(), self.header.length as usize);
         if bytes != expected {
             return Err(BuildError::Data { bytes, expected });

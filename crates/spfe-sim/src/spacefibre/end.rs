@@ -215,9 +215,9 @@ impl<const L: usize> SpaceFibreEnd<L> {
     }
 
     /// Accounts for skipped word periods, in which only idle frames would have passed.
-    pub fn leave_out(&mut self, periods: u64) {
+    pub fn skip_idle_periods(&mut self, periods: u64) {
         if self.lanes.width() != 0 {
-            self.data_link.leave_out(u32::try_from(periods).unwrap_or(u32::MAX));
+            self.data_link.skip_idle_rows(u32::try_from(periods).unwrap_or(u32::MAX));
         }
     }
 

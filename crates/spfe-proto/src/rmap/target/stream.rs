@@ -141,7 +141,7 @@ impl RmapTarget {
             if stream.missing().is_some() {
                 return;
             }
-            stream.state = self.judge(stream.header(), allow, stream.limit());
+            stream.state = self.plan_data(stream.header(), allow, stream.limit());
         }
         match &mut stream.state {
             State::Through(header, through) => through.take(header, piece, memory),
@@ -155,7 +155,7 @@ impl RmapTarget {
     }
 
     /// Decides what happens to the data of a packet with this header.
-    fn judge(
+    fn plan_data(
         &self,
         header: &[u8],
         allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
