@@ -1,11 +1,10 @@
-//! Live captures: who looks on at the links of a network, and the bounded buffer between the links
-//! and a reader that may be slow.
+//! Live captures: observers of links, and the bounded buffer between links and a slow reader.
 //!
-//! Links never wait for a reader. What does not fit into the buffer of a capture is left out of it
-//! and counted; the file's statistics and [`crate::Capture::finish`] say how much that was.
+//! Links never wait for a reader. Records that do not fit into the buffer of a capture are left out
+//! and counted, in the file's statistics and in the result of [`crate::Capture::finish`].
 //!
-//! Nobody looks on: an exact link asks one flag in each step, a flow of a packet-level link has its
-//! fast path, and nothing is looked at. With a capture, flows take their general path.
+//! Without a capture, an exact link checks one flag in each step, and flows of packet-level links use
+//! their fast path. With a capture, flows use their general path.
 
 mod buffer;
 mod hub;
@@ -16,21 +15,21 @@ pub(crate) use hub::wiring;
 pub use hub::{ActiveCaptures, CAPTURES_MAX, Hub, LinkEnd, Now};
 pub use spfe_capture::CaptureSummary;
 
-/// What is captured.
+/// Options of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureOptions {
-    /// Names of links ([`crate::Lab::link_names`]); none for all.
+    /// Names of the links ([`crate::Lab::link_names`]); empty for all links.
     pub links: Vec<String>,
-    /// Every word, or character, of exact links, too.
+    /// Capture every word or character of exact links as well.
     pub words: bool,
-    /// Ends after so many packets.
+    /// Number of packets after which the capture ends.
     pub packets: Option<u64>,
-    /// Bytes that wait for the reader at most.
+    /// Size of the buffer in bytes.
     pub buffer_bytes: usize,
 }
 
 impl Default for CaptureOptions {
-    /// All links, no words, no end, 8 MiB.
+    /// All links, without words, without an end, with a buffer of 8 MiB.
     fn default() -> Self {
         Self { links: Vec::new(), words: false, packets: None, buffer_bytes: BUFFER_BYTES }
     }

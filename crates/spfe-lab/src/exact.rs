@@ -1,4 +1,4 @@
-//! Cables that are made word by word, and how the endpoints' flows meet them.
+//! Exact links, and their connection to the flows of endpoints.
 //!
 //! The two directions of a virtual channel end at the port. Out of it, a [`PieceSink`] makes words of
 //! packets and writes them into the output virtual channel buffer: a transmit completion says that
@@ -9,16 +9,17 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`fabric`] | what carries words between ports: links, or a network of them |
-//! | [`channel`] | packets to words and back |
-//! | [`ends`] | a virtual channel's ends as source and sink of flows |
-//! | [`driver`] | who runs all that, in real and in virtual time |
-//! | [`mib`] | what there is to see of a link |
+//! | [`fabric`] | carries words between ports: links, or a simulated network |
+//! | [`channel`] | converts packets to words and back |
+//! | [`ends`] | ends of a virtual channel as source and sink of flows |
+//! | [`driver`] | runs links and flows, in real and in virtual time |
+//! | `links` | exact links as the plane sees them |
+//! | [`mib`] | states, counters and MIB items of a link |
 //!
-//! Time of the fabric is the network's. In virtual time whoever waits last runs the fabric up to
-//! the earliest time somebody waits for, or until somebody is woken. In real time a device thread
-//! runs it as fast as it can while there is work and never ahead of the clock, so a link that is
-//! busy is slower than its rate says; one that is quiet leaves time out.
+//! The fabric has the time of the network. In virtual time, the participant that waits last runs it
+//! up to the earliest deadline, or until it wakes a participant. In real time, a device thread runs
+//! it as fast as it can while there is work, but never ahead of the clock. So a busy link can be
+//! slower than its rate; a quiet link skips time.
 //!
 //! [`PieceSink`]: spfe_device::flow::PieceSink
 //! [`PieceSource`]: spfe_device::flow::PieceSource
@@ -42,55 +43,59 @@ use spfe_sim::recorder::Wiring;
 use spfe_sim::time::{NS, Ps};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What was made of the time given.
+/// Result of running the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Went {
-    /// It went on; there may be something at the ports.
-    On,
-    /// Nothing will happen before somebody does something at a port.
-    Still,
+pub enum Progress {
+    /// Time advanced; there may be something at the ports.
+    Advanced,
+    /// No event will happen before a port sends, receives or changes something.
+    Blocked,
 }
 
-/// All exact links of a network, as its ports see them. Only in the process that owns the network.
+/// All exact links of a network, in the process that owns the network.
 pub struct Exact {
     state: Mutex<State>,
-    /// Faces of the ports of each endpoint.
+    /// Number of the face of each port, by endpoint and port.
     faces: Vec<Vec<Option<usize>>>,
 }
 
 struct State {
     fabric: Box<dyn Fabric>,
-    /// Who looks on.
+    /// Captures, which observe the links.
     hub: Option<Arc<Hub>>,
     faces: Vec<Face>,
-    /// When words or messages were last moved at a port.
+    /// When words or messages last moved at a port.
     moved_at: Ps,
-    /// The longest time that something is kept back.
+    /// Longest time that the last byte of a packet is held back.
     hold: Ps,
 }
 
-/// What is between a port and the fabric.
+/// State between a port and the fabric.
 struct Face {
     out: Vec<Outbound>,
     into: Vec<Inbound>,
 }
 
-/// A port's face, borrowed apart.
+/// A port's face and its end of the link, borrowed together.
 struct At<'a> {
     end: &'a mut dyn SimulatedEnd,
     face: &'a mut Face,
-    /// Set when something moves.
+    /// Set when words or messages move.
     moved: bool,
-    /// Time of the fabric, and how long the last byte of a packet waits for its end.
+    /// Time of the fabric.
     now: Ps,
+    /// How long the last byte of a packet waits for the end marker.
     hold: Ps,
-    /// The end of the link, and who looks on, if anybody does.
+    /// The end of the link, and the running captures.
     place: LinkEnd,
     look: Option<ActiveCaptures<'a>>,
 }
 
 impl Exact {
-    /// The exact links of a topology, which has been checked; `None` if there are none.
+    /// The exact links of a topology; `None` if it has none. The topology must have been checked.
+    ///
+    /// # Errors
+    /// A link cannot be created.
     pub fn of(topology: &Topology) -> Result<Option<Arc<Self>>, String> {
         if !topology.has_exact() {
             return Ok(None);
@@ -99,7 +104,7 @@ impl Exact {
         Ok(Some(Arc::new(Self::new(topology, Box::new(fabric), &places))))
     }
 
-    /// Ports of a topology on the faces of a fabric: `places` names the port of each face.
+    /// Connects ports of a topology to the faces of a fabric. `places` has the port of each face.
     pub fn new(topology: &Topology, fabric: Box<dyn Fabric>, places: &[(u32, u32)]) -> Self {
         let mut faces: Vec<Vec<Option<usize>>> =
             topology.endpoints.iter().map(|ports| vec![None; ports.len()]).collect();
@@ -124,12 +129,12 @@ impl Exact {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The face of a port.
+    /// The face of a port; `None` if the port is not on an exact link.
     pub fn face(&self, endpoint: u32, port: u32) -> Option<usize> {
         *self.faces.get(endpoint as usize)?.get(port as usize)?
     }
 
-    /// Does something at a face.
+    /// Calls `what` with a face and its end of the link.
     fn at<T>(&self, face: usize, what: impl FnOnce(&mut At<'_>) -> T) -> T {
         let mut state = self.lock();
         let State { fabric, hub, faces, moved_at, .. } = &mut *state;
@@ -144,12 +149,12 @@ impl Exact {
         result
     }
 
-    /// Who is shown what happens, from now on.
+    /// Sets the captures that observe the links.
     pub fn show_to(&self, hub: &Arc<Hub>) {
         self.lock().hub = Some(hub.clone());
     }
 
-    /// The links.
+    /// Descriptions of the links.
     pub fn links(&self) -> Vec<Wiring> {
         self.lock().fabric.links()
     }
@@ -160,7 +165,7 @@ impl Exact {
         Some(self.lock().fabric.place(face))
     }
 
-    /// Which links show their words from now on.
+    /// Sets which links report their words to observers.
     pub fn show_words(&self, links: &[bool]) {
         let mut state = self.lock();
         let count = state.fabric.links().len();
@@ -179,8 +184,8 @@ impl Exact {
         self.lock().fabric.now() / NS
     }
 
-    /// Goes on for a while, up to a time. `None`: for as long as anything can happen.
-    pub fn run(&self, until_ns: Option<u64>) -> Went {
+    /// Runs the fabric for one step, at most up to a time; `None` sets no limit.
+    pub fn run(&self, until_ns: Option<u64>) -> Progress {
         let mut state = self.lock();
         let until = until_ns.map(|ns| ns.saturating_mul(NS));
         let still = state.is_still();
@@ -189,9 +194,13 @@ impl Exact {
         if still {
             match until {
                 Some(until) => fabric.skip_to(until),
-                None => return Went::Still,
+                None => return Progress::Blocked,
             }
-            return if fabric.now() >= until.unwrap_or(0) { Went::Still } else { Went::On };
+            return if fabric.now() >= until.unwrap_or(0) {
+                Progress::Blocked
+            } else {
+                Progress::Advanced
+            };
         }
         let step = due.unwrap_or(fabric.now() + fabric.step_ps());
         let until = until.map_or(step, |until| until.min(step));
@@ -199,20 +208,20 @@ impl Exact {
             Some(hub) => fabric.run(until, &mut hub.look()),
             None => fabric.run(until, &mut NoObserver),
         }
-        Went::On
+        Progress::Advanced
     }
 
-    /// Whether nothing will happen before somebody does something at a port.
+    /// Whether no event will happen before a port acts.
     pub fn is_still(&self) -> bool {
         self.lock().is_still()
     }
 
-    /// When something will happen by itself, ns, if nothing is under way until then.
+    /// Time of the next event of the links, ns, if they are idle until then.
     pub fn due_ns(&self) -> Option<u64> {
         self.lock().due().map(|due| due / NS)
     }
 
-    /// Virtual channels of a face whose words wait: bit V for virtual channel V.
+    /// Virtual channels of a face that have received words, as a bit mask.
     fn waiting(&self, face: usize) -> u32 {
         self.at(face, |at| {
             let stored = at.face.into.iter().enumerate();
@@ -222,7 +231,7 @@ impl Exact {
         })
     }
 
-    /// Virtual channels of a face that take words.
+    /// Virtual channels of a face that accept words, as a bit mask.
     fn writable(&self, face: usize) -> u32 {
         self.at(face, |at| {
             let vcs = 0..at.face.out.len();
@@ -230,7 +239,7 @@ impl Exact {
         })
     }
 
-    /// Sends what could not go when a packet was cut.
+    /// Sends end markers of cut packets that had no room before.
     fn flush(&self, face: usize) {
         self.at(face, |at| {
             for (vc, out) in at.face.out.iter_mut().enumerate() {
@@ -239,11 +248,11 @@ impl Exact {
         });
     }
 
-    /// Sends a message; false if it has to wait.
+    /// Sends a message. False if it must wait.
     fn send(&self, face: usize, message: &Message) -> bool {
         self.at(face, |at| {
             let sent = match MessageKind::from_raw(message.kind) {
-                // It would be late.
+                // The link would deliver it late.
                 _ if !at.end.is_running() => false,
                 Some(MessageKind::Broadcast) => {
                     let broadcast = LinkBroadcast {
@@ -266,7 +275,7 @@ impl Exact {
         })
     }
 
-    /// A message that came.
+    /// Takes a received message.
     fn receive(&self, face: usize) -> Option<Message> {
         self.at(face, |at| {
             let message = match at.end.receive_broadcast() {
@@ -287,7 +296,7 @@ impl Exact {
 }
 
 impl At<'_> {
-    /// Shows a broadcast message at this end; true.
+    /// Passes a broadcast message at this end to the captures. Returns true.
     fn show_broadcast(&mut self, sent: bool, message: &LinkBroadcast) -> bool {
         let LinkEnd { link, side } = self.place;
         if let Some(look) = &mut self.look {
@@ -296,7 +305,7 @@ impl At<'_> {
         true
     }
 
-    /// Shows a code at this end; true.
+    /// Passes a broadcast code at this end to the captures. Returns true.
     fn show_code(&mut self, sent: bool, code: BroadcastCode) -> bool {
         let LinkEnd { link, side } = self.place;
         if let Some(look) = &mut self.look {
@@ -305,7 +314,7 @@ impl At<'_> {
         true
     }
 
-    /// Reads words of a virtual channel; whether there were any.
+    /// Reads words of a virtual channel. Whether there were any.
     fn read(&mut self, vc: usize) -> bool {
         let (now, place, look) = (self.now, self.place, &mut self.look);
         let into = &mut self.face.into[vc];
@@ -320,12 +329,12 @@ impl At<'_> {
 impl State {
     fn is_still(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
-        // What is kept back for a while is delivered first.
+        // Bytes that are held back must be delivered first.
         let quiet = self.fabric.quiet_until() == Some(Ps::MAX);
         idle >= self.hold && (quiet || idle > self.fabric.patience_ps())
     }
 
-    /// When the fabric goes on by itself, if nothing is under way until then.
+    /// Time of the next event of the fabric, if it is idle until then.
     fn due(&self) -> Option<Ps> {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
         let due = self.fabric.quiet_until().filter(|_| idle >= self.hold)?;
@@ -351,7 +360,7 @@ fn code_message(code: BroadcastCode) -> Message {
     Message { data: u64::from(code.0), kind, ..Message::default() }
 }
 
-/// Signalling rate of a link that has been checked, in Mbit/s.
+/// Signalling rate of a checked link in Mbit/s.
 fn mbps(rate: LinkRate) -> u32 {
     match rate {
         LinkRate::SpaceFibre { mbps, .. } | LinkRate::SpaceWire { mbps } => mbps,

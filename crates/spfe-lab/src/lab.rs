@@ -13,7 +13,7 @@ use std::io::Write;
 use std::sync::{Arc, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A network, its exact links and the captures of its links.
+/// A network with its exact links and the captures of its links.
 pub struct Lab {
     network: Arc<Network>,
     exact: Option<Arc<Exact>>,
@@ -23,7 +23,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A network of this topology.
+    /// Creates a network.
     ///
     /// # Errors
     /// BAD_FIELD if the topology is wrong.
@@ -34,12 +34,12 @@ impl Lab {
         Self::with_exact(topology, exact, Vec::new())
     }
 
-    /// A network that runs a scenario: its endpoints are the nodes of kind `endpoint`, in the order
-    /// of the file; port N is the node's link with the N-th lowest port number, from 0 on.
+    /// Creates a network that runs a scenario. Its endpoints are the nodes of kind `endpoint`, in the
+    /// order of the file. Port N of an endpoint is the node's link with the N-th lowest port number,
+    /// counted from 0.
     ///
     /// # Errors
-    /// BAD_FIELD: no node is an endpoint, or one has more ports than an endpoint has (8), or a link
-    /// cannot be made.
+    /// BAD_FIELD if no node is an endpoint, an endpoint has more than 8 ports, or a link is wrong.
     pub fn of_scenario(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Self, Error> {
         let bad = |what: String| Error::new(Status::BadField, format!("scenario: {what}"));
         let Parts { topology, exact, names } =
@@ -76,12 +76,12 @@ impl Lab {
         Ok(Self { network, exact, hub, _driver: driver })
     }
 
-    /// The network.
+    /// The control plane of the network.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
 
-    /// Names of the links, as captures call them.
+    /// Names of the links, for captures.
     pub fn link_names(&self) -> Vec<String> {
         self.hub.names().map(str::to_owned).collect()
     }
@@ -103,7 +103,7 @@ impl Lab {
     }
 }
 
-/// A capture under way; it ends when dropped.
+/// A running capture. Dropping it ends the capture.
 pub struct Capture {
     network: Weak<Network>,
     exact: Option<Arc<Exact>>,
@@ -113,13 +113,12 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture of a network's links, a pcapng file (docs/capture.md) that a thread of its
-    /// own writes. In real time its times are those of the day; in virtual time they are the
-    /// network's.
+    /// Starts a capture of links into a pcapng file (docs/capture.md), which a separate thread writes.
+    /// In real time the records carry the time of day, in virtual time that of the network.
     ///
     /// # Errors
-    /// NOT_FOUND for a name that is no link's, BUSY when there are
-    /// [`CAPTURES_MAX`](crate::capture::CAPTURES_MAX) captures.
+    /// NOT_FOUND for the name of a link that does not exist, BUSY if
+    /// [`CAPTURES_MAX`](crate::capture::CAPTURES_MAX) captures are running.
     pub fn start(
         lab: &Lab,
         options: &CaptureOptions,
@@ -140,7 +139,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Captures have come or gone: links and flows look again who observes them.
+    /// Makes links and flows ask again for their observers, after a capture has started or ended.
     fn retap(&self) {
         if let Some(exact) = &self.exact {
             exact.show_words(&self.hub.words());
@@ -150,19 +149,21 @@ impl Capture {
         }
     }
 
-    /// Whether it has ended by itself: it has as many packets as it wanted, or its writer failed.
+    /// Whether the capture has ended by itself: it has the requested number of packets, or its writer
+    /// has failed.
     pub fn has_ended(&self) -> bool {
         self.buffer.has_ended()
     }
 
-    /// Ends the file: what became of the records. The thread goes on until all is written.
+    /// Ends the capture and returns the number of records. The thread continues until the file is
+    /// complete.
     pub fn end(&mut self) -> CaptureSummary {
         let summary = self.hub.end(self.id);
         self.retap();
         summary
     }
 
-    /// Ends the file, and waits until all of it is written.
+    /// Ends the capture and waits until the file is complete.
     ///
     /// # Errors
     /// The first error of the writer.

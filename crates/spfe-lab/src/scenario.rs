@@ -1,9 +1,9 @@
-//! A simulated network between the ports: a scenario whose nodes of kind `endpoint` are endpoints
-//! that applications open. Its other nodes, its routers, traffic and faults run as in `spfe sim`.
+//! A simulated network between ports: a scenario whose nodes of kind `endpoint` are endpoints that
+//! applications open. Other nodes, routers, traffic and faults run as in `spfe sim`.
 
 use crate::capture::LinkEnd;
 use crate::exact::Exact;
-use crate::exact::fabric::{Both, Fabric};
+use crate::exact::fabric::{Fabric, Tee};
 use crate::exact::mib::{self, Watch};
 use spfe_host::MibEntry;
 use spfe_host::topology::{LinkModel, Mode, Peer, PortConfig, Topology};
@@ -14,18 +14,19 @@ use spfe_sim::scenario::{NodeKind, PortName, Scenario, ScenarioLink, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{MS, Ps};
 
-/// Time step of the results, of which nobody asks here.
+/// Time step of the results, which are not used here.
 const RESULTS_STEP: Time = Time(1_000 * MS);
-/// Events that are kept for them.
+/// Number of events kept in the results.
 const RESULTS_EVENTS: usize = 0;
-/// As in [`crate::exact::fabric`].
+/// Word periods after which the next segment of a channel has arrived, as in
+/// [`crate::exact::fabric`].
 const HOLD_WORDS: u64 = 1_000;
 
 /// The endpoints of a scenario.
 struct Endpoints {
     names: Vec<String>,
     topology: Topology,
-    /// Ports in the scenario, and here.
+    /// Port names in the scenario, and the ports of the network.
     places: Vec<(PortName, (u32, u32))>,
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn parts(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Resu
     Ok(Parts { topology, exact, names })
 }
 
-/// A simulation as what carries words between ports.
+/// A simulation as a fabric.
 struct Simulated {
     simulation: Simulation,
     wirings: Vec<Wiring>,
@@ -127,7 +128,7 @@ impl Simulated {
 
 impl Fabric for Simulated {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
-        self.simulation.run(until, &mut Both { watch: &mut self.watch, observer });
+        self.simulation.run(until, &mut Tee { watch: &mut self.watch, observer });
     }
 
     fn links(&self) -> Vec<Wiring> {
@@ -170,7 +171,7 @@ impl Fabric for Simulated {
     }
 
     fn patience_ps(&mut self) -> Ps {
-        // What goes on elsewhere may come here at any time.
+        // Words may arrive from elsewhere in the network at any time.
         Ps::MAX
     }
 

@@ -1,29 +1,29 @@
-//! What waits for the reader of a capture, and the thread that writes it.
+//! The buffer between a capture and its reader, and the thread that writes the file.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Bytes that wait for the reader at most, unless said otherwise.
+/// Default size of the buffer in bytes.
 pub const BUFFER_BYTES: usize = 8 << 20;
-/// How long bytes wait for company.
-const COMPANY: Duration = Duration::from_millis(20);
-/// Bytes that wait for nobody.
-const PLENTY: usize = 64 << 10;
+/// How long the writer waits for more bytes before it writes.
+const GATHER_TIME: Duration = Duration::from_millis(20);
+/// Number of bytes that the writer writes at once.
+const GATHER_BYTES: usize = 64 << 10;
 
 #[derive(Default)]
 struct State {
     bytes: Vec<u8>,
-    /// Bytes taken and not yet written.
+    /// Number of bytes that the writer has taken and not yet written.
     flight: usize,
-    /// Nothing more will come.
+    /// No more bytes will be added.
     closed: bool,
-    /// All is written, or the writer has failed.
+    /// Everything is written, or the writer has failed.
     done: bool,
     failed: Option<io::Error>,
 }
 
-/// Bytes between a capture and its writer.
+/// Bounded buffer between a capture and its writer.
 pub struct Buffer {
     state: Mutex<State>,
     turn: Condvar,
@@ -31,7 +31,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// For so many bytes.
+    /// A buffer of a given size in bytes.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), turn: Condvar::new(), most })
     }
@@ -40,7 +40,7 @@ impl Buffer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes there is room for; none once the writer has failed.
+    /// Number of bytes that still fit; 0 after the writer has failed.
     pub fn room(&self) -> u64 {
         let state = self.lock();
         if state.done {
@@ -49,19 +49,22 @@ impl Buffer {
         self.most.saturating_sub(state.bytes.len() + state.flight) as u64
     }
 
-    /// Nothing more will come.
+    /// Ends the input.
     pub fn close(&self) {
         self.lock().closed = true;
         self.turn.notify_all();
     }
 
-    /// Whether nothing more comes, or can be written.
+    /// Whether the input has ended or the writer has failed.
     pub fn has_ended(&self) -> bool {
         let state = self.lock();
         state.closed || state.done
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// The first error of the writer.
     pub fn wait(&self) -> io::Result<()> {
         let mut state = self.lock();
         while !state.done {
@@ -71,6 +74,9 @@ impl Buffer {
     }
 
     /// Starts the thread that writes.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
     pub fn write_to(self: &Arc<Self>, mut to: Box<dyn Write + Send>) -> io::Result<()> {
         let buffer = self.clone();
         let run = move || {
@@ -88,9 +94,11 @@ impl Buffer {
         loop {
             let mut state = self.lock();
             state.flight = 0;
-            if state.bytes.len() < PLENTY && !state.closed {
-                (state, _) =
-                    self.turn.wait_timeout(state, COMPANY).unwrap_or_else(PoisonError::into_inner);
+            if state.bytes.len() < GATHER_BYTES && !state.closed {
+                (state, _) = self
+                    .turn
+                    .wait_timeout(state, GATHER_TIME)
+                    .unwrap_or_else(PoisonError::into_inner);
             }
             taken.clear();
             std::mem::swap(&mut taken, &mut state.bytes);
@@ -105,16 +113,16 @@ impl Buffer {
     }
 }
 
-/// The end that records go into: it takes all, whoever writes asks for room before.
+/// Input of a buffer. It accepts everything; callers check [`Buffer::room`] before.
 pub struct Inlet(pub Arc<Buffer>);
 
 impl Write for Inlet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock();
-        // After the writer has failed nobody reads it.
+        // After the writer has failed, drop the bytes.
         if !state.done {
             state.bytes.extend_from_slice(bytes);
-            if state.bytes.len() >= PLENTY {
+            if state.bytes.len() >= GATHER_BYTES {
                 self.0.turn.notify_all();
             }
         }

@@ -1,4 +1,4 @@
-//! All captures of a network, and what they are shown.
+//! All captures of a network, and the events that they record.
 
 use super::CaptureOptions;
 use super::buffer::{Buffer, Inlet};
@@ -22,32 +22,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Captures of a network at a time.
+/// Maximum number of running captures of a network.
 pub const CAPTURES_MAX: usize = 8;
-/// Bytes of a packet that are looked at: more than any has.
-const SHOWN: usize = 17 << 20;
+/// Maximum number of bytes of a packet that are recorded, more than any packet has.
+const PACKET_MAX_BYTES: usize = 17 << 20;
 
-/// An end of a link, as captures number them.
+/// An end of a link, by its number in captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkEnd {
-    /// Link.
+    /// Number of the link.
     pub link: u32,
-    /// End.
+    /// Side of the link.
     pub side: Side,
 }
 
 /// The times of a network at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Of the exact links.
+    /// Time of the exact links.
     pub exact_ps: Ps,
-    /// Of the clock.
+    /// Time of the network's clock.
     pub clock_ns: u64,
-    /// Of the day, since 1970; none in virtual time.
+    /// Time since 1970; `None` in virtual time.
     pub day: Option<Duration>,
 }
 
-/// Captures, and the links they can be of.
+/// The captures of a network, and its links.
 pub struct Hub {
     links: Vec<Wiring>,
     /// The end of the link at each port of each endpoint.
@@ -59,9 +59,9 @@ pub struct Hub {
 #[derive(Default)]
 struct Inner {
     live: Vec<Live>,
-    /// Packets that have come in part, by link, end that receives, and virtual channel.
+    /// Packets that have partly arrived, by link, receiving end and virtual channel.
     open: BTreeMap<(u32, Side, u8), Open>,
-    /// What became of captures that ended by themselves.
+    /// Results of captures that ended by themselves.
     ended: BTreeMap<u32, CaptureSummary>,
     next: u32,
 }
@@ -69,7 +69,7 @@ struct Inner {
 #[derive(Default)]
 struct Open {
     bytes: Vec<u8>,
-    /// Its beginning was not seen.
+    /// The capture started in the middle of the packet.
     headless: bool,
 }
 
@@ -80,20 +80,21 @@ struct Live {
     chosen: Vec<bool>,
     words: bool,
     packets_left: Option<u64>,
-    /// What makes times of the capture of times of exact links, and of the clock; modulo 2^64.
+    /// Offsets from the time of exact links and from the clock to the time of the capture, modulo
+    /// 2^64; indexed by [`TimeBase`].
     shift_ps: [Ps; 2],
 }
 
-/// Which time a record has.
+/// The clock that gave a time.
 #[derive(Clone, Copy)]
-enum Of {
+enum TimeBase {
     Exact,
     Clock,
 }
 
 impl Hub {
-    /// For the links of a network: `links` are its exact links, and `end_of` says at which end of
-    /// which of them a port is.
+    /// The captures of a network. `links` are its exact links; `end_of` returns the end of an exact
+    /// link at a port.
     pub fn new(
         topology: &Topology,
         mut links: Vec<Wiring>,
@@ -124,7 +125,7 @@ impl Hub {
         Arc::new(Self { links, ends, active, inner })
     }
 
-    /// Whether anybody looks on.
+    /// Whether a capture is running.
     #[inline]
     pub fn is_active(&self) -> bool {
         self.active.load(Ordering::Acquire)
@@ -139,12 +140,15 @@ impl Hub {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows something to all captures.
+    /// Locks the running captures, to pass events to them.
     pub fn look(&self) -> ActiveCaptures<'_> {
         ActiveCaptures(self.lock())
     }
 
-    /// Another capture: its number.
+    /// Starts a capture and returns its number.
+    ///
+    /// # Errors
+    /// NOT_FOUND for an unknown link, BUSY if [`CAPTURES_MAX`] captures are running.
     pub fn begin(
         &self,
         options: &CaptureOptions,
@@ -193,7 +197,7 @@ impl Hub {
         Ok(id)
     }
 
-    /// Ends a capture: what became of its records.
+    /// Ends a capture and returns its number of records.
     pub fn end(&self, id: u32) -> CaptureSummary {
         let mut inner = self.lock();
         if let Some(index) = inner.live.iter().position(|live| live.id == id) {
@@ -206,7 +210,7 @@ impl Hub {
         inner.ended.remove(&id).unwrap_or_default()
     }
 
-    /// Links whose words somebody wants, by number.
+    /// For each link, whether a capture records its words.
     pub fn words(&self) -> Vec<bool> {
         let inner = self.lock();
         let wants = |link| inner.live.iter().any(|live| live.words && live.chosen[link]);
@@ -243,7 +247,7 @@ impl LinkObserver for Hub {
     }
 }
 
-/// What a packet-level port's link has at its other end.
+/// Name of the far end of a packet-level link.
 fn far(port: &PortConfig) -> Option<String> {
     Some(match port.peer {
         Peer::None | Peer::Network => return None,
@@ -255,7 +259,7 @@ fn far(port: &PortConfig) -> Option<String> {
     })
 }
 
-/// A link of a topology.
+/// Description of a link of a topology, for captures.
 pub fn wiring(near: &str, far: &str, port: &PortConfig) -> Wiring {
     let (lanes, mbps) = match port.rate {
         LinkRate::SpaceFibre { lanes, mbps } => (lanes as u8, mbps),
@@ -280,7 +284,7 @@ impl Inner {
         self.ended.insert(live.id, summary);
     }
 
-    fn each(&mut self, of: Of, at: Ps, mut show: impl FnMut(&mut Live, Ps)) {
+    fn each(&mut self, of: TimeBase, at: Ps, mut show: impl FnMut(&mut Live, Ps)) {
         for live in &mut self.live {
             live.recorder.allow(live.buffer.room());
             let at = at.wrapping_add(live.shift_ps[of as usize]);
@@ -290,7 +294,7 @@ impl Inner {
 
     fn packet(
         &mut self,
-        of: Of,
+        of: TimeBase,
         at: Ps,
         (link, side, vc): (u32, Side, u8),
         bytes: &[u8],
@@ -310,10 +314,10 @@ impl Inner {
         }
     }
 
-    /// A part of a packet; `end` if it is the last.
+    /// Adds a part of a packet. `end` is the end marker of the last part.
     fn part(
         &mut self,
-        of: Of,
+        of: TimeBase,
         at: Ps,
         place: (u32, Side, u8),
         (continues, bytes): (bool, &[u8]),
@@ -327,23 +331,23 @@ impl Inner {
             open.bytes.clear();
             open.headless = false;
         }
-        if !open.headless && open.bytes.len() < SHOWN {
+        if !open.headless && open.bytes.len() < PACKET_MAX_BYTES {
             open.bytes.extend_from_slice(bytes);
         }
         let Some(end) = end else { return };
         let Some(open) = self.open.remove(&place) else { return };
-        // An end marker alone is no packet.
+        // An end marker without bytes is not a packet.
         if !open.headless && !open.bytes.is_empty() {
             self.packet(of, at, place, &open.bytes, end);
         }
     }
 }
 
-/// All captures, shown something.
+/// The running captures, locked, as an observer of links.
 pub struct ActiveCaptures<'a>(MutexGuard<'a, Inner>);
 
 impl ActiveCaptures<'_> {
-    /// A part of a packet came to the end of a packet-level link.
+    /// Records a part of a packet that has arrived at the end of a packet-level link.
     pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Delivery<'_>) {
         let end = match seen.end {
             EndMarker::None => None,
@@ -351,14 +355,14 @@ impl ActiveCaptures<'_> {
             EndMarker::Eep => Some(PacketEnd::Eep),
         };
         let at = seen.time_ns.wrapping_mul(NS);
-        self.0.part(Of::Clock, at, (link, side, vc), (seen.continues, seen.bytes), end);
+        self.0.part(TimeBase::Clock, at, (link, side, vc), (seen.continues, seen.bytes), end);
     }
 
-    /// A message came to the end of a packet-level link.
+    /// Records a message that has arrived at the end of a packet-level link.
     fn message(&mut self, now_ns: u64, to: LinkEnd, message: &Message) {
         let LinkEnd { link, side } = to;
         let at = now_ns.wrapping_mul(NS);
-        self.0.each(Of::Clock, at, |live, at| match MessageKind::from_raw(message.kind) {
+        self.0.each(TimeBase::Clock, at, |live, at| match MessageKind::from_raw(message.kind) {
             Some(MessageKind::Broadcast) => {
                 let late = message.status & message_flags::LATE != 0;
                 let delayed = message.status & message_flags::DELAYED != 0;
@@ -374,7 +378,7 @@ impl ActiveCaptures<'_> {
         });
     }
 
-    /// Words were taken from an exact link; `continues`: they go on with a packet.
+    /// Records words that were taken from an exact link. `continues` says that they continue a packet.
     pub fn words(
         &mut self,
         at: Ps,
@@ -395,25 +399,25 @@ impl ActiveCaptures<'_> {
                     (true, k::EEP) => PacketEnd::Eep,
                     _ => continue,
                 };
-                self.0.part(Of::Exact, at, place, (continues, &bytes), Some(end));
+                self.0.part(TimeBase::Exact, at, place, (continues, &bytes), Some(end));
                 bytes.clear();
                 continues = false;
             }
         }
         if !bytes.is_empty() {
-            self.0.part(Of::Exact, at, place, (continues, &bytes), None);
+            self.0.part(TimeBase::Exact, at, place, (continues, &bytes), None);
         }
     }
 }
 
-/// What happens on exact links.
+/// Events of exact links.
 impl Observer for ActiveCaptures<'_> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
-        self.0.each(Of::Exact, at, |live, at| live.recorder.event(at, link, side, event));
+        self.0.each(TimeBase::Exact, at, |live, at| live.recorder.event(at, link, side, event));
     }
 
     fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
-        self.0.each(Of::Exact, at, |live, at| {
+        self.0.each(TimeBase::Exact, at, |live, at| {
             if live.words && live.chosen[link as usize] {
                 live.recorder.word(at, link, side, lane, word);
             }
@@ -421,7 +425,7 @@ impl Observer for ActiveCaptures<'_> {
     }
 
     fn character(&mut self, at: Ps, link: u32, side: Side, character: SpaceWireCharacter) {
-        self.0.each(Of::Exact, at, |live, at| {
+        self.0.each(TimeBase::Exact, at, |live, at| {
             if live.words && live.chosen[link as usize] {
                 live.recorder.character(at, link, side, character);
             }
@@ -433,19 +437,19 @@ impl Observer for ActiveCaptures<'_> {
     }
 
     fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
-        self.0.packet(Of::Exact, at, (link, side, channel), bytes, end);
+        self.0.packet(TimeBase::Exact, at, (link, side, channel), bytes, end);
     }
 
     fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
-        self.0.each(Of::Exact, at, |live, at| live.recorder.dropped(at, router, dropped));
+        self.0.each(TimeBase::Exact, at, |live, at| live.recorder.dropped(at, router, dropped));
     }
 
     fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
         let show = |live: &mut Live, at| live.recorder.broadcast(at, link, side, sent, message);
-        self.0.each(Of::Exact, at, show);
+        self.0.each(TimeBase::Exact, at, show);
     }
 
     fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
-        self.0.each(Of::Exact, at, |live, at| live.recorder.code(at, link, side, sent, code));
+        self.0.each(TimeBase::Exact, at, |live, at| live.recorder.code(at, link, side, sent, code));
     }
 }

@@ -1,7 +1,7 @@
-//! Packets to words and back.
+//! Converts packets to words and back.
 //!
-//! A word carries four N-Chars. The end of a packet fills the rest of its word with Fill, so the
-//! next packet begins with a word of its own (50-11C 5.3.7).
+//! A word carries four N-Chars. The end marker of a packet fills the rest of its word with Fill, so
+//! every packet starts with a new word (50-11C 5.3.7).
 
 use spfe_contract::EndMarker;
 use spfe_link::Word;
@@ -9,38 +9,39 @@ use spfe_link::word::k;
 use spfe_sim::link::SimulatedEnd;
 use spfe_sim::time::Ps;
 
-/// Words an output virtual channel buffer takes now. What is written before the link is initialised
-/// would be gone with its reset (50-11C 5.7.9).
+/// Number of words that an output virtual channel buffer accepts now. Words written before the link
+/// is initialised would be lost in its reset (50-11C 5.7.9).
 pub fn writable(vc: usize, end: &dyn SimulatedEnd) -> usize {
     if end.is_running() { end.writable(vc) } else { 0 }
 }
 
-/// Words moved at once.
+/// Number of words moved at once.
 const WORDS: usize = 64;
-/// Bytes kept of a packet that comes: as much as is put in one record of a packed area.
+/// Number of bytes kept of a received packet: the maximum of a record in a packed area.
 const STORE_BYTES: usize = 64 << 10;
-/// Bytes taken from the link at once for buffers: few, so that what has no buffer stays there.
+/// Number of bytes taken from the link at once for buffers. It is small, so that bytes without a
+/// buffer stay in the link and its flow control stops the sender.
 const PIECE_BYTES: usize = 1 << 10;
 
-/// Packets on their way into an output virtual channel buffer.
+/// Converts packets to the words of an output virtual channel buffer.
 #[derive(Default)]
 pub struct Outbound {
-    /// Bytes that do not fill a word yet.
+    /// Bytes that do not fill a word yet, and their number.
     tail: [u8; 4],
     count: usize,
-    /// The packet has begun and not ended.
+    /// A packet has begun and not ended.
     open: bool,
-    /// The end of a packet that was cut waits for room.
+    /// End marker of a cut packet, which waits for room.
     pending: Option<Word>,
 }
 
 impl Outbound {
-    /// Whether the packet has begun and not ended.
+    /// Whether a packet has begun and not ended.
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Sends what waits since a packet was cut; whether anything was sent.
+    /// Sends the end marker of a cut packet. Whether it was sent.
     pub fn flush(&mut self, vc: usize, end: &mut dyn SimulatedEnd) -> bool {
         let Some(word) = self.pending else { return false };
         let sent = writable(vc, end) != 0 && end.write(vc, &[word]) == 1;
@@ -50,7 +51,7 @@ impl Outbound {
         sent
     }
 
-    /// Bytes that can be written now, at most one go.
+    /// Number of bytes that can be written now.
     pub fn room(&self, vc: usize, end: &dyn SimulatedEnd) -> usize {
         if self.pending.is_some() {
             return 0;
@@ -59,7 +60,7 @@ impl Outbound {
         (words * 4).saturating_sub(self.count)
     }
 
-    /// Writes bytes, not more than there is room for.
+    /// Writes bytes, at most as many as [`Outbound::room`] returns.
     pub fn write(&mut self, vc: usize, end: &mut dyn SimulatedEnd, mut bytes: &[u8]) {
         let mut words = [Word::default(); WORDS];
         let mut full = 0;
@@ -80,7 +81,7 @@ impl Outbound {
         debug_assert_eq!(written, full);
     }
 
-    /// The word that ends the packet.
+    /// The last word of the packet, with its end marker.
     fn last(&mut self, marker: u8) -> Word {
         let mut symbols = [k::FILL; 4];
         symbols[..self.count].copy_from_slice(&self.tail[..self.count]);
@@ -91,7 +92,7 @@ impl Outbound {
         word
     }
 
-    /// Ends the packet; false if there is no room.
+    /// Ends the packet. False if there is no room.
     pub fn end(&mut self, vc: usize, end: &mut dyn SimulatedEnd, marker: EndMarker) -> bool {
         if self.pending.is_some() || writable(vc, end) == 0 {
             return false;
@@ -101,7 +102,7 @@ impl Outbound {
         end.write(vc, &[word]) == 1
     }
 
-    /// The packet will not go on: it ends with EEP as soon as there is room.
+    /// Ends an open packet with EEP as soon as there is room.
     pub fn cut(&mut self, vc: usize, end: &mut dyn SimulatedEnd) {
         if self.open {
             self.pending = Some(self.last(k::EEP));
@@ -110,48 +111,49 @@ impl Outbound {
     }
 }
 
-/// Packets on their way out of an input virtual channel buffer.
+/// Converts words of an input virtual channel buffer to packets.
 #[derive(Default)]
 pub struct Inbound {
-    /// Bytes of the packet, and how many.
+    /// Bytes of the packet, and their number.
     store: Box<[u8]>,
     fill: usize,
-    /// How the packet ends, if its end has come.
+    /// The end marker, if it has arrived.
     marker: Option<EndMarker>,
-    /// Words that were read and not looked at, and the symbol to go on with.
+    /// Words read but not parsed, the next of them, and its next symbol.
     words: Vec<Word>,
     at: usize,
     symbol: u32,
-    /// Bytes of the store that the receiver has.
+    /// Number of bytes in the store that the receiver has taken.
     pub done: u32,
-    /// The receiver has part of the packet already.
+    /// The receiver has part of the packet.
     begun: bool,
-    /// The receiver is gone: the rest of the packet is nobody's.
+    /// The receiver is gone; the rest of the packet is discarded.
     lost: bool,
-    /// Bytes the receiver wants at least, if the packet has so many: a packed area's record.
+    /// Minimum number of bytes to deliver before the packet ends: the record of a packed area.
     wanted: usize,
-    /// When words were read last.
+    /// When words were last read.
     read_at: Ps,
 }
 
 impl Inbound {
-    /// Whether anything has been read that a receiver would take, now or in a while.
+    /// Whether there are bytes that a receiver will take, now or later.
     pub fn has_some(&self) -> bool {
         self.marker.is_some() || self.fill > self.wanted || self.at < self.words.len()
     }
 
-    /// The receiver wants whole packets, in records of so many bytes; 0: it takes all there is.
+    /// Sets the size of the records in which the receiver wants whole packets; 0 if it takes bytes as
+    /// they arrive.
     pub fn set_record(&mut self, bytes: usize) {
         self.wanted = bytes.min(STORE_BYTES);
     }
 
-    /// Bytes and end of what is to be delivered now.
+    /// Bytes and end marker to deliver now.
     pub fn packet(&self, late: bool) -> (&[u8], EndMarker) {
         (&self.store[..self.deliverable(late)], self.marker.unwrap_or(EndMarker::None))
     }
 
-    /// Whether there is something to deliver. The last byte is kept back for a while (until `late`):
-    /// if the end of the packet comes next, both go into the same buffer.
+    /// Whether there is something to deliver. The last byte is held back until `late`, so that it
+    /// shares a buffer with the end marker, if that follows.
     pub fn is_ready(&self, late: bool) -> bool {
         self.marker.is_some() || self.deliverable(late) > self.done as usize
     }
@@ -166,7 +168,7 @@ impl Inbound {
         self.fill.saturating_sub(usize::from(!late))
     }
 
-    /// When words were read last.
+    /// When words were last read.
     pub fn read_at(&self) -> Ps {
         self.read_at
     }
@@ -175,8 +177,8 @@ impl Inbound {
         self.fill >= self.wanted.max(PIECE_BYTES)
     }
 
-    /// Reads words until the packet ends, there is enough of it or there are no more; whether any
-    /// were read. They are shown as they come: whether they go on with a packet, and the words.
+    /// Reads words until the packet ends, enough bytes are there, or no words are left. Whether any
+    /// were read. `show` gets the words, and whether they continue a packet.
     pub fn read(
         &mut self,
         vc: usize,
@@ -197,7 +199,7 @@ impl Inbound {
             if count == 0 {
                 return any;
             }
-            // All words before have been looked at: the packet is open, or not.
+            // All earlier words have been parsed, so this tells whether a packet is open.
             show(self.begun || self.lost || self.fill != 0, &self.words);
             any = true;
             self.read_at = now;
@@ -224,7 +226,7 @@ impl Inbound {
         }
     }
 
-    /// One symbol.
+    /// Parses one symbol.
     fn take(&mut self, word: Word) {
         let (symbol, is_k) = (word.symbol(self.symbol), word.is_k(self.symbol));
         self.symbol += 1;
@@ -239,7 +241,7 @@ impl Inbound {
                 self.fill += 1;
             }
             (true, k::EOP | k::EEP) if self.lost => self.lost = false,
-            // An empty packet is none.
+            // Drop empty packets.
             (true, k::EOP | k::EEP) if self.fill == 0 && !self.begun => {}
             (true, k::EOP) => self.marker = Some(EndMarker::Eop),
             (true, k::EEP) => self.marker = Some(EndMarker::Eep),
@@ -247,7 +249,7 @@ impl Inbound {
         }
     }
 
-    /// The receiver has so many bytes: all that were to be delivered.
+    /// Removes bytes that the receiver has taken: all that were to be delivered.
     pub fn finish(&mut self, delivered: u32) {
         self.begun = self.marker.is_none();
         self.marker = None;
@@ -257,13 +259,13 @@ impl Inbound {
         self.done = 0;
     }
 
-    /// The receiver has so much of what is in the store.
+    /// Stores how many bytes the receiver has taken.
     pub fn pause(&mut self, done: u32) {
         self.done = done;
         self.begun |= done != 0;
     }
 
-    /// The receiver is gone. A packet it has part of is no packet for the next one.
+    /// The receiver is gone. Discards a packet that it has partly taken.
     pub fn lose(&mut self) {
         if self.begun {
             self.lost = self.marker.is_none();

@@ -1,7 +1,7 @@
-//! Who runs exact links and the flows at their ends: a device thread, or, in virtual time, whoever
-//! waits last.
+//! Runs exact links and the flows at their ends: in a device thread, or, in virtual time, in the
+//! thread of the participant that waits last.
 
-use super::{Exact, Went};
+use super::{Exact, Progress};
 use spfe_device::flow::StepOutcome;
 use spfe_host::clock::Drive;
 use spfe_plane::links::LinkDriver;
@@ -10,19 +10,19 @@ use spfe_ring::sync::Ordering;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pieces a flow may move before the others get their turn.
+/// Maximum number of pieces that a flow moves before the next flow runs.
 const BUDGET: u32 = 64;
-/// Messages a port may move before data gets its turn.
+/// Maximum number of messages that a port moves before data does.
 const MESSAGES: u32 = 64;
 
 /// A virtual channel of a port in one direction.
 struct Channel {
     runner: Runner,
-    /// Somebody has a queue here.
+    /// A client has a queue on the channel.
     active: bool,
-    /// A run found nothing more to do, and nothing has changed at the host's side since.
+    /// The last run found nothing more to do, and the host's side has not changed since.
     rests: bool,
-    /// A time at which the engine can do more.
+    /// Time at which the engine can do more, ns.
     due_ns: Option<u64>,
 }
 
@@ -31,10 +31,10 @@ impl Channel {
         Self { runner, active: false, rests: false, due_ns: None }
     }
 
-    /// Runs the flow; whether anything moved.
+    /// Runs the flow. Whether anything moved.
     fn run(&mut self) -> bool {
         let step = self.runner.run(BUDGET);
-        // Somebody else, the control plane, holds a flow for a moment: look again.
+        // `None`: the control plane holds the flow for a moment, so try again.
         self.rests = matches!(step, Some(StepOutcome::Idle(_)) if self.is_out());
         step.is_none_or(|step| step.packets() != 0)
     }
@@ -52,7 +52,7 @@ struct Port {
     messages: MessageRunner,
 }
 
-/// Everything at the ports of exact links.
+/// The exact links of a network and the flows at their ends.
 pub struct Driver {
     exact: Arc<Exact>,
     view: Arc<View>,
@@ -61,7 +61,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The driver of a network's exact links, for a participant.
+    /// The driver of a network's exact links, as a participant.
     pub fn new(exact: &Arc<Exact>, view: &Arc<View>) -> Self {
         let mut ports = Vec::new();
         for (e, configs) in view.arena().topology().endpoints.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Driver {
         self.view.arena().header().config_epoch.load(Ordering::Acquire)
     }
 
-    /// Looks at which channels have queues, after some have changed.
+    /// Updates which channels have queues, after queues have changed.
     fn refresh(&mut self) {
         let epoch = self.config_epoch();
         if self.epoch == Some(epoch) {
@@ -104,11 +104,11 @@ impl Driver {
                 channel.runner.set_need_doorbell(false);
             }
         }
-        // A flow that somebody held is looked at again.
+        // A flow whose seat was taken is retried next time.
         self.epoch = all.then_some(epoch);
     }
 
-    /// Somebody may have posted anywhere since the last turn.
+    /// Starts a turn: hosts may have posted on any channel since the last one.
     fn begin(&mut self) {
         self.refresh();
         for channel in self.channels() {
@@ -116,7 +116,7 @@ impl Driver {
         }
     }
 
-    /// Moves what there is between queues and links; whether anything moved.
+    /// Moves packets and messages between queues and links. Whether anything moved.
     fn pump(&mut self) -> bool {
         let mut moved = false;
         for port in &mut self.ports {
@@ -147,42 +147,42 @@ impl Driver {
         moved
     }
 
-    /// Goes on up to a time, at most so many looks at the ports; stops when `stop` is set. `None`:
-    /// for as long as anything can happen.
-    fn advance(&mut self, until_ns: Option<u64>, looks: u32, stop: &AtomicBool) -> Progress {
+    /// Runs links and flows up to a time, in at most `rounds` rounds over the ports, and stops early
+    /// when `stop` is set. Without a time it runs while there are events.
+    fn advance(&mut self, until_ns: Option<u64>, rounds: u32, stop: &AtomicBool) -> Turn {
         self.begin();
-        let mut progress = Progress::default();
-        for _ in 0..looks {
-            progress.moved |= self.pump();
+        let mut turn = Turn::default();
+        for _ in 0..rounds {
+            turn.moved |= self.pump();
             if stop.load(Ordering::Acquire) {
-                return progress;
+                return turn;
             }
             let now = self.exact.now_ns();
             if until_ns.is_some_and(|until| now >= until) {
-                progress.reached = true;
+                turn.reached = true;
                 break;
             }
-            let went = self.exact.run(until_ns);
+            let progress = self.exact.run(until_ns);
             if self.view.clock().is_virtual() {
                 let clock = &self.view.arena().header().virtual_ns;
                 clock.fetch_max(self.exact.now_ns(), Ordering::AcqRel);
             }
-            if went == Went::Still {
-                progress.reached = true;
-                progress.still = true;
+            if progress == Progress::Blocked {
+                turn.reached = true;
+                turn.blocked = true;
                 break;
             }
         }
-        progress
+        turn
     }
 }
 
 impl LinkDriver for Driver {
     fn turn(&mut self, now_ns: u64) -> bool {
-        let progress = self.advance(Some(now_ns), LOOKS, &AtomicBool::new(false));
-        // What is due at a time is waited for.
+        let turn = self.advance(Some(now_ns), ROUNDS, &AtomicBool::new(false));
+        // Events at a later time do not need another turn now.
         let waits = || self.exact.is_still() || self.exact.due_ns().is_some_and(|due| due > now_ns);
-        progress.moved || !progress.still && !waits()
+        turn.moved || !turn.blocked && !waits()
     }
 
     fn due_ns(&self) -> Option<u64> {
@@ -215,24 +215,24 @@ impl LinkDriver for Driver {
     }
 }
 
-/// Looks at the ports in one turn in real time.
-const LOOKS: u32 = 64;
+/// Maximum number of rounds over the ports in one turn in real time.
+const ROUNDS: u32 = 64;
 
-/// What came of a turn.
+/// Result of a turn.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+struct Turn {
     moved: bool,
-    /// The time was reached.
+    /// The time was reached, or no event will happen before a port acts.
     reached: bool,
-    /// Nothing will happen before somebody does something at a port.
-    still: bool,
+    /// No event will happen before a port acts.
+    blocked: bool,
 }
 
 /// A driver that a virtual clock runs.
 pub struct Shared(Mutex<Driver>);
 
 impl Shared {
-    /// For the clock of a network.
+    /// Wraps a driver for the clock of a network.
     pub fn new(driver: Driver) -> Arc<Self> {
         Arc::new(Self(Mutex::new(driver)))
     }

@@ -8,10 +8,10 @@ use spfe_device::shared::FlowShared;
 use spfe_plane::links::{LinkSink, LinkSource};
 use std::sync::Arc;
 
-/// Bytes copied at once: what a go of words takes.
+/// Number of bytes copied at once.
 const CHUNK: usize = 256;
 
-/// Where packets go out of a port.
+/// Sink of the packets that leave a port on a virtual channel.
 pub struct LinkOut {
     exact: Arc<Exact>,
     face: usize,
@@ -19,7 +19,7 @@ pub struct LinkOut {
 }
 
 impl LinkOut {
-    /// The way out on a virtual channel.
+    /// The sink of a virtual channel at a face.
     pub fn new(exact: &Arc<Exact>, face: usize, vc: u32) -> Self {
         Self { exact: exact.clone(), face, vc: vc as usize }
     }
@@ -38,8 +38,8 @@ impl LinkSink for LinkOut {
                 }
                 let mut bytes = [0u8; CHUNK];
                 let target = CopyTarget { at: bytes.as_mut_ptr(), address: None };
-                // SAFETY: `part` is at most the array's length; a target without an address is
-                // written before `take` returns.
+                // SAFETY: `part` is at most the length of the array. `take` copies to a target without
+                // an address before it returns.
                 unsafe { piece.take(target, part as u32, copier) };
                 out.write(vc, at.end, &bytes[..part]);
                 at.moved = true;
@@ -67,7 +67,7 @@ impl LinkSink for LinkOut {
     }
 }
 
-/// Where packets come into a port.
+/// Source of the packets that enter a port on a virtual channel.
 pub struct LinkIn {
     exact: Arc<Exact>,
     face: usize,
@@ -76,14 +76,15 @@ pub struct LinkIn {
 }
 
 impl LinkIn {
-    /// The way in on a virtual channel.
+    /// The source of a virtual channel at a face; `shared` is the flow that it fills.
     pub fn new(exact: &Arc<Exact>, face: usize, vc: u32, shared: &'static FlowShared) -> Self {
         Self { exact: exact.clone(), face, vc: vc as usize, shared }
     }
 }
 
 impl LinkSource for LinkIn {
-    /// For a packed area whole packets, or what fills the store; for buffers all that has arrived.
+    /// For a packed area, whole packets or as much as the store holds; for buffers, all that has
+    /// arrived.
     fn next(&mut self, piece: &mut Piece) -> NextPiece {
         // SAFETY: the runner holds the flow's seat.
         let config = unsafe { *self.shared.rx_config.get() };
@@ -101,7 +102,7 @@ impl LinkSource for LinkIn {
             }
             let (bytes, end) = into.packet(late);
             piece.clear();
-            // The bytes stay where they are until `done` or `lose`, which the seat's holder calls.
+            // The bytes stay in place until the holder of the seat calls `done` or `lose`.
             let length = bytes.len() as u32;
             piece.add(CopySource { at: bytes.as_ptr(), address: None, length });
             piece.finish(end, 0, 1);

@@ -1,4 +1,4 @@
-//! What carries words between ports.
+//! Fabrics carry words between ports: links side by side, or a simulated network.
 
 use super::mbps;
 use super::mib::{self, Watch};
@@ -15,74 +15,74 @@ use spfe_sim::recorder::Wiring;
 use spfe_sim::time::{MS, Ps, WordClock};
 use spfe_sim::{spacefibre, spacewire};
 
-/// Words between faces, one for each port that is attached.
+/// Carries words between faces. Each attached port has one face.
 pub trait Fabric: Send {
-    /// Goes on until a time; who looks on is told of links by their number in [`Fabric::links`].
+    /// Runs until a time. The observer gets the number of a link in [`Fabric::links`].
     fn run(&mut self, until: Ps, observer: &mut dyn Observer);
 
-    /// Its links.
+    /// Descriptions of the links.
     fn links(&self) -> Vec<Wiring>;
 
     /// The link and end of a face.
     fn place(&self, face: usize) -> LinkEnd;
 
-    /// Whether a link shows its words to who looks on.
+    /// Sets whether a link reports its words to observers.
     fn show_words(&mut self, link: usize, on: bool);
 
-    /// Where it is: nothing before this time will happen any more.
+    /// Current time. All earlier events have happened.
     fn now(&self) -> Ps;
 
-    /// A port's end.
+    /// The end of the link at a face.
     fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd;
 
-    /// Nothing will happen before this time, or before somebody does something at a face; none:
-    /// something is under way.
+    /// The time of the next event, if no port acts before; `None` if the fabric is busy.
     fn quiet_until(&self) -> Option<Ps>;
 
-    /// Leaves out time, up to something that was planned.
+    /// Skips idle time, at most up to the next scheduled event.
     fn skip_to(&mut self, time: Ps);
 
-    /// How long it may run before the buffers at a face are looked at, so that no link waits for
-    /// them and times are known well enough.
+    /// How long the fabric may run between two rounds over the faces, so that no link waits for a
+    /// port and times are precise enough.
     fn step_ps(&self) -> Ps;
 
-    /// How long the end of a packet may come behind its last byte on a face's link, when it is busy.
+    /// How long the end marker of a packet may arrive after its last byte on a busy link.
     fn hold_ps(&self, face: usize) -> Ps;
 
-    /// If no word passes a face for so long, none will before somebody does something at one.
+    /// If no word passes a face for this long, none will before a port acts.
     fn patience_ps(&mut self) -> Ps;
 
-    /// What there is to see of a face's link.
+    /// States, counters and MIB items of the link at a face.
     fn mib(&mut self, face: usize) -> Vec<MibEntry>;
 
-    /// Something goes wrong with what is sent from a face, from now on. False: there is no such
-    /// fault.
+    /// Applies a fault to the words that a face sends from now on. False if the link does not support
+    /// the fault.
     fn inject(&mut self, face: usize, fault: WireFault) -> bool;
 }
 
-/// Word periods between two looks at the faces.
+/// Word periods between two rounds over the faces.
 const STEP_WORDS: u64 = 16;
-/// Word periods after which the next segment of a channel has come, others being served in between.
+/// Word periods after which the next segment of a channel has arrived, even if the other channels are
+/// served in between.
 const HOLD_WORDS: u64 = 1_000;
-/// The same where there is one channel only: NULLs, FCTs and codes may come in between.
+/// The same for a single channel: only NULLs, FCTs and codes can come in between.
 const HOLD_WORDS_SPACEWIRE: u64 = 16;
-/// Word periods in which words pass on any link that runs and has some.
+/// Word periods within which a running link with waiting words passes a word.
 const PATIENCE_WORDS: u64 = 4_000;
-/// Time in which a link that is not up comes up, if it does.
+/// Time within which a link initialises, if both ends are enabled.
 const START_PS: Ps = 50 * MS;
 
-/// Links side by side: face `2 n` is the first end of link `n`, `2 n + 1` its second.
+/// Links side by side. Face `2 n` is the first end of link `n`, face `2 n + 1` its second.
 pub struct Links {
     links: Vec<Box<dyn SimulatedLink>>,
     wirings: Vec<Wiring>,
     watch: Watch,
     now: Ps,
     step: Ps,
-    /// Of each link.
+    /// Times of each link.
     paces: Vec<Pace>,
 }
 
-/// Times of a link.
+/// Time constants of a link.
 #[derive(Clone, Copy)]
 struct Pace {
     hold: Ps,
@@ -100,7 +100,10 @@ impl Pace {
 }
 
 impl Links {
-    /// The exact links of a topology, and the ports of their faces.
+    /// Creates the exact links of a topology. Returns the port of each face as well.
+    ///
+    /// # Errors
+    /// A link cannot be created.
     pub fn of(topology: &Topology) -> Result<(Self, Vec<(u32, u32)>), String> {
         let (mut links, mut wirings, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let (mut step, mut paces) = (MS, Vec::new());
@@ -109,7 +112,7 @@ impl Links {
                 let near = (e as u32, p as u32);
                 let Peer::Port { endpoint, port: other } = port.peer else { continue };
                 let far = (endpoint, other);
-                // Each cable once, from its lower end.
+                // Create each link once, from the lower of its ports.
                 if far < near {
                     continue;
                 }
@@ -127,7 +130,7 @@ impl Links {
     }
 }
 
-/// A link of a rate.
+/// Creates an exact link.
 fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn SimulatedLink>, String> {
     match rate {
         LinkRate::SpaceFibre { lanes, mbps } => {
@@ -138,12 +141,12 @@ fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn SimulatedLink>, Str
         }
         LinkRate::SpaceWire { mbps } => {
             let mut config = spacewire::SpaceWireConfig::new(id, mbps);
-            // Software sees both flag bits, and what they mean is its affair.
+            // Software sees both flag bits and interprets them.
             config.ends.iter_mut().for_each(|end| end.any_code = true);
             let link = spacewire::SpaceWireLink::new(config);
             Ok(Box::new(link.map_err(|error| format!("exact link {rate}: {error}"))?))
         }
-        LinkRate::Unlimited => Err(format!("link {rate} is none that is made word by word")),
+        LinkRate::Unlimited => Err(format!("link {rate}: an exact link needs a rate")),
     }
 }
 
@@ -152,14 +155,14 @@ const fn side(face: usize) -> Side {
 }
 
 /// Passes events on to the management information base and to another observer.
-pub struct Both<'a> {
+pub struct Tee<'a> {
     /// The management information base.
     pub watch: &'a mut Watch,
     /// The other observer.
     pub observer: &'a mut dyn Observer,
 }
 
-impl Observer for Both<'_> {
+impl Observer for Tee<'_> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: EndEvent) {
         self.watch.event(at, link, side, event);
         self.observer.event(at, link, side, event);
@@ -196,7 +199,7 @@ impl Observer for Both<'_> {
 
 impl Fabric for Links {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
-        let mut both = Both { watch: &mut self.watch, observer };
+        let mut both = Tee { watch: &mut self.watch, observer };
         for link in &mut self.links {
             if link.is_quiet() {
                 link.skip_to(until);

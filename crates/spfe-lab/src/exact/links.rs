@@ -13,7 +13,7 @@ use spfe_sim::time::NS;
 use std::sync::Arc;
 
 impl Exact {
-    /// Does something at a port; `None` if the port is not on an exact link.
+    /// Calls `action` with the face of a port; `None` if the port is not on an exact link.
     fn at_port<T>(
         &self,
         (endpoint, port): (u32, u32),
@@ -86,7 +86,7 @@ impl ExactLinks for Exact {
     ) -> Result<(), MibFault> {
         let set = |at: &mut At<'_>| {
             at.end.set_mib(item, index as usize, value).map_err(fault)?;
-            // The link will do something by itself.
+            // The link may react by itself, so it is not idle.
             at.moved = true;
             Ok(())
         };

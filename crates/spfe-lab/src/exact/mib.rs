@@ -7,7 +7,7 @@ use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd};
 use spfe_sim::time::Ps;
 use std::collections::BTreeMap;
 
-/// What has been seen of an end of a link.
+/// States of an end of a link, from its events.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     lanes: BTreeMap<u8, &'static str>,
@@ -17,19 +17,19 @@ struct Seen {
     longest_ps: Ps,
 }
 
-/// Remembers what happens at the ends of links.
+/// Observer that keeps the states of the ends of links.
 #[derive(Debug, Default)]
 pub struct Watch {
     ends: Vec<[Seen; 2]>,
 }
 
 impl Watch {
-    /// Looks at so many links.
+    /// An observer of a number of links.
     pub fn new(links: usize) -> Self {
         Self { ends: (0..links).map(|_| Default::default()).collect() }
     }
 
-    /// What has been seen at an end.
+    /// The states of an end.
     pub fn entries(&self, link: usize, side: Side) -> Vec<MibEntry> {
         let Some(seen) = self.ends.get(link).map(|ends| &ends[side as usize]) else {
             return vec![];
@@ -78,7 +78,7 @@ impl Observer for Watch {
     }
 }
 
-/// Counters and items of an end.
+/// Counters and MIB items of an end.
 pub fn of_end(end: &mut dyn SimulatedEnd) -> Vec<MibEntry> {
     let counters = end.counters();
     let number = |name: &str, vc: usize, value: u64| {
@@ -100,7 +100,7 @@ pub fn of_end(end: &mut dyn SimulatedEnd) -> Vec<MibEntry> {
     list
 }
 
-/// Why an item cannot be read or set, as hosts are told.
+/// Converts an error of a link into that of the host crate.
 pub fn fault(error: Error) -> MibFault {
     match error {
         Error::Name | Error::Absent => MibFault::Absent,
