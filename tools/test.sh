@@ -95,6 +95,8 @@ run_quick() {
     step lint commits tap tools/commits.py history
     step lint contract check python3 contract/gen/generate.py --check
     step lint compliance check python3 tools/compliance.py
+    step lint modules check python3 tools/modules.py
+    step lint docs check python3 tools/docs.py
     step lint device-tree tap tests/run.sh tests/driver/device_tree.bats
     step unit generator unittest python3 -m unittest discover -v -s contract/gen
     step unit tools unittest python3 -m unittest discover -v -s tools
@@ -110,6 +112,7 @@ run_quick() {
 
 run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
+    step lint library-size check python3 tools/library_size.py
     step lint fuzz-check check tools/fuzz.sh --check
     # The output of tests that pass has the conformance cases that a device had to skip.
     step unit cargo-test cargo cargo test --workspace --no-fail-fast -- --show-output
