@@ -119,7 +119,7 @@ impl fmt::Display for CampaignFailure {
                 write!(f, "at {at} ps end {side:?} received {message:?}, which is not the next one")
             }
             Self::Stalled { since, states } => {
-                write!(f, "nothing was received any more since {since} ps: {states}")
+                write!(f, "nothing was received since {since} ps: {states}")
             }
         }
     }

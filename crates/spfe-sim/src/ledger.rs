@@ -122,7 +122,7 @@ impl Ledger {
             }
             Arrived::Other { end: PacketEnd::Eep, .. } => self.arrive_runt(node, at),
             Arrived::Other { bytes, .. } => {
-                let text = format!("a packet of {} bytes that nobody handed in", bytes.len());
+                let text = format!("a packet of {} bytes that was never sent", bytes.len());
                 self.stray(node, at, &text)
             }
         }
@@ -138,24 +138,28 @@ impl Ledger {
         end: PacketEnd,
     ) -> PacketVerdict {
         let Some(flow) = self.flows.get(usize::from(header.flow)) else {
-            return self.stray(node, at, &format!("a packet of flow {}, unknown", header.flow));
+            return self.stray(node, at, &format!("a packet of unknown flow {}", header.flow));
         };
         let target = flow.target;
         let found = flow.tracks.iter().copied().find(|track| self.tracks[*track].node == node);
         let Some(index) = found else {
-            let text =
-                format!("{}: packet {} came here, where it was not for", flow.name, header.number);
+            let text = format!(
+                "{}: packet {} arrived here, which is not its destination",
+                flow.name, header.number
+            );
             return self.stray(node, at, &text);
         };
         let number = self.tracks[index].number_of(header.number);
         let start = match self.tracks[index].look_up(number) {
             Lookup::Outstanding(start) => start,
             Lookup::Never => {
-                let text = format!("{}: packet {number} was never handed in", flow.name);
+                let text = format!("{}: packet {number} was never sent", flow.name);
                 return self.stray(node, at, &text);
             }
-            Lookup::Delivered => return self.wrong(at, index, number, "came twice"),
-            Lookup::Gone => return self.wrong(at, index, number, "came late, or was lost before"),
+            Lookup::Delivered => return self.wrong(at, index, number, "arrived twice"),
+            Lookup::Gone => {
+                return self.wrong(at, index, number, "arrived after it was counted as lost");
+            }
         };
         self.account_before(index, number, at);
         let wrong_target = (header.target != target).then_some(0);
@@ -169,7 +173,7 @@ impl Ledger {
                     latency_ps: at - start.min(at),
                 };
             }
-            (None, PacketEnd::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
+            (None, PacketEnd::Eop) => format!("has {bytes} of {} bytes but no EEP", header.bytes),
             (None, PacketEnd::Eep) => {
                 let cause = self.explain(index, number);
                 self.tracks[index].cut(number, bytes, cause);
@@ -177,7 +181,7 @@ impl Ledger {
                     return PacketVerdict::Cut;
                 }
                 let expected = header.bytes;
-                let text = format!("has {bytes} of {expected} bytes and an EEP, for no reason");
+                let text = format!("has {bytes} of {expected} bytes and an EEP without a reason");
                 return self.wrong(at, index, number, &text);
             }
         };
@@ -205,7 +209,7 @@ impl Ledger {
         if excused {
             return PacketVerdict::Cut;
         }
-        self.bad(at, format!("node {node}: the start of a packet and an EEP, for no reason"))
+        self.bad(at, format!("node {node}: a fragment with an EEP without a reason"))
     }
 
     /// Accounts for all missing packets of an ordered track before one that arrived.
@@ -220,7 +224,7 @@ impl Ledger {
         let cause = self.explain(track, number);
         self.tracks[track].gone(number, cause);
         if cause.is_none() {
-            self.wrong(at, track, number, "is lost, for no reason");
+            self.wrong(at, track, number, "is lost without a reason");
         }
     }
 

@@ -314,10 +314,10 @@ impl<W: Write> Observer for CaptureRecorder<W> {
             EndEvent::Retry => {
                 port.retries += 1;
                 let attempts = port.retries;
-                (true, LinkEvent::new(EventCode::Recovery, attempts).text("sends again"))
+                (true, LinkEvent::new(EventCode::Recovery, attempts).text("retry"))
             }
             EndEvent::Recovered { after_ps } => {
-                text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
+                text = format!("recovered after {:.3} us", after_ps as f64 / 1e6);
                 (false, LinkEvent::new(EventCode::Note, 0).text(&text))
             }
             EndEvent::Fault { lane, fault: ref what } => {

@@ -149,11 +149,9 @@ fn text_of(event: &EndEvent) -> (RecordedEventKind, String) {
         ),
         EndEvent::LinkReset { state } => (RecordedEventKind::State, format!("link reset: {state}")),
         EndEvent::Error { name } => (RecordedEventKind::Error, (*name).to_string()),
-        EndEvent::Retry => {
-            (RecordedEventKind::Retry, "sent again from the last acknowledge on".into())
-        }
+        EndEvent::Retry => (RecordedEventKind::Retry, "retry of everything unacknowledged".into()),
         EndEvent::Recovered { after_ps } => {
-            (RecordedEventKind::Recovered, format!("in order again after {} ns", after_ps / 1000))
+            (RecordedEventKind::Recovered, format!("recovered after {} ns", after_ps / 1000))
         }
         EndEvent::Fault { lane, fault } => (RecordedEventKind::Fault, fault_text(*lane, fault)),
         EndEvent::Lasting { fault, begins } => {
@@ -171,8 +169,8 @@ fn fault_text(lane: u8, fault: &WireFault) -> String {
         FaultKind::BitError => "a bit inverted".into(),
         FaultKind::Burst { bits } => format!("{bits} random bits"),
         FaultKind::Drop => "a word dropped".into(),
-        FaultKind::Duplicate => "a word doubled".into(),
-        FaultKind::Reorder => "two words exchanged".into(),
+        FaultKind::Duplicate => "a word duplicated".into(),
+        FaultKind::Reorder => "two words swapped".into(),
         FaultKind::Cut { duration_ps } => format!("cut for {} ns", duration_ps / 1000),
         FaultKind::PolaritySwap => "polarity swapped".into(),
         FaultKind::Skew { bits } => format!("longer by {bits} bits"),

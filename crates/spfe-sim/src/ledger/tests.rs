@@ -61,7 +61,7 @@ fn loss_is_found_with_the_next_packet() {
     send(&mut ledger, 3);
     ledger.arrive(1, 50, &whole(0));
     assert!(matches!(ledger.arrive(1, 60, &whole(2)), PacketVerdict::Delivered { .. }));
-    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost, for no reason");
+    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost without a reason");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn loss_of_the_last_packet_is_found_at_the_end() {
     ledger.finish(100, false);
     assert_eq!((ledger.violation_count(), ledger.totals(track).in_flight), (0, 1));
     ledger.finish(100, true);
-    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost, for no reason");
+    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost without a reason");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn duplication_is_found() {
     send(&mut ledger, 2);
     ledger.arrive(1, 50, &whole(0));
     assert_eq!(ledger.arrive(1, 60, &whole(0)), PacketVerdict::Bad);
-    assert_eq!(violation(&ledger), "telemetry: packet 0 came twice");
+    assert_eq!(violation(&ledger), "telemetry: packet 0 arrived twice");
 }
 
 #[test]
@@ -91,7 +91,11 @@ fn reordering_is_found() {
     ledger.arrive(1, 50, &whole(1));
     ledger.arrive(1, 60, &whole(0));
     assert_eq!(ledger.violation_count(), 2);
-    assert!(ledger.violations()[1].text.contains("came late"), "{:?}", ledger.violations());
+    assert!(
+        ledger.violations()[1].text.contains("arrived after it was counted as lost"),
+        "{:?}",
+        ledger.violations()
+    );
 }
 
 #[test]
@@ -139,7 +143,7 @@ fn misdelivery_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     assert_eq!(ledger.arrive(2, 50, &whole(0)), PacketVerdict::Bad);
-    assert!(violation(&ledger).contains("packet 0 came here, where it was not for"));
+    assert!(violation(&ledger).contains("packet 0 arrived here, which is not its destination"));
 }
 
 #[test]
@@ -162,7 +166,7 @@ fn silent_truncation_is_found() {
     let arrived =
         Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
-    assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes and no EEP");
+    assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes but no EEP");
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn an_eep_needs_a_reason() {
     send(&mut ledger, 1);
     ledger.link_event(Cause::LinkReset(4));
     assert_eq!(ledger.arrive(1, 50, &cut(0)), PacketVerdict::Bad);
-    assert!(violation(&ledger).ends_with("has 40 of 100 bytes and an EEP, for no reason"));
+    assert!(violation(&ledger).ends_with("has 40 of 100 bytes and an EEP without a reason"));
 }
 
 #[test]
@@ -189,7 +193,7 @@ fn a_link_reset_explains_only_losses_in_flight() {
     assert_eq!(ledger.violation_count(), 0);
     // Packet 3 was sent after the reset.
     ledger.arrive(1, 80, &whole(4));
-    assert_eq!(violation(&ledger), "telemetry: packet 3 is lost, for no reason");
+    assert_eq!(violation(&ledger), "telemetry: packet 3 is lost without a reason");
 }
 
 #[test]

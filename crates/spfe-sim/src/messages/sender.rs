@@ -241,7 +241,7 @@ impl Sender {
         }
         if self.kind == MessageSource::Numbered {
             if last.is_some_and(|last| mark <= last) {
-                let text = format!("{}: message {mark} came to node {node} twice", self.name);
+                let text = format!("{}: message {mark} reached node {node} twice", self.name);
                 ledger.violation(now, text);
             }
             if mark >= self.number {

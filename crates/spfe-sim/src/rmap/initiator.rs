@@ -160,7 +160,7 @@ impl SimulatedInitiator {
             None => Some(now),
         };
         if packet.is_none() {
-            ledger.violation(now, format!("rmap '{}': no command can say this", self.name));
+            ledger.violation(now, format!("rmap '{}': the command cannot be encoded", self.name));
         }
         packet
     }
@@ -248,7 +248,10 @@ impl SimulatedInitiator {
                 if !truth.take(&pending.header, of) {
                     self.mismatches += 1;
                     let text = format!("rmap '{}': data of command {}", self.name, pending.number);
-                    ledger.violation(now, format!("{text} is not what the target wrote or read"));
+                    ledger.violation(
+                        now,
+                        format!("{text} differs from what the target wrote or read"),
+                    );
                 }
                 self.succeeded += 1;
                 self.bytes += self.settings.size.0;

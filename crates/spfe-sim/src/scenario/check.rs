@@ -78,7 +78,7 @@ impl ScenarioChecker<'_> {
         self.problems.push(Problem { line, message });
     }
 
-    /// Offset of the key in the file, or of its table if the key is not there.
+    /// Offset of the key in the file, or of its table if the key does not exist.
     fn byte(&self, at: Location) -> Option<usize> {
         let (key, value) = self.document.as_ref()?.get_key_value(at.table)?;
         let mut byte = key.span().start;
@@ -129,7 +129,7 @@ impl ScenarioChecker<'_> {
     fn window(&mut self, at: Location, object: &str, start: Time, stop: Option<Time>) {
         if let Some(stop) = stop.filter(|stop| *stop <= start) {
             let message =
-                format!("{object}: ends at {stop}, not after its start at {start}; make it longer");
+                format!("{object}: ends at {stop}, which is not after its start at {start}");
             self.problem(at, message);
         }
     }
@@ -155,7 +155,7 @@ impl ScenarioChecker<'_> {
     /// Checks that there are at most [`MOST`] tables of a kind.
     fn amount(&mut self, table: &'static str, amount: usize) {
         if amount > MOST {
-            let message = format!("{amount} of [[{table}]] are above {MOST}; leave some out");
+            let message = format!("{amount} tables [[{table}]]; at most {MOST} are possible");
             self.problem(Location::one(table), message);
         }
     }
@@ -195,7 +195,7 @@ impl ScenarioChecker<'_> {
             && vc >= channels
         {
             let message = format!(
-                "{object}: virtual channel {vc} is not there: the link at {place} has {channels}"
+                "{object}: virtual channel {vc} does not exist: the link at {place} has {channels}"
             );
             self.problem(at.key("vc"), message);
         }
@@ -227,14 +227,15 @@ impl ScenarioChecker<'_> {
         }
         let (duration, most) = (scenario.duration, Time(LONGEST_PS));
         if duration.0 == 0 || duration > most {
-            let message = format!("duration {duration} is not above 0 and up to {most}");
+            let message = format!("duration {duration} is not above 0 and at most {most}");
             self.problem(Location::one("duration"), message);
         }
         if let Some(step) = scenario.step
             && (step.0 == 0 || duration.0.div_ceil(step.0) > MOST_STEPS)
         {
-            let message =
-                format!("step {step}: {duration} in more than {MOST_STEPS} steps; make it longer");
+            let message = format!(
+                "step {step} divides {duration} into more than {MOST_STEPS} steps; make it longer"
+            );
             self.problem(Location::one("step"), message);
         }
         if let Some(quantum) = scenario.quantum
@@ -246,7 +247,7 @@ impl ScenarioChecker<'_> {
             );
         }
         if scenario.events > 1_000_000 {
-            let message = format!("events {} are above 1000000; give fewer", scenario.events);
+            let message = format!("events {} are above 1000000", scenario.events);
             self.problem(Location::one("events"), message);
         }
         if scenario.links.is_empty() {

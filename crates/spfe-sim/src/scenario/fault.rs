@@ -227,7 +227,7 @@ impl WrittenFault {
     fn wire(&mut self, kind: FaultKind) -> Result<FaultAction, String> {
         match self.word {
             Some(_) => Err(format!(
-                "fault \"{}\" is of the wire and has no use for word; leave it out",
+                "fault \"{}\" affects the wire and has no use for word; leave it out",
                 self.what.text()
             )),
             None => self.words(kind),

@@ -20,7 +20,7 @@ impl FromStr for PortName {
     fn from_str(text: &str) -> Result<Self, String> {
         let (unit, port) = text.split_once(':').unwrap_or((text, "1"));
         let bad =
-            || format!("'{text}' is not a place; give UNIT or UNIT:PORT with a port of 1 to 31");
+            || format!("'{text}' is not a port; give UNIT or UNIT:PORT with a port of 1 to 31");
         let port = port.parse().ok().filter(|port| (1..=31).contains(port)).ok_or_else(bad)?;
         if unit.is_empty() {
             return Err(bad());

@@ -150,7 +150,8 @@ impl Simulation {
                 state.times += 1;
             }
         } else {
-            let text = format!("fault '{}': not possible here, nothing was done", fault.name);
+            let text =
+                format!("fault '{}': this link does not have it; nothing was done", fault.name);
             self.records.note(self.now, RecordedEventKind::Fault, text);
         }
     }

@@ -239,7 +239,7 @@ impl fmt::Display for SpaceFibreConfigError {
             }
             Self::Skew(bits) => write!(f, "a skew of {bits} bits; 0 to 4000 are possible"),
             Self::Clock(ppb) => {
-                write!(f, "a clock {ppb} ppb off; -200000 to 200000 are possible")
+                write!(f, "a clock offset of {ppb} ppb; -200000 to 200000 are possible")
             }
             Self::DataLink(error) => error.fmt(f),
         }

@@ -50,7 +50,7 @@ impl<'a> ScenarioChecker<'a> {
             FaultAction::TimeCodeLoss { node } => {
                 let master = scenario.time_codes.as_ref().map(|codes| &codes.master.unit);
                 if master != Some(&node.unit) {
-                    let message = format!("{object}: '{}' is no time-code master", node.unit);
+                    let message = format!("{object}: '{}' is not the time-code master", node.unit);
                     self.problem(at.key("node"), message);
                 }
             }
@@ -71,7 +71,7 @@ impl<'a> ScenarioChecker<'a> {
     fn lane(&mut self, at: Location, object: &str, link: &ScenarioLink, lane: Option<u8>) {
         if let Some(lane) = lane.filter(|lane| *lane >= link.lanes()) {
             let message = format!(
-                "{object}: lane {lane} is not there: link '{}' has {}",
+                "{object}: lane {lane} does not exist: link '{}' has {}",
                 link.name,
                 link.lanes()
             );
@@ -108,7 +108,7 @@ impl<'a> ScenarioChecker<'a> {
         {
             if strange {
                 let message = format!(
-                    "{object}: link '{}' is {medium}, which has not this {what}; give another",
+                    "{object}: link '{}' is {medium}, which does not have this {what}; give another",
                     link.name
                 );
                 self.problem(at.key(key), message);

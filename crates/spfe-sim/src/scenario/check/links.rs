@@ -30,7 +30,7 @@ impl ScenarioChecker<'_> {
                 self.end(at.key("ends"), link, place);
                 if let Some(other) = taken.insert(place, &link.name) {
                     let message = format!(
-                        "link '{}': port {place} has the link '{other}'; give another port",
+                        "link '{}': port {place} already has the link '{other}'; give another port",
                         link.name
                     );
                     self.problem(at.key("ends"), message);
@@ -143,7 +143,7 @@ impl ScenarioChecker<'_> {
             });
             if lane >= link.lanes {
                 let message =
-                    format!("{object}: lane {lane} is not there: it has {} lanes", link.lanes);
+                    format!("{object}: lane {lane} does not exist: it has {} lanes", link.lanes);
                 self.problem(at, message);
             }
             if !lanes.insert(lane) {
@@ -153,7 +153,7 @@ impl ScenarioChecker<'_> {
         }
         if lanes.len() >= usize::from(link.lanes) && !lanes.is_empty() {
             let message =
-                format!("{object}: every lane goes one way; at least one has to go both ways");
+                format!("{object}: every lane is unidirectional; at least one must work both ways");
             self.problem(at.key("lanes"), message);
         }
     }
@@ -184,7 +184,7 @@ impl ScenarioChecker<'_> {
         for (key, vc) in qos.chain(continuous) {
             if vc >= link.channels {
                 let message = format!(
-                    "{object}: {key}: virtual channel {vc} is not there: it has {}",
+                    "{object}: {key}: virtual channel {vc} does not exist: it has {}",
                     link.channels
                 );
                 self.problem(at.key(key), message);
@@ -196,7 +196,10 @@ impl ScenarioChecker<'_> {
             let object = format!("{object}: virtual channel {}", qos.vc);
             let mut twice = |side: &Side| !seen.insert((qos.vc, *side));
             if qos.direction.from().iter().filter(|side| twice(side)).count() > 0 {
-                self.problem(at, format!("{object} has two qos of one direction; leave one out"));
+                self.problem(
+                    at,
+                    format!("{object} has two qos entries for one direction; leave one out"),
+                );
             }
             if let Some(priority) = qos.priority.filter(|priority| *priority > 15) {
                 self.problem(at, format!("{object}: priority {priority} is not in 0 to 15"));

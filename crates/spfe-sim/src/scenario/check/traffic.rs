@@ -40,7 +40,7 @@ impl ScenarioChecker<'_> {
         let object = format!("flow '{}'", flow.name);
         self.channel(at.key("from"), &object, &flow.from, flow.vc);
         if flow.to.is_empty() {
-            self.problem(at.key("to"), format!("{object} goes nowhere; give a node in to"));
+            self.problem(at.key("to"), format!("{object} has no destination; name a node in `to`"));
         }
         let mut seen = HashSet::new();
         for place in &flow.to {
@@ -174,7 +174,7 @@ impl ScenarioChecker<'_> {
                 && other != from.unit
             {
                 let message = format!(
-                    "{object}: broadcast channel {channel} is that of '{other}'; give another"
+                    "{object}: broadcast channel {channel} belongs to '{other}'; give another"
                 );
                 self.problem(at.key("channel"), message);
             }

@@ -40,7 +40,7 @@ impl ScenarioChecker<'_> {
                 && let Some(other) = addresses.insert(address, &node.name)
             {
                 let message = format!(
-                    "{object}: logical address {address} is that of '{other}'; give another"
+                    "{object}: logical address {address} belongs to '{other}'; give another"
                 );
                 self.problem(at.key("logical-address"), message);
             }
@@ -146,7 +146,7 @@ impl ScenarioChecker<'_> {
                 self.problem(at, format!("{channel} is mapped twice; leave one out"));
             }
             if self.channels_at(router, map.port).is_none_or(|channels| map.vc >= channels) {
-                self.problem(at, format!("{channel} is not there; no link has it"));
+                self.problem(at, format!("{channel} does not exist; no link has it"));
             }
             if map.network.is_some_and(|network| usize::from(network) >= NETWORKS) {
                 self.problem(at, format!("{channel}: its virtual network is above 63"));

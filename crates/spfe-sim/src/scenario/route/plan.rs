@@ -150,7 +150,7 @@ impl RouteFinder<'_> {
             }
             let bytes = end.rest.len();
             if bytes != 1 {
-                return Some(format!("{bytes} address bytes are left at '{name}'; 1 has to be"));
+                return Some(format!("{bytes} address bytes are left at '{name}' instead of 1"));
             }
         }
         let reached = |unit: &UnitId| trace.destinations.iter().any(|end| end.unit == *unit);
