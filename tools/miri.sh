@@ -2,8 +2,8 @@
 # Runs tests of spfe-ring and spfe-device under Miri, which finds undefined behaviour: accesses out
 # of bounds, data races, wrong aliasing and alignment.
 #
-#   tools/miri.sh           all of it, about 15 minutes
-#   tools/miri.sh --quick   one random case of each test
+#   tools/miri.sh           all of it, about 15 minutes of processor time
+#   tools/miri.sh --quick   one random case of each test, about 5 minutes
 #
 # Miri needs a nightly toolchain with the components miri and rust-src. Without them the script says
 # what is missing and exits with 2. PROPTEST_CASES sets the number of random cases (4).
