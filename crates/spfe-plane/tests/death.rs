@@ -15,7 +15,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-/// Runs something that must not take long, however busy the machine is.
+/// Polls until a condition holds.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < raw::SOON, "{what}: not in {:?}", raw::SOON);
+        std::thread::yield_now();
+    }
+}
+
+/// Runs something that must not take long, even on a busy machine.
 fn soon<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let done = run();
@@ -238,9 +247,9 @@ fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
         assert!(start.elapsed() < raw::SOON, "no job to be had");
     }
     over.store(1, Ordering::Relaxed);
-    // It stays alive for the moment, so the round is not over.
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    assert!(!sender.is_finished());
+    // The sender has started the round. It does all other jobs and then waits for ours.
+    until("the other jobs are taken", || !flow.board.has_work());
+    assert!(!sender.is_finished(), "the round ended without the helper's job");
     soon("detach", || network.detach(dead, true)).unwrap();
     soon("the copy", || sender.join()).unwrap();
     assert_eq!(
@@ -288,8 +297,9 @@ fn a_link_lock_of_the_dead_is_free() {
     tx.push(data(a.address(DATA), 50));
     let mut runner = a.runner(VC, true);
     let sender = std::thread::spawn(move || runner.run(10).is_some());
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    assert!(rx.pop().is_none(), "nobody could book the link");
+    let seat = &network.arena().flow_out(0, 0, VC).seat;
+    until("the sender runs its flow", || seat.busy() == a.at.client);
+    assert!(rx.pop().is_none() && !sender.is_finished(), "the sender booked a locked link");
     soon("detach", || network.detach(victim.at, true)).unwrap();
     assert!(soon("the sender", || sender.join().unwrap()));
     assert_eq!((tx.wait().packets, rx.wait().bytes), (1, 50));

@@ -1,9 +1,9 @@
-//! The examples run to their end. `cargo test` builds them beside the tests.
+//! Runs the examples to their end. `cargo test` builds them beside the tests.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where cargo puts an example: beside `deps`, where this test is.
+/// Path of an example: cargo puts it beside `deps`, which has this test.
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");
@@ -12,11 +12,7 @@ fn example(name: &str) -> PathBuf {
 
 fn run(name: &str) {
     let path = example(name);
-    if !path.exists() {
-        // `cargo test --test examples` does not build them.
-        eprintln!("skipped: there is no {}: cargo build --example {name}", path.display());
-        return;
-    }
+    assert!(path.exists(), "no {}: run cargo build -p spfe --examples", path.display());
     let output = Command::new(path).output().expect("the example starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Client, Mortal, config, eventually, place, refused, server, socket_of};
+use common::{Client, Mortal, config, eventually, place, refused, server, socket_of, test_client};
 use rustix::fd::AsFd;
 use spfe_contract::{QueueKind, Status};
 use spfe_host::{Mode, SharedMemory};
@@ -12,30 +12,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Not a test: what the child process of the tests below does.
-#[test]
-fn child() {
-    let Some(path) = std::env::var_os("SPFED_TEST_CHILD") else {
-        return;
-    };
-    let connection = Connection::open(Path::new(&path)).unwrap();
-    let mut client = Client::over(connection, Some(0)).unwrap();
-    let _queues = [QueueKind::Tx, QueueKind::Rx].map(|kind| client.add_queue(kind).unwrap());
-    println!("\nready");
-    loop {
-        std::thread::park();
-    }
-}
-
+/// A client process that has both ends of VC 0 of endpoint 0 open.
 fn spawn_child(path: &Path) -> Mortal {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
-        .env("SPFED_TEST_CHILD", path)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = test_client("hold", path).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap() == "ready"), "the child has failed");
+    assert!(lines.any(|line| line.unwrap() == "ready"), "the child process has failed");
     Mortal(child)
 }
 

@@ -8,7 +8,6 @@ use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use spfe::{Deadline, Endpoint, Mode, QueueOptions, Status, Threshold};
 use spfed::Server;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
@@ -138,8 +137,13 @@ fn a_sleeper_notices_the_end_of_the_daemon() {
         let memory = endpoint.alloc(1 << 16).unwrap();
         let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
         rx.post_all(&mut memory.split(4096, 8).unwrap());
-        let waiter = std::thread::spawn(move || rx.recv(Deadline::NEVER).map(drop));
-        std::thread::sleep(Duration::from_millis(50));
+        let (tid, from_waiter) = std::sync::mpsc::channel();
+        let waiter = std::thread::spawn(move || {
+            tid.send(rustix::thread::gettid()).unwrap();
+            rx.recv(Deadline::NEVER).map(drop)
+        });
+        let tid = from_waiter.recv().unwrap();
+        common::eventually("the receiver sleeps", || common::sleeps_on_futex(tid));
         drop(server);
         let error = waiter.join().unwrap().unwrap_err();
         assert_eq!(error.status(), Some(Status::DeviceGone), "{mode}: {error}");
@@ -152,34 +156,6 @@ fn the_error_without_a_daemon_says_how_to_start_one() {
     let error = Endpoint::open("unix:/nowhere/spfe.sock").map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::DeviceGone));
     assert!(error.to_string().contains("spfed --listen /nowhere/spfe.sock"), "{error}");
-}
-
-/// Not a test: the child process that sends until it is killed.
-#[test]
-fn child_sends() {
-    let Some(path) = std::env::var_os("SPFED_TEST_SENDER") else {
-        return;
-    };
-    let endpoint = Endpoint::open(&format!("unix:{}/0", path.display())).unwrap();
-    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
-    let mut opened = None;
-    common::eventually("the sender before is forgotten", || {
-        opened = vc.tx().ok();
-        opened.is_some()
-    });
-    let mut tx = opened.unwrap();
-    let memory = endpoint.alloc(1 << 20).unwrap();
-    let mut packets = memory.split(65536, 16).unwrap();
-    loop {
-        while let Some(packet) = packets.pop() {
-            tx.send(packet).unwrap();
-        }
-        tx.wait(Deadline::NEVER).unwrap();
-        while tx.poll().is_some() {}
-        while let Some(packet) = tx.take() {
-            packets.push(packet);
-        }
-    }
 }
 
 #[test]
@@ -198,9 +174,7 @@ fn a_receiver_survives_senders_killed_within_a_packet() {
             }
         };
         for round in 0..4 {
-            let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "child_sends"]).env("SPFED_TEST_SENDER", &path);
-            let child = common::Mortal(command.stdout(Stdio::null()).spawn().unwrap());
+            let child = common::Mortal(common::test_client("send", &path).spawn().unwrap());
             let mut packets = 0;
             turn(&mut || {
                 packets += 1;

@@ -7,7 +7,8 @@ use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{LinkRate, Mode, QueueRequest, SharedMemory, Topology};
 use spfe_session::{Connection, Error, Hello, Reply, Request, Welcome, socket};
 use spfed::{Server, ServerConfig};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Limit of every bounded wait; long enough for a loaded machine.
@@ -114,6 +115,25 @@ pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "{what}: not in {SOON:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// The example `test_client`, which `cargo test` builds beside the tests.
+pub fn test_client(action: &str, socket: &Path) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");
+    let program = profile.join("examples/test_client");
+    assert!(program.exists(), "build it: cargo build -p spfed --example test_client");
+    let mut command = Command::new(program);
+    command.arg(action).arg(socket);
+    command
+}
+
+/// Whether a thread of this process is in a futex call.
+pub fn sleeps_on_futex(thread: rustix::thread::Pid) -> bool {
+    let path = format!("/proc/self/task/{}/syscall", thread.as_raw_nonzero());
+    // "running", or the number of the system call and its arguments.
+    let call = std::fs::read_to_string(path).unwrap_or_default();
+    call.split(' ').next().and_then(|number| number.parse().ok()) == Some(libc::SYS_futex)
 }
 
 /// A child process that is killed on drop.
