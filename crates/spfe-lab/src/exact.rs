@@ -39,7 +39,7 @@ use spfe_host::{LinkRate, Topology};
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_sim::link::{NoObserver, Observer, SimulatedEnd};
-use spfe_sim::recorder::Wiring;
+use spfe_sim::recorder::LinkDescription;
 use spfe_sim::time::{NS, Ps};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -155,7 +155,7 @@ impl Exact {
     }
 
     /// Descriptions of the links.
-    pub fn links(&self) -> Vec<Wiring> {
+    pub fn links(&self) -> Vec<LinkDescription> {
         self.lock().fabric.links()
     }
 

@@ -9,7 +9,7 @@ use spfe_host::MibEntry;
 use spfe_host::topology::{LinkModel, Mode, Peer, PortConfig, Topology};
 use spfe_sim::fault::WireFault;
 use spfe_sim::link::{NoObserver, Observer, Side, SimulatedEnd};
-use spfe_sim::recorder::Wiring;
+use spfe_sim::recorder::LinkDescription;
 use spfe_sim::scenario::{NodeKind, PortName, Scenario, ScenarioLink, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{MS, Ps};
@@ -95,7 +95,7 @@ pub(crate) fn parts(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Resu
 /// A simulation as a fabric.
 struct Simulated {
     simulation: Simulation,
-    wirings: Vec<Wiring>,
+    wirings: Vec<LinkDescription>,
     faces: Vec<(usize, Side)>,
     watch: Watch,
     step: Ps,
@@ -117,7 +117,7 @@ impl Simulated {
         let slowest = scenario.links.iter().map(word_ps).max().unwrap_or(1);
         Ok(Self {
             simulation,
-            wirings: scenario.links.iter().map(Wiring::of).collect(),
+            wirings: scenario.links.iter().map(LinkDescription::of).collect(),
             faces,
             watch: Watch::new(scenario.links.len()),
             step: scenario.quantum_ps(),
@@ -131,7 +131,7 @@ impl Fabric for Simulated {
         self.simulation.run(until, &mut Tee { watch: &mut self.watch, observer });
     }
 
-    fn links(&self) -> Vec<Wiring> {
+    fn links(&self) -> Vec<LinkDescription> {
         self.wirings.clone()
     }
 

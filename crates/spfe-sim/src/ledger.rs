@@ -10,15 +10,15 @@ mod cause;
 mod track;
 
 pub use cause::{Cause, name_of as reason_name};
-pub use track::Totals;
+pub use track::TrackTotals;
 
-use crate::packet::{Arrived, PacketHeader};
+use crate::packet::{ArrivedPacket, PacketHeader};
 use crate::scenario::route::{RouteElements, RouterInput};
 use crate::time::Ps;
 use spfe_link::network::DiscardReason;
 use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
-use track::{Lookup, Track};
+use track::{PacketState, Track};
 
 /// Maximum number of violations kept as text; further ones are counted.
 const KEPT: usize = 100;
@@ -115,13 +115,13 @@ impl Ledger {
     }
 
     /// Checks a packet that arrived at a node.
-    pub fn arrive(&mut self, node: u32, at: Ps, arrived: &Arrived) -> PacketVerdict {
+    pub fn arrive(&mut self, node: u32, at: Ps, arrived: &ArrivedPacket) -> PacketVerdict {
         match arrived {
-            Arrived::Traffic { header, bytes, altered, end } => {
+            ArrivedPacket::Traffic { header, bytes, altered, end } => {
                 self.arrive_traffic(node, at, *header, *bytes, *altered, *end)
             }
-            Arrived::Other { end: PacketEnd::Eep, .. } => self.arrive_runt(node, at),
-            Arrived::Other { bytes, .. } => {
+            ArrivedPacket::Other { end: PacketEnd::Eep, .. } => self.arrive_fragment(node, at),
+            ArrivedPacket::Other { bytes, .. } => {
                 let text = format!("a packet of {} bytes that was never sent", bytes.len());
                 self.stray(node, at, &text)
             }
@@ -151,13 +151,13 @@ impl Ledger {
         };
         let number = self.tracks[index].number_of(header.number);
         let start = match self.tracks[index].look_up(number) {
-            Lookup::Outstanding(start) => start,
-            Lookup::Never => {
+            PacketState::Outstanding(start) => start,
+            PacketState::Never => {
                 let text = format!("{}: packet {number} was never sent", flow.name);
                 return self.stray(node, at, &text);
             }
-            Lookup::Delivered => return self.wrong(at, index, number, "arrived twice"),
-            Lookup::Gone => {
+            PacketState::Delivered => return self.wrong(at, index, number, "arrived twice"),
+            PacketState::Gone => {
                 return self.wrong(at, index, number, "arrived after it was counted as lost");
             }
         };
@@ -200,7 +200,7 @@ impl Ledger {
     }
 
     /// Handles an EEP with too few bytes to tell whose packet it was.
-    fn arrive_runt(&mut self, node: u32, at: Ps) -> PacketVerdict {
+    fn arrive_fragment(&mut self, node: u32, at: Ps) -> PacketVerdict {
         let cuts = &self.cuts;
         let excused = self.tracks.iter().any(|track| {
             let cut = |input| cuts.get(input).is_some_and(|cuts| !cuts.is_empty());
@@ -235,7 +235,7 @@ impl Ledger {
             return Some(cause);
         }
         let start = match track.look_up(number) {
-            Lookup::Outstanding(start) => start,
+            PacketState::Outstanding(start) => start,
             _ => return None,
         };
         for input in &track.elements.inputs {
@@ -266,7 +266,7 @@ impl Ledger {
             let Some(flow) = self.flows.get(usize::from(header.flow)) else { return false };
             let outstanding = |track: &usize| {
                 let track = &self.tracks[*track];
-                matches!(track.look_up(track.number_of(header.number)), Lookup::Outstanding(_))
+                matches!(track.look_up(track.number_of(header.number)), PacketState::Outstanding(_))
             };
             flow.target == header.target && flow.tracks.iter().any(outstanding)
         };
@@ -299,7 +299,7 @@ impl Ledger {
             if several && !track.elements.inputs.contains(&input) {
                 continue;
             }
-            if matches!(track.look_up(number), Lookup::Outstanding(_)) {
+            if matches!(track.look_up(number), PacketState::Outstanding(_)) {
                 track.gone(number, Some(cause));
             }
         }
@@ -307,7 +307,7 @@ impl Ledger {
 
     /// Notes the success of an RMAP transaction. Returns its latency.
     pub fn complete(&mut self, track: usize, number: u64, at: Ps, bytes: u64) -> Option<Ps> {
-        let Lookup::Outstanding(start) = self.tracks.get(track)?.look_up(number) else {
+        let PacketState::Outstanding(start) = self.tracks.get(track)?.look_up(number) else {
             return None;
         };
         self.tracks[track].delivered(number, bytes);
@@ -369,7 +369,7 @@ impl Ledger {
     }
 
     /// Counters of a track.
-    pub fn totals(&self, track: usize) -> Totals<'_> {
+    pub fn totals(&self, track: usize) -> TrackTotals<'_> {
         self.tracks[track].totals()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::ledger::{Ledger, PacketVerdict};
 use crate::link::{Side, SimulatedLink};
-use crate::packet::{Arrived, PacketChecker, PacketHeader, PacketMaker};
+use crate::packet::{ArrivedPacket, PacketChecker, PacketHeader, PacketMaker};
 use crate::results::PacketTally;
 use crate::rmap::RmapUnits;
 use crate::scenario::Scenario;
@@ -28,19 +28,19 @@ pub struct ExchangeContext<'a, 'b> {
 
 /// A packet that the node itself sends, such as an RMAP reply.
 #[derive(Clone, Debug)]
-struct Queued {
+struct QueuedPacket {
     from_ps: Ps,
     bytes: Vec<u8>,
 }
 
 /// Sending side of a virtual channel.
 #[derive(Clone, Debug, Default)]
-struct Outlet {
+struct SendChannel {
     /// Traffic streams, served in turn.
     flows: Vec<usize>,
     turn: usize,
     current: Option<(PacketMaker, Option<(usize, PacketHeader)>)>,
-    queue: VecDeque<Queued>,
+    queue: VecDeque<QueuedPacket>,
 }
 
 /// A port with its link.
@@ -49,7 +49,7 @@ struct NodePort {
     number: u8,
     link: usize,
     side: Side,
-    outlets: Vec<Outlet>,
+    outlets: Vec<SendChannel>,
     /// Virtual channels with traffic streams or queued packets, a bit for each.
     used: u32,
     inlets: Vec<PacketChecker>,
@@ -84,7 +84,7 @@ impl SimulatedNode {
                     number: place.port,
                     link,
                     side,
-                    outlets: vec![Outlet::default(); channels],
+                    outlets: vec![SendChannel::default(); channels],
                     used: 0,
                     inlets: vec![PacketChecker::new(); channels],
                     blocked: 0,
@@ -110,7 +110,7 @@ impl SimulatedNode {
         if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
             && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
         {
-            outlet.queue.push_back(Queued { from_ps, bytes });
+            outlet.queue.push_back(QueuedPacket { from_ps, bytes });
             port.used |= 1 << vc;
         }
     }
@@ -251,14 +251,14 @@ impl SimulatedNode {
                         let Some(arrived) = arrived else { continue };
                         let place = (link, side, vc as u8);
                         let (bytes, end) = match &arrived {
-                            Arrived::Traffic { bytes, end, .. } => (*bytes, *end),
-                            Arrived::Other { bytes, end } => (bytes.len() as u64, *end),
+                            ArrivedPacket::Traffic { bytes, end, .. } => (*bytes, *end),
+                            ArrivedPacket::Other { bytes, end } => (bytes.len() as u64, *end),
                         };
                         match end {
                             PacketEnd::Eop => self.received.add(bytes),
                             PacketEnd::Eep => self.truncated.add(bytes),
                         }
-                        let reply = take_in(self.index, now, place, &arrived, context);
+                        let reply = handle_packet(self.index, now, place, &arrived, context);
                         answers.extend(reply.map(|(from_ps, bytes)| (place, from_ps, bytes)));
                     }
                 }
@@ -272,20 +272,20 @@ impl SimulatedNode {
 }
 
 /// Handles a received packet. Returns a reply and the time from which it may leave.
-fn take_in(
+fn handle_packet(
     node: u32,
     now: Ps,
     (link, side, vc): (usize, Side, u8),
-    arrived: &Arrived,
+    arrived: &ArrivedPacket,
     context: &mut ExchangeContext<'_, '_>,
 ) -> Option<(Ps, Vec<u8>)> {
-    if let Arrived::Other { bytes, end } = arrived
-        && let Some(answer) = context.units.take_in(node, now, bytes, *end, context.ledger)
+    if let ArrivedPacket::Other { bytes, end } = arrived
+        && let Some(answer) = context.units.handle_packet(node, now, bytes, *end, context.ledger)
     {
         return answer;
     }
     let verdict = context.ledger.arrive(node, now, arrived);
-    if let (PacketVerdict::Delivered { latency_ps, .. }, Arrived::Traffic { header, .. }) =
+    if let (PacketVerdict::Delivered { latency_ps, .. }, ArrivedPacket::Traffic { header, .. }) =
         (verdict, arrived)
     {
         if let Some(flow) = context.flows.get_mut(usize::from(header.flow)) {
@@ -296,7 +296,7 @@ fn take_in(
     None
 }
 
-impl Outlet {
+impl SendChannel {
     /// Whether there is anything to send.
     fn has_work(&self, now: Ps, flows: &[ActiveStream]) -> bool {
         let due =

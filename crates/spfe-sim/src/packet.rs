@@ -8,7 +8,7 @@
 mod check;
 mod make;
 
-pub use check::{Arrived, PacketChecker};
+pub use check::{ArrivedPacket, PacketChecker};
 pub use make::PacketMaker;
 
 use crate::rng::mix;
@@ -69,9 +69,9 @@ impl PacketHeader {
 
 /// Generates the body of a packet.
 #[derive(Clone, Copy, Debug)]
-struct Body(u64);
+struct PacketBody(u64);
 
-impl Body {
+impl PacketBody {
     const fn of(header: PacketHeader) -> Self {
         Self(mix((header.flow as u64) << 32 | header.number as u64))
     }

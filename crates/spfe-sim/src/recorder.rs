@@ -45,7 +45,7 @@ struct RecordedPort {
 }
 
 #[derive(Clone, Debug)]
-struct Wired {
+struct RecordedLink {
     kind: LinkKind,
     lanes: u8,
     period_ps: u32,
@@ -59,7 +59,7 @@ struct Wired {
 /// [`CaptureRecorder::finish`] returns the error.
 pub struct CaptureRecorder<W: Write> {
     capture: CaptureWriter<W>,
-    links: Vec<Wired>,
+    links: Vec<RecordedLink>,
     /// For each router, link and end of its ports.
     routers: Vec<Vec<Option<(usize, Side)>>>,
     packets: bool,
@@ -70,7 +70,7 @@ pub struct CaptureRecorder<W: Write> {
 
 /// Description of a link in a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wiring {
+pub struct LinkDescription {
     /// Its name.
     pub name: String,
     /// End A and end B, as `unit.port`.
@@ -85,7 +85,7 @@ pub struct Wiring {
     pub scrambled: bool,
 }
 
-impl Wiring {
+impl LinkDescription {
     /// Description of a link of a scenario.
     pub fn of(link: &scenario::ScenarioLink) -> Self {
         let spacewire = link.is_spacewire();
@@ -129,7 +129,7 @@ impl<W: Write> CaptureRecorder<W> {
     ) -> Result<Self, CaptureError> {
         let comment = format!("{}; seed {}", scenario.title, scenario.seed);
         let comment = if options.comment.is_empty() { &comment } else { options.comment };
-        let links: Vec<_> = scenario.links.iter().map(Wiring::of).collect();
+        let links: Vec<_> = scenario.links.iter().map(LinkDescription::of).collect();
         let of = &scenario.capture;
         let (packets, messages, events) = (of.packets, of.messages, of.events);
         let wanted = CaptureFilter { packets, messages, events, links: &of.links };
@@ -152,14 +152,14 @@ impl<W: Write> CaptureRecorder<W> {
     /// The writer fails, or a name is too long.
     pub fn of_links(
         to: W,
-        links: &[Wiring],
+        links: &[LinkDescription],
         wanted: CaptureFilter<'_>,
         options: &WriterOptions<'_>,
     ) -> Result<Self, CaptureError> {
         let mut capture = CaptureWriter::new(to, options)?;
         let mut made = vec![];
         for link in links {
-            let Wiring { lanes, rate_bps, .. } = *link;
+            let LinkDescription { lanes, rate_bps, .. } = *link;
             let mut interface = |from: &str, to: &str| {
                 capture.interface(&Interface {
                     name: &format!("{from}>{to}"),
@@ -180,7 +180,7 @@ impl<W: Write> CaptureRecorder<W> {
                 retries: 0,
                 swapped: 0,
             };
-            made.push(Wired {
+            made.push(RecordedLink {
                 kind: if link.spacewire { LinkKind::SpaceWire } else { LinkKind::SpaceFibre },
                 lanes,
                 period_ps: (40_000_000_000_000 / rate_bps.max(1)) as u32,
@@ -238,7 +238,7 @@ impl<W: Write> CaptureRecorder<W> {
     }
 
     /// The link, if it is selected and `wanted` is set.
-    fn chosen(&self, link: u32, wanted: bool) -> Option<&Wired> {
+    fn chosen(&self, link: u32, wanted: bool) -> Option<&RecordedLink> {
         self.links
             .get(link as usize)
             .filter(|wired| wanted && wired.chosen && self.failed.is_none())
@@ -258,7 +258,7 @@ impl<W: Write> CaptureRecorder<W> {
     }
 }
 
-impl Wired {
+impl RecordedLink {
     fn words_of(&self, lane: u8) -> WordsRecord<'static> {
         use spfe_capture::layout::flag;
         WordsRecord {

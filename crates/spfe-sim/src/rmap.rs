@@ -7,7 +7,7 @@ mod initiator;
 mod target;
 
 pub use initiator::SimulatedInitiator;
-pub use target::{SimulatedTarget, Truth, execute};
+pub use target::{ExecutedCommands, SimulatedTarget, execute};
 
 use crate::ledger::Ledger;
 use crate::time::Ps;
@@ -23,13 +23,13 @@ pub struct RmapUnits {
     pub targets: BTreeMap<u32, SimulatedTarget>,
     pub initiators: Vec<SimulatedInitiator>,
     /// Commands that targets executed.
-    pub truth: Truth,
+    pub truth: ExecutedCommands,
 }
 
 impl RmapUnits {
     /// Handles a packet that arrived at a node. `None` if it is not an RMAP packet. Otherwise the
     /// reply, if any, and the time from which it may leave.
-    pub fn take_in(
+    pub fn handle_packet(
         &mut self,
         node: u32,
         now: Ps,

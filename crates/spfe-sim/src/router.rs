@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub const BURST: usize = 64;
 
 /// The packet switch of a router.
-pub struct Switch {
+pub struct RouterSwitch {
     index: u32,
     engine: Box<dyn Engine>,
     table: Box<RoutingTable<NETWORKS>>,
@@ -38,7 +38,7 @@ pub struct Switch {
     pub drops: BTreeMap<(u8, u8, &'static str), u64>,
 }
 
-impl Switch {
+impl RouterSwitch {
     /// Builds a router of a scenario.
     pub fn new(scenario: &Scenario, index: usize) -> Result<Self, String> {
         let settings = scenario.routers.get(index).ok_or("no such router")?;
@@ -190,14 +190,14 @@ impl Switch {
     }
 
     /// Takes words that packets brought to the configuration port.
-    pub fn take_inner(&mut self) -> Vec<spfe_link::Word> {
-        self.ports.first_mut().map(RouterPort::take_inner).unwrap_or_default()
+    pub fn take_configuration_words(&mut self) -> Vec<spfe_link::Word> {
+        self.ports.first_mut().map(RouterPort::take_configuration_words).unwrap_or_default()
     }
 
     /// Queues words of packets that the configuration port sends.
-    pub fn give_inner(&mut self, words: &[spfe_link::Word]) {
+    pub fn give_configuration_words(&mut self, words: &[spfe_link::Word]) {
         if let Some(port) = self.ports.first_mut() {
-            port.give_inner(words);
+            port.give_configuration_words(words);
         }
     }
 }

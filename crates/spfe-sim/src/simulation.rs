@@ -16,8 +16,8 @@ use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use crate::messages::{self, DueMessage, Relay, Sender};
 use crate::node::{ExchangeContext, SimulatedNode};
 use crate::records::Measurements;
-use crate::rmap::{RmapUnits, Truth};
-use crate::router::{Port0, Switch};
+use crate::rmap::{ExecutedCommands, RmapUnits};
+use crate::router::{Port0, RouterSwitch};
 use crate::scenario::{PortName, Scenario, UnitId};
 use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
@@ -26,7 +26,7 @@ use agenda::Agenda;
 
 /// A router: its packet switch, its message relay and its configuration port.
 struct SimulatedRouter {
-    switch: Switch,
+    switch: RouterSwitch,
     relay: Relay,
     port0: Port0,
 }
@@ -222,15 +222,15 @@ impl Simulation {
         }
         let RmapUnits { truth, .. } = &mut self.units;
         for router in &mut self.routers {
-            let truth: &mut Truth = truth;
+            let truth: &mut ExecutedCommands = truth;
             moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
             moved |= router.port0.exchange(&mut router.switch, &mut self.links, truth);
         }
-        self.hear(observer) || moved
+        self.deliver_messages(observer) || moved
     }
 
     /// Delivers received messages to nodes and routers. True if there were any.
-    fn hear(&mut self, observer: &mut dyn Observer) -> bool {
+    fn deliver_messages(&mut self, observer: &mut dyn Observer) -> bool {
         let now = self.now;
         let mut tap = PacketTap { packets: false, outer: observer, open: &mut self.open };
         let mut moved = false;

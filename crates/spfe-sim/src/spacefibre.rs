@@ -22,7 +22,7 @@ use watch::RecoveryWatch;
 
 /// A fault to apply at a time, or at the first matching word after it.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
+struct PlannedFault {
     at: Ps,
     from: Side,
     fault: WireFault,
@@ -55,9 +55,9 @@ struct SpaceFibreLink<const L: usize> {
     /// The end whose word period is next, where the clocks differ.
     turn: Side,
     /// Faults for later, in the order of their times.
-    planned: Vec<Planned>,
+    planned: Vec<PlannedFault>,
     /// Faults that are due and wait for a matching word.
-    armed: Vec<Planned>,
+    armed: Vec<PlannedFault>,
     watch: RecoveryWatch<L>,
     /// Word periods until the ends are checked for events again, at least 1.
     patience: u64,
@@ -342,7 +342,7 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
             return false;
         }
         let place = self.planned.partition_point(|planned| planned.at <= at);
-        self.planned.insert(place, Planned { at, from, fault });
+        self.planned.insert(place, PlannedFault { at, from, fault });
         true
     }
 

@@ -34,7 +34,7 @@ use crate::fault::WireFault;
 use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use crate::rng;
 use crate::time::{MS, NS, Ps};
-use disturb::{CharacterFate, Disturber};
+use disturb::{CharacterFate, FaultInjector};
 use spfe_link::spacewire::state::SpaceWireControl;
 use spfe_link::spacewire::{DecodedCharacter, SpaceWireState, SpaceWireTiming};
 use std::fmt;
@@ -144,7 +144,7 @@ pub struct SpaceWireLink {
     units: [SpaceWireUnit; 2],
     /// The two directions, indexed by the sending end.
     wires: [CharacterWire; 2],
-    disturbers: [Disturber; 2],
+    disturbers: [FaultInjector; 2],
     /// Time of the link. It stands still while time is skipped.
     now: Ps,
     skipped: Ps,
@@ -186,7 +186,7 @@ impl SpaceWireLink {
             id: config.id,
             units: [SpaceWireUnit::new(a, b), SpaceWireUnit::new(b, a)],
             wires: [CharacterWire::new(delay_ps), CharacterWire::new(delay_ps)],
-            disturbers: Side::BOTH.map(|side| Disturber::new(stream(side))),
+            disturbers: Side::BOTH.map(|side| FaultInjector::new(stream(side))),
             now: 0,
             skipped: 0,
             characters: 0,
@@ -382,7 +382,7 @@ impl SimulatedLink for SpaceWireLink {
     fn is_quiet(&self) -> bool {
         let running = self.units.iter().all(|unit| unit.state() == SpaceWireState::Run);
         let still = |wire: &CharacterWire| if running { wire.is_quiet() } else { wire.is_silent() };
-        self.disturbers.iter().all(Disturber::is_quiet)
+        self.disturbers.iter().all(FaultInjector::is_quiet)
             && self.wires.iter().all(still)
             && self.units.iter().all(|unit| unit.is_quiet() && !unit.has_changed())
     }

@@ -1,6 +1,6 @@
 //! Running traffic streams, with measurements of what they send and what arrives.
 
-use crate::ledger::{Ledger, Totals};
+use crate::ledger::{Ledger, TrackTotals};
 use crate::link::Side;
 use crate::packet::{PacketHeader, PacketMaker};
 use crate::results::{DropCount, LatencyRecorder, PacketTally};
@@ -120,7 +120,7 @@ impl ActiveStream {
             dropped.push(DropCount { place, reason, packets: own.packets });
         }
         for track in &self.tracks {
-            let totals: Totals<'_> = ledger.totals(*track);
+            let totals: TrackTotals<'_> = ledger.totals(*track);
             delivered.packets += totals.delivered;
             delivered.bytes += totals.bytes;
             truncated.packets += totals.cut;

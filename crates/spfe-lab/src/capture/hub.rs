@@ -15,7 +15,7 @@ use spfe_link::word::k;
 use spfe_plane::links::LinkObserver;
 use spfe_proto::PacketEnd;
 use spfe_sim::link::{EndEvent, Observer, Side};
-use spfe_sim::recorder::{CaptureFilter, CaptureRecorder, Wiring};
+use spfe_sim::recorder::{CaptureFilter, CaptureRecorder, LinkDescription};
 use spfe_sim::time::{NS, Ps};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ pub struct Now {
 
 /// The captures of a network, and its links.
 pub struct Hub {
-    links: Vec<Wiring>,
+    links: Vec<LinkDescription>,
     /// The end of the link at each port of each endpoint.
     ends: Vec<Vec<Option<LinkEnd>>>,
     active: AtomicBool,
@@ -97,7 +97,7 @@ impl Hub {
     /// link at a port.
     pub fn new(
         topology: &Topology,
-        mut links: Vec<Wiring>,
+        mut links: Vec<LinkDescription>,
         end_of: impl Fn(u32, u32) -> Option<LinkEnd>,
     ) -> Arc<Self> {
         let mut ends: Vec<Vec<Option<LinkEnd>>> =
@@ -183,7 +183,8 @@ impl Hub {
         let shift = |zero: Ps| now.day.map_or(0, |_| sub_second.wrapping_sub(zero));
         inner.next += 1;
         let id = inner.next;
-        let chosen = |link: &Wiring| options.links.is_empty() || options.links.contains(&link.name);
+        let chosen =
+            |link: &LinkDescription| options.links.is_empty() || options.links.contains(&link.name);
         inner.live.push(Live {
             id,
             recorder,
@@ -260,13 +261,13 @@ fn far(port: &PortConfig) -> Option<String> {
 }
 
 /// Description of a link of a topology, for captures.
-pub fn wiring(near: &str, far: &str, port: &PortConfig) -> Wiring {
+pub fn wiring(near: &str, far: &str, port: &PortConfig) -> LinkDescription {
     let (lanes, mbps) = match port.rate {
         LinkRate::SpaceFibre { lanes, mbps } => (lanes as u8, mbps),
         LinkRate::SpaceWire { mbps } => (1, mbps),
         LinkRate::Unlimited => (1, 0),
     };
-    Wiring {
+    LinkDescription {
         name: format!("{near}-{far}"),
         ends: [near.to_owned(), far.to_owned()],
         spacewire: port.space_wire,

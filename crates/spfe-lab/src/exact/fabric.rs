@@ -11,7 +11,7 @@ use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_proto::PacketEnd;
 use spfe_sim::fault::WireFault;
 use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
-use spfe_sim::recorder::Wiring;
+use spfe_sim::recorder::LinkDescription;
 use spfe_sim::time::{MS, Ps, WordClock};
 use spfe_sim::{spacefibre, spacewire};
 
@@ -21,7 +21,7 @@ pub trait Fabric: Send {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer);
 
     /// Descriptions of the links.
-    fn links(&self) -> Vec<Wiring>;
+    fn links(&self) -> Vec<LinkDescription>;
 
     /// The link and end of a face.
     fn place(&self, face: usize) -> LinkEnd;
@@ -74,7 +74,7 @@ const START_PS: Ps = 50 * MS;
 /// Links side by side. Face `2 n` is the first end of link `n`, face `2 n + 1` its second.
 pub struct Links {
     links: Vec<Box<dyn SimulatedLink>>,
-    wirings: Vec<Wiring>,
+    wirings: Vec<LinkDescription>,
     watch: Watch,
     now: Ps,
     step: Ps,
@@ -209,7 +209,7 @@ impl Fabric for Links {
         self.now = self.now.max(until);
     }
 
-    fn links(&self) -> Vec<Wiring> {
+    fn links(&self) -> Vec<LinkDescription> {
         self.wirings.clone()
     }
 

@@ -17,12 +17,17 @@ fn header(number: u32) -> PacketHeader {
     PacketHeader { target: 254, flow: 0, number, bytes: 100 }
 }
 
-fn whole(number: u32) -> Arrived {
-    Arrived::Traffic { header: header(number), bytes: 100, altered: None, end: PacketEnd::Eop }
+fn whole(number: u32) -> ArrivedPacket {
+    ArrivedPacket::Traffic {
+        header: header(number),
+        bytes: 100,
+        altered: None,
+        end: PacketEnd::Eop,
+    }
 }
 
-fn cut(number: u32) -> Arrived {
-    Arrived::Traffic { header: header(number), bytes: 40, altered: None, end: PacketEnd::Eep }
+fn cut(number: u32) -> ArrivedPacket {
+    ArrivedPacket::Traffic { header: header(number), bytes: 40, altered: None, end: PacketEnd::Eep }
 }
 
 fn send(ledger: &mut Ledger, count: u64) {
@@ -104,7 +109,7 @@ fn adaptive_routes_may_reorder_but_not_lose() {
     let flow = ledger.add_flow("group", 40);
     let track = ledger.add_track(flow, 1, RouteElements::default(), false);
     send(&mut ledger, 4);
-    let arrived = |number| Arrived::Traffic {
+    let arrived = |number| ArrivedPacket::Traffic {
         header: PacketHeader { target: 40, ..header(number) },
         bytes: 100,
         altered: None,
@@ -123,8 +128,12 @@ fn adaptive_routes_may_reorder_but_not_lose() {
 fn alteration_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    let arrived =
-        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
+    let arrived = ArrivedPacket::Traffic {
+        header: header(0),
+        bytes: 100,
+        altered: Some(44),
+        end: PacketEnd::Eop,
+    };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 is altered at byte 44");
 }
@@ -134,7 +143,7 @@ fn another_address_is_an_alteration() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let header = PacketHeader { target: 253, ..header(0) };
-    let arrived = Arrived::Traffic { header, bytes: 100, altered: None, end: PacketEnd::Eop };
+    let arrived = ArrivedPacket::Traffic { header, bytes: 100, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
 }
 
@@ -150,11 +159,11 @@ fn misdelivery_is_found() {
 fn packets_that_were_never_sent_are_found() {
     let (mut ledger, _) = ledger();
     assert_eq!(ledger.arrive(1, 50, &whole(0)), PacketVerdict::Bad);
-    let other = Arrived::Other { bytes: vec![1, 2, 3], end: PacketEnd::Eop };
+    let other = ArrivedPacket::Other { bytes: vec![1, 2, 3], end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &other), PacketVerdict::Bad);
     let unknown = PacketHeader { flow: 9, ..header(0) };
     let unknown =
-        Arrived::Traffic { header: unknown, bytes: 100, altered: None, end: PacketEnd::Eop };
+        ArrivedPacket::Traffic { header: unknown, bytes: 100, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &unknown), PacketVerdict::Bad);
     assert_eq!(ledger.violation_count(), 3);
 }
@@ -164,7 +173,7 @@ fn silent_truncation_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let arrived =
-        Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
+        ArrivedPacket::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes but no EEP");
 }
@@ -202,10 +211,14 @@ fn a_reset_explains_no_alteration_or_silent_truncation() {
     send(&mut ledger, 2);
     ledger.link_event(Cause::LinkReset(3));
     let short =
-        Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
+        ArrivedPacket::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &short), PacketVerdict::Bad);
-    let arrived =
-        Arrived::Traffic { header: header(1), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
+    let arrived = ArrivedPacket::Traffic {
+        header: header(1),
+        bytes: 100,
+        altered: Some(44),
+        end: PacketEnd::Eop,
+    };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Bad);
 }
 
@@ -214,8 +227,12 @@ fn a_fault_on_a_spacewire_link_may_alter_packets() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 1);
     ledger.link_event(Cause::Fault(3));
-    let arrived =
-        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
+    let arrived = ArrivedPacket::Traffic {
+        header: header(0),
+        bytes: 100,
+        altered: Some(44),
+        end: PacketEnd::Eop,
+    };
     assert_eq!(ledger.arrive(1, 50, &arrived), PacketVerdict::Cut);
     assert_eq!((ledger.totals(track).lost, ledger.violation_count()), (1, 0));
 }
@@ -251,7 +268,7 @@ fn a_packet_time_out_explains_one_packet() {
 fn fragments_without_a_header_need_a_reason() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    let runt = Arrived::Other { bytes: vec![254], end: PacketEnd::Eep };
+    let runt = ArrivedPacket::Other { bytes: vec![254], end: PacketEnd::Eep };
     assert_eq!(ledger.arrive(1, 50, &runt), PacketVerdict::Bad);
     ledger.link_event(Cause::LinkReset(3));
     assert_eq!(ledger.arrive(1, 50, &runt), PacketVerdict::Cut);

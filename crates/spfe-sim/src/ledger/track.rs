@@ -12,7 +12,7 @@ const HISTORY: u32 = 64;
 
 /// Counters of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Totals<'a> {
+pub struct TrackTotals<'a> {
     /// Packets sent.
     pub sent: u64,
     /// Packets delivered complete.
@@ -43,7 +43,7 @@ struct TrackEntry {
 
 /// State of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lookup {
+pub(super) enum PacketState {
     /// In flight, sent at this time.
     Outstanding(Ps),
     Delivered,
@@ -124,17 +124,17 @@ impl Track {
         self.base.saturating_add_signed(i64::from(ahead))
     }
 
-    pub fn look_up(&self, number: u64) -> Lookup {
+    pub fn look_up(&self, number: u64) -> PacketState {
         let Some(index) = number.checked_sub(self.base) else {
             let age = self.base - 1 - number;
             let delivered = age >= u64::from(HISTORY) || self.history >> age & 1 != 0;
-            return if delivered { Lookup::Delivered } else { Lookup::Gone };
+            return if delivered { PacketState::Delivered } else { PacketState::Gone };
         };
         match self.window.get(index as usize) {
-            None => Lookup::Never,
-            Some(TrackEntry { start, ended: None, .. }) => Lookup::Outstanding(*start),
-            Some(TrackEntry { ended: Some(true), .. }) => Lookup::Delivered,
-            Some(TrackEntry { ended: Some(false), .. }) => Lookup::Gone,
+            None => PacketState::Never,
+            Some(TrackEntry { start, ended: None, .. }) => PacketState::Outstanding(*start),
+            Some(TrackEntry { ended: Some(true), .. }) => PacketState::Delivered,
+            Some(TrackEntry { ended: Some(false), .. }) => PacketState::Gone,
         }
     }
 
@@ -221,21 +221,21 @@ impl Track {
             self.window.pop_front();
             self.base += 1;
         }
-        if self.excuses.iter().any(|(before, _)| *before <= self.base) && self.lost_sight() {
+        if self.excuses.iter().any(|(before, _)| *before <= self.base) && self.faults_expired() {
             self.excuses.retain(|(before, _)| *before > self.base);
         }
     }
 
     /// Faults are remembered a little longer, because altered packets may still arrive.
-    fn lost_sight(&self) -> bool {
+    fn faults_expired(&self) -> bool {
         let keep = |(before, cause): &(u64, Cause)| {
             matches!(cause, Cause::Fault(_)) && *before + u64::from(HISTORY) > self.base
         };
         !self.excuses.iter().any(keep)
     }
 
-    pub fn totals(&self) -> Totals<'_> {
-        Totals {
+    pub fn totals(&self) -> TrackTotals<'_> {
+        TrackTotals {
             sent: self.sent(),
             delivered: self.delivered,
             bytes: self.bytes,

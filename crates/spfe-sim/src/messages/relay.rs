@@ -90,7 +90,7 @@ impl Relay {
         tap: &mut PacketTap<'_>,
         mut heard: impl FnMut(&NumberedMessage),
     ) -> bool {
-        let mut any = self.hand_on_held(now, links, tap);
+        let mut any = self.send_held(now, links, tap);
         let ports: Vec<_> = self.ports.iter().map(|(port, end)| (*port, *end)).collect();
         for (port, end) in ports {
             while let Some(message) = take(now, links, end, tap) {
@@ -188,7 +188,7 @@ impl Relay {
         }
     }
 
-    fn hand_on_held(
+    fn send_held(
         &mut self,
         now: Ps,
         links: &mut [Box<dyn SimulatedLink>],

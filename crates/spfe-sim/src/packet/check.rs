@@ -1,6 +1,6 @@
 //! Reassembles received packets and checks their contents.
 
-use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, PacketHeader};
+use super::{CELL, HEADER_BYTES, HEADER_CELLS, PacketBody, PacketHeader};
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
@@ -10,7 +10,7 @@ const KEPT: usize = 17 << 20;
 
 /// A packet received up to its end marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arrived {
+pub enum ArrivedPacket {
     /// A packet of a traffic stream.
     Traffic {
         /// Its header.
@@ -34,7 +34,7 @@ pub enum Arrived {
 #[derive(Clone, Debug)]
 enum CheckPhase {
     Header,
-    Body { header: PacketHeader, body: Body },
+    Body { header: PacketHeader, body: PacketBody },
     Other,
 }
 
@@ -82,7 +82,7 @@ impl PacketChecker {
     }
 
     /// Processes words up to the end of a packet. Returns their number, and the packet if it ended.
-    pub fn take(&mut self, words: &[Word]) -> (usize, Option<Arrived>) {
+    pub fn take(&mut self, words: &[Word]) -> (usize, Option<ArrivedPacket>) {
         let mut index = 0;
         while let Some(&word) = words.get(index) {
             if let CheckPhase::Body { body, .. } = self.phase {
@@ -101,7 +101,7 @@ impl PacketChecker {
     }
 
     /// Checks words that consist of body bytes only, as far as cells are complete.
-    fn take_body(&mut self, body: Body, words: &[Word]) -> usize {
+    fn take_body(&mut self, body: PacketBody, words: &[Word]) -> usize {
         let shift = 8 * self.held_bytes;
         let (mut held, mut cell) = (self.held, self.cell);
         let most = (self.last_cell.saturating_sub(cell) as usize).min(words.len());
@@ -173,7 +173,7 @@ impl PacketChecker {
         match PacketHeader::parse(self.header) {
             Some(header) => {
                 self.last_cell = header.bytes / CELL;
-                self.phase = CheckPhase::Body { header, body: Body::of(header) };
+                self.phase = CheckPhase::Body { header, body: PacketBody::of(header) };
             }
             None => {
                 self.other.clear();
@@ -184,7 +184,7 @@ impl PacketChecker {
     }
 
     /// Handles the end of the packet.
-    fn finish(&mut self, end: PacketEnd) -> Arrived {
+    fn finish(&mut self, end: PacketEnd) -> ArrivedPacket {
         let held = self.held.to_le_bytes();
         let held = held.get(..self.held_bytes as usize).unwrap_or(&[]);
         let arrived = match self.phase {
@@ -194,15 +194,17 @@ impl PacketChecker {
                 let wrong = !expected.starts_with(held) || bytes > u64::from(header.bytes);
                 let at = u64::from(self.cell) * u64::from(CELL);
                 let altered = self.altered.or((wrong && !held.is_empty()).then_some(at));
-                Arrived::Traffic { header, bytes, altered, end }
+                ArrivedPacket::Traffic { header, bytes, altered, end }
             }
             CheckPhase::Header => {
                 let cells = self.header.get(..self.cell as usize).unwrap_or(&[]);
                 let mut bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
                 bytes.extend(held);
-                Arrived::Other { bytes, end }
+                ArrivedPacket::Other { bytes, end }
             }
-            CheckPhase::Other => Arrived::Other { bytes: std::mem::take(&mut self.other), end },
+            CheckPhase::Other => {
+                ArrivedPacket::Other { bytes: std::mem::take(&mut self.other), end }
+            }
         };
         *self = Self::new();
         arrived

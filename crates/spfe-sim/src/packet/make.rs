@@ -1,12 +1,12 @@
 //! Generates the words of a packet as they are sent.
 
-use super::{Body, CELL, HEADER_CELLS, PacketHeader};
+use super::{CELL, HEADER_CELLS, PacketBody, PacketHeader};
 use spfe_link::Word;
 use spfe_link::word::k;
 
 #[derive(Clone, Debug)]
-enum Cargo {
-    Traffic { header: [u32; HEADER_CELLS as usize], body: Body },
+enum PacketContents {
+    Traffic { header: [u32; HEADER_CELLS as usize], body: PacketBody },
     Bytes(Vec<u8>),
 }
 
@@ -15,7 +15,7 @@ enum Cargo {
 pub struct PacketMaker {
     path: Vec<u8>,
     path_done: usize,
-    cargo: Cargo,
+    cargo: PacketContents,
     /// Index of the next cell of the contents.
     cell: u32,
     /// Bytes of the contents that are not in `held` yet.
@@ -29,17 +29,18 @@ pub struct PacketMaker {
 impl PacketMaker {
     /// A packet of a traffic stream behind its path bytes.
     pub fn traffic(path: &[u8], header: PacketHeader) -> Self {
-        let cargo = Cargo::Traffic { header: header.cells(), body: Body::of(header) };
+        let cargo =
+            PacketContents::Traffic { header: header.cells(), body: PacketBody::of(header) };
         Self::new(path, cargo, header.bytes)
     }
 
     /// A packet with given contents.
     pub fn bytes(bytes: Vec<u8>) -> Self {
         let left = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        Self::new(&[], Cargo::Bytes(bytes), left)
+        Self::new(&[], PacketContents::Bytes(bytes), left)
     }
 
-    fn new(path: &[u8], cargo: Cargo, left: u32) -> Self {
+    fn new(path: &[u8], cargo: PacketContents, left: u32) -> Self {
         let path = path.to_vec();
         Self { path, path_done: 0, cargo, cell: 0, left, held: 0, held_bytes: 0, ended: false }
     }
@@ -84,11 +85,11 @@ impl PacketMaker {
         let cell = self.cell;
         self.cell += 1;
         match &self.cargo {
-            Cargo::Traffic { header, body } => match header.get(cell as usize) {
+            PacketContents::Traffic { header, body } => match header.get(cell as usize) {
                 Some(cell) => *cell,
                 None => body.cell(cell - HEADER_CELLS),
             },
-            Cargo::Bytes(bytes) => {
+            PacketContents::Bytes(bytes) => {
                 let start = cell as usize * CELL as usize;
                 let rest = bytes.get(start..).unwrap_or(&[]);
                 let mut four = [0; CELL as usize];

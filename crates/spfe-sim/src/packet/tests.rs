@@ -17,7 +17,7 @@ fn words(mut maker: PacketMaker, step: usize) -> Vec<Word> {
     all
 }
 
-fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
+fn receive(words: &[Word], step: usize) -> Vec<ArrivedPacket> {
     let (mut checker, mut all) = (PacketChecker::new(), Vec::new());
     for mut chunk in words.chunks(step) {
         while !chunk.is_empty() {
@@ -30,8 +30,13 @@ fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
     all
 }
 
-fn good(header: PacketHeader) -> Arrived {
-    Arrived::Traffic { header, bytes: header.bytes.into(), altered: None, end: PacketEnd::Eop }
+fn good(header: PacketHeader) -> ArrivedPacket {
+    ArrivedPacket::Traffic {
+        header,
+        bytes: header.bytes.into(),
+        altered: None,
+        end: PacketEnd::Eop,
+    }
 }
 
 /// Words of SpaceWire: the same N-Chars, four to a word from the first on.
@@ -74,7 +79,7 @@ fn other_packets_keep_their_bytes() {
     for length in [0, 1, 3, 11, 12, 13, 500] {
         let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
         let sent = words(PacketMaker::bytes(bytes.clone()), 3);
-        assert_eq!(receive(&sent, 2), [Arrived::Other { bytes, end: PacketEnd::Eop }]);
+        assert_eq!(receive(&sent, 2), [ArrivedPacket::Other { bytes, end: PacketEnd::Eop }]);
     }
 }
 
@@ -87,7 +92,7 @@ fn each_altered_byte_is_found() {
         let byte = rng.u64(12..=u64::from(header.bytes) - 1);
         sent[byte as usize / 4].bits ^= 1 << (8 * (byte % 4) + rng.u64(..8));
         let arrived = receive(&sent, 9);
-        let [Arrived::Traffic { altered: Some(at), .. }] = arrived[..] else {
+        let [ArrivedPacket::Traffic { altered: Some(at), .. }] = arrived[..] else {
             panic!("byte {byte} of {}: {arrived:?}", header.bytes);
         };
         assert_eq!(at, byte / 4 * 4);
@@ -99,7 +104,7 @@ fn short_long_and_truncated_packets_are_found() {
     let header = PacketHeader { bytes: 40, ..HEADER };
     let sent = words(PacketMaker::traffic(&[], header), 64);
     let short = [&sent[..5], &sent[10..]].concat();
-    let traffic = |bytes, altered, end| Arrived::Traffic { header, bytes, altered, end };
+    let traffic = |bytes, altered, end| ArrivedPacket::Traffic { header, bytes, altered, end };
     assert_eq!(receive(&short, 4), [traffic(20, None, PacketEnd::Eop)]);
     let cut = [&sent[..5], &[Word::EEP]].concat();
     assert_eq!(receive(&cut, 4), [traffic(20, None, PacketEnd::Eep)]);
@@ -108,6 +113,6 @@ fn short_long_and_truncated_packets_are_found() {
     let runt = [&sent[..2], &[Word::EEP]].concat();
     let arrived = receive(&runt, 4);
     assert!(
-        matches!(&arrived[..], [Arrived::Other { bytes, end: PacketEnd::Eep }] if bytes.len() == 8)
+        matches!(&arrived[..], [ArrivedPacket::Other { bytes, end: PacketEnd::Eep }] if bytes.len() == 8)
     );
 }

@@ -1,6 +1,6 @@
 //! RMAP initiators.
 
-use super::{Truth, mark};
+use super::{ExecutedCommands, mark};
 use crate::ledger::{Cause, Ledger};
 use crate::link::Side;
 use crate::results::{self, LatencyRecorder};
@@ -226,7 +226,7 @@ impl SimulatedInitiator {
         packet: &[u8],
         end: PacketEnd,
         ledger: &mut Ledger,
-        truth: &mut Truth,
+        truth: &mut ExecutedCommands,
     ) -> bool {
         let completion = match self.initiator.handle(packet, end) {
             Ok(completion) => completion,

@@ -15,9 +15,9 @@ const REMEMBERED: usize = 4096;
 
 /// Commands that targets executed, with a checksum of the data they wrote or read.
 #[derive(Clone, Debug, Default)]
-pub struct Truth(VecDeque<(CommandHeader, u64)>);
+pub struct ExecutedCommands(VecDeque<(CommandHeader, u64)>);
 
-impl Truth {
+impl ExecutedCommands {
     fn add(&mut self, header: CommandHeader, mark: u64) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
@@ -71,7 +71,7 @@ impl SimulatedTarget {
         now: Ps,
         packet: &[u8],
         end: PacketEnd,
-        truth: &mut Truth,
+        truth: &mut ExecutedCommands,
     ) -> Option<(Ps, Vec<u8>)> {
         let bytes = self.memory.len();
         let mut memory = Ram { base: 0, word_bytes: 4, bytes: &mut self.memory };
@@ -100,7 +100,7 @@ pub fn execute<M: Memory>(
     (packet, bytes): (&[u8], usize),
     end: PacketEnd,
     out: &mut Vec<u8>,
-    truth: &mut Truth,
+    truth: &mut ExecutedCommands,
 ) -> Option<Vec<u8>> {
     let length = CommandHeader::parse(packet).map_or(0, |header| header.length as usize);
     out.resize(REPLY_OVERHEAD + length.min(bytes), 0);

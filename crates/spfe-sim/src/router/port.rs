@@ -186,12 +186,12 @@ impl RouterPort {
     }
 
     /// Takes the words for the configuration port.
-    pub fn take_inner(&mut self) -> Vec<Word> {
+    pub fn take_configuration_words(&mut self) -> Vec<Word> {
         self.filled = 0;
         self.outputs.first_mut().map(|output| std::mem::take(&mut output.words)).unwrap_or_default()
     }
 
-    pub fn give_inner(&mut self, words: &[Word]) {
+    pub fn give_configuration_words(&mut self, words: &[Word]) {
         self.inner.extend(words);
     }
 }
@@ -236,7 +236,7 @@ impl SwitchPorts for Exchange<'_> {
         if input.spill.is_some()
             && let Some(word) = word
         {
-            look_at(input, word, self.spilled);
+            collect_discarded(input, word, self.spilled);
         }
     }
 
@@ -280,7 +280,7 @@ impl SwitchPorts for Exchange<'_> {
 
 /// Collects a word of a packet that is being discarded.
 #[cold]
-fn look_at(input: &mut Input, word: Word, spilled: &mut Vec<DiscardNote>) {
+fn collect_discarded(input: &mut Input, word: Word, spilled: &mut Vec<DiscardNote>) {
     let Some((dropped, mut bytes)) = input.spill.take() else { return };
     bytes.extend((0..4).filter(|index| !word.is_k(*index)).map(|index| word.symbol(index)));
     if word.is_end() || bytes.len() >= START {

@@ -1,12 +1,12 @@
 //! The registers of a router and its configuration port, an RMAP target that accesses them
 //! (`docs/router-registers.md`).
 
-use super::Switch;
+use super::RouterSwitch;
 use crate::configuration::ConfigurationMemory;
 use crate::fault::EndCommand;
 use crate::link::SimulatedLink;
-use crate::packet::{Arrived, PacketChecker, PacketMaker};
-use crate::rmap::{Truth, execute};
+use crate::packet::{ArrivedPacket, PacketChecker, PacketMaker};
+use crate::rmap::{ExecutedCommands, execute};
 use crate::scenario::unit;
 use spfe_link::Word;
 use spfe_link::network::config::{
@@ -43,16 +43,16 @@ impl Port0 {
     /// Handles packets for port 0 and sends replies. True if any word arrived.
     pub fn exchange(
         &mut self,
-        switch: &mut Switch,
+        switch: &mut RouterSwitch,
         links: &mut [Box<dyn SimulatedLink>],
-        truth: &mut Truth,
+        truth: &mut ExecutedCommands,
     ) -> bool {
-        let words = switch.take_inner();
+        let words = switch.take_configuration_words();
         let mut rest = words.as_slice();
         while !rest.is_empty() {
             let (taken, arrived) = self.inlet.take(rest);
             rest = rest.get(taken..).unwrap_or_default();
-            let Some(Arrived::Other { bytes, end }) = arrived else { continue };
+            let Some(ArrivedPacket::Other { bytes, end }) = arrived else { continue };
             self.handle(&bytes, end, switch, links, truth);
         }
         !words.is_empty()
@@ -62,9 +62,9 @@ impl Port0 {
         &mut self,
         packet: &[u8],
         end: PacketEnd,
-        switch: &mut Switch,
+        switch: &mut RouterSwitch,
         links: &mut [Box<dyn SimulatedLink>],
-        truth: &mut Truth,
+        truth: &mut ExecutedCommands,
     ) {
         let mut registers = Registers { switch, links };
         let mut memory = ConfigurationMemory(&mut registers);
@@ -75,7 +75,7 @@ impl Port0 {
         let mut words = [Word::default(); 64];
         while !maker.is_done() {
             let count = maker.fill(&mut words);
-            switch.give_inner(words.get(..count).unwrap_or_default());
+            switch.give_configuration_words(words.get(..count).unwrap_or_default());
         }
     }
 
@@ -92,7 +92,7 @@ impl Port0 {
 
 /// Access to a switch and its links as registers.
 struct Registers<'a> {
-    switch: &'a mut Switch,
+    switch: &'a mut RouterSwitch,
     links: &'a mut [Box<dyn SimulatedLink>],
 }
 

@@ -8,7 +8,7 @@ use crate::node::SimulatedNode;
 use crate::records::Measurements;
 use crate::rmap::{RmapUnits, SimulatedInitiator, SimulatedTarget};
 use crate::rng;
-use crate::router::{Port0, Switch};
+use crate::router::{Port0, RouterSwitch};
 use crate::scenario::link::parts_of_65536;
 use crate::scenario::route::RouteFinder;
 use crate::scenario::{self, Medium, NodeKind, PortName, Scenario, StartMode, UnitId};
@@ -212,7 +212,7 @@ pub fn simulation(
         .map(|codes| TimeCodeChannel { channel: codes.channel, b_type: codes.kind });
     let mut routers = Vec::new();
     for (index, router) in scenario.routers.iter().enumerate() {
-        let switch = about("router", &router.name, Switch::new(scenario, index))?;
+        let switch = about("router", &router.name, RouterSwitch::new(scenario, index))?;
         let relay = Relay::new(scenario, router, switch.ports(), clock);
         routers.push(SimulatedRouter { switch, relay, port0: Port0::new(router.configuration) });
     }

@@ -7,7 +7,7 @@ use spfe_link::spacewire::encode::CharacterBits;
 
 /// The bits of one character on the wire.
 #[derive(Clone, Copy, Debug)]
-pub struct Chunk {
+pub struct WireCharacter {
     /// Time at which the first bit leaves.
     pub at: Ps,
     /// Length of its bits.
@@ -38,7 +38,7 @@ impl Signals {
     }
 }
 
-impl Chunk {
+impl WireCharacter {
     /// A character without faults.
     #[inline]
     pub fn new(at: Ps, pace: BitPace, bits: CharacterBits, character: SpaceWireCharacter) -> Self {

@@ -5,7 +5,7 @@ use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWirePort};
 
 /// Numbers of characters of each kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Characters {
+pub struct CharacterCounts {
     nulls: u64,
     fcts: u64,
     data: u64,
@@ -17,7 +17,7 @@ pub struct Characters {
     reserved_codes: u64,
 }
 
-impl Characters {
+impl CharacterCounts {
     #[inline]
     pub const fn count(&mut self, character: SpaceWireCharacter) {
         let counter = match character {
@@ -39,7 +39,7 @@ impl Characters {
 
 /// Numbers of transitions to ErrorReset by cause.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Falls {
+pub struct ErrorResetCounts {
     pub disconnect: u64,
     pub parity: u64,
     pub escape: u64,
@@ -52,9 +52,9 @@ pub struct Falls {
 /// All counters of an end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WireCounts {
-    pub sent: Characters,
-    pub received: Characters,
-    pub falls: Falls,
+    pub sent: CharacterCounts,
+    pub received: CharacterCounts,
+    pub falls: ErrorResetCounts,
     /// Received codes that found the queue full.
     pub lost_codes: u64,
 }

@@ -1,6 +1,6 @@
 //! Faults of one direction, applied to characters before they are on the wire.
 
-use super::chunk::Chunk;
+use super::chunk::WireCharacter;
 use crate::fault::{FaultKind, FaultTarget, WireFault};
 use crate::time::Ps;
 use fastrand::Rng;
@@ -21,7 +21,7 @@ pub enum CharacterFate {
 
 /// Planned faults, random bit errors and the random numbers of one direction.
 #[derive(Clone, Debug)]
-pub struct Disturber {
+pub struct FaultInjector {
     rng: Rng,
     rate: f64,
     /// Bits before the next error.
@@ -35,7 +35,7 @@ pub struct Disturber {
     dropped: bool,
 }
 
-impl Disturber {
+impl FaultInjector {
     pub const fn new(rng: Rng) -> Self {
         Self { rng, rate: 0.0, error_in: u64::MAX, burst: 0, faults: Vec::new(), dropped: false }
     }
@@ -95,7 +95,11 @@ impl Disturber {
 
     /// Applies faults to a character that leaves, and reports each of them.
     #[inline]
-    pub fn pass(&mut self, chunk: &mut Chunk, report: impl FnMut(WireFault)) -> CharacterFate {
+    pub fn pass(
+        &mut self,
+        chunk: &mut WireCharacter,
+        report: impl FnMut(WireFault),
+    ) -> CharacterFate {
         let bits = u64::from(chunk.bits.count);
         if self.faults.is_empty() && self.burst == 0 && !self.dropped && self.error_in >= bits {
             // Without bit errors the counter starts too high to ever reach 0.
@@ -105,7 +109,11 @@ impl Disturber {
         self.disturb(chunk, report)
     }
 
-    fn disturb(&mut self, chunk: &mut Chunk, mut report: impl FnMut(WireFault)) -> CharacterFate {
+    fn disturb(
+        &mut self,
+        chunk: &mut WireCharacter,
+        mut report: impl FnMut(WireFault),
+    ) -> CharacterFate {
         let was = chunk.bits;
         let mut verdict = CharacterFate::Send;
         if std::mem::take(&mut self.dropped) {

@@ -3,7 +3,7 @@
 mod end;
 
 use super::SpaceWireEndConfig;
-use super::chunk::Chunk;
+use super::chunk::WireCharacter;
 use super::count::WireCounts;
 use super::pace::{BitPace, CharacterClock};
 use super::wire::NEVER;
@@ -185,7 +185,7 @@ impl SpaceWireUnit {
 
     /// Takes the next character from the port when the transmitter is free.
     #[inline]
-    pub fn transmit(&mut self, now: Ps) -> Option<Chunk> {
+    pub fn transmit(&mut self, now: Ps) -> Option<WireCharacter> {
         self.feed();
         let character = self.port.transmit(now / NS)?;
         let run = self.port.state() == SpaceWireState::Run;
@@ -195,11 +195,11 @@ impl SpaceWireUnit {
         self.transmit_at = self.clock.at;
         self.codes_wait &= matches!(character, SpaceWireCharacter::Broadcast(_));
         self.counts.sent.count(character);
-        Some(Chunk::new(now, pace, bits, character))
+        Some(WireCharacter::new(now, pace, bits, character))
     }
 
     /// Counts a character that is sent twice, or that was dropped.
-    pub fn repeat(&mut self, chunk: &Chunk, times: u8) {
+    pub fn repeat(&mut self, chunk: &WireCharacter, times: u8) {
         if times == 0 {
             self.clock = CharacterClock::new(chunk.at, chunk.pace);
         } else {

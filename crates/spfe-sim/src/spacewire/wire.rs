@@ -5,7 +5,7 @@
 //! decoder gets every bit at its time once a bit is wrong or missing, and while it searches for the
 //! first NULL.
 
-use super::chunk::{Chunk, Signals};
+use super::chunk::{Signals, WireCharacter};
 use crate::time::Ps;
 use spfe_link::spacewire::decode::CharacterDecoder;
 use spfe_link::spacewire::encode::{CharacterBits, CharacterEncoder};
@@ -38,7 +38,7 @@ pub enum WireStep {
 #[derive(Clone, Debug)]
 pub struct CharacterWire {
     delay_ps: Ps,
-    chunks: VecDeque<Chunk>,
+    chunks: VecDeque<WireCharacter>,
     /// Number of bits of the first chunk that have arrived.
     index: u8,
     ear: WireReceiver,
@@ -74,7 +74,8 @@ impl CharacterWire {
 
     /// Whether only NULLs are on the wire.
     pub fn is_quiet(&self) -> bool {
-        let idle = |chunk: &Chunk| chunk.intact && chunk.character == SpaceWireCharacter::Null;
+        let idle =
+            |chunk: &WireCharacter| chunk.intact && chunk.character == SpaceWireCharacter::Null;
         let ear = match self.ear {
             WireReceiver::Off => self.chunks.is_empty(),
             WireReceiver::Bits(_) => false,
@@ -90,7 +91,7 @@ impl CharacterWire {
 
     /// Sends a character.
     #[inline]
-    pub fn push(&mut self, mut chunk: Chunk) {
+    pub fn push(&mut self, mut chunk: WireCharacter) {
         chunk.before = self.signals;
         self.signals.d = chunk.bit(chunk.bits.count - 1);
         // Each bit changes one of the two signals. Their difference changes after an odd number of
@@ -149,8 +150,8 @@ impl CharacterWire {
         let count = u8::from(signals.s) + u8::from(signals.d);
         if count != 0 {
             let bits = CharacterBits { value: u16::from(signals.s && signals.d), count };
-            let quiet = Chunk::new(at, pace, bits, SpaceWireCharacter::Null);
-            self.chunks.push_back(Chunk { intact: false, before: signals, ..quiet });
+            let quiet = WireCharacter::new(at, pace, bits, SpaceWireCharacter::Null);
+            self.chunks.push_back(WireCharacter { intact: false, before: signals, ..quiet });
             self.cut_again();
         }
         self.disturbed(now)
@@ -224,7 +225,7 @@ impl CharacterWire {
     }
 
     #[inline]
-    fn looks_late(&self, front: &Chunk) -> bool {
+    fn looks_late(&self, front: &WireCharacter) -> bool {
         self.index != 0
             && front.intact
             && front.pace.skips_characters()
@@ -241,7 +242,7 @@ impl CharacterWire {
 
     /// Index of the next bit to sample.
     #[inline]
-    fn next_index(&self, front: &Chunk) -> u8 {
+    fn next_index(&self, front: &WireCharacter) -> u8 {
         let last = front.bits.count - 1;
         match &self.ear {
             WireReceiver::InStep(_) if front.intact => match self.index {

@@ -21,12 +21,12 @@ pub struct Trace {
     /// overtake each other.
     pub adaptive: bool,
     first: Option<Next>,
-    visits: Vec<Visit>,
+    visits: Vec<RouterVisit>,
 }
 
 /// Packets at a router, with the address bytes that are left there.
 #[derive(Clone, Debug)]
-struct Visit {
+struct RouterVisit {
     input: RouterInput,
     network: u8,
     /// Address bytes deleted when packets leave.
@@ -85,7 +85,7 @@ impl Tracer<'_> {
 
     /// Packets leave a router by one of its outputs.
     fn leave(&mut self, visit: usize, output: u8, path: &mut Vec<(usize, u32)>) -> Option<Next> {
-        let &Visit { input, network, deleted, .. } = self.trace.visits.get(visit)?;
+        let &RouterVisit { input, network, deleted, .. } = self.trace.visits.get(visit)?;
         let router = input.router as usize;
         if output == 0 {
             let arrival = Arrival { unit: UnitId::Router(router), port: 0, vc: 0 };
@@ -155,7 +155,7 @@ impl Tracer<'_> {
         self.trace.adaptive |= several && !entry.multicast;
         let index = self.trace.visits.len();
         self.known.insert((input, deleted), index);
-        self.trace.visits.push(Visit {
+        self.trace.visits.push(RouterVisit {
             input,
             network: forwarding.network,
             deleted: deleted + usize::from(entry.delete),
