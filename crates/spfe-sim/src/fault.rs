@@ -9,25 +9,25 @@ use serde::Deserialize;
 pub enum FaultTarget {
     /// Any word.
     Any,
-    /// ACK.
+    /// ACK: acknowledges everything up to a sequence number.
     Ack,
-    /// NACK.
+    /// NACK: asks to send everything after a sequence number again.
     Nack,
-    /// RETRY.
+    /// RETRY: begins a resend.
     Retry,
-    /// FULL.
+    /// FULL: asks for an acknowledgement, because the error recovery buffer is full.
     Full,
-    /// FCT.
+    /// FCT: flow control token.
     Fct,
-    /// SDF.
+    /// SDF: start of a data frame.
     Sdf,
-    /// EDF.
+    /// EDF: end of a data frame.
     Edf,
-    /// SBF.
+    /// SBF: start of a broadcast frame.
     Sbf,
-    /// EBF.
+    /// EBF: end of a broadcast frame.
     Ebf,
-    /// SIF.
+    /// SIF: start of an idle frame.
     Sif,
     /// A data word in any frame. SpaceWire: a data character.
     Data,

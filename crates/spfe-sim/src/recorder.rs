@@ -372,7 +372,7 @@ impl<W: Write> Observer for CaptureRecorder<W> {
         message: &datalink::LinkBroadcast,
     ) {
         let Some(wired) = self.chosen(link, self.messages) else { return };
-        let (id, direction) = wired.ports[side as usize].way(sent);
+        let (id, direction) = wired.ports[side as usize].interface(sent);
         let broadcast = BroadcastRecord { message: *message, direction, flags: 0 };
         let result = self.capture.broadcast(at, id, &broadcast);
         self.note(result);
@@ -380,14 +380,14 @@ impl<W: Write> Observer for CaptureRecorder<W> {
 
     fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
         let Some(wired) = self.chosen(link, self.messages) else { return };
-        let (id, direction) = wired.ports[side as usize].way(sent);
+        let (id, direction) = wired.ports[side as usize].interface(sent);
         let result = self.capture.time_code(at, id, &CodeRecord { code, direction, flags: 0 });
         self.note(result);
     }
 }
 
 impl RecordedPort {
-    const fn way(&self, sent: bool) -> (InterfaceId, RecordDirection) {
+    const fn interface(&self, sent: bool) -> (InterfaceId, RecordDirection) {
         if sent {
             (self.out, RecordDirection::Sent)
         } else {

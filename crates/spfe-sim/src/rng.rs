@@ -14,8 +14,8 @@ pub fn below(rng: &mut Rng, bound: u64) -> u64 {
     if bound == 0 { 0 } else { rng.u64(..bound) }
 }
 
-/// A hash of a number (the finaliser of SplitMix64): each bit of the value changes about half of the
-/// bits of the result, and no two values have the same one.
+/// A hash of a number (the finaliser of SplitMix64): each bit of the value changes about half of
+/// the bits of the result. Different values have different results.
 pub const fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

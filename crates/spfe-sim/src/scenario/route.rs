@@ -1,8 +1,8 @@
 //! Routes of packets through a network.
 //!
 //! A [`RouteFinder`] computes path addresses, and follows address bytes from router to router with
-//! the forwarding rule of the routing switch itself ([`spfe_link::network::forward()`]). The checker
-//! of scenarios, the simulation and `spfe topo` all use it, so that they cannot disagree.
+//! the forwarding rule of the routing switch itself ([`spfe_link::network::forward()`]). The
+//! checker of scenarios, the simulation and `spfe topo` all use it, so that they cannot disagree.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -116,8 +116,8 @@ impl RouteElements {
 /// Why packets reach no destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeadEndCause {
-    /// The router discards them. [`DiscardReason::NotRunning`] stands for an output port without a link:
-    /// packets wait there until a time-out ends it.
+    /// The router discards them. [`DiscardReason::NotRunning`] stands for an output port without a
+    /// link: packets wait there until a time-out ends it.
     Discarded(DiscardReason),
     /// They come back to this input with the same address bytes.
     Loop,

@@ -170,12 +170,12 @@ impl SpaceFibreConfig {
         let segment = SEGMENT_WORDS * usize::from(self.segment().max(self.max_data_sending));
         let quantum = SEGMENT_WORDS * usize::from(self.multiplier());
         // Words in flight during a round trip, including rows that wait between the layers.
-        let way = round_trip * usize::from(self.max_data_sending);
+        let in_flight = round_trip * usize::from(self.max_data_sending);
         let words = |given: Option<usize>, full: usize| given.unwrap_or(full.next_power_of_two());
         Words {
             output: words(self.sizes.output, 4 * segment),
-            input: words(self.sizes.input, 4 * segment + 4 * quantum + way),
-            recovery: words(self.sizes.recovery, 8 * segment + 2 * way),
+            input: words(self.sizes.input, 4 * segment + 4 * quantum + in_flight),
+            recovery: words(self.sizes.recovery, 8 * segment + 2 * in_flight),
         }
     }
 

@@ -27,7 +27,7 @@ pub struct SpaceFibreEnd<const L: usize> {
     says_reset: bool,
     /// Commands that [`super::watch`] has not reported yet.
     pub commands: Vec<EndCommand>,
-    /// A parameter was changed. The link has to run one more period to take it over.
+    /// A parameter was changed. The link has to run one more period to apply it.
     pub touched: bool,
     node: mib::NodeRegisters<CHANNELS>,
 }

@@ -17,13 +17,13 @@ pub struct Network {
     ports: u8,
 }
 
-/// One link to be: its ends, and its virtual channels; none for SpaceWire.
+/// A planned link: its ends and virtual channels; `None` for SpaceWire.
 struct Line {
     ends: [String; 2],
     channels: Option<u8>,
 }
 
-/// A router to be.
+/// A planned router.
 struct Draft {
     ports: u8,
     /// Virtual channels of the link at each port from 1 on; none for a free port.

@@ -17,7 +17,7 @@ const PACKETS: usize = 40;
 const EOP: u8 = 0xfd;
 const FILL: u8 = 0xfb;
 
-/// How many packets met each case, so that the test knows what it has tried.
+/// Number of packets for each case that the test has to cover.
 #[derive(Debug, Default)]
 struct Coverage(BTreeMap<String, usize>);
 
@@ -44,7 +44,7 @@ impl Coverage {
     }
 }
 
-/// A network under way, with an application at each node.
+/// A running network with an application at each node.
 struct Bench<'a> {
     network: &'a Network,
     simulation: Simulation,

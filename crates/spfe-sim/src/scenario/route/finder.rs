@@ -24,7 +24,7 @@ pub(super) struct Arrival {
     pub vc: u8,
 }
 
-/// What a router does with packets: their virtual network, and the outputs.
+/// The virtual network of packets at a router, and their outputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forwarding {
     pub network: u8,

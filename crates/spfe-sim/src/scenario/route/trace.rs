@@ -36,7 +36,7 @@ struct RouterVisit {
     open: bool,
 }
 
-/// What comes next on a route. Indices into the vectors of a [`Trace`].
+/// Next step of a route, as an index into a vector of [`Trace`].
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Visit(usize),
@@ -64,7 +64,7 @@ struct Tracer<'a> {
 
 impl Tracer<'_> {
     fn run(&mut self, origin: Origin) {
-        // The visits of the route that is being followed, with the outputs still to be looked at.
+        // The visits on the current route, with the outputs that remain.
         let mut path: Vec<(usize, u32)> = Vec::new();
         self.trace.first = self.cross(origin, 0, &mut path);
         while let Some((index, outputs)) = path.last_mut() {
@@ -174,7 +174,7 @@ impl Trace {
     pub fn routes(&self, most: usize) -> (Vec<Route>, bool) {
         let mut routes = Vec::new();
         let mut ends = 0;
-        // Routes still to be followed, each with the routers it has crossed.
+        // Routes to follow, each with the routers crossed so far.
         let mut open = vec![(self.first, Vec::new())];
         while let Some((next, hops)) = open.pop() {
             match next {
