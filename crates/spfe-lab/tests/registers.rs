@@ -1,4 +1,4 @@
-//! The register face, driven by what a driver has: registers, doorbells and memory.
+//! The register interface, used like a driver uses it: registers, doorbells and memory.
 
 #[path = "registers/driver.rs"]
 mod driver;
@@ -36,7 +36,7 @@ fn pair(driver: &Driver, vc: u32) -> (u32, u32) {
 }
 
 #[test]
-fn packets_go_from_port_to_port_by_registers_alone() {
+fn packets_are_sent_with_registers_only() {
     let driver = Driver::new();
     let field = driver.enable_region(3);
     let (tx, rx) = pair(&driver, 0);
@@ -77,7 +77,7 @@ fn packets_go_from_port_to_port_by_registers_alone() {
 }
 
 #[test]
-fn configuration_is_inert_until_its_sequence_number_changes() {
+fn a_command_runs_when_its_sequence_number_changes() {
     let driver = Driver::new();
     let field = driver.enable_region(0);
     driver.configure_queue(0, QueueKind::Tx, field, 0);
@@ -93,7 +93,7 @@ fn configuration_is_inert_until_its_sequence_number_changes() {
     assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_DISABLED);
     registers.write32(global::CFG_SEQ, acknowledged + 1);
     assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_ENABLED);
-    // The same number again is no new command: a second enable would be BUSY.
+    // The same number again is no new command: a second enable would return BUSY.
     registers.write32(global::CFG_SEQ, acknowledged + 1);
     assert_eq!(registers.read32(global::CFG_STATUS), 0);
 }
@@ -157,10 +157,10 @@ fn a_reset_under_load_completes_everything_pending() {
 }
 
 #[test]
-fn messages_have_contexts_of_their_own() {
+fn messages_use_their_own_contexts() {
     let driver = Driver::new();
     let field = driver.enable_region(0);
-    // Behind the 16 contexts of 8 VCs: 4 that send, 4 that receive. Not the first free of each.
+    // After the 16 contexts of 8 VCs come 4 that send and 4 that receive. Not the first of each.
     let first = |index| driver.read(BlockType::Port, index, port::FIRST_QUEUE);
     let (tx, rx) = (first(0) + 16 + 2, first(1) + 16 + 4 + 3);
     let mut sender = driver.enable_queue(tx, QueueKind::MessageTx, field, 0);
@@ -236,7 +236,7 @@ fn an_armed_queue_signals_its_event_vector() {
 }
 
 #[test]
-fn a_bus_reset_forgets_the_configuration() {
+fn a_bus_reset_clears_the_configuration() {
     let driver = Driver::new();
     let field = driver.enable_region(0);
     let queue = driver.enable_queue(0, QueueKind::Tx, field, 0);
@@ -250,7 +250,7 @@ fn a_bus_reset_forgets_the_configuration() {
 }
 
 #[test]
-fn time_and_heartbeat_go_on() {
+fn time_and_heartbeat_advance() {
     let driver = Driver::new();
     let (time, beat) = (|| driver.read64(BlockType::Global, 0, global::TIME_LO), global::HEARTBEAT);
     let (then, beat_then) = (time(), driver.registers.read32(beat));
@@ -259,7 +259,7 @@ fn time_and_heartbeat_go_on() {
 }
 
 #[test]
-fn a_device_that_is_gone_reads_all_ones() {
+fn a_removed_device_reads_all_ones() {
     let driver = Driver::new();
     let field = driver.enable_region(0);
     let queue = driver.enable_queue(0, QueueKind::Tx, field, 0);

@@ -1,5 +1,5 @@
-//! Participants that die holding what others need: the network takes it from them in bounded time,
-//! and their peers are told.
+//! Participants that die while they hold a lock or a seat: the network frees it in bounded time, and
+//! their peers are told.
 
 #[path = "raw/mod.rs"]
 mod raw;
@@ -24,7 +24,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Runs something that must not take long, even on a busy machine.
+/// Runs `run`, which must end within `SOON`, even on a busy machine.
 fn soon<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let done = run();
@@ -60,8 +60,8 @@ impl Lab {
         assert!(!self.network.clients().iter().any(|(id, ..)| *id == client.at.client));
     }
 
-    /// The survivor has a new peer, and packets go between them.
-    fn goes_on(&mut self, dead_sends: bool) {
+    /// Replaces the dead client with a new one, and sends packets between it and the survivor.
+    fn works_with_a_new_peer(&mut self, dead_sends: bool) {
         if dead_sends {
             self.a = Client::new(&self.network, 0);
             self.tx = self.a.queue(QueueKind::Tx, VC);
@@ -85,17 +85,17 @@ impl Lab {
 }
 
 #[test]
-fn a_sender_that_dies_in_the_seat_leaves_its_receiver_working() {
+fn the_receiver_works_after_its_sender_died_in_the_seat() {
     let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
     lab.tx.push(data(lab.a.address(DATA), 50));
     assert!(lab.flow().seat.enter(lab.a.at.client));
     lab.kill(&lab.a);
     assert_eq!((lab.flow().seat.busy(), lab.flow().seat.claimed()), (0, 0));
-    lab.goes_on(true);
+    lab.works_with_a_new_peer(true);
 }
 
 #[test]
-fn a_receiver_that_dies_in_the_seat_tells_its_sender() {
+fn the_sender_is_told_when_its_receiver_dies_in_the_seat() {
     for inside in [false, true] {
         let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
         for _ in 0..5 {
@@ -113,16 +113,16 @@ fn a_receiver_that_dies_in_the_seat_tells_its_sender() {
             assert_eq!(status(&lab.tx.wait()), Status::PeerGone);
         }
         assert!(lab.tx.pop().is_none());
-        lab.goes_on(false);
+        lab.works_with_a_new_peer(false);
     }
 }
 
 #[test]
-fn two_that_die_at_once_are_both_cleared_away() {
+fn two_clients_that_die_at_once_are_both_removed() {
     let lab = Lab::new(Mode::Inline, QueueKind::Rx);
     let seat = &lab.flow().seat;
     assert!(seat.enter(lab.a.at.client));
-    // The other one died while it waited for the first to leave; its claim stays behind.
+    // The second one died while it waited for the first to leave, and its claim is still set.
     assert!(!seat.claim(lab.b.at.client, || {}, 1));
     std::mem::forget(lab.network.arena().messages(1, 0).try_lock(lab.b.at.client));
     let mut left = vec![lab.a.at, lab.b.at];
@@ -159,7 +159,7 @@ fn the_open_packet_of_a_dead_sender_ends_with_eep() {
             let (part, rest) = (lab.rx.wait(), lab.rx.wait());
             assert_eq!((status(&part), part.bytes), (Status::Ok, 20));
             assert_eq!((status(&rest), rest.bytes), (Status::PacketCut, 30));
-            lab.goes_on(true);
+            lab.works_with_a_new_peer(true);
         } else {
             let runs = [lab.rx.wait(), lab.rx.wait()];
             assert_eq!(runs.map(|run| (run.packets, run.bytes)), [(1, 64), (1, 8)]);
@@ -170,7 +170,7 @@ fn the_open_packet_of_a_dead_sender_ends_with_eep() {
 }
 
 #[test]
-fn a_dead_senders_end_waits_for_a_buffer() {
+fn the_eep_of_a_dead_sender_waits_for_a_buffer() {
     for mode in [Mode::Inline, Mode::Thread] {
         let mut lab = Lab::new(mode, QueueKind::Rx);
         let device =
@@ -199,7 +199,7 @@ fn a_dead_senders_end_waits_for_a_buffer() {
 }
 
 #[test]
-fn what_waits_for_a_dead_receiver_comes_back_and_the_rest_of_its_packet_too() {
+fn packets_for_a_dead_receiver_are_returned_to_their_sender() {
     let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
     let mut runner = lab.a.runner(VC, true);
     lab.rx.push(buffer(lab.b.address(DATA), 64));
@@ -208,7 +208,7 @@ fn what_waits_for_a_dead_receiver_comes_back_and_the_rest_of_its_packet_too() {
     runner.run(10).unwrap();
     assert_eq!(status(&lab.tx.wait()), Status::Ok);
     lab.kill(&lab.b);
-    // The end of the packet whose beginning the dead one has.
+    // The end of the packet whose beginning the dead receiver has taken.
     lab.tx.push(data(lab.a.address(DATA), 50));
     let (mut b, number) = (Client::new(&lab.network, 1), 77);
     let mut rx = b.queue(QueueKind::Rx, VC);
@@ -221,7 +221,7 @@ fn what_waits_for_a_dead_receiver_comes_back_and_the_rest_of_its_packet_too() {
     assert_eq!((rx.wait().bytes, b.read(DATA, 40)), (40, vec![number; 40]));
 }
 
-/// A helper died with a job of a round: the sender that waits for it finishes alone.
+/// A helper died after it took a job of a copy round. The sender copies that job itself.
 #[test]
 fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
     let Lab { network, a, b, mut tx, mut rx } = Lab::new(Mode::Coop, QueueKind::Rx);
@@ -232,7 +232,7 @@ fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
     let over = Arc::new(AtomicU32::new(0));
     let mut runner = a.runner(VC, true);
     let stop = over.clone();
-    // Rounds are short: it takes a few until the helper comes in time for one.
+    // Rounds are short: the helper may need several until it takes a job in time.
     let sender = std::thread::spawn(move || {
         while stop.load(Ordering::Relaxed) == 0 {
             rx.push(buffer(to, length as u32));
@@ -244,10 +244,10 @@ fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
     });
     let start = Instant::now();
     while flow.board.take(dead.client).is_none() {
-        assert!(start.elapsed() < raw::SOON, "no job to be had");
+        assert!(start.elapsed() < raw::SOON, "the helper got no job");
     }
     over.store(1, Ordering::Relaxed);
-    // The sender has started the round. It does all other jobs and then waits for ours.
+    // The sender has started the round. It does all other jobs and then waits for the helper's.
     until("the other jobs are taken", || !flow.board.has_work());
     assert!(!sender.is_finished(), "the round ended without the helper's job");
     soon("detach", || network.detach(dead, true)).unwrap();
@@ -259,9 +259,9 @@ fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
     );
 }
 
-/// The sender died in the middle of a round, and the helper has not finished its job.
+/// The sender died during a round, and the helper has not finished its job.
 #[test]
-fn a_round_of_a_dead_sender_is_over() {
+fn the_round_of_a_dead_sender_ends() {
     let mut lab = Lab::new(Mode::Coop, QueueKind::Rx);
     let flow = lab.flow();
     assert!(flow.seat.enter(lab.a.at.client));
@@ -279,11 +279,11 @@ fn a_round_of_a_dead_sender_is_over() {
     flow.board.finish(taken, true);
     lab.kill(&lab.a);
     assert!(!flow.board.has_work(), "jobs of a dead sender's round can still be taken");
-    lab.goes_on(true);
+    lab.works_with_a_new_peer(true);
 }
 
 #[test]
-fn a_link_lock_of_the_dead_is_free() {
+fn the_link_lock_of_a_dead_client_is_freed() {
     let rate = "4x7.5G".parse().unwrap();
     let network = Network::new(Topology::pairs(2, rate, Mode::Inline)).unwrap();
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
@@ -305,7 +305,7 @@ fn a_link_lock_of_the_dead_is_free() {
     assert_eq!((tx.wait().packets, rx.wait().bytes), (1, 50));
 }
 
-/// Takes the lock of a link, the first word of its memory, for a participant.
+/// Takes the lock of a link, which is the first word of its memory, for a participant.
 fn hold(link: &LinkTime, id: u32) {
     // SAFETY: `LinkTime` is laid out as C, and its first field is the lock.
     let lock = unsafe { &*std::ptr::from_ref(link).cast::<AtomicU32>() };
@@ -319,7 +319,7 @@ fn message(number: u64) -> [u64; 2] {
 }
 
 #[test]
-fn a_message_lock_of_the_dead_is_free() {
+fn the_message_lock_of_a_dead_client_is_freed() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let dead = Client::new(&network, 0);
@@ -358,9 +358,9 @@ fn a_message_lock_excludes() {
     assert!(port.try_lock(6).is_some());
 }
 
-/// One that is only stopped is waited for, but not for ever.
+/// Others wait for a client that is only stopped, but not for ever.
 #[test]
-fn a_stopped_client_makes_others_busy_and_not_hang() {
+fn a_stopped_client_gives_others_busy_in_bounded_time() {
     let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
     assert!(lab.flow().seat.enter(lab.a.at.client));
     let destroy = || lab.network.destroy_queue(lab.b.at, 0, VC, QueueKind::Rx.raw());
@@ -375,11 +375,11 @@ fn a_stopped_client_makes_others_busy_and_not_hang() {
     assert_eq!(error.status(), Status::Busy, "{error}");
     lab.kill(&lab.a);
     lab.network.create_queue(lab.b.at, request).unwrap();
-    lab.goes_on(true);
+    lab.works_with_a_new_peer(true);
 }
 
 #[test]
-fn everything_a_dead_client_had_is_free_again() {
+fn everything_a_dead_client_held_is_freed() {
     let network = network(Mode::Inline);
     for turn in 0..40 {
         let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));

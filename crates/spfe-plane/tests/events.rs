@@ -1,4 +1,4 @@
-//! Event vectors: what a queue's event goes to, and for how long.
+//! Event vectors: where the event of a queue goes, and how long a vector lives.
 
 #[path = "raw/mod.rs"]
 mod raw;
@@ -37,7 +37,7 @@ impl Client {
 }
 
 #[test]
-fn a_vector_goes_with_the_last_queue_that_names_it() {
+fn a_vector_ends_with_the_last_queue_that_uses_it() {
     let network = network(Mode::Inline);
     let mut client = Client::new(&network, 0);
     let (first, _) = client.request(QueueKind::Tx, 0);
@@ -50,7 +50,7 @@ fn a_vector_goes_with_the_last_queue_that_names_it() {
         client.create(&messages, 9, vector).unwrap();
         client.destroy(&first, 0);
         client.destroy(&second, 0);
-        assert!(client.knows(vector), "messages still name it");
+        assert!(client.knows(vector), "the message queue still uses it");
         client.destroy(&messages, 9);
         assert!(!client.knows(vector));
     }
@@ -61,7 +61,7 @@ fn a_vector_goes_with_the_last_queue_that_names_it() {
 }
 
 #[test]
-fn a_refused_queue_gives_its_vector_back() {
+fn a_refused_queue_frees_its_vector() {
     let network = network(Mode::Inline);
     let mut client = Client::new(&network, 0);
     let (request, _) = client.request(QueueKind::Tx, 0);
@@ -78,16 +78,16 @@ fn a_refused_queue_gives_its_vector_back() {
     assert_eq!(client.vector().unwrap_err().status(), Status::NoResources);
     let error = client.create(&request, 99, vectors[0]).unwrap_err();
     assert_eq!(error.status(), Status::BadVc);
-    client.vector().expect("one has come back");
+    client.vector().expect("one vector is free");
 }
 
 #[test]
-fn who_asks_late_does_not_find_the_next_clients_vector() {
+fn a_late_request_does_not_find_the_next_clients_vector() {
     let network = network(Mode::Inline);
     let client = Client::new(&network, 0);
     let (id, old) = (client.at.client, client.vector().unwrap());
     network.detach(client.at, true).unwrap();
-    // Ids go round.
+    // Client ids are used again.
     let mut next = Client::new(&network, 0);
     for _ in 0..spfe_plane::arena::PARTICIPANTS {
         if next.at.client == id {
@@ -104,7 +104,7 @@ fn who_asks_late_does_not_find_the_next_clients_vector() {
 }
 
 #[test]
-fn a_register_face_keeps_its_vectors_apart_from_those_before_it() {
+fn a_register_file_has_only_its_own_vectors() {
     let network = network(Mode::Inline);
     let segments = Arc::new(Segments::default());
     let face = RegisterFile::new(network.clone(), 0, segments, Stride::Usual).unwrap();

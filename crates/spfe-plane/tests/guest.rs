@@ -1,4 +1,4 @@
-//! Memory of a host on the far side of a bus, without a bus.
+//! Memory of a host behind a bus, tested without a bus.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -21,7 +21,7 @@ struct Host {
 }
 
 impl Host {
-    /// A host with so many pages, all of them mapped at an address.
+    /// A host with `pages` pages, all of them mapped at `address`.
     fn new(pages: u64, address: u64) -> Self {
         let ram = SharedMemory::create("ram", (pages * PAGE) as usize).unwrap();
         let host = Self { memory: GuestMemory::default(), ram };
@@ -60,8 +60,8 @@ impl Host {
 }
 
 #[test]
-fn a_region_is_the_pages_of_its_list_in_their_order() {
-    // Two mappings of 8 pages each, back to back on the bus, the other way round in the file.
+fn a_region_has_the_pages_of_its_list_in_order() {
+    // Two mappings of 8 pages each, adjacent on the bus, in reverse order in the file.
     let host = Host::new(16, 0x100_0000);
     host.memory.unmap(0x100_0000, 16 * PAGE).unwrap();
     let (low, high) = (0x10_0000, 0x10_0000 + 8 * PAGE);
@@ -71,7 +71,7 @@ fn a_region_is_the_pages_of_its_list_in_their_order() {
     for page in 0..16 {
         host.store(page * PAGE, 0xabcd_0000 + page);
     }
-    // The list itself crosses from one mapping into the other.
+    // The list itself crosses from one mapping to the other.
     let list = high - 16;
     let offset = |address: u64| (address - low + 8 * PAGE) % (16 * PAGE);
     let pages = [high + 5 * PAGE, low + PAGE, low + 2 * PAGE, high + 5 * PAGE];
@@ -92,7 +92,7 @@ fn a_region_is_the_pages_of_its_list_in_their_order() {
 }
 
 #[test]
-fn unmapping_takes_the_memory_of_the_regions_that_touch_it() {
+fn unmapping_removes_the_memory_of_regions_that_use_it() {
     let host = Host::new(8, 0);
     host.map(1 << 32, 8 * PAGE, 0, BOTH);
     let low = host.region(2 * PAGE, 2 * PAGE, 0).unwrap();
@@ -105,12 +105,12 @@ fn unmapping_takes_the_memory_of_the_regions_that_touch_it() {
     let lost = host.memory.unmap(0, 8 * PAGE).unwrap();
     assert!(lost.len() == 1 && Arc::ptr_eq(&lost[0], &low));
     assert_eq!((host.load(&low, 0), host.load(&high, 0)), (0, 5));
-    // What is written to it now goes nowhere.
+    // A write to it has no effect now.
     // SAFETY: inside the mapping.
     unsafe { host.word(&low, 0).write_volatile(9) };
     assert_eq!(host.load(&host.ram, 2 * PAGE), 5);
     assert_eq!(host.region(2 * PAGE, PAGE, 0).err(), Some(Status::OutOfBounds));
-    // Regions that are no more are nobody's business; without the bus all lose theirs.
+    // Dropped regions are not reported; when the bus goes, all regions lose their memory.
     drop(high);
     let last = host.region(1 << 32, PAGE, 0).unwrap();
     let lost = host.memory.set_on(false).unwrap();
@@ -121,7 +121,7 @@ fn unmapping_takes_the_memory_of_the_regions_that_touch_it() {
 }
 
 #[test]
-fn memory_that_could_be_pulled_away_is_known_and_not_used() {
+fn memory_that_can_shrink_is_not_used() {
     let host = Host::new(4, 0);
     let map = |address, file| host.memory.map(address, PAGE, file, BOTH).map_err(|e| e.kind());
     let open = memfd_create("open", MemfdFlags::ALLOW_SEALING).unwrap();
@@ -139,7 +139,7 @@ fn memory_that_could_be_pulled_away_is_known_and_not_used() {
     assert_eq!(map(u64::MAX - 100, None), Err(ErrorKind::InvalidInput));
     assert_eq!(map(3 * PAGE, None), Err(ErrorKind::AlreadyExists));
     assert_eq!(host.memory.map(at, 0, None, BOTH).unwrap_err().kind(), ErrorKind::InvalidInput);
-    // Files are not memory of a machine.
+    // A regular file can shrink.
     let file = std::fs::File::open("/proc/self/exe").unwrap();
     assert_eq!(map(at + 6 * PAGE, Some((file.into(), 0))), Ok(Err(Unusable::NotSealed)));
 }
@@ -161,18 +161,18 @@ fn a_region_allows_what_its_mapping_allows() {
     assert_eq!(with(2 << 20, access::LOCAL_WRITE), None);
     assert_eq!(with(2 << 20, access::LOCAL_READ), denied);
     assert_eq!(with(2 << 20, access::REMOTE_READ), denied);
-    // A list has to be read.
+    // The device has to read a list.
     let request = RegionRequest { base: 2 << 20, bytes: PAGE, page_list: 12, access: 0 };
     assert_eq!(host.memory.memory(&request).err(), denied);
 }
 
 /// Every second page, backwards, so that no two are neighbours: one mapping each.
 #[test]
-fn what_takes_too_many_mappings_is_refused_and_all_of_them_are_given_back() {
+fn a_region_of_too_many_mappings_is_refused_without_a_leak() {
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
     let most = text.trim().parse::<u64>().unwrap() / 2;
     let pages = most.min(PAGES_MAX) + 1;
-    // The file has holes: nothing of this is really there.
+    // The file is sparse and takes almost no memory.
     let file = memfd_create("large", MemfdFlags::ALLOW_SEALING).unwrap();
     ftruncate(&file, 2 * pages * PAGE).unwrap();
     rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
@@ -185,7 +185,7 @@ fn what_takes_too_many_mappings_is_refused_and_all_of_them_are_given_back() {
     }
     for _ in 0..3 {
         assert_eq!(host.region(1 << 40, pages * PAGE, 12).err(), Some(Status::NoResources));
-        // Without bus it would be a leak of mappings.
+        // A leak of mappings would make this fail.
         let some = host.region(1 << 40, 1000 * PAGE, 12).unwrap();
         assert_eq!(host.memory.set_on(false).unwrap().len(), 1);
         host.memory.set_on(true).unwrap();
@@ -193,10 +193,10 @@ fn what_takes_too_many_mappings_is_refused_and_all_of_them_are_given_back() {
     }
 }
 
-/// `membarrier` reaches no host across a bus: from then on the light side is a fence, whatever else
-/// joins this process later.
+/// `membarrier` does not reach a host behind a bus. From then on the light side uses a fence, also
+/// when other clients join this process later.
 #[test]
-fn with_a_bus_no_barrier_is_free_any_more() {
+fn with_a_bus_the_light_barrier_is_a_fence() {
     let _host = Host::new(1, 0);
     let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
     let _network = Network::new(topology).unwrap();

@@ -1,4 +1,4 @@
-//! Clients that write nonsense into their rings: each gets a named status, nobody else notices.
+//! Clients that write invalid data into their rings: each gets a status, and others are not affected.
 
 #[path = "raw/mod.rs"]
 mod raw;
@@ -41,10 +41,10 @@ impl Lab {
     }
 
     fn run(&mut self) {
-        self.runner.run(10_000).expect("nobody else has the seat");
+        self.runner.run(10_000).expect("the seat is free");
     }
 
-    /// A good packet arrives whole.
+    /// Checks that a correct packet arrives whole.
     fn works(&mut self, number: u8) {
         let bytes = [number; 100];
         self.a.write(DATA + 2000, &bytes);
@@ -60,7 +60,7 @@ impl Lab {
     }
 }
 
-/// A submission that is wrong, published as one batch, and the status it deserves.
+/// A wrong submission, published as one batch, and the status it must get.
 type Wrong = (&'static str, Vec<RingEntry>, Status);
 
 fn wrong_transmits(lab: &Lab) -> Vec<Wrong> {
@@ -137,7 +137,7 @@ fn wrong_bursts(lab: &Lab) -> Vec<Wrong> {
 }
 
 #[test]
-fn a_wrong_transmit_costs_only_itself() {
+fn a_wrong_submission_affects_only_itself() {
     let all = |lab: &Lab| [wrong_transmits(lab), wrong_bursts(lab)].concat();
     for index in 0..all(&Lab::new()).len() {
         let mut lab = Lab::new();
@@ -164,7 +164,7 @@ fn a_wrong_transmit_costs_only_itself() {
 }
 
 #[test]
-fn a_wrong_buffer_costs_only_itself() {
+fn a_wrong_buffer_affects_only_itself() {
     let lab = Lab::new();
     let (at, most) = (lab.b.address(DATA), PACKET_MAX_BYTES as u32);
     let wrong = [
@@ -217,7 +217,7 @@ fn a_ring_of_wrong_buffers_delays_only_its_own_sender() {
 }
 
 #[test]
-fn a_region_has_its_client_its_access_and_its_end() {
+fn a_region_is_bound_to_its_client_access_and_lifetime() {
     let mut lab = Lab::new();
     let other = Client::new(&lab.network, 0);
     let memory = || Arc::new(SharedMemory::create("part", 4096).unwrap());
@@ -265,7 +265,7 @@ fn a_region_revoked_in_the_middle_of_a_burst_ends_it() {
     }
     lab.tx.push_all(&burst(Address::new(key, 0).0, 100, 32, 10));
     lab.run();
-    // One packet and half of the next have filled the buffers.
+    // One packet and half of the next one have filled the buffers.
     let parts: Vec<u32> = (0..3).map(|_| lab.rx.pop().unwrap().bytes).collect();
     assert_eq!(parts, [60, 40, 60]);
     lab.network.remove_region(lab.a.at, key).unwrap();
@@ -297,7 +297,7 @@ fn a_wrong_piece_cuts_its_packet() {
 }
 
 #[test]
-fn a_host_that_reads_no_completions_loses_none() {
+fn a_host_that_reads_no_completions_loses_no_completions() {
     let mut lab = Lab::new();
     for index in 0..SIZE {
         lab.rx.push(buffer(lab.b.address(DATA + 64 * u64::from(index)), 64));
@@ -328,13 +328,13 @@ fn a_host_that_posts_without_credit_harms_only_its_own_rings() {
     assert_eq!(lab.a.counters(0).0[0], 40 * u64::from(SIZE));
 }
 
-/// Records so far, if each run is one of 16-byte records.
+/// Number of 16-byte records in the completions so far.
 fn drain(rx: &mut Queue) -> u32 {
     std::iter::from_fn(|| rx.pop()).map(|run| run.bytes / 16).sum()
 }
 
 #[test]
-fn a_packed_host_that_gives_nothing_back_stops_its_sender() {
+fn a_packed_host_that_releases_nothing_stops_its_sender() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut rx) = (a.queue(QueueKind::Tx, 0), b.queue(QueueKind::RxPacked, 0));
@@ -355,7 +355,7 @@ fn a_packed_host_that_gives_nothing_back_stops_its_sender() {
     let records = drain(&mut rx);
     assert!((200..=256).contains(&records), "{records} records in an area for 256");
     assert_eq!(b.read(behind, 64), [0x55; 64]);
-    // Nonsense gives nothing back, and is counted.
+    // Invalid entries release nothing, and are counted.
     let nonsense = [
         release(u32::MAX, 1),
         release(5000, 1),
@@ -368,13 +368,13 @@ fn a_packed_host_that_gives_nothing_back_stops_its_sender() {
         rx.push(entry);
     }
     runner.run(10_000);
-    assert_eq!(drain(&mut rx), 0, "nonsense made room");
+    assert_eq!(drain(&mut rx), 0, "an invalid entry released memory");
     assert_eq!(b.counters(0).1[2], nonsense.len() as u64);
     assert!(rx.is_guarded() && tx.is_guarded());
 }
 
 #[test]
-fn a_packed_host_that_gives_wrong_bytes_back_stays_in_its_area() {
+fn wrong_releases_keep_a_packed_queue_in_its_area() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut rx) = (a.queue(QueueKind::Tx, 0), b.queue(QueueKind::RxPacked, 0));
@@ -387,7 +387,7 @@ fn a_packed_host_that_gives_wrong_bytes_back_stays_in_its_area() {
             let length = 1 + random.u64(..) as u32 % 1000;
             tx.push(data(a.address(DATA), length));
         }
-        // Odd numbers of bytes, as many completions as were read.
+        // Odd numbers of bytes, and as many completions as were read.
         let runs = std::iter::from_fn(|| rx.pop()).count() as u32;
         if runs != 0 {
             rx.push(release(random.u64(..) as u32 % 3000, runs));
@@ -400,7 +400,7 @@ fn a_packed_host_that_gives_wrong_bytes_back_stays_in_its_area() {
 }
 
 #[test]
-fn a_listener_that_reads_nothing_loses_messages_and_nothing_else() {
+fn a_receiver_that_reads_nothing_loses_only_messages() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut deaf) = (a.queue(QueueKind::MessageTx, 0), b.queue(QueueKind::MessageRx, 0));
@@ -465,7 +465,7 @@ fn a_wrong_message_gets_its_status() {
     }
 }
 
-/// Port 0 speaks SpaceFibre, port 1 SpaceWire; each carries messages of its own kind only.
+/// Port 0 is SpaceFibre, port 1 SpaceWire; each carries only messages of its own kind.
 #[test]
 fn a_port_refuses_messages_of_the_other_kind() {
     let network = network(Mode::Inline);
@@ -516,7 +516,7 @@ fn a_port_refuses_messages_of_the_other_kind() {
     }
 }
 
-/// Bytes that look like ring entries now and then: random, but with phases that are due.
+/// Random bytes that sometimes look like ring entries, with the phase that the device expects.
 fn noise(random: &mut Rng, key: RegionKey) -> Vec<u8> {
     let mut words: Vec<u64> = (0..128).map(|_| random.u64(..)).collect();
     for pair in words.chunks_mut(2) {
@@ -525,7 +525,7 @@ fn noise(random: &mut Rng, key: RegionKey) -> Vec<u8> {
             pair[0] = Address::new(key, pair[0] % (2 * raw::BYTES as u64)).0;
         }
         if choice & 2 == 0 {
-            // A length that may fit and a type that may be known.
+            // A length that may fit and a type that may exist.
             pair[1] = (pair[1] % 3000) | (((pair[1] >> 20) & 0x0fff) << 32);
         }
         let phase = 1 + choice % 3;
@@ -534,7 +534,7 @@ fn noise(random: &mut Rng, key: RegionKey) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A victim on a channel of its own: sends one packet to itself and looks at it.
+/// A client on its own channel, which must not be affected: it sends a packet to itself and checks it.
 struct Victim {
     a: Client,
     b: Client,
@@ -562,7 +562,7 @@ impl Victim {
     }
 }
 
-/// Two clients that both write noise over everything they share with the device.
+/// Two clients that write random bytes over all memory they share with the device.
 fn attackers(network: &Arc<Network>, packed: bool) -> (Client, Client, [Queue; 2]) {
     let (mut a, mut b) = (Client::new(network, 0), Client::new(network, 1));
     let kind = if packed { QueueKind::RxPacked } else { QueueKind::Rx };
@@ -571,7 +571,7 @@ fn attackers(network: &Arc<Network>, packed: bool) -> (Client, Client, [Queue; 2
 }
 
 #[test]
-fn noise_in_the_rings_is_survived() {
+fn random_bytes_in_the_rings_do_no_harm() {
     for packed in [false, true] {
         let network = network(Mode::Inline);
         let (a, b, queues) = attackers(&network, packed);
@@ -581,7 +581,7 @@ fn noise_in_the_rings_is_survived() {
         for turn in 0..500u32 {
             queues[0].scribble(&noise(&mut random, a.key));
             queues[1].scribble(&noise(&mut random, b.key));
-            attacked.run(200).expect("nobody else has the seat");
+            attacked.run(200).expect("the seat is free");
             victim.packet(turn as u8, || runner.run(100));
         }
         assert!(queues.iter().all(Queue::is_guarded));
@@ -594,7 +594,7 @@ fn noise_in_the_rings_is_survived() {
 }
 
 #[test]
-fn noise_while_the_device_runs_is_survived() {
+fn random_bytes_while_the_device_runs_do_no_harm() {
     let network = network(Mode::Thread);
     let device = DeviceThread::start(&network).unwrap();
     let (a, b, queues) = attackers(&network, true);
@@ -620,7 +620,7 @@ fn noise_while_the_device_runs_is_survived() {
         }
     }
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert!(attack.join().unwrap(), "the device wrote behind the rings");
+    assert!(attack.join().unwrap(), "the device wrote past the rings");
     let start = Instant::now();
     for client in [a, b] {
         network.detach(client.at, true).unwrap();
@@ -630,9 +630,9 @@ fn noise_while_the_device_runs_is_survived() {
     drop(device);
 }
 
-/// More refusals than a device looks at in one turn are not left lying.
+/// The device handles more refusals than fit in one of its turns.
 #[test]
-fn a_device_thread_goes_through_many_refusals_without_a_doorbell() {
+fn a_device_thread_completes_many_refusals_without_a_doorbell() {
     let network = network(Mode::Thread);
     let _device = DeviceThread::start(&network).unwrap();
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
@@ -686,14 +686,14 @@ fn requests() -> impl Strategy<Value = QueueRequest> {
 }
 
 proptest! {
-    // Random cases are repeated with the seed in PROPTEST_RNG_SEED, not from a file.
+// PROPTEST_RNG_SEED repeats a run; there is no file of failed cases.
     #![proptest_config(ProptestConfig {
         failure_persistence: None, cases: 300, ..ProptestConfig::default()
     })]
 
-    /// A request for a queue is refused with a status, or the queue can be run and destroyed.
+/// A request for a queue is refused with a status, or the queue can run and be destroyed.
     #[test]
-    fn a_queue_of_nonsense_is_refused_or_harmless(request in requests(), seed in any::<u64>()) {
+fn a_random_queue_is_refused_or_harmless(request in requests(), seed in any::<u64>()) {
         let network = network(Mode::Inline);
         let client = Client::new(&network, 0);
         prop_assert_eq!(client.key, RegionKey(0x1000));
@@ -701,7 +701,7 @@ proptest! {
         match network.create_queue(client.at, request) {
             Ok(()) => {
                 let key = network.remove_region(client.at, client.key).map_err(|e| e.status());
-                prop_assert_eq!(key, Err(Status::Busy), "its rings would be gone");
+                prop_assert_eq!(key, Err(Status::Busy), "its rings would have no memory");
                 let mut bytes = vec![0; raw::BYTES];
                 let mut random = Rng::with_seed(seed);
                 bytes.fill_with(|| random.u64(..) as u8);
@@ -722,7 +722,7 @@ proptest! {
 }
 
 #[test]
-fn releases_have_no_reserved_bits_to_set() {
+fn a_release_with_reserved_bits_is_an_error() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut rx) = (a.queue(QueueKind::Tx, 0), b.queue(QueueKind::RxPacked, 0));

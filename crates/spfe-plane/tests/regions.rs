@@ -1,4 +1,4 @@
-//! What becomes of the memory behind regions.
+//! The lifetime of the memory of regions.
 
 #[path = "raw/mod.rs"]
 mod raw;
@@ -9,9 +9,9 @@ use spfe_device::memory::Address;
 use spfe_host::{Mode, SharedMemory};
 use std::sync::Arc;
 
-/// A client that registers and revokes must not pin memory in those that moved its packets.
+/// The memory of a revoked region is not kept by the runners that moved its packets.
 #[test]
-fn a_revoked_region_is_let_go_of_by_everybody() {
+fn a_revoked_region_is_unmapped_everywhere() {
     let network = network(Mode::Inline);
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut rx) = (a.queue(QueueKind::Tx, 0), b.queue(QueueKind::Rx, 0));
@@ -25,13 +25,13 @@ fn a_revoked_region_is_let_go_of_by_everybody() {
         assert_eq!(rx.wait().bytes, 64, "turn {turn}");
         assert!(Arc::strong_count(&memory) > 1);
         network.remove_region(a.at, key).unwrap();
-        assert_eq!(Arc::strong_count(&memory), 1, "turn {turn}: somebody still holds it");
+        assert_eq!(Arc::strong_count(&memory), 1, "turn {turn}: the memory is still mapped");
     }
 }
 
-/// 0 is what the KEY register of no region says, so it is the key of none.
+/// The KEY register is 0 when there is no region, so no region has key 0.
 #[test]
-fn no_region_has_key_0_and_none_of_the_last_rounds_has_the_tag_of_this_one() {
+fn no_key_is_0_and_tags_do_not_repeat_soon() {
     let network = network(Mode::Inline);
     let at = network.attach(0, "keys").unwrap();
     let table = network.arena().regions(0);

@@ -1,10 +1,10 @@
-//! A wait for a packet that is on its way, and due much later, is cancelled at once.
+//! A wait for a packet that is due much later is cancelled at once.
 
 use spfe::{Deadline, Endpoint, LinkRate, Mode, QueueOptions, Strategy, Threshold};
 
 #[test]
 fn a_sleep_until_a_packet_is_due_is_cancelled() {
-    // 1 Mbit/s: a packet of 1 MiB takes longer than any of this.
+    // At 1 Mbit/s a packet of 1 MiB takes longer than the rest of this test.
     let slow: LinkRate = "1x1M".parse().unwrap();
     for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
         let (a, b) = Endpoint::pair(slow, Mode::Inline).unwrap();
@@ -24,7 +24,7 @@ fn a_sleep_until_a_packet_is_due_is_cancelled() {
         for _ in 0..20 {
             std::thread::yield_now();
             canceller.cancel();
-            // With the packet instead of the cancellation the waiter panics and hangs up.
+            // If the wait ends with the packet instead, the waiter panics and closes the channel.
             cancelled.1.recv().expect("the wait was not cancelled");
         }
         waiter.join().unwrap();

@@ -19,7 +19,7 @@ impl Write for File {
     }
 }
 
-/// What a capture holds, with the interface of each record.
+/// The records of a capture, each with its interface.
 #[derive(Default)]
 struct Found {
     packets: Vec<(String, Vec<u8>, PacketEnd)>,
@@ -31,9 +31,10 @@ struct Found {
     times: Vec<u64>,
 }
 
-/// Adds a record, with the name of its interface, to what was found.
+/// Adds a record, given the name of its interface.
 type Add = Box<dyn FnOnce(&mut Found, String)>;
 
+/// Reads all records of a capture.
 fn read(file: &File) -> Found {
     let bytes = file.0.lock().unwrap();
     let mut reader = CaptureReader::new(&bytes[..]);
@@ -91,7 +92,7 @@ fn send(ends: &[Endpoint; 2], port: u32, vc: u32, packets: std::ops::Range<usize
     let mut rx = ends[1].port(port).unwrap().vc(vc).unwrap().rx().unwrap();
     for number in packets {
         let bytes = payload(number);
-        // Buffers that hold a part of it only.
+        // Buffers that hold only a part of the packet.
         let mut bufs = ends[1].alloc(8192).unwrap().split(1024, 8).unwrap();
         rx.post_all(&mut bufs);
         let mut buf = ends[0].alloc(bytes.len()).unwrap().buf(0..bytes.len()).unwrap();
@@ -138,7 +139,7 @@ fn packets_messages_and_events_of_exact_links() {
     master.send(42, 0).unwrap();
     clock.recv(Deadline::NEVER).unwrap();
     let summary = capture.finish().unwrap();
-    // Behind its end.
+    // After the capture has ended.
     send(&ends, 0, 3, 0..1);
     let found = read(&file);
     assert_eq!((summary.records, summary.left_out), (found.times.len() as u64, 0));
@@ -206,7 +207,7 @@ fn packets_of_packet_level_links_in_every_mode() {
 }
 
 #[test]
-fn a_packet_whose_beginning_was_not_seen_is_none() {
+fn a_packet_that_began_before_the_capture_is_left_out() {
     let network = network("unlimited", Mode::Inline, false, false);
     let ends = open(&network);
     let mut tx = ends[0].port(0).unwrap().vc(0).unwrap().tx().unwrap();
@@ -230,7 +231,7 @@ fn a_packet_whose_beginning_was_not_seen_is_none() {
     assert!(captured(&found, "0.0>1.0") == [payload(2)]);
 }
 
-/// A writer that waits until it is let go.
+/// A writer that blocks until the test releases it.
 struct Slow(Arc<Mutex<()>>, File);
 
 impl Write for Slow {
@@ -251,7 +252,7 @@ fn links_do_not_wait_for_a_slow_reader() {
     let held = gate.lock().unwrap();
     let options = CaptureOptions { buffer_bytes: 20_000, ..CaptureOptions::default() };
     let capture = network.capture(&options, Slow(gate.clone(), file.clone())).unwrap();
-    // All of them arrive, whatever becomes of the capture.
+    // All packets arrive, even when the capture is slow.
     for _ in 0..10 {
         send(&ends, 0, 0, 10..15);
     }

@@ -2,7 +2,8 @@
 
 use spfe::{Deadline, Endpoint};
 
-/// When `count` packets of `bytes` were sent and had come back, ns after the first was posted.
+/// Sends `count` packets of `bytes`. Returns when each was sent and when it came back, in ns after
+/// the first was submitted.
 fn times(bytes: usize, count: usize) -> Vec<(u64, u64)> {
     let endpoint = Endpoint::open("virtual:?peer=echo&link=4x7.5G&time=virtual").unwrap();
     let vc = endpoint.port(0).unwrap().vc(0).unwrap();
@@ -26,13 +27,13 @@ fn times(bytes: usize, count: usize) -> Vec<(u64, u64)> {
     sent.zip(back).collect()
 }
 
-/// Link time of a packet one way, ns: 22.92 Gbit/s, rounded up to whole words.
+/// Time of a packet on the link one way, ns, at 22.92 Gbit/s, rounded up to whole words.
 fn one_way(bytes: usize) -> u64 {
     ((bytes as u64 + 4) & !3) * 8_000 / 22_922
 }
 
 #[test]
-fn a_packet_comes_back_after_both_ways_of_the_link() {
+fn an_echo_takes_the_link_time_of_both_ways() {
     for bytes in [4, 1024, 65536] {
         let (there, back) = times(bytes, 1)[0];
         assert!(back.abs_diff(2 * there) <= 2 + there / 500, "{bytes}: {back} ns, {there} one way");
@@ -40,9 +41,9 @@ fn a_packet_comes_back_after_both_ways_of_the_link() {
 }
 
 #[test]
-fn packets_in_a_row_come_back_at_the_rate_of_the_link() {
-    // The way back is as busy as the way there: packets follow each other one link time apart,
-    // the first one two of them after it was posted. Both ways busy, it is a little slower.
+fn echoes_come_at_the_rate_of_the_link() {
+    // Both directions are equally busy. Packets come back one link time apart, the first one two
+    // link times after it was submitted, and a little slower because of the flow control.
     for (number, (there, back)) in times(16384, 8).into_iter().enumerate() {
         let least = there + one_way(16384);
         assert!(back + 20 >= least, "packet {number} is back after {back} ns, not {least}");

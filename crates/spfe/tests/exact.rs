@@ -1,4 +1,4 @@
-//! Links that are made word by word, behind the same interface.
+//! The library on exact links, which transfer each word.
 
 use spfe::{
     Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, MibItem, Mode,
@@ -34,7 +34,7 @@ fn a_packet_goes_word_by_word_in_virtual_time() {
     }
 }
 
-/// Buffers of `bytes` posted at a receive end.
+/// A receive queue with posted buffers of `bytes`.
 fn posted(endpoint: &Endpoint, bytes: usize, count: usize) -> spfe::Rx {
     let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
     let mut bufs = endpoint.alloc(bytes * count).unwrap().split(bytes, count).unwrap();
@@ -43,7 +43,7 @@ fn posted(endpoint: &Endpoint, bytes: usize, count: usize) -> spfe::Rx {
 }
 
 #[test]
-fn a_cut_wire_loses_nothing() {
+fn a_cut_of_the_wire_loses_no_packet() {
     let (a, b) = pair("1x6.25G", Mode::Inline, true);
     let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
     let mut rx = posted(&b, 4096, 8);
@@ -59,7 +59,7 @@ fn a_cut_wire_loses_nothing() {
         rx.post(got.buf).unwrap();
         last = b.now_ns();
     }
-    // Each cut takes its time, and the lane's start after it.
+    // Each cut lasts its time, and the lane then needs time to start.
     assert!(last > 20 * 3_000, "{last} ns");
     assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
 }
@@ -81,7 +81,7 @@ fn a_packet_that_a_link_reset_cuts_ends_with_eep() {
         }
     };
     assert_eq!(end, (End::Eep, Status::PacketCut));
-    // The rest of it is dropped, and the next packet is whole.
+    // The rest of the packet is dropped, and the next packet is whole.
     tx.drain(Deadline::NEVER).unwrap();
     tx.send(a.alloc(100).unwrap().buf(0..100).unwrap()).unwrap();
     let got = rx.recv(Deadline::NEVER).unwrap();
@@ -89,7 +89,7 @@ fn a_packet_that_a_link_reset_cuts_ends_with_eep() {
 }
 
 #[test]
-fn the_rest_of_a_packet_is_not_the_next_receivers() {
+fn the_next_receiver_does_not_get_the_rest_of_a_packet() {
     let (a, b) = pair("1x6.25G", Mode::Inline, true);
     let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
     let mut rx = posted(&b, 1024, 2);
@@ -103,7 +103,7 @@ fn the_rest_of_a_packet_is_not_the_next_receivers() {
 }
 
 #[test]
-fn the_link_is_seen_and_refuses_what_it_has_not() {
+fn link_commands_that_do_not_apply_are_refused() {
     let (a, _b) = pair("2x6.25G", Mode::Inline, true);
     let mut rx = posted(&a, 64, 1);
     assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
@@ -149,7 +149,7 @@ fn packets_and_time_codes_go_over_spacewire_character_by_character() {
         let got = rx.recv(Deadline::NEVER).unwrap();
         assert_eq!((got.end, got.time_ns), (End::Eop, Some(b.now_ns())), "{length} bytes");
         assert!(got.buf[..] == sent[..], "{length} bytes");
-        // Ten bits each at 200 Mbit/s, and no faster.
+        // At 200 Mbit/s a character of ten bits takes 50 ns.
         assert!(b.now_ns() >= last + 50 * length as u64, "{length} bytes");
         last = b.now_ns();
     }
@@ -160,9 +160,10 @@ fn packets_and_time_codes_go_over_spacewire_character_by_character() {
     assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
 }
 
-/// SpaceWire does not send again: what a fall of the link cuts ends with EEP, what waits goes on.
+/// SpaceWire does not send again: a packet cut by a disconnect ends with EEP, and packets that wait
+/// are sent after the link has started again.
 #[test]
-fn a_cut_spacewire_wire_ends_the_packet_under_way() {
+fn a_spacewire_disconnect_ends_the_current_packet_with_eep() {
     let (a, b) = pair("1x6.25G", Mode::Inline, true);
     let mut tx = a.port(1).unwrap().vc(0).unwrap().tx().unwrap();
     let port = b.port(1).unwrap();
@@ -193,9 +194,9 @@ fn a_cut_spacewire_wire_ends_the_packet_under_way() {
     assert!(state.is_some_and(|entry| entry.value == "Run".into()), "{mib:?}");
 }
 
-/// Some of what is waited for is there, and the link has more: the wait lets the link go on.
+/// A wait for more packets than have arrived advances the link.
 #[test]
-fn a_wait_for_more_than_there_is_lets_virtual_time_go_on() {
+fn a_wait_for_more_packets_advances_virtual_time() {
     let (a, b) = pair("1x6.25G", Mode::Inline, true);
     let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
     let options = PackedOptions::default().area(65536);

@@ -1,9 +1,9 @@
-//! Runs the examples to their end. `cargo test` builds them beside the tests.
+//! Runs every example to its end. `cargo test` builds the examples.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Path of an example: cargo puts it beside `deps`, which has this test.
+/// Path of an example, from that of this test in `deps`.
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");

@@ -1,4 +1,4 @@
-//! Parameters, status and errors of a link by the standard's names.
+//! Parameters, status and errors of a link, by the names of the standard.
 
 use spfe::{
     Deadline, Embedded, End, Endpoint, LinkModel, LinkRate, MIB_ITEMS, MibAccess, MibItem, MibName,
@@ -19,7 +19,7 @@ fn exact() -> [Endpoint; 2] {
     [0, 1].map(|endpoint| Endpoint::attach(&network, endpoint, "mib").unwrap())
 }
 
-/// A virtual channel with a packet's buffer posted at the far end, and a packet.
+/// Both ends of a virtual channel, with one buffer posted at the far end, and a packet to send.
 fn channel(ends: &[Endpoint; 2], vc: u32, bytes: usize) -> (Tx, Rx, spfe::Buf) {
     let channel = |end: usize| ends[end].port(0).unwrap().vc(vc).unwrap();
     let (tx, mut rx) = (channel(0).tx().unwrap(), channel(1).rx().unwrap());
@@ -27,7 +27,7 @@ fn channel(ends: &[Endpoint; 2], vc: u32, bytes: usize) -> (Tx, Rx, spfe::Buf) {
     (tx, rx, ends[0].alloc(bytes).unwrap().buf(0..bytes).unwrap())
 }
 
-/// Lets the links run.
+/// Advances the time of the links.
 fn pass(end: &Endpoint, rx: &mut Rx) {
     let until = end.deadline_after(Duration::from_micros(200));
     assert!(rx.recv(until).unwrap_err().is_timeout());
@@ -63,7 +63,7 @@ fn every_item_is_read_by_its_name() {
 }
 
 #[test]
-fn what_is_set_is_read_back_at_one_end_only() {
+fn a_parameter_is_set_at_one_end_only() {
     let ends = exact();
     let [near, far] = [0, 1].map(|end: usize| ends[end].port(0).unwrap().mib());
     for (name, value) in [
@@ -91,7 +91,7 @@ fn what_is_set_is_read_back_at_one_end_only() {
 }
 
 #[test]
-fn what_cannot_be_set_says_why() {
+fn a_refused_setting_says_why() {
     let ends = exact();
     let mib = ends[0].port(0).unwrap().mib();
     let space_wire = ends[0].port(1).unwrap().mib();
@@ -125,12 +125,12 @@ fn the_more_urgent_channel_goes_first() {
         let mib = ends[0].port(0).unwrap().mib();
         for vc in 0..2 {
             mib.set(&format!("Priority[{vc}]"), if vc == urgent { 1 } else { 5 }).unwrap();
-            // More than its share would be over-use, and go last.
+            // A channel that uses more than its share would be sent last.
             mib.set(&format!("Expected Bandwidth[{vc}]"), 32768).unwrap();
         }
         let mut channels = [0, 1].map(|vc| channel(&ends, vc, 65536));
         let mut times = [0; 2];
-        // Both wait before the link is up.
+        // Both packets wait before the link is up.
         for (tx, _, buf) in &mut channels {
             let packet = std::mem::replace(buf, ends[0].alloc(8).unwrap().buf(0..8).unwrap());
             tx.send(packet).unwrap();
@@ -146,7 +146,7 @@ fn the_more_urgent_channel_goes_first() {
 }
 
 #[test]
-fn a_channel_sends_when_its_parameters_let_it() {
+fn a_channel_sends_only_when_its_parameters_allow() {
     for (name, bars, lets) in
         [("Expected Bandwidth[2]", 0, 65535), ("Time-slots[2]", !1, 1), ("TIME_SLOTS.2", 0, 1)]
     {
@@ -163,7 +163,7 @@ fn a_channel_sends_when_its_parameters_let_it() {
 }
 
 #[test]
-fn a_lane_goes_and_comes_back_with_lane_start() {
+fn lane_start_stops_and_starts_a_lane() {
     let ends = exact();
     let [near, far] = [0, 1].map(|end: usize| ends[end].port(0).unwrap().mib());
     let (mut tx, mut rx, buf) = channel(&ends, 0, 1000);
@@ -177,7 +177,7 @@ fn a_lane_goes_and_comes_back_with_lane_start() {
     assert_eq!(lanes(), 1);
     assert_eq!(far.get("Far-End Standby Reason[1]").unwrap(), 0x5a);
     assert_eq!(far.get("Far-End Standby[1]").unwrap(), 1);
-    // One lane does as well.
+    // The link works with one lane.
     tx.send(buf).unwrap();
     assert_eq!(rx.recv(Deadline::NEVER).unwrap().end, End::Eop);
     near.set("LaneStart[1]", 1).unwrap();

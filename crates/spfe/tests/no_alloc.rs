@@ -1,4 +1,5 @@
-//! No allocation per packet: counted by a global allocator, after a first round that fills pools.
+//! Sending and receiving make no allocation per packet. A global allocator counts them, after the
+//! first rounds have filled the pools.
 
 use spfe::{Endpoint, LinkRate, Mode, PackedOptions, PoolOptions};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +9,7 @@ struct Counting;
 
 thread_local!(static COUNT: Cell<u64> = const { Cell::new(0) });
 
-// SAFETY: hands everything to the system's allocator; only counts.
+// SAFETY: passes every call to the system's allocator and only counts.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
@@ -24,7 +25,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Allocations of 1000 rounds after 10.
+/// Allocations of 1000 rounds, after 10 rounds that are not counted.
 fn allocations(mut round: impl FnMut()) -> u64 {
     (0..10).for_each(|_| round());
     let before = COUNT.with(Cell::get);

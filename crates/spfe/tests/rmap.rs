@@ -1,4 +1,5 @@
-//! RMAP initiator and target of the library: against each other, the instrument, and by hand.
+//! RMAP initiator and target of the library: against each other, against the instrument, and against
+//! packets made by the test.
 
 use spfe::rmap::{
     Access, Allow, Backing, Error, Initiator, InitiatorOptions, Memory, MemoryFault, Remote,
@@ -50,13 +51,13 @@ fn long_accesses_are_cut() {
         initiator.read(0x123, &mut back, soon(&endpoint)).unwrap();
         assert!(back == data, "{mode}");
         let packets = initiator.counters().packets;
-        // 4992 bytes a command: whole multiples of 16.
+        // 4992 bytes per command: a multiple of 16.
         assert_eq!((packets.commands, packets.completed), (2 * 211, 2 * 211));
     }
 }
 
 #[test]
-fn virtual_time_is_the_time_of_the_link() {
+fn an_access_takes_the_time_of_the_link() {
     let name = "virtual:?peer=rmap:1M&link=1x2.5G&time=virtual";
     let endpoint = Endpoint::open(name).unwrap();
     let mut initiator = initiator(&endpoint, options(0));
@@ -100,13 +101,13 @@ fn initiator_and_target() {
     }
 }
 
-/// Serves what has come, in this thread.
+/// Serves the commands that have arrived, in this thread.
 fn serve(target: &mut Target, packets: usize) -> Vec<TargetOutcome> {
     (0..packets).map(|_| target.serve_once(Deadline::NOW).unwrap()).collect()
 }
 
 #[test]
-fn windows_decide() {
+fn windows_decide_which_access_is_allowed() {
     let (near, far) = pair(Mode::Inline);
     let config =
         TargetConfig { logical_address: None, accept_default: false, ..Default::default() };
@@ -158,7 +159,7 @@ fn windows_decide() {
     assert_eq!(counters.invalid_logical_address, 1);
 }
 
-/// Commands longer than a slot come in pieces; unverified ones may be of any length.
+/// Commands longer than a slot arrive in pieces; unverified writes may have any length.
 #[test]
 fn commands_longer_than_a_slot() {
     let (near, far) = pair(Mode::Inline);
@@ -194,7 +195,7 @@ fn writes_without_reply_and_without_data() {
     let mut initiator = initiator(&near, options(0));
     let how = Write { verify: false, reply: false, increment: true };
     initiator.write_as(4, how, &[1, 2, 3, 4], Deadline::NOW).unwrap();
-    // Four words to one address: the last one stays.
+    // Four words to one address: the last one remains.
     let single = Write { verify: false, reply: false, increment: false };
     initiator.write_as(8, single, &bytes(16), Deadline::NOW).unwrap();
     initiator.write_as(0, how, &[], Deadline::NOW).unwrap();
@@ -223,7 +224,7 @@ fn late_replies_are_counted() {
         error => panic!("{error}"),
     }
     assert_eq!(initiator.counters().packets.timed_out, 1);
-    // The reply comes now; nobody takes it for that of the next read.
+    // The reply arrives now, and is not taken for the reply of the next read.
     serve(&mut target, 1);
     initiator.begin(0x20, &RmapRequest::read(8), Deadline::NEVER).unwrap();
     serve(&mut target, 1);
@@ -233,18 +234,18 @@ fn late_replies_are_counted() {
 }
 
 #[test]
-fn a_read_that_is_cancelled() {
+fn a_read_is_cancelled() {
     let (near, _far) = pair(Mode::Inline);
     let mut initiator = initiator(&near, options(0));
     let canceller = initiator.canceller();
     canceller.cancel();
-    // Nobody listens at the other end.
+    // There is no target at the other end.
     let error = initiator.read(0, &mut [0; 4], Deadline::NEVER).unwrap_err();
     assert!(error.is_cancelled() && !error.is_timeout(), "{error}");
     assert_eq!(initiator.outstanding(), 0);
 }
 
-/// The far end of a link, by hand.
+/// The far end of a link, with packets made by the test.
 struct Hand {
     tx: PooledTx,
     rx: PooledRx,
@@ -293,7 +294,7 @@ fn replies_in_any_order() {
         let (id, data) = initiator.finish(soon(&near)).unwrap();
         assert_eq!((id, data.unwrap()), (ids[n], memory[n * 16..n * 16 + 16].to_vec()));
     }
-    // What is no reply: another protocol, a damaged header.
+    // Packets that are no replies: another protocol, a damaged header.
     for packet in [&[0x67, 2, 0, 0][..], &[0x67, 1, 0x2c, 0, 0xfe, 0, 0, 0xee]] {
         hand.send(packet);
     }
@@ -304,7 +305,7 @@ fn replies_in_any_order() {
 }
 
 #[test]
-fn blocking_accesses_keep_what_else_ends() {
+fn a_blocking_access_keeps_the_results_of_other_commands() {
     let endpoint = Endpoint::open("virtual:?peer=rmap:64K").unwrap();
     let mut initiator = initiator(&endpoint, InitiatorOptions { outstanding: 4, ..options(0) });
     let own = initiator.begin(0, &RmapRequest::read(3), Deadline::NEVER).unwrap().unwrap();
@@ -314,7 +315,7 @@ fn blocking_accesses_keep_what_else_ends() {
     assert_eq!(old, [7; 2]);
     let (id, data) = initiator.finish(soon(&endpoint)).unwrap();
     assert_eq!((id, data.unwrap()), (own, vec![0; 3]));
-    // As many as the options allow.
+    // As many commands as the options allow.
     for n in 0..5 {
         let begun = initiator.begin(n, &RmapRequest::read(1), Deadline::NEVER);
         assert_eq!(begun.is_ok(), n < 4);
@@ -324,7 +325,7 @@ fn blocking_accesses_keep_what_else_ends() {
     assert_eq!(error.to_string(), said);
 }
 
-/// Discards are counted, not lost; packets of other protocols, too.
+/// Discarded packets are counted, and so are packets of other protocols.
 #[test]
 fn discards_are_counted() {
     let (near, far) = pair(Mode::Inline);

@@ -1,5 +1,5 @@
-//! The RMAP instrument: packets of the standard's annex in, its replies out, on every kind of port
-//! and in every mode.
+//! The RMAP instrument answers the packets of the standard's annex with the replies of the annex, on
+//! every kind of port and in every mode.
 
 use spfe::{
     Deadline, Embedded, End, Endpoint, LinkRate, Mode, Peer, PoolOptions, PooledRx, PooledTx,
@@ -14,7 +14,7 @@ fn hex(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect()
 }
 
-/// Port 0 speaks SpaceFibre, port 1 SpaceWire; each has a memory of its own.
+/// Port 0 is SpaceFibre, port 1 SpaceWire; each has its own memory.
 fn endpoint(unit: &str, mode: Mode) -> Endpoint {
     let peer = Peer::Rmap(unit.parse().unwrap());
     let rate = LinkRate::Unlimited;
@@ -80,7 +80,7 @@ fn annex_packets_on_every_port_and_in_every_mode() {
             let mut channel = Channel::open(&endpoint, port, vc);
             channel.ask(WRITE, WRITTEN);
             channel.ask(READ, DATA);
-            // The reply leaves with the path of the command in front.
+            // The reply starts with the return path of the command.
             channel.ask(
                 "FE 01 4D 00 99 AA BB CC 67 00 03 00 A0 00 00 10 00 00 10 F7",
                 "99 AA BB CC 67 01 0D 00 FE 00 03 00 00 00 10 52 00 00 00 00 00 00 00 00 \
@@ -129,7 +129,7 @@ fn refusals_carry_their_status() {
     assert_eq!(info.channels[0].tx.packets, 7);
 }
 
-/// A command in many pieces, one longer than any slot, and one that is cut.
+/// A command in many pieces, a command longer than any slot, and a command that is cut.
 #[test]
 fn commands_of_any_length() {
     use spfe_proto::rmap::{RmapInitiator, RmapNode, RmapRequest};
@@ -174,7 +174,7 @@ fn commands_of_any_length() {
     let done = initiator.handle(&reply, spfe_proto::PacketEnd::Eop).unwrap();
     assert_eq!(done.result, Ok(&data[..]));
 
-    // Cut behind the data: status 7, and nothing of a verified write is in the memory.
+    // A verified write that is cut after the data: status 7, and the memory is unchanged.
     let again = RmapRequest::write(&[0xff; 64]);
     let sent = initiator.begin(&node, 0x100, &again, 0, 1, &mut packet).unwrap();
     let mut buf = memory.buf(4096..8192).unwrap();
@@ -185,7 +185,7 @@ fn commands_of_any_length() {
     assert_eq!(done.result.unwrap_err().to_string(), "status 7: error end of packet");
 }
 
-/// Replies to a peer that does not take them do not grow without limit.
+/// A peer that takes no replies cannot make the waiting replies grow without limit.
 #[test]
 fn replies_that_wait_are_bounded() {
     let endpoint = endpoint("4K:base=0xa0000000", Mode::Inline);
@@ -206,7 +206,7 @@ fn replies_that_wait_are_bounded() {
     assert_eq!(counters().reads, 256);
     let mut rx = vc.rx_pooled(PoolOptions::new(64, 64)).unwrap();
     let mut replies = 0;
-    // Commands go on when the sender looks, replies when the receiver does.
+    // Commands advance when the sender polls, replies when the receiver polls.
     for _ in 0..10_000 {
         let _ = tx.wait(Deadline::NOW);
         while tx.poll().is_some() {}

@@ -1,4 +1,4 @@
-//! First checks of the data path, in every mode one process can have.
+//! First tests of the data path, in every mode that works in one process.
 
 use spfe::{Deadline, End, Endpoint, LinkRate, Mode, PackedOptions, Status, Threshold};
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn long_packets_come_in_parts() {
 }
 
 #[test]
-fn packed_receive_takes_everything() {
+fn packed_receive_delivers_every_packet() {
     for mode in MODES {
         let (a, b) = Endpoint::pair(LinkRate::Unlimited, mode).unwrap();
         let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();

@@ -1,5 +1,5 @@
-//! Wake-ups, by the counters of both sides: one for a group or a threshold, none for what nobody
-//! waits for. Nothing here looks at how long anything takes.
+//! Wake-ups, by the counters of both sides: one for a group or a threshold, none without a wait.
+//! No test here measures time.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -42,7 +42,7 @@ impl Lab {
         rx
     }
 
-    /// What the device has counted at the sender's and at the receiver's end.
+    /// The device's counters of the sender's and of the receiver's queue.
     fn counters(&self) -> (ChannelCounters, ChannelCounters) {
         let channel = |endpoint: &Endpoint| endpoint.port(0).unwrap().info().unwrap().channels[0];
         (channel(&self.a).tx, channel(&self.b).rx)
@@ -58,8 +58,8 @@ fn group(region: &Region) -> Vec<Buf> {
     region.split(BYTES, GROUP).unwrap()
 }
 
-/// Waits until a descriptor is readable, and makes it unreadable again. The device counts a wake-up
-/// before it signals, and after what it tells of.
+/// Waits until an event descriptor is readable, and clears it. The device counts a wake-up before it
+/// signals it, and after the completions that cause it.
 fn await_event(fd: BorrowedFd<'_>) {
     let mut fds = [PollFd::new(&fd, PollFlags::IN)];
     let limit = Timespec { tv_sec: 20, tv_nsec: 0 };
@@ -67,7 +67,7 @@ fn await_event(fd: BorrowedFd<'_>) {
     rustix::io::read(fd, &mut [0u8; 8]).unwrap();
 }
 
-/// Takes all there are.
+/// Takes all packets.
 fn take(rx: &mut Rx) -> usize {
     let mut bufs: Vec<_> = std::iter::from_fn(|| rx.poll()).map(|got| got.buf).collect();
     let count = bufs.len();
@@ -84,7 +84,7 @@ fn block() -> QueueOptions {
 }
 
 #[test]
-fn who_does_not_wait_is_not_woken() {
+fn polling_is_never_woken() {
     for mode in MODES {
         let lab = Lab::new(mode);
         let ((mut tx, region), mut rx) = (lab.tx(QueueOptions::default()), lab.rx(event(), 64));
@@ -102,14 +102,14 @@ fn who_does_not_wait_is_not_woken() {
     }
 }
 
-/// The request is there before the packets are, so the count is exact.
+/// The request comes before the packets, so the count is exact.
 #[test]
-fn one_request_is_one_wake_up_when_its_threshold_is_crossed() {
+fn a_request_gives_one_wake_up_when_its_threshold_is_reached() {
     for mode in MODES {
         let lab = Lab::new(mode);
         let ((mut tx, region), mut rx) = (lab.tx(event()), lab.rx(event(), 128));
         for turn in 1..=20 {
-            // Four groups arrive; the third crosses the threshold.
+            // Four groups arrive; the third reaches the threshold.
             assert!(!rx.request_event(&Threshold::count(2 * GROUP as u32 + 1)).unwrap());
             for number in 1..=4 {
                 assert!(!tx.request_event(&Threshold::ONE).unwrap());
@@ -127,13 +127,13 @@ fn one_request_is_one_wake_up_when_its_threshold_is_crossed() {
             rx.wait(&Threshold::count(4 * GROUP as u32), soon()).unwrap();
             assert_eq!(take(&mut rx), 4 * GROUP);
         }
-        // Closing them waits for the device: nothing is counted any more.
+        // Closing waits for the device: it counts nothing afterwards.
         drop((tx, rx));
         assert_eq!(lab.wakes(), (80, 20), "mode {mode}");
     }
 }
 
-/// Both sides sleep. A group wakes each of them once at most; every sleep ends with a wake-up.
+/// Both sides sleep. A group wakes each of them at most once; every sleep ends with a wake-up.
 #[test]
 fn a_group_wakes_each_sleeping_side_once_at_most() {
     const GROUPS: u64 = 200;
@@ -151,7 +151,7 @@ fn a_group_wakes_each_sleeping_side_once_at_most() {
         });
         for _ in 0..GROUPS {
             go.send(()).unwrap();
-            // Less than the group: no packet of it may wake again.
+            // A lower threshold than the group: no other packet of the group may wake again.
             rx.wait(&Threshold::ONE, soon()).unwrap();
             rx.wait(&Threshold::count(GROUP as u32), soon()).unwrap();
             assert_eq!(take(&mut rx), GROUP);
@@ -166,9 +166,9 @@ fn a_group_wakes_each_sleeping_side_once_at_most() {
     }
 }
 
-/// A threshold is one wake-up, whatever number of packets it is made of and however they come.
+/// A threshold gives one wake-up, however many packets it counts and however they arrive.
 #[test]
-fn a_threshold_wakes_once_for_each_crossing() {
+fn a_threshold_wakes_once_each_time_it_is_reached() {
     const CROSSINGS: u64 = 50;
     for mode in MODES {
         let lab = Lab::new(mode);
@@ -201,7 +201,7 @@ fn a_threshold_wakes_once_for_each_crossing() {
     }
 }
 
-/// The same for the receivers that have their own memory, in packets and in bytes.
+/// The same for pooled and packed receivers, in packets and in bytes.
 #[test]
 fn thresholds_of_pooled_and_packed_ends_wake_once() {
     const CROSSINGS: u64 = 20;
@@ -228,7 +228,7 @@ fn thresholds_of_pooled_and_packed_ends_wake_once() {
         let mut rx = Lab::vc(&lab.b).rx_packed(options).unwrap();
         let before = lab.wakes().1;
         for crossing in 1..=CROSSINGS {
-            // A packet takes 72 bytes of the area: with its header, padded to 8.
+            // A packet takes 72 bytes of the area: its header and its data, padded to 8.
             let goal = Threshold::bytes(64 * 72);
             assert!(!rx.request_event(&goal).unwrap());
             for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! A small driver: all it knows of a device is its registers, the contract and a piece of memory.
+//! A small driver: it knows only the device's registers, the contract and a piece of memory.
 
 use spfe_contract::{
     BlockType, Command, Completion, EntryType, QueueKind, Status, Submission, access, doorbell,
@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 pub const MEMORY_BYTES: usize = 4 << 20;
 /// Entries of every ring, log2.
 pub const LOG2: u32 = 6;
-/// Bytes a queue's rings, side array and lines take, each on pages of its own.
+/// Bytes of a queue's rings, side array and lines, each on its own pages.
 const QUEUE_BYTES: u64 = 0x4000;
-/// Where buffers begin: room for 64 queues before them.
+/// Offset of the buffers, after the memory of 64 queues.
 pub const BUFFERS: u64 = 64 * QUEUE_BYTES;
 
-/// What a walk over the block list finds.
+/// One block of the block list.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
     pub kind: BlockType,
@@ -63,19 +63,19 @@ pub fn region_field(key: u32) -> u16 {
 }
 
 impl Driver {
-    /// A driver of a looped endpoint that a device thread stands behind.
+    /// A driver of an endpoint whose ports are joined, with a device thread.
     pub fn new() -> Self {
         Self::of(Topology::looped(LinkRate::Unlimited, Mode::Thread), true)
     }
 
-    /// A driver of endpoint 0 of a network, with or without a device thread behind it.
+    /// A driver of endpoint 0 of a network, with or without a device thread.
     pub fn of(topology: Topology, device: bool) -> Self {
         let lab = Arc::new(Lab::new(topology).unwrap());
         let device = device.then(|| lab.start_device().unwrap().expect("mode thread"));
         Self::on(lab, device)
     }
 
-    /// One more driver of the same endpoint.
+    /// Another driver of the same endpoint.
     pub fn sibling(&self) -> Self {
         Self::on(self.lab.clone(), None)
     }
@@ -145,7 +145,7 @@ impl Driver {
         self.command(Command::MibSet, port)
     }
 
-    /// Carries a command out as the contract says: command, index, new CFG_SEQ, doorbell, CFG_ACK.
+    /// Runs a command as the contract says: command, index, new CFG_SEQ, doorbell, CFG_ACK.
     pub fn command_raw(&self, command: u32, index: u32) -> Status {
         let sequence = self.registers.read32(global::CFG_ACK).wrapping_add(1).max(1);
         self.registers.write32(global::CFG_COMMAND, command);
@@ -176,7 +176,7 @@ impl Driver {
         write(region::DOMAIN, domain);
     }
 
-    /// Enables a region over the whole segment; its region field.
+    /// Enables a region over the whole segment. Returns its region field.
     pub fn enable_region(&self, index: u32) -> u16 {
         self.configure_region(index, 0);
         assert_eq!(self.command(Command::RegionEnable, index), Status::Ok);
@@ -203,7 +203,7 @@ impl Driver {
         address(queue::LINES_LO, 0x3000);
     }
 
-    /// Configures and enables a queue in a fresh place.
+    /// Configures and enables a queue in an unused place.
     pub fn enable_queue(&self, index: u32, kind: QueueKind, region: u16, place: u64) -> Queue<'_> {
         let queue = Queue::new(self, index, region, place);
         self.configure_queue(index, kind, region, place);
@@ -211,14 +211,14 @@ impl Driver {
         queue
     }
 
-    /// Writes bytes to a buffer the device has not got.
+    /// Writes bytes to a buffer that the device does not own.
     pub fn put(&self, offset: u64, bytes: &[u8]) {
         assert!(offset as usize + bytes.len() <= MEMORY_BYTES);
         // SAFETY: inside the mapping, which nothing else in this process refers to.
         unsafe { std::ptr::copy(bytes.as_ptr(), self.at_memory(offset), bytes.len()) };
     }
 
-    /// Bytes of a buffer the device has given back.
+    /// Bytes of a buffer that the device has returned.
     pub fn get(&self, offset: u64, length: usize) -> Vec<u8> {
         assert!(offset as usize + length <= MEMORY_BYTES);
         let mut bytes = vec![0; length];
@@ -232,7 +232,7 @@ impl Driver {
     }
 }
 
-/// A queue as its driver works with it.
+/// A queue as its driver uses it.
 pub struct Queue<'a> {
     driver: &'a Driver,
     index: u32,
@@ -272,7 +272,7 @@ impl<'a> Queue<'a> {
         self.driver.ring(0, self.index, self.submissions.position);
     }
 
-    /// The next entry of the completion ring, waited for.
+    /// Waits for the next entry of the completion ring.
     pub fn pop(&mut self) -> [u64; 2] {
         wait("a completion", || self.completions.peek().is_some());
         self.completions.pop().unwrap()
@@ -296,14 +296,14 @@ impl<'a> Queue<'a> {
         self.driver.ring(1, self.index, sequence);
     }
 
-    /// State and error the device has put on the queue's line.
+    /// State and error that the device has written to the queue's line.
     pub fn device_state(&self) -> (u32, u32) {
         // SAFETY: as for `arm`.
         unsafe { &*self.line(64).cast::<AtomicDeviceLine>() }.state()
     }
 }
 
-/// Waits for something that must come, 10 s at most.
+/// Waits until `come` holds, at most 10 s.
 pub fn wait(what: &str, mut come: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !come() {

@@ -1,4 +1,4 @@
-//! No sequence of accesses does harm.
+//! No sequence of register accesses harms the device.
 
 use crate::driver::{BUFFERS, Driver, region_field, walk};
 use proptest::prelude::*;
@@ -7,8 +7,7 @@ use spfe_contract::{
     queue_block as queue, region_block as region,
 };
 
-/// What a hostile host does. Offsets and values come from everywhere, and often from where they
-/// do something.
+/// One action of a hostile host. Offsets and values are random, but often those of real registers.
 #[derive(Clone, Debug)]
 enum Step {
     Read(u32),

@@ -10,7 +10,7 @@ use spfe_contract::{
 use spfe_host::{LinkRate, Mode, Topology};
 use spfe_plane::RegisterFile;
 
-/// Registers the contract marks "ro", by block.
+/// Registers of a block that the contract marks "ro".
 fn read_only(kind: BlockType) -> Vec<u32> {
     match kind {
         BlockType::Global => (global::MAGIC..=global::DOMAINS).step_by(4).collect(),
@@ -26,7 +26,7 @@ fn read_only(kind: BlockType) -> Vec<u32> {
     }
 }
 
-/// Elements of a block and the bytes from one to the next; a block that is no array has one.
+/// Number of elements of a block and the bytes from one to the next; a block without array has one.
 fn elements(registers: &RegisterFile, kind: BlockType, instance: u32) -> (u32, u32) {
     let count = |register| registers.read32(register);
     match kind {
@@ -57,7 +57,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
             BlockType::Port => port::SIZE,
             BlockType::Broadcast => broadcast::SIZE,
             BlockType::TimeCode => time_code::SIZE,
-            // Of an array: what is before its elements.
+            // For an array: the part before its elements.
             _ => queue::SIZE,
         };
         assert_eq!((block.size, block.version), (size, 1), "{block:?}");

@@ -1,4 +1,4 @@
-//! The management information base in registers: every item there, and set by the latch.
+//! The management information base in registers: every item is readable, and set by a command.
 
 use crate::driver::{Driver, wait};
 use spfe_contract::{
@@ -32,11 +32,11 @@ fn set(driver: &Driver, item: MibItem, element: u32, value: u64) -> Status {
 
 #[test]
 fn every_item_of_an_exact_link_is_in_its_place() {
-    // Nobody runs the link: it stands still while it is looked at.
+    // No engine runs the link, so its values do not change during the test.
     let driver = Driver::of(exact(), false);
     assert!(driver.registers.read32(global::CAPABILITY) & capability::MIB != 0);
     let vcs = driver.read(BlockType::Port, 0, port::VCS);
-    // Something in both halves, and in places that are not 0.
+    // Values in both halves, and for elements other than 0.
     let slots = 0x8000_0000_0000_0001;
     assert_eq!(set(&driver, MibItem::TimeSlots, 3, slots), Status::Ok);
     assert_eq!(set(&driver, MibItem::StandbyReason, 1, 0x5a), Status::Ok);
@@ -73,7 +73,7 @@ fn every_parameter_can_be_set_and_nothing_else() {
             MibAccess::Ro => Status::BadOpcode,
             _ => Status::Ok,
         };
-        // What is least always is in the range of the link.
+        // The least value is always in the range of the link.
         assert_eq!(set(&driver, info.item, 0, info.min), wanted, "{}", info.title);
         let now = value(&driver, info.item, 0);
         match info.access {
@@ -85,7 +85,7 @@ fn every_parameter_can_be_set_and_nothing_else() {
 }
 
 #[test]
-fn lanes_go_and_come_back() {
+fn lane_start_stops_and_starts_lanes() {
     let driver = Driver::of(exact(), true);
     let lane = |number| value(&driver, MibItem::LaneState, number);
     let sending = || value(&driver, MibItem::DataSendingLanes, 0);
@@ -100,7 +100,7 @@ fn lanes_go_and_come_back() {
 }
 
 #[test]
-fn what_cannot_be_set_is_refused_and_changes_nothing() {
+fn a_refused_setting_changes_nothing() {
     let driver = Driver::of(exact(), false);
     let number = |item: MibItem| u32::from(item.raw());
     let priority = number(MibItem::Priority);
@@ -124,7 +124,7 @@ fn what_cannot_be_set_is_refused_and_changes_nothing() {
         assert_eq!(got, status, "port {port} item {item}[{element}] = {value}");
     }
     assert_eq!(value(&driver, MibItem::Priority, 5), 9);
-    // Inert until the command.
+    // Without the command the register has no effect.
     driver.registers.write32(global::MIB_ITEM, priority);
     driver.registers.write32(global::MIB_VALUE_LO, 2);
     assert_eq!(driver.command(Command::Nop, 0), Status::Ok);
@@ -135,7 +135,7 @@ fn what_cannot_be_set_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_packet_level_link_has_what_makes_sense() {
+fn a_packet_level_link_has_its_items_only() {
     let rate = LinkRate::SpaceFibre { lanes: 4, mbps: 6250 };
     let driver = Driver::of(Topology::pairs(2, rate, Mode::Thread), false);
     let present = |port, element| driver.mib(port, element, mib::PRESENT_LO);

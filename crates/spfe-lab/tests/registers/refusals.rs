@@ -1,4 +1,4 @@
-//! What is wrong with a configuration is said in CFG_STATUS.
+//! CFG_STATUS says what is wrong with a configuration.
 
 use crate::STATE_DISABLED;
 use crate::driver::{Driver, LOG2, MEMORY_BYTES, region_field};
@@ -64,7 +64,7 @@ fn wrong_port_configurations_get_their_status() {
     assert_eq!(configure(1), Status::BadField);
 }
 
-/// Every command takes ENABLE of the vectors over, also one that fails.
+/// Every command takes the ENABLE bits of the vectors over, also a command that fails.
 #[test]
 fn enabling_a_vector_takes_effect_with_the_next_command() {
     let driver = Driver::new();
@@ -76,7 +76,7 @@ fn enabling_a_vector_takes_effect_with_the_next_command() {
     signal();
     assert!(!driver.registers.take_event(5), "not latched yet");
     assert_eq!(driver.command_raw(99, 0), Status::BadOpcode);
-    assert!(!driver.registers.take_event(5), "what came before is not made up for");
+    assert!(!driver.registers.take_event(5), "an earlier event is not delivered later");
     signal();
     assert!(driver.registers.take_event(5));
     driver.write(BlockType::Event, 5, event::ENABLE, 0);

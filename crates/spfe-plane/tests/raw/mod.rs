@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest time anything that is bounded may take on a loaded machine.
+/// Longest time of a bounded action on a busy machine.
 pub const SOON: Duration = Duration::from_secs(10);
 
 /// Entries of every ring, log2.
@@ -27,7 +27,7 @@ pub const SIZE: u32 = 1 << LOG2;
 /// Bytes of a client's region: 16 KiB of rings of its queues, then data.
 pub const BYTES: usize = 1 << 18;
 pub const DATA: u64 = 1 << 16;
-/// Bytes a queue takes in the region: lines, rings, times, and room behind them that nobody writes.
+/// Bytes a queue takes in the region: lines, rings, times, and a guard area that must stay unchanged.
 const QUEUE_BYTES: u64 = 1 << 11;
 const SQ: u64 = 128;
 const CQ: u64 = SQ + 16 * SIZE as u64;
@@ -118,7 +118,7 @@ impl Client {
 
     pub fn write(&self, offset: u64, bytes: &[u8]) {
         let at = self.at_offset(offset, bytes.len());
-        // SAFETY: inside the mapping, checked there; the other side only reads bytes.
+        // SAFETY: inside the mapping, as `at_offset` checks; the other side only reads bytes.
         unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
@@ -180,7 +180,7 @@ impl Queue {
         }
     }
 
-    /// Overwrites lines, rings and times, but not what is behind them.
+    /// Overwrites lines, rings and times, but not the guard area.
     pub fn scribble(&self, bytes: &[u8]) {
         let length = bytes.len().min(GUARD as usize);
         let at = self.memory.base().as_ptr().wrapping_add(self.base as usize);
@@ -188,11 +188,11 @@ impl Queue {
         unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), length) };
     }
 
-    /// What is behind the rings is untouched.
+    /// Whether the guard area is unchanged.
     pub fn is_guarded(&self) -> bool {
         let length = (QUEUE_BYTES - GUARD) as usize;
         let at = self.memory.base().as_ptr().wrapping_add((self.base + GUARD) as usize);
-        // SAFETY: inside the mapping; nobody writes there.
+        // SAFETY: inside the mapping; no correct device or client writes there.
         unsafe { std::slice::from_raw_parts(at, length) }.iter().all(|byte| *byte == 0)
     }
 }
