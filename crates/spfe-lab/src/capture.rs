@@ -18,7 +18,7 @@ pub use spfe_capture::CaptureSummary;
 /// Options of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureOptions {
-    /// Names of the links ([`crate::Lab::link_names`]); empty for all links.
+    /// Names of the links, such as `0.0-1.0`; empty for all links.
     pub links: Vec<String>,
     /// Capture every word or character of exact links as well.
     pub words: bool,

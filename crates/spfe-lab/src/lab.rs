@@ -81,11 +81,6 @@ impl Lab {
         &self.network
     }
 
-    /// Names of the links, for captures.
-    pub fn link_names(&self) -> Vec<String> {
-        self.hub.names().map(str::to_owned).collect()
-    }
-
     /// Starts the device thread that the network needs; `None` if it needs none
     /// ([`Network::needs_device`]).
     ///

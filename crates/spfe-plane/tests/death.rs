@@ -1,5 +1,5 @@
-//! Participants that die while they hold a lock or a seat: the network frees it in bounded time, and
-//! their peers are told.
+//! Participants that die while they hold a lock or a seat: the network frees it in bounded time,
+//! and their peers are told.
 
 #[path = "raw/mod.rs"]
 mod raw;

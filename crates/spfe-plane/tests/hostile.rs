@@ -1,4 +1,5 @@
-//! Clients that write invalid data into their rings: each gets a status, and others are not affected.
+//! Clients that write invalid data into their rings: each gets a status, and others are not
+//! affected.
 
 #[path = "raw/mod.rs"]
 mod raw;
@@ -534,7 +535,8 @@ fn noise(random: &mut Rng, key: RegionKey) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A client on its own channel, which must not be affected: it sends a packet to itself and checks it.
+/// A client on its own channel, which must not be affected: it sends a packet to itself and checks
+/// it.
 struct Victim {
     a: Client,
     b: Client,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Longest wait for a reply. The daemon answers in microseconds, but cleaning up after a stopped
 /// participant can take seconds.
-pub const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection to a daemon: one call at a time.
 #[derive(Debug)]

@@ -1,10 +1,11 @@
-//! A broadcast message there and back, and how long that takes.
+//! Sends a broadcast message, receives the answer, and measures how long that takes.
 //!
 //!     cargo run --release --example broadcast_ping
 //!
 //! SpaceFibre broadcast messages (ECSS-E-ST-50-11C 5.7.5) carry eight bytes, a channel and a type.
-//! They have rings of their own and never wait behind data. Unlike packets they are not held back
-//! for a slow receiver: one that does not keep up loses some, and the next one it gets says so.
+//! They have their own rings and never wait behind data. Unlike packets they are not held back for
+//! a slow receiver: a receiver that does not keep up loses messages, and the next message it
+//! receives has `lost_before` set.
 
 use spfe::{Broadcast, Deadline, Endpoint, LinkRate, Mode};
 use std::time::Duration;
@@ -21,7 +22,7 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(5))
 }
 
-/// The far end: sends back what it gets.
+/// The far end: sends each message back.
 fn answer(far: &mut Broadcast) -> spfe::Result<()> {
     for _ in 0..ROUNDS {
         let message = far.recv(soon())?;
@@ -34,7 +35,7 @@ fn main() -> Result<()> {
     let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
     // With a filter the device does not even wake us for other channels and types.
     let mut near = a.port(0)?.broadcast_filtered(Some(BACK), Some(PING))?;
-    // Both listen before the first message is sent: one that nobody listens to is gone.
+    // Both receivers open before the first message is sent: a message without a receiver is lost.
     let mut far = b.port(0)?.broadcast_filtered(Some(THERE), Some(PING))?;
     let echo = std::thread::spawn(move || answer(&mut far));
 
@@ -42,7 +43,7 @@ fn main() -> Result<()> {
     for round in 0..ROUNDS {
         let start_ns = a.now_ns();
         near.send(THERE, PING, round.to_le_bytes())?;
-        // Spins for about the price of a sleep, then sleeps.
+        // Polls for about as long as a sleep and a wake-up cost, then sleeps.
         let reply = near.recv(soon())?;
         times_ns.push(a.now_ns() - start_ns);
         if u64::from_le_bytes(reply.data) != round || reply.lost_before {

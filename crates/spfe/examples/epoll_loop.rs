@@ -1,11 +1,12 @@
-//! Several virtual channels in one epoll loop, beside whatever else a program waits for.
+//! Receives from several virtual channels in one epoll loop, which can also wait for other things.
 //!
 //!     cargo run --release --example epoll_loop
 //!
-//! A queue opened with [`spfe::QueueOptions::event`] has a descriptor. It becomes readable only when
-//! asked to, once for each `request_event`. The rule is: take what is there, ask, look again, sleep.
-//! Without the second look a packet that comes between the first look and the asking would be missed;
-//! `request_event` does that look and says true if there is something already.
+//! A queue opened with [`spfe::QueueOptions::event`] has a file descriptor. It becomes readable
+//! once for each `request_event`, and not otherwise. The loop takes all packets, requests an event,
+//! checks again, and sleeps. Without the second check the program would miss a packet that arrives
+//! between the first check and the request; `request_event` does this check and returns true if
+//! there is a packet.
 
 use rustix::event::{Timespec, epoll};
 use spfe::{Endpoint, LinkRate, Mode, QueueOptions, Rx, Status, Threshold};
@@ -17,7 +18,7 @@ const BYTES: usize = 256;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Sends on every channel, a pause now and then so that the receiver has a reason to sleep.
+/// Sends on every channel, with a pause every 100 packets so that the receiver sleeps.
 fn send(endpoint: &Endpoint) -> Result<()> {
     let port = endpoint.port(0)?;
     let mut ends = (0..VCS).map(|vc| port.vc(vc)?.tx()).collect::<spfe::Result<Vec<_>>>()?;
@@ -38,7 +39,7 @@ fn send(endpoint: &Endpoint) -> Result<()> {
     Ok(())
 }
 
-/// Takes everything that is there. `next` is the number of the next packet.
+/// Takes all packets. `next` is the number of the next packet.
 fn take_all(rx: &mut Rx, next: &mut u64) -> Result<()> {
     while let Some(received) = rx.poll() {
         if received.status != Status::Ok || received.buf[..8] != next.to_le_bytes() {
@@ -67,7 +68,7 @@ fn main() -> Result<()> {
     let (mut waits, limit) = (0, Timespec { tv_sec: 5, tv_nsec: 0 });
     let mut events = Vec::with_capacity(VCS as usize);
     while ends.iter().any(|(_, next)| *next < PACKETS) {
-        // Take what is there, then ask each queue. One that has something by now is taken again.
+        // Take all packets, then request an event from each queue, and take what has arrived since.
         for (rx, next) in &mut ends {
             take_all(rx, next)?;
             while rx.request_event(&Threshold::ONE)? {
@@ -80,11 +81,11 @@ fn main() -> Result<()> {
         events.clear();
         epoll::wait(&set, rustix::buffer::spare_capacity(&mut events), Some(&limit))?;
         if events.is_empty() {
-            return Err("nothing came for 5 s".into());
+            return Err("no packet arrived for 5 s".into());
         }
         waits += 1;
         for event in &events {
-            // Reading makes the descriptor unreadable again. The packets are taken above.
+            // Reading clears the event. The packets are taken at the start of the loop.
             let (rx, _) = &ends[event.data.u64() as usize];
             rustix::io::read(rx.fd()?, &mut [0u8; 8])?;
         }

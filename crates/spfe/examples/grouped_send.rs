@@ -1,9 +1,10 @@
-//! Groups: many packets, one submission, one completion.
+//! Sends groups: many packets with one submission and one completion.
 //!
 //!     cargo run --release --example grouped_send
 //!
-//! A group is posted as a whole and completes as a whole: one completion, at most one wake-up. Two
-//! ways to send one: slots of the queue ([`spfe::PooledTx`]), buffers of your own ([`spfe::Tx`]).
+//! A group is submitted as a whole and completes as a whole: one completion, at most one wake-up.
+//! There are two ways to send one: slots of the queue ([`spfe::PooledTx`]) or your own buffers
+//! ([`spfe::Tx`]).
 
 use spfe::{Deadline, Endpoint, LinkRate, Mode, PoolOptions, Status, Threshold};
 use std::time::{Duration, Instant};
@@ -21,17 +22,17 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(5))
 }
 
-/// Takes the packets, many with one wake-up. Returns how often it slept.
+/// Receives the packets, many per wake-up. Returns how often it slept.
 fn receive(endpoint: &Endpoint) -> Result<u64> {
     let mut rx = endpoint.port(0)?.vc(0)?.rx_pooled(PoolOptions::new(DEPTH, BYTES))?;
-    // The time is for the end, when fewer are left than the count.
+    // The time limit is for the end, when fewer packets are left than the threshold.
     let goal = Threshold::count(GROUP as u32).or_after_first(Duration::from_micros(100));
     let mut got = 0u64;
     while got < PACKETS {
         rx.wait(&goal, soon())?;
         while let Some(packet) = rx.peek() {
-            // Used in place. The slot goes back to the device when it is released.
-            assert_eq!(packet.bytes[..8], got.to_le_bytes(), "packets came in another order");
+            // The packet is read in place. `release` gives the slot back to the device.
+            assert_eq!(packet.bytes[..8], got.to_le_bytes(), "packets arrived out of order");
             rx.release();
             got += 1;
         }
@@ -39,7 +40,7 @@ fn receive(endpoint: &Endpoint) -> Result<u64> {
     Ok(rx.stats().sleeps)
 }
 
-/// Slots of the queue: fill, stage, submit. Returns how often it slept.
+/// Sends from slots of the queue: fill, stage, submit. Returns how often it slept.
 fn send_slots(endpoint: &Endpoint) -> Result<u64> {
     let mut tx = endpoint.port(0)?.vc(0)?.tx_pooled(PoolOptions::new(DEPTH, BYTES))?;
     let (mut completions, mut number) = (0, 0u64);
@@ -62,7 +63,7 @@ fn send_slots(endpoint: &Endpoint) -> Result<u64> {
     Ok(tx.stats().sleeps)
 }
 
-/// Buffers of your own: they move to the queue and come back, in order.
+/// Sends from its own buffers: they move to the queue and come back in order.
 fn send_buffers(endpoint: &Endpoint) -> Result<u64> {
     let mut tx = endpoint.port(0)?.vc(0)?.tx()?;
     let (count, bytes) = (DEPTH as usize, BYTES as usize);
@@ -74,7 +75,7 @@ fn send_buffers(endpoint: &Endpoint) -> Result<u64> {
             for (buf, number) in group.iter_mut().zip(number..) {
                 buf[..8].copy_from_slice(&number.to_le_bytes());
             }
-            // Takes as many as the queue has room for, here all of them.
+            // Sends as many as the queue has room for, here all of them.
             number += tx.send_group(&mut group) as u64;
         }
         tx.wait(soon())?;

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --example remote_memory
 //!
-//! One endpoint serves a window of its memory in a thread of its own; the other one writes to it,
-//! reads back, sets single bits, and sees how the target refuses what is not allowed.
+//! One endpoint serves windows of its memory in a thread. The other endpoint writes to a window,
+//! reads it back, sets single bits, and shows how the target refuses an access that is not allowed.
 
 use spfe::rmap::{
     Allow, Initiator, InitiatorOptions, Remote, RmapRequest, Target, TargetConfig, Window,
@@ -18,7 +18,7 @@ const CALIBRATION: u64 = 0x5000_0000;
 fn main() -> Result<(), Box<dyn Error>> {
     let (instrument, processor) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
 
-    // The instrument: one window to read and write, one to read only.
+    // The instrument has one window to read and write, and one to read only.
     let config = TargetConfig { verify_bytes: 64 << 10, ..TargetConfig::default() };
     let mut target = Target::open(&instrument.port(0)?.vc(0)?, config, 64 << 10)?;
     let memory = instrument.alloc(2 << 20)?;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (ended.map(drop), *target.counters())
     });
 
-    // The processor: long accesses are cut into commands, several of them outstanding.
+    // The processor. A long access becomes several commands, of which several are outstanding.
     let remote = Remote { key: KEY, ..Remote::default() };
     let options = InitiatorOptions { max_data: 64 << 10, ..InitiatorOptions::new(remote) };
     let mut initiator = Initiator::open(&processor.port(0)?.vc(0)?, options)?;
@@ -42,12 +42,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(back, data);
     println!("wrote and read back {} bytes", data.len());
 
-    // Bits where the mask is one; what was there comes back.
+    // Changes the bits whose mask bit is one, and returns the old bytes.
     let mut old = [0; 4];
     initiator.modify(MEMORY + 8, &[0xff; 4], &[0x80, 0, 0, 1], &mut old, Deadline::NEVER)?;
-    println!("read-modify-write: {old:02x?} was there");
+    println!("read-modify-write: the bytes were {old:02x?}");
 
-    // One command each, replies in any order.
+    // One command each; the replies may come in any order.
     for channel in 0..4 {
         initiator.begin(CALIBRATION + channel * 16, &RmapRequest::read(16), Deadline::NEVER)?;
     }
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("transaction {transaction}: {} bytes", data?.len());
     }
 
-    // The target says why it refuses.
+    // The target reports why it refuses.
     match initiator.write(CALIBRATION, &[1], Deadline::NEVER) {
         Err(error) => println!("{error}"),
         Ok(()) => return Err("a read-only window was written".into()),

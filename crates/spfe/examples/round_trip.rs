@@ -1,4 +1,5 @@
-//! Round trips: polled, for the shortest latency, or blocking, for the least processor time.
+//! Measures round trips: by polling, for the lowest latency, or blocking, for the least processor
+//! time.
 //!
 //!     cargo run --release --example round_trip
 //!     cargo run --release --example round_trip -- FROM TO poll|block ROUND_TRIPS
@@ -6,8 +7,8 @@
 //! FROM and TO are devices whose ports 0 are joined, such as `virtual:lab/0?mode=thread` and
 //! `virtual:lab/1?mode=thread`, or `unix:/run/spfe.sock/0` and `unix:/run/spfe.sock/1`.
 //!
-//! Who polls makes no system call for a packet. Who blocks makes one to sleep and one before, and
-//! who wakes him makes one. `tests/syscalls.bats` holds the library to that.
+//! Polling makes no system call per packet. Blocking makes one to sleep and one before it; the side
+//! that wakes the sleeper makes one. `tests/syscalls.bats` checks this.
 
 use spfe::{
     Deadline, Endpoint, PoolOptions, PooledRx, PooledTx, QueueOptions, Strategy, Threshold,
@@ -18,16 +19,17 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 
 const BYTES: usize = 64;
 
-/// One side: it sends on virtual channel 0 of port 0 and receives there.
+/// One side: it sends and receives on virtual channel 0 of port 0.
 struct Side {
     endpoint: Endpoint,
     tx: PooledTx,
     rx: PooledRx,
-    /// Wake-ups that the device had counted before: a daemon's network is older than this program.
+    /// Wake-ups that the device counted before this program started: a daemon's network may be
+    /// older.
     wakes_before: u64,
 }
 
-/// What a side has counted.
+/// The counters of a side.
 #[derive(Default)]
 struct Count {
     sleeps: u64,
@@ -45,7 +47,7 @@ impl Side {
     fn open(device: &str) -> Result<Self> {
         let endpoint = Endpoint::open(device)?;
         let vc = endpoint.port(0)?.vc(0)?;
-        // The strategy is that of `wait`. Who calls `poll` and `peek` in a loop does not wait.
+        // The strategy applies to `wait` only; `poll` and `peek` never sleep.
         let queue = QueueOptions::default().strategy(Strategy::Block);
         let options = PoolOptions::new(16, BYTES as u32).queue(queue);
         let (tx, rx) = (vc.tx_pooled(options)?, vc.rx_pooled(options)?);
@@ -54,14 +56,14 @@ impl Side {
     }
 
     fn send(&mut self, number: u64) -> Result<()> {
-        // Completions of packets sent before: their slots are free again.
+        // Take the completions of earlier packets, which free their slots.
         while self.tx.poll().is_some() {}
         let slot = self.tx.slot().ok_or("no slot is free")?;
         slot[..8].copy_from_slice(&number.to_le_bytes());
         Ok(self.tx.send(BYTES)?)
     }
 
-    /// Takes the next packet, if it is there.
+    /// Takes the next packet, if there is one.
     fn poll(&mut self) -> Option<u64> {
         let number = *self.rx.peek()?.bytes.first_chunk()?;
         self.rx.release();
@@ -71,7 +73,7 @@ impl Side {
     /// Sleeps until there is a packet, and takes it.
     fn receive(&mut self) -> Result<u64> {
         self.rx.wait(&Threshold::ONE, Deadline::after(Duration::from_secs(10)))?;
-        Ok(self.poll().ok_or("woken without a packet")?)
+        Ok(self.poll().ok_or("the wait ended without a packet")?)
     }
 
     fn count(&self) -> Result<Count> {
@@ -101,12 +103,12 @@ fn poll(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
             }
             std::hint::spin_loop();
         };
-        assert_eq!(back, number, "packets came in another order");
+        assert_eq!(back, number, "packets arrived out of order");
     }
     Ok(())
 }
 
-/// A thread for each side; both sleep while they wait.
+/// One thread per side; both sleep while they wait.
 fn block(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
     std::thread::scope(|scope| {
         let echo = scope.spawn(|| -> Result<()> {
@@ -118,7 +120,7 @@ fn block(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
         });
         for number in 0..round_trips {
             here.send(number)?;
-            assert_eq!(here.receive()?, number, "packets came in another order");
+            assert_eq!(here.receive()?, number, "packets arrived out of order");
         }
         echo.join().map_err(|_| "the other side panicked")?
     })

@@ -1,10 +1,11 @@
-//! Waking up rarely: wait until a quarter of the buffers is full, or 100 us after the first packet.
+//! Wakes up rarely: when a quarter of the slots is full, or 100 us after the first packet.
 //!
 //!     cargo run --release --example threshold_receive
 //!
-//! At the other end of a paced link (four lanes of 7.5 Gbit/s) a generator sends packets of 1 KB for
-//! ever. Whoever waits for each packet pays for a wake-up each. A threshold lets them gather; the
-//! time keeps the last few of a lull from waiting for ever. Whichever comes first ends the wait.
+//! At the other end of a paced link (four lanes of 7.5 Gbit/s) a generator sends packets of 1 KB
+//! without end. Waiting for each packet costs one wake-up per packet. With a threshold the wait
+//! ends when enough packets have arrived, or when the time since the first packet is over, so that
+//! the last packets before a pause do not wait for ever.
 
 use spfe::{Deadline, Endpoint, PoolOptions, PooledRx, Ready, Threshold};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use std::time::Duration;
 const RUN_NS: u64 = 200_000_000;
 const AFTER_FIRST: Duration = Duration::from_micros(100);
 
-/// What a run has counted.
+/// The counters of a run.
 #[derive(Default)]
 struct Count {
     packets: u64,
@@ -27,15 +28,15 @@ fn receive(rx: &mut PooledRx, endpoint: &Endpoint, goal: &Threshold) -> spfe::Re
     let mut count = Count::default();
     let end_ns = endpoint.now_ns() + RUN_NS;
     while endpoint.now_ns() < end_ns {
-        // Takes nothing: the packets are still there to be peeked at.
+        // Waiting takes no packet; `peek` does.
         match rx.wait(goal, Deadline::after(Duration::from_secs(1)))? {
             Ready::Threshold => count.full += 1,
             Ready::AfterFirst => count.late += 1,
-            // A packet that was cut, for instance. The link here makes no errors.
+            // For instance a packet that was cut. This link makes no errors.
             Ready::Attention => panic!("a packet did not arrive whole"),
         }
-        // Take all there are, not only those waited for; one lap at most, so that the loop ends even
-        // where packets come as fast as they are taken.
+        // Take all packets, at most one per slot, so that the loop ends even when packets arrive as
+        // fast as it takes them.
         for _ in 0..rx.slots() {
             let Some(packet) = rx.peek() else { break };
             // The generator numbers its packets: the first 8 bytes, little-endian.
@@ -55,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let endpoint = Endpoint::open("virtual:?peer=generator:1024&link=4x7.5G")?;
         let mut rx = endpoint.port(0)?.vc(0)?.rx_pooled(PoolOptions::new(slots, 1024))?;
 
-        // The device knows counts and bytes; a percentage becomes a count here, on the host.
+        // The device knows counts and bytes; the library converts the percentage to a count.
         let goal = rx.fill_threshold(25).or_after_first(AFTER_FIRST);
         let start_ns = endpoint.now_ns();
         let count = receive(&mut rx, &endpoint, &goal)?;

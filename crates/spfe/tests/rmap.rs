@@ -1,5 +1,5 @@
-//! RMAP initiator and target of the library: against each other, against the instrument, and against
-//! packets made by the test.
+//! RMAP initiator and target of the library: against each other, against the instrument, and
+//! against packets made by the test.
 
 use spfe::rmap::{
     Access, Allow, Backing, Error, Initiator, InitiatorOptions, Memory, MemoryFault, Remote,

@@ -1,5 +1,5 @@
-//! The RMAP instrument answers the packets of the standard's annex with the replies of the annex, on
-//! every kind of port and in every mode.
+//! The RMAP instrument answers the packets of the standard's annex with the replies of the annex,
+//! on every kind of port and in every mode.
 
 use spfe::{
     Deadline, Embedded, End, Endpoint, LinkRate, Mode, Peer, PoolOptions, PooledRx, PooledTx,

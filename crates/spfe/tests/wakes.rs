@@ -58,8 +58,8 @@ fn group(region: &Region) -> Vec<Buf> {
     region.split(BYTES, GROUP).unwrap()
 }
 
-/// Waits until an event descriptor is readable, and clears it. The device counts a wake-up before it
-/// signals it, and after the completions that cause it.
+/// Waits until an event descriptor is readable, and clears it. The device counts a wake-up before
+/// it signals it, and after the completions that cause it.
 fn await_event(fd: BorrowedFd<'_>) {
     let mut fds = [PollFd::new(&fd, PollFlags::IN)];
     let limit = Timespec { tv_sec: 20, tv_nsec: 0 };

@@ -132,7 +132,7 @@ impl Hub {
     }
 
     /// Names of the links.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         self.links.iter().map(|link| &*link.name)
     }
 

@@ -27,7 +27,8 @@ pub const SIZE: u32 = 1 << LOG2;
 /// Bytes of a client's region: 16 KiB of rings of its queues, then data.
 pub const BYTES: usize = 1 << 18;
 pub const DATA: u64 = 1 << 16;
-/// Bytes a queue takes in the region: lines, rings, times, and a guard area that must stay unchanged.
+/// Bytes a queue takes in the region: lines, rings, times, and a guard area that must stay
+/// unchanged.
 const QUEUE_BYTES: u64 = 1 << 11;
 const SQ: u64 = 128;
 const CQ: u64 = SQ + 16 * SIZE as u64;
