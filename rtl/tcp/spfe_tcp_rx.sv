@@ -174,11 +174,9 @@ module spfe_tcp_rx
     .tcp_ok_o(tcp_ok)
   );
 
-  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold, gap;
-  logic read, verdict_move;
-  sid_t sid;
-  vif_t vif;
-  seq_t nxt, rel, ahead, move_nxt, verdict_nxt;
+  match_t match;
+  logic finish, deliver, taken, fin, move, hold, gap, read, verdict_move;
+  seq_t move_nxt, verdict_nxt;
 
   spfe_tcp_rx_session #(
     .SessionCount(SessionCount),
@@ -214,18 +212,7 @@ module spfe_tcp_rx
     .ack_lo_i,
     .snd_sid_o,
     .snd_nxt_i,
-    .hit_o(hit),
-    .sid_o(sid),
-    .vif_o(vif),
-    .nxt_o(nxt),
-    .open_o(open),
-    .stale_o(stale),
-    .ack_ok_o(ack_ok),
-    .accept_o(accept),
-    .oos_o(oos),
-    .rel_o(rel),
-    .ahead_o(ahead),
-    .fits_o(fits),
+    .match_o(match),
     .read_o(read)
   );
 
@@ -252,11 +239,11 @@ module spfe_tcp_rx
     .rst_i,
     .start_i(start),
     .data_i(mac_i.data[MacWidth-1:0]),
-    .accept_i(accept),
-    .oos_i(oos),
-    .rel_i(rel),
+    .accept_i(match.accept),
+    .oos_i(match.oos),
+    .rel_i(match.rel),
     .seq_i(fields.seq),
-    .sid_i(sid),
+    .sid_i(match.sid),
     .first_i(payload_first),
     .first_lane_i(payload_lane),
     .first_bytes_i(payload_begin),
@@ -295,15 +282,7 @@ module spfe_tcp_rx
     .ack_i(fields.flags.ack),
     .fin_i(fields.flags.fin),
     .len_i(len),
-    .hit_i(hit),
-    .open_i(open),
-    .nxt_i(nxt),
-    .ahead_i(ahead),
-    .accept_i(accept),
-    .oos_i(oos),
-    .fits_i(fits),
-    .ack_ok_i(ack_ok),
-    .stale_i(stale),
+    .match_i(match),
     .no_room_i(no_room),
     .finish_o(finish),
     .deliver_o(deliver),
@@ -327,7 +306,7 @@ module spfe_tcp_rx
       .clear_sid_i(rcv_cmd_i.sid),
       .read_i(read),
       .read_sid_i(ack_sid_o),
-      .sid_i(sid),
+      .sid_i(match.sid),
       .seq_i(fields.seq),
       .len_i(len),
       .fin_i(fields.flags.fin),
@@ -356,9 +335,9 @@ module spfe_tcp_rx
   end
 
   always_comb begin
-    seg_o.hit = hit;
-    seg_o.sid = sid;
-    seg_o.vif = vif;
+    seg_o.hit = match.hit;
+    seg_o.sid = match.sid;
+    seg_o.vif = match.vif;
     seg_o.smac = fields.smac;
     seg_o.sip = fields.sip;
     seg_o.sport = fields.sport;
@@ -375,9 +354,9 @@ module spfe_tcp_rx
     seg_o.ws = options.ws;
     seg_o.taken = seg_taken;
     seg_o.gap = gap;
-    seg_o.rcv_nxt = nxt;
+    seg_o.rcv_nxt = match.nxt;
     event_o.kind = EvRxBad;
-    event_o.sid = 16'(sid);
+    event_o.sid = 16'(match.sid);
     event_o.data = '0;
   end
   assign event_valid_o = bad;

@@ -33,6 +33,23 @@ package spfe_tcp_rx_pkg;
     logic [3:0] ws;
   } options_t;
 
+  /// The session of a segment, and how the segment fits into it. ack_ok, ahead and fits are valid
+  /// from the end of the frame on.
+  typedef struct packed {
+    logic hit;  // a session has the four-tuple of the segment
+    sid_t sid;
+    vif_t vif;
+    seq_t nxt;  // RCV.NXT before this segment
+    logic open;  // the session delivers payload
+    logic stale;  // the engine has changed the session since it was read
+    logic ack_ok;  // the ACK is acceptable
+    logic accept;  // the payload goes to the user: the headers are good and SEQ is as expected
+    logic oos;  // with accept: SEQ is ahead of RCV.NXT
+    seq_t rel;  // with accept: SEQ - RCV.NXT
+    seq_t ahead;  // SEQ - RCV.NXT
+    logic fits;  // the segment ends within the window
+  } match_t;
+
   /// Kept payload that can be delivered because the hole before it has closed.
   typedef struct packed {
     sid_t sid;

@@ -65,30 +65,8 @@ module spfe_tcp_rx_session
   output sid_t snd_sid_o,
   /// SND.NXT of snd_sid_o, in the same cycle.
   input seq_t snd_nxt_i,
-  /// A session has the four-tuple of the segment.
-  output logic hit_o,
-  /// Number of that session.
-  output sid_t sid_o,
-  /// Interface of that session.
-  output vif_t vif_o,
-  /// RCV.NXT of that session before this segment.
-  output seq_t nxt_o,
-  /// That session delivers payload.
-  output logic open_o,
-  /// The engine has changed that session since it was read.
-  output logic stale_o,
-  /// The ACK is acceptable; valid from the end of the frame on.
-  output logic ack_ok_o,
-  /// The payload goes to the user: the headers are good and SEQ is as expected.
-  output logic accept_o,
-  /// With accept_o: SEQ is ahead of RCV.NXT.
-  output logic oos_o,
-  /// With accept_o: SEQ - RCV.NXT.
-  output seq_t rel_o,
-  /// SEQ - RCV.NXT; valid from the end of the frame on.
-  output seq_t ahead_o,
-  /// The segment ends within the window; valid from the end of the frame on.
-  output logic fits_o,
+  /// The session, and how the segment fits into it.
+  output match_t match_o,
   /// The state of session ack_sid_o is read for the segment that comes.
   output logic read_o
 );
@@ -112,16 +90,16 @@ module spfe_tcp_rx_session
     .vif_match_i,
     .found_o(found),
     .sid_d_o(found_sid),
-    .hit_o,
-    .sid_o,
-    .vif_o
+    .hit_o(match_o.hit),
+    .sid_o(match_o.sid),
+    .vif_o(match_o.vif)
   );
 
   if (Narrow) begin : gen_read_late
     logic read_q;
     always_ff @(posedge clk_i) read_q <= found && !rst_i;
     assign read = read_q;
-    assign read_sid = sid_o;
+    assign read_sid = match_o.sid;
     logic unused_bits;
     assign unused_bits = ^found_sid;
   end else begin : gen_read
@@ -139,12 +117,12 @@ module spfe_tcp_rx_session
     .cmd_ready_o,
     .read_i(read),
     .read_sid_i(read_sid),
-    .nxt_o,
-    .open_o,
-    .stale_o,
+    .nxt_o(match_o.nxt),
+    .open_o(match_o.open),
+    .stale_o(match_o.stale),
     .end_i,
     .move_i,
-    .move_sid_i(sid_o),
+    .move_sid_i(match_o.sid),
     .move_nxt_i,
     .move_close_i,
     .tx_sid_i,
@@ -165,7 +143,7 @@ module spfe_tcp_rx_session
     .lo_i(ack_lo_i),
     .hi_i(snd_nxt_i),
     .ack_i(fields_i.ack),
-    .ok_o(ack_ok_o)
+    .ok_o(match_o.ack_ok)
   );
 
   // The decision falls in cycle 12; on a 64-bit MAC in the cycle of the first payload.
@@ -181,20 +159,20 @@ module spfe_tcp_rx_session
     .clk_i,
     .wnd_i,
     .seq_i(fields_i.seq),
-    .nxt_i(nxt_o),
+    .nxt_i(match_o.nxt),
     .len_i,
     .fin_i(fields_i.flags.fin),
     .oos_o(oos),
     .ahead_o(ahead),
-    .ahead_q_o(ahead_o),
-    .fits_o
+    .ahead_q_o(match_o.ahead),
+    .fits_o(match_o.fits)
   );
 
   assign flags_ok = fields_i.flags.ack && !fields_i.flags.syn && !fields_i.flags.rst &&
       fields_i.doff >= 4'd5;
   always_ff @(posedge clk_i) fit_q <= fault_i == '0;
-  assign in_order = fields_i.seq == nxt_o;
-  assign accept = fit_q && hit_o && open_o && (in_order || oos) && flags_ok;
+  assign in_order = fields_i.seq == match_o.nxt;
+  assign accept = fit_q && match_o.hit && match_o.open && (in_order || oos) && flags_ok;
   assign unused_bits = ^fields_i;
 
   if (Narrow) begin : gen_accept_late
@@ -203,14 +181,14 @@ module spfe_tcp_rx_session
       accept_q <= accept && !rst_i;
       oos_q <= oos;
     end
-    assign accept_o = accept_q;
-    assign oos_o = oos_q;
-    assign rel_o = ahead_o;
+    assign match_o.accept = accept_q;
+    assign match_o.oos = oos_q;
+    assign match_o.rel = match_o.ahead;
     logic unused_ahead;
     assign unused_ahead = ^ahead;
   end else begin : gen_accept
-    assign accept_o = accept;
-    assign oos_o = oos;
-    assign rel_o = ahead;
+    assign match_o.accept = accept;
+    assign match_o.oos = oos;
+    assign match_o.rel = ahead;
   end
 endmodule

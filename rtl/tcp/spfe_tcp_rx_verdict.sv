@@ -38,24 +38,8 @@ module spfe_tcp_rx_verdict
   input logic fin_i,
   /// Payload in bytes.
   input logic [15:0] len_i,
-  /// A session has the four-tuple of the segment.
-  input logic hit_i,
-  /// The session delivers payload.
-  input logic open_i,
-  /// RCV.NXT of the session.
-  input seq_t nxt_i,
-  /// SEQ - RCV.NXT.
-  input seq_t ahead_i,
-  /// The session is open, SEQ is as expected, and the control bits and headers allow payload.
-  input logic accept_i,
-  /// With accept_i: SEQ is ahead of RCV.NXT.
-  input logic oos_i,
-  /// The segment ends within the window.
-  input logic fits_i,
-  /// The ACK is acceptable.
-  input logic ack_ok_i,
-  /// The engine has changed the session since it was read.
-  input logic stale_i,
+  /// The session, and how the segment fits into it.
+  input match_t match_i,
   /// The FIFO had no room for the segment.
   input logic no_room_i,
   /// The frame has ended: with its last beat or one cycle later.
@@ -95,6 +79,9 @@ module spfe_tcp_rx_verdict
   } reasons_t;
   reasons_t why_q;
 
+  logic unused_match;
+  assign unused_match = ^match_i;
+
   assign bad_o = bad_q;
   assign move_nxt_o = move_nxt_q;
   assign move_o = move_q;
@@ -110,8 +97,9 @@ module spfe_tcp_rx_verdict
   assign length_bad = fault_i.length || !whole || bad_doff_i;
   assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && sums_ok;
 
-  assign deliver_o = good && hit_i && accept_i && ack_ok_i && !stale_i && !no_room_i && fits_i;
-  assign taken_o = deliver_o && !oos_i;
+  assign deliver_o = good && match_i.hit && match_i.accept && match_i.ack_ok && match_i.fits &&
+      !match_i.stale && !no_room_i;
+  assign taken_o = deliver_o && !match_i.oos;
   assign data = len_i != '0 || fin_i;
 
   always_comb begin
@@ -145,26 +133,26 @@ module spfe_tcp_rx_verdict
     wait_q <= last_i && (busy || wait_q || Checksum);
     fcs_bad_q <= fcs_bad_i;
     whole_q <= whole_i;
-    move_nxt_q <= nxt_i + {16'd0, len_i} + {31'd0, fin_i};
+    move_nxt_q <= match_i.nxt + {16'd0, len_i} + {31'd0, fin_i};
     end_q <= finish_o;
     good_q <= good;
     late_q <= end_q && good_q;
     late_taken_q <= move_q;
     move_q <= finish_o && taken_o;
-    bad_q <= finish_o && hit_i && reach && fault_i == '0 && !good;
+    bad_q <= finish_o && match_i.hit && reach && fault_i == '0 && !good;
     why_q.fault <= fault_i;
     why_q.fcs_bad <= fcs_bad;
     why_q.reach <= reach;
     why_q.length_bad <= length_bad;
     why_q.ip_ok <= !Checksum || ip_ok_i;
     why_q.tcp_ok <= !Checksum || tcp_ok_i;
-    why_q.hit <= hit_i;
+    why_q.hit <= match_i.hit;
     why_q.data <= data;
-    why_q.open <= open_i;
-    why_q.bad_ack <= open_i && ack_i && !ack_ok_i;
-    why_q.old <= ahead_i[31];
-    why_q.ahead <= ahead_i != '0;
-    why_q.no_room <= no_room_i || (data && !fits_i);
+    why_q.open <= match_i.open;
+    why_q.bad_ack <= match_i.open && ack_i && !match_i.ack_ok;
+    why_q.old <= match_i.ahead[31];
+    why_q.ahead <= match_i.ahead != '0;
+    why_q.no_room <= no_room_i || (data && !match_i.fits);
     if (rst_i) begin
       wait_q <= 1'b0;
       end_q <= 1'b0;

@@ -342,8 +342,8 @@ module tb_rx
     sid = rcv_cmd.sid;
     stale_q = stale;
     room_q = i_dut.no_room;
-    hit_q = i_dut.hit;
-    sid_q = i_dut.sid;
+    hit_q = i_dut.match.hit;
+    sid_q = i_dut.match.sid;
     if (i_dut.read) begin
       read_sid = i_dut.ack_sid_o;
       read_nxt = nxt[read_sid];
