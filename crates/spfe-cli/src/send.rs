@@ -24,6 +24,9 @@ Example, with a daemon started by `spfed --listen /tmp/spfe.sock`:
   spfe --device unix:/tmp/spfe.sock/1 recv copy.bin &
   spfe --device unix:/tmp/spfe.sock/0 send file.bin";
 
+/// Interval between checks for signals while there is no input.
+const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
 /// Send a file or standard input.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER)]
@@ -86,19 +89,33 @@ impl Source {
         self.length.is_none() && poll(&mut fds, Some(&Timespec::default())) == Ok(0)
     }
 
+    /// Waits until there is input. A signal may arrive between a check and a blocking read, which it
+    /// then does not interrupt; so this polls, and checks for signals in between.
+    fn wait_for_input(&self) -> Result<(), Failure> {
+        while !signal::caught() {
+            let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
+            if self.length.is_some() {
+                return Ok(());
+            }
+            match poll(&mut fds, Some(&CHECK_INTERVAL)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                _ => return Ok(()),
+            }
+        }
+        Err(Failure::interrupted())
+    }
+
     /// Reads up to a packet directly into a registered buffer. False at the end of the input.
     fn fill(&mut self, buf: &mut Buf, packet: usize) -> Result<bool, Failure> {
         buf.set_len(packet);
         let mut filled = 0;
         while filled < packet {
+            self.wait_for_input()?;
             match self.file.read(&mut buf[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Failure::io(&self.what, &error)),
-            }
-            if signal::caught() {
-                return Err(Failure::interrupted());
             }
         }
         buf.set_len(filled);
