@@ -4,7 +4,7 @@ use crate::context::{Context, DEFAULT_DEVICE};
 use crate::error::Failure;
 use crate::{output, ports};
 use serde_json::{Value, json};
-use spfe::backend::daemon::Look;
+use spfe::backend::daemon::NetworkQuery;
 use spfe::{DeviceInfo, Endpoint, PortInfo};
 use std::path::{Path, PathBuf};
 
@@ -95,10 +95,10 @@ fn sockets() -> Vec<PathBuf> {
 
 /// All endpoints of a daemon, read without attaching to it.
 fn daemon(path: &Path) -> Result<Vec<ListedEndpoint>, Failure> {
-    let mut look = Look::open(path)?;
-    let clients = look.clients()?;
-    let endpoints = look.endpoints().into_iter().map(|info| {
-        let ports = (0..info.ports).map(|port| look.port_info(info.endpoint, port));
+    let mut network = NetworkQuery::open(path)?;
+    let clients = network.clients()?;
+    let endpoints = network.endpoints().into_iter().map(|info| {
+        let ports = (0..info.ports).map(|port| network.port_info(info.endpoint, port));
         let ports = ports.collect::<spfe::Result<_>>()?;
         let here = clients.iter().filter(|client| client.endpoint == info.endpoint);
         let clients = here.map(|client| (client.client, client.name.clone())).collect();

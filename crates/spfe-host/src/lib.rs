@@ -1,7 +1,7 @@
 //! What a host needs to talk to any spfe device.
 //!
-//! The library, the session protocol and every soft device build on this crate; it depends on the
-//! contract and the ring algorithms only.
+//! The library, the session protocol and every soft device build on this crate. It depends only on
+//! the contract, the ring algorithms and the types that describe a network.
 //!
 //! | module | what it holds |
 //! | --- | --- |

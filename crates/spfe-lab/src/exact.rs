@@ -88,7 +88,7 @@ struct At<'a> {
     hold: Ps,
     /// The end of the link, and the running captures.
     place: LinkEnd,
-    look: Option<ActiveCaptures<'a>>,
+    captures: Option<ActiveCaptures<'a>>,
 }
 
 impl Exact {
@@ -139,9 +139,9 @@ impl Exact {
         let mut state = self.lock();
         let State { fabric, hub, faces, moved_at, .. } = &mut *state;
         let (now, hold, place) = (fabric.now(), fabric.hold_ps(face), fabric.place(face));
-        let look = hub.as_ref().filter(|hub| hub.is_active()).map(|hub| hub.look());
+        let captures = hub.as_ref().filter(|hub| hub.is_active()).map(|hub| hub.active());
         let (end, face) = (fabric.face(face), &mut faces[face]);
-        let mut at = At { end, face, moved: false, now, hold, place, look };
+        let mut at = At { end, face, moved: false, now, hold, place, captures };
         let result = what(&mut at);
         if at.moved {
             *moved_at = now;
@@ -205,7 +205,7 @@ impl Exact {
         let step = due.unwrap_or(fabric.now() + fabric.step_ps());
         let until = until.map_or(step, |until| until.min(step));
         match hub.as_ref().filter(|hub| hub.is_active()) {
-            Some(hub) => fabric.run(until, &mut hub.look()),
+            Some(hub) => fabric.run(until, &mut hub.active()),
             None => fabric.run(until, &mut NoObserver),
         }
         Progress::Advanced
@@ -299,8 +299,8 @@ impl At<'_> {
     /// Passes a broadcast message at this end to the captures. Returns true.
     fn show_broadcast(&mut self, sent: bool, message: &LinkBroadcast) -> bool {
         let LinkEnd { link, side } = self.place;
-        if let Some(look) = &mut self.look {
-            look.broadcast(self.now, link, side, sent, message);
+        if let Some(captures) = &mut self.captures {
+            captures.broadcast(self.now, link, side, sent, message);
         }
         true
     }
@@ -308,19 +308,19 @@ impl At<'_> {
     /// Passes a broadcast code at this end to the captures. Returns true.
     fn show_code(&mut self, sent: bool, code: BroadcastCode) -> bool {
         let LinkEnd { link, side } = self.place;
-        if let Some(look) = &mut self.look {
-            look.code(self.now, link, side, sent, code);
+        if let Some(captures) = &mut self.captures {
+            captures.code(self.now, link, side, sent, code);
         }
         true
     }
 
     /// Reads words of a virtual channel. Whether there were any.
     fn read(&mut self, vc: usize) -> bool {
-        let (now, place, look) = (self.now, self.place, &mut self.look);
+        let (now, place, active) = (self.now, self.place, &mut self.captures);
         let into = &mut self.face.into[vc];
         into.read(vc, self.end, now, |continues, words| {
-            if let Some(look) = look {
-                look.words(now, place, vc, (continues, words));
+            if let Some(captures) = active {
+                captures.words(now, place, vc, (continues, words));
             }
         })
     }

@@ -22,7 +22,7 @@
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
 //! `Hello` attaches the connection as a client. Without it the daemon answers only queries that
-//! change nothing (`Look`, `LookAtPort`, `Clients`, `Capture`). It closes the connection after 5 s,
+//! change nothing (`Network`, `NetworkPort`, `Clients`, `Capture`). It closes the connection after 5 s,
 //! or when the capture ends.
 //!
 //! Header and error reply have the same form in every version, so that builds with different versions

@@ -49,7 +49,7 @@ pub struct Welcome {
     pub topology: Topology,
 }
 
-/// The reply to [`Request::Look`].
+/// The reply to [`Request::Network`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkInfo {
     /// Contract version of the daemon {major, minor}.
@@ -150,9 +150,9 @@ pub enum Request {
     /// List the clients. Works without attaching.
     Clients,
     /// Describe the network. Works without attaching.
-    Look,
+    Network,
     /// Get state and counters of a port of any endpoint. Works without attaching.
-    LookAtPort {
+    NetworkPort {
         /// Endpoint.
         endpoint: u32,
         /// Port.
@@ -197,8 +197,8 @@ impl Request {
             Self::Link { .. } => "Link",
             Self::Reset => "Reset",
             Self::Clients => "Clients",
-            Self::Look => "Look",
-            Self::LookAtPort { .. } => "LookAtPort",
+            Self::Network => "Network",
+            Self::NetworkPort { .. } => "NetworkPort",
             Self::Capture(_) => "Capture",
             Self::EndCapture => "EndCapture",
         }
@@ -229,7 +229,7 @@ pub enum Reply {
     },
     /// Reply to Event; the eventfd is attached.
     Event,
-    /// Reply to PortInfo and LookAtPort.
+    /// Reply to PortInfo and NetworkPort.
     Port(PortInfo),
     /// Reply to PortMib.
     Mib(Vec<MibEntry>),
@@ -237,7 +237,7 @@ pub enum Reply {
     Value(u64),
     /// Reply to Clients.
     Clients(Vec<ClientInfo>),
-    /// Reply to Look.
+    /// Reply to Network.
     Network(NetworkInfo),
     /// Reply to Capture. The reading end of a pipe with the capture file is attached.
     Capturing,

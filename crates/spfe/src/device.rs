@@ -26,7 +26,7 @@ impl Device {
         self.endpoint
     }
 
-    /// The engine, where whoever uses a port runs the engine of its flows.
+    /// The engine, if the clients that use the port run the engine of its flows.
     pub fn engine(&self, port: u32) -> Option<&Engine> {
         self.engine.as_ref().filter(|engine| engine.runs(self.endpoint, port))
     }

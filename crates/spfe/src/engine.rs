@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) struct Engine(pub Arc<View>);
 
 impl Engine {
-    /// Whether whoever uses a port runs the engine of its flows.
+    /// Whether the clients that use a port run the engine of its flows.
     pub fn runs(&self, endpoint: u32, port: u32) -> bool {
         self.0.runs(endpoint, port)
     }

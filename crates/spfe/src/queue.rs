@@ -125,7 +125,7 @@ pub(crate) struct Queue {
     pub event: Option<Arc<Event>>,
     /// Shared with the queue's [`Canceller`]s, once there is one.
     pub cancel: Option<Arc<cancel::Shared>>,
-    /// The oldest completion that a wait has seen and nobody has taken: position and time, ns.
+    /// The oldest completion that a wait has seen and that is not yet taken: position and time, ns.
     pub first_seen: Cell<Option<(u32, u64)>>,
     request: QueueRequest,
     pub place: Place,

@@ -1,4 +1,4 @@
-//! What a wait is told: strategy, threshold and deadline.
+//! Parameters of a wait: strategy, threshold and deadline.
 
 use spfe_host::os;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub struct Deadline(Option<u64>);
 impl Deadline {
     /// Wait without a time limit.
     pub const NEVER: Self = Self(None);
-    /// Do not wait: look once.
+    /// Do not wait: check once.
     pub const NOW: Self = Self(Some(0));
 
     /// A device time in ns ([`crate::Endpoint::now_ns`]).

@@ -85,8 +85,8 @@ impl Client {
             }
             // Handled above.
             Request::Clients
-            | Request::Look
-            | Request::LookAtPort { .. }
+            | Request::Network
+            | Request::NetworkPort { .. }
             | Request::Capture(_)
             | Request::EndCapture => DONE,
         }
@@ -213,12 +213,12 @@ fn event(fds: Vec<OwnedFd>) -> Result<Event> {
 fn inspect(request: &Request, network: &Network) -> Option<Answer> {
     let reply = match *request {
         Request::Clients => Reply::Clients(clients(network)),
-        Request::Look => Reply::Network(NetworkInfo {
+        Request::Network => Reply::Network(NetworkInfo {
             contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
             topology: network.topology().clone(),
             names: network.names().to_vec(),
         }),
-        Request::LookAtPort { endpoint, port } => match network.port_info(endpoint, port) {
+        Request::NetworkPort { endpoint, port } => match network.port_info(endpoint, port) {
             Ok(info) => Reply::Port(info),
             Err(error) => return Some(Err(error)),
         },

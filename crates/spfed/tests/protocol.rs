@@ -77,32 +77,32 @@ fn hello_comes_first_and_once() {
 }
 
 #[test]
-fn looking_does_not_attach() {
-    let path = place("look");
+fn queries_do_not_attach() {
+    let path = place("query");
     let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
     let mut server = Server::start(config).unwrap();
-    let mut looker = Connection::open(&path).unwrap();
-    let mut look = |request: &Request| {
-        looker.call(request, &[]).map(|(reply, fds)| {
+    let mut connection = Connection::open(&path).unwrap();
+    let mut query = |request: &Request| {
+        connection.call(request, &[]).map(|(reply, fds)| {
             assert!(fds.is_empty(), "{request:?} gives out memory");
             reply
         })
     };
-    let Reply::Network(found) = look(&Request::Look).unwrap() else { panic!() };
+    let Reply::Network(found) = query(&Request::Network).unwrap() else { panic!() };
     assert_eq!(found.topology, *server.network().topology());
-    assert_eq!(look(&Request::Clients).unwrap(), Reply::Clients(Vec::new()));
-    let Reply::Port(port) = look(&Request::LookAtPort { endpoint: 1, port: 0 }).unwrap() else {
+    assert_eq!(query(&Request::Clients).unwrap(), Reply::Clients(Vec::new()));
+    let Reply::Port(port) = query(&Request::NetworkPort { endpoint: 1, port: 0 }).unwrap() else {
         panic!()
     };
     assert_eq!(port, server.network().port_info(1, 0).unwrap());
     for (endpoint, port) in [(2, 0), (0, 9), (u32::MAX, u32::MAX)] {
-        let (status, what) = refused(look(&Request::LookAtPort { endpoint, port }));
+        let (status, what) = refused(query(&Request::NetworkPort { endpoint, port }));
         assert_eq!(status, Status::NotFound, "{what}");
     }
     let key = Request::RemoveRegion { key: 0 };
-    assert_eq!(refused(look(&key)).1, "RemoveRegion before Hello");
-    drop(looker);
-    // With --once the daemon waits for its first client; looking does not count.
+    assert_eq!(refused(query(&key)).1, "RemoveRegion before Hello");
+    drop(connection);
+    // With --once the daemon waits for its first client; queries do not count.
     let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
     let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
     assert_eq!(clients.len(), 1);

@@ -141,7 +141,7 @@ impl Hub {
     }
 
     /// Locks the running captures, to pass events to them.
-    pub fn look(&self) -> ActiveCaptures<'_> {
+    pub fn active(&self) -> ActiveCaptures<'_> {
         ActiveCaptures(self.lock())
     }
 
@@ -233,7 +233,7 @@ impl LinkObserver for Hub {
     ) -> Option<DeliveryObserver> {
         let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
         let side = if out { side.other() } else { side };
-        Some(Box::new(move |seen| self.look().part(link, side, vc as u8, seen)))
+        Some(Box::new(move |seen| self.active().part(link, side, vc as u8, seen)))
     }
 
     fn message_tap(
@@ -243,7 +243,7 @@ impl LinkObserver for Hub {
     ) -> Option<spfe_device::message::MessageObserver> {
         let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
         Some(Box::new(move |now_ns, message| {
-            self.look().message(now_ns, LinkEnd { link, side: side.other() }, message);
+            self.active().message(now_ns, LinkEnd { link, side: side.other() }, message);
         }))
     }
 }

@@ -8,14 +8,14 @@
 
 mod capture;
 mod link;
-mod look;
+mod query;
 mod sleepers;
 
 use crate::engine::Engine;
 use crate::{Error, PortInfo, Result};
 pub use capture::LiveCapture;
 use link::{Link, Watcher};
-pub use look::Look;
+pub use query::NetworkQuery;
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::{MibItem, Status};
 use spfe_host::backend::create_memory;
@@ -67,7 +67,7 @@ impl Daemon {
     /// # Errors
     /// NOT_FOUND if it has no endpoint of that name; otherwise those of [`Daemon::connect`].
     pub fn connect_named(path: &Path, endpoint: &str, name: &str) -> Result<Self> {
-        let number = Look::open(path)?.endpoint(endpoint)?;
+        let number = NetworkQuery::open(path)?.endpoint(endpoint)?;
         Self::connect(path, Some(number), name)
     }
 

@@ -19,7 +19,7 @@ enum Outcome {
     },
 }
 
-/// Progress of a scan of the completions that nobody has taken yet.
+/// Progress of a scan of the completions that are not yet taken.
 #[derive(Default)]
 struct Scan {
     /// Completions scanned.

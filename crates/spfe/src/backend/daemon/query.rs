@@ -10,13 +10,13 @@ use std::path::Path;
 
 /// Queries of a daemon's network. The daemon closes the connection 5 s after it was opened, so open
 /// a new one to poll.
-pub struct Look {
+pub struct NetworkQuery {
     connection: Connection,
     place: String,
     network: NetworkInfo,
 }
 
-impl Look {
+impl NetworkQuery {
     /// Connects to the daemon at a socket.
     ///
     /// # Errors
@@ -24,14 +24,14 @@ impl Look {
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = Connection::open(path)?;
         let place = format!("unix:{}", path.display());
-        match connection.call(&Request::Look, &[])?.0 {
+        match connection.call(&Request::Network, &[])?.0 {
             Reply::Network(network) => {
                 network.topology.check().map_err(|what| {
                     Error::device(Status::BadField, format!("daemon at {place}: {what}"))
                 })?;
                 Ok(Self { connection, place, network })
             }
-            reply => Err(unexpected("Look", &reply).into()),
+            reply => Err(unexpected("Network", &reply).into()),
         }
     }
 
@@ -74,9 +74,9 @@ impl Look {
     /// # Errors
     /// NOT_FOUND if there is no such port.
     pub fn port_info(&mut self, endpoint: u32, port: u32) -> Result<PortInfo> {
-        match self.connection.call(&Request::LookAtPort { endpoint, port }, &[])?.0 {
+        match self.connection.call(&Request::NetworkPort { endpoint, port }, &[])?.0 {
             Reply::Port(info) => Ok(info),
-            reply => Err(unexpected("LookAtPort", &reply).into()),
+            reply => Err(unexpected("NetworkPort", &reply).into()),
         }
     }
 
