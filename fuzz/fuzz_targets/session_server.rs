@@ -86,8 +86,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
             1 => Request::Reset,
             2 => Request::Clients,
             3 => Request::Goodbye,
-            4 => Request::Look,
-            5 => Request::LookAtPort { endpoint: small(u)?, port: small(u)? },
+            4 => Request::Network,
+            5 => Request::NetworkPort { endpoint: small(u)?, port: small(u)? },
             _ => Request::Hello(Hello::new(Some(small(u)?), "again")),
         },
     })

@@ -68,8 +68,7 @@ impl Shape {
         let cq_log2 = log2 + u32::from(self.more && !equal);
         let cq = SQ + (16 << LOG2_MAX);
         let stamps = cq + (16 << (LOG2_MAX + 1));
-        let mut request = QueueRequest::default();
-        request.setup = QueueSetup {
+        let setup = QueueSetup {
             kind: u32::from(kind.raw()),
             options: if self.stamps { queue_options::STAMP } else { 0 },
             sq_log2: log2,
@@ -82,6 +81,7 @@ impl Shape {
             area_bytes: PACKED_AREA_MIN_BYTES as u32 + u32::from(self.area) / 4 * 8,
             ..QueueSetup::default()
         };
+        let mut request = QueueRequest { setup, ..QueueRequest::default() };
         if let Some(odd) = self.odd {
             let [sq, cq, stamps, lines, area] =
                 odd.map(|(place, offset)| keys.address(place, u64::from(offset & !7)));
