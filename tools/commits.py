@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 
-BASE = "f6eb80738802657b8d2430dcc4f240b58aa6364e"
+BASE = "87438ccf3eef056238a93d923e37528c6d6463b5"
 SUBJECT_MAX = 72
 TRIVIAL_LINES = 30
 UNFINISHED = re.compile(r"(wip|fixup!|squash!|amend!)(\W|$)", re.I)
