@@ -32,8 +32,8 @@ CARGO_RESULT = re.compile(
     r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M
 )
 CARGO_BAD_TARGETS = re.compile(r"^error: (\d+) targets? failed:", re.M)
-CARGO_IGNORED = re.compile(r"^test (\S+) .*\.\.\. ignored(?:, (.*))?$", re.M)
-CARGO_SKIPPED = re.compile(r"^skip (.+): (needs .*)$", re.M)
+# The test harness of Rust writes "ignored, REASON", libtest-mimic "ignored (REASON)".
+CARGO_IGNORED = re.compile(r"^test (\S+) .*\.\.\. ignored(?:, (.*)| \((.*)\))?$", re.M)
 UNITTEST_RAN = re.compile(
     r"^Ran (\d+) tests? in .*\n\s*(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?", re.M
 )
@@ -64,11 +64,11 @@ def count_cargo(text):
     with_failures = sum(1 for result in results if result.failed)
     bad_targets = sum(int(number) for number in CARGO_BAD_TARGETS.findall(text))
     died = max(0, bad_targets - with_failures)
-    ignored = [f"{name}: {reason or NO_REASON}" for name, reason in CARGO_IGNORED.findall(text)]
-    # A conformance case that a device cannot run: part of a test that passed.
-    cases = [f"{name}: {reason}" for name, reason in CARGO_SKIPPED.findall(text)]
-    total = sum(results, Count(failed=died, skipped=len(cases)))
-    return total._replace(reasons=explained(ignored + cases, total.skipped))
+    total = sum(results, Count(failed=died))
+    ignored = [(name, comma or brackets or NO_REASON)
+               for name, comma, brackets in CARGO_IGNORED.findall(text)]
+    missing = explained(ignored, total.skipped)[len(ignored):]
+    return total._replace(reasons=(*grouped(ignored), *missing))
 
 
 def count_unittest(text):
@@ -82,6 +82,15 @@ def count_unittest(text):
         total += Count(max(0, int(ran) - failed - skipped), failed, skipped)
     reasons = [f"{name}: {reason}" for name, reason in UNITTEST_SKIPPED.findall(text)]
     return total._replace(reasons=explained(reasons, total.skipped))
+
+
+def grouped(skips):
+    """One line for each reason: the test's name, or the number of tests that share it."""
+    names = {}
+    for name, reason in skips:
+        names.setdefault(reason, []).append(name)
+    return [f"{tests[0] if len(tests) == 1 else f'{len(tests)} tests'}: {reason}"
+            for reason, tests in names.items()]
 
 
 def explained(reasons, skipped):

@@ -113,8 +113,7 @@ run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
     step lint library-size check python3 tools/library_size.py
     step lint fuzz-check check tools/fuzz.sh --check
-    # The output of tests that pass has the conformance cases that a device had to skip.
-    step unit cargo-test cargo cargo test --workspace --no-fail-fast -- --show-output
+    step unit cargo-test cargo cargo test --workspace --no-fail-fast
 }
 
 # The hardware description; its tools are installed by the first step.
