@@ -143,7 +143,7 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
         assert!(port.deadline_ns().is_none_or(|ns| ns > 0));
     }
     port.set_control(now_ns, SpaceWireControl::default());
-    // What was in the queues is gone, or is taken.
+    // Queued entries were discarded or delivered.
     let mut far = new(now_ns);
     for _ in 0..10 {
         together(&mut port, &mut far, &mut now_ns, 60);

@@ -195,7 +195,7 @@ struct Side {
     keys: Keys,
     queue: Option<HostQueue>,
     allowed: Allowed,
-    /// It is no longer known where the device may write.
+    /// Set once the test cannot tell where the device may write.
     is_open: bool,
     /// Bytes of each posted buffer, in order of position (honest hosts).
     lengths: VecDeque<u32>,

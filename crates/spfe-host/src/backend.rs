@@ -23,7 +23,7 @@ pub struct DeviceInfo {
     pub client: u32,
     /// Number of ports.
     pub ports: u32,
-    /// Who runs the engine and copies packets.
+    /// Mode of the device: which thread runs the engine.
     pub mode: Mode,
     /// Version of the contract {major, minor}.
     pub contract: (u16, u16),

@@ -19,7 +19,7 @@ pub enum Error {
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it, and the grammar of names.
+        /// The error in the name, and the grammar of names.
         what: String,
     },
     /// The device, a control plane or the library refuses the operation.

@@ -1,4 +1,4 @@
-//! What there is to see of a port and its link, and what can be changed.
+//! Readable values and commands of a port and its link.
 //!
 //! Items of the management information base have their number in the contract ([`MibItem`]); other
 //! entries are states and counters of the implementation.

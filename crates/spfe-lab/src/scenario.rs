@@ -83,7 +83,7 @@ pub(crate) struct Parts {
 /// Prepares a network whose endpoints are the nodes of kind `endpoint` of a scenario.
 ///
 /// # Errors
-/// What is wrong with the scenario.
+/// The error in the scenario.
 pub(crate) fn parts(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Parts, String> {
     let Endpoints { names, topology, places } = endpoints(scenario, mode, virtual_time)?;
     let fabric = Simulated::new(scenario, &places)?;

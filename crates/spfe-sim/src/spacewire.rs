@@ -204,7 +204,7 @@ impl SpaceWireLink {
         self.units[side as usize].set_control(control);
     }
 
-    /// What is due next, at which time and end. Arrivals come first among events at the same time.
+    /// The next event, with its time and end. Arrivals come first among events at the same time.
     #[inline]
     fn next(&self) -> (Ps, usize, NextStep) {
         let [a, b] = &self.units;

@@ -14,7 +14,7 @@ use spfe_contract::{MessageKind, PortKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// Who runs the engine of a virtual network and copies the packets.
+/// Mode of a virtual network: which thread runs the engine and copies the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -142,7 +142,7 @@ impl PortConfig {
 pub struct Topology {
     /// Ports of each endpoint.
     pub endpoints: Vec<Vec<PortConfig>>,
-    /// Who runs the engine of a virtual network and copies the packets.
+    /// Mode: which thread runs the engine and copies the packets.
     pub mode: Mode,
     /// The network has a virtual clock, which stands still while a participant runs.
     pub virtual_time: bool,

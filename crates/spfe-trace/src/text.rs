@@ -54,7 +54,7 @@ pub struct TextError {
     pub column: usize,
     /// The token, at most 40 characters of it.
     pub token: String,
-    /// What is wrong, or what would be right.
+    /// The error, or the expected form.
     pub what: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! No engine: without the feature `virtual` a device moves the packets. The types have no values, so
-//! the compiler removes every use of them.
+//! The engine types of a build without the feature `virtual`, in which only devices move packets. The
+//! types have no values, so the compiler removes every use of them.
 
-/// Never there.
+/// The engine of a build that has none. It has no value, so its methods are never called.
 pub(crate) enum Engine {}
 
 impl Engine {
@@ -26,7 +26,7 @@ impl Engine {
     }
 }
 
-/// Never there.
+/// A runner of a build without an engine. It has no value.
 pub(crate) enum Runner {}
 
 impl Runner {
@@ -63,7 +63,7 @@ impl Runner {
     }
 }
 
-/// Never there.
+/// A runner of a build without an engine. It has no value.
 pub(crate) enum MessageRunner {}
 
 impl MessageRunner {

@@ -1,4 +1,4 @@
-//! What is measured, and how.
+//! The network under test, and the conditions of a measurement.
 
 use super::args::{Device, Joined, Pin, SetupArgs};
 use spfe::{Endpoint, Error, LinkRate, Mode, Result, Status};

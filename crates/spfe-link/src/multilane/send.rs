@@ -9,7 +9,7 @@ use crate::word::{Word, k};
 /// Words between two ALIGNs.
 const BETWEEN_ALIGNS: u8 = 7;
 
-/// What is sent in a word period.
+/// Contents of a word period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Nothing,

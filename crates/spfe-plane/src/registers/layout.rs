@@ -50,7 +50,7 @@ impl Block {
     }
 }
 
-/// What is at an offset.
+/// The register at an offset.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     /// A word of a block's header.
@@ -204,7 +204,7 @@ impl Layout {
         (self.size - self.doorbells) / self.stride
     }
 
-    /// What is at an offset; `None` between registers and for offsets not aligned to 4 bytes.
+    /// The register at an offset; `None` between registers and for offsets not aligned to 4 bytes.
     pub fn find(&self, offset: u32) -> Option<Place<'_>> {
         if !offset.is_multiple_of(4) || offset >= self.size {
             return None;
