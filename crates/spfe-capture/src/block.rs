@@ -24,10 +24,18 @@ pub mod option {
     pub const STATISTICS_DROPPED: u16 = 5;
 }
 
-/// Unit of all time stamps, as the exponent of `if_tsresol`: 10^-12 s.
-pub const RESOLUTION: u8 = 12;
+/// Unit of the blocks' time stamps, as the exponent of `if_tsresol`: 10^-9 s. Wireshark 4.0 computes
+/// wrong times from stamps in picoseconds after 18.4 ms.
+pub const RESOLUTION: u8 = 9;
+/// Picoseconds in a unit of the time stamps. Records have the remainder in their pseudo-header.
+pub const UNIT_PS: u64 = 1000;
 /// Maximum length of an option's value in bytes.
 pub const OPTION_MAX: usize = 65_535;
+
+/// A time as a time stamp: whole units, rounded down. The upper half comes first in either byte order.
+pub fn stamp(time_ps: u64) -> [u8; 8] {
+    (time_ps / UNIT_PS).rotate_left(32).to_le_bytes()
+}
 
 /// A block that is being built. The buffer holds the block from its first byte.
 pub struct BlockBuilder<'a> {
@@ -50,9 +58,9 @@ impl<'a> BlockBuilder<'a> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// Appends a time stamp. Its upper half comes first in either byte order.
+    /// Appends a time stamp: whole units, rounded down.
     pub fn time(self, time_ps: u64) -> Self {
-        self.u32((time_ps >> 32) as u32).u32(time_ps as u32)
+        self.bytes(&stamp(time_ps))
     }
 
     pub fn bytes(self, bytes: &[u8]) -> Self {

@@ -1,7 +1,8 @@
 //! Writes pcapng files of any link type.
 //!
 //! [`CaptureWriter`](crate::CaptureWriter) uses it for SpaceFibre and SpaceWire records. Use it
-//! directly for Ethernet frames. All time stamps are in picoseconds.
+//! directly for Ethernet frames. Times are given in picoseconds; the file has nanoseconds, and only
+//! the records of [`CaptureWriter`](crate::CaptureWriter) hold the picoseconds after them.
 
 use crate::block::{self, BlockBuilder, option};
 use crate::block_ring::BlockRing;
@@ -157,8 +158,8 @@ impl<W: Write> PcapngWriter<W> {
                 BlockBuilder::new(&mut self.buffer, block::STATISTICS).u32(number as u32).time(end);
             if counters.span.is_some() {
                 block = block
-                    .option(option::STATISTICS_START, &[&halves(start)])
-                    .option(option::STATISTICS_END, &[&halves(end)]);
+                    .option(option::STATISTICS_START, &[&block::stamp(start)])
+                    .option(option::STATISTICS_END, &[&block::stamp(end)]);
             }
             let received = counters.records + counters.left_out;
             block
@@ -243,11 +244,6 @@ impl<W: Write> PcapngWriter<W> {
         }
         Ok(())
     }
-}
-
-/// A time stamp as the value of an option: upper half first.
-fn halves(time_ps: u64) -> [u8; 8] {
-    time_ps.rotate_left(32).to_le_bytes()
 }
 
 fn check_text(what: &'static str, text: &str) -> Result<(), CaptureError> {

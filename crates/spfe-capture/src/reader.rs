@@ -7,7 +7,7 @@
 
 use crate::block::{self, option};
 use crate::content::RecordContent;
-use crate::error::{FormatError, ReadError};
+use crate::error::ReadError;
 use crate::layout::{LINKTYPE, PseudoHeader};
 use crate::options::{BLOCK_MAX, SNAPLEN_MAX};
 use std::io::{ErrorKind, Read};
@@ -249,7 +249,7 @@ impl<R: Read> CaptureReader<R> {
             }
         }
         if resolution != Some(block::RESOLUTION) {
-            return Err("time resolution other than 1 ps");
+            return Err("time resolution other than 1 ns");
         }
         self.interfaces.push(described);
         Ok(())
@@ -291,13 +291,13 @@ impl<R: Read> CaptureReader<R> {
                 comment = std::str::from_utf8(value).map_err(|_| wrong("text is not UTF-8"))?;
             }
         }
-        let time_ps = u64::from(high) << 32 | u64::from(low);
+        let stamp = u64::from(high) << 32 | u64::from(low);
         let format = |error| ReadError::Record { offset, error };
         let (header, content) = PseudoHeader::parse(record).map_err(format)?;
-        if u64::from(header.sub_ns_ps) != time_ps % 1000 {
-            let value = header.sub_ns_ps.into();
-            return Err(format(FormatError::Value { field: "sub-nanosecond", value }));
-        }
+        let time_ps = stamp
+            .checked_mul(block::UNIT_PS)
+            .and_then(|ps| ps.checked_add(u64::from(header.sub_ns_ps)))
+            .ok_or(wrong("a time after 213 days"))?;
         let content = RecordContent::parse(&header, content).map_err(format)?;
         Ok(CaptureRecord { time_ps, interface, header, content, comment })
     }

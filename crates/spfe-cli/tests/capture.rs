@@ -89,6 +89,29 @@ fn a_time_limit_ends_a_capture_to_stdout() {
 }
 
 #[test]
+fn a_time_limit_and_a_signal_report_what_was_captured() {
+    for (name, limit) in [("capture-time", Some("2")), ("capture-signal", None)] {
+        let network = network(name, Mode::Thread);
+        let file = network.directory.path("live.pcapng");
+        let mut words = vec!["capture", &network.device, "-w", &file, "--json"];
+        words.extend(limit.into_iter().flat_map(|limit| ["--seconds", limit]));
+        let mut capture = start(&words);
+        while !std::fs::read(&file).is_ok_and(|bytes| !bytes.is_empty()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let sent = send_until(&network, &mut capture, 3);
+        if limit.is_none() {
+            // SAFETY: the process is a child of this one and has not been waited for.
+            assert_eq!(unsafe { libc::kill(capture.id() as libc::pid_t, libc::SIGINT) }, 0);
+        }
+        let run = end(capture).exits(0);
+        assert_eq!((sent, packets(&std::fs::read(&file).unwrap())), (3, 3));
+        assert!(run.stderr.contains("3 records captured"), "{}", run.stderr);
+        assert_eq!(run.json()["records"].as_u64(), Some(3));
+    }
+}
+
+#[test]
 fn a_capture_reports_the_end_of_the_daemon() {
     let network = network("capture-dead", Mode::Thread);
     let file = network.directory.path("live.pcapng");

@@ -105,6 +105,8 @@ pub struct Capture {
     hub: Arc<Hub>,
     buffer: Arc<Buffer>,
     id: u32,
+    /// The numbers of records, once the capture has ended.
+    ended: Option<CaptureSummary>,
 }
 
 impl Capture {
@@ -128,7 +130,8 @@ impl Capture {
             day: (!network.clock().is_virtual()).then(day),
         };
         let id = hub.begin(options, &buffer, now)?;
-        let capture = Self { network: Arc::downgrade(network), exact, hub, buffer, id };
+        let network = Arc::downgrade(network);
+        let capture = Self { network, exact, hub, buffer, id, ended: None };
         capture.retap();
         capture.buffer.write_to(to)?;
         Ok(capture)
@@ -150,10 +153,14 @@ impl Capture {
         self.buffer.has_ended()
     }
 
-    /// Ends the capture and returns the number of records. The thread continues until the file is
-    /// complete.
+    /// Ends the capture and returns the number of records, the same in every call. The thread
+    /// continues until the file is complete.
     pub fn end(&mut self) -> CaptureSummary {
+        if let Some(summary) = self.ended {
+            return summary;
+        }
         let summary = self.hub.end(self.id);
+        self.ended = Some(summary);
         self.retap();
         summary
     }

@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in words.iter().filter_map(|word| lane::name(word.word)) {
         *counts.entry(name).or_default() += 1;
     }
+    packets::late(&mut capture, forward)?;
     for (name, count) in counts {
         println!("{name} {count}");
     }

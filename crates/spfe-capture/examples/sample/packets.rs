@@ -90,6 +90,16 @@ impl<W: Write> Sender<'_, W> {
     }
 }
 
+/// The last records: packets after 18.4467440738 ms (2^64 ps / 10^9), after an hour and after a week.
+pub fn late<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) -> Result {
+    const SECOND: u64 = 1_000_000_000_000;
+    for time_ps in [18_500_000_123, 3_600 * SECOND + 456, 7 * 86_400 * SECOND + 789] {
+        let mut to = Sender { capture, time_ps: time_ps - 1_000_001, id: 0 };
+        to.send(forward, b"\xfe\xf0late", PacketEnd::Eop)?;
+    }
+    Ok(())
+}
+
 /// Records 1 to 14.
 pub fn rmap<W: Write>(
     capture: &mut CaptureWriter<W>,

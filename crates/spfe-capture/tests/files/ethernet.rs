@@ -23,7 +23,7 @@ fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
 fn a_frame_is_stored_with_its_time_and_flags() {
     let mut file = PcapngWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let id = file.interface(ETHERNET, &LINE).unwrap();
-    let time_ps = 0x0102_0304_0506_0708;
+    let time_ps = 0x0012_1314_1516_1718 * 1000 + 999;
     let flags = packet_flag::OUTBOUND | packet_flag::CRC_ERROR;
     file.packet(time_ps, id, &[7; 61], flags).unwrap();
     let (bytes, summary) = file.finish().unwrap();
@@ -35,7 +35,12 @@ fn a_frame_is_stored_with_its_time_and_flags() {
     assert_eq!(blocks[1].1[..2], [1, 0], "link type");
     let packet = blocks[2].1;
     assert_eq!(packet[..4], [0, 0, 0, 0], "interface");
-    assert_eq!(packet[4..12], [4, 3, 2, 1, 8, 7, 6, 5], "upper half of the time first");
+    assert_eq!(
+        packet[4..12],
+        [0x14, 0x13, 0x12, 0, 0x18, 0x17, 0x16, 0x15],
+        "ns, upper half first"
+    );
+    assert_eq!(blocks[3].1[4..12], packet[4..12], "the statistics have the same unit");
     assert_eq!(packet[12..20], [61, 0, 0, 0, 61, 0, 0, 0], "captured and original length");
     assert_eq!(packet[20..84], [&[7; 61][..], &[0; 3]].concat(), "padded to 4 bytes");
     assert_eq!(packet[84..92], [2, 0, 4, 0, 2, 0, 0, 1], "flags option");

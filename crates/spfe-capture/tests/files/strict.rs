@@ -98,7 +98,10 @@ fn errors_name_the_block_and_the_cause() {
     );
     assert_eq!(with(2, 32, 9), at(packet, "record: kind 9 has no meaning"));
     assert_eq!(with(2, 36, 32), at(packet, "record: virtual channel 32 has no meaning"));
-    assert_eq!(with(2, 42, 1), at(packet, "record: sub-nanosecond 1 has no meaning"));
+    // 234 ps, the low byte, and now 4 times 256.
+    assert_eq!(with(2, 43, 4), at(packet, "record: sub-nanosecond 1258 has no meaning"));
+    // The most significant byte of the time stamp.
+    assert_eq!(with(2, 15, 0xff), at(packet, "a time after 213 days"));
     assert_eq!(
         with(2, 44, 4),
         at(packet, "record: 3 bytes of content do not match its kind and length")
