@@ -11,7 +11,7 @@
 //! | [`mib`] | entries of a port's management information base, commands to its link |
 //! | [`topology`] | endpoints, links and instruments of a virtual network, and their text forms |
 //! | [`clock`] | real and virtual time |
-//! | [`doorbell`] | the word a sleeping soft device waits on |
+//! | [`doorbell`] | what wakes a sleeping soft device |
 //! | [`os`] | shared memory, futexes, `membarrier`, sleeping |
 //! | [`error`] | errors of the library and of a control plane |
 
@@ -26,6 +26,7 @@ pub mod queue;
 
 pub use backend::{Attachment, Backend, DeviceInfo};
 pub use clock::Clock;
+pub use doorbell::Doorbell;
 pub use error::{ControlError, Error, Result};
 pub use mib::{LinkCommand, MibEntry, MibFault, MibValue};
 pub use os::SharedMemory;

@@ -5,11 +5,12 @@
 //! once more, and sleeps until a doorbell or the earliest deadline.
 
 use crate::arena::DEVICE;
+use crate::bells::Bells;
 use crate::links::LinkDriver;
 use crate::network::Network;
 use crate::view::{MessageRunner, Runner, View};
 use spfe_device::flow::StepOutcome;
-use spfe_host::{Mode, Peer, SharedMemory, doorbell, os};
+use spfe_host::{Mode, Peer, os};
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -22,7 +23,7 @@ const SPIN_NS: u64 = 20_000;
 /// A running device thread. Dropping it stops the thread.
 pub struct DeviceThread {
     stop: Arc<AtomicU32>,
-    doorbell: Arc<SharedMemory>,
+    bells: Arc<Bells>,
     thread: Option<JoinHandle<()>>,
     cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
 }
@@ -47,13 +48,13 @@ impl DeviceThread {
     ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicU32::new(0));
         let cpu_ns = Arc::new(spfe_ring::sync::AtomicU64::new(0));
-        let doorbell = network.doorbell().clone();
+        let bells = network.bells().clone();
         let view = network.view(DEVICE);
         let exact = driver(&view);
-        let mut device = Device::new(view, exact, doorbell.clone(), stop.clone(), cpu_ns.clone());
+        let mut device = Device::new(view, exact, bells.clone(), stop.clone(), cpu_ns.clone());
         let thread =
             std::thread::Builder::new().name("spfe-device".into()).spawn(move || device.run())?;
-        Ok(Self { stop, doorbell, thread: Some(thread), cpu_ns })
+        Ok(Self { stop, bells, thread: Some(thread), cpu_ns })
     }
 
     /// Processor time of the thread in ns. It is updated when the thread sleeps and every few ms.
@@ -65,7 +66,7 @@ impl DeviceThread {
 impl Drop for DeviceThread {
     fn drop(&mut self) {
         self.stop.store(1, Ordering::Release);
-        doorbell::ring(&self.doorbell);
+        self.bells.own().ring();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -74,7 +75,7 @@ impl Drop for DeviceThread {
 
 struct Device {
     view: Arc<View>,
-    doorbell: Arc<SharedMemory>,
+    bells: Arc<Bells>,
     stop: Arc<AtomicU32>,
     cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
     flows: Vec<Runner>,
@@ -97,7 +98,7 @@ impl Device {
     fn new(
         view: Arc<View>,
         exact: Option<Box<dyn LinkDriver>>,
-        doorbell: Arc<SharedMemory>,
+        bells: Arc<Bells>,
         stop: Arc<AtomicU32>,
         cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
     ) -> Self {
@@ -109,7 +110,7 @@ impl Device {
         let start_ns = view.clock().now_ns();
         let active = Vec::with_capacity(flows.len());
         let epoch = None;
-        Self { view, doorbell, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
+        Self { view, bells, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
     }
 
     /// A runner for each flow of packet-level links: out of each port, and into ports whose far end
@@ -218,9 +219,6 @@ impl Device {
 
     /// Requests doorbells, polls once more, sleeps.
     fn sleep(&mut self) {
-        let page = self.doorbell.clone();
-        let word = doorbell::word(&page);
-        let seen = word.load(Ordering::Acquire);
         self.need_doorbell(true);
         os::heavy_barrier();
         let turn = self.turn();
@@ -236,14 +234,14 @@ impl Device {
             let due = exact.due_ns().map(|due| self.start_ns.saturating_add(due));
             until = until.into_iter().chain(exact.wake_due()).chain(due).min();
         }
-        // A later change of the queues rings the doorbell, and `seen` was read before.
+        // A later change of the queues rings a doorbell, which ends the sleep even if it comes first.
         let current = self.exact.as_ref().is_none_or(|exact| exact.is_current());
         let idle = !turn.moved && current && self.is_current();
         if idle && self.stop.load(Ordering::Acquire) == 0 {
             self.account();
             // Wake up once a second in any case.
             let beat = os::now_ns() + 1_000_000_000;
-            os::futex_wait(word, seen, Some(until.map_or(beat, |at| at.min(beat))));
+            self.bells.wait(until.map_or(beat, |at| at.min(beat)));
         }
         self.need_doorbell(false);
     }

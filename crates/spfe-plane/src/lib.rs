@@ -13,11 +13,13 @@
 //! | [`instrument`] | generator, sink with check, echo, RMAP target |
 //! | [`links`] | traits by which the lab adds exact links and observers |
 //! | [`device_thread`] | a thread that takes the place of the hardware |
+//! | [`bells`] | the doorbells that it watches while it sleeps |
 //! | `engine_time` | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the registers of an endpoint, as a driver sees them over a bus |
 //! | [`event`] | eventfds that signal events to a host |
 
 pub mod arena;
+pub mod bells;
 pub mod device_thread;
 mod engine_time;
 pub mod event;
@@ -27,6 +29,7 @@ pub mod network;
 pub mod registers;
 pub mod view;
 
+pub use bells::{Bells, ClientBell};
 pub use device_thread::DeviceThread;
 pub use event::Event;
 pub use network::{Extensions, Network, Placement};

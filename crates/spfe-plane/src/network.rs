@@ -29,6 +29,7 @@ pub use events::EVENTS_MAX;
 pub use queues::Placement;
 
 use crate::arena::{Arena, CONTROL, FIRST_CLIENT};
+use crate::bells::Bells;
 use crate::event::Event;
 use crate::links::{ExactLinks, LinkObserver};
 use crate::view::{Fetch, Runner, View};
@@ -38,8 +39,7 @@ use spfe_device::memory::{REGIONS, RegionKey};
 use spfe_device::shared::QueueConfig;
 use spfe_host::topology::PortConfig;
 use spfe_host::{
-    Attachment, Clock, ControlError as Error, Mode, QueueRequest, SharedMemory, Topology, doorbell,
-    os,
+    Attachment, Clock, ControlError as Error, Mode, QueueRequest, SharedMemory, Topology, os,
 };
 use spfe_ring::sync::Ordering;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ struct Shares {
 pub struct Network {
     arena: Arc<Arena>,
     view: Arc<View>,
-    doorbell: Arc<SharedMemory>,
+    bells: Arc<Bells>,
     clock: Clock,
     inner: Mutex<Inner>,
     shares: Mutex<Shares>,
@@ -150,7 +150,7 @@ impl Network {
         let endpoints = topology.endpoints.len();
         let arena = Arc::new(Arena::create(topology)?);
         let clock = View::make_clock(&arena);
-        let doorbell = Arc::new(SharedMemory::create("spfe-doorbell", 4096)?);
+        let bells = Arc::new(Bells::new()?);
         let regions = (0..endpoints)
             .map(|_| {
                 (0..REGIONS)
@@ -171,7 +171,7 @@ impl Network {
             Self {
                 arena,
                 view,
-                doorbell,
+                bells,
                 clock,
                 inner: Mutex::new(inner),
                 shares: Mutex::default(),
@@ -216,9 +216,9 @@ impl Network {
         &self.clock
     }
 
-    /// The doorbell page.
-    pub fn doorbell(&self) -> &Arc<SharedMemory> {
-        &self.doorbell
+    /// The doorbells of the device thread.
+    pub fn bells(&self) -> &Arc<Bells> {
+        &self.bells
     }
 
     /// Creates the view of a participant in this process.
@@ -302,7 +302,7 @@ impl Network {
 
     /// Rings the doorbell of the device thread.
     pub fn ring(&self) {
-        doorbell::ring(&self.doorbell);
+        self.bells.own().ring();
     }
 
     /// Makes every runner ask the network's observer for its tap again, because a capture has started

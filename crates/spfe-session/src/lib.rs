@@ -42,10 +42,10 @@ pub use message::{
 pub use spfe_host::ControlError as Error;
 
 /// Version of the protocol. It goes up with every change of a message.
-pub const PROTOCOL: u16 = 4;
+pub const PROTOCOL: u16 = 5;
 /// Maximum size of a datagram in bytes. A topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
-/// Maximum number of descriptors in a datagram: the doorbell page and the network's memory.
+/// Maximum number of descriptors in a datagram: the doorbell and the network's memory.
 pub const FDS_MAX: usize = 2;
 /// Maximum length of a client's name in bytes.
 pub const NAME_MAX: usize = 64;

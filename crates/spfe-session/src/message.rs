@@ -37,8 +37,8 @@ impl Hello {
     }
 }
 
-/// The reply to [`Hello`]. Its descriptors are the doorbell page and, in modes inline and coop, the
-/// memory of the network.
+/// The reply to [`Hello`]. Its descriptors are the client's doorbell, an eventfd, and, in modes inline
+/// and coop, the memory of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Contract version of the daemon {major, minor}.

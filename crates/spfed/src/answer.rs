@@ -3,15 +3,15 @@
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_host::SharedMemory;
-use spfe_plane::{Event, Network};
+use spfe_plane::{ClientBell, Event, Network};
 use spfe_session::{Error, Reply, Result};
 use std::sync::Arc;
 
 /// Descriptors that are sent with a reply.
 pub(crate) enum Descriptors {
     None,
-    /// The doorbell page; if true, also the memory of the network.
-    Network(bool),
+    /// The client's doorbell; if true, also the memory of the network.
+    Network(Arc<ClientBell>, bool),
     Memory(Arc<SharedMemory>),
     Event(Arc<Event>),
     Pipe(OwnedFd),
@@ -22,8 +22,8 @@ impl Descriptors {
     pub fn list<'a>(&'a self, network: &'a Network) -> Vec<BorrowedFd<'a>> {
         match self {
             Self::None => Vec::new(),
-            Self::Network(false) => vec![network.doorbell().fd()],
-            Self::Network(true) => vec![network.doorbell().fd(), network.arena().memory().fd()],
+            Self::Network(bell, false) => vec![bell.as_fd()],
+            Self::Network(bell, true) => vec![bell.as_fd(), network.arena().memory().fd()],
             Self::Memory(memory) => vec![memory.fd()],
             Self::Event(event) => vec![event.fd()],
             Self::Pipe(pipe) => vec![pipe.as_fd()],

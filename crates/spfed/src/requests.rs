@@ -9,7 +9,7 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_host::{Attachment, Mode};
-use spfe_plane::{Event, Network};
+use spfe_plane::{ClientBell, Event, Network};
 use spfe_session::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
     WANT_ENGINE, Welcome,
@@ -126,7 +126,9 @@ impl Client {
             return refuse(Status::NoResources, what);
         }
         let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&server.network));
+        let bell = Arc::new(ClientBell::new(server.network.bells())?);
         let at = server.network.attach(endpoint, &hello.name)?;
+        self.bell = Some(bell.clone());
         (self.attachment, self.name) = (Some(at), hello.name.clone());
         server.clients += 1;
         server.served = true;
@@ -134,7 +136,7 @@ impl Client {
             say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
         let welcome = Welcome { contract: ours, attachment: at, topology };
-        Ok((Reply::Welcome(welcome), Descriptors::Network(shares)))
+        Ok((Reply::Welcome(welcome), Descriptors::Network(bell, shares)))
     }
 
     fn begin_capture(&mut self, wanted: &CaptureRequest, server: &ServerState) -> Answer {

@@ -5,7 +5,7 @@ mod common;
 use common::{Client, Mortal, config, eventually, place, refused, server, socket_of, test_client};
 use rustix::fd::AsFd;
 use spfe_contract::{QueueKind, Status};
-use spfe_host::{Mode, SharedMemory};
+use spfe_host::{Doorbell, Mode, SharedMemory};
 use spfe_session::{Connection, Hello, Request, codec, socket};
 use spfed::{CLIENTS_MAX, Server};
 use std::io::{BufRead, BufReader};
@@ -92,6 +92,24 @@ fn too_many_descriptors_are_malformed_and_closed() {
     let (_, reply) = codec::decode_reply(&socket::receive(&raw).unwrap().bytes).unwrap();
     assert!(refused(reply).1.contains("descriptors"));
     client.ask(&Request::Ping).unwrap();
+}
+
+/// A futex word that all clients map could be used by one to steal the wake-ups of the others.
+#[test]
+fn clients_share_no_doorbell() {
+    use rustix::mm::{MapFlags, ProtFlags, mmap};
+    let server = server(Mode::Thread);
+    let doorbells = [0, 1].map(|endpoint| Client::new(&server, endpoint).fds.remove(0));
+    for doorbell in &doorbells {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping at an address the kernel chooses.
+        let mapped =
+            unsafe { mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, doorbell, 0) };
+        assert_eq!(mapped.unwrap_err(), rustix::io::Errno::NODEV, "memory of all clients");
+    }
+    let doorbells = doorbells.map(Doorbell::open);
+    doorbells[0].ring();
+    assert_eq!(doorbells.map(|doorbell| doorbell.rings()), [1, 0]);
 }
 
 fn send_many(socket: rustix::fd::BorrowedFd<'_>, datagram: &[u8], fd: rustix::fd::BorrowedFd<'_>) {

@@ -16,7 +16,7 @@ fn a_client_attaches_and_detaches() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 1);
     assert_eq!(client.welcome.attachment.endpoint, 1);
-    assert_eq!(client.fds.len(), 1, "thread mode gives out the doorbell page only");
+    assert_eq!(client.fds.len(), 1, "thread mode gives out the doorbell only");
     assert_eq!(client.ask(&Request::Ping).unwrap(), Reply::Done);
     let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
     assert_eq!((clients.len(), clients[0].name.as_str()), (1, "test"));

@@ -21,7 +21,7 @@ use spfe_contract::{MibItem, Status};
 use spfe_host::backend::create_memory;
 use spfe_host::os::{self, SharedMemory};
 use spfe_host::{
-    Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey, doorbell,
+    Backend, Clock, DeviceInfo, Doorbell, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey,
 };
 use spfe_session::client::unexpected;
 use spfe_session::{Connection, Hello, Reply, Request, WANT_ENGINE, Welcome};
@@ -34,8 +34,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const BACKEND: &str = "virtual, daemon";
 /// Maximum number of MIB entries accepted from a daemon.
 const MIB_MAX: usize = 4096;
-/// Size of the doorbell page in bytes.
-const DOORBELL_BYTES: usize = 4096;
 
 /// A client of a daemon.
 pub struct Daemon {
@@ -43,7 +41,7 @@ pub struct Daemon {
     watcher: Option<Watcher>,
     link: Arc<Link>,
     info: DeviceInfo,
-    doorbell: SharedMemory,
+    doorbell: Doorbell,
     engine: Option<Engine>,
     clock: Clock,
     /// Event vectors of open queues, by {port, VC, kind}.
@@ -104,8 +102,7 @@ impl Daemon {
             let what = format!("daemon at {place}: sent no descriptor of {what}");
             fds.next().ok_or_else(|| Error::device(Status::BadField, what))
         };
-        let doorbell = SharedMemory::open(next("the doorbell page")?, DOORBELL_BYTES)
-            .map_err(|e| Error::io("doorbell page of the daemon", e))?;
+        let doorbell = Doorbell::open(next("the doorbell")?);
         let link = Arc::new(Link::new(connection)?);
         let engine = match info.mode {
             Mode::Thread => None,
@@ -299,7 +296,7 @@ impl Backend for Daemon {
     }
 
     fn ring(&self) {
-        doorbell::ring(&self.doorbell);
+        self.doorbell.ring();
     }
 
     fn clock(&self) -> &Clock {
