@@ -60,7 +60,8 @@ impl Scan {
             Some((0, ready)) => Outcome::Met(ready),
             Some((at, ready)) => {
                 let now = queue.device.backend().clock().now_ns();
-                let timed = self.first_ns.zip(after).map(|(first, after)| first + after);
+                let timed =
+                    self.first_ns.zip(after).map(|(first, after)| first.saturating_add(after));
                 match timed {
                     _ if at <= now => Outcome::Met(ready),
                     Some(first) if first <= now => Outcome::Met(Ready::AfterFirst),
@@ -469,7 +470,8 @@ impl Queue {
                 Outcome::Met(ready) => return Ok(ready),
                 Outcome::At(at) => Some(at),
                 Outcome::NotYet { first_ns } => {
-                    first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
+                    let after = goal.after_first.map(os::ns);
+                    first_ns.zip(after).map(|(first, after)| first.saturating_add(after))
                 }
             };
             if deadline.passed(self.device.backend().clock().now_ns()) {
