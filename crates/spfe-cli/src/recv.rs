@@ -16,8 +16,8 @@ use std::time::Duration;
 const GROUP_TIMEOUT: Duration = Duration::from_millis(1);
 
 const AFTER: &str = "\
-The file gets its name only when all of it has come and its SHA-256 is right; until then it is \
-FILE.part. With - the bytes go to standard output and the digest to standard error.
+The file gets its name only when all of it has come, its SHA-256 is right and it is on the disk; \
+until then it is FILE.XXXXXX.part, with random characters. With - the bytes go to standard output and the digest to standard error.
 
 With --raw packets are written as they come, one behind the other, until --count, --bytes or \
 --idle says so, or until it is interrupted.";

@@ -2,85 +2,153 @@
 
 use crate::error::Failure;
 use crate::output;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// A file or standard output.
 pub struct Target {
-    file: File,
+    sink: Sink,
     what: String,
-    /// Temporary and final name.
-    rename: Option<(PathBuf, PathBuf)>,
+}
+
+enum Sink {
+    /// Standard output, a device, a pipe, or what a symbolic link of the user names.
+    Direct(File),
+    /// A new file with a temporary name, and its final name. Dropping it removes the file.
+    New(NamedTempFile, PathBuf),
 }
 
 impl Target {
-    /// Opens the destination. A regular file is written as FILE.part first; a device, pipe or
-    /// symbolic link is written directly.
+    /// Opens the destination. A regular file is written under a temporary name first; a device,
+    /// pipe or symbolic link is written directly.
     pub fn open(path: &str) -> Result<Self, Failure> {
         if path == "-" {
             let what = "standard output".to_owned();
             let stdout = io::stdout().as_fd().try_clone_to_owned();
-            let file = stdout.map_err(|error| Failure::io(&what, &error))?.into();
-            return Ok(Self { file, what, rename: None });
+            let file = stdout.map_err(|error| Failure::io(&what, &error))?;
+            return Ok(Self { sink: Sink::Direct(file.into()), what });
         }
         let what = format!("file '{}'", output::printable(path));
         let plain = match fs::symlink_metadata(path) {
             Ok(meta) => meta.is_file(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-        let part = if plain { format!("{path}.part") } else { path.to_owned() };
-        let file = File::create(&part).map_err(|error| Failure::io(&what, &error))?;
-        let rename = plain.then(|| (PathBuf::from(part), PathBuf::from(path)));
-        Ok(Self { file, what, rename })
+        let opened = if plain {
+            beside(Path::new(path)).map(|file| Sink::New(file, path.into()))
+        } else {
+            File::create(path).map(Sink::Direct)
+        };
+        let sink = opened.map_err(|error| Failure::io(&what, &error))?;
+        Ok(Self { sink, what })
     }
 
     /// Writes directly from a registered buffer.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(bytes).map_err(|error| Failure::io(&self.what, &error))
+        let file = match &mut self.sink {
+            Sink::Direct(file) => file,
+            Sink::New(file, _) => file.as_file_mut(),
+        };
+        file.write_all(bytes).map_err(|error| Failure::io(&self.what, &error))
     }
 
-    /// Gives a complete file its final name.
-    pub fn commit(mut self) -> Result<(), Failure> {
-        match self.rename.take() {
-            None => Ok(()),
-            Some((part, path)) => fs::rename(&part, &path).map_err(|error| {
-                let _ = fs::remove_file(&part);
-                Failure::io(&self.what, &error)
-            }),
-        }
+    /// Gives a complete file its final name once its bytes are on the disk.
+    pub fn commit(self) -> Result<(), Failure> {
+        let Sink::New(file, path) = self.sink else { return Ok(()) };
+        let done = file.as_file().sync_all().and_then(|()| {
+            file.persist(&path)?;
+            // The name is on the disk when the directory is.
+            File::open(directory(&path))?.sync_all()
+        });
+        done.map_err(|error| Failure::io(&self.what, &error))
     }
 }
 
-impl Drop for Target {
-    fn drop(&mut self) {
-        if let Some((part, _)) = &self.rename {
-            let _ = fs::remove_file(part);
-        }
+/// The directory of a file.
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
     }
+}
+
+/// Creates FILE.XXXXXX.part with a random name that did not exist, so that nobody who can write to
+/// the directory chooses what is overwritten.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    let mut prefix = name.to_owned();
+    prefix.push(".");
+    tempfile::Builder::new()
+        .prefix(&prefix)
+        .suffix(".part")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory(path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A new directory, removed when dropped, and a path in it.
+    fn place() -> (tempfile::TempDir, String) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        (directory, path.to_str().unwrap().to_owned())
+    }
+
+    fn names(directory: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        entries.map(|entry| name(entry.unwrap())).collect()
+    }
+
     #[test]
     fn only_a_whole_file_gets_its_name() {
-        let path = std::env::temp_dir().join(format!("spfe-target-{}", std::process::id()));
-        let name = path.to_str().unwrap();
-        fs::write(&path, "old").unwrap();
-        let mut target = Target::open(name).unwrap();
+        let (directory, name) = place();
+        fs::write(&name, "old").unwrap();
+        let mut target = Target::open(&name).unwrap();
         target.write(b"half").unwrap();
+        assert_eq!(names(&directory).len(), 2);
         drop(target);
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert!(!fs::exists(format!("{name}.part")).unwrap());
-        let mut target = Target::open(name).unwrap();
+        assert_eq!(fs::read(&name).unwrap(), b"old");
+        assert_eq!(names(&directory), ["file"]);
+        let mut target = Target::open(&name).unwrap();
         target.write(b"whole").unwrap();
         target.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"whole");
-        fs::remove_file(&path).unwrap();
-        assert!(Target::open("/dev/null").unwrap().rename.is_none());
+        assert_eq!(fs::read(&name).unwrap(), b"whole");
+        assert_eq!(names(&directory), ["file"]);
+        assert!(matches!(Target::open("/dev/null").unwrap().sink, Sink::Direct(_)));
         assert!(Target::open("/no/such/directory/file").is_err());
+        assert!(Target::open(directory.path().to_str().unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_link_with_a_temporary_name_is_not_followed() {
+        let (directory, name) = place();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        // Names that an attacker could guess, among them that of earlier versions.
+        for part in [format!("{name}.part"), format!("{name}.000000.part")] {
+            std::os::unix::fs::symlink(&victim, part).unwrap();
+        }
+        let mut target = Target::open(&name).unwrap();
+        target.write(b"new").unwrap();
+        target.commit().unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(fs::read(&name).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&name).unwrap().is_file());
+    }
+
+    #[test]
+    fn the_file_has_the_permissions_of_any_new_file() {
+        let (directory, name) = place();
+        let plain = directory.path().join("plain");
+        File::create(&plain).unwrap();
+        Target::open(&name).unwrap().commit().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(Path::new(&name)), mode(&plain));
     }
 }

@@ -138,6 +138,12 @@ impl Directory {
     pub fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
+
+    /// The files that are not yet complete.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|end| end == "part")).collect()
+    }
 }
 
 impl Drop for Directory {
