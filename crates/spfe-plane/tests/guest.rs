@@ -1,7 +1,7 @@
 //! Memory of a host behind a bus, tested without a bus.
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{Status, access};
 use spfe_host::os::{heavy_barrier, join_barriers};
 use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
@@ -142,6 +142,22 @@ fn memory_that_can_shrink_is_not_used() {
     // A regular file can shrink.
     let file = std::fs::File::open("/proc/self/exe").unwrap();
     assert_eq!(map(at + 6 * PAGE, Some((file.into(), 0))), Ok(Err(Unusable::NotSealed)));
+}
+
+#[test]
+fn memory_of_huge_pages_is_not_used() {
+    let host = Host::new(4, 0);
+    let flags = MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
+    let Ok(huge) = memfd_create("huge", flags) else {
+        println!("this kernel has no huge pages");
+        return;
+    };
+    // No huge page is taken until somebody touches the memory.
+    ftruncate(&huge, 1 << 21).unwrap();
+    fcntl_add_seals(&huge, SealFlags::SHRINK).unwrap();
+    let (at, file) = (1 << 30, Some((huge, 0)));
+    assert_eq!(host.memory.map(at, 1 << 21, file, BOTH).unwrap(), Err(Unusable::HugePages));
+    assert_eq!(host.region(at, PAGE, 0).err(), Some(Status::OutOfBounds));
 }
 
 #[test]

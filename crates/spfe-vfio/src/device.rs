@@ -3,13 +3,12 @@
 use crate::config::{self, ConfigSpace};
 use crate::interrupts::Action;
 use crate::shared::{Shared, add};
+use rustix::fd::OwnedFd;
 use spfe_plane::RegisterFile;
 use spfe_plane::registers::guest::{Rights, Unusable};
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use vfio_bindings::bindings::vfio;
-use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 /// A connection and the configuration that its client has made.
 pub(crate) struct Connection {
@@ -19,12 +18,16 @@ pub(crate) struct Connection {
     config: ConfigSpace,
     /// The MSI-X table as last written. It has no effect: the client uses a table of its own.
     table: Vec<u8>,
+    register_bytes: u32,
     /// The last reason for an unusable mapping, so that it is logged once.
     warned: Option<Unusable>,
 }
 
-/// Maximum length of an access: the whole configuration space.
-const ACCESS_MAX: usize = config::BYTES;
+/// Flags of a mapping: what the device may do.
+const MAP_READ: u32 = 1;
+const MAP_WRITE: u32 = 2;
+/// Flag of an unmapping: everything.
+const UNMAP_ALL: u32 = 2;
 /// Size of the MSI-X table in bytes.
 const TABLE_BYTES: usize = 16 * spfe_plane::registers::EVENTS as usize;
 const _: () = assert!(TABLE_BYTES as u64 <= config::PENDING);
@@ -34,7 +37,7 @@ impl Connection {
         shared.set_master(false);
         let table = vec![0; TABLE_BYTES];
         let config = ConfigSpace::new(register_bytes);
-        Self { shared, serial: 0, config, table, warned: None }
+        Self { shared, serial: 0, config, table, register_bytes, warned: None }
     }
 
     /// The registers, or `None` if the device is unplugged. If another device was plugged in, this
@@ -54,12 +57,13 @@ impl Connection {
         self.shared.set_master(false);
     }
 
-    fn refuse(&self) {
+    /// Counts an access that addresses no register.
+    pub fn refuse(&self) {
         add(&self.shared.count.refused, 1);
     }
 
     /// Performs a bus reset or a function level reset.
-    fn reset_device(&mut self) {
+    pub fn reset_device(&mut self) {
         add(&self.shared.count.resets, 1);
         let Some(registers) = self.registers() else { return };
         if let Err(status) = registers.reset() {
@@ -126,20 +130,22 @@ fn access(offset: u64, bytes: usize, size: u64) -> Option<u32> {
     u32::try_from(offset).ok().filter(|_| good)
 }
 
-fn too_long(bytes: usize) -> io::Error {
-    let what = format!("access of {bytes} bytes, at most {ACCESS_MAX} allowed");
-    io::Error::new(io::ErrorKind::InvalidInput, what)
-}
-
-impl ServerBackend for Connection {
-    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        if data.len() > ACCESS_MAX {
-            self.refuse();
-            return Err(too_long(data.len()));
+/// What a client asks for.
+impl Connection {
+    /// Size of a region in bytes; 0 if there is none.
+    pub fn region_bytes(&self, region: u32) -> u64 {
+        match region {
+            vfio::VFIO_PCI_BAR0_REGION_INDEX => self.register_bytes.into(),
+            vfio::VFIO_PCI_BAR2_REGION_INDEX => config::MSIX_BYTES,
+            vfio::VFIO_PCI_CONFIG_REGION_INDEX => config::BYTES as u64,
+            _ => 0,
         }
+    }
+
+    pub fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) {
         let Some(registers) = self.registers() else {
             data.fill(0xff);
-            return Ok(());
+            return;
         };
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => self.read_registers(&registers, offset, data),
@@ -147,38 +153,28 @@ impl ServerBackend for Connection {
             vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.config.read(offset, data),
             _ => data.fill(0xff),
         }
-        Ok(())
     }
 
-    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
-        if data.len() > ACCESS_MAX {
-            self.refuse();
-            return Err(too_long(data.len()));
-        }
-        let Some(registers) = self.registers() else { return Ok(()) };
+    pub fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) {
+        let Some(registers) = self.registers() else { return };
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => self.write_registers(&registers, offset, data),
             vfio::VFIO_PCI_BAR2_REGION_INDEX => self.write_msix(offset, data),
             vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.write_config(offset, data),
             _ => self.refuse(),
         }
-        Ok(())
     }
 
-    fn dma_map(
+    /// Maps memory of the machine: a file from an offset on.
+    pub fn dma_map(
         &mut self,
-        flags: DmaMapFlags,
-        offset: u64,
+        flags: u32,
         address: u64,
         size: u64,
-        fd: Option<File>,
+        file: Option<(OwnedFd, u64)>,
     ) -> io::Result<()> {
-        let rights = Rights {
-            read: flags.contains(DmaMapFlags::READ),
-            write: flags.contains(DmaMapFlags::WRITE),
-        };
-        let has_file = fd.is_some();
-        let file = fd.map(|fd| (fd.into(), offset));
+        let rights = Rights { read: flags & MAP_READ != 0, write: flags & MAP_WRITE != 0 };
+        let has_file = file.is_some();
         let mapped = self.shared.memory.map(address, size, file, rights);
         let mapped = mapped.inspect_err(|error| {
             self.shared.say(format_args!("map {size:#x} bytes at {address:#x}: {error}"));
@@ -194,13 +190,10 @@ impl ServerBackend for Connection {
         Ok(())
     }
 
-    fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
+    pub fn dma_unmap(&mut self, flags: u32, address: u64, size: u64) -> io::Result<()> {
         let memory = &self.shared.memory;
-        let lost = if flags.contains(DmaUnmapFlags::UNMAP_ALL) {
-            memory.clear()
-        } else {
-            memory.unmap(address, size)
-        };
+        let lost =
+            if flags & UNMAP_ALL != 0 { memory.clear() } else { memory.unmap(address, size) };
         let lost = lost.inspect_err(|error| {
             self.shared.say(format_args!("unmap {size:#x} bytes at {address:#x}: {error}"));
         })?;
@@ -208,24 +201,22 @@ impl ServerBackend for Connection {
         Ok(())
     }
 
-    fn reset(&mut self) -> io::Result<()> {
-        self.reset_device();
-        Ok(())
-    }
-
-    fn set_irqs(
+    pub fn set_irqs(
         &mut self,
         index: u32,
         flags: u32,
         start: u32,
         count: u32,
-        fds: Vec<File>,
+        fds: Vec<OwnedFd>,
     ) -> io::Result<()> {
         match index {
             vfio::VFIO_PCI_MSIX_IRQ_INDEX => {}
             // The device never reports bus errors.
             vfio::VFIO_PCI_ERR_IRQ_INDEX => return Ok(()),
             _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "MSI-X only")),
+        }
+        if flags & vfio::VFIO_IRQ_SET_DATA_BOOL != 0 {
+            return Err(io::ErrorKind::Unsupported.into());
         }
         let has = |bit: u32| flags & bit != 0;
         let vectors = &self.shared.vectors;

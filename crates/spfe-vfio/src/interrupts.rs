@@ -4,7 +4,6 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_plane::registers::EVENTS;
 use spfe_plane::{Event, RegisterFile};
-use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +35,7 @@ impl Default for Vectors {
 /// Action of a client on vectors (`VFIO_DEVICE_SET_IRQS`).
 pub(crate) enum Action {
     /// Sets descriptors. If there are fewer than vectors, the other vectors lose theirs.
-    Descriptors(Vec<File>),
+    Descriptors(Vec<OwnedFd>),
     /// Raises the vectors.
     Trigger,
     /// Masks or unmasks the vectors.
@@ -65,7 +64,7 @@ impl Vectors {
             Action::Descriptors(files) => {
                 let mut files = files.into_iter();
                 for vector in range {
-                    let event = files.next().map(|file| Event::foreign(file.into()));
+                    let event = files.next().map(Event::foreign);
                     *vector = Vector { event: event.transpose()?, ..Vector::default() };
                 }
             }

@@ -16,33 +16,39 @@
 //! | `config` | configuration space |
 //! | `device` | accesses, mappings and resets |
 //! | `interrupts` | MSI-X |
+//! | `message` | the messages of the protocol |
 //! | `shared` | state shared by the threads of a device |
 //!
 //! A device serves one client at a time. When the client disconnects, the device releases all of
-//! its resources, and the next client finds a device after power-up. The machine is not trusted.
-//! The client is trusted, but only for its own connection.
+//! its resources, and the next client finds a device after power-up. Neither machine nor client is
+//! trusted: a message is bounded before memory is taken for it, and a wrong one gets an error.
 
 #![forbid(unsafe_code)]
 
 mod config;
 mod device;
 mod interrupts;
+mod message;
 mod shared;
 
 pub use shared::DeviceCounts;
 
 use device::Connection;
+use message::{FDS_MAX, HEADER_BYTES, MESSAGE_MAX, MessageHeader};
 use rustix::fd::OwnedFd;
-use rustix::net::Shutdown;
+use rustix::io::Errno;
+use rustix::net::{
+    self, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, Shutdown, SocketFlags,
+};
 use shared::Shared;
 use spfe_host::ControlError as Error;
-use spfe_plane::registers::EVENTS;
 use spfe_plane::{Network, Stride};
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use vfio_bindings::bindings::vfio;
-use vfio_user::{IrqInfo, Server, ServerRegion};
 
 /// Receives log messages of a device.
 pub type Log = Arc<dyn Fn(std::fmt::Arguments<'_>) + Send + Sync>;
@@ -72,10 +78,8 @@ impl VfioDevice {
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(network, endpoint, stride, log));
         let bytes = shared.plug()?;
-        let server =
-            Server::from_owned_fd(listener.try_clone()?, true, interrupts(), regions(bytes));
-        let served = shared.clone();
-        let run = move || serve(&server, &served, bytes);
+        let (accepting, served) = (listener.try_clone()?, shared.clone());
+        let run = move || serve(&accepting, &served, bytes);
         std::thread::Builder::new().name("spfe-vfio-user".into()).spawn(run)?;
         Ok(Self { shared, listener })
     }
@@ -114,11 +118,11 @@ impl Drop for VfioDevice {
 }
 
 /// Serves clients until the slot is closed.
-fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
+fn serve(listener: &OwnedFd, shared: &Arc<Shared>, bytes: u32) {
     while !shared.is_closed() {
         let mut connection = Connection::new(shared.clone(), bytes);
-        // An invalid message ends its connection and nothing else.
-        let ended = catch_unwind(AssertUnwindSafe(|| server.run(&mut connection)));
+        // Whatever a client sends ends its connection at most.
+        let ended = catch_unwind(AssertUnwindSafe(|| serve_client(listener, &mut connection)));
         shared.disconnected();
         if shared.is_closed() {
             return;
@@ -129,7 +133,7 @@ fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
                 shared.say(format_args!("the connection to the client failed: {error}"));
                 std::thread::sleep(RETRY);
             }
-            Err(_) => shared.say(format_args!("the client sent an invalid message")),
+            Err(_) => shared.say(format_args!("a message of the client met an error of ours")),
         }
         while let Err(error) = shared.plug() {
             shared.say(format_args!("the device is not ready for the next client yet: {error}"));
@@ -138,40 +142,86 @@ fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
     }
 }
 
-/// The interrupts of the device. It has MSI-X. It also claims to report bus errors, because
-/// emulators expect this.
-fn interrupts() -> Vec<IrqInfo> {
-    let kinds = vfio::VFIO_PCI_INTX_IRQ_INDEX..=vfio::VFIO_PCI_REQ_IRQ_INDEX;
-    let info = |index| match index {
-        vfio::VFIO_PCI_MSIX_IRQ_INDEX => {
-            let flags = vfio::VFIO_IRQ_INFO_EVENTFD | vfio::VFIO_IRQ_INFO_MASKABLE;
-            IrqInfo { index, flags, count: EVENTS }
+/// Serves the next client until it disconnects.
+fn serve_client(listener: &OwnedFd, connection: &mut Connection) -> io::Result<()> {
+    let socket = net::accept_with(listener, SocketFlags::CLOEXEC)?;
+    let mut stream = UnixStream::from(socket);
+    let (mut header, mut body) = ([0; HEADER_BYTES], [0; MESSAGE_MAX]);
+    loop {
+        let (received, fds) = receive(&stream, &mut header)?;
+        if received == 0 {
+            return Ok(());
         }
-        vfio::VFIO_PCI_ERR_IRQ_INDEX => {
-            IrqInfo { index, flags: vfio::VFIO_IRQ_INFO_EVENTFD, count: 1 }
+        stream.read_exact(&mut header[received..])?;
+        let header = MessageHeader::decode(&header);
+        let body = &mut body[..header.body_bytes()?];
+        stream.read_exact(body)?;
+        if let Some(reply) = message::answer(connection, &header, body, fds) {
+            stream.write_all(&reply)?;
         }
-        _ => IrqInfo { index, flags: 0, count: 0 },
-    };
-    kinds.map(info).collect()
+    }
 }
 
-/// The regions of the device: BAR 0, BAR 2 and the configuration space. Every access is a message;
-/// no region can be mapped.
-fn regions(register_bytes: u32) -> Vec<ServerRegion> {
-    let size = |index| match index {
-        vfio::VFIO_PCI_BAR0_REGION_INDEX => u64::from(register_bytes),
-        vfio::VFIO_PCI_BAR2_REGION_INDEX => config::MSIX_BYTES,
-        vfio::VFIO_PCI_CONFIG_REGION_INDEX => config::BYTES as u64,
-        _ => 0,
+/// Receives the first bytes of a message, with its descriptors. 0 bytes at the end.
+fn receive(stream: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS_MAX))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let message = loop {
+        let mut parts = [IoSliceMut::new(bytes)];
+        match net::recvmsg(stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            message => break message?,
+        }
     };
-    let region = |index| {
-        let flags = vfio::VFIO_REGION_INFO_FLAG_READ | vfio::VFIO_REGION_INFO_FLAG_WRITE;
-        let size = size(index);
-        let flags = if size == 0 { 0 } else { flags };
-        let argsz = size_of::<vfio::vfio_region_info>() as u32;
-        let region_info =
-            vfio::vfio_region_info { argsz, flags, index, size, ..Default::default() };
-        ServerRegion { region_info, sparse_areas: Vec::new(), mmap_fd: None }
-    };
-    (vfio::VFIO_PCI_BAR0_REGION_INDEX..vfio::VFIO_PCI_NUM_REGIONS).map(region).collect()
+    let mut fds = Vec::new();
+    for part in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = part {
+            fds.extend(rights);
+        }
+    }
+    if message.flags.contains(ReturnFlags::CTRUNC) {
+        let what = format!("message with more than {FDS_MAX} descriptors");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok((message.bytes, fds))
+}
+
+/// A device and its client without a socket, for tests of what a client can send.
+pub struct VfioExchange {
+    shared: Arc<Shared>,
+    connection: Connection,
+}
+
+impl VfioExchange {
+    /// Plugs in a device on an endpoint of a network.
+    ///
+    /// # Errors
+    /// The same as those of [`VfioDevice::start`].
+    pub fn new(
+        network: Arc<Network>,
+        endpoint: u32,
+        stride: Stride,
+        log: Log,
+    ) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::new(network, endpoint, stride, log));
+        let bytes = shared.plug()?;
+        Ok(Self { connection: Connection::new(shared.clone(), bytes), shared })
+    }
+
+    /// Takes a message: a header and a body of the length in the header, with its descriptors.
+    /// Returns the reply if there is one.
+    ///
+    /// # Errors
+    /// `InvalidData` for a message that ends the connection.
+    pub fn take(&mut self, message: &[u8], fds: Vec<OwnedFd>) -> io::Result<Option<Vec<u8>>> {
+        let (header, rest) = message.split_first_chunk().ok_or(io::ErrorKind::UnexpectedEof)?;
+        let header = MessageHeader::decode(header);
+        let body = rest.get(..header.body_bytes()?).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(message::answer(&mut self.connection, &header, body, fds))
+    }
+
+    /// Reads the counters.
+    pub fn counts(&self) -> DeviceCounts {
+        self.shared.counts()
+    }
 }

@@ -10,7 +10,7 @@
 
 use super::bus::{Bus, RegionRequest};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
+use rustix::fs::{SealFlags, fcntl_get_seals, fstat, fstatfs};
 use spfe_contract::{PAGE_LOG2_MAX, PAGE_LOG2_MIN, Status, access, capability};
 use spfe_host::os::{self, SharedMemory};
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub const MAPPINGS_MAX: usize = 1 << 18;
 /// Maximum number of entries of a page list: a region of 1 GiB in pages of 4 KiB.
 pub const PAGES_MAX: u64 = 1 << 18;
+/// File system of memfds of ordinary pages (`TMPFS_MAGIC`).
+const TMPFS: u32 = 0x0102_1994;
 
 /// Access rights of the device to a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,9 @@ pub enum Unusable {
     /// The file can shrink, which would make accesses fault.
     #[error("its file can shrink: use memory that is sealed (memory-backend-memfd)")]
     NotSealed,
+    /// The file has huge pages. A hole in it may not be refilled, and the device would get SIGBUS.
+    #[error("its file has huge pages: use memory of ordinary pages (hugetlb=off)")]
+    HugePages,
     /// The file ends before the mapping does.
     #[error("its file is shorter")]
     TooShort,
@@ -223,6 +228,10 @@ impl Inner {
         let sealed = fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
         if !sealed {
             return Ok(Err(Unusable::NotSealed));
+        }
+        // Files that have seals are memfds, so that this does not wait for a foreign file system.
+        if fstatfs(&fd)?.f_type as u32 != TMPFS {
+            return Ok(Err(Unusable::HugePages));
         }
         let stat = fstat(&fd)?;
         let size = stat.st_size as u64;

@@ -115,14 +115,59 @@ fn wrong_page_lists_get_their_status() {
     assert_eq!(base(HIGH, RAM / 2, 0), Status::Ok);
 }
 
+/// A header of the protocol, with the number 7.
+fn header(command: u16, bytes: u32, flags: u32) -> Vec<u8> {
+    let mut all = [7u16.to_le_bytes(), command.to_le_bytes()].concat();
+    all.extend([bytes, flags, 0].into_iter().flat_map(u32::to_le_bytes));
+    all
+}
+
+/// Body of a read or write of the configuration space.
+fn access(count: u32) -> Vec<u8> {
+    [vec![0; 8], CONFIG.to_le_bytes().to_vec(), count.to_le_bytes().to_vec()].concat()
+}
+
+#[test]
+fn a_length_of_4_gib_takes_no_memory() {
+    const EINVAL: u32 = 22;
+    let lab = Lab::new("lengths");
+    let mut stream = UnixStream::connect(&lab.paths[0]).unwrap();
+    let mut ask = |message: Vec<u8>| {
+        stream.write_all(&message).unwrap();
+        let mut reply = [0; 16];
+        stream.read_exact(&mut reply).unwrap();
+        let word = |at: usize| u32::from_le_bytes(*reply[at..].first_chunk().unwrap());
+        assert_eq!(reply[..4], message[..4]);
+        let mut rest = vec![0; word(4) as usize - 16];
+        stream.read_exact(&mut rest).unwrap();
+        (word(8), word(12), rest.len())
+    };
+    // Reads and writes longer than the configuration space are refused, and the next message is
+    // understood.
+    for count in [4097, 1 << 20, u32::MAX] {
+        for command in [9, 10] {
+            let message = [header(command, 32, 0), access(count)].concat();
+            assert_eq!(ask(message), (0x21, EINVAL, 0), "command {command}, {count} bytes");
+        }
+    }
+    // A write with fewer bytes than it claims, a body that is too short, a reply, no region.
+    assert_eq!(ask([header(10, 32, 0), access(4)].concat()), (0x21, EINVAL, 0));
+    assert_eq!(ask([header(9, 24, 0), vec![0; 8]].concat()), (0x21, EINVAL, 0));
+    assert_eq!(ask([header(9, 32, 1), access(4)].concat()), (0x21, EINVAL, 0));
+    assert_eq!(ask([header(9, 32, 0), vec![0xff; 16]].concat()), (0x21, EINVAL, 0));
+    assert_eq!(ask([header(9, 32, 0), access(4096)].concat()), (1, 0, 16 + 4096));
+    assert_eq!(lab.devices[0].counts().connections, 0);
+    // A message that claims 4 GiB ends the connection at once.
+    stream.write_all(&header(10, u32::MAX, 0)).unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0);
+    wait("the end", || lab.devices[0].counts().connections == 1);
+    let mut machine = lab.machine(0, 1);
+    assert_eq!(machine.read(global::MAGIC), CONTRACT_MAGIC);
+}
+
 #[test]
 fn an_invalid_message_ends_only_its_connection() {
     let lab = Lab::new("messages");
-    let header = |command: u16, bytes: u32, flags: u32| {
-        let mut all = [7u16.to_le_bytes(), command.to_le_bytes()].concat();
-        all.extend([bytes, flags, 0].into_iter().flat_map(u32::to_le_bytes));
-        all
-    };
     let mut version = header(1, 23, 0);
     version.extend([0, 0, 1, 0, b'{', b'}', b'x']);
     let hostile = [
