@@ -101,6 +101,16 @@ impl From<io::Error> for Error {
     }
 }
 
+/// The text without characters that control a terminal or the direction of text: each becomes U+FFFD.
+/// For names and messages of other programs.
+pub fn printable(text: &str) -> String {
+    let controls = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.replace(controls, "\u{fffd}")
+}
+
 /// A result of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -27,7 +27,7 @@ pub mod queue;
 pub use backend::{Attachment, Backend, DeviceInfo};
 pub use clock::Clock;
 pub use doorbell::Doorbell;
-pub use error::{ControlError, Error, Result};
+pub use error::{ControlError, Error, Result, printable};
 pub use mib::{LinkCommand, MibEntry, MibFault, MibValue};
 pub use os::SharedMemory;
 pub use port::PortInfo;

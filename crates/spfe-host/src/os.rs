@@ -33,6 +33,9 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 /// Flags of reserved address space, which takes no memory.
 const EMPTY: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
 
+/// Bytes unmapped in one call; takes about a millisecond.
+const UNMAP_BYTES: usize = 16 << 20;
+
 /// Number of files mapped into all [`SharedMemory`] of this process.
 static PIECES: AtomicUsize = AtomicUsize::new(0);
 
@@ -212,8 +215,13 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and every holder of a pointer into it keeps `self` alive.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
+        // In pieces: other threads that map memory wait for each call.
+        for from in (0..self.size).step_by(UNMAP_BYTES) {
+            let bytes = UNMAP_BYTES.min(self.size - from);
+            let at = self.base.as_ptr().wrapping_add(from).cast();
+            // SAFETY: the mapping is ours, and every holder of a pointer into it keeps `self` alive.
+            let _ = unsafe { munmap(at, bytes) };
+        }
         PIECES.fetch_sub(*self.pieces.get_mut(), Ordering::Relaxed);
     }
 }

@@ -32,7 +32,7 @@ pub mod view;
 pub use bells::{Bells, ClientBell};
 pub use device_thread::DeviceThread;
 pub use event::Event;
-pub use network::{Extensions, Network, Placement};
+pub use network::{Extensions, Network, Placement, UserLimits};
 pub use registers::guest::GuestMemory;
 pub use registers::{RegisterFile, Segments, Stride};
 pub use view::{Runner, View};

@@ -144,14 +144,12 @@ impl View {
         true
     }
 
-    /// Unmaps a revoked region. The control plane calls it when no step uses the region any more.
-    pub fn release(&self, endpoint: u32, key: RegionKey) {
+    /// Forgets a revoked region. The control plane calls it when no step uses the region any more.
+    /// Returns the mapping; unmapping it takes long, so the caller drops it without a lock.
+    pub fn release(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
         self.maps[endpoint as usize].clear(key.index());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let memory = held.remove(&(endpoint, key.index()));
-        drop(held);
-        // Unmapping takes long, so do it without the lock.
-        drop(memory);
+        held.remove(&(endpoint, key.index()))
     }
 
     /// Checks the configuration of a queue and translates its addresses, for the control plane.

@@ -1,6 +1,6 @@
 //! Cleanup after a client has left, died or requested a reset. It takes bounded time.
 
-use super::seats::{held, patiently};
+use super::seats::{Attempt, briefly, holder};
 use super::{Attachment, Ended, Inner, Network, Result};
 use crate::arena::CONTROL;
 use crate::view::Runner;
@@ -17,19 +17,20 @@ impl Network {
     /// # Errors
     /// BUSY if a flow cannot be stopped because another participant holds it.
     pub fn detach(&self, at: Attachment, died: bool) -> Result<()> {
-        let mut inner = self.lock();
-        if !inner.clients.contains_key(&at.client) {
-            return Ok(());
-        }
-        if died {
-            self.take_over(&mut inner, at)?;
-        }
         let ended = if died { Ended::Died } else { Ended::Closed };
-        self.end_queues(&mut inner, at, ended)?;
-        self.end_regions(&mut inner, at)?;
-        inner.clients.remove(&at.client);
-        self.shares().events.remove(&at.client);
-        Ok(())
+        self.patiently(|inner| {
+            if !inner.clients.contains_key(&at.client) {
+                return Ok(());
+            }
+            if died {
+                self.take_over(inner, at)?;
+            }
+            self.end_queues(inner, at, ended)?;
+            self.end_regions(inner, at)?;
+            inner.clients.remove(&at.client);
+            self.shares().events.remove(&at.client);
+            Ok(())
+        })
     }
 
     /// Resets a client: its queues stop, pending submissions complete with DEVICE_RESET, its regions
@@ -38,12 +39,13 @@ impl Network {
     /// # Errors
     /// BUSY if a flow cannot be stopped because another participant holds it.
     pub fn reset(&self, at: Attachment) -> Result<()> {
-        let mut inner = self.lock();
-        self.end_queues(&mut inner, at, Ended::Reset)?;
-        self.end_regions(&mut inner, at)
+        self.patiently(|inner| {
+            self.end_queues(inner, at, Ended::Reset)?;
+            self.end_regions(inner, at)
+        })
     }
 
-    fn end_queues(&self, inner: &mut Inner, at: Attachment, ended: Ended) -> Result<()> {
+    fn end_queues(&self, inner: &mut Inner, at: Attachment, ended: Ended) -> Attempt<()> {
         for (port, vc, out) in self.flows(at.endpoint) {
             let config = self.config(at.endpoint, port, vc, out);
             if config.kind != 0 && config.owner == at.client {
@@ -58,20 +60,17 @@ impl Network {
         Ok(())
     }
 
-    fn end_regions(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+    fn end_regions(&self, inner: &mut Inner, at: Attachment) -> Attempt<()> {
         let keys: Vec<RegionKey> = inner.regions[at.endpoint as usize]
             .iter()
             .filter(|region| region.client == at.client && region.memory.is_some())
             .map(|region| region.key)
             .collect();
-        for key in keys {
-            self.revoke(inner, at.endpoint, key)?;
-        }
-        Ok(())
+        self.revoke(inner, at.endpoint, &keys)
     }
 
     /// Takes over every lock and seat of a dead participant and repairs what it was changing.
-    fn take_over(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+    fn take_over(&self, inner: &mut Inner, at: Attachment) -> Attempt<()> {
         self.arena.mark_dead(at.client, true);
         for endpoint in 0..self.topology().endpoints.len() as u32 {
             for (port, vc, out) in self.flows(endpoint) {
@@ -120,11 +119,11 @@ impl Network {
     }
 
     /// Takes over the seat of a flow from a dead participant and repairs the flow.
-    fn recover(&self, runner: &mut Runner) -> Result<()> {
+    fn recover(&self, runner: &mut Runner) -> Attempt<()> {
         let seat = &runner.shared().seat;
         let dead = |id| self.arena.is_dead(id);
-        let torn = patiently(|| seat.take_over(CONTROL, dead, os::heavy_barrier, 1000))
-            .ok_or_else(|| held(seat))?;
+        let take_over = || seat.take_over(CONTROL, dead, os::heavy_barrier, 1000);
+        let torn = briefly(take_over, || holder(runner))?;
         if torn && runner.rebind() {
             runner.flow_mut().recover();
         }

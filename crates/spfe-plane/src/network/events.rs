@@ -6,10 +6,18 @@
 use super::{Attachment, Error, Network, Result, Shares};
 use crate::event::Event;
 use spfe_contract::Status;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number of event vectors of a client.
 pub const EVENTS_MAX: usize = 64;
+
+/// The event vectors of a client.
+pub(super) struct ClientEvents {
+    /// The user whose limits the client counts to; `None` without limits.
+    pub user: Option<u32>,
+    pub vectors: Vec<Vector>,
+}
 
 /// An event vector of a client.
 pub(super) struct Vector {
@@ -22,6 +30,21 @@ pub(super) struct Vector {
 }
 
 impl Shares {
+    pub fn new() -> Self {
+        Self {
+            memories: HashMap::new(),
+            events: HashMap::new(),
+            events_max: usize::MAX,
+            last_vector: 0,
+        }
+    }
+
+    /// Number of event vectors of the clients of a user.
+    fn events_of(&self, user: u32) -> usize {
+        let clients = self.events.values().filter(|client| client.user == Some(user));
+        clients.map(|client| client.vectors.len()).sum()
+    }
+
     /// A new number, never 0.
     fn vector_number(&mut self) -> u32 {
         self.last_vector = self.last_vector.wrapping_add(1).max(1);
@@ -29,7 +52,7 @@ impl Shares {
     }
 
     fn vector(&mut self, client: u32, number: u32) -> Option<&mut Vector> {
-        self.events.get_mut(&client)?.iter_mut().find(|vector| vector.number == number)
+        self.events.get_mut(&client)?.vectors.iter_mut().find(|vector| vector.number == number)
     }
 }
 
@@ -59,9 +82,21 @@ impl Network {
     fn add_vector(&self, at: Attachment, event: Event, keep: bool) -> Result<u32> {
         let mut shares = self.shares();
         let number = shares.vector_number();
-        let vectors = shares.events.get_mut(&at.client).ok_or_else(|| {
+        let user = shares.events.get(&at.client).and_then(|client| client.user);
+        if let Some(user) = user
+            && shares.events_of(user) >= shares.events_max
+        {
+            let what = format!(
+                "the clients of user {user} have registered {} events, the limit of a user; close \
+                 queues that have one, or raise the limit with spfed --max-events",
+                shares.events_max
+            );
+            return Err(Error::new(Status::NoResources, what));
+        }
+        let client = shares.events.get_mut(&at.client).ok_or_else(|| {
             Error::new(Status::NotFound, format!("client {} is not attached", at.client))
         })?;
+        let vectors = &mut client.vectors;
         if vectors.len() >= EVENTS_MAX {
             let what = format!(
                 "client {}: {EVENTS_MAX} events registered, the most there can be at a time: close \
@@ -93,8 +128,8 @@ impl Network {
     /// Removes a queue that used the vector.
     pub(super) fn leave_event(&self, client: u32, number: u32) {
         let mut shares = self.shares();
-        let Some(vectors) = shares.events.get_mut(&client) else { return };
-        vectors.retain_mut(|vector| {
+        let Some(client) = shares.events.get_mut(&client) else { return };
+        client.vectors.retain_mut(|vector| {
             if vector.number != number {
                 return true;
             }

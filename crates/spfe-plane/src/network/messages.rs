@@ -1,6 +1,6 @@
 //! Creating and destroying queues of messages, under the locks of both ports of a link.
 
-use super::seats::patiently;
+use super::seats::{Attempt, briefly};
 use super::{
     Attachment, Ended, Error, Inner, MessageQueue, Network, Placement, QueueRequest, Result, queues,
 };
@@ -39,7 +39,7 @@ impl Network {
         request: QueueRequest,
         tx: bool,
         place: Placement,
-    ) -> Result<()> {
+    ) -> Attempt<()> {
         self.check_filter(at, request)?;
         let mut config = queues::config(&request, at.client, place);
         config.vc = 255;
@@ -49,7 +49,7 @@ impl Network {
                 "message queue of port {}: 2^{} submissions, 2^{} completions: must be equal",
                 request.port, config.sq_log2, config.cq_log2
             );
-            return Err(Error::new(Status::BadRing, what));
+            return Err(Error::new(Status::BadRing, what).into());
         }
         let messages = self.arena.messages(at.endpoint, request.port);
         let slots = if tx { &messages.tx } else { &messages.rx };
@@ -88,12 +88,12 @@ impl Network {
     /// addresses prevents a deadlock with another control operation.
     ///
     /// # Errors
-    /// BUSY if a client does not release a lock.
+    /// Held if a client does not release a lock.
     pub(super) fn message_locks(
         &self,
         endpoint: u32,
         port: u32,
-    ) -> Result<Vec<MessageGuard<'static>>> {
+    ) -> Attempt<Vec<MessageGuard<'static>>> {
         let mut ports = vec![self.arena.messages(endpoint, port)];
         if let Peer::Port { endpoint: far, port: far_port } =
             self.topology().endpoints[endpoint as usize][port as usize].peer
@@ -101,15 +101,8 @@ impl Network {
             ports.push(self.arena.messages(far, far_port));
         }
         ports.sort_by_key(|port| std::ptr::from_ref(*port) as usize);
-        let lock = |port: &'static MessagePort| {
-            patiently(|| port.try_lock(CONTROL)).ok_or_else(|| {
-                let what = format!(
-                    "client {} has held a message port too long; is it stopped?",
-                    port.holder()
-                );
-                Error::new(Status::Busy, what)
-            })
-        };
+        let lock =
+            |port: &'static MessagePort| briefly(|| port.try_lock(CONTROL), || port.holder());
         ports.into_iter().map(lock).collect()
     }
 
@@ -124,10 +117,9 @@ impl Network {
         tx: bool,
         slot: usize,
     ) -> Result<()> {
-        let mut inner = self.lock();
         self.port(at.endpoint, port)?;
         let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.slot) == (port, tx, slot);
-        if self.destroy_message(&mut inner, at, mine)? {
+        if self.patiently(|inner| self.destroy_message(inner, at, mine))? {
             return Ok(());
         }
         let what = format!("port {port} message slot {slot} has no such queue of this client");
@@ -139,7 +131,7 @@ impl Network {
         inner: &mut Inner,
         at: Attachment,
         is_meant: impl Fn(&MessageQueue) -> bool,
-    ) -> Result<bool> {
+    ) -> Attempt<bool> {
         let Some(client) = inner.clients.get_mut(&at.client) else { return Ok(false) };
         let Some(found) = client.messages.iter().position(is_meant) else { return Ok(false) };
         let queue = client.messages[found];
@@ -155,7 +147,7 @@ impl Network {
         tx: bool,
         index: usize,
         ended: Ended,
-    ) -> Result<()> {
+    ) -> Attempt<()> {
         let messages = self.arena.messages(endpoint, port);
         let slots = if tx { &messages.tx } else { &messages.rx };
         let _guards = self.message_locks(endpoint, port)?;

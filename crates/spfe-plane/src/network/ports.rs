@@ -14,6 +14,17 @@ fn counters(values: QueueCounts) -> ChannelCounters {
 }
 
 impl Network {
+    /// Whether the client has a queue of packets open on a virtual channel.
+    pub fn owns_channel(&self, at: Attachment, port: u32, vc: u32) -> bool {
+        let _inner = self.lock();
+        let known = self.port(at.endpoint, port).is_ok_and(|config| vc < config.vcs);
+        known
+            && [true, false].into_iter().any(|tx| {
+                let config = self.config(at.endpoint, port, vc, tx);
+                config.kind != 0 && config.owner == at.client
+            })
+    }
+
     /// Sets the transmit priority of a virtual channel: 0, the most urgent, to 15.
     ///
     /// # Errors

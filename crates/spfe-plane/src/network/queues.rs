@@ -1,6 +1,6 @@
 //! Creating and destroying queues of packets. Those of messages are in `messages`.
 
-use super::seats::{bind, claim};
+use super::seats::{Attempt, bind, claim};
 use super::{Attachment, Ended, Error, Inner, MessageQueue, Network, QueueRequest, Result};
 use crate::arena::PARTICIPANTS;
 use crate::view::ViewHost;
@@ -54,9 +54,8 @@ impl Network {
         request: QueueRequest,
         place: Placement,
     ) -> Result<()> {
-        let mut inner = self.lock();
         self.use_event(at.client, request.vector)?;
-        let done = self.create(&mut inner, at, request, place);
+        let done = self.patiently(|inner| self.create(inner, at, request, place));
         if done.is_err() {
             self.leave_event(at.client, request.vector);
         }
@@ -69,7 +68,7 @@ impl Network {
         at: Attachment,
         request: QueueRequest,
         place: Placement,
-    ) -> Result<()> {
+    ) -> Attempt<()> {
         let port = self.port(at.endpoint, request.port)?;
         let kind = request.queue_kind();
         match kind {
@@ -81,17 +80,19 @@ impl Network {
                         request.port,
                         port.vcs - 1
                     );
-                    return Err(Error::new(Status::BadVc, what));
+                    return Err(Error::new(Status::BadVc, what).into());
                 }
+                self.check_queues(inner, at)?;
                 self.create_data(inner, at, request, kind == Some(QueueKind::Tx), place)
             }
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == Some(QueueKind::MessageTx);
+                self.check_queues(inner, at)?;
                 self.create_message(inner, at, request, tx, place)
             }
             _ => {
                 let what = format!("queue kind {} is not one a client can create", request.kind);
-                Err(Error::new(Status::BadOpcode, what))
+                Err(Error::new(Status::BadOpcode, what).into())
             }
         }
     }
@@ -115,7 +116,7 @@ impl Network {
         request: QueueRequest,
         tx: bool,
         place: Placement,
-    ) -> Result<()> {
+    ) -> Attempt<()> {
         let (port, vc) = (request.port, request.vc);
         let current = self.config(at.endpoint, port, vc, tx);
         if current.kind != 0 {
@@ -125,7 +126,7 @@ impl Network {
                 "{end} end of port {port} VC {vc} is open in client {} ({name})",
                 current.owner
             );
-            return Err(Error::new(Status::Busy, what));
+            return Err(Error::new(Status::Busy, what).into());
         }
         let config = config(&request, at.client, place);
         let view = self.check_view(at, config)?;
@@ -159,6 +160,9 @@ impl Network {
         view.device_line().set_state(u32::from(QueueState::Enabled.raw()), 0);
         shared.bump_epoch();
         shared.seat.release();
+        if let Some(client) = inner.clients.get_mut(&at.client) {
+            client.queues += 1;
+        }
         self.changed();
         Ok(())
     }
@@ -168,27 +172,24 @@ impl Network {
     /// # Errors
     /// NOT_FOUND if the client has no such queue, BUSY if its flow cannot be stopped.
     pub fn destroy_queue(&self, at: Attachment, port: u32, vc: u32, kind: u8) -> Result<()> {
-        let mut inner = self.lock();
-        self.port(at.endpoint, port)?;
+        let vcs = self.port(at.endpoint, port)?.vcs;
         match QueueKind::from_raw(kind) {
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == QueueKind::MessageTx.raw();
                 let mine =
                     |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
-                self.destroy_message(&mut inner, at, mine).map(drop)
+                self.patiently(|inner| self.destroy_message(inner, at, mine)).map(drop)
             }
-            _ => {
-                if vc >= self.port(at.endpoint, port)?.vcs {
-                    return Err(Error::new(Status::BadVc, format!("port {port} has no VC {vc}")));
-                }
+            _ if vc >= vcs => Err(Error::new(Status::BadVc, format!("port {port} has no VC {vc}"))),
+            _ => self.patiently(|inner| {
                 let tx = kind == QueueKind::Tx.raw();
                 let config = self.config(at.endpoint, port, vc, tx);
                 if config.kind == 0 || config.owner != at.client {
                     let what = format!("port {port} VC {vc} has no such queue of this client");
-                    return Err(Error::new(Status::NotFound, what));
+                    return Err(Error::new(Status::NotFound, what).into());
                 }
-                self.destroy_data(&mut inner, at.endpoint, port, vc, tx, Ended::Closed)
-            }
+                self.destroy_data(inner, at.endpoint, port, vc, tx, Ended::Closed)
+            }),
         }
     }
 
@@ -200,7 +201,7 @@ impl Network {
         vc: u32,
         tx: bool,
         ended: Ended,
-    ) -> Result<()> {
+    ) -> Attempt<()> {
         let view = self.view.clone();
         let config = self.config(endpoint, port, vc, tx);
         let runner = self.control(inner, endpoint, port, vc, tx);
@@ -237,6 +238,9 @@ impl Network {
         }
         shared.bump_epoch();
         shared.seat.release();
+        if let Some(client) = inner.clients.get_mut(&config.owner) {
+            client.queues -= 1;
+        }
         self.leave_event(config.owner, config.vector);
         self.changed();
         Ok(())

@@ -1,6 +1,6 @@
 //! Regions: registering, finding and revoking memory of clients.
 
-use super::seats::claim;
+use super::seats::{Attempt, claim};
 use super::{Attachment, Error, Inner, Network, Placement, Result};
 use spfe_contract::Status;
 use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
@@ -42,6 +42,7 @@ impl Network {
         place: Placement,
     ) -> Result<RegionKey> {
         let mut inner = self.lock();
+        self.check_region(&inner, at, memory.size() as u64)?;
         let regions = &mut inner.regions[at.endpoint as usize];
         let mut free = regions.iter_mut().enumerate().filter(|(_, region)| region.memory.is_none());
         let found = match place.index {
@@ -61,6 +62,7 @@ impl Network {
         let round = region.key.generation() < last.generation();
         region.serial = region.serial.wrapping_add(u16::from(round));
         region.client = at.client;
+        region.stopped = 0;
         region.memory = Some(memory.clone());
         self.shares().memories.insert((at.endpoint, region.key), memory.clone());
         let (key, serial) = (region.key, region.serial);
@@ -69,6 +71,9 @@ impl Network {
         let domain = place.domain_of(at.client);
         let tag = RegionTag::new(key, domain, access).with_serial(serial);
         shared.tag.store(tag.0, Ordering::Release);
+        if let Some(client) = inner.clients.get_mut(&at.client) {
+            client.bytes += memory.size() as u64;
+        }
         drop(inner);
         self.view.map_region(at.endpoint, key);
         Ok(key)
@@ -80,51 +85,84 @@ impl Network {
     /// BAD_REGION if the client has not registered it, BUSY if it has the rings of an open queue or a
     /// flow cannot be stopped.
     pub fn remove_region(&self, at: Attachment, key: RegionKey) -> Result<()> {
-        let mut inner = self.lock();
-        let region = &inner.regions[at.endpoint as usize];
-        let known = region.get(key.index()).is_some_and(|region| {
-            region.key == key && region.client == at.client && region.memory.is_some()
-        });
-        if !known {
-            let what = format!("region key {:#06x} is not registered by this client", key.0);
-            return Err(Error::new(Status::BadRegion, what));
-        }
-        if let Some((port, vc)) = self.holds_rings(at, key) {
-            let what = format!(
-                "region {:#06x} holds the rings of port {port} VC {vc}: close them first",
-                key.0
-            );
-            return Err(Error::new(Status::Busy, what));
-        }
-        self.revoke(&mut inner, at.endpoint, key)
+        self.patiently(|inner| {
+            let region = &inner.regions[at.endpoint as usize];
+            let known = region.get(key.index()).is_some_and(|region| {
+                region.key == key && region.client == at.client && region.memory.is_some()
+            });
+            if !known {
+                let what = format!("region key {:#06x} is not registered by this client", key.0);
+                return Err(Error::new(Status::BadRegion, what).into());
+            }
+            if let Some((port, vc)) = self.holds_rings(at, key) {
+                let what = format!(
+                    "region {:#06x} holds the rings of port {port} VC {vc}: close them first",
+                    key.0
+                );
+                return Err(Error::new(Status::Busy, what).into());
+            }
+            self.revoke(inner, at.endpoint, &[key])
+        })
     }
 
-    pub(super) fn revoke(&self, inner: &mut Inner, endpoint: u32, key: RegionKey) -> Result<()> {
-        self.arena.regions(endpoint)[key.index()].tag.store(0, Ordering::Release);
-        self.stop_all(inner, endpoint)?;
-        inner.regions[endpoint as usize][key.index()].memory = None;
-        self.shares().memories.remove(&(endpoint, key));
+    /// Revokes regions of an endpoint. Leaves their memory in `inner.revoked`, because unmapping takes
+    /// long.
+    pub(super) fn revoke(
+        &self,
+        inner: &mut Inner,
+        endpoint: u32,
+        keys: &[RegionKey],
+    ) -> Attempt<()> {
+        for key in keys {
+            self.arena.regions(endpoint)[key.index()].tag.store(0, Ordering::Release);
+        }
+        self.stop_all(inner, endpoint, keys)?;
         // Every runner reads the table again before its next step, so none uses the memory now.
-        self.view.release(endpoint, key);
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        views.iter().filter_map(Weak::upgrade).for_each(|view| view.release(endpoint, key));
+        for key in keys {
+            let region = &mut inner.regions[endpoint as usize][key.index()];
+            let Some(memory) = region.memory.take() else { continue };
+            if let Some(client) = inner.clients.get_mut(&region.client) {
+                client.bytes -= memory.size() as u64;
+            }
+            self.shares().memories.remove(&(endpoint, *key));
+            let mapped = views.iter().filter_map(Weak::upgrade);
+            inner.revoked.extend(mapped.filter_map(|view| view.release(endpoint, *key)));
+            inner.revoked.extend(self.view.release(endpoint, *key));
+            inner.revoked.push(memory);
+        }
         Ok(())
     }
 
-    /// Claims every flow of an endpoint once, so that every earlier step has ended, and makes every
-    /// runner read regions and configuration again.
-    fn stop_all(&self, inner: &mut Inner, endpoint: u32) -> Result<()> {
-        for (port, vc, out) in self.flows(endpoint) {
-            let runner = self.control(inner, endpoint, port, vc, out);
-            let shared = runner.shared();
-            claim(runner)?;
-            shared.bump_epoch();
-            shared.seat.release();
-        }
-        for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
-            // The sending port writes receive queues under its own lock, so take both.
-            let _both = self.message_locks(endpoint, port)?;
-            self.arena.messages(endpoint, port).touch();
+    /// Claims every flow of an endpoint that has a queue there once, so that every earlier step has
+    /// ended, and makes every runner read regions and configuration again. After an interruption it
+    /// goes on behind the flows that it has stopped for all of these regions.
+    fn stop_all(&self, inner: &mut Inner, endpoint: u32, keys: &[RegionKey]) -> Attempt<()> {
+        let all = &mut inner.regions[endpoint as usize];
+        let Some(first) = keys.iter().map(|key| all[key.index()].stopped).min() else {
+            return Ok(());
+        };
+        let flows = self.flows(endpoint);
+        let ports = self.topology().endpoints[endpoint as usize].len();
+        for step in first..flows.len() + ports {
+            match flows.get(step) {
+                // A flow without a queue here does not use regions of this endpoint.
+                Some(&(port, vc, out)) if self.config(endpoint, port, vc, out).kind == 0 => {}
+                Some(&(port, vc, out)) => {
+                    let runner = self.control(inner, endpoint, port, vc, out);
+                    claim(runner)?;
+                    runner.shared().bump_epoch();
+                    runner.shared().seat.release();
+                }
+                None => {
+                    // The sending port writes receive queues under its own lock, so take both.
+                    let port = (step - flows.len()) as u32;
+                    let _both = self.message_locks(endpoint, port)?;
+                    self.arena.messages(endpoint, port).touch();
+                }
+            }
+            let all = &mut inner.regions[endpoint as usize];
+            keys.iter().for_each(|key| all[key.index()].stopped = step + 1);
         }
         Ok(())
     }
