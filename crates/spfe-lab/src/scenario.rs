@@ -65,7 +65,7 @@ fn port(link: &ScenarioLink) -> PortConfig {
         space_wire: link.is_spacewire(),
         vcs: u32::from(link.channels()),
         rate: link.link_rate(),
-        model: LinkModel::Exact,
+        model: if link.is_lenient() { LinkModel::Lenient } else { LinkModel::Exact },
         peer: Peer::Network,
     }
 }

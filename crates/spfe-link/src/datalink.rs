@@ -20,7 +20,7 @@
 //! | length of an idle frame on several lanes | sends up to 64 words, accepts 64 per lane |
 //! | two channels of equal precedence | [`qos::QosTieBreak`] |
 //! | NACK after a CRC error of a single word inside a frame | [`DataLinkConfig::nack_on_single_crc`] |
-//! | distance of a NACK from an ACK | [`DataLinkConfig::nack_keeps_gap`] |
+//! | distance of a NACK from an ACK, and from an equal NACK | [`DataLinkConfig::nack_keeps_gap`], [`DataLinkConfig::nack_repeat_words`] |
 //! | FCT and frame size when lanes fail | unchanged: `fct_multiplier`, `segment_multiplier` |
 //! | error recovery buffer nearly full | a segment waits until all of it fits; while something waits for room, the buffer counts as full and FULL is sent |
 //! | bandwidth of a resend | free: a segment is charged when it is first sent |

@@ -114,7 +114,7 @@ impl PortConfig {
 
     /// Whether the port is on an exact link.
     pub fn is_exact(&self) -> bool {
-        self.model == LinkModel::Exact
+        self.model.is_exact()
     }
 
     /// The port at the other end of a packet-level link. The two ports share their flows: the flow
@@ -211,9 +211,14 @@ impl Topology {
         Self { endpoints, mode, virtual_time: false }
     }
 
-    /// Sets the model of every link.
+    /// Sets the model of every link. SpaceWire links have no lenient start-up; they become exact.
     pub fn with_model(mut self, model: LinkModel) -> Self {
-        self.endpoints.iter_mut().flatten().for_each(|port| port.model = model);
+        for port in self.endpoints.iter_mut().flatten() {
+            port.model = match model {
+                LinkModel::Lenient if port.space_wire => LinkModel::Exact,
+                model => model,
+            };
+        }
         self
     }
 
@@ -330,6 +335,10 @@ mod tests {
         let exact = |topology: Topology| topology.with_model(LinkModel::Exact).check();
         exact(Topology::pairs(2, rate, Mode::Inline)).unwrap();
         exact(Topology::looped(rate, Mode::Inline)).unwrap();
+        let lenient = Topology::pairs(2, rate, Mode::Inline).with_model(LinkModel::Lenient);
+        lenient.check().unwrap();
+        let links = lenient.endpoints[0].iter().map(|port| port.link().to_string());
+        assert_eq!(links.collect::<Vec<_>>(), ["exact-lenient:1x6.25G", "exact:spw:200M"]);
         let error = exact(Topology::instrument(Peer::Echo, rate, Mode::Inline)).unwrap_err();
         assert!(error.contains("joins two ports"), "{error}");
         let error = exact(Topology::looped(LinkRate::Unlimited, Mode::Inline)).unwrap_err();

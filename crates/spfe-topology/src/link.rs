@@ -191,6 +191,26 @@ pub enum LinkModel {
     Packet,
     /// Exact: every word of the protocol, as the standard defines it.
     Exact,
+    /// Exact, with a start-up that also works with far ends that leave initialisation too early.
+    /// SpaceFibre only.
+    #[serde(rename = "exact-lenient")]
+    Lenient,
+}
+
+impl LinkModel {
+    /// Whether the link is simulated word by word.
+    pub const fn is_exact(self) -> bool {
+        matches!(self, Self::Exact | Self::Lenient)
+    }
+
+    /// What a link's text begins with.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Packet => "",
+            Self::Exact => "exact:",
+            Self::Lenient => "exact-lenient:",
+        }
+    }
 }
 
 /// Rate and model of a link.
@@ -211,12 +231,14 @@ impl From<LinkRate> for Link {
 impl FromStr for Link {
     type Err = String;
 
-    /// A rate for a packet-level link, or `exact:` and a rate: `exact:4x6.25G`, `exact:spw:200M`.
+    /// A rate for a packet-level link; `exact:` or `exact-lenient:` and a rate for an exact one:
+    /// `exact:4x6.25G`, `exact:spw:200M`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let Some(rate) = text.strip_prefix("exact:") else {
+        let of = |model: LinkModel| Some((model, text.strip_prefix(model.prefix())?));
+        let Some((model, rate)) = of(LinkModel::Exact).or_else(|| of(LinkModel::Lenient)) else {
             return Ok(text.parse::<LinkRate>()?.into());
         };
-        let link = Self { rate: rate.parse()?, model: LinkModel::Exact };
+        let link = Self { rate: rate.parse()?, model };
         link.check()?;
         Ok(link)
     }
@@ -224,8 +246,7 @@ impl FromStr for Link {
 
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = if self.model == LinkModel::Exact { "exact:" } else { "" };
-        write!(f, "{model}{}", self.rate)
+        write!(f, "{}{}", self.model.prefix(), self.rate)
     }
 }
 
@@ -234,8 +255,11 @@ impl Link {
     pub(crate) fn check(&self) -> Result<(), String> {
         let problems = match self.model {
             LinkModel::Packet => Vec::new(),
-            LinkModel::Exact => self.rate.problems(),
+            LinkModel::Exact | LinkModel::Lenient => self.rate.problems(),
         };
+        if self.model == LinkModel::Lenient && matches!(self.rate, LinkRate::SpaceWire { .. }) {
+            return Err(format!("link '{self}': only SpaceFibre links can be exact-lenient"));
+        }
         match problems.first() {
             Some(problem) => Err(format!("link '{self}': {}", problem.text)),
             None => Ok(()),
@@ -297,9 +321,15 @@ mod tests {
 
     #[test]
     fn links_are_read_and_written() {
-        for text in
-            ["unlimited", "4x7.5G", "exact:1x6.25G", "exact:16x25G", "spw:200M", "exact:spw:100M"]
-        {
+        for text in [
+            "unlimited",
+            "4x7.5G",
+            "exact:1x6.25G",
+            "exact:16x25G",
+            "spw:200M",
+            "exact:spw:100M",
+            "exact-lenient:2x5G",
+        ] {
             assert_eq!(text.parse::<Link>().unwrap().to_string(), text);
         }
         for (text, link) in
@@ -318,6 +348,8 @@ mod tests {
             ("exact:1x50M", "rate 50 is not in 100 to 100000 Mbit/s"),
             ("exact:", "4x7.5G"),
             ("exact", "4x7.5G"),
+            ("exact-lenient:spw:100M", "only SpaceFibre"),
+            ("exact-lenient:1x50M", "rate 50"),
         ] {
             let error = text.parse::<Link>().unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

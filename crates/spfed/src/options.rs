@@ -37,7 +37,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub endpoints: u32,
     /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, or spw:200M. A prefix
-    /// exact: simulates every word of the link: exact:1x6.25G.
+    /// exact: simulates every word of the link: exact:1x6.25G. exact-lenient: also starts with far
+    /// ends that leave initialisation too early.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
     pub link: Link,
     /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default if --link has a

@@ -3,9 +3,11 @@
 use super::mbps;
 use super::mib::{self, Watch};
 use crate::capture::{LinkEnd, wiring};
+use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{LinkRate, MibEntry, Peer, Topology};
 use spfe_link::Word;
 use spfe_link::datalink::LinkBroadcast;
+use spfe_link::multilane::Interop;
 use spfe_link::network::DiscardedPacket;
 use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_proto::PacketEnd;
@@ -116,7 +118,7 @@ impl Links {
                 if far < near {
                     continue;
                 }
-                links.push(make(links.len() as u32, port.rate, port.vcs)?);
+                links.push(make(links.len() as u32, port)?);
                 let name = |(e, p): (u32, u32)| format!("{e}.{p}");
                 wirings.push(wiring(&name(near), &name(far), port));
                 places.extend([near, far]);
@@ -131,12 +133,16 @@ impl Links {
 }
 
 /// Creates an exact link.
-fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn SimulatedLink>, String> {
+fn make(id: u32, port: &PortConfig) -> Result<Box<dyn SimulatedLink>, String> {
+    let rate = port.rate;
     match rate {
         LinkRate::SpaceFibre { lanes, mbps } => {
             let mut config = spacefibre::SpaceFibreConfig::new(lanes as u8, mbps);
             config.id = id;
-            config.channels = vcs as u8;
+            config.channels = port.vcs as u8;
+            if port.model == LinkModel::Lenient {
+                config.interop = Interop::Lenient;
+            }
             spacefibre::new(&config).map_err(|error| format!("exact link {rate}: {error}"))
         }
         LinkRate::SpaceWire { mbps } => {

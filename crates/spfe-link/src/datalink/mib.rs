@@ -26,8 +26,13 @@ pub struct DataLinkConfig {
     /// of 15 it is 0.753. A larger gap needs as many more rows in the far end's error recovery
     /// buffer.
     pub ack_gap_words: u8,
-    /// Whether a NACK keeps the same gap after an ACK. By our reading of the standard it does not.
+    /// Whether a NACK keeps the same gap after an ACK. The standard asks for the gap between ACKs
+    /// only (5.7.7).
     pub nack_keeps_gap: bool,
+    /// Minimum number of words between two equal NACKs; 0 for none. A new NACK is sent at once. One
+    /// that repeats the last one says nothing new, and an end that has lost the sequence for good
+    /// would otherwise get one for every other word.
+    pub nack_repeat_words: u8,
     /// Whether a CRC error in FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame causes a
     /// NACK.
     pub nack_on_single_crc: bool,
@@ -56,6 +61,7 @@ impl Default for DataLinkConfig {
             fct_credit_limit_words: 65535,
             ack_gap_words: 15,
             nack_keeps_gap: false,
+            nack_repeat_words: 15,
             nack_on_single_crc: true,
             link_reset_retry_words: 5000,
             multi_lane_capable: false,

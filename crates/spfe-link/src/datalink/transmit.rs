@@ -43,6 +43,9 @@ pub(super) struct Transmitter {
     rows: u64,
     /// First row in which an ACK may be sent.
     next_ack: u64,
+    /// Number in the last NACK, and the first row in which it may be repeated.
+    last_nack: Option<u8>,
+    next_nack: u64,
     /// Something waits for room in the error recovery buffer.
     full: bool,
     next_full: u64,
@@ -171,7 +174,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
         let until = |row: u64| row.saturating_sub(t.rows + 1).min(u64::from(u32::MAX)) as u32;
         if self.sequence.reply() != Acknowledgement::None {
-            quiet = quiet.min(until(t.next_ack));
+            quiet = quiet.min(until(self.reply_row(self.sequence.reply())));
         }
         if t.full {
             quiet = quiet.min(until(t.next_full));
@@ -253,11 +256,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return Some(self.start_broadcast());
         }
         let reply = self.sequence.reply();
-        if reply != Acknowledgement::None {
-            let gap = reply == Acknowledgement::Ack || self.config.nack_keeps_gap;
-            if !gap || self.transmitter.rows >= self.transmitter.next_ack {
-                return Some(self.send_reply(reply));
-            }
+        if reply != Acknowledgement::None && self.transmitter.rows >= self.reply_row(reply) {
+            return Some(self.send_reply(reply));
         }
         if self.recovery.fcts.is_pending() || self.fct_due != 0 && self.take_fct() {
             return Some(self.send_fct());
@@ -323,11 +323,25 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         word
     }
 
+    /// First row in which a reply may be sent.
+    fn reply_row(&self, reply: Acknowledgement) -> u64 {
+        let t = &self.transmitter;
+        if reply == Acknowledgement::Ack {
+            return t.next_ack;
+        }
+        let gap = if self.config.nack_keeps_gap { t.next_ack } else { 0 };
+        let repeats = t.last_nack == Some(self.sequence.reply_seq());
+        if repeats { gap.max(t.next_nack) } else { gap }
+    }
+
     fn send_reply(&mut self, reply: Acknowledgement) -> Word {
         let seq = self.sequence.reply_seq();
         self.sequence.replied();
         if reply == Acknowledgement::Nack {
             self.status.sent.nacks += 1;
+            let repeat = u64::from(self.config.nack_repeat_words);
+            self.transmitter.last_nack = Some(seq);
+            self.transmitter.next_nack = self.transmitter.rows + repeat + 1;
             return ControlWord::Nack { seq, crc: 0 }.sealed();
         }
         self.transmitter.next_ack =

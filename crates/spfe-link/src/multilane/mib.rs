@@ -17,6 +17,9 @@ pub enum AlignCount {
 pub struct MultiLaneConfig {
     /// Settings of each lane. The multi-lane layer sends SKIP itself, at the interval set here.
     pub lane: lane::LaneConfig,
+    /// Word periods with IDLE only after a lane has become active. A far end that is still leaving
+    /// Connected would lose other words.
+    pub active_idle_words: u16,
     /// Data frames are scrambled, and INIT3 says so, until [`super::MultiLane::set_capability`] is
     /// called.
     pub data_scrambled: bool,
@@ -46,6 +49,7 @@ impl MultiLaneConfig {
     pub const fn new() -> Self {
         Self {
             lane: lane::LaneConfig::new(),
+            active_idle_words: 0,
             data_scrambled: true,
             routing_switch: false,
             crc_covers_scrambled: true,
@@ -56,6 +60,30 @@ impl MultiLaneConfig {
             checks_reserve: true,
         }
     }
+
+    /// The same settings with the start-up of a profile.
+    pub const fn with_interop(mut self, interop: Interop) -> Self {
+        match interop {
+            Interop::Standard => {}
+            Interop::Lenient => {
+                self.lane.init3_filler_words = 128;
+                self.active_idle_words = 32;
+            }
+        }
+        self
+    }
+}
+
+/// How an end starts. Both profiles keep the standard; they differ where it leaves a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interop {
+    /// INIT3 follows INIT3, and words of the layers above follow at once.
+    #[default]
+    Standard,
+    /// For far ends that go to Active before they have sent three INIT3, and lose the words that
+    /// come then: 128 data words after each INIT3 give such an end time for its own three, and
+    /// 32 IDLE words follow the change to Active.
+    Lenient,
 }
 
 impl Default for MultiLaneConfig {

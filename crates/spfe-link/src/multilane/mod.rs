@@ -11,7 +11,8 @@ mod send;
 
 pub use fifo::DEPTH as ALIGNMENT_WORDS;
 pub use mib::{
-    AlignCount, Alignment, Misaligned, MultiLaneConfig, MultiLaneParameters, MultiLaneStatus,
+    AlignCount, Alignment, Interop, Misaligned, MultiLaneConfig, MultiLaneParameters,
+    MultiLaneStatus,
 };
 
 use crate::column::Column;
@@ -71,6 +72,10 @@ pub struct MultiLane<const L: usize> {
     skip_left: u32,
     /// Words sent since the last ALIGN.
     position: u8,
+    /// Word periods without rows after a lane became active.
+    active_idle: u16,
+    /// Remaining word periods without rows.
+    held_back: u32,
     idle: Prbs,
     columns_sent: [Column; L],
     columns_received: [Column; L],
@@ -141,6 +146,8 @@ impl<const L: usize> MultiLane<L> {
             width: 0,
             skip_left: config.lane.skip_interval_words,
             position: 0,
+            active_idle: config.active_idle_words,
+            held_back: 0,
             idle: Prbs::new(),
             columns_sent: [column; L],
             columns_received: [column; L],
@@ -265,6 +272,11 @@ impl<const L: usize> MultiLane<L> {
     #[inline(always)]
     const fn is_bypassed(&self) -> bool {
         L == 1 || self.status.bypass
+    }
+
+    /// Sends IDLE instead of rows for this many word periods. The data link layer waits.
+    pub fn hold_back(&mut self, words: u32) {
+        self.held_back = self.held_back.max(words);
     }
 
     /// Sends LaneReset to every lane.

@@ -419,6 +419,7 @@ impl<const L: usize> MultiLane<L> {
             self.fifos[index].flush();
             self.act_before[index] = None;
             self.heard &= !bit;
+            self.held_back = self.held_back.max(u32::from(self.active_idle));
         }
         if lane.state() == LaneState::ClearLine {
             self.status.far_end_active &= !bit;

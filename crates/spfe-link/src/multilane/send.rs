@@ -37,7 +37,9 @@ impl<const L: usize> MultiLane<L> {
     /// ALIGN or ACTIVE is due.
     #[inline]
     pub fn wants(&self) -> u8 {
-        if self.is_bypassed() {
+        if self.held_back != 0 {
+            0
+        } else if self.is_bypassed() {
             self.lanes.first().map_or(0, |lane| u8::from(lane.takes()))
         } else if self.slot() == Slot::Row {
             self.width
@@ -69,7 +71,12 @@ impl<const L: usize> MultiLane<L> {
     #[inline(always)]
     pub fn transmit(&mut self, offered: Option<&Row<L>>) -> ([Option<Word>; L], bool) {
         let mut words = [None; L];
-        let taken = if self.is_bypassed() {
+        let taken = if self.held_back != 0 {
+            self.held_back -= 1;
+            // SKIP goes on: the far end's elastic buffer needs it.
+            self.skip_in_time(&mut words);
+            false
+        } else if self.is_bypassed() {
             let takes = self.lanes.first().is_some_and(crate::lane::Lane::takes);
             takes && self.row(offered, 1, &mut words)
         } else {
@@ -79,6 +86,19 @@ impl<const L: usize> MultiLane<L> {
             *word = lane.transmit(*word).0;
         }
         (words, taken)
+    }
+
+    /// The SKIP of all lanes while rows are held back. A single lane sends its own.
+    #[cold]
+    fn skip_in_time(&mut self, words: &mut [Option<Word>; L]) {
+        if self.is_bypassed() || self.transmitting == 0 {
+            return;
+        }
+        if self.skip_left == 0 && self.skip_interval != 0 {
+            self.skip_left = self.skip_interval;
+            each(self.transmitting, words, |_, word| *word = Some(ControlWord::Skip.encode()));
+        }
+        self.skip_left = self.skip_left.saturating_sub(1);
     }
 
     fn fill(&mut self, offered: Option<&Row<L>>, words: &mut [Option<Word>; L]) -> bool {

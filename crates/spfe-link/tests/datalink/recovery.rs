@@ -449,3 +449,27 @@ fn configurable_nack_rules() {
         link.finish(200);
     }
 }
+
+/// An end that has lost the sequence for good: each of its words out of sequence asks for the same
+/// NACK again.
+#[test]
+fn equal_nacks_keep_a_distance() {
+    for (nack_repeat_words, most) in [(0, 1200), (15, 76), (63, 20)] {
+        let config = DataLinkConfig { nack_repeat_words, ..DataLinkConfig::default() };
+        let mut link = Link::<1, 1>::started(config, sizes(1), 5);
+        let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
+        let dl = &mut link.ends[0].dl;
+        let mut nacks = Vec::new();
+        for row in 0..1200 {
+            dl.receive(control(ControlWord::Full { seq: 0x45, crc: 0 }.sealed()));
+            let sent = dl.transmit(1).and_then(|row| control_of(&row));
+            if let Some(ControlWord::Nack { seq, .. }) = sent {
+                nacks.push((row, seq));
+            }
+        }
+        assert!(nacks[0].0 <= 4, "the first NACK goes at once, not in row {}", nacks[0].0);
+        assert!(nacks.len() <= most && nacks.len() > most / 2, "{} NACKs", nacks.len());
+        let apart = nacks.windows(2).map(|pair| pair[1].0 - pair[0].0 - 1).min().unwrap();
+        assert!(apart >= i32::from(nack_repeat_words), "{apart} words between two NACKs");
+    }
+}

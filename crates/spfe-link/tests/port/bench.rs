@@ -25,10 +25,15 @@ pub fn quick_lane() -> lane::LaneConfig {
 }
 
 pub fn end<const L: usize>(lane: lane::LaneConfig, link: DataLinkConfig) -> End<L> {
-    let lanes = MultiLane::<L>::new(&multilane::MultiLaneConfig {
-        lane,
-        ..multilane::MultiLaneConfig::new()
-    });
+    let lanes = multilane::MultiLaneConfig { lane, ..multilane::MultiLaneConfig::new() };
+    end_with(&lanes, link)
+}
+
+pub fn end_with<const L: usize>(
+    lanes: &multilane::MultiLaneConfig,
+    link: DataLinkConfig,
+) -> End<L> {
+    let lanes = MultiLane::<L>::new(lanes);
     let segment = 64 * L.next_power_of_two();
     let memory = |words: usize| vec![Word::default(); words];
     let buffers = Buffers {

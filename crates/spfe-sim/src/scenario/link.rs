@@ -4,6 +4,7 @@ use super::port::{Directions, PortName, TimeSlots};
 use super::units::{BitRate, Cable, Share};
 use crate::link::Side;
 use serde::Deserialize;
+use spfe_link::multilane::Interop;
 use spfe_link::qos;
 use spfe_topology::LinkRate;
 
@@ -57,6 +58,26 @@ impl From<TieBreak> for qos::QosTieBreak {
     }
 }
 
+/// Start-up of the ends of a SpaceFibre link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartProfile {
+    /// As the standard has it.
+    #[default]
+    Standard,
+    /// Also works with far ends that leave initialisation too early.
+    Lenient,
+}
+
+impl From<StartProfile> for Interop {
+    fn from(profile: StartProfile) -> Self {
+        match profile {
+            StartProfile::Standard => Self::Standard,
+            StartProfile::Lenient => Self::Lenient,
+        }
+    }
+}
+
 /// Settings of a SpaceFibre link.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -100,6 +121,8 @@ pub struct SpaceFibreSettings {
     pub tie_break: TieBreak,
     /// How the ends start.
     pub start: [StartMode; 2],
+    /// Start-up of both ends.
+    pub interop: StartProfile,
     /// Quality of service. Channels without an entry keep their reset values.
     pub qos: Vec<Qos>,
 }
@@ -127,6 +150,7 @@ impl Default for SpaceFibreSettings {
             idle_limit_rows: limits.idle_time_limit,
             tie_break: TieBreak::default(),
             start: [StartMode::Start; 2],
+            interop: StartProfile::Standard,
             qos: Vec::new(),
         }
     }
@@ -276,6 +300,11 @@ impl ScenarioLink {
             Medium::SpaceFibre(link) => link.lanes,
             Medium::SpaceWire(_) => 1,
         }
+    }
+
+    /// Whether its ends start by the lenient profile.
+    pub fn is_lenient(&self) -> bool {
+        matches!(&self.medium, Medium::SpaceFibre(link) if link.interop == StartProfile::Lenient)
     }
 
     /// Whether it is SpaceWire.

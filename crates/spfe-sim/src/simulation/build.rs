@@ -121,6 +121,7 @@ fn spacefibre_config(
     config.delay_ps = link.cable.0;
     config.skew_bits = settings.skew_bits.clone();
     config.scrambled = settings.scramble;
+    config.interop = settings.interop.into();
     config.fct_multiplier = settings.fct_multiplier;
     config.segment_multiplier = settings.segment_multiplier;
     let size = |words: Option<u32>| words.map(|words| words as usize);

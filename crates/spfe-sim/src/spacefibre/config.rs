@@ -1,6 +1,7 @@
 //! Configuration of a SpaceFibre link.
 
 use spfe_link::datalink::{self, SEGMENT_WORDS};
+use spfe_link::multilane::Interop;
 use spfe_link::qos;
 use std::fmt;
 
@@ -29,6 +30,8 @@ pub struct SpaceFibreConfig {
     pub skew_bits: Vec<u32>,
     /// Whether data frames are scrambled.
     pub scrambled: bool,
+    /// How the ends start.
+    pub interop: Interop,
     /// FCT multiplier M, 1 to 8. `None`: the number of data-sending lanes, at most 8.
     pub fct_multiplier: Option<u8>,
     /// Segment multiplier P, 1 to the number of lanes. A data frame has up to P times 64 words.
@@ -111,6 +114,7 @@ impl SpaceFibreConfig {
             delay_ps: 50_000,
             skew_bits: vec![],
             scrambled: true,
+            interop: Interop::Standard,
             fct_multiplier: None,
             segment_multiplier: None,
             sizes: BufferSizes::default(),

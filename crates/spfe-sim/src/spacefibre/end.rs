@@ -68,12 +68,13 @@ impl<const L: usize> SpaceFibreEnd<L> {
             inverts_words: false,
             ..lane::LaneConfig::new()
         };
-        let mut lanes = MultiLane::new(&multilane::MultiLaneConfig {
+        let settings = multilane::MultiLaneConfig {
             lane,
             data_scrambled: config.scrambled,
             routing_switch: end.routing_switch,
             ..multilane::MultiLaneConfig::new()
-        });
+        };
+        let mut lanes = MultiLane::new(&settings.with_interop(config.interop));
         lanes.parameters.max_data_sending = config.max_data_sending;
         for (index, lane) in lanes.lanes_mut().iter_mut().enumerate() {
             let there = index < usize::from(config.lanes);
