@@ -107,20 +107,26 @@ pub struct FastState {
 
 impl FastState {
     /// State for posted buffers. `None` if the configuration needs the general path. Both rings of
-    /// the receive queue must have the same size, because one cursor serves both.
-    pub fn posted(tx: &QueueView, rx: &QueueView) -> Option<Self> {
+    /// the receive queue must have the same size, because one cursor serves both. `most` is the
+    /// length of the longest packet that the loops may take.
+    pub fn posted(tx: &QueueView, rx: &QueueView, most: u32) -> Option<Self> {
         let rings = RingPair::new(rx.submissions, rx.completions)?;
-        Self::without_stamps(tx, rx, rings)
+        Self::without_stamps(tx, rx, rings, most)
     }
 
     /// State for a packed area. `None` if the configuration needs the general path.
-    pub fn packed(tx: &QueueView, rx: &QueueView) -> Option<Self> {
+    pub fn packed(tx: &QueueView, rx: &QueueView, most: u32) -> Option<Self> {
         // [`PackedSink`] uses no cursor, so any pair will do.
         let rings = RingPair::new(rx.completions, rx.completions)?;
-        Self::without_stamps(tx, rx, rings)
+        Self::without_stamps(tx, rx, rings, most)
     }
 
-    fn without_stamps(tx: &QueueView, rx: &QueueView, receive: RingPair) -> Option<Self> {
+    fn without_stamps(
+        tx: &QueueView,
+        rx: &QueueView,
+        receive: RingPair,
+        most: u32,
+    ) -> Option<Self> {
         if tx.wants_stamps() || rx.wants_stamps() {
             return None;
         }
@@ -129,7 +135,7 @@ impl FastState {
             posted: RingCell::new(tx.submissions),
             sent: tx.completions.into(),
             source: RegionWindow::default(),
-            from: (tx.config.domain as u16, PENDING_MOST >> tx.config.sq_log2).into(),
+            from: (tx.config.domain as u16, most.min(PENDING_MOST >> tx.config.sq_log2)).into(),
             receive: RingCell::new(receive),
             target: RegionWindow::default(),
             to: (rx.config.domain as u16).into(),

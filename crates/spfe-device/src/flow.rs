@@ -10,7 +10,7 @@ mod upkeep;
 pub use crate::memory::Regions;
 pub use crate::piece::Piece;
 pub use crate::step::{
-    AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome,
+    AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepLimits, StepOutcome,
 };
 
 use crate::copy::{Copier, DeferredList};
@@ -65,6 +65,7 @@ pub struct Flow<S, D> {
     /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
     observer: Option<ObservedFlow>,
+    limits: StepLimits,
 }
 
 impl<S: PieceSource, D: PieceSink> Flow<S, D> {
@@ -95,6 +96,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             timed: false,
             plain: None,
             observer: None,
+            limits: StepLimits::NONE,
         }
     }
 
@@ -106,6 +108,11 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// Gives every completion the time of its step. For flows with an exact link at one end.
     pub fn set_timed(&mut self) {
         self.timed = true;
+    }
+
+    /// Limits each step, from the next [`Flow::bind`] on.
+    pub fn set_limits(&mut self, limits: StepLimits) {
+        self.limits = limits;
     }
 
     /// Sets or removes the observer of delivered packets, from the next [`Flow::bind`] on.
@@ -160,13 +167,14 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             }
         }
         let alone = self.pacer.is_none() && !self.share && self.observer.is_none();
+        let most = self.limits.fast_packet;
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => {
-                rx.view().and_then(|view| fast::FastState::posted(&tx.view, view))
+                rx.view().and_then(|view| fast::FastState::posted(&tx.view, view, most))
             }
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => {
-                rx.view().and_then(|view| fast::FastState::packed(&tx.view, view))
+                rx.view().and_then(|view| fast::FastState::packed(&tx.view, view, most))
             }
             _ => None,
         };
@@ -174,7 +182,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         Ok(())
     }
 
-    /// Moves at most `budget` pieces.
+    /// Moves at most `budget` pieces, within the limits.
     #[inline]
     pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
         if self.shared.epoch() != self.epoch {
@@ -277,6 +285,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             piece: &mut self.piece,
             observer: self.observer.as_mut(),
             budget,
+            bytes: self.limits.bytes,
         };
         match (&mut self.tx, &mut self.rx) {
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),

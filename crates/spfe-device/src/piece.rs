@@ -2,7 +2,7 @@
 
 use crate::copy::{Copier, CopySource, CopyTarget, move_bytes};
 use crate::memory::Address;
-use spfe_contract::{self as contract, EndMarker};
+use spfe_contract::{self as contract, EndMarker, submit_flags};
 
 /// A packet, or a piece of one, gathered from up to [`contract::CHAIN_MAX`] stretches of memory.
 pub struct Piece {
@@ -68,6 +68,20 @@ impl Piece {
         self.end = end;
         self.flags = flags;
         self.entries = entries;
+    }
+
+    /// Makes the piece end after `most` more bytes, as if the packet continued in another piece. False
+    /// if that is all of it.
+    #[inline(always)]
+    pub fn limit(&mut self, most: u64) -> bool {
+        if u64::from(self.rest()) <= most {
+            return false;
+        }
+        // Less than the rest, so it fits.
+        self.length = self.done + most as u32;
+        self.end = EndMarker::None;
+        self.flags &= !(submit_flags::SIGNAL | submit_flags::LAST);
+        true
     }
 
     /// Bytes that the sink does not have yet.

@@ -35,8 +35,10 @@ pub trait PieceSource {
     const ENDLESS: bool = false;
     /// Fills in the next piece, or the rest of the paused one.
     fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece;
-    /// The sink took a part of the piece and has no room for the rest.
+    /// The sink took a part of the piece, and a later step gives it the rest.
     fn pause(&mut self, piece: &Piece);
+    /// The piece waits because the sink has no room.
+    fn count_stall(&mut self) {}
     /// The sink took all of the piece. `time` goes into the completion.
     fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>);
     /// The region of the piece does not exist. True if that cuts a packet.
@@ -154,12 +156,26 @@ impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
     }
 }
 
+/// Limits of a step beside its budget, for a device whose clients do not trust each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepLimits {
+    /// Bytes that the general path copies. The rest of a longer packet is left to later steps.
+    pub bytes: u64,
+    /// Longest packet that the fast path moves. It does not stop inside a packet.
+    pub fast_packet: u32,
+}
+
+impl StepLimits {
+    /// No limits.
+    pub const NONE: Self = Self { bytes: u64::MAX, fast_packet: u32::MAX };
+}
+
 /// The number of packets that a step moved, and why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     /// Every posted packet was moved.
     Idle(u32),
-    /// The budget is used up and more is posted.
+    /// The budget or a limit is used up, and there may be more to do.
     More(u32),
     /// The receiver has no room for the next packet.
     Stalled(u32),

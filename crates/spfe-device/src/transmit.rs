@@ -418,6 +418,9 @@ impl PieceSource for TxQueue {
     #[inline(always)]
     fn pause(&mut self, piece: &Piece) {
         self.state().done = piece.done;
+    }
+
+    fn count_stall(&mut self) {
         bump(&self.counters().stalls, 1);
     }
 

@@ -3,6 +3,11 @@
 //!
 //! While there is work it polls the rings. After a while without work it requests doorbells, polls
 //! once more, and sleeps until a doorbell or the earliest deadline.
+//!
+//! Its time is shared by client: in each turn a client has the same time, however many queues it has
+//! and whatever it sends. A step of a flow copies a bounded number of bytes
+//! ([`StepLimits`](spfe_device::step::StepLimits)), so that nobody waits longer than the other
+//! clients' turns.
 
 use crate::arena::DEVICE;
 use crate::bells::Bells;
@@ -16,7 +21,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// Maximum number of pieces that a flow moves before the next flow runs.
-const BUDGET: u32 = 64;
+const BUDGET: u32 = 16;
+/// Maximum number of messages that a port moves before the next port does.
+const MESSAGES: u32 = 64;
+/// Time of a client in one turn, ns. The step in which it passes, and the first, are not cut short.
+const CLIENT_NS: u64 = 50_000;
 /// How long to poll without work before sleeping, ns: about the cost of one sleep and wake-up.
 const SPIN_NS: u64 = 20_000;
 
@@ -80,11 +89,22 @@ struct Device {
     cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
     flows: Vec<Runner>,
     messages: Vec<MessageRunner>,
-    active: Vec<usize>,
+    /// The flows with queues, by client.
+    clients: Vec<ClientFlows>,
     epoch: Option<u32>,
     /// Driver of the exact links, and the time at which it started, ns.
     exact: Option<Box<dyn LinkDriver>>,
     start_ns: u64,
+}
+
+/// The flows that work for a client.
+struct ClientFlows {
+    /// Participant id: the owner of the transmit queue, or of the receive queue without one.
+    client: u32,
+    /// Indices in [`Device::flows`].
+    flows: Vec<usize>,
+    /// The flow that runs first in the next turn.
+    next: usize,
 }
 
 /// Result of one turn over all flows.
@@ -92,6 +112,44 @@ struct Device {
 struct Turn {
     moved: bool,
     until: Option<u64>,
+}
+
+impl ClientFlows {
+    /// Runs the client's flows in turn until none has more to do, or until its time is up.
+    fn serve(&mut self, flows: &mut [Runner], view: &View, turn: &mut Turn) {
+        let mut since = None;
+        // Number of flows to run before the client is known to have no more work.
+        let mut left = self.flows.len();
+        while left > 0 {
+            let step = flows[self.flows[self.next]].run(BUDGET);
+            self.next = (self.next + 1) % self.flows.len();
+            left -= 1;
+            let moved = match step {
+                Some(StepOutcome::Until(at, packets)) => {
+                    turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
+                    packets > 0
+                }
+                // Refused entries count as no packets, but more work may follow.
+                Some(StepOutcome::More(_)) => {
+                    left = self.flows.len();
+                    true
+                }
+                Some(step) => step.packets() > 0,
+                // The control plane has the flow for a moment.
+                None => {
+                    turn.moved = true;
+                    false
+                }
+            };
+            if moved {
+                turn.moved = true;
+                let now = view.clock().now_ns();
+                if now - *since.get_or_insert(now) >= CLIENT_NS {
+                    return;
+                }
+            }
+        }
+    }
 }
 
 impl Device {
@@ -108,9 +166,8 @@ impl Device {
             Default::default()
         };
         let start_ns = view.clock().now_ns();
-        let active = Vec::with_capacity(flows.len());
-        let epoch = None;
-        Self { view, bells, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
+        let (clients, epoch) = (Vec::new(), None);
+        Self { view, bells, stop, cpu_ns, flows, messages, clients, epoch, exact, start_ns }
     }
 
     /// A runner for each flow of packet-level links: out of each port, and into ports whose far end
@@ -174,7 +231,7 @@ impl Device {
         if self.epoch == Some(epoch) {
             return;
         }
-        self.active.clear();
+        self.clients.clear();
         let mut all = true;
         for (index, runner) in self.flows.iter_mut().enumerate() {
             // Binds the flow; moves nothing.
@@ -182,7 +239,11 @@ impl Device {
             if runner.flow().is_active() {
                 // It may still be set in the memory of a queue that was started again.
                 runner.set_need_doorbell(false);
-                self.active.push(index);
+                let client = runner.client();
+                match self.clients.iter_mut().find(|flows| flows.client == client) {
+                    Some(flows) => flows.flows.push(index),
+                    None => self.clients.push(ClientFlows { client, flows: vec![index], next: 0 }),
+                }
             }
         }
         // A flow whose seat was taken is retried in the next turn.
@@ -195,20 +256,12 @@ impl Device {
 
     fn turn(&mut self) -> Turn {
         let mut turn = Turn::default();
-        for &index in &self.active {
-            match self.flows[index].run(BUDGET) {
-                Some(StepOutcome::Until(at, packets)) => {
-                    turn.moved |= packets > 0;
-                    turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
-                }
-                // Refused entries count as no packets, but more work may follow.
-                Some(StepOutcome::More(_)) | None => turn.moved = true,
-                Some(step) => turn.moved |= step.packets() > 0,
-            }
+        for client in &mut self.clients {
+            client.serve(&mut self.flows, &self.view, &mut turn);
         }
         for messages in &mut self.messages {
             if messages.has_work() {
-                turn.moved |= messages.run(BUDGET) > 0;
+                turn.moved |= messages.run(MESSAGES) > 0;
             }
         }
         if let Some(exact) = &mut self.exact {
@@ -223,7 +276,7 @@ impl Device {
         os::heavy_barrier();
         let turn = self.turn();
         let mut until = turn.until;
-        for &index in &self.active {
+        for &index in self.clients.iter().flat_map(|client| &client.flows) {
             let due = self.flows[index].wake_due();
             until = until.into_iter().chain(due).min();
         }
@@ -250,7 +303,7 @@ impl Device {
         if let Some(exact) = &mut self.exact {
             exact.set_need_doorbell(on);
         }
-        for &index in &self.active {
+        for &index in self.clients.iter().flat_map(|client| &client.flows) {
             self.flows[index].set_need_doorbell(on);
         }
         for messages in &self.messages {

@@ -167,13 +167,16 @@ impl PieceSource for FlowSource {
 
     fn pause(&mut self, piece: &Piece) {
         match self {
-            Self::Generator(talker) => {
-                talker.done = piece.done;
-                bump(&talker.shared.tx_count.stalls, 1);
-            }
+            Self::Generator(talker) => talker.done = piece.done,
             Self::Echo(talker) => lock(&talker.store).done = piece.done,
             Self::Rmap(talker) => talker.pause(piece.done),
             Self::Link(link) => link.pause(piece.done),
+        }
+    }
+
+    fn count_stall(&mut self) {
+        if let Self::Generator(talker) = self {
+            bump(&talker.shared.tx_count.stalls, 1);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::instrument::{self, FlowSink, FlowSource, Generator, SinkCheck};
 use crate::links::{ExactLinks, LinkObserver};
 use spfe_contract::Status;
-use spfe_device::flow::{Flow, Regions};
+use spfe_device::flow::{Flow, Regions, StepLimits};
 use spfe_device::memory::{AccessRefusal, RegionMap};
 use spfe_device::message::Messages;
 use spfe_device::pace::{Pacer, Rate};
@@ -41,6 +41,10 @@ pub trait Fetch: Send + Sync {
         None
     }
 }
+
+/// Limits of a step in mode thread, in which the clients do not trust each other. With the device
+/// thread's budget of pieces, a step copies at most 256 KiB.
+const LIMITS: StepLimits = StepLimits { bytes: 128 << 10, fast_packet: 8 << 10 };
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
 
@@ -290,7 +294,10 @@ impl View {
     ) -> Runner {
         let share = self.arena.topology().mode == Mode::Coop;
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
-        let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
+        let mut flow = Flow::new(shared, tx, rx, pacer, self.id, share);
+        if self.arena.topology().mode == Mode::Thread {
+            flow.set_limits(LIMITS);
+        }
         let time = EngineTime::new(self.measure.load(Ordering::Relaxed) != 0);
         Runner::new(self, flow, ends, owner, time)
     }

@@ -143,7 +143,7 @@ impl FastSender<'_> {
         }
         let burst = self.tx.parts().1.burst;
         let (length, stride) = (burst.length, u64::from(burst.stride));
-        let plain = (burst.flags as u16 & sf::END_MASK) == 0;
+        let plain = (burst.flags as u16 & sf::END_MASK) == 0 && length <= self.fast.from.get().1;
         let span = u64::from(burst.left - 1) * stride + u64::from(length);
         let whole = u32::try_from(span).ok().and_then(|span| self.source(burst.address, span));
         let (true, Some(mut source)) = (plain, whole) else { return (0, LoopEnd::General) };

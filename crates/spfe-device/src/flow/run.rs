@@ -22,6 +22,8 @@ pub(super) struct GeneralStep<'a> {
     pub(super) piece: &'a mut Piece,
     pub(super) observer: Option<&'a mut ObservedFlow>,
     pub(super) budget: u32,
+    /// Bytes left to copy ([`StepLimits::bytes`](crate::step::StepLimits)).
+    pub(super) bytes: u64,
 }
 
 impl GeneralStep<'_> {
@@ -121,6 +123,9 @@ impl GeneralStep<'_> {
             }
         }
         for _ in 0..self.budget {
+            if self.bytes == 0 {
+                break;
+            }
             if cx.copier.is_full() {
                 self.settle(source, sink, cx);
             }
@@ -157,11 +162,15 @@ impl GeneralStep<'_> {
                 // It continues a paused piece or an open packet.
                 (self.piece.done, self.piece.done != 0 || sink.is_open())
             });
+            let start = self.piece.done;
+            let is_part = self.piece.limit(self.bytes);
             let taken = sink.take(self.piece, &self.rx_regions.map, cx);
+            self.bytes -= u64::from(self.piece.done - start);
             if let (Some(before), Some(observer)) = (before, &mut self.observer) {
                 observer.see(self.piece, before, taken, cx);
             }
             match taken {
+                Accepted::Whole if is_part => source.pause(self.piece),
                 Accepted::Whole => {
                     let stamps = source.view().is_some_and(QueueView::wants_stamps);
                     let time = cx.time(stamps);
@@ -170,6 +179,7 @@ impl GeneralStep<'_> {
                 }
                 Accepted::Full => {
                     source.pause(self.piece);
+                    source.count_stall();
                     return StepOutcome::Stalled(packets);
                 }
                 Accepted::Unmapped(key) => {

@@ -39,7 +39,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         sent.into_iter().chain(got).min()
     }
 
-    pub(super) fn rx_view(&self) -> Option<&QueueView> {
+    /// The receive queue, if it is bound.
+    pub fn rx_view(&self) -> Option<&QueueView> {
         match &self.rx {
             RxEnd::Posted(rx) => rx.view(),
             RxEnd::Packed(rx) => rx.view(),

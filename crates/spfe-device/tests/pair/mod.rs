@@ -10,7 +10,7 @@ use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag
 use spfe_device::queue::{Host, QueueView};
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{QueueConfig, RxState, TxState};
-use spfe_device::{Flow, FlowShared};
+use spfe_device::{Flow, FlowShared, StepOutcome};
 use spfe_ring::packed::PackedReader;
 use spfe_ring::sync::Ordering;
 use spfe_ring::{AtomicDeviceLine, Consumer, Producer, Ring, RingCredit, Slot};
@@ -265,6 +265,16 @@ impl Pair {
 
     pub fn step(&mut self, budget: u32) {
         self.flow.step(&mut Quiet, budget);
+    }
+
+    /// Steps until there is no more to do. False if a packet waits for room.
+    pub fn drain(&mut self) -> bool {
+        loop {
+            match self.flow.step(&mut Quiet, 1000) {
+                StepOutcome::More(_) => {}
+                outcome => return !matches!(outcome, StepOutcome::Stalled(_)),
+            }
+        }
     }
 
     pub fn states(&self) -> (TxState, RxState) {

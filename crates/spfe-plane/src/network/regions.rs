@@ -117,6 +117,8 @@ impl Network {
             self.arena.regions(endpoint)[key.index()].tag.store(0, Ordering::Release);
         }
         self.stop_all(inner, endpoint, keys)?;
+        // The device thread may have passed by a flow that was claimed, on its way to sleep.
+        self.ring();
         // Every runner reads the table again before its next step, so none uses the memory now.
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for key in keys {

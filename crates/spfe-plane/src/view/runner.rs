@@ -1,6 +1,7 @@
 //! A participant's handle to run one flow.
 
 use super::{View, ViewHost};
+use crate::arena::DEVICE;
 use crate::engine_time::EngineTime;
 use crate::instrument::{FlowSink, FlowSource};
 use spfe_device::flow::{Flow, StepOutcome};
@@ -11,6 +12,10 @@ use std::sync::Arc;
 
 /// Number of polls of a guest that waits for the owner to leave the seat.
 const CLAIM_SPINS: u32 = 200;
+/// Number of attempts of an owner to enter a seat that another participant has claimed.
+const OWNER_PATIENCE: u32 = 1 << 20;
+/// The same for a device thread, which has other flows to run.
+const DEVICE_PATIENCE: u32 = 16;
 /// Number of attempts to fetch a region, one millisecond apart.
 const FETCH_TRIES: u32 = 64;
 
@@ -27,6 +32,8 @@ pub struct Runner {
     engine_ns: u64,
     /// Time from which the engine can do more than in its last run, ns.
     due_ns: Option<u64>,
+    /// Number of attempts of an owner to enter the seat.
+    patience: u32,
 }
 
 impl Runner {
@@ -38,7 +45,19 @@ impl Runner {
         time: EngineTime,
     ) -> Self {
         let (id, view) = (view.id, view.clone());
-        Self { flow, view, ends, tapped: None, owner, id, time, engine_ns: 0, due_ns: None }
+        let patience = if id == DEVICE { DEVICE_PATIENCE } else { OWNER_PATIENCE };
+        Self {
+            flow,
+            view,
+            ends,
+            tapped: None,
+            owner,
+            id,
+            time,
+            engine_ns: 0,
+            due_ns: None,
+            patience,
+        }
     }
 
     /// Lets the network's observer tap the flow out of a port, or into it.
@@ -57,8 +76,10 @@ impl Runner {
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<StepOutcome> {
         // Retry regions that cannot be fetched: their owner may be removing them.
+        // A device thread has other flows to run in the meantime.
+        let tries = if self.id == DEVICE { 1 } else { FETCH_TRIES };
         let mut missed = 0;
-        while missed < FETCH_TRIES {
+        while missed < tries {
             if !self.enter() {
                 // The time measured so far was not spent in the engine.
                 self.time.end(false);
@@ -130,7 +151,7 @@ impl Runner {
     fn fetch(&mut self, tx: bool, key: RegionKey) -> bool {
         let endpoint = if tx { self.ends.0 } else { self.ends.1 };
         let mapped = self.view.map_region(endpoint, key);
-        if !mapped {
+        if !mapped && self.id != DEVICE {
             // The daemon is gone or has no more mappings: do not spin.
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -150,7 +171,7 @@ impl Runner {
             if turns.is_multiple_of(64) {
                 std::thread::yield_now();
             }
-            if turns > 1 << 20 {
+            if turns > self.patience {
                 return false;
             }
         }
@@ -161,6 +182,13 @@ impl Runner {
     fn leave(&self) {
         let seat = &self.flow.shared().seat;
         if self.owner { seat.leave() } else { seat.release() }
+    }
+
+    /// Participant that the flow works for: the owner of the transmit queue, or of the receive queue
+    /// without one.
+    pub fn client(&self) -> u32 {
+        let view = self.flow.tx_view().or_else(|| self.flow.rx_view());
+        view.map_or(0, |view| view.config.owner)
     }
 
     /// Time from which the engine can do more than in its last run, ns: the next packet of an
