@@ -64,7 +64,7 @@ polled() { (($(wc -l <"$dir/polls") >= $1)); }
 }
 
 @test "virtual channel in use" {
-    run within 1 "$spfe" --device "unix:$dir/sock/0" ip up
+    run within 1 "$spfe" ip up "unix:$dir/sock/0"
     printf '%s\n' "$output"
     ((status != 0))
     grep '^spfe: .*BUSY' <<<"$output"

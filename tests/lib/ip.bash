@@ -52,7 +52,7 @@ separate() { [[ $(readlink "/proc/$(pid "space$1")/ns/net") != $(readlink "/proc
 start_daemon() {
     rm -f "$dir/sock"
     start spfed "$spfed" --listen "$dir/sock" "$@"
-    wait_until "$spfe" --device "unix:$dir/sock/0" info
+    wait_until "$spfe" info "unix:$dir/sock/0"
 }
 
 # within SIDE WORD...: a command in the namespace of side 0 or 1, for a limited time.
@@ -68,7 +68,7 @@ up() {
     local side=$1
     shift
     start "ip$side" nsenter --target "$(pid "space$side")" "${enter[@]}" \
-        "$spfe" --json --device "unix:$dir/sock/$side" ip up --name spfe0 \
+        "$spfe" --json ip up "unix:$dir/sock/$side" --name spfe0 \
         --address "${addresses[$side]}/24" --mac "${macs[$side]}" "$@"
     wait_until output_has "ip$side" '"interface":"spfe0"'
 }

@@ -11,7 +11,7 @@
 # ethtool and those of busybox. The exit code is that of the command. The script deletes everything
 # at the end and installs nothing on this machine.
 #
-#   tests/vm/play.sh spfe --device /dev/spfe0 info
+#   tests/vm/play.sh spfe info /dev/spfe0
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"

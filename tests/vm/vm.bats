@@ -213,7 +213,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     wait_until separate "$space"
     start iperf3 nsenter -t "$space" -n iperf3 -s
     start interface nsenter -t "$space" -n "${SPFE_BIN:-$vm_bin/spfe}" \
-        --device "unix:$network/spfed/1" ip up --name spfe0 --address 10.0.0.2/24
+        ip up "unix:$network/spfed/1" --name spfe0 --address 10.0.0.2/24
     guest one --initrd "$image" "${model[@]}" SPFE_RUN=net_host
 }
 separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]]; }

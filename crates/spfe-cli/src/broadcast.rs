@@ -1,6 +1,6 @@
 //! `spfe broadcast`: SpaceFibre broadcast messages.
 
-use crate::context::{Context, Patience, port_of};
+use crate::context::{Context, DeviceArg, Patience, port_of};
 use crate::error::Failure;
 use crate::{output, parse, post};
 use clap::{Args, Subcommand};
@@ -17,9 +17,21 @@ pub enum BroadcastArgs {
     Listen(ListenArgs),
 }
 
+impl BroadcastArgs {
+    /// The device.
+    pub fn device(&self) -> &DeviceArg {
+        match self {
+            Self::Send(args) => &args.device,
+            Self::Listen(args) => &args.device,
+        }
+    }
+}
+
 /// Options of `broadcast send`.
 #[derive(Clone, Debug, Args)]
 pub struct SendArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port [default: the first SpaceFibre port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
@@ -36,13 +48,15 @@ pub struct SendArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
     /// Time between messages.
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "1", value_parser = parse::time)]
     interval: Duration,
 }
 
 /// Options of `broadcast listen`.
 #[derive(Clone, Debug, Args)]
 pub struct ListenArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port [default: the first SpaceFibre port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
@@ -56,7 +70,7 @@ pub struct ListenArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Fail if no message arrives for this time [default: wait forever].
-    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
     deadline: Option<Duration>,
 }
 

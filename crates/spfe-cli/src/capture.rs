@@ -1,9 +1,9 @@
 //! `spfe capture`: writes the traffic of a running network's links to a pcapng file.
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::output::plural;
-use crate::signal;
+use crate::{parse, signal};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -29,9 +29,8 @@ const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 ///   spfe capture unix:/run/spfe.sock -w - | tshark -X lua_script:wireshark/spfe.lua -i -
 #[derive(Clone, Debug, Args)]
 pub struct CaptureArgs {
-    /// Daemon, unix:SOCKET [default: the daemon of --device].
-    #[arg(value_name = "DEVICE")]
-    daemon: Option<String>,
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// File to write; - for standard output.
     #[arg(short = 'w', long = "write", value_name = "FILE.pcapng")]
     write: String,
@@ -45,14 +44,9 @@ pub struct CaptureArgs {
     /// End after this many packets.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     packets: Option<u64>,
-    /// End after this many seconds.
-    #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "packets")]
+    /// End after this time.
+    #[arg(long, value_name = "TIME", value_parser = parse::time, conflicts_with = "packets")]
     seconds: Option<Duration>,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| format!("'{text}' is no number of seconds such as 10 or 0.5"))
 }
 
 impl CaptureArgs {
@@ -80,8 +74,8 @@ fn socket(name: &str) -> Result<PathBuf, Failure> {
 
 /// Runs `spfe capture`.
 pub fn run(args: &CaptureArgs, context: &Context) -> Result<(), Failure> {
-    let name = args.daemon.as_deref().or(context.device.as_deref());
-    let name = name.ok_or_else(|| Failure::usage("no daemon: give unix:SOCKET"))?;
+    let name =
+        context.device.as_deref().ok_or_else(|| Failure::usage("no daemon: give unix:SOCKET"))?;
     let socket = socket(name)?;
     let CaptureArgs { links, words, packets, .. } = args.clone();
     let mut live = LiveCapture::open(&socket, CaptureRequest { links, words, packets })?;

@@ -3,7 +3,7 @@
 use crate::broadcast::{self, BroadcastArgs};
 use crate::capture::{self, CaptureArgs};
 use crate::completions::{self, CompletionsArgs};
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spfe", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
-    /// Device to use [default: virtual:].
+    /// Device to use, like DEVICE after the command [default: virtual:].
     #[arg(long, global = true, value_name = "NAME", env = "SPFE_DEVICE")]
     device: Option<String>,
     /// Print results and errors as JSON, one object per line.
@@ -78,6 +78,31 @@ enum Command {
 }
 
 impl Command {
+    /// The device argument, if the command has one.
+    fn device(&self) -> Option<&DeviceArg> {
+        match self {
+            Self::Info(args) => Some(&args.device),
+            Self::Send(args) => Some(&args.device),
+            Self::Recv(args) => Some(&args.device),
+            Self::Ping(args) => Some(&args.device),
+            Self::Broadcast(args) => Some(args.device()),
+            Self::Timecode(args) => Some(args.device()),
+            Self::Rmap(args) => Some(args.device()),
+            Self::Stats(args) => Some(&args.device),
+            Self::Capture(args) => Some(&args.device),
+            Self::Link(args) => Some(&args.device),
+            Self::Ip(IpArgs::Up(args)) => Some(&args.device),
+            Self::List
+            | Self::Decode(_)
+            | Self::Perf(_)
+            | Self::Sim(_)
+            | Self::Topo(_)
+            | Self::PerfWorker(_)
+            | Self::Completions(_)
+            | Self::Man(_) => None,
+        }
+    }
+
     /// Whether the command writes data to standard output.
     fn owns_stdout(&self) -> bool {
         match self {
@@ -91,7 +116,8 @@ impl Command {
 
 impl Cli {
     fn context(&self) -> Context {
-        let device = self.device.clone().filter(|name| !name.is_empty());
+        let own = self.command.device().and_then(|device| device.name.clone());
+        let device = own.or_else(|| self.device.clone()).filter(|name| !name.is_empty());
         Context { device, json: self.json, quiet: self.quiet }
     }
 
@@ -99,7 +125,7 @@ impl Cli {
         let context = self.context();
         match &self.command {
             Command::List => list::run(&context),
-            Command::Info(args) => info::run(args, &context),
+            Command::Info(_) => info::run(&context),
             Command::Send(args) => send::run(args, &context),
             Command::Recv(args) => recv::run(args, &context),
             Command::Ping(args) => ping::run(args, &context),

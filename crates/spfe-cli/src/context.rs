@@ -1,17 +1,26 @@
 //! State that all commands share: global options, and waits that notice signals.
 
 use crate::error::Failure;
-use crate::signal;
+use crate::{output, signal};
+use clap::Args;
 use spfe::{Deadline, Endpoint, Port, PortKind};
 use std::time::Duration;
 
 /// The default device.
 pub const DEFAULT_DEVICE: &str = "virtual:";
 
+/// The device, the first argument of every command that uses one.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DeviceArg {
+    /// Device [default: that of --device or SPFE_DEVICE].
+    #[arg(id = "device-name", value_name = "DEVICE")]
+    pub name: Option<String>,
+}
+
 /// The global options.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// `--device` or `SPFE_DEVICE`, if given.
+    /// The command's device, else that of `--device` or `SPFE_DEVICE`, if given.
     pub device: Option<String>,
     /// `--json`.
     pub json: bool,
@@ -20,7 +29,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Opens the device of `--device`, or `default` without one.
+    /// Opens the device, or `default` without one.
     pub fn open_or(&self, default: &str) -> Result<Endpoint, Failure> {
         Ok(Endpoint::open(self.device.as_deref().unwrap_or(default))?)
     }
@@ -99,8 +108,8 @@ impl Patience {
                 Ok(found) => return Ok(found),
                 Err(error) if !error.is_timeout() => return Err(error.into()),
                 Err(_) if self.until_ns.is_some_and(|until| until <= self.endpoint.now_ns()) => {
-                    let seconds = self.limit_ns.unwrap_or_default() as f64 / 1e9;
-                    return Err(Failure::timed_out(format!("{what} for {seconds} s: timed out")));
+                    let limit = output::time(self.limit_ns.unwrap_or_default());
+                    return Err(Failure::timed_out(format!("{what} for {limit}: timed out")));
                 }
                 Err(_) => {}
             }
@@ -121,7 +130,7 @@ mod tests {
             let patience = Patience::new(&endpoint, Some(Duration::from_millis(10)));
             let failure = patience.wait("no packet", |until| rx.recv(until)).unwrap_err();
             assert_eq!(failure.kind, Kind::TimedOut, "{device}");
-            assert_eq!(failure.what, "no packet for 0.01 s: timed out");
+            assert_eq!(failure.what, "no packet for 10 ms: timed out");
         }
     }
 

@@ -1,26 +1,21 @@
 //! `spfe info`: shows a device.
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, ports};
 use clap::Args;
 use serde_json::json;
-use spfe::Endpoint;
 
 /// Show a device: contract version, ports and their links.
 #[derive(Clone, Debug, Args)]
 pub struct InfoArgs {
-    /// Device to show instead of --device.
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
+    #[command(flatten)]
+    pub device: DeviceArg,
 }
 
 /// Runs `spfe info`.
-pub fn run(args: &InfoArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = match &args.name {
-        Some(name) => Endpoint::open(name)?,
-        None => context.open()?,
-    };
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let endpoint = context.open()?;
     let info = endpoint.info();
     let numbers = 0..info.ports;
     let port_infos = numbers.map(|number| Ok((number, endpoint.port(number)?.info()?)));

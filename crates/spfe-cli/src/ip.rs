@@ -5,7 +5,7 @@ mod inbound;
 mod pump;
 mod values;
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::signal;
 use clap::{Args, Subcommand};
@@ -26,7 +26,7 @@ or SIGTERM, when the interface is removed (both exit with 0), and when the devic
 Counters are printed at the end and on SIGUSR1. Packets of the network that are no frames are \
 dropped and counted by reason: cut (EEP), short, long (for the MTU), wrong header.
 
-    spfe ip up --device unix:/run/spfe.sock/0 --address 10.0.0.1/24";
+    spfe ip up unix:/run/spfe.sock/0 --address 10.0.0.1/24";
 
 /// Run a network interface over SpaceFibre.
 #[derive(Clone, Debug, Subcommand)]
@@ -38,6 +38,8 @@ pub enum IpArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER)]
 pub struct UpArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port.
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u32,
@@ -83,7 +85,7 @@ fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
 fn open(context: &Context) -> Result<Endpoint, Failure> {
     if context.device.is_none() {
         let what = "no device: name one whose link goes elsewhere, such as \
-            --device unix:/run/spfe.sock/0 or --device /dev/spfe0";
+            `spfe ip up unix:/run/spfe.sock/0` or `spfe ip up /dev/spfe0`";
         return Err(Failure::usage(what));
     }
     let endpoint = context.open()?;

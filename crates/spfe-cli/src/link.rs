@@ -3,7 +3,7 @@
 mod qos;
 mod values;
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, ports};
 use clap::{Args, Subcommand};
@@ -29,9 +29,8 @@ as the command; a link that stays:
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER, args_conflicts_with_subcommands = false)]
 pub struct LinkArgs {
-    /// Device to use instead of --device.
-    #[arg(value_name = "DEVICE")]
-    name: Option<String>,
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port.
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     port: u32,
@@ -61,10 +60,7 @@ enum Action {
 
 /// Runs `spfe link`.
 pub fn run(args: &LinkArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = match &args.name {
-        Some(name) => Endpoint::open(name)?,
-        None => context.open()?,
-    };
+    let endpoint = context.open()?;
     let port = endpoint.port(args.port)?;
     let text = match &args.action {
         None => show(args, &endpoint, &port, context.json)?,

@@ -1,5 +1,8 @@
 //! Tables and numbers for people.
 
+use spfe_host::topology::units;
+pub use units::{rate_text as rate, size_text as bytes, time_text as seconds};
+
 /// A table whose first `left` columns are left-aligned and whose others are right-aligned.
 pub fn table(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
@@ -31,20 +34,6 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: usize)
     text
 }
 
-/// A number of bytes, with a binary unit if it is large.
-pub fn bytes(count: u64) -> String {
-    let (unit, scale) = match count {
-        0..1024 => return plural(count, "byte"),
-        1024..0x10_0000 => ("KiB", 1u64 << 10),
-        0x10_0000..0x4000_0000 => ("MiB", 1 << 20),
-        _ => ("GiB", 1 << 30),
-    };
-    if count.is_multiple_of(scale) {
-        return format!("{} {unit}", count / scale);
-    }
-    format!("{:.2} {unit}", count as f64 / scale as f64)
-}
-
 /// A number with its noun: `1 packet`, `2 packets`.
 pub fn plural(count: u64, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
@@ -61,9 +50,9 @@ pub fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// Nanoseconds in microseconds.
-pub fn micros(ns: u64) -> String {
-    format!("{:.2}", ns as f64 / 1e3)
+/// A time of so many nanoseconds, with a fitting unit.
+pub fn time(ns: u64) -> String {
+    units::time_text(ns as f64 / 1e9)
 }
 
 /// Text from elsewhere, safe to show: control and invisible characters are written out.
@@ -89,13 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_units() {
-        for (count, text) in
-            [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (1536, "1.50 KiB")]
-        {
-            assert_eq!(bytes(count), text);
-        }
+    fn foreign_text_is_harmless() {
         assert_eq!(printable("a'b\u{1b}[31m\u{202e}é"), "a'b\\u{1b}[31m\\u{202e}é");
-        assert_eq!((bytes(64 << 20), bytes(3 << 29)), ("64 MiB".into(), "1.50 GiB".into()));
     }
 }

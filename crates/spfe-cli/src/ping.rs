@@ -2,7 +2,7 @@
 
 mod echo;
 
-use crate::context::{Context, Patience};
+use crate::context::{Context, DeviceArg, Patience};
 use crate::error::{Failure, Kind};
 use crate::frame::random_id;
 use crate::{output, parse, signal};
@@ -22,10 +22,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const HEADER_BYTES: usize = 24;
 
 const AFTER: &str = "\
-Without --device and SPFE_DEVICE the device is virtual:?peer=echo. To ping another process, start \
+Without a device, virtual:?peer=echo is used. To ping another process, start \
 the echo at the other end first:
-  spfe --device unix:/tmp/spfe.sock/1 ping --respond &
-  spfe --device unix:/tmp/spfe.sock/0 ping --count 1000 --interval 0
+  spfe ping unix:/tmp/spfe.sock/1 --respond &
+  spfe ping unix:/tmp/spfe.sock/0 --count 1000 --interval 0
 
 When interrupted, ping prints its figures; the exit code is 0 if an answer has arrived.";
 
@@ -33,24 +33,26 @@ When interrupted, ping prints its figures; the exit code is 0 if an answer has a
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER)]
 pub struct PingArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u32,
     /// Virtual channel.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub vc: u32,
-    /// Length of the packets, with --respond of the buffers: bytes, or with K, M, G (1024)
+    /// Length of the packets, with --respond of the buffers, such as 1500 or 64K
     /// [default: 64; with --respond 64K].
-    #[arg(long, value_name = "BYTES", value_parser = parse::packet)]
+    #[arg(long, value_name = "SIZE", value_parser = parse::packet)]
     pub size: Option<usize>,
     /// End after this many packets; 0: until interrupted [default: 10; with --respond 0].
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
     /// Time between packets.
-    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "0.1", value_parser = parse::time)]
     pub interval: Duration,
     /// Fail if no packet arrives for this time [default: 5; with --respond wait forever].
-    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
     pub deadline: Option<Duration>,
     /// Act as the echo: send received packets back.
     #[arg(long)]
@@ -126,7 +128,7 @@ impl Pinger {
             let _ = self.times.record(ns);
             if !context.json && !context.quiet {
                 let (seq, size) = (self.sent - 1, self.size);
-                println!("{size} bytes: seq={seq} time={} us", output::micros(ns));
+                println!("{size} bytes: seq={seq} time={}", output::time(ns));
             }
         }
         Ok(())
@@ -225,8 +227,8 @@ impl Pinger {
         let size = output::bytes(self.size as u64);
         println!("{sent} of {size} sent, {} came back", times.len());
         if !times.is_empty() {
-            let us = [min, p50, mean, p99, max].map(output::micros).join("/");
-            println!("round trip min/p50/mean/p99/max = {us} us");
+            let text = [min, p50, mean, p99, max].map(output::time).join(" / ");
+            println!("round trip min / p50 / mean / p99 / max = {text}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn peer(info: &PortInfo) -> String {
 }
 
 fn user_rate(rate: &LinkRate) -> String {
-    rate.user_gbps().map_or("unlimited".to_owned(), |gbps| format!("{gbps:.3} Gbit/s"))
+    rate.user_bits_per_second().map_or("unlimited".to_owned(), output::rate)
 }
 
 /// Headings of the columns of [`row`].

@@ -1,11 +1,11 @@
 //! `spfe recv`: receives what `spfe send` sends, into a file or to standard output.
 
 use crate::assembly::{Assembly, Step, whole};
-use crate::context::{Context, Patience};
+use crate::context::{Context, DeviceArg, Patience};
 use crate::error::{Failure, Kind};
 use crate::frame::{Header, Trailer};
 use crate::target::Target;
-use crate::transfer::{Meter, Totals, TransferArgs};
+use crate::transfer::{Meter, Totals, TransferArgs, check_file};
 use crate::{output, parse, signal};
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -24,8 +24,10 @@ With --raw packets are written as they come, one behind the other, until --count
 
 /// Receive a file.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = AFTER)]
+#[command(after_long_help = AFTER, allow_missing_positional = true)]
 pub struct RecvArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// File to write; - for standard output.
     #[arg(value_name = "FILE")]
     file: String,
@@ -38,7 +40,7 @@ pub struct RecvArgs {
     #[arg(long, value_name = "BYTES", requires = "raw", value_parser = parse::size)]
     bytes: Option<u64>,
     /// With --raw: end when no packet arrives for this time after the first one.
-    #[arg(long, value_name = "SECONDS", requires = "raw", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", requires = "raw", value_parser = parse::time)]
     idle: Option<Duration>,
 }
 
@@ -61,6 +63,7 @@ impl RecvArgs {
 
 /// Runs `spfe recv`.
 pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
+    check_file(&args.file)?;
     let endpoint = context.open()?;
     let mut receiver = Receiver::open(&endpoint, &args.transfer)?;
     let mut target = Target::open(&args.file)?;

@@ -5,7 +5,7 @@ mod serve;
 mod show;
 mod values;
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::{Failure, Kind};
 use crate::target::Target;
 use crate::{output, parse};
@@ -39,8 +39,8 @@ pub enum RmapArgs {
 pub struct ReadArgs {
     #[command(flatten)]
     remote: RemoteArgs,
-    /// Number of bytes to read, or with K, M, G (1024).
-    #[arg(long, short, value_name = "BYTES", value_parser = values::length)]
+    /// Number of bytes to read, such as 4, 0x40 or 64K.
+    #[arg(long, short, value_name = "SIZE", value_parser = values::length)]
     length: usize,
     /// Read the same address repeatedly instead of consecutive ones.
     #[arg(long)]
@@ -83,6 +83,16 @@ pub struct RmwArgs {
 }
 
 impl RmapArgs {
+    /// The device.
+    pub fn device(&self) -> &DeviceArg {
+        match self {
+            Self::Read(args) => &args.remote.device,
+            Self::Write(args) => &args.remote.device,
+            Self::Rmw(args) => &args.remote.device,
+            Self::Serve(args) => &args.device,
+        }
+    }
+
     /// Whether the bytes go to standard output.
     pub fn owns_stdout(&self) -> bool {
         matches!(self, Self::Read(args) if args.output.as_deref() == Some("-"))

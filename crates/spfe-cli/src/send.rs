@@ -1,9 +1,9 @@
 //! `spfe send`: sends a file or standard input over a virtual channel.
 
-use crate::context::{Context, Patience};
+use crate::context::{Context, DeviceArg, Patience};
 use crate::error::Failure;
 use crate::frame::{self, Header, Id, Trailer};
-use crate::transfer::{Meter, Totals, TransferArgs};
+use crate::transfer::{Meter, Totals, TransferArgs, check_file};
 use crate::{output, signal};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,16 +21,18 @@ receiver. Both print the SHA-256 in the form of sha256sum. A sender that gives u
 that ends with EEP; the receiver then exits with 4.
 
 Example, with a daemon started by `spfed --listen /tmp/spfe.sock`:
-  spfe --device unix:/tmp/spfe.sock/1 recv copy.bin &
-  spfe --device unix:/tmp/spfe.sock/0 send file.bin";
+  spfe recv unix:/tmp/spfe.sock/1 copy.bin &
+  spfe send unix:/tmp/spfe.sock/0 file.bin";
 
 /// Interval between checks for signals while there is no input.
 const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Send a file or standard input.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = AFTER)]
+#[command(after_long_help = AFTER, allow_missing_positional = true)]
 pub struct SendArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// File to send; - for standard input.
     #[arg(value_name = "FILE")]
     file: String,
@@ -40,6 +42,7 @@ pub struct SendArgs {
 
 /// Runs `spfe send`.
 pub fn run(args: &SendArgs, context: &Context) -> Result<(), Failure> {
+    check_file(&args.file)?;
     let mut source = Source::open(&args.file)?;
     let endpoint = context.open()?;
     let mut sender = Sender::open(&endpoint, &args.transfer)?;

@@ -1,6 +1,6 @@
 //! `spfe stats`: the counters of a device's ports.
 
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, parse, signal};
 use clap::Args;
@@ -13,8 +13,10 @@ use std::time::Duration;
 /// Counters that are zero are omitted without --all. Counters start when the network is created.
 #[derive(Clone, Debug, Args)]
 pub struct StatsArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Show them repeatedly, with rates, until interrupted.
-    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
     watch: Option<Duration>,
     /// Also show counters that are zero.
     #[arg(long)]

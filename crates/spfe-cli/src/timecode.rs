@@ -1,6 +1,6 @@
 //! `spfe timecode`: SpaceWire time-codes.
 
-use crate::context::{Context, Patience, port_of};
+use crate::context::{Context, DeviceArg, Patience, port_of};
 use crate::error::Failure;
 use crate::{output, parse, post};
 use clap::{Args, Subcommand};
@@ -17,9 +17,21 @@ pub enum TimeCodeArgs {
     Listen(ListenArgs),
 }
 
+impl TimeCodeArgs {
+    /// The device.
+    pub fn device(&self) -> &DeviceArg {
+        match self {
+            Self::Send(args) => &args.device,
+            Self::Listen(args) => &args.device,
+        }
+    }
+}
+
 /// Options of `timecode send`.
 #[derive(Clone, Debug, Args)]
 pub struct SendArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port [default: the first SpaceWire port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
@@ -43,6 +55,8 @@ pub struct SendArgs {
 /// Options of `timecode listen`.
 #[derive(Clone, Debug, Args)]
 pub struct ListenArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Port [default: the first SpaceWire port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
@@ -50,7 +64,7 @@ pub struct ListenArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Fail if none arrives for this time [default: wait forever].
-    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
     deadline: Option<Duration>,
 }
 
@@ -108,6 +122,6 @@ fn show(value: &TimeCodeValue, before_ns: Option<u64>, context: &Context) {
         println!("{object}");
         return;
     }
-    let since = since.map(|ns| format!(" +{} us", output::micros(ns))).unwrap_or_default();
+    let since = since.map(|ns| format!(" +{}", output::time(ns))).unwrap_or_default();
     println!("{} time {time} flags {flags}{since}", post::stamp(time_ns));
 }

@@ -17,6 +17,16 @@ const GROUPS_MIN: usize = 2;
 const MEMORY: usize = 256 << 20;
 const MEMORY_MAX: usize = 3 << 30;
 
+/// Refuses a device in the place of the file: the only argument is the file.
+pub fn check_file(file: &str) -> Result<(), Failure> {
+    let schemes = ["unix:", "spfed:", "virtual:", "/dev/spfe"];
+    if !schemes.iter().any(|scheme| file.starts_with(scheme)) {
+        return Ok(());
+    }
+    let file = output::printable(file);
+    Err(Failure::usage(format!("'{file}' is a device, and no FILE follows; a file is ./{file}")))
+}
+
 /// Options of both directions.
 #[derive(Clone, Debug, Args)]
 pub struct TransferArgs {
@@ -26,14 +36,14 @@ pub struct TransferArgs {
     /// Virtual channel.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub vc: u32,
-    /// Length of the packets (send) or buffers (recv): bytes, or with K, M, G (1024).
-    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse::packet)]
+    /// Length of the packets (send) or buffers (recv), such as 1500 or 64K.
+    #[arg(long, value_name = "SIZE", default_value = "64K", value_parser = parse::packet)]
     pub packet: usize,
     /// Packets in a group: one submission, one completion, one wake-up.
     #[arg(long, value_name = "N", default_value = "16", value_parser = parse::group)]
     pub group: usize,
     /// Fail after this time without progress [default: wait forever].
-    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
     pub deadline: Option<Duration>,
     /// Transfer only the bytes, without header and trailer. The receiver cannot check the file then.
     #[arg(long)]
@@ -176,10 +186,11 @@ impl Totals {
             println!("{result}");
         }
         context.say(&format!(
-            "{verb} {} in {}, {:.3} s, {gbps:.2} Gbit/s",
+            "{verb} {} in {}, {}, {}",
             output::bytes(self.bytes),
             output::plural(self.packets, "packet"),
-            self.seconds
+            output::seconds(self.seconds),
+            output::rate(gbps * 1e9)
         ));
     }
 }

@@ -50,7 +50,7 @@ fn devices_that_are_not_there_exit_with_5() {
     for (device, words) in
         [("virtual:lab/7", "endpoint 7"), ("unix:/no/such/socket/0", "/no/such/socket")]
     {
-        let run = spfe(&["--device", device, "info", "--json"]).fails(5, words);
+        let run = spfe(&["info", device, "--json"]).fails(5, words);
         let error = run.json();
         assert!(error["error"].as_str().unwrap().contains(words), "{error}");
         let status = error["status"].as_str().unwrap();
@@ -67,7 +67,7 @@ fn malformed_device_names_are_wrong_usage() {
         ("nonsense", "no scheme"),
         ("virtual:?link=fast", "LANESxRATE"),
     ] {
-        let error = spfe(&["--device", device, "info", "--json"]).fails(2, words).json();
+        let error = spfe(&["info", device, "--json"]).fails(2, words).json();
         assert!(error["error"].as_str().unwrap().contains("unix:SOCKET[/N"), "{error}");
         assert_eq!((&error["status"], &error["exit"]), (&"BAD_FIELD".into(), &2.into()));
     }
@@ -78,10 +78,13 @@ fn wrong_usage_exits_with_2() {
     for (words, text) in [
         (&["send"][..], "required arguments were not provided: <FILE>"),
         (&["send", "x", "--packet", "0"], "packet of 0: 1 to 1073741824 allowed"),
-        (&["send", "x", "--packet", "64KB"], "no number of bytes such as 65536, 64K"),
+        (&["send", "x", "--packet", "64KB"], "not a size such as 65536, 64K"),
+        (&["send", "unix:/tmp/x/0"], "'unix:/tmp/x/0' is a device, and no FILE follows"),
+        (&["recv", "/dev/spfe0"], "is a device, and no FILE follows"),
         (&["recv", "x", "--group", "9999"], "group of 9999"),
+        (&["info", "virtual:?link=4x7.5"], "rate '7.5' has no unit: 7.5G"),
         (&["recv", "x", "--count", "1"], "--raw"),
-        (&["ping", "--interval", "soon"], "no time such as 2"),
+        (&["ping", "--interval", "soon"], "not a time such as 10us"),
         (&["ping", "--vc", "9"], "port 0 has VCs 0 to 7"),
         (&["broadcast", "send", "--data", "0x123"], "no whole number of bytes"),
         (&["broadcast", "send", "--type", "256"], "0 to 255"),
@@ -118,15 +121,15 @@ fn ping_measures_the_echo() {
 #[test]
 fn ping_in_virtual_time_is_exact() {
     let device = "virtual:?peer=echo&link=1x6.25G&time=virtual";
-    let words = ["--device", device, "ping", "--json", "--count", "5", "--interval", "0"];
+    let words = ["ping", device, "--json", "--count", "5", "--interval", "0"];
     let first = spfe(&words).exits(0).json();
     assert_eq!(first["rtt_ns"], spfe(&words).exits(0).json()["rtt_ns"]);
 }
 
 #[test]
 fn ping_without_an_answer_times_out() {
-    let words = ["--device", "virtual:?peer=sink", "ping", "--deadline", "0.05", "--json"];
-    let run = spfe(&words).fails(3, "seq=0: no answer for 0.05 s");
+    let words = ["ping", "virtual:?peer=sink", "--deadline", "0.05", "--json"];
+    let run = spfe(&words).fails(3, "seq=0: no answer for 50 ms");
     let lines: Vec<_> = run.text().lines().map(str::to_owned).collect();
     assert!(lines[0].contains("\"received\":0") && lines[0].contains("\"rtt_ns\":null"));
     assert_eq!(run.json()["status"], "TIMED_OUT");
@@ -166,41 +169,38 @@ fn interrupt(child: &std::process::Child) {
 fn messages_are_sent() {
     for mode in ["inline", "coop", "thread"] {
         let device = format!("virtual:?mode={mode}");
-        let words = ["--device", &device, "--json", "broadcast", "send", "--type", "0x20"];
+        let words = ["--json", "broadcast", "send", &device, "--type", "0x20"];
         let more = ["--data", "hello", "--count", "200", "--interval", "0"];
         let result = spfe(&[&words[..], &more].concat()).exits(0).json();
         assert_eq!((&result["sent"], &result["type"]), (&200.into(), &0x20.into()));
         assert_eq!(result["data"], "68656c6c6f000000");
-        let words = ["--device", &device, "--json", "timecode", "send", "--time", "62"];
+        let words = ["--json", "timecode", "send", &device, "--time", "62"];
         let more = ["--count", "4", "--rate", "1000"];
         let result = spfe(&[&words[..], &more].concat()).exits(0).json();
         assert_eq!((&result["sent"], &result["last"]), (&4.into(), &1.into()));
     }
     let words = ["timecode", "send", "--tick", "--count", "3", "--rate", "1000", "--json"];
     assert_eq!(spfe(&words).exits(0).json()["last"], 3);
-    spfe(&["broadcast", "listen", "--deadline", "50ms"])
-        .fails(3, "no broadcast message for 0.05 s");
+    spfe(&["broadcast", "listen", "--deadline", "50ms"]).fails(3, "no broadcast message for 50 ms");
 }
 
 #[test]
 fn files_go_to_a_sink_and_not_from_a_generator() {
     let directory = Directory::new("ends");
     let file = directory.path("file");
-    let words =
-        ["--device", "virtual:?peer=generator:1000", "recv", &file, "--raw", "--count", "30"];
+    let words = ["recv", "virtual:?peer=generator:1000", &file, "--raw", "--count", "30"];
     let run = spfe(&words).exits(0);
     assert!(run.stderr.contains("30 packets"), "{}", run.stderr);
     assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000);
     let digest = run.text().split_whitespace().next().unwrap().to_owned();
-    let words =
-        ["--device", "virtual:?peer=sink", "--json", "-q", "send", &file, "--packet", "1000"];
+    let words = ["--json", "-q", "send", "virtual:?peer=sink", &file, "--packet", "1000"];
     let run = spfe(&words).exits(0);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
     let result = run.json();
     assert_eq!((&result["bytes"], &result["packets"]), (&30_000.into(), &30.into()));
     assert_eq!(result["sha256"], digest);
     // The packets of the generator are not a file sent by `spfe send`.
-    let words = ["--device", "virtual:?peer=generator:1000", "--json", "recv", &file];
+    let words = ["--json", "recv", "virtual:?peer=generator:1000", &file];
     let run = spfe(&words).fails(4, "no header of `spfe send`");
     assert_eq!(run.json()["status"], "DAMAGED");
     assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000, "the old file was touched");
@@ -211,7 +211,7 @@ fn an_interrupted_raw_reception_keeps_what_it_has() {
     let directory = Directory::new("raw");
     let file = directory.path("file");
     let device = "virtual:?peer=generator:100&link=spw:1M";
-    let child = start(&["--device", device, "recv", &file, "--raw", "--json"]);
+    let child = start(&["recv", device, &file, "--raw", "--json"]);
     wait_until("received bytes", || {
         directory
             .parts()
@@ -229,7 +229,7 @@ fn an_interrupted_raw_reception_keeps_what_it_has() {
 fn raw_reception_ends_at_its_limits() {
     let device = "virtual:?peer=generator:100";
     for (option, value, bytes) in [("--bytes", "250", 300), ("--count", "7", 700)] {
-        let run = spfe(&["--device", device, "recv", "-", "--raw", option, value]).exits(0);
+        let run = spfe(&["recv", device, "-", "--raw", option, value]).exits(0);
         assert_eq!(run.stdout.len(), bytes);
     }
 }
@@ -239,8 +239,8 @@ fn transfers_without_progress_time_out() {
     let directory = Directory::new("stuck");
     let file = directory.path("file");
     std::fs::write(&file, "x").unwrap();
-    spfe(&["send", &file, "--deadline", "0.05"]).fails(3, "taken by the far end for 0.05 s");
-    let run = spfe(&["recv", "-", "--deadline", "0.05", "--json"]).fails(3, "no packet for 0.05 s");
+    spfe(&["send", &file, "--deadline", "0.05"]).fails(3, "taken by the far end for 50 ms");
+    let run = spfe(&["recv", "-", "--deadline", "0.05", "--json"]).fails(3, "no packet for 50 ms");
     assert!(run.stdout.is_empty(), "an error among the data");
     spfe(&["recv", &directory.path("new"), "--deadline", "0.05"]).exits(3);
     assert!(directory.parts().is_empty());
@@ -258,6 +258,22 @@ fn stats_show_what_is_not_zero() {
     assert_eq!(stats["ports"].as_array().unwrap().len(), 4);
     assert_eq!(stats["ports"][0]["channels"][0]["packets"], 0);
     assert_eq!(stats["ports"][0]["messages"]["dropped"], 0);
+}
+
+#[test]
+fn the_device_is_the_first_argument() {
+    let device = "virtual:?peer=echo";
+    let broadcast = ["broadcast", "send", device, "--json"];
+    assert_eq!(spfe(&broadcast).exits(0).json()["sent"], 1);
+    spfe(&["stats", device, "--port", "1"]).fails(5, "port 1");
+    // It has precedence over the variable, which commands share.
+    for words in [&["info"][..], &["link"], &["stats"], &["ping", "--count", "1"]] {
+        let words = [words, &[device]].concat();
+        let run = command(&words).env("SPFE_DEVICE", "unix:/no/such/socket").output().unwrap();
+        common::Run::from(run).exits(0);
+        let run = command(&words[..1]).env("SPFE_DEVICE", "unix:/no/such/socket").output().unwrap();
+        common::Run::from(run).fails(5, "/no/such/socket");
+    }
 }
 
 #[test]

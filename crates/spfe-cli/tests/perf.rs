@@ -58,7 +58,7 @@ fn every_kind_of_traffic_ends_in_time() {
     // Generators never end, and links always have outstanding groups: both must stop in time.
     for words in [
         &["--direction", "rx"][..],
-        &["--direction", "rx", "--threshold", "25", "--timeout", "50"],
+        &["--direction", "rx", "--threshold", "25", "--timeout", "50us"],
         &["--direction", "rx", "--packed", "--threshold", "100"],
         &["--direction", "rx", "--wait", "poll"],
         &["--direction", "tx", "--group", "1"],

@@ -104,7 +104,7 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
     ("title = \"t\"", "title = \"\"", 1, "title is empty"),
     ("title = \"t\"", "titel = \"t\"", 1, "unknown field `titel`"),
     ("title = \"t\"", "title = \"t\"\nduration = \"0s\"", 2, "duration 0 ps"),
-    ("title = \"t\"", "title = \"t\"\nduration = 5", 2, "a time such as \"10us\""),
+    ("title = \"t\"", "title = \"t\"\nduration = 1e9", 2, "a time such as \"10us\""),
     ("title = \"t\"", "title = \"t\"\nstep = \"1ps\"", 2, "make it longer"),
     ("name = \"b\"", "name = \"a\"", 5, "node 'a': the name is taken"),
     ("name = \"b\"", "name = \"b c\"", 5, "a name has 1 to 40 letters"),
@@ -151,7 +151,12 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
         "no node or router 'c'; there are: a, b, r",
     ),
     ("ends = [\"a\", \"r:1\"]", "ends = [\"a\", \"r:0\"]", 11, "port of 1 to 31"),
-    ("ends = [\"a\", \"r:1\"]", "ends = [\"a\", \"r:1\"]\nrate = \"6.25\"", 12, "rate 6 bit/s"),
+    (
+        "ends = [\"a\", \"r:1\"]",
+        "ends = [\"a\", \"r:1\"]\nrate = \"6.25\"",
+        12,
+        "rate '6.25' has no unit: 6.25G",
+    ),
     (
         "ends = [\"a\", \"r:1\"]",
         "ends = [\"a\", \"r:1\"]\nspacewire = {}\nspacefibre = {}",
@@ -194,7 +199,7 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
     ("size = 100", "size = 100\njitter = \"1us\"", 16, "without a period"),
     ("size = 100", "size = 100\nroute = [32]", 21, "path addresses 0 to 31"),
     ("size = 100", "size = 100\nroute = 255", 21, "255 is not a route"),
-    ("size = 100", "size = 100\nstart = \"2us\"\nstop = \"1us\"", 22, "ends at 1 us"),
+    ("size = 100", "size = 100\nstart = \"2us\"\nstop = \"1us\"", 22, "ends at 1 µs"),
     ("size = 100", "size = 100\n[[fault]]\nwhat = \"cut\"", 21, "\"cut\" has no duration"),
     (
         "size = 100",

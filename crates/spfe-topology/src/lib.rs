@@ -5,6 +5,7 @@
 
 mod link;
 mod rmap_unit;
+pub mod units;
 
 pub use link::{Link, LinkField, LinkModel, LinkProblem, LinkRate, check_channels};
 pub use rmap_unit::{Allow, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES};

@@ -1,5 +1,6 @@
 //! Links: kind, lanes, rate and model, their text forms and limits.
 
+use crate::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -146,29 +147,27 @@ impl FromStr for LinkRate {
         let bad = || {
             format!(
                 "link '{text}' is none of: unlimited, LANESxRATE such as 4x7.5G (1 to 16 lanes, \
-                 up to 100G each), spw:RATE such as spw:200M (up to 400M)"
+                 up to 100G each), spw:RATE such as spw:200M (up to 400M), in whole Mbit/s"
             )
         };
-        let mbps = |rate: &str, most: f64| -> Result<u32, String> {
-            let (number, scale) = match rate.strip_suffix(['G', 'g']) {
-                Some(number) => (number, 1000.0),
-                None => (rate.strip_suffix(['M', 'm']).unwrap_or(rate), 1.0),
-            };
-            let value = number.parse::<f64>().map_err(|_| bad())? * scale;
-            if (1.0..=most).contains(&value) { Ok(value.round() as u32) } else { Err(bad()) }
+        const M: u64 = 1_000_000;
+        let mbps = |rate: &str, most: u64| match units::rate(rate) {
+            Ok(bits) if (M..=most * M).contains(&bits) && bits % M == 0 => Ok((bits / M) as u32),
+            Err(what) if rate.parse::<f64>().is_ok() => Err(format!("link '{text}': {what}")),
+            _ => Err(bad()),
         };
         if text == "unlimited" {
             return Ok(Self::Unlimited);
         }
         if let Some(rate) = text.strip_prefix("spw:") {
-            return Ok(Self::SpaceWire { mbps: mbps(rate, 400.0)? });
+            return Ok(Self::SpaceWire { mbps: mbps(rate, 400)? });
         }
         let (lanes, rate) = text.split_once('x').ok_or_else(bad)?;
         let lanes = lanes.parse::<u32>().map_err(|_| bad())?;
         if !LANES.contains(&lanes) {
             return Err(bad());
         }
-        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, 100_000.0)? })
+        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, 100_000)? })
     }
 }
 
@@ -176,6 +175,7 @@ impl fmt::Display for LinkRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Unlimited => f.write_str("unlimited"),
+            Self::SpaceFibre { lanes, mbps } if mbps < 1000 => write!(f, "{lanes}x{mbps}M"),
             Self::SpaceFibre { lanes, mbps } => write!(f, "{lanes}x{}G", f64::from(mbps) / 1000.0),
             Self::SpaceWire { mbps } => write!(f, "spw:{mbps}M"),
         }
@@ -291,12 +291,18 @@ mod tests {
 
     #[test]
     fn rates_are_read_and_written() {
-        for text in ["unlimited", "4x7.5G", "1x6.25G", "4x31.25G", "spw:200M"] {
+        for text in ["unlimited", "4x7.5G", "1x6.25G", "4x31.25G", "2x100M", "spw:200M"] {
             assert_eq!(text.parse::<LinkRate>().unwrap().to_string(), text);
         }
-        for text in
-            ["", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "4y5G", "4x-1G", "4xnanG"]
-        {
+        assert_eq!("4x7.5Gbit/s".parse::<LinkRate>().unwrap().to_string(), "4x7.5G");
+        for text in ["4x7.5", "spw:200"] {
+            let error = text.parse::<LinkRate>().unwrap_err();
+            assert!(error.contains("has no unit"), "{error}");
+        }
+        for text in [
+            "", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "spw:2.5M", "4y5G", "4x-1G",
+            "4xnanG",
+        ] {
             let error = text.parse::<LinkRate>().unwrap_err();
             assert!(error.contains("4x7.5G"), "{error}");
         }

@@ -1,5 +1,6 @@
 //! The RMAP instrument: memory behind a target, and its text form.
 
+use crate::units::size;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -117,13 +118,12 @@ impl FromStr for RmapUnit {
     type Err = String;
 
     /// `[BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm]`; numbers are decimal or
-    /// start with `0x`, bytes may end with K, M or G.
+    /// start with `0x`, bytes are a size such as 64K.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut unit = Self::default();
         let mut parts = text.split(':');
         if let Some(bytes) = parts.next().filter(|bytes| !bytes.is_empty()) {
-            let bad = || format!("RMAP memory of '{bytes}': bytes such as 65536, 64K or 1M");
-            unit.bytes = size(bytes).ok_or_else(bad)?;
+            unit.bytes = size(bytes).map_err(|what| format!("RMAP memory: {what}"))?;
         }
         for part in parts {
             let bad = || {
@@ -173,16 +173,6 @@ fn byte(text: &str) -> Option<u8> {
     number(text).and_then(|value| u8::try_from(value).ok())
 }
 
-fn size(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.char_indices().last() {
-        Some((end, 'K' | 'k')) => (&text[..end], 10),
-        Some((end, 'M' | 'm')) => (&text[..end], 20),
-        Some((end, 'G' | 'g')) => (&text[..end], 30),
-        _ => (text, 0),
-    };
-    number(digits)?.checked_mul(1 << shift)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,10 +188,10 @@ mod tests {
         assert_eq!(unit.to_string(), words);
         assert_eq!("".parse::<RmapUnit>().unwrap(), RmapUnit::default());
         for (text, words) in [
-            ("x", "bytes such as"),
+            ("x", "RMAP memory: 'x' is not a size such as"),
             ("0", "1 to 4G"),
             ("5G", "1 to 4G"),
-            ("99999999999999999999G", "bytes such as"),
+            ("99999999999999999999G", "not a size such as"),
             ("4K:base=0xffffffffff", "ends at 0xffffffffff"),
             ("4K:base=0xffffffffffffffff", "ends at"),
             ("4K:key=256", "key=KEY"),

@@ -1,7 +1,7 @@
 //! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`, `/dev/spfe0`.
 
 use crate::{Error, Result};
-use spfe_host::topology::ENDPOINTS_MAX;
+use spfe_host::topology::{ENDPOINTS_MAX, units};
 use spfe_host::{Link, Mode, Peer, Topology};
 
 /// A device name, parsed.
@@ -156,8 +156,9 @@ impl<'a> Options<'a> {
 
     fn generator(&self, peer: &str) -> Option<Peer> {
         let mut sizes = peer.strip_prefix("generator")?.split(':').skip(1);
-        let min_bytes = sizes.next().map_or(Some(1024), |size| size.parse().ok())?;
-        let max_bytes = sizes.next().map_or(Some(min_bytes), |size| size.parse().ok())?;
+        let read = |text| units::size(text).ok().and_then(|size| size.try_into().ok());
+        let min_bytes = sizes.next().map_or(Some(1024), read)?;
+        let max_bytes = sizes.next().map_or(Some(min_bytes), read)?;
         Some(Peer::Generator { min_bytes, max_bytes, seed: self.seed })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
+use spfe_host::topology::units;
 use spfe_host::{Link, Mode, Peer, Topology};
 use spfe_lab::Scenario;
 use spfe_plane::Stride;
@@ -54,7 +55,7 @@ pub struct Options {
     #[arg(long, default_value = "thread")]
     pub mode: Mode,
     /// Shape of the network: pairs, loop (one endpoint, ports 0 and 1 linked), or one endpoint with
-    /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (bytes),
+    /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (sizes),
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
@@ -65,8 +66,8 @@ pub struct Options {
     /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
-    /// Limit of the memory a client may register: bytes, or with K, M, G (1024).
-    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
+    /// Limit of the memory a client may register, such as 512M.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = units::size)]
     pub max_memory: u64,
     /// Exit when the last client has detached (virtual machines do not count).
     #[arg(long)]
@@ -109,8 +110,8 @@ impl FromStr for Kind {
                 return Ok(Self::Instrument(Peer::Rmap(unit.parse()?)));
             }
             Some("generator") => {
-                let mut size =
-                    |or: u32| parts.next().map_or(Ok(or), |n| n.parse().map_err(|_| bad()));
+                let read = |text| units::size(text).ok().and_then(|size| size.try_into().ok());
+                let mut size = |or: u32| parts.next().map_or(Ok(or), |n| read(n).ok_or_else(bad));
                 let min_bytes = size(1024)?;
                 let max_bytes = size(min_bytes)?;
                 Self::Instrument(Peer::Generator { min_bytes, max_bytes, seed: 1 })
@@ -119,17 +120,6 @@ impl FromStr for Kind {
         };
         if parts.next().is_some() { Err(bad()) } else { Ok(kind) }
     }
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    let (number, shift) = match text.char_indices().last() {
-        Some((end, 'K' | 'k')) => (&text[..end], 10),
-        Some((end, 'M' | 'm')) => (&text[..end], 20),
-        Some((end, 'G' | 'g')) => (&text[..end], 30),
-        _ => (text, 0),
-    };
-    let value = number.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
-    value.ok_or_else(|| format!("'{text}' is not a number of bytes such as 65536, 64K, 512M or 4G"))
 }
 
 fn stride(text: &str) -> Result<Stride, String> {
@@ -236,8 +226,8 @@ mod tests {
         let config = parse("--link exact:1x6.25G --spw 100M").unwrap();
         let links = config.topology.endpoints[0].iter().map(|port| port.link().to_string());
         assert_eq!(links.collect::<Vec<_>>(), ["exact:1x6.25G", "spw:100M"]);
-        let config = parse("--topology generator:64:256 --mode inline").unwrap();
-        let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
+        let config = parse("--topology generator:64:1K --mode inline").unwrap();
+        let peer = Peer::Generator { min_bytes: 64, max_bytes: 1024, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
         for (line, unit) in [("rmap", "1M"), ("rmap:64K:key=7", "64K:key=7")] {
             let config = parse(&format!("--topology {line}")).unwrap();
@@ -276,8 +266,8 @@ mod tests {
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
             ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
-            ("--max-memory lots", "'lots' is not a number"),
-            ("--max-memory 99999999999G", "is not a number"),
+            ("--max-memory lots", "'lots' is not a size"),
+            ("--max-memory 99999999999G", "is not a size"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(part), "{line}: {error}");

@@ -12,7 +12,7 @@ queues() { grep -q "^queues $1" /sys/kernel/debug/spfe/spfe1/usage; }
 answers() { within 20 ping -c 1 -W 2 "$@"; }
 
 check 'network namespace' within 20 apart
-there spfe --device /dev/spfe1 ip up --name tap1 --address 10.0.0.2/24 >/tmp/ip.out 2>&1 &
+there spfe ip up /dev/spfe1 --name tap1 --address 10.0.0.2/24 >/tmp/ip.out 2>&1 &
 check 'the interface in user space appears' within 30 there test -e /proc/sys/net/ipv4/conf/tap1
 check 'it has two queues' within 20 queues 2
 ip addr add 10.0.0.1/24 dev spfe0

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use spfe::{LinkRate, Mode, Strategy};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Limit of a packet and of a window, bytes.
 const BYTES_MAX: u64 = 16 << 20;
@@ -96,11 +97,11 @@ pub struct TablesArgs {
 /// Options for packet sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SizeArgs {
-    /// Smallest packet: bytes, or with K, M (1024) [default: 1K; latency: 64].
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    /// Smallest packet, such as 1500 or 64K [default: 1K; latency: 64].
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size_min: Option<u64>,
     /// Largest packet [default: 256K; latency: 64K].
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size_max: Option<u64>,
     /// Step from one size to the next: times N (xN) or plus N bytes (+N).
     #[arg(long, value_name = "xN|+N", default_value = "x2", value_parser = step)]
@@ -126,9 +127,9 @@ pub struct TrafficArgs {
     /// Receive when this percentage of the buffers is full.
     #[arg(long, value_name = "PCT", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub threshold: Option<u32>,
-    /// With --threshold: receive at the latest this long after the first packet (us).
-    #[arg(long, value_name = "US", default_value_t = 100, requires = "threshold")]
-    pub timeout: u64,
+    /// With --threshold: receive at the latest this long after the first packet.
+    #[arg(long, value_name = "TIME", default_value = "100us", requires = "threshold", value_parser = parse::time)]
+    pub timeout: Duration,
     /// Bytes of transmit and receive buffers [default: 512K,512K]. Raised to two groups where several
     /// are outstanding.
     #[arg(long, value_name = "TX,RX", value_parser = window)]
@@ -164,8 +165,8 @@ pub struct SetupArgs {
     /// Iterations of each case [default: 1; tables: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
-    /// Length of an iteration in seconds [default: 1; tables: 10].
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// Length of an iteration [default: 1s; tables: 10s].
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// CPUs of the near and the far end; auto gives each of two ends a CPU.
     #[arg(long, value_name = "A,B|auto|none", default_value = "auto", value_parser = pin)]
@@ -341,7 +342,7 @@ fn window(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    match parse::seconds(text)?.as_secs_f64() {
+    match parse::time(text)?.as_secs_f64() {
         value if (0.001..=86400.0).contains(&value) => Ok(value),
         _ => Err(format!("'{text}' is not a time from 1 ms to one day")),
     }

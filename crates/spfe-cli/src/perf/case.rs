@@ -91,7 +91,9 @@ impl Case {
             sizes,
             group: traffic.group.of(sizes.mean()),
             burst: traffic.burst,
-            threshold: traffic.threshold.map(|percent| (percent, traffic.timeout)),
+            threshold: traffic
+                .threshold
+                .map(|percent| (percent, traffic.timeout.as_micros() as u64)),
             packed: traffic.packed,
             wait,
             tx_window,
@@ -202,7 +204,7 @@ pub fn published(direction: Direction, group: Group) -> TrafficArgs {
         burst: false,
         packed: false,
         threshold: None,
-        timeout: 100,
+        timeout: std::time::Duration::from_micros(100),
         window: Some((1 << 20, 1 << 20)),
         check: false,
     }

@@ -1,7 +1,7 @@
 //! The remote target and the path to it.
 
 use super::values;
-use crate::context::Context;
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{parse, signal};
 use clap::Args;
@@ -19,9 +19,8 @@ pub const PART: usize = 1 << 20;
 /// Options for the target, the path to it and the address in its memory.
 #[derive(Clone, Debug, Args)]
 pub struct RemoteArgs {
-    /// Device to use instead of --device.
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Address of the first byte, up to 40 bits.
     #[arg(long, short, value_name = "ADDRESS", value_parser = values::number)]
     address: u64,
@@ -56,7 +55,7 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = values::outstanding)]
     outstanding: usize,
     /// Time limit for each MiB.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5", value_parser = parse::time)]
     timeout: Duration,
 }
 
@@ -100,7 +99,7 @@ impl Remote {
             outstanding: args.outstanding,
             ..InitiatorOptions::new(remote)
         };
-        let endpoint = open(args.name.as_deref(), context, DEVICE)?;
+        let endpoint = context.open_or(DEVICE)?;
         let mut initiator = Initiator::open(&endpoint.port(args.port)?.vc(args.vc)?, options)?;
         end_at_signal(initiator.canceller());
         Ok(Self { initiator, address, endpoint, timeout: args.timeout })
@@ -128,14 +127,6 @@ impl Remote {
         let mut object = super::place(self.address, bytes);
         object["commands"] = self.initiator.counters().packets.commands.into();
         object
-    }
-}
-
-/// Opens the device `name`, else that of `--device`, else the default.
-pub fn open(name: Option<&str>, context: &Context, default: &str) -> Result<Endpoint, Failure> {
-    match name {
-        Some(name) => Ok(Endpoint::open(name)?),
-        None => context.open_or(default),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `spfe rmap serve`: an RMAP target with a memory.
 
 use super::{remote, values};
-use crate::context::{Context, DEFAULT_DEVICE};
+use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, parse};
 use clap::Args;
@@ -13,11 +13,10 @@ use spfe_host::topology::RmapUnit;
 /// Serve memory until interrupted, then print counters of executed and refused commands.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
-    /// Device to use instead of --device.
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
-    /// Size of the memory: bytes, or with K, M, G (1024).
-    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse::size)]
+    #[command(flatten)]
+    pub device: DeviceArg,
+    /// Size of the memory.
+    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = parse::size)]
     bytes: u64,
     /// Address of the first byte, up to 40 bits.
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = values::number)]
@@ -32,7 +31,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "LETTERS", default_value = "rwm")]
     allow: Allow,
     /// Limit of a reply and of a verified write, bytes of data.
-    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = values::max_data)]
+    #[arg(long, value_name = "SIZE", default_value = "64K", value_parser = values::max_data)]
     max_data: u32,
     /// Port.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -53,7 +52,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     if bytes > parse::PACKET_MAX {
         return Err(Failure::usage(format!("memory of {bytes} bytes: at most 1G allowed")));
     }
-    let endpoint = remote::open(args.name.as_deref(), context, DEFAULT_DEVICE)?;
+    let endpoint = context.open()?;
     let config = TargetConfig {
         logical_address: Some(logical_address),
         accept_default: false,
