@@ -7,6 +7,10 @@
 //! the completion notice of an asynchronous read of an empty file: then the kernel increments the
 //! counter, and the kernel never blocks.
 
+mod signaller;
+
+pub use signaller::Signaller;
+
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::io;
@@ -14,49 +18,79 @@ use std::sync::OnceLock;
 
 /// An eventfd that is signalled when the event of a queue is due.
 #[derive(Debug)]
-pub struct Event {
-    fd: OwnedFd,
-    /// Another process controls its flags and its counter.
-    foreign: bool,
+pub struct Event(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// Of this process, or of one it trusts.
+    Own(OwnedFd),
+    /// Of another process, signalled by the calling thread.
+    Foreign(Foreign),
+    /// Of another process, signalled by its [`Signaller`].
+    Deferred(signaller::Deferred),
 }
 
-impl Event {
-    /// A non-blocking eventfd of this process, or of a process it trusts.
-    pub fn own(fd: OwnedFd) -> Self {
-        Self { fd, foreign: false }
-    }
+/// An eventfd whose flags and counter another process controls.
+#[derive(Debug)]
+struct Foreign {
+    fd: OwnedFd,
+}
 
-    /// An eventfd that another process passed to us. Signalling it never blocks, whatever that
-    /// process does.
-    ///
-    /// # Errors
-    /// `InvalidInput` if it is not an eventfd; `Unsupported` if the kernel has no asynchronous I/O.
-    pub fn foreign(fd: OwnedFd) -> io::Result<Self> {
+impl Foreign {
+    fn new(fd: OwnedFd) -> io::Result<Self> {
         let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
         if link.as_os_str() != "anon_inode:[eventfd]" {
             let what = format!("{} is not an eventfd", link.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        if Notices::of_process().is_none() {
-            let what = "this system has no asynchronous I/O (CONFIG_AIO, fs.aio-max-nr), and \
-                        writing to an eventfd of another process could wait for ever";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
-        }
-        Ok(Self { fd, foreign: true })
+        Ok(Self { fd })
+    }
+}
+
+fn unsupported() -> io::Error {
+    let what = "this system has no asynchronous I/O (CONFIG_AIO, fs.aio-max-nr), and writing to an \
+                eventfd of another process could wait for ever";
+    io::Error::new(io::ErrorKind::Unsupported, what)
+}
+
+impl Event {
+    /// A non-blocking eventfd of this process, or of a process it trusts.
+    pub fn own(fd: OwnedFd) -> Self {
+        Self(Kind::Own(fd))
+    }
+
+    /// An eventfd that another process passed to us. Signalling it never blocks, whatever that
+    /// process does, but it can take milliseconds. [`Signaller::event`] is for threads that others
+    /// wait for.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is not an eventfd; `Unsupported` if the kernel has no asynchronous I/O.
+    pub fn foreign(fd: OwnedFd) -> io::Result<Self> {
+        let foreign = Foreign::new(fd)?;
+        Notices::of_process().ok_or_else(unsupported)?;
+        Ok(Self(Kind::Foreign(foreign)))
     }
 
     /// Increments the counter. Never blocks; a full counter already signals.
     pub fn signal(&self) {
-        if !self.foreign {
-            let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
-        } else if let Some(notices) = Notices::of_process() {
-            notices.signal(&self.fd);
+        match &self.0 {
+            Kind::Own(fd) => drop(rustix::io::write(fd, &1u64.to_ne_bytes())),
+            Kind::Foreign(foreign) => {
+                if let Some(notices) = Notices::of_process() {
+                    notices.signal(&foreign.fd);
+                }
+            }
+            Kind::Deferred(event) => event.signal(),
         }
     }
 
     /// The descriptor, to pass to another process.
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        match &self.0 {
+            Kind::Own(fd) => fd.as_fd(),
+            Kind::Foreign(foreign) => foreign.fd.as_fd(),
+            Kind::Deferred(event) => event.fd(),
+        }
     }
 }
 
@@ -88,6 +122,7 @@ const WITH_NOTICE: u32 = 1;
 const DEPTH: usize = 64;
 
 /// An asynchronous I/O context and an empty file to read from.
+#[derive(Debug)]
 struct Notices {
     context: libc::c_ulong,
     empty: OwnedFd,
@@ -141,6 +176,13 @@ impl Notices {
         let (place, at_once) = (answers.as_mut_ptr(), std::ptr::from_ref(&at_once));
         // SAFETY: a result (`struct io_event`) has 32 bytes, and there is room for DEPTH of them.
         unsafe { libc::syscall(libc::SYS_io_getevents, self.context, 0, DEPTH, place, at_once) };
+    }
+}
+
+impl Drop for Notices {
+    fn drop(&mut self) {
+        // SAFETY: no other thread has the context.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }
 

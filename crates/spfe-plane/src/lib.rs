@@ -31,7 +31,7 @@ pub mod view;
 
 pub use bells::{Bells, ClientBell};
 pub use device_thread::DeviceThread;
-pub use event::Event;
+pub use event::{Event, Signaller};
 pub use network::{Extensions, Network, Placement, UserLimits};
 pub use registers::guest::GuestMemory;
 pub use registers::{RegisterFile, Segments, Stride};

@@ -5,7 +5,7 @@ use crate::config::ServerConfig;
 use crate::populate::Unmapped;
 use spfe_host::Attachment;
 use spfe_lab::Lab;
-use spfe_plane::{ClientBell, Network};
+use spfe_plane::{ClientBell, Network, Signaller};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(crate) struct Client {
     /// Size in bytes of each registered region, by key.
     pub regions: HashMap<u16, u64>,
     pub capture: Option<LiveCapture>,
+    /// Signals its events, once it has one.
+    pub signaller: Option<Signaller>,
     /// Its doorbell.
     pub bell: Option<Arc<ClientBell>>,
 }

@@ -4,7 +4,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::fstatfs;
 use spfe_contract::Status;
 use spfe_host::SharedMemory;
-use spfe_plane::Event;
+use spfe_plane::{Event, Signaller};
 use spfe_session::{Error, Result};
 use std::io;
 
@@ -33,8 +33,18 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
 }
 
 /// Takes an eventfd from a client. Signalling it never blocks, whatever the client does to it.
-pub(crate) fn event(fd: OwnedFd) -> Result<Event> {
-    Event::foreign(fd).map_err(|error| {
+///
+/// # Errors
+/// BAD_FIELD if it is not an eventfd; NO_RESOURCES if the system cannot signal it.
+pub(crate) fn event(fd: OwnedFd, signaller: &mut Option<Signaller>) -> Result<Event> {
+    let add = || {
+        let started = match signaller.take() {
+            Some(started) => started,
+            None => Signaller::start()?,
+        };
+        signaller.insert(started).event(fd)
+    };
+    add().map_err(|error| {
         let status = match error.kind() {
             io::ErrorKind::Unsupported => Status::NoResources,
             _ => Status::BadField,

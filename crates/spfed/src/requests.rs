@@ -9,7 +9,7 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_host::{Attachment, Mode};
-use spfe_plane::{ClientBell, Event, Network};
+use spfe_plane::{ClientBell, Network};
 use spfe_session::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
     WANT_ENGINE, Welcome,
@@ -50,7 +50,10 @@ impl Client {
             }
             Request::RegionMemory { endpoint, key } => foreign_memory(&network, endpoint, key),
             Request::AddEvent => {
-                let vector = network.add_event(at, event(fds)?)?;
+                let vector = network.add_event(
+                    at,
+                    crate::peer::event(one(fds, "AddEvent")?, &mut self.signaller)?,
+                )?;
                 Ok((Reply::Vector { vector }, Descriptors::None))
             }
             Request::Event { participant, vector } => foreign_event(&network, participant, vector),
@@ -205,10 +208,6 @@ fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
             refuse(Status::BadField, format!("{request} with {count} descriptors; it takes one"))
         }
     }
-}
-
-fn event(fds: Vec<OwnedFd>) -> Result<Event> {
-    crate::peer::event(one(fds, "AddEvent")?)
 }
 
 /// Answers requests that change nothing and need no attachment.
