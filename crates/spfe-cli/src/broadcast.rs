@@ -1,6 +1,6 @@
 //! `spfe broadcast`: SpaceFibre broadcast messages.
 
-use crate::context::{Context, DeviceArg, Patience, port_of};
+use crate::context::{Context, DeviceArg, Patience, Role, port_of};
 use crate::error::Failure;
 use crate::{output, parse, post};
 use clap::{Args, Subcommand};
@@ -108,7 +108,7 @@ fn send(args: &SendArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.port.unwrap_or(0), Role::Serve)?;
     let port = port_of(&endpoint, args.port, PortKind::Spacefibre)?;
     let mut messages = port.broadcast_filtered(args.channel, args.kind)?;
     context.say(&format!("listening on port {}", port.number()));

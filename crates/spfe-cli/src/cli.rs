@@ -3,6 +3,7 @@
 use crate::broadcast::{self, BroadcastArgs};
 use crate::capture::{self, CaptureArgs};
 use crate::completions::{self, CompletionsArgs};
+use crate::console;
 use crate::context::{Context, DeviceArg};
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
@@ -159,7 +160,11 @@ pub fn main() -> ExitCode {
     signal::install();
     // Errors must not be mixed with data on standard output.
     let json = json && !cli.command.owns_stdout();
-    match cli.run() {
+    let outcome = cli.run();
+    if let Some(failure) = console::failure() {
+        return if console::is_closed() { ExitCode::FAILURE } else { failure.report(false) };
+    }
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json),
     }
@@ -168,8 +173,9 @@ pub fn main() -> ExitCode {
 /// Prints help and version; reports every other parse error in one line.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        print!("{}", error.render().ansi());
+        let failure = console::failure().filter(|_| !console::is_closed());
+        return failure.map_or(ExitCode::SUCCESS, |failure| failure.report(false));
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let what = "a command is missing: `spfe --help` lists them";

@@ -3,7 +3,6 @@
 use crate::error::Failure;
 use clap::{Args, Command};
 use clap_complete::Shell;
-use std::io::{self, Write};
 
 /// Print completions for a shell.
 #[derive(Clone, Debug, Args)]
@@ -16,6 +15,6 @@ pub struct CompletionsArgs {
 pub fn run(args: &CompletionsArgs, command: &mut Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "spfe", &mut script);
-    let written = io::stdout().write_all(&script);
-    written.map_err(|error| Failure::io("standard output", &error))
+    print!("{}", String::from_utf8_lossy(&script));
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::{output, signal};
 use clap::Args;
-use spfe::{Deadline, Endpoint, Port, PortKind};
+use spfe::{Deadline, Endpoint, Peer, Port, PortKind};
 use std::time::Duration;
 
 /// The default device.
@@ -39,12 +39,54 @@ impl Context {
         self.open_or(DEFAULT_DEVICE)
     }
 
+    /// Opens the device to send to, or to receive from, somebody else on this port.
+    ///
+    /// # Errors
+    /// USAGE if nobody else can be there: other processes cannot reach a network of this one.
+    pub fn open_shared(&self, port: u32, role: Role) -> Result<Endpoint, Failure> {
+        let endpoint = self.open()?;
+        if endpoint.embedded().is_none() {
+            return Ok(endpoint);
+        }
+        let peer = endpoint.port(port)?.info()?.peer;
+        let instrument = match role {
+            Role::Send => !matches!(peer, Peer::Port { .. } | Peer::None),
+            Role::Receive => matches!(peer, Peer::Generator { .. }),
+            Role::Serve => false,
+        };
+        if instrument {
+            return Ok(endpoint);
+        }
+        let (does, instruments) = match role {
+            Role::Send => ("receives", ", or virtual:?peer=sink"),
+            Role::Receive => ("sends", ", or virtual:?peer=generator"),
+            Role::Serve => ("sends", ""),
+        };
+        Err(Failure::usage(format!(
+            "device {} exists in this process only, and nothing {does} at the far end of port \
+             {port}: use a device that other processes reach: unix:SOCKET/N of a running spfed, \
+             /dev/spfeN{instruments}",
+            endpoint.info().uri
+        )))
+    }
+
     /// Prints a remark on stderr, unless `-q` is set.
     pub fn say(&self, what: &str) {
         if !self.quiet {
             eprintln!("{what}");
         }
     }
+}
+
+/// What a command does with packets of a partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends to it.
+    Send,
+    /// Receives from it.
+    Receive,
+    /// Answers it, or hears its messages.
+    Serve,
 }
 
 /// The port with this number, or the first port of this kind.

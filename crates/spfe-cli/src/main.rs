@@ -1,5 +1,8 @@
 //! `spfe`: the library on the command line.
 
+#[macro_use]
+mod console;
+
 mod assembly;
 mod broadcast;
 mod capture;

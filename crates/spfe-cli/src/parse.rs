@@ -13,13 +13,13 @@ pub const GROUP_MAX: u64 = (1 << spfe_contract::RING_LOG2_MAX) / 4;
 
 /// A size of a packet: 1 byte to 1 GiB.
 pub fn packet(text: &str) -> Result<usize, String> {
-    within("packet", size(text)?, 1..=PACKET_MAX).map(|bytes| bytes as usize)
+    limited("packet", size(text)?, 1..=PACKET_MAX).map(|bytes| bytes as usize)
 }
 
 /// A number of packets in a group.
 pub fn group(text: &str) -> Result<usize, String> {
     let count = unsigned(text).ok_or_else(|| format!("'{text}' is no number of packets"))?;
-    within("group", count, 1..=GROUP_MAX).map(|count| count as usize)
+    limited("group", count, 1..=GROUP_MAX).map(|count| count as usize)
 }
 
 /// A time: `250ms`, `50us`, `10s`; without unit in seconds.
@@ -32,6 +32,13 @@ pub fn time(text: &str) -> Result<Duration, String> {
 pub fn hertz(text: &str) -> Result<f64, String> {
     let bad = || format!("'{text}' is no rate per second over 0, at most 1000000");
     decimal(text).filter(|rate| *rate > 0.0 && *rate <= 1e6).ok_or_else(bad)
+}
+
+/// A small number within limits, decimal or with `0x`.
+pub fn within(what: &str, text: &str, range: RangeInclusive<u8>) -> Result<u8, String> {
+    let value = byte(text).ok().filter(|value| range.contains(value));
+    let (least, most) = (range.start(), range.end());
+    value.ok_or_else(|| format!("{what} '{text}': {least} to {most} allowed"))
 }
 
 /// A byte: `32` or `0x20`.
@@ -90,7 +97,7 @@ fn decimal(text: &str) -> Option<f64> {
     allowed.then(|| text.parse().ok()).flatten()
 }
 
-fn within(what: &str, value: u64, range: RangeInclusive<u64>) -> Result<u64, String> {
+fn limited(what: &str, value: u64, range: RangeInclusive<u64>) -> Result<u64, String> {
     if range.contains(&value) {
         return Ok(value);
     }

@@ -1,7 +1,7 @@
 //! `spfe recv`: receives what `spfe send` sends, into a file or to standard output.
 
 use crate::assembly::{Assembly, Step, whole};
-use crate::context::{Context, DeviceArg, Patience};
+use crate::context::{Context, DeviceArg, Patience, Role};
 use crate::error::{Failure, Kind};
 use crate::frame::{Header, Trailer};
 use crate::target::Target;
@@ -64,7 +64,7 @@ impl RecvArgs {
 /// Runs `spfe recv`.
 pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
     check_file(&args.file)?;
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.transfer.port, Role::Receive)?;
     let mut receiver = Receiver::open(&endpoint, &args.transfer)?;
     let mut target = Target::open(&args.file)?;
     let totals = if args.transfer.raw {

@@ -24,6 +24,9 @@ RMAP target that lives as long as the command. A memory that stays:
 
 Numbers are decimal, or start with 0x. A status of the target other than 0 is an error: exit 1.";
 
+/// Status of a target that does not do what it is asked to (50-52C 5.6).
+const NOT_AUTHORISED: u8 = 10;
+
 /// Read, write or serve remote memory (RMAP, ECSS-E-ST-50-52C).
 #[derive(Clone, Debug, Subcommand)]
 #[command(after_long_help = AFTER)]
@@ -196,6 +199,11 @@ fn done(context: &Context, object: &Value, text: &str) {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let kind = match &error {
+            Error::Refused { status, .. } if status.0 == NOT_AUTHORISED => {
+                return Self::failed(format!(
+                    "{error}: the command is not allowed, or reaches beyond the target's memory"
+                ));
+            }
             Error::Refused { .. } => Kind::Failed,
             Error::Invalid { .. } => Kind::Damaged,
             Error::TimedOut { .. } => Kind::TimedOut,

@@ -1,6 +1,6 @@
 //! `spfe send`: sends a file or standard input over a virtual channel.
 
-use crate::context::{Context, DeviceArg, Patience};
+use crate::context::{Context, DeviceArg, Patience, Role};
 use crate::error::Failure;
 use crate::frame::{self, Header, Id, Trailer};
 use crate::transfer::{Meter, Totals, TransferArgs, check_file};
@@ -44,7 +44,7 @@ pub struct SendArgs {
 pub fn run(args: &SendArgs, context: &Context) -> Result<(), Failure> {
     check_file(&args.file)?;
     let mut source = Source::open(&args.file)?;
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.transfer.port, Role::Send)?;
     let mut sender = Sender::open(&endpoint, &args.transfer)?;
     match sender.send_file(&mut source, context) {
         Ok(totals) => {

@@ -45,6 +45,11 @@ pub fn report_wanted() -> bool {
     REPORT.swap(false, Ordering::Relaxed)
 }
 
+/// Asks the command to end, as a signal does.
+pub fn request_end() {
+    CAUGHT.store(true, Ordering::Relaxed);
+}
+
 /// Whether SIGINT or SIGTERM has arrived.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)

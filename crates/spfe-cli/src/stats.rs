@@ -16,7 +16,7 @@ pub struct StatsArgs {
     #[command(flatten)]
     pub device: DeviceArg,
     /// Show them repeatedly, with rates, until interrupted.
-    #[arg(long, value_name = "TIME", value_parser = parse::time)]
+    #[arg(long, value_name = "TIME", value_parser = period)]
     watch: Option<Duration>,
     /// Also show counters that are zero.
     #[arg(long)]
@@ -24,6 +24,14 @@ pub struct StatsArgs {
     /// Show only this port.
     #[arg(long, value_name = "N")]
     port: Option<u32>,
+}
+
+/// Parses the period of --watch.
+fn period(text: &str) -> Result<Duration, String> {
+    match parse::time(text)? {
+        time if time >= Duration::from_millis(100) => Ok(time),
+        _ => Err(format!("'{text}' is shorter than 100ms, the shortest period")),
+    }
 }
 
 /// The counters of a device at one moment.
@@ -40,7 +48,7 @@ pub fn run(args: &StatsArgs, context: &Context) -> Result<(), Failure> {
     let Some(period) = args.watch else {
         return Ok(());
     };
-    while signal::sleep(period.max(Duration::from_millis(10))) {
+    while signal::sleep(period) {
         let before = std::mem::replace(&mut now, take(&endpoint, args)?);
         print(&now, Some(&before), args, context);
     }

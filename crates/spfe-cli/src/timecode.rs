@@ -1,6 +1,6 @@
 //! `spfe timecode`: SpaceWire time-codes.
 
-use crate::context::{Context, DeviceArg, Patience, port_of};
+use crate::context::{Context, DeviceArg, Patience, Role, port_of};
 use crate::error::Failure;
 use crate::{output, parse, post};
 use clap::{Args, Subcommand};
@@ -15,6 +15,14 @@ pub enum TimeCodeArgs {
     Send(SendArgs),
     /// Show time-codes as they arrive.
     Listen(ListenArgs),
+}
+
+fn time(text: &str) -> Result<u8, String> {
+    parse::within("time", text, 0..=63)
+}
+
+fn flags(text: &str) -> Result<u8, String> {
+    parse::within("flags", text, 0..=3)
 }
 
 impl TimeCodeArgs {
@@ -36,10 +44,10 @@ pub struct SendArgs {
     #[arg(long, value_name = "N")]
     port: Option<u32>,
     /// The first time, 0 to 63.
-    #[arg(long, value_name = "0-63", conflicts_with = "tick", value_parser = clap::value_parser!(u8).range(0..64))]
+    #[arg(long, value_name = "0-63", conflicts_with = "tick", value_parser = time)]
     time: Option<u8>,
     /// The two flag bits, 0 to 3.
-    #[arg(long, value_name = "0-3", default_value_t = 0, conflicts_with = "tick", value_parser = clap::value_parser!(u8).range(0..4))]
+    #[arg(long, value_name = "0-3", default_value_t = 0, conflicts_with = "tick", value_parser = flags)]
     flags: u8,
     /// Act as time master: send 1, 2, 3 ... until interrupted, or --count of them.
     #[arg(long)]
@@ -102,7 +110,7 @@ fn send(args: &SendArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.port.unwrap_or(0), Role::Serve)?;
     let port = port_of(&endpoint, args.port, PortKind::Spacewire)?;
     let mut time_codes = port.time_code()?;
     context.say(&format!("listening on port {}", port.number()));

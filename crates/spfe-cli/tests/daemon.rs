@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Directory, Run, command, end, spfe, start};
-use common::{wait_for_message, wait_until, wait_until_read};
+use common::{Directory, Run, command, end, interrupt, spfe, start};
+use common::{wait_for_message, wait_until, wait_until_it_catches_signals, wait_until_read};
 use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::io::Write;
@@ -234,4 +234,35 @@ fn clients_end_with_their_daemon() {
     drop(network.server);
     end(receiver).fails(5, "DEVICE_GONE");
     spfe(&["--device", &network.ends[0], "info"]).fails(5, "no daemon");
+}
+
+#[test]
+fn an_interrupted_command_exits_with_130() {
+    let network = Network::new(Mode::Thread, "interrupted");
+    for (words, code) in
+        [(&["broadcast", "listen", "--count", "1"][..], 130), (&["timecode", "listen"], 0)]
+    {
+        let child = network.start(1, words);
+        wait_until_it_catches_signals(&child);
+        interrupt(&child);
+        assert_eq!(end(child).code, Some(code));
+    }
+}
+
+#[test]
+fn transfers_without_progress_time_out() {
+    let network = Network::new(Mode::Thread, "stuck");
+    let (file, _) = network.file("file", 1);
+    network
+        .run(0, &["send", &file, "--raw", "--deadline", "0.05"])
+        .fails(3, "taken by the far end for 50 ms");
+    let words = ["recv", "-", "--deadline", "0.05", "--json"];
+    let run = network.run(1, &words).fails(3, "no packet for 50 ms");
+    assert!(run.stdout.is_empty(), "an error among the data");
+    let words = ["recv", &network.directory.path("new"), "--deadline", "0.05"];
+    network.run(1, &words).exits(3);
+    assert!(network.directory.parts().is_empty());
+    network
+        .run(1, &["broadcast", "listen", "--deadline", "50ms"])
+        .fails(3, "no broadcast message for 50 ms");
 }

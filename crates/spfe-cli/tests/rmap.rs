@@ -78,6 +78,7 @@ fn refusals_have_their_status() {
     }
     let read = ["rmap", "read", device, "--address", "4093", "--length", "4", "--json"];
     let error = spfe(&[&read[..], &right].concat()).fails(1, "status 10").json();
+    assert!(error["error"].as_str().unwrap().contains("beyond the target's memory"), "{error}");
     assert_eq!((&error["status"], &error["exit"]), (&"FAILED".into(), &1.into()));
 }
 
@@ -139,7 +140,9 @@ fn a_served_memory_is_read_and_written() {
 
 #[test]
 fn serving_ends_at_a_signal() {
-    let mut server = start(&["rmap", "serve", "virtual:"]);
+    let directory = Directory::new("rmap-ends");
+    let (_server, device) = memory(&directory, "4K");
+    let mut server = start(&["rmap", "serve", &device, "--vc", "7"]);
     let pid = server.id();
     let mut said = String::new();
     let stderr = server.stderr.take().unwrap();

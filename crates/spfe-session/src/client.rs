@@ -28,10 +28,13 @@ impl Connection {
     /// Connects to a daemon's socket.
     ///
     /// # Errors
-    /// DEVICE_GONE if no daemon listens at the path; the message says what to do.
+    /// DEVICE_GONE if no daemon listens at the path, ACCESS_DENIED without permission; the message
+    /// says what to do.
     pub fn open(path: &Path) -> Result<Self> {
         let socket = socket::connect(path).map_err(|error| {
             let path = path.display();
+            let denied = error.kind() == io::ErrorKind::PermissionDenied;
+            let status = if denied { Status::AccessDenied } else { Status::DeviceGone };
             let what = match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                     format!("no daemon at {path}: start one with `spfed --listen {path}`")
@@ -42,7 +45,7 @@ impl Connection {
                 ),
                 _ => format!("daemon at {path}: {error}"),
             };
-            Error::new(Status::DeviceGone, what)
+            Error::new(status, what)
         })?;
         Self::over(socket)
     }

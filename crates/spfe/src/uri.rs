@@ -30,13 +30,15 @@ pub enum Uri {
     },
 }
 
-/// Grammar of device names, for messages.
-const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
-    mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
-    unix:SOCKET[/N|/NAME] or /dev/spfeN";
+/// The forms of device names, for messages. docs/devices.md explains them.
+const FORMS: &str = "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAME] or /dev/spfeN";
+/// The options of a virtual device, for messages.
+const OPTIONS: &str = "link, spw, mode, peer, endpoints, seed and time";
+/// What can be at the far end of a virtual device, for messages.
+const PEERS: &str = "loop, pair, sink, check, echo, rmap[:SIZE], generator[:MIN[:MAX]]";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
-    Error::Name { name: text.to_owned(), what: format!("{what}; use {GRAMMAR}") }
+    Error::Name { name: text.to_owned(), what: what.to_string() }
 }
 
 impl Uri {
@@ -45,12 +47,17 @@ impl Uri {
         if text.starts_with('/') {
             return Ok(Self::Kernel { path: text.to_owned() });
         }
-        let (scheme, rest) = text.split_once(':').ok_or_else(|| bad(text, "no scheme"))?;
+        let (scheme, rest) = text.split_once(':').ok_or_else(|| match text.contains('/') {
+            true => bad(text, format!("did you mean unix:{text}? {FORMS}")),
+            false => bad(text, format!("it has no scheme: {FORMS}")),
+        })?;
         match scheme {
             "virtual" => Self::parse_virtual(text, rest),
-            "unix" | "spfed" if rest.is_empty() => Err(bad(text, "no path of a socket")),
+            "unix" | "spfed" if rest.is_empty() => {
+                Err(bad(text, "the path of a socket is missing"))
+            }
             "unix" | "spfed" => Ok(Self::parse_daemon(rest)),
-            _ => Err(bad(text, format!("unknown scheme '{scheme}'"))),
+            _ => Err(bad(text, format!("unknown scheme '{scheme}': {FORMS}"))),
         }
     }
 
@@ -70,9 +77,9 @@ impl Uri {
             None => (Some(place.to_owned()), 0),
             Some((name, number)) => {
                 let number =
-                    number.parse().map_err(|_| bad(text, format!("endpoint '{number}'")))?;
+                    number.parse().map_err(|_| bad(text, format!("'{number}' is not a number")))?;
                 if name.is_empty() {
-                    return Err(bad(text, "no name of a network before '/'"));
+                    return Err(bad(text, "the name of a network is missing before '/'"));
                 }
                 (Some(name.to_owned()), number)
             }
@@ -107,9 +114,14 @@ impl<'a> Options<'a> {
             seed: 1,
         };
         for option in query.split('&').filter(|option| !option.is_empty()) {
-            let (key, value) =
-                option.split_once('=').ok_or_else(|| bad(text, format!("option '{option}'")))?;
-            let number = || value.parse::<u64>().map_err(|_| bad(text, format!("{key}={value}")));
+            let (key, value) = option
+                .split_once('=')
+                .ok_or_else(|| bad(text, format!("option '{option}' has no value")))?;
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| bad(text, format!("{key}={value} is not a number")))
+            };
             match key {
                 "link" => options.link = value.parse().map_err(|what: String| bad(text, what))?,
                 "spw" => {
@@ -128,7 +140,8 @@ impl<'a> Options<'a> {
                 "seed" => options.seed = number()?,
                 "time" if value == "virtual" => options.virtual_time = true,
                 "time" if value == "real" => options.virtual_time = false,
-                _ => return Err(bad(text, format!("unknown option '{option}'"))),
+                "time" => return Err(bad(text, format!("time={value} is not real or virtual"))),
+                _ => return Err(bad(text, format!("unknown option '{key}': there are {OPTIONS}"))),
             }
         }
         Ok(options)
@@ -144,7 +157,7 @@ impl<'a> Options<'a> {
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
-            _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
+            _ => instrument(self.generator(peer).ok_or_else(|| no_peer(peer))?),
         };
         let mut topology = topology.with_model(model);
         if let Some(link) = self.spacewire {
@@ -155,7 +168,8 @@ impl<'a> Options<'a> {
     }
 
     fn generator(&self, peer: &str) -> Option<Peer> {
-        let mut sizes = peer.strip_prefix("generator")?.split(':').skip(1);
+        let mut sizes = peer.split(':');
+        (sizes.next() == Some("generator")).then_some(())?;
         let read = |text| units::size(text).ok().and_then(|size| size.try_into().ok());
         let min_bytes = sizes.next().map_or(Some(1024), read)?;
         let max_bytes = sizes.next().map_or(Some(min_bytes), read)?;
@@ -167,8 +181,12 @@ impl<'a> Options<'a> {
 fn rmap(peer: &str) -> std::result::Result<Peer, String> {
     match peer.strip_prefix("rmap").map(|rest| rest.split_at_checked(1).unwrap_or(("", ""))) {
         Some(("" | ":", unit)) => Ok(Peer::Rmap(unit.parse()?)),
-        _ => Err(format!("peer '{peer}'")),
+        _ => Err(no_peer(peer)),
     }
+}
+
+fn no_peer(peer: &str) -> String {
+    format!("peer '{peer}' is not one of {PEERS}")
 }
 
 #[cfg(test)]
@@ -242,7 +260,21 @@ mod tests {
     }
 
     #[test]
-    fn errors_show_the_grammar() {
+    fn errors_say_what_is_possible() {
+        for (text, part) in [
+            ("", "it has no scheme: a device is virtual:"),
+            ("./c.sock", "did you mean unix:./c.sock?"),
+            ("pci:0", "unknown scheme 'pci': a device is virtual:"),
+            ("virtual:a/b", "'b' is not a number"),
+            ("virtual:?peer=foo", "peer 'foo' is not one of loop, pair, sink"),
+            ("virtual:?peer=generators", "peer 'generators' is not one of"),
+            ("virtual:?color=red", "unknown option 'color': there are link, spw"),
+            ("virtual:?time=soon", "time=soon is not real or virtual"),
+            ("virtual:?seed=x", "seed=x is not a number"),
+        ] {
+            let error = Uri::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part) && error.len() < 160, "{text}: {error}");
+        }
         for text in [
             "",
             "x",
@@ -271,7 +303,6 @@ mod tests {
                 "{text}: {error:?}"
             );
             assert_eq!(error.class(), spfe_contract::StatusClass::Usage);
-            assert!(error.to_string().contains("virtual:[NAME/N]"), "{text}: {error}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `spfe ping --respond`: the echo. It sends packets back from the buffers that received them.
 
 use super::PingArgs;
-use crate::context::{Context, Patience};
+use crate::context::{Context, Patience, Role};
 use crate::error::{Failure, Kind};
 use serde_json::json;
 use spfe::{Buf, End, Endpoint, Error, QueueOptions, Received, Rx, Status, Threshold, Tx};
@@ -14,7 +14,7 @@ const MEMORY: usize = 64 << 20;
 
 /// Answers `--count` packets, or until interrupted.
 pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.port, Role::Serve)?;
     let mut echo = Echo::open(&endpoint, args)?;
     context.say(&format!("echo on port {} VC {}", args.port, args.vc));
     let outcome = echo.answer(args.count.unwrap_or(0));

@@ -1,7 +1,7 @@
 //! `spfe rmap serve`: an RMAP target with a memory.
 
 use super::{remote, values};
-use crate::context::{Context, DeviceArg};
+use crate::context::{Context, DeviceArg, Role};
 use crate::error::Failure;
 use crate::{output, parse};
 use clap::Args;
@@ -52,7 +52,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     if bytes > parse::PACKET_MAX {
         return Err(Failure::usage(format!("memory of {bytes} bytes: at most 1G allowed")));
     }
-    let endpoint = context.open()?;
+    let endpoint = context.open_shared(args.port, Role::Serve)?;
     let config = TargetConfig {
         logical_address: Some(logical_address),
         accept_default: false,

@@ -103,6 +103,13 @@ pub fn wait_until_it_catches_signals(child: &Child) {
     });
 }
 
+/// Sends SIGINT to a child.
+pub fn interrupt(child: &Child) {
+    // SAFETY: the child has not been waited for, so its process id is still valid.
+    let result = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    assert_eq!(result, 0);
+}
+
 /// Waits for the first line of a child's stderr that begins with these words. Later lines are lost.
 #[track_caller]
 pub fn wait_for_message(child: &mut Child, words: &str) {

@@ -70,7 +70,7 @@ impl Kernel {
     /// Opens a device file.
     ///
     /// # Errors
-    /// NOT_FOUND if there is no such file, BAD_VERSION if driver or device have another version, BUSY
+    /// NOT_FOUND if there is no such device, ACCESS_DENIED without permission, BAD_VERSION if driver or device have another version, BUSY
     /// if all protection domains of the device are taken, DEVICE_GONE if the device is gone.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
@@ -80,6 +80,15 @@ impl Kernel {
             match source.kind() {
                 std::io::ErrorKind::NotFound => {
                     let what = format!("{name}: there is no such device; is the driver loaded?");
+                    Error::device(Status::NotFound, what)
+                }
+                std::io::ErrorKind::PermissionDenied => {
+                    let what = format!("{name}: permission denied; its owner and group may use it");
+                    Error::device(Status::AccessDenied, what)
+                }
+                // The kernel does not open a socket like a file.
+                _ if source.raw_os_error() == Some(libc::ENXIO) => {
+                    let what = format!("{name} is not a device; did you mean unix:{name}?");
                     Error::device(Status::NotFound, what)
                 }
                 _ => uapi::error("open", format_args!("{name}"), source),
