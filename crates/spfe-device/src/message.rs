@@ -13,7 +13,8 @@ pub use carry::{Carry, FindMessageObserver, MessageObserver, Messages};
 use crate::queue::{CompletionTime, Host, QueueView, completion};
 use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{QueueKind, QueueState, Status};
-use spfe_ring::sync::{AtomicU32, Ordering, relax};
+use spfe_ring::HolderLock;
+use spfe_ring::sync::{AtomicU32, Ordering};
 use std::cell::UnsafeCell;
 
 /// Number of transmit contexts, and of receive contexts, of each port.
@@ -51,7 +52,7 @@ pub struct MessageContext {
 #[derive(Default)]
 pub struct MessagePort {
     /// Id of the participant that sends messages from this port or configures it. 0 if none does.
-    lock: AtomicU32,
+    lock: HolderLock,
     /// Incremented when a configuration changes.
     epoch: AtomicU32,
     /// Last time-code received.
@@ -73,8 +74,7 @@ pub struct MessageGuard<'a>(&'a MessagePort);
 impl MessagePort {
     /// Takes the lock for participant `id`, if it is free.
     pub fn try_lock(&self, id: u32) -> Option<MessageGuard<'_>> {
-        let taken = self.lock.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| MessageGuard(self))
+        self.lock.try_lock(id).then(|| MessageGuard(self))
     }
 
     /// Makes every runner read configurations and regions again. The caller holds the lock.
@@ -84,30 +84,25 @@ impl MessagePort {
 
     /// Takes the lock. Spins while another participant holds it, for one bounded step.
     pub fn lock(&self, id: u32) -> MessageGuard<'_> {
-        loop {
-            if let Some(guard) = self.try_lock(id) {
-                return guard;
-            }
-            relax();
-        }
+        self.lock.lock(id);
+        MessageGuard(self)
     }
 
     /// Id of the participant that holds the lock, or 0.
     pub fn holder(&self) -> u32 {
-        self.lock.load(Ordering::Relaxed)
+        self.lock.holder()
     }
 
     /// Control plane: takes the lock from a dead participant. `None` if it does not hold the lock.
     /// The caller then repairs the contexts ([`MessageContext::recover`]).
     pub fn take_over(&self, dead: u32, id: u32) -> Option<MessageGuard<'_>> {
-        let taken = self.lock.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed);
-        taken.is_ok().then(|| MessageGuard(self))
+        self.lock.take_over(dead, id).then(|| MessageGuard(self))
     }
 }
 
 impl Drop for MessageGuard<'_> {
     fn drop(&mut self) {
-        self.0.lock.store(0, Ordering::Release);
+        self.0.lock.unlock();
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`packed`] | the area of packed receive, both sides |
 //! | [`lines`] | wake-ups of hosts, doorbells of devices |
 //! | [`seat`] | which participant runs the engine of a flow |
+//! | [`lock`] | a lock that knows its holder |
 //! | [`board`] | copies that both ends of a flow share |
 //! | [`sync`] | atomics, and fences named by their purpose |
 //!
@@ -34,8 +35,11 @@
 //! | [`AtomicDeviceLine`]: mark of a full queue | `wakes::host_of_a_full_queue_sees_the_mark_or_is_woken` |
 //! | [`AtomicDeviceLine`]: state of a stopped queue | `wakes::host_sees_why_its_queue_stopped` |
 //! | [`AtomicDeviceLine`]: doorbell | `doorbells::sleeping_device_is_always_rung` |
+//! | doorbells of several clients of a device | `doorbells::device_of_two_clients_misses_neither`, `doorbells::rings_of_one_client_take_none_from_the_other` |
 //! | [`Seat`]: enter and claim | `seat::*` |
 //! | [`Seat::take_over`] | `takeover::*` |
+//! | [`HolderLock`] of a message port | `lock::*` |
+//! | region revoked beside a runner: tag, seat, epoch | `revocation::*` |
 //! | [`Board`]: take, settle, end a round | `board::*` |
 //! | [`PackedWriter`] and [`PackedReader`]: releases and completions | `packed::*` |
 //!
@@ -46,6 +50,7 @@ pub mod batch;
 pub mod board;
 pub mod cursor;
 pub mod lines;
+pub mod lock;
 pub mod packed;
 pub mod ring;
 pub mod seat;
@@ -56,6 +61,7 @@ pub use batch::EntryBatch;
 pub use board::Board;
 pub use cursor::{Cursor, RingCell, RingPair};
 pub use lines::{Arm, AtomicDeviceLine, AtomicHostLine};
+pub use lock::HolderLock;
 pub use packed::{PackedReader, PackedWriter};
 pub use ring::{Consumer, Producer, Ring, RingCredit, RingEntry, Slot};
 pub use seat::Seat;

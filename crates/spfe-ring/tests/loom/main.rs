@@ -16,7 +16,9 @@
 mod batches;
 mod board;
 mod doorbells;
+mod lock;
 mod packed;
+mod revocation;
 mod rings;
 mod seat;
 mod takeover;
