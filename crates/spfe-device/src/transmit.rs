@@ -240,11 +240,17 @@ impl TxQueue {
         Ok(())
     }
 
-    /// Opens a burst for the fast path. False leaves a faulty burst to the general path.
+    /// Opens a burst for the fast path. False leaves a faulty burst, or one whose packets are longer than
+    /// `most` bytes, to the general path.
     #[cold]
     #[inline(never)]
-    pub(crate) fn open_burst_plain(&mut self, map: &RegionMap, first: RingEntry) -> bool {
-        self.open_burst(map, first, &mut Copier::Alone).is_ok()
+    pub(crate) fn open_burst_plain(
+        &mut self,
+        map: &RegionMap,
+        first: RingEntry,
+        most: u32,
+    ) -> bool {
+        self.open_burst(map, first, &mut Copier::Alone).is_ok() && self.state().burst.length <= most
     }
 
     /// Makes a piece of the next packet of the open burst. The region is translated again, because

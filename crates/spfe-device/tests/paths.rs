@@ -274,6 +274,15 @@ proptest! {
     }
 
     #[test]
+    fn paths_agree_on_a_packed_area(ops in vec(op(), 1..150)) {
+        compare_packed(&ops);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..config() })]
+
+    #[test]
     fn limited_steps_deliver_the_same_in_posted_buffers(ops in vec(op(), 1..150)) {
         compare_limited(QueueKind::Rx, &ops);
     }
@@ -281,10 +290,5 @@ proptest! {
     #[test]
     fn limited_steps_deliver_the_same_in_a_packed_area(ops in vec(op(), 1..150)) {
         compare_limited(QueueKind::RxPacked, &ops);
-    }
-
-    #[test]
-    fn paths_agree_on_a_packed_area(ops in vec(op(), 1..150)) {
-        compare_packed(&ops);
     }
 }

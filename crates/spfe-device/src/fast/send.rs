@@ -25,7 +25,8 @@ impl FastSender<'_> {
         let fast = self.fast;
         let (_, state, _) = self.tx.parts();
         if state.done | state.open | state.burst.left != 0 {
-            let other = state.done | state.open != 0;
+            let long = state.burst.length > fast.from.get().1;
+            let other = state.done | state.open != 0 || long;
             return (0, if other { LoopEnd::General } else { LoopEnd::Burst });
         }
         // A single packet costs less without the preparations of the loop.
@@ -135,15 +136,16 @@ impl FastSender<'_> {
     #[inline(always)]
     pub fn burst<K: FastSink>(&mut self, mut sink: K, budget: u32) -> (u32, LoopEnd) {
         if self.tx.parts().1.burst.left == 0 {
+            let most_bytes = self.fast.from.get().1;
             let (view, state, _) = self.tx.parts();
             match view.submissions.read(state.at.submission) {
-                Some(entry) if self.tx.open_burst_plain(self.map, entry) => {}
+                Some(entry) if self.tx.open_burst_plain(self.map, entry, most_bytes) => {}
                 _ => return (0, LoopEnd::General),
             }
         }
         let burst = self.tx.parts().1.burst;
         let (length, stride) = (burst.length, u64::from(burst.stride));
-        let plain = (burst.flags as u16 & sf::END_MASK) == 0 && length <= self.fast.from.get().1;
+        let plain = (burst.flags as u16 & sf::END_MASK) == 0;
         let span = u64::from(burst.left - 1) * stride + u64::from(length);
         let whole = u32::try_from(span).ok().and_then(|span| self.source(burst.address, span));
         let (true, Some(mut source)) = (plain, whole) else { return (0, LoopEnd::General) };
