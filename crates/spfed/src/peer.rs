@@ -32,6 +32,17 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
         .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
 }
 
+/// Makes sure that a client cannot take pages out of memory that the device uses.
+pub(crate) fn keep_pages(memory: &SharedMemory) -> Result<()> {
+    memory.keep_pages().or_else(|error| {
+        refuse(format!(
+            "region of {} bytes: F_SEAL_FUTURE_WRITE, by which its pages stay in it: {error}; do not \
+             seal it with F_SEAL_SEAL",
+            memory.size()
+        ))
+    })
+}
+
 /// Takes an eventfd from a client. Signalling it never blocks, whatever the client does to it.
 ///
 /// # Errors

@@ -190,8 +190,12 @@ impl Client {
             return refuse(Status::NoResources, what);
         }
         let memory = Arc::new(crate::peer::memory(one(fds, "AddRegion")?, size)?);
+        let isolated = server.network.topology().mode == Mode::Thread;
+        if isolated {
+            crate::peer::keep_pages(&memory)?;
+        }
         let key = server.network.add_region(at, memory.clone(), access)?;
-        if server.network.topology().mode == Mode::Thread {
+        if isolated {
             server.unmapped.add(&memory);
         }
         self.regions.insert(key.0, size);

@@ -94,6 +94,25 @@ fn too_many_descriptors_are_malformed_and_closed() {
     client.ask(&Request::Ping).unwrap();
 }
 
+/// While a hole is being punched, an access to it waits, and with it the device thread.
+#[test]
+fn a_client_cannot_punch_a_hole_into_memory_of_the_device() {
+    use rustix::fs::{FallocateFlags, SealFlags, fallocate, fcntl_add_seals};
+    let server = server(Mode::Thread);
+    let mut client = Client::new(&server, 0);
+    let memory = SharedMemory::create("t", 1 << 20).unwrap();
+    client.add_region_once(memory.fd(), 1 << 20).unwrap();
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    let punched = fallocate(memory.fd(), flags, 0, 1 << 20);
+    assert_eq!(punched, Err(rustix::io::Errno::PERM));
+    let (status, what) = refused(client.add_region_once(memory.fd(), 1 << 20));
+    assert!(status == Status::BadRegion && what.contains("registered already"), "{what}");
+    let closed = SharedMemory::create("t", 4096).unwrap();
+    fcntl_add_seals(closed.fd(), SealFlags::SEAL).unwrap();
+    let (status, what) = refused(client.add_region_once(closed.fd(), 4096));
+    assert!(status == Status::BadRegion && what.contains("F_SEAL_SEAL"), "{what}");
+}
+
 /// A futex word that all clients map could be used by one to steal the wake-ups of the others.
 #[test]
 fn clients_share_no_doorbell() {

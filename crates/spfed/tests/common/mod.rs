@@ -2,6 +2,9 @@
 #![allow(dead_code)]
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
+};
 use spfe_contract::{QueueKind, QueueSetup, Status, access};
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{LinkRate, Mode, QueueRequest, SharedMemory, Topology};
@@ -62,7 +65,17 @@ impl Client {
         self.connection.call(request, &[fd]).map(|(reply, _)| reply)
     }
 
+    /// Registers memory, or other memory of that size if it has been registered before: a daemon in
+    /// mode thread takes it once.
     pub fn add_region(&mut self, fd: impl AsFd, size: u64) -> Result<RegionKey, Error> {
+        let taken =
+            |fd| fcntl_get_seals(fd).is_ok_and(|seals| seals.contains(SealFlags::FUTURE_WRITE));
+        let other = taken(fd.as_fd()).then(|| unused(fstat(&fd).unwrap().st_size as u64));
+        let fd = other.as_ref().map_or(fd.as_fd(), AsFd::as_fd);
+        self.add_region_once(fd, size)
+    }
+
+    pub fn add_region_once(&mut self, fd: impl AsFd, size: u64) -> Result<RegionKey, Error> {
         let access = access::LOCAL_READ | access::LOCAL_WRITE;
         match self.ask_with(&Request::AddRegion { size, access }, fd.as_fd())? {
             Reply::Region { key } => Ok(RegionKey(key)),
@@ -85,6 +98,14 @@ impl Client {
             reply => panic!("{reply:?}"),
         }
     }
+}
+
+/// Sealed memory without pages.
+fn unused(size: u64) -> OwnedFd {
+    let fd = memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&fd, size).unwrap();
+    fcntl_add_seals(&fd, SealFlags::SHRINK).unwrap();
+    fd
 }
 
 /// Lines at 0, submissions at 128, completions at 384, times at 640.
