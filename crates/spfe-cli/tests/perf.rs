@@ -32,6 +32,10 @@ fn every_mode_measures_and_names_the_case() {
             assert!(row[field].is_number(), "{mode}: {field} is {}", row[field]);
         }
         assert!(row["packets_per_s"].as_f64() > Some(0.0), "{mode}: nothing moved");
+        for field in ["user_pct", "system_pct", "machine_pct", "interrupts_per_s"] {
+            assert!(row["kernel"][field].is_number(), "{mode}: {field} in {row}");
+        }
+        assert!(row["floor_cpu_pct"].as_f64() >= Some(0.0), "{mode}: {row}");
     }
 }
 
@@ -87,7 +91,7 @@ fn a_report_is_three_files() {
     std::fs::remove_dir_all(&folder).expect("the folder of the report");
     assert!(output.status.success());
     let [html, json, tsv] = files.map(|file| file.expect("a file of the report"));
-    assert!(html.contains("rate-tx") && tsv.starts_with("scenario\t"));
+    assert!(html.contains("rate-tx") && tsv.contains("\nscenario\t"));
     let document: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
     assert!(document["calibration"].is_object());
@@ -109,8 +113,15 @@ fn tsv_has_a_header_and_one_row_per_size() {
     let output = perf(&words);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(text.starts_with("scenario\t"), "{text}");
-    assert_eq!(text.lines().count(), 4, "{text}");
+    let (facts, table): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with("# "));
+    for fact in ["date", "cpu", "kernel", "link", "wait", "command", "revision"] {
+        let start = format!("# {fact}\t");
+        assert!(facts.iter().any(|line| line.starts_with(&start)), "no {fact} in {text}");
+    }
+    assert!(table[0].starts_with("scenario\t"), "{text}");
+    assert_eq!(table.len(), 4, "{text}");
+    let fields = |line: &str| line.split('\t').count();
+    assert!(table.iter().all(|line| fields(line) == fields(table[0])), "{text}");
 }
 
 #[test]
@@ -138,7 +149,7 @@ fn joined(test: &str, mode: Mode) -> (Server, Directory, String) {
 #[test]
 fn existing_devices_are_measured_like_a_new_network() {
     let (_server, _directory, ends) = joined("tables", Mode::Thread);
-    let words = ["tables", "--quick", "--seconds", "0.02", "--json"];
+    let words = ["tables", "--quick", "--published", "--seconds", "0.02", "--json"];
     let (own, there) = (json(&words), json(&[&words[..], &["--ends", &ends]].concat()));
     assert_eq!(there["meta"]["mode"], "virtual, daemon");
     assert_eq!(there["meta"]["link"], own["meta"]["link"], "the devices say their link");
@@ -149,6 +160,8 @@ fn existing_devices_are_measured_like_a_new_network() {
     let (own, there) = (rows(&own), rows(&there));
     assert_eq!((own.len(), there.len()), (36, 36));
     for (own, there) in own.iter().zip(&there) {
+        assert_eq!(own["under_way"], 1, "the publication waits for each operation: {own}");
+        assert!(own["paper"].is_object(), "{own}");
         for field in ["scenario", "size_bytes", "group", "paper", "link_limit_gbps"] {
             assert_eq!(own[field], there[field], "{there}");
         }
@@ -195,14 +208,12 @@ fn the_output_marks_unmeasured_figures() {
     let run = spfe(&[&["perf"][..], &words].concat()).exits(0);
     assert!(run.text().contains("\nNote: device load and sum: not measured"), "{}", run.text());
     let run = spfe(&[&["perf"][..], &words, &["--tsv"]].concat()).exits(0);
-    let (header, row) = run.text().trim().split_once('\n').map(own).expect("two lines");
+    let text = run.text();
+    let table = text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>();
+    let [header, row] = table[..] else { panic!("two lines in {table:?}") };
     let column = header.split('\t').position(|name| name == "device_cpu_pct").expect("a column");
     assert_eq!(row.split('\t').nth(column), Some(""), "{row}");
     assert!(run.stderr.contains("not measured"), "{}", run.stderr);
-}
-
-fn own((a, b): (&str, &str)) -> (String, String) {
-    (a.to_owned(), b.to_owned())
 }
 
 #[test]

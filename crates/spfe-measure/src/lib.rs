@@ -21,6 +21,7 @@ mod calibrate;
 mod copy;
 mod facts;
 mod line;
+mod load;
 mod stats;
 mod thread;
 mod wake;
@@ -29,8 +30,11 @@ pub use calibrate::{CHUNK_SIZES, Calibration, CopyLimit, calibrate, calibrate_on
 pub use copy::{memcpy_gbps, memcpy_gbps_within};
 pub use facts::{MachineFacts, machine_facts};
 pub use line::{LinePingPong, line_ping_pong_ns, line_ping_pong_within};
+pub use load::{MachineTimes, ProcessTimes};
 pub use stats::Stats;
 pub use thread::{
     FIFO_PRIORITY, measurement_cpus, now_ns, pin_to, process_cpu_ns, set_fifo, thread_cpu_ns,
 };
-pub use wake::{FutexWake, TimerOvershoot, block_wake_cost_ns, futex_wake, timer_overshoot};
+pub use wake::{
+    FutexWake, TimerOvershoot, block_wake_cost_ns, futex_wake, timed_sleep_cpu_ns, timer_overshoot,
+};

@@ -206,6 +206,44 @@ pub fn timer_overshoot() -> TimerOvershoot {
     }
 }
 
+/// Measures the processor time of a timed sleep, in nanoseconds: a thread that does nothing else
+/// sleeps until one time after another, `gap` apart, for about `time` in all.
+///
+/// A core that sleeps longer wakes up more slowly, so the figure holds for this gap only.
+pub fn timed_sleep_cpu_ns(gap: Duration, time: Duration) -> f64 {
+    let gap_ns = (gap.as_nanos() as u64).max(1_000);
+    let sleeper = thread::spawn(move || {
+        // SAFETY: the call only takes plain values. It changes the slack of this thread alone.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+        let (start, cpu_before) = (now_ns(), thread_cpu_ns());
+        let (mut at, mut sleeps) = (start, 0u32);
+        while sleeps == 0 || at < start + time.as_nanos() as u64 {
+            // After a late end the next sleep is as long as the others.
+            at = (at + gap_ns).max(now_ns() + gap_ns / 2);
+            sleep_until(at);
+            sleeps += 1;
+        }
+        (thread_cpu_ns() - cpu_before) as f64 / f64::from(sleeps)
+    });
+    sleeper.join().unwrap_or(0.0)
+}
+
+fn sleep_until(ns: u64) {
+    let time = libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: `time` is valid for the call. An absolute sleep has no remaining time.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
 fn nanosleep(ns: u64) {
     let time = libc::timespec {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,
@@ -247,6 +285,14 @@ mod tests {
         let t = timer_overshoot();
         assert!(t.samples > 0 && t.samples <= 300);
         assert!(t.p99_ns >= t.p50_ns && t.cpu_per_sleep_ns > 0.0);
+    }
+
+    #[test]
+    fn a_bare_sleep_costs_processor_time() {
+        let cost = timed_sleep_cpu_ns(Duration::from_micros(200), Duration::from_millis(5));
+        assert!(cost > 0.0, "{cost}");
+        // A sleep longer than the measurement still happens once.
+        assert!(timed_sleep_cpu_ns(Duration::from_millis(2), Duration::ZERO) > 0.0);
     }
 
     #[test]

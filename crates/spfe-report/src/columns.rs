@@ -1,6 +1,6 @@
 //! The columns of result tables, for the terminal and the page.
 
-use crate::model::{LatencyNs, ResultRow};
+use crate::model::{KernelLoad, LatencyNs, ResultRow};
 use crate::num::{NONE, fixed, optional, short, size, trimmed, with_worst};
 use crate::paper;
 use crate::section::Section;
@@ -71,44 +71,85 @@ impl Table<'_> {
         }
     }
 
+    /// Loads of one core as we take them, and what sleeping alone costs.
     fn add_loads(&mut self) {
         self.add("Host (worst)", "% core", |row| {
             with_worst(row.host_cpu_pct, row.highest_host_cpu_pct(), 1)
         });
+        if self.any(|row| row.floor_cpu_pct.is_some()) {
+            self.add("Floor", "% core", |row| optional(row.floor_cpu_pct, 1));
+        }
         self.add("Device", "% core", |row| fixed(row.device_cpu_pct, 1));
-        self.add("Sum", "% core", |row| fixed(row.sum_cpu_pct(), 1));
+        self.detail("Sum", "% core", |row| fixed(row.sum_cpu_pct(), 1));
+    }
+
+    /// Loads as the kernel counts them.
+    fn add_kernel_loads(&mut self) {
+        if !self.any(|row| row.kernel.is_some()) {
+            return;
+        }
+        let of = |pick: fn(&KernelLoad) -> f64| {
+            move |row: &ResultRow| optional(row.kernel.as_ref().map(pick), 1)
+        };
+        self.add("User", "% core", of(|load| load.user_pct));
+        self.add("System", "% core", of(|load| load.system_pct));
+        self.add("Machine", "% core", of(|load| load.machine_pct));
+        self.add("Rest", "% core", of(KernelLoad::rest_pct));
+        self.add("Machine", "% of all", of(|load| load.machine_of_all_pct));
+        if self.any(|row| row.kernel.is_some_and(|load| load.stolen_pct >= 0.05)) {
+            self.add("Stolen", "% core", of(|load| load.stolen_pct));
+        }
+        self.detail("Interrupts", "% core", of(|load| load.interrupt_pct));
+    }
+
+    fn add_wakes(&mut self) {
+        self.add("Wakes", "1/s", |row| short(row.wakes_per_s));
+        if self.any(|row| row.kernel.is_some()) {
+            let interrupts = |load: &KernelLoad| short(load.interrupts_per_s);
+            self.add("IRQs", "1/s", move |row| row.kernel.as_ref().map_or(NONE.into(), interrupts));
+        }
+        if self.any(|row| paper_interrupts(row).is_some()) {
+            self.published("Paper IRQs", "1/s", |row| optional(paper_interrupts(row), 0));
+        }
+        if self.any(|row| row.packets_each_wake().is_some()) {
+            self.detail("Per wake", "packets", |row| {
+                row.packets_each_wake().map_or(NONE.into(), short)
+            });
+        }
     }
 }
 
-/// The columns about rate and load. Columns without any value are left out.
+/// The columns about the rate. Columns without any value are left out.
 pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
-    let published = table.any(|row| row.published().is_some());
     table.add("Rate (worst)", "Gbit/s", |row| with_worst(row.rate_gbps, Some(row.worst_gbps), 2));
     if table.any(|row| row.link_share_pct().is_some()) {
         table.add("Of link", "%", |row| optional(row.link_share_pct(), 1));
     }
-    if published {
+    if table.any(|row| row.published().is_some()) {
         table.published("Paper (worst)", "Gbit/s", paper_rate);
     }
-    table.add_loads();
-    if published {
-        table.published("Paper (worst)", "% core, ×4", paper_cpu);
-    }
-    table.add("Wakes", "1/s", |row| short(row.wakes_per_s));
+    table.add("Packets", "1/s", |row| short(row.packets_per_s));
+    table.add("Per packet", "µs", |row| optional(row.packet_time_us(), 3));
     if table.any(|row| row.integrity_errors.is_some()) {
         table.add("Errors", "packets", |row| {
             row.integrity_errors.map_or(NONE.into(), |errors| errors.to_string())
         });
     }
-    table.detail("Packets", "1/s", |row| short(row.packets_per_s));
-    table.detail("Per packet", "µs", |row| optional(row.packet_time_us(), 3));
-    if table.any(|row| row.packets_each_wake().is_some()) {
-        table.detail("Per wake", "packets", |row| {
-            row.packets_each_wake().map_or(NONE.into(), short)
-        });
+    table.columns
+}
+
+/// The columns about processor load.
+pub(crate) fn loads(section: &Section<'_>) -> Vec<Column> {
+    let mut table = Table { rows: &section.rows, columns: Vec::new() };
+    table.add_case(section);
+    table.add_loads();
+    if table.any(|row| row.published().is_some()) {
+        table.published("Paper (worst)", "% core, ×4", paper_cpu);
     }
+    table.add_kernel_loads();
+    table.add_wakes();
     table.columns
 }
 
@@ -126,10 +167,8 @@ pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
     table.add("99.9 %", "µs", of(|ns| ns.p999));
     table.add("Max", "µs", of(|ns| ns.max));
     if section.is_latency() {
-        table.add_loads();
-        table.add("Wakes", "1/s", |row| short(row.wakes_per_s));
-        table.detail("Rate", "Gbit/s", |row| fixed(row.rate_gbps, 2));
-        table.detail("Packets", "1/s", |row| short(row.packets_per_s));
+        table.add("Rate", "Gbit/s", |row| fixed(row.rate_gbps, 2));
+        table.add("Packets", "1/s", |row| short(row.packets_per_s));
     }
     table.columns
 }
@@ -151,6 +190,10 @@ fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
 fn paper_rate(row: &ResultRow) -> String {
     let worst = paper_worst(row).map(|case| case.worst_gbps);
     row.published().map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
+}
+
+fn paper_interrupts(row: &ResultRow) -> Option<f64> {
+    paper::interrupts_per_s(&row.scenario, row.size_bytes, row.group)
 }
 
 fn paper_cpu(row: &ResultRow) -> String {

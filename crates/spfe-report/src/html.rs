@@ -42,9 +42,10 @@ fn render_section(section: &Section<'_>, anchor: &str) -> String {
         let _ = writeln!(out, "<p>{}</p>", escape(section.about));
     }
     if !section.is_latency() {
-        let name = format!("{}: rates and loads", section.title);
+        let name = format!("{}: rates", section.title);
         let figure = chart::figure(section, &format!("{anchor}-rate"));
-        out.push_str(&beside(&figure, &table(&name, &columns::rates(section))));
+        let loads = table("Processor loads", &columns::loads(section));
+        out.push_str(&beside(&figure, &(table(&name, &columns::rates(section)) + &loads)));
     }
     if section.is_latency() || section.has_latency() {
         let figure = if section.has_latency() {
@@ -53,15 +54,19 @@ fn render_section(section: &Section<'_>, anchor: &str) -> String {
             String::new()
         };
         let name = format!("{}: percentiles", section.title);
-        out.push_str(&beside(&figure, &table(&name, &columns::latencies(section))));
+        let mut tables = table(&name, &columns::latencies(section));
+        if section.is_latency() {
+            tables.push_str(&table("Processor loads", &columns::loads(section)));
+        }
+        out.push_str(&beside(&figure, &tables));
     }
     out.push_str("</section>\n");
     out
 }
 
-/// A chart and its table, side by side on wide pages.
-fn beside(figure: &str, table: &str) -> String {
-    format!("<div class=\"pair\">\n{figure}{table}</div>\n")
+/// A chart and its tables, side by side on wide pages.
+fn beside(figure: &str, tables: &str) -> String {
+    format!("<div class=\"pair\">\n{figure}<div>\n{tables}</div>\n</div>\n")
 }
 
 /// The columns as a table. The first column names the rows.

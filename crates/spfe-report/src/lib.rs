@@ -18,8 +18,8 @@
 //! use spfe_report::{Document, Point, ResultRow, scenario};
 //!
 //! let points = vec![
-//!     Point { rate_gbps: 20.0, host_cpu_pct: 9.0, device_cpu_pct: 40.0, wakes_per_s: 2400.0 },
-//!     Point { rate_gbps: 22.0, host_cpu_pct: 7.0, device_cpu_pct: 42.0, wakes_per_s: 2600.0 },
+//!     Point { rate_gbps: 20.0, host_cpu_pct: 9.0, device_cpu_pct: 40.0, ..Point::default() },
+//!     Point { rate_gbps: 22.0, host_cpu_pct: 7.0, device_cpu_pct: 42.0, ..Point::default() },
 //! ];
 //! let mut document = Document::default();
 //! document.results.push(ResultRow::from_points(scenario::SEND_SINGLE, 256 << 10, 1, points));
@@ -51,6 +51,6 @@ mod svg;
 mod table;
 
 pub use html::html;
-pub use model::{Document, LatencyNs, Meta, Point, ResultRow};
+pub use model::{Document, KernelLoad, LatencyNs, Meta, Point, ResultRow};
 pub use paper::PaperFigure;
 pub use table::{text, tsv};

@@ -92,6 +92,16 @@ pub struct ResultRow {
     /// Highest payload rate that the link allows in this scenario, Gbit/s, or 0 if it is not paced.
     #[serde(default, deserialize_with = "number")]
     pub link_limit_gbps: f64,
+    /// Mean loads as the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelLoad>,
+    /// What the host's sleeps alone cost on this machine: as many sleeps of the same length by a
+    /// thread that does nothing else, measured after the iterations, % of one core.
+    #[serde(default, skip_serializing_if = "unmeasured")]
+    pub floor_cpu_pct: Option<f64>,
+    /// Most groups that were submitted before the first of them had completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<u32>,
 
     /// One point per iteration, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -108,6 +118,9 @@ pub struct ResultRow {
     /// Distribution of the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencyNs>,
+    /// Time that the link alone needs for what was measured, ns.
+    #[serde(default, skip_serializing_if = "unmeasured")]
+    pub link_minimum_ns: Option<f64>,
     /// Smallest packet of a random test, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_min_bytes: Option<u64>,
@@ -140,6 +153,65 @@ pub struct Point {
     /// Wake-ups of the host, 1/s.
     #[serde(default = "unknown", deserialize_with = "number")]
     pub wakes_per_s: f64,
+    /// Loads as the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelLoad>,
+}
+
+/// Loads from the kernel's statistics. They include everything: the device where it runs in this
+/// process, and for the machine all other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KernelLoad {
+    /// Time of this process in the program, % of one core.
+    #[serde(deserialize_with = "number")]
+    pub user_pct: f64,
+    /// Time of this process in the kernel, % of one core.
+    #[serde(deserialize_with = "number")]
+    pub system_pct: f64,
+    /// The whole machine: programs, kernel and interrupts, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub machine_pct: f64,
+    /// The same in % of all cores.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub machine_of_all_pct: f64,
+    /// Part of the machine's load in interrupt handlers, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub interrupt_pct: f64,
+    /// Time that the hypervisor gave to other machines, % of one core. It is in no other figure.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub stolen_pct: f64,
+    /// Interrupts of the whole machine, 1/s: devices, timers, and between processors.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub interrupts_per_s: f64,
+}
+
+impl KernelLoad {
+    /// This process, user and system time, % of one core.
+    #[must_use]
+    pub fn process_pct(&self) -> f64 {
+        self.user_pct + self.system_pct
+    }
+
+    /// The machine without this process, % of one core: the driver's work outside of the process,
+    /// interrupts, and all other programs.
+    #[must_use]
+    pub fn rest_pct(&self) -> f64 {
+        self.machine_pct - self.process_pct()
+    }
+
+    /// Means of all fields.
+    fn mean(all: &[Self]) -> Option<Self> {
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        (!all.is_empty()).then(|| Self {
+            user_pct: mean(|load| load.user_pct),
+            system_pct: mean(|load| load.system_pct),
+            machine_pct: mean(|load| load.machine_pct),
+            machine_of_all_pct: mean(|load| load.machine_of_all_pct),
+            interrupt_pct: mean(|load| load.interrupt_pct),
+            stolen_pct: mean(|load| load.stolen_pct),
+            interrupts_per_s: mean(|load| load.interrupts_per_s),
+        })
+    }
 }
 
 /// Distribution of a latency, all in ns.
@@ -206,6 +278,8 @@ impl ResultRow {
         row.host_cpu_pct = mean(|p| p.host_cpu_pct);
         row.device_cpu_pct = mean(|p| p.device_cpu_pct);
         row.wakes_per_s = mean(|p| p.wakes_per_s);
+        let loads: Vec<_> = points.iter().filter_map(|p| p.kernel).collect();
+        row.kernel = KernelLoad::mean(&loads);
         row.worst_gbps = points.iter().map(|p| p.rate_gbps).fold(f64::INFINITY, f64::min);
         row.worst_host_cpu_pct = points.iter().map(|p| p.host_cpu_pct).reduce(f64::max);
         if size_bytes > 0 {

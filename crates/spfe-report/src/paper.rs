@@ -129,6 +129,20 @@ pub const RECEIVE_THRESHOLD: [PaperCase; 9] = [
     case(256, 20.02, 20.02, 1.27, 1.54),
 ];
 
+/// Interrupts per second that the published figure of Table II notes beside four cases: packet size
+/// in KB, and interrupts. They are the cases whose rate gives as many groups, so each group of 1 MB
+/// had one interrupt.
+pub const SEND_GROUP_INTERRUPTS: [(u64, f64); 4] =
+    [(8, 2624.0), (16, 2649.0), (32, 2660.0), (256, 2671.0)];
+
+/// The published interrupts per second of a case, where there are any.
+#[must_use]
+pub fn interrupts_per_s(scenario: &str, size_bytes: u64, group: u32) -> Option<f64> {
+    figure(scenario, size_bytes, group).filter(|_| scenario == scenario::SEND_GROUP)?;
+    let noted = SEND_GROUP_INTERRUPTS.iter().find(|(size_kb, _)| size_kb * 1024 == size_bytes);
+    noted.map(|(_, interrupts)| *interrupts)
+}
+
 /// The published table of a scenario, if it has one.
 #[must_use]
 pub fn table(scenario: &str) -> Option<&'static [PaperCase; 9]> {
@@ -172,6 +186,21 @@ mod tests {
                 assert!(case.worst_cpu_pct_of_4_cores >= case.cpu_pct_of_4_cores);
             }
         }
+    }
+
+    #[test]
+    fn published_interrupts_are_one_for_each_group() {
+        for (size_kb, interrupts) in SEND_GROUP_INTERRUPTS {
+            let size = size_kb << 10;
+            let case = figure(scenario::SEND_GROUP, size, group(size)).expect("published");
+            let groups_per_s = case.rate_gbps * 1e9 / 8.0 / (size * u64::from(group(size))) as f64;
+            assert!((groups_per_s - interrupts).abs() < 1.0, "{size_kb} KB: {groups_per_s}");
+            let found = interrupts_per_s(scenario::SEND_GROUP, size, group(size));
+            assert_eq!(found, Some(interrupts));
+        }
+        assert_eq!(interrupts_per_s(scenario::SEND_GROUP, 8192, 64), None);
+        assert_eq!(interrupts_per_s(scenario::SEND_GROUP_AHEAD, 8192, 128), None);
+        assert_eq!(interrupts_per_s(scenario::SEND_SINGLE, 8192, 1), None);
     }
 
     #[test]

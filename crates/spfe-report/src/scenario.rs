@@ -8,6 +8,12 @@ pub const SEND_GROUP: &str = "send-group";
 pub const RECEIVE_SINGLE: &str = "receive-single";
 /// Received packets are handled at a fill threshold or after a timeout.
 pub const RECEIVE_THRESHOLD: &str = "receive-threshold";
+/// As [`SEND_GROUP`], but the next group is submitted before the one before has completed.
+pub const SEND_GROUP_AHEAD: &str = "send-group-ahead";
+/// As [`SEND_GROUP_AHEAD`], with one entry for each group instead of one for each packet.
+pub const SEND_BURST_AHEAD: &str = "send-burst-ahead";
+/// As [`RECEIVE_THRESHOLD`], into one area where packets lie back to back.
+pub const RECEIVE_PACKED: &str = "receive-packed";
 /// Highest rate, transmitting.
 pub const RATE_TX: &str = "rate-tx";
 /// Highest rate, receiving.

@@ -82,9 +82,12 @@ fn key(scenario: &str) -> &str {
 fn title(key: &str) -> String {
     let known = match key {
         scenario::SEND_SINGLE => "Sending single packets",
-        scenario::SEND_GROUP => "Sending groups of packets",
+        scenario::SEND_GROUP => "Sending groups of packets, one at a time",
+        scenario::SEND_GROUP_AHEAD => "Sending groups, several under way",
+        scenario::SEND_BURST_AHEAD => "Sending burst entries, several under way",
         scenario::RECEIVE_SINGLE => "Receiving single packets",
         scenario::RECEIVE_THRESHOLD => "Receiving at a fill threshold",
+        scenario::RECEIVE_PACKED => "Receiving at a fill threshold into a packed area",
         scenario::RATE_TX => "Highest rate, transmitting",
         scenario::RATE_RX => "Highest rate, receiving",
         scenario::RATE_BOTH => "Highest rate, both directions",
@@ -102,7 +105,18 @@ fn about(key: &str) -> &'static str {
         }
         scenario::SEND_GROUP => {
             "One operation carries a whole group, so submission and completion are paid once for \
-             all of its packets."
+             all of its packets. The next group is submitted when the one before has completed."
+        }
+        scenario::SEND_GROUP_AHEAD => {
+            "Not published. The next group is submitted before the one before has completed, so \
+             the link does not wait for this processor to wake up."
+        }
+        scenario::SEND_BURST_AHEAD => {
+            "Not published. Several groups are under way, and each is a single entry of the ring."
+        }
+        scenario::RECEIVE_PACKED => {
+            "Not published. Packets lie back to back in one area, and one completion covers a run \
+             of them."
         }
         scenario::RECEIVE_SINGLE => "The completion of each packet is handled before the next.",
         scenario::RECEIVE_THRESHOLD => {

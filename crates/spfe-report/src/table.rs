@@ -25,11 +25,15 @@ pub fn text(document: &Document) -> String {
         if section.is_latency() || section.has_latency() {
             out.push_str(&aligned(&columns::latencies(section)));
         }
+        out.push('\n');
+        out.push_str(&aligned(&columns::loads(section)));
     }
     let published = document.results.iter().any(|row| row.published().is_some());
     out.push_str(
         "\nRates are user payload, 10^9 bit/s; 1 KB = 1024 bytes; CPU loads are % of one core;\n\
-         the worst of all iterations is in parentheses.\n",
+         the worst of all iterations is in parentheses. Host: application and library. Device: what\n\
+         hardware would do. User, System: this process. Machine: all programs and interrupts. Rest:\n\
+         Machine without this process. Floor: as many sleeps by a thread that does nothing else.\n",
     );
     if published {
         let _ = writeln!(
@@ -43,38 +47,96 @@ pub fn text(document: &Document) -> String {
     out
 }
 
-/// Renders the document as tab-separated values: a header line, then one line per result in the
-/// order of the document. A value that was not measured is an empty field.
+/// Renders the document as tab-separated values: lines of facts that start with `# `, a header
+/// line, then one line per result in the order of the document, with everything that was measured.
+/// A value that was not measured is an empty field.
 #[must_use]
 pub fn tsv(document: &Document) -> String {
-    let mut out = String::from(
-        "scenario\tsize_bytes\tgroup\trate_gbps\tworst_gbps\tpackets_per_s\tus_per_packet\t\
-         host_cpu_pct\tdevice_cpu_pct\twakes_per_s\tlink_limit_gbps\n",
-    );
+    let mut out = String::new();
+    for (name, value) in tsv_facts(&document.meta) {
+        if !value.is_empty() {
+            let _ = writeln!(out, "# {name}\t{}", one_line(&value));
+        }
+    }
+    let names = TSV_COLUMNS.iter().map(|(name, _)| *name);
+    let names: Vec<_> = ["scenario"].into_iter().chain(names).collect();
+    let _ = writeln!(out, "{}", names.join("\t"));
     for row in &document.results {
-        out.push_str(&tsv_line(row));
+        out.push_str(&one_line(&row.scenario));
+        for (_, value) in &TSV_COLUMNS {
+            out.push('\t');
+            out.push_str(&value(row));
+        }
+        out.push('\n');
     }
     out
 }
 
-fn tsv_line(row: &ResultRow) -> String {
-    let mut line = format!("{}\t{}\t{}", one_line(&row.scenario), row.size_bytes, row.group);
-    let values = [
-        Some(row.rate_gbps),
-        Some(row.worst_gbps),
-        Some(row.packets_per_s),
-        row.packet_time_us(),
-        Some(row.host_cpu_pct),
-        Some(row.device_cpu_pct),
-        Some(row.wakes_per_s),
-        Some(row.link_limit_gbps),
+/// The facts about machine and run, by name.
+fn tsv_facts(meta: &Meta) -> Vec<(&'static str, String)> {
+    let number = |value: f64| if value > 0.0 { machine(Some(value)) } else { String::new() };
+    let mut facts = vec![
+        ("spfe", meta.version.clone()),
+        ("revision", meta.git_revision.clone()),
+        ("date", meta.date.clone()),
+        ("command", meta.command.clone()),
+        ("cpu", meta.cpu_model.clone()),
+        ("cores", number(f64::from(meta.cores))),
+        ("kernel", meta.kernel.clone()),
+        ("device", meta.mode.clone()),
+        ("link", meta.link.clone()),
+        ("link_limit_gbps", number(meta.link_limit_gbps)),
+        ("wait", meta.wait_strategy.clone()),
+        ("iterations", number(f64::from(meta.iterations))),
+        ("seconds", number(meta.seconds)),
     ];
-    for value in values {
-        line.push('\t');
-        line.push_str(&machine(value));
-    }
-    line.push('\n');
-    line
+    facts.extend(meta.notes.iter().map(|note| ("note", note.clone())));
+    facts
+}
+
+/// A column in the tab-separated values: its name, and the field of a row.
+type TsvColumn = (&'static str, fn(&ResultRow) -> String);
+
+/// The columns after the scenario.
+const TSV_COLUMNS: [TsvColumn; 33] = [
+    ("size_bytes", |row| row.size_bytes.to_string()),
+    ("size_min_bytes", |row| row.size_min_bytes.unwrap_or(row.size_bytes).to_string()),
+    ("size_max_bytes", |row| row.size_max_bytes.unwrap_or(row.size_bytes).to_string()),
+    ("seed", |row| whole(row.seed)),
+    ("group", |row| row.group.to_string()),
+    ("under_way", |row| whole(row.under_way.map(u64::from))),
+    ("rate_gbps", |row| machine(Some(row.rate_gbps))),
+    ("worst_gbps", |row| machine(Some(row.worst_gbps))),
+    ("link_limit_gbps", |row| machine(Some(row.link_limit_gbps))),
+    ("packets_per_s", |row| machine(Some(row.packets_per_s))),
+    ("us_per_packet", |row| machine(row.packet_time_us())),
+    ("host_cpu_pct", |row| machine(Some(row.host_cpu_pct))),
+    ("worst_host_cpu_pct", |row| machine(row.highest_host_cpu_pct())),
+    ("floor_cpu_pct", |row| machine(row.floor_cpu_pct)),
+    ("device_cpu_pct", |row| machine(Some(row.device_cpu_pct))),
+    ("user_pct", |row| machine(row.kernel.map(|load| load.user_pct))),
+    ("system_pct", |row| machine(row.kernel.map(|load| load.system_pct))),
+    ("machine_pct", |row| machine(row.kernel.map(|load| load.machine_pct))),
+    ("machine_of_all_pct", |row| machine(row.kernel.map(|load| load.machine_of_all_pct))),
+    ("rest_pct", |row| machine(row.kernel.map(|load| load.rest_pct()))),
+    ("interrupt_pct", |row| machine(row.kernel.map(|load| load.interrupt_pct))),
+    ("stolen_pct", |row| machine(row.kernel.map(|load| load.stolen_pct))),
+    ("interrupts_per_s", |row| machine(row.kernel.map(|load| load.interrupts_per_s))),
+    ("wakes_per_s", |row| machine(Some(row.wakes_per_s))),
+    ("packets_per_wake", |row| machine(row.packets_each_wake())),
+    ("latency_mean_ns", |row| machine(row.latency_ns.map(|ns| ns.mean))),
+    ("latency_min_ns", |row| machine(row.latency_ns.map(|ns| ns.min))),
+    ("latency_p50_ns", |row| machine(row.latency_ns.map(|ns| ns.p50))),
+    ("latency_p99_ns", |row| machine(row.latency_ns.map(|ns| ns.p99))),
+    ("latency_p999_ns", |row| machine(row.latency_ns.map(|ns| ns.p999))),
+    ("latency_max_ns", |row| machine(row.latency_ns.map(|ns| ns.max))),
+    ("link_minimum_ns", |row| machine(row.link_minimum_ns)),
+    ("integrity_errors", |row| whole(row.integrity_errors)),
+];
+
+/// A whole number, or empty if it is missing.
+fn whole(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// A number for other tools: at most six decimals, empty if it is missing.

@@ -53,7 +53,13 @@ fn a_sparse_document_is_read_and_missing_numbers_are_marked() {
     let document = Document::from_json(json).expect("sparse but legal");
     assert_eq!(document.results[0].group, 1);
     assert!(document.results[0].rate_gbps.is_nan());
-    assert!(spfe_report::tsv(&document).ends_with("x\t2048\t1\t\t\t\t\t\t\t\t0\n"));
+    let tsv = spfe_report::tsv(&document);
+    let [.., names, values] = tsv.lines().collect::<Vec<_>>()[..] else { panic!("{tsv}") };
+    let fields: Vec<_> =
+        names.split('\t').zip(values.split('\t')).filter(|(_, value)| !value.is_empty()).collect();
+    let sizes = ["size_bytes", "size_min_bytes", "size_max_bytes"].map(|name| (name, "2048"));
+    let known = [&[("scenario", "x")][..], &sizes, &[("group", "1"), ("link_limit_gbps", "0")]];
+    assert_eq!(fields, known.concat(), "a value that was not measured is empty");
     assert!(spfe_report::text(&document).contains("2 KB"));
     assert!(Document::from_json(r#"{"meta": {}}"#).is_err(), "no results");
 }
@@ -76,6 +82,7 @@ fn rows_compute_means_and_worst_cases() {
         host_cpu_pct: host,
         device_cpu_pct: 40.0,
         wakes_per_s: wakes,
+        kernel: None,
     };
     let points = vec![point(8.0, 10.0, 500.0), point(8.384, 30.0, 500.0)];
     let row = ResultRow::from_points(scenario::SEND_GROUP, 8192, 128, points);

@@ -40,7 +40,8 @@ pub enum Test {
     Random(RandomArgs),
     /// Measure the latency of a packet: half of a round trip, repeated.
     Latency(LatencyArgs),
-    /// Repeat the four published scenarios and show the published figures beside them.
+    /// Repeat the four published scenarios as published, with the published figures beside them.
+    /// Then measure better methods, in rows of their own.
     Tables(TablesArgs),
 }
 
@@ -90,6 +91,13 @@ pub struct TablesArgs {
     /// Run one short iteration of each case, less than a minute in all.
     #[arg(long)]
     pub quick: bool,
+    /// Bytes of transmit buffers, and of receive buffers at a threshold. The publication gives the
+    /// first only.
+    #[arg(long, value_name = "TX,RX", value_parser = window, default_value = "1M,4M")]
+    pub window: (u64, u64),
+    /// Only the published scenarios.
+    #[arg(long)]
+    pub published: bool,
     #[command(flatten)]
     pub setup: SetupArgs,
 }
@@ -118,6 +126,10 @@ pub struct TrafficArgs {
     /// Packets per operation; auto is as many as fit into 1 MiB, at most 128.
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = group)]
     pub group: Group,
+    /// Submit at most this many groups before the first of them has completed [default: as many as
+    /// the transmit buffers hold; 1 for single packets].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub under_way: Option<u32>,
     /// Post each group as one burst entry instead of one entry per packet.
     #[arg(long)]
     pub burst: bool,
@@ -154,9 +166,9 @@ pub struct SetupArgs {
     #[arg(long, value_name = "RATE")]
     pub link: Option<LinkRate>,
     /// How to wait: poll (never sleep), block (sleep at once), adaptive (spin for the cost of a
-    /// sleep, then sleep).
-    #[arg(long, value_enum, default_value = "adaptive")]
-    pub wait: Wait,
+    /// sleep, then sleep) [default: adaptive; tables: block].
+    #[arg(long, value_enum)]
+    pub wait: Option<Wait>,
     /// 2: run the ends in two processes, linked by a daemon's network in the first one or by the
     /// network of the devices of --ends.
     #[arg(long, value_name = "1|2", default_value_t = 1,

@@ -61,6 +61,9 @@ pub struct Case {
     pub sizes: Sizes,
     /// Packets per operation.
     pub group: u32,
+    /// Most groups that are submitted before the first of them has completed; `None`: as many as the
+    /// transmit buffers hold if that saves time, otherwise 1.
+    pub under_way: Option<u32>,
     /// Post each group as one burst entry.
     pub burst: bool,
     /// Receive when this percentage of the buffers is full, or this long after the first packet (us).
@@ -90,6 +93,7 @@ impl Case {
             kind: Kind::Stream(traffic.direction),
             sizes,
             group: traffic.group.of(sizes.mean()),
+            under_way: traffic.under_way,
             burst: traffic.burst,
             threshold: traffic
                 .threshold
@@ -111,6 +115,7 @@ impl Case {
             kind: Kind::RoundTrip,
             sizes,
             group: 1,
+            under_way: None,
             burst: false,
             threshold: None,
             packed: false,
@@ -131,8 +136,9 @@ impl Case {
         self
     }
 
-    /// Whether a group is sent before the previous one has completed. Single packets never are.
-    pub fn ahead(&self) -> bool {
+    /// Whether a group is sent before the previous one has completed, if nothing else was asked for.
+    /// Single packets never are.
+    fn ahead(&self) -> bool {
         self.group > 1 && !self.immediate
     }
 
@@ -141,8 +147,14 @@ impl Case {
     pub fn tx_groups(&self) -> usize {
         let group = u64::from(self.sizes.max) * u64::from(self.group);
         let most = (ENTRIES_MAX / u64::from(self.group)).max(1);
-        let least = 1 + u64::from(self.ahead());
+        let least = self.under_way.map_or(1 + u64::from(self.ahead()), u64::from);
         (self.tx_window / group).clamp(least, most.max(least)) as usize
+    }
+
+    /// Most groups under way at a time.
+    pub fn most_under_way(&self) -> u32 {
+        let usual = || if self.ahead() { self.tx_groups() as u32 } else { 1 };
+        self.under_way.unwrap_or_else(usual)
     }
 
     /// Number of receive buffers: the window, but at least two groups, so that one is filled while
@@ -166,16 +178,37 @@ impl Case {
     /// Refuses options that contradict each other.
     pub fn check(&self) -> Result<()> {
         let random = !self.sizes.is_fixed();
+        let entries = u64::from(self.group) * u64::from(self.under_way.unwrap_or(1));
+        let bytes = entries * u64::from(self.sizes.max);
         let what = if self.burst && random {
-            "--burst: all packets of a burst have one size; use equal sizes"
+            "--burst: all packets of a burst have one size; use equal sizes".to_owned()
         } else if self.sizes.min > self.sizes.max {
-            "--size-min is larger than --size-max"
+            "--size-min is larger than --size-max".to_owned()
+        } else if entries > SLOTS_MAX {
+            format!(
+                "--under-way: {} groups of {} packets are more than the {SLOTS_MAX} of a queue",
+                self.under_way.unwrap_or(1),
+                self.group
+            )
+        } else if bytes > UNDER_WAY_BYTES_MAX {
+            format!(
+                "--under-way: {} groups of {} packets of {} bytes are more than {} MiB",
+                self.under_way.unwrap_or(1),
+                self.group,
+                self.sizes.max,
+                UNDER_WAY_BYTES_MAX >> 20
+            )
         } else {
             return Ok(());
         };
         Err(spfe::Error::device(spfe::Status::BadField, what))
     }
 }
+
+/// Most packets that a transmit queue holds.
+const SLOTS_MAX: u64 = 32768;
+/// Most bytes under way that a user can ask for.
+const UNDER_WAY_BYTES_MAX: u64 = 1 << 30;
 
 /// Default transmit and receive windows, bytes: together they fit a second-level cache.
 const DEFAULT_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
@@ -196,16 +229,18 @@ pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
     Ok(std::iter::successors(Some(least), next).take_while(|size| *size <= most).collect())
 }
 
-/// Traffic of the published scenarios.
-pub fn published(direction: Direction, group: Group) -> TrafficArgs {
+/// Traffic of the published scenarios: the next operation is submitted when the one before has
+/// completed.
+pub fn published(direction: Direction, group: Group, window: (u64, u64)) -> TrafficArgs {
     TrafficArgs {
         direction,
         group,
+        under_way: Some(1),
         burst: false,
         packed: false,
         threshold: None,
         timeout: std::time::Duration::from_micros(100),
-        window: Some((1 << 20, 1 << 20)),
+        window: Some(window),
         check: false,
     }
 }
@@ -239,7 +274,9 @@ mod tests {
     }
 
     fn case(size: u64, group: u32) -> Case {
-        let traffic = published(Direction::Tx, Group::Of(group));
+        let window = (1 << 20, 1 << 20);
+        let traffic =
+            TrafficArgs { under_way: None, ..published(Direction::Tx, Group::Of(group), window) };
         Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
     }
 
@@ -257,8 +294,25 @@ mod tests {
 
     #[test]
     fn only_groups_that_take_time_are_sent_ahead() {
-        assert!(case(1024, 128).ahead());
-        assert!(!case(1024, 1).ahead());
-        assert!(!Case { immediate: true, ..case(1024, 128) }.ahead());
+        assert_eq!(case(1024, 128).most_under_way(), 8);
+        assert_eq!(case(1024, 1).most_under_way(), 1);
+        assert_eq!(Case { immediate: true, ..case(1024, 128) }.most_under_way(), 1);
+    }
+
+    #[test]
+    fn as_many_groups_are_under_way_as_asked_for() {
+        let asked = |count, case| Case { under_way: Some(count), ..case };
+        for (count, case) in [(1, case(1024, 128)), (3, case(262_144, 4)), (5, case(64, 1))] {
+            let case = asked(count, case);
+            assert_eq!(case.most_under_way(), count);
+            assert!(case.tx_groups() >= count as usize, "{} buffers", case.tx_groups());
+            case.check().unwrap();
+        }
+        // The published experiment has one buffer of 1 MiB.
+        assert_eq!(asked(1, case(262_144, 4)).tx_groups(), 1);
+        let error = asked(1024, case(64, 128)).check().unwrap_err().to_string();
+        assert!(error.contains("1024 groups of 128 packets"), "{error}");
+        let error = asked(1024, case(1 << 20, 2)).check().unwrap_err().to_string();
+        assert!(error.contains("more than 1024 MiB"), "{error}");
     }
 }

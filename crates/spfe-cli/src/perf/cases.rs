@@ -1,7 +1,9 @@
 //! The test cases of each subcommand.
 
-use super::args::{Direction, Group, LatencyArgs, RandomArgs, RateArgs, Wait};
-use super::case::{Case, Sizes, published, sizes};
+#[cfg(test)]
+use super::args::Wait;
+use super::args::{Direction, Group, LatencyArgs, RandomArgs, RateArgs, TablesArgs};
+use super::case::{self, Case, Sizes, sizes};
 use super::setup::Plan;
 use crate::context::Context;
 use crate::error::Failure;
@@ -16,7 +18,7 @@ pub fn rate(args: &RateArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     };
     let case = |size| {
         let sizes = Sizes::fixed(size);
-        Case::new(name, sizes, &args.traffic, args.setup.wait).on(&plan.setup, plan.seconds)
+        Case::new(name, sizes, &args.traffic, plan.wait).on(&plan.setup, plan.seconds)
     };
     Ok(sizes(&args.sizes, 1 << 10, 256 << 10)?.into_iter().map(case).collect())
 }
@@ -34,7 +36,7 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
     let max = args.sizes.size_max.or(all.last().copied()).unwrap_or(1 << 10) as u32;
     let case = |min: u64| {
         let sizes = Sizes { min: min as u32, max, seed };
-        let mut case = Case::new(name, sizes, &args.traffic, args.setup.wait);
+        let mut case = Case::new(name, sizes, &args.traffic, plan.wait);
         case.check = !args.no_check;
         case.on(&plan.setup, plan.seconds)
     };
@@ -44,7 +46,7 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
 /// Cases of `spfe perf latency`.
 pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let case = |size| {
-        let case = Case::round_trip(Sizes::fixed(size), args.check, args.setup.wait);
+        let case = Case::round_trip(Sizes::fixed(size), args.check, plan.wait);
         case.on(&plan.setup, plan.seconds)
     };
     Ok(sizes(&args.sizes, 64, 64 << 10)?.into_iter().map(case).collect())
@@ -53,21 +55,87 @@ pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
 /// Receive threshold of the publication: full buffers (%), or time after the first packet (us).
 const THRESHOLD: (u32, u64) = (25, 100);
 
-/// The four published scenarios, 1 KB to 256 KB in powers of two each.
-pub fn tables(plan: &Plan, wait: Wait) -> Vec<Case> {
-    let scenarios = [
+/// The four published scenarios, 1 KB to 256 KB in powers of two each, as published. Then what else
+/// the library can do, under names that have no published figures.
+pub fn tables(args: &TablesArgs, plan: &Plan) -> Vec<Case> {
+    let published = [
         (scenario::SEND_SINGLE, Direction::Tx, Group::Of(1), None),
         (scenario::SEND_GROUP, Direction::Tx, Group::Auto, None),
         (scenario::RECEIVE_SINGLE, Direction::Rx, Group::Of(1), None),
         (scenario::RECEIVE_THRESHOLD, Direction::Rx, Group::Of(1), Some(THRESHOLD)),
     ];
-    let case = |(name, direction, group, threshold), size| {
-        let traffic = published(direction, group);
-        let case = Case::new(name, Sizes::fixed(size), &traffic, wait);
-        // As in the publication, a group is one operation: here one burst entry.
-        let burst = group == Group::Auto;
-        Case { threshold, burst, ..case }.on(&plan.setup, plan.seconds)
+    let better = [
+        (scenario::SEND_GROUP_AHEAD, Direction::Tx, Group::Auto, None),
+        (scenario::SEND_BURST_AHEAD, Direction::Tx, Group::Auto, None),
+        (scenario::RECEIVE_PACKED, Direction::Rx, Group::Of(1), Some(THRESHOLD)),
+    ];
+    let (tx, rx) = args.window;
+    let case = |(name, direction, group, threshold): (_, _, _, Option<_>), size| {
+        // A receiver that handles single packets needs no more buffers than a sender.
+        let window = (tx, if threshold.is_some() { rx } else { tx });
+        let traffic = case::published(direction, group, window);
+        let mut case = Case::new(name, Sizes::fixed(size), &traffic, plan.wait);
+        if matches!(name, scenario::SEND_GROUP_AHEAD | scenario::SEND_BURST_AHEAD) {
+            case.under_way = None;
+        }
+        case.burst = name == scenario::SEND_BURST_AHEAD;
+        case.packed = name == scenario::RECEIVE_PACKED;
+        Case { threshold, ..case }.on(&plan.setup, plan.seconds)
     };
+    let better = better.into_iter().filter(|_| !args.published);
     let sizes = || paper::SEND_SINGLE.iter().map(|line| line.size_kb << 10);
-    scenarios.into_iter().flat_map(|this| sizes().map(move |size| case(this, size))).collect()
+    let scenarios = published.into_iter().chain(better);
+    scenarios.flat_map(|this| sizes().map(move |size| case(this, size))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::PerfArgs;
+    use crate::perf::args::Test;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        perf: PerfArgs,
+    }
+
+    fn cases(words: &[&str]) -> Vec<Case> {
+        let line = [&["spfe", "tables"][..], words].concat();
+        let Test::Tables(args) = Line::try_parse_from(line).expect("valid options").perf.test
+        else {
+            panic!("another test");
+        };
+        let plan = crate::perf::plan(&args.setup, crate::perf::PUBLISHED, (1, 1.0), Wait::Block);
+        tables(&args, &plan.expect("a plan"))
+    }
+
+    #[test]
+    fn published_rows_have_one_group_under_way_and_no_burst() {
+        let all = cases(&[]);
+        let (published, better) = all.split_at(36);
+        for case in published {
+            assert_eq!((case.most_under_way(), case.burst, case.packed), (1, false, false));
+            assert_eq!((case.tx_window, case.wait), (1 << 20, Wait::Block));
+            let figure = paper::figure(&case.scenario, case.sizes.max.into(), case.group);
+            assert!(figure.is_some(), "{} {}", case.scenario, case.sizes.max);
+        }
+        assert_eq!(better.len(), 27);
+        for case in better {
+            let figure = paper::figure(&case.scenario, case.sizes.max.into(), case.group);
+            assert!(figure.is_none(), "{} stands beside published figures", case.scenario);
+        }
+        assert!(better.iter().take(18).all(|case| case.most_under_way() >= 2));
+        assert_eq!(cases(&["--published"]).len(), 36);
+    }
+
+    #[test]
+    fn the_window_of_a_threshold_can_be_chosen() {
+        let fill = |words: &[&str]| {
+            let threshold = |case: &Case| case.scenario == scenario::RECEIVE_THRESHOLD;
+            cases(words).into_iter().rfind(threshold).expect("a case").rx_buffers()
+        };
+        assert_eq!((fill(&[]), fill(&["--window", "1M,1M"])), (16, 4));
+    }
 }

@@ -42,7 +42,7 @@ enum Answer {
     /// Queues are open and buffers posted.
     Ready,
     /// Figures of the iteration.
-    Done(Streams),
+    Done(Box<Streams>),
     /// Reason of a failure.
     Failed(String),
 }
@@ -54,6 +54,8 @@ pub struct Placement {
     pub cpu: Option<usize>,
     /// Run under SCHED_FIFO.
     pub fifo: bool,
+    /// In a process of its own, whose processor time it measures.
+    pub alone: bool,
 }
 
 /// One end of the control channel.
@@ -113,8 +115,8 @@ pub fn serve(endpoint: &Endpoint, place: Placement) -> Result<()> {
     loop {
         match control.receive(Deadline::NEVER)? {
             Order::Prepare(case) => {
-                let answer = match perform(endpoint, &case, &mut control) {
-                    Ok(streams) => Answer::Done(streams),
+                let answer = match perform(endpoint, &case, &mut control, place.alone) {
+                    Ok(streams) => Answer::Done(Box::new(streams)),
                     Err(error) => Answer::Failed(error.to_string()),
                 };
                 control.send(&answer)?;
@@ -127,10 +129,18 @@ pub fn serve(endpoint: &Endpoint, place: Placement) -> Result<()> {
 }
 
 /// Runs one iteration of a case at the far end.
-fn perform(endpoint: &Endpoint, case: &Case, control: &mut Control) -> Result<Streams> {
-    let meter = || Meter::new(endpoint, case.seconds);
+fn perform(
+    endpoint: &Endpoint,
+    case: &Case,
+    control: &mut Control,
+    alone: bool,
+) -> Result<Streams> {
+    let meter = |first| {
+        let meter = Meter::new(endpoint, case.seconds);
+        if first && alone { meter.with_process() } else { meter }
+    };
     if case.kind == Kind::RoundTrip {
-        let echo = Echo::open(endpoint, case, meter())?;
+        let echo = Echo::open(endpoint, case, meter(true))?;
         control.send(&Answer::Ready)?;
         control.flush(Deadline::after(ANSWER_TIMEOUT))?;
         return Ok(Streams { receive: Some(echo.run()?), send: None });
@@ -212,7 +222,7 @@ impl Far {
     /// Waits for the figures of the far end.
     pub fn finish(&mut self) -> Result<Streams> {
         match self.answer()? {
-            Answer::Done(streams) => Ok(streams),
+            Answer::Done(streams) => Ok(*streams),
             other => Err(unexpected(other)),
         }
     }

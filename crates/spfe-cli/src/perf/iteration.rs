@@ -6,7 +6,7 @@ use super::latency::Pinger;
 use super::meter::{Meter, Tally};
 use super::streams::{StreamEnds, Streams};
 use spfe::{Error, Result, Status};
-use spfe_report::{LatencyNs, Point};
+use spfe_report::{KernelLoad, LatencyNs, Point};
 
 /// Figures of an iteration.
 #[derive(Clone, Debug, Default)]
@@ -30,24 +30,22 @@ pub fn iteration(
     both: bool,
 ) -> Result<Iteration> {
     let device = lab.device_clock();
-    let meter = || {
-        // Only one thread of an end reads the clock of the device.
-        Meter::new(&lab.near, case.seconds).saying(label.clone())
+    let near = lab.near.clone();
+    let meter = |first| {
+        let meter = Meter::new(&near, case.seconds).saying(label.clone());
+        // Only one thread of an end reads the clocks of the device, the process and the machine.
+        if first { meter.with_device(device.clone()).with_process() } else { meter }
     };
     let mut latency = None;
     let (near, far) = if case.kind == Kind::RoundTrip {
-        let meter = meter().with_device(device);
         let far = lab.far.as_mut().ok_or_else(no_far)?;
         far.prepare(case)?;
-        let pinger = Pinger::open(&lab.near, case, meter)?;
+        let pinger = Pinger::open(&near, case, meter(true))?;
         let (tally, times) = pinger.run()?;
         latency = times;
         (Streams { send: Some(tally), receive: None }, far.finish()?)
     } else {
-        let near = lab.near.clone();
-        let first = std::cell::Cell::new(device);
-        let ends =
-            StreamEnds::open(&near, case, case.near(), || meter().with_device(first.take()))?;
+        let ends = StreamEnds::open(&near, case, case.near(), meter)?;
         match &mut lab.far {
             None => (ends.run(false)?, Streams::default()),
             Some(far) => {
@@ -65,6 +63,19 @@ pub fn iteration(
 
 fn no_far() -> Error {
     Error::device(Status::NotFound, "a round trip needs two ends")
+}
+
+/// The loads as the kernel counts them. A far end in a process of its own adds the times of that
+/// process, if it counts.
+fn kernel_load(near: &Streams, far: &Streams, both: bool) -> Option<KernelLoad> {
+    let cores = spfe_measure::machine_facts().cpus_online;
+    let of = |end: &Streams| end.each().find_map(|tally| tally.kernel_load(cores));
+    let mut load = of(near)?;
+    if let Some(far) = of(far).filter(|_| both) {
+        load.user_pct += far.user_pct;
+        load.system_pct += far.system_pct;
+    }
+    Some(load)
 }
 
 /// Combines the figures of both ends.
@@ -94,6 +105,7 @@ fn figures(case: &Case, near: &Streams, far: &Streams, both: bool) -> Iteration 
             host_cpu_pct: host(Tally::host_pct),
             device_cpu_pct: sum(Tally::device_pct),
             wakes_per_s: host(Tally::wakes_per_s),
+            kernel: kernel_load(near, far, both),
         },
         mean_bytes: bytes / packets.max(1.0),
         errors: all().map(|tally| tally.count.errors).sum::<u64>()

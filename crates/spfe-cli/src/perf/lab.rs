@@ -67,7 +67,7 @@ impl Lab {
     pub fn pair(setup: &Setup) -> Result<Self> {
         prepare(setup);
         let (cpu, far_cpu) = setup.cpus(true);
-        let place = Placement { cpu: far_cpu, fifo: setup.fifo };
+        let place = Placement { cpu: far_cpu, fifo: setup.fifo, alone: false };
         let lab = match &setup.network {
             Network::Joined(Joined { near, far }) => {
                 Self::between(near, far, setup.processes, place)?

@@ -6,7 +6,8 @@
 use crate::signal;
 use serde::{Deserialize, Serialize};
 use spfe::{Deadline, Endpoint};
-use spfe_measure::thread_cpu_ns;
+use spfe_measure::{MachineTimes, ProcessTimes, thread_cpu_ns};
+use spfe_report::KernelLoad;
 use std::sync::Arc;
 
 /// Time without progress of the far end before giving up, ns.
@@ -38,6 +39,8 @@ struct Snapshot {
     now_ns: u64,
     cpu_ns: u64,
     device_ns: u64,
+    process: ProcessTimes,
+    machine: Option<MachineTimes>,
 }
 
 /// Figures of one end.
@@ -53,6 +56,10 @@ pub struct Tally {
     pub cpu_ns: u64,
     /// Processor time of the device thread, ns; 0 without one.
     pub device_ns: u64,
+    /// Processor time of the process, ns; 0 where another meter of the process has it.
+    pub process: ProcessTimes,
+    /// Times of the machine, where the meter of the process could read them.
+    pub machine: Option<MachineTimes>,
 }
 
 impl Tally {
@@ -73,6 +80,22 @@ impl Tally {
     /// Load of application and library without the engine, % of one core.
     pub fn host_pct(&self) -> f64 {
         self.per_s(self.cpu_ns.saturating_sub(self.count.engine_ns)) / 1e7
+    }
+
+    /// Loads as the kernel counts them, with `cores` online. `None` for other meters than that of the
+    /// process.
+    pub fn kernel_load(&self, cores: usize) -> Option<KernelLoad> {
+        let machine = self.machine?;
+        let pct = |ns| self.per_s(ns) / 1e7;
+        Some(KernelLoad {
+            user_pct: pct(self.process.user_ns),
+            system_pct: pct(self.process.system_ns),
+            machine_pct: pct(machine.busy_ns),
+            machine_of_all_pct: pct(machine.busy_ns) / cores.max(1) as f64,
+            interrupt_pct: pct(machine.interrupt_ns),
+            stolen_pct: pct(machine.stolen_ns),
+            interrupts_per_s: self.per_s(machine.interrupts),
+        })
     }
 
     /// Load of the device (engine and device thread), % of one core.
@@ -96,6 +119,7 @@ enum Phase {
 pub struct Meter {
     endpoint: Endpoint,
     device: Option<DeviceClock>,
+    process: bool,
     label: Option<String>,
     seconds: f64,
     phase: Phase,
@@ -114,6 +138,7 @@ impl Meter {
         Self {
             endpoint: endpoint.clone(),
             device: None,
+            process: false,
             label: None,
             seconds,
             phase: Phase::WarmUp,
@@ -129,6 +154,12 @@ impl Meter {
     /// Also measures the device thread.
     pub fn with_device(mut self, device: Option<DeviceClock>) -> Self {
         self.device = device;
+        self
+    }
+
+    /// Also measures the process and the machine. One meter of each process does.
+    pub fn with_process(mut self) -> Self {
+        self.process = true;
         self
     }
 
@@ -210,6 +241,8 @@ impl Meter {
             now_ns: self.endpoint.now_ns(),
             cpu_ns: thread_cpu_ns(),
             device_ns: self.device.as_ref().map_or(0, |read| read()),
+            process: if self.process { ProcessTimes::now() } else { ProcessTimes::default() },
+            machine: if self.process { MachineTimes::now() } else { None },
         }
     }
 
@@ -232,6 +265,8 @@ impl Meter {
             wall_ns: end.now_ns - begin.now_ns,
             cpu_ns,
             device_ns: end.device_ns.saturating_sub(begin.device_ns),
+            process: end.process.since(&begin.process),
+            machine: end.machine.zip(begin.machine).map(|(end, begin)| end.since(&begin)),
         }
     }
 

@@ -30,7 +30,7 @@ mod streams;
 
 use crate::context::Context;
 use crate::error::Failure;
-use args::{LatencyArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test};
+use args::{LatencyArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait};
 pub use args::{PerfArgs, WorkerArgs};
 use runner::CaseRunner;
 use setup::{Plan, Setup};
@@ -48,11 +48,12 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Rate(RateArgs { setup, .. })
         | Test::Random(RandomArgs { setup, .. })
         | Test::Latency(LatencyArgs { setup, .. }) => {
-            (setup, plan(setup, LinkRate::Unlimited, (1, 1.0))?, setup.report.is_some())
+            let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive)?;
+            (setup, plan, setup.report.is_some())
         }
-        Test::Tables(TablesArgs { setup, quick }) => {
+        Test::Tables(TablesArgs { setup, quick, .. }) => {
             let often = if *quick { (1, 0.7) } else { (10, 10.0) };
-            (setup, plan(setup, PUBLISHED, often)?, true)
+            (setup, plan(setup, PUBLISHED, often, Wait::Block)?, true)
         }
     };
     if let Some(device) = &context.device {
@@ -62,14 +63,14 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
              (--ends)"
         ));
     }
-    let document = output::document(&plan, setup, calibrated);
+    let document = output::document(&plan, calibrated);
     let runner = CaseRunner::new(&plan, context);
     let rows = match &args.test {
         Test::Rate(args) => runner.run(&cases::rate(args, &plan)?),
         Test::Random(args) => runner.run(&cases::random(args, &plan, context)?),
         Test::Latency(args) => runner.run(&cases::latency(args, &plan)?),
         Test::Tables(args) => {
-            let cases = cases::tables(&plan, args.setup.wait);
+            let cases = cases::tables(args, &plan);
             runner.with_bar(cases.len()).run(&cases)
         }
     }?;
@@ -81,7 +82,7 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
 /// # Errors
 /// Errors of the library, and the end of the other process.
 pub fn worker(args: &WorkerArgs) -> Result<(), Failure> {
-    let place = far::Placement { cpu: args.cpu, fifo: args.fifo };
+    let place = far::Placement { cpu: args.cpu, fifo: args.fifo, alone: true };
     Ok(far::serve(&Endpoint::open(&args.device)?, place)?)
 }
 
@@ -89,10 +90,12 @@ fn plan(
     args: &SetupArgs,
     link: LinkRate,
     (iterations, seconds): (u32, f64),
+    wait: Wait,
 ) -> Result<Plan, Failure> {
     Ok(Plan {
         setup: Setup::new(args, link)?,
         iterations: args.iterations.unwrap_or(iterations),
         seconds: args.seconds.unwrap_or(seconds),
+        wait: args.wait.unwrap_or(wait),
     })
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The description of a run, made before it starts.
-pub fn document(plan: &Plan, args: &SetupArgs, calibrated: bool) -> Document {
+pub fn document(plan: &Plan, calibrated: bool) -> Document {
     let facts = spfe_measure::machine_facts();
     let words = std::env::args().skip(1);
     let meta = Meta {
@@ -28,7 +28,7 @@ pub fn document(plan: &Plan, args: &SetupArgs, calibrated: bool) -> Document {
         mode: plan.setup.name.clone(),
         link: plan.setup.link.to_string(),
         link_limit_gbps: link_limit(plan.setup.link, Kind::RoundTrip),
-        wait_strategy: args.wait.name().to_owned(),
+        wait_strategy: plan.wait.name().to_owned(),
         iterations: plan.iterations,
         seconds: plan.seconds,
         notes: plan.setup.notes(),

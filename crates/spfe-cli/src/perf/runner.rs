@@ -11,6 +11,7 @@ use crate::signal;
 use indicatif::{ProgressBar, ProgressStyle};
 use spfe::{LinkRate, Peer};
 use spfe_report::{LatencyNs, ResultRow};
+use std::time::Duration;
 
 /// Runs cases, each of which gives a row of the results.
 pub struct CaseRunner<'a> {
@@ -63,7 +64,23 @@ impl<'a> CaseRunner<'a> {
                 bar.inc(1);
             }
         }
-        Ok(row(case, self.plan.setup.link, iterations))
+        let mut row = row(case, self.plan.setup.link, iterations);
+        let time = 0.2_f64.min(self.plan.seconds * f64::from(self.plan.iterations) / 5.0);
+        row.floor_cpu_pct = floor(&self.plan.setup, row.wakes_per_s, self.ends(case), time);
+        Ok(row)
+    }
+
+    /// Number of host threads whose wake-ups are counted.
+    fn ends(&self, case: &Case) -> u32 {
+        let each = match case.kind {
+            Kind::Stream(Direction::Both) => 2,
+            _ => 1,
+        };
+        if instrument(case, &Setup { processes: 1, ..self.plan.setup.clone() }).is_some() {
+            each
+        } else {
+            2 * each
+        }
     }
 
     fn iteration(&mut self, case: &Case, label: Option<String>) -> Result<Iteration, Failure> {
@@ -85,6 +102,28 @@ impl<'a> CaseRunner<'a> {
         }
         Ok(iteration)
     }
+}
+
+/// Load of as many sleeps per second by `threads` threads that do nothing else, % of one core.
+/// Measured for `seconds` on this thread's processor.
+fn floor(setup: &Setup, sleeps_per_s: f64, threads: u32, seconds: f64) -> Option<f64> {
+    if !sleeps_per_s.is_finite() {
+        return None;
+    }
+    if sleeps_per_s <= 0.0 {
+        return Some(0.0);
+    }
+    let gap = Duration::from_secs_f64((f64::from(threads) / sleeps_per_s).min(seconds));
+    // A completion of a paced link is there before it is due, so hosts sleep until a time. Otherwise
+    // another thread wakes them.
+    let cost_ns = if setup.link == LinkRate::Unlimited {
+        let (waker, sleeper) = spfe_measure::measurement_cpus();
+        let rounds = (seconds / gap.as_secs_f64()).clamp(1.0, 100_000.0) as u32;
+        spfe_measure::futex_wake(waker, sleeper, gap, rounds).sleeper_cpu_ns
+    } else {
+        spfe_measure::timed_sleep_cpu_ns(gap, Duration::from_secs_f64(seconds))
+    };
+    Some(cost_ns * sleeps_per_s / 1e7)
 }
 
 /// The instrument that can serve as the far end of a case, if any.
@@ -116,6 +155,7 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
     let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
     row.link_limit_gbps = link_limit(link, case.kind);
+    row.under_way = matches!(case.kind, Kind::Stream(_)).then(|| case.most_under_way());
     row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
     if !case.sizes.is_fixed() {
         row.size_min_bytes = Some(u64::from(case.sizes.min));

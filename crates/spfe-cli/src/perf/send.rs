@@ -165,7 +165,7 @@ impl Sender {
             writer: Writer::new(case),
             group: case.group,
             under_way: 0,
-            most: if case.ahead() { case.tx_groups() as u32 } else { 1 },
+            most: case.most_under_way(),
             count: Count::default(),
             meter,
         })

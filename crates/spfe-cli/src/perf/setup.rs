@@ -1,6 +1,6 @@
 //! The network under test, and the conditions of a measurement.
 
-use super::args::{Device, Joined, Pin, SetupArgs};
+use super::args::{Device, Joined, Pin, SetupArgs, Wait};
 use spfe::{Endpoint, Error, LinkRate, Mode, Result, Status};
 
 /// The network under test.
@@ -108,4 +108,6 @@ pub struct Plan {
     pub iterations: u32,
     /// Length of an iteration, seconds.
     pub seconds: f64,
+    /// How both ends wait.
+    pub wait: Wait,
 }

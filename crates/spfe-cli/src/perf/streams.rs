@@ -30,16 +30,18 @@ pub struct StreamEnds {
 }
 
 impl StreamEnds {
-    /// Opens the queues to send and to receive.
+    /// Opens the queues to send and to receive. `meter` makes a meter for each and learns whether it is
+    /// the first.
     pub fn open(
         endpoint: &Endpoint,
         case: &Case,
         (sends, receives): (bool, bool),
-        meter: impl Fn() -> Meter,
+        mut meter: impl FnMut(bool) -> Meter,
     ) -> Result<Self> {
         // Open the receiver first, so that no first packet waits for buffers.
-        let receiver = receives.then(|| Receiver::open(endpoint, case, meter())).transpose()?;
-        let sender = sends.then(|| Sender::open(endpoint, case, meter())).transpose()?;
+        let receiver = receives.then(|| Receiver::open(endpoint, case, meter(true)));
+        let receiver = receiver.transpose()?;
+        let sender = sends.then(|| Sender::open(endpoint, case, meter(!receives))).transpose()?;
         Ok(Self { sender, receiver })
     }
 

@@ -1,6 +1,6 @@
 //! A sample document. Its numbers are MADE UP to test the renderings; nothing was measured.
 
-use spfe_report::{Document, LatencyNs, Meta, Point, ResultRow, paper, scenario};
+use spfe_report::{Document, KernelLoad, LatencyNs, Meta, Point, ResultRow, paper, scenario};
 
 const LIMIT: f64 = 22.9;
 
@@ -12,6 +12,7 @@ pub fn sample() -> Document {
         (scenario::SEND_GROUP, true, 15.0),
         (scenario::RECEIVE_SINGLE, false, 3.1),
         (scenario::RECEIVE_THRESHOLD, false, 12.5),
+        (scenario::SEND_GROUP_AHEAD, true, 17.0),
         (scenario::RATE_BOTH, true, 18.0),
     ] {
         for step in 0..9 {
@@ -61,9 +62,20 @@ fn sweep_row(name: &str, size: u64, group: u32, base: f64) -> ResultRow {
         host_cpu_pct: host * (1.0 - 4.0 * noise),
         device_cpu_pct: 55.0 * (1.0 + noise) - 20.0 / kb,
         wakes_per_s: 2600.0 + 40_000.0 / kb,
+        kernel: Some(KernelLoad {
+            user_pct: host * 0.5 + 55.0,
+            system_pct: host * 0.5 * (1.0 - noise),
+            machine_pct: host + 70.0,
+            machine_of_all_pct: (host + 70.0) / 2.0,
+            interrupt_pct: 3.25,
+            stolen_pct: 0.5,
+            interrupts_per_s: 3000.0 + 40_000.0 / kb,
+        }),
     });
     let mut row = ResultRow::from_points(name, size, group, points.to_vec());
     row.link_limit_gbps = limit;
+    row.floor_cpu_pct = Some(host * 0.75);
+    row.under_way = Some(1);
     row
 }
 
