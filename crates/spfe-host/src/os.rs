@@ -255,6 +255,23 @@ pub fn thread_cpu_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Processor time of another thread of this process in ns; `None` once it has ended.
+pub fn cpu_ns_of<T>(thread: &std::thread::JoinHandle<T>) -> Option<u64> {
+    use std::os::unix::thread::JoinHandleExt;
+    if thread.is_finished() {
+        return None;
+    }
+    let mut clock = 0;
+    // SAFETY: the handle keeps the thread's identifier valid, also after the thread has ended.
+    if unsafe { libc::pthread_getcpuclockid(thread.as_pthread_t(), &mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` outlives the call. The clock of a thread that has just ended is refused.
+    let read = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    read.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// Sleeps while the word is `value`, at most until `deadline_ns` (CLOCK_MONOTONIC). Works across
 /// processes. It may return early; the caller must check its condition again.
 pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {

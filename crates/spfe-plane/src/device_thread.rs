@@ -34,6 +34,7 @@ pub struct DeviceThread {
     stop: Arc<AtomicU32>,
     bells: Arc<Bells>,
     thread: Option<JoinHandle<()>>,
+    /// Processor time of the thread after its end, ns.
     cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
 }
 
@@ -66,9 +67,10 @@ impl DeviceThread {
         Ok(Self { stop, bells, thread: Some(thread), cpu_ns })
     }
 
-    /// Processor time of the thread in ns. It is updated when the thread sleeps and every few ms.
+    /// Processor time of the thread in ns, up to this moment.
     pub fn cpu_ns(&self) -> u64 {
-        self.cpu_ns.load(Ordering::Relaxed)
+        let running = self.thread.as_ref().and_then(os::cpu_ns_of);
+        running.unwrap_or_else(|| self.cpu_ns.load(Ordering::Relaxed))
     }
 }
 
@@ -196,14 +198,9 @@ impl Device {
 
     fn run(&mut self) {
         let mut idle_since = None;
-        let mut turns = 0u32;
         while self.stop.load(Ordering::Acquire) == 0 {
             self.refresh();
             let turn = self.turn();
-            turns = turns.wrapping_add(1);
-            if turns.is_multiple_of(4096) {
-                self.account();
-            }
             if turn.moved {
                 idle_since = None;
                 continue;
@@ -218,10 +215,6 @@ impl Device {
             idle_since = None;
             self.sleep();
         }
-        self.account();
-    }
-
-    fn account(&self) {
         self.cpu_ns.store(os::thread_cpu_ns(), Ordering::Relaxed);
     }
 
@@ -291,7 +284,6 @@ impl Device {
         let current = self.exact.as_ref().is_none_or(|exact| exact.is_current());
         let idle = !turn.moved && current && self.is_current();
         if idle && self.stop.load(Ordering::Acquire) == 0 {
-            self.account();
             // Wake up once a second in any case.
             let beat = os::now_ns() + 1_000_000_000;
             self.bells.wait(until.map_or(beat, |at| at.min(beat)));
