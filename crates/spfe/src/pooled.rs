@@ -101,7 +101,7 @@ const TIMED: u64 = (cf::TIMED as u64) << 32;
 /// # Ok::<(), spfe::Error>(())
 /// ```
 pub struct PooledTx {
-    queue: Queue,
+    pub(crate) queue: Queue,
     pool: Pool,
     next: Cursor<Ring>,
     done: Cursor<Ring>,

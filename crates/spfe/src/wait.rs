@@ -9,7 +9,7 @@ use std::time::Duration;
 pub enum Strategy {
     /// Never sleep: shortest latency, but it keeps a core busy.
     Poll,
-    /// Sleep at once: least processor time.
+    /// Sleep at once, unless what is waited for is due before a sleep could end: least processor time.
     Block,
     /// Spin for about as long as one sleep and wake-up costs, then sleep.
     #[default]

@@ -243,13 +243,16 @@ impl Queue {
         let least = sleep_cost().overshoot_ns;
         let usual = self.guard_ns.max(least);
         let guard = match self.place.kind {
+            // Sleep for the whole time, late or not.
+            _ if self.strategy == Strategy::Block => 0,
             // A late sender leaves its link idle, unless more packets are under way.
             QueueKind::Tx => usual.saturating_sub(self.backlog(scan, at)),
             // A late receiver finds more packets, which is the purpose of a threshold.
-            _ if self.strategy == Strategy::Block || goal.count != Some(1) => 0,
+            _ if goal.count != Some(1) => 0,
             _ => least,
         };
         let now = os::now_ns();
+        // For a time shorter than a sleep takes, spinning costs less.
         if self.strategy != Strategy::Poll && now + guard.max(least) < end {
             sharpen_timers();
             self.stats.sleeps += 1;
@@ -491,3 +494,6 @@ impl Queue {
         self.runner.as_ref().filter(|runner| runner.is_owner())?.due_ns()
     }
 }
+
+#[cfg(all(test, feature = "virtual"))]
+mod tests;
