@@ -108,6 +108,74 @@ fn latency_has_its_percentiles() {
 }
 
 #[test]
+fn a_loop_needs_more_than_the_link_alone() {
+    for mode in ["inline", "thread", "daemon"] {
+        let words = ["latency", "--loop", "--check", "--count", "20", "--link", "1x5G"];
+        let size = ["--size-min", "4K", "--size-max", "4K", "--duration", "20ms", "--json"];
+        let document = json(&[&words[..], &["--mode", mode], &size].concat());
+        let row = &document["results"][0];
+        assert_eq!(row["scenario"], "latency-loop");
+        assert_eq!(row["integrity_errors"], 0, "{mode}: {row}");
+        let link = row["link_minimum_ns"].as_f64().expect("a paced link");
+        assert!((8000.0..10000.0).contains(&link), "4 KB at 3.8 Gbit/s: {link} ns");
+        // One way in a loop, so all of the link's time is in it.
+        assert!(row["latency_ns"]["min"].as_f64() > Some(0.95 * link), "{mode}: {row}");
+    }
+    let twice = perf(&["latency", "--loop", "--processes", "2"]);
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("--processes 2"));
+}
+
+#[test]
+fn a_count_ends_a_measurement() {
+    for words in [&["latency"][..], &["latency", "--loop"], &["broadcast"]] {
+        let rest = ["--count", "7", "--duration", "1000ms", "--json"];
+        let document = json(&[words, &rest].concat());
+        assert!(document["results"][0]["latency_ns"]["p50"].as_f64() > Some(0.0), "{words:?}");
+    }
+}
+
+#[test]
+fn messages_are_measured_idle_and_beside_data() {
+    for mode in ["inline", "thread"] {
+        let words =
+            ["broadcast", "--mode", mode, "--link", "4x7.5G", "--duration", "20ms", "--json"];
+        let document = json(&words);
+        let rows = document["results"].as_array().expect("results");
+        let names: Vec<_> = rows.iter().map(|row| row["scenario"].as_str().unwrap()).collect();
+        let expected = ["broadcast-idle", "broadcast-data", "timecode-idle", "timecode-data"];
+        assert_eq!(names, expected, "{mode}");
+        for row in rows {
+            assert_eq!(row["integrity_errors"], 0, "{mode}: {row}");
+            assert!(row["latency_ns"]["p50"].as_f64() > Some(0.0), "{mode}: {row}");
+        }
+    }
+}
+
+#[test]
+fn several_runs_are_compared_in_one_report() {
+    let directory = Directory::new("perf-compare");
+    let (near, far) = (directory.path("a"), directory.path("b.json"));
+    let words = ["rate", "--size-min", "1K", "--size-max", "2K", "--duration", "10ms"];
+    assert!(perf(&[&words[..], &["--report", &near]].concat()).status.success());
+    let output = perf(&[&words[..], &["--wait", "poll", "--json"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "one object a line: {text}");
+    std::fs::write(&far, &text).unwrap();
+    let run = spfe(&["perf", "compare", &near, &far, "--report", &near]).exits(0);
+    let table = run.text();
+    assert!(table.contains("The runs differ in: wait."), "{table}");
+    assert!(table.contains("Data rate 1") && table.contains("Data rate 2"), "{table}");
+    assert_eq!(table.lines().filter(|line| line.trim().starts_with("1 KB")).count(), 1, "{table}");
+    let page = std::fs::read_to_string(format!("{near}/compare.html")).unwrap();
+    assert!(page.contains("curve v0") && page.contains("curve v1") && page.contains("b.json"));
+    let run = spfe(&["perf", "compare", &near, "/no/such/file"]);
+    assert!(run.code != Some(0) && run.stderr.contains("/no/such/file"), "{}", run.stderr);
+    std::fs::write(&far, "{}").unwrap();
+    let run = spfe(&["perf", "compare", &near, &far]);
+    assert!(run.code != Some(0) && run.stderr.contains("not the results"), "{}", run.stderr);
+}
+
+#[test]
 fn tsv_has_a_header_and_one_row_per_size() {
     let words = ["rate", "--size-min", "1K", "--size-max", "4K", "--seconds", "0.01", "--tsv"];
     let output = perf(&words);

@@ -117,7 +117,7 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     body.push_str(&slots.levels("limit line", &limit));
     for series in SERIES {
         let scale = if series.right_axis { &right } else { &left };
-        body.push_str(&series.draw(rows, &slots, scale, !section.is_random()));
+        body.push_str(&series.draw(rows, &slots, scale, !section.is_named()));
     }
     let name = format!("{}: data rate and CPU load", section.title);
     let drawing = svg::document(id, &name, &describe(section), svg::height(&labels), &body);

@@ -59,11 +59,13 @@ impl Table<'_> {
     }
 
     fn add_case(&mut self, section: &Section<'_>) {
-        if section.is_random() {
+        if section.is_named() {
             self.add("Test", "", |row| row.scenario.clone());
+        }
+        if section.is_random() {
             self.add("Sizes", "", sizes);
             self.detail("Seed", "", |row| row.seed.map_or(NONE.into(), |seed| seed.to_string()));
-        } else {
+        } else if !section.is_named() {
             self.add("Size", "", sizes);
         }
         if self.any(|row| row.group != 1) {
@@ -166,11 +168,21 @@ pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
     table.add("99 %", "µs", of(|ns| ns.p99));
     table.add("99.9 %", "µs", of(|ns| ns.p999));
     table.add("Max", "µs", of(|ns| ns.max));
+    if table.any(|row| row.link_minimum_ns.is_some()) {
+        table.add("Link alone", "µs", |row| optional(row.link_minimum_ns.map(|ns| ns / 1e3), 3));
+        table.add("Above it (max)", "µs", above_minimum);
+    }
     if section.is_latency() {
         table.add("Rate", "Gbit/s", |row| fixed(row.rate_gbps, 2));
         table.add("Packets", "1/s", |row| short(row.packets_per_s));
     }
     table.columns
+}
+
+/// Mean and longest time beyond what the link alone needs.
+fn above_minimum(row: &ResultRow) -> String {
+    let Some((ns, minimum)) = row.latency_ns.zip(row.link_minimum_ns) else { return NONE.into() };
+    with_worst((ns.mean - minimum) / 1e3, Some((ns.max - minimum) / 1e3), 3)
 }
 
 /// Size of the packets, or the range of random sizes.

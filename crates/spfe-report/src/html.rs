@@ -34,7 +34,7 @@ pub fn html(document: &Document) -> String {
 
 fn render_section(section: &Section<'_>, anchor: &str) -> String {
     let mut out = format!("<section id=\"{anchor}\">\n<h2>{}", escape(&section.title));
-    if section.title != section.key && !section.is_random() {
+    if section.title != section.key && !section.is_named() {
         let _ = write!(out, " <code>{}</code>", escape(&section.key));
     }
     out.push_str("</h2>\n");

@@ -15,10 +15,11 @@ struct Curve {
     pick: fn(&LatencyNs) -> f64,
 }
 
-const CURVES: [Curve; 5] = [
+const CURVES: [Curve; 6] = [
     Curve { class: "l-max", name: "max", marker: Marker::Ring, pick: |ns| ns.max },
     Curve { class: "l-p999", name: "99.9 %", marker: Marker::Diamond, pick: |ns| ns.p999 },
     Curve { class: "l-p99", name: "99 %", marker: Marker::Square, pick: |ns| ns.p99 },
+    Curve { class: "l-mean", name: "mean", marker: Marker::Diamond, pick: |ns| ns.mean },
     Curve { class: "l-p50", name: "50 %", marker: Marker::Circle, pick: |ns| ns.p50 },
     Curve { class: "l-min", name: "min", marker: Marker::Ring, pick: |ns| ns.min },
 ];
@@ -81,7 +82,7 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     for curve in &CURVES {
         let ys: Vec<Option<f64>> =
             rows.iter().map(|row| curve.value(row).map(|ns| scale.y(ns))).collect();
-        if !section.is_random() {
+        if !section.is_named() {
             body.push_str(&slots.line(&format!("{} line", curve.class), &ys));
         }
         body.push_str(&curve.markers(&rows, &ys, &slots));

@@ -31,6 +31,7 @@
 
 mod chart;
 mod columns;
+pub mod compare;
 #[cfg(feature = "simulation")]
 pub mod diagram;
 mod html;

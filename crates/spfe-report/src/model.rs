@@ -246,6 +246,12 @@ impl Document {
         serde_json::from_str(json)
     }
 
+    /// Writes the document as JSON in one line, without a line feed.
+    #[must_use]
+    pub fn to_json_line(&self) -> String {
+        serde_json::to_string(self).expect("no map with other keys than text")
+    }
+
     /// Writes the document as indented JSON with a final line feed. A number that is not finite
     /// becomes `null`, which reads back as "not measured".
     #[must_use]

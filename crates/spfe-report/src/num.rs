@@ -38,6 +38,16 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// Formats a value with four significant digits.
+pub(crate) fn four(value: f64) -> String {
+    match value.abs() {
+        magnitude if magnitude >= 1000.0 => fixed(value, 0),
+        magnitude if magnitude >= 100.0 => fixed(value, 1),
+        magnitude if magnitude >= 10.0 => fixed(value, 2),
+        _ => fixed(value, 3),
+    }
+}
+
 /// A packet size with its unit: `64 B`, `1.5 KB`, `2 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {

@@ -26,8 +26,18 @@ pub const RANDOM_TX: &str = "random-tx";
 pub const RANDOM_RX: &str = "random-rx";
 /// Packets of random size and content in both directions at once.
 pub const RANDOM_BOTH: &str = "random-both";
-/// Time from submission to reception at the far end.
+/// Time from submission to reception at the far end: half of a round trip.
 pub const LATENCY: &str = "latency";
+/// Time from submission at one end of a cable to reception at the other end, in one thread.
+pub const LATENCY_LOOP: &str = "latency-loop";
+/// Latency of broadcast messages on an idle link.
+pub const BROADCAST_IDLE: &str = "broadcast-idle";
+/// Latency of broadcast messages on a link that is busy with data.
+pub const BROADCAST_DATA: &str = "broadcast-data";
+/// Latency of time-codes on an idle link.
+pub const TIME_CODE_IDLE: &str = "timecode-idle";
+/// Latency of time-codes on a link that is busy with data.
+pub const TIME_CODE_DATA: &str = "timecode-data";
 
 /// Prefix of the names of all random scenarios.
 pub const RANDOM_PREFIX: &str = "random-";

@@ -30,21 +30,26 @@ pub(crate) fn sections(document: &Document) -> Vec<Section<'_>> {
             }),
         }
     }
-    for section in sections.iter_mut().filter(|section| !section.is_random()) {
+    for section in sections.iter_mut().filter(|section| !section.is_named()) {
         section.rows.sort_by_key(|row| (row.size_bytes, row.group));
     }
     sections
 }
 
 impl Section<'_> {
-    /// Whether sizes are random. Charts then do not join the points by lines.
+    /// Whether sizes are random.
     pub(crate) fn is_random(&self) -> bool {
         self.key == RANDOM
     }
 
+    /// Whether each row has a name of its own. Charts then do not join the points by lines.
+    pub(crate) fn is_named(&self) -> bool {
+        self.key == RANDOM || self.key == MESSAGES
+    }
+
     /// Whether the section measures latency instead of rate.
     pub(crate) fn is_latency(&self) -> bool {
-        self.key == scenario::LATENCY
+        [scenario::LATENCY, scenario::LATENCY_LOOP, MESSAGES].contains(&self.key.as_str())
     }
 
     /// Whether any row has a latency distribution.
@@ -54,6 +59,10 @@ impl Section<'_> {
 
     /// Labels of rows on an axis, of one or two lines, and the title of the axis.
     pub(crate) fn categories(&self, rows: &[&ResultRow]) -> (Vec<Vec<String>>, &'static str) {
+        if self.key == MESSAGES {
+            let lines = |row: &&ResultRow| row.scenario.split('-').map(str::to_owned).collect();
+            return (rows.iter().map(lines).collect(), "Message, and what else the link carries");
+        }
         if self.is_random() {
             let lines = |row: &&ResultRow| vec![row.scenario.clone(), size(row.size_bytes)];
             return (rows.iter().map(lines).collect(), "Test and mean packet length");
@@ -74,9 +83,17 @@ impl Section<'_> {
 }
 
 const RANDOM: &str = "random";
+const MESSAGES: &str = "messages";
 
 fn key(scenario: &str) -> &str {
-    if scenario.starts_with(scenario::RANDOM_PREFIX) { RANDOM } else { scenario }
+    match scenario {
+        scenario::BROADCAST_IDLE
+        | scenario::BROADCAST_DATA
+        | scenario::TIME_CODE_IDLE
+        | scenario::TIME_CODE_DATA => MESSAGES,
+        random if random.starts_with(scenario::RANDOM_PREFIX) => RANDOM,
+        other => other,
+    }
 }
 
 fn title(key: &str) -> String {
@@ -91,7 +108,9 @@ fn title(key: &str) -> String {
         scenario::RATE_TX => "Highest rate, transmitting",
         scenario::RATE_RX => "Highest rate, receiving",
         scenario::RATE_BOTH => "Highest rate, both directions",
-        scenario::LATENCY => "Latency",
+        scenario::LATENCY => "Latency, half of a round trip",
+        scenario::LATENCY_LOOP => "Latency in a loop",
+        MESSAGES => "Latency of broadcast messages and time-codes",
         RANDOM => "Random packets",
         other => other,
     };
@@ -128,6 +147,14 @@ fn about(key: &str) -> &'static str {
             "Many operations in flight in both directions; the rate is that of one direction."
         }
         scenario::LATENCY => "Time from the submission of a packet to its reception.",
+        scenario::LATENCY_LOOP => {
+            "One thread sends a packet at one end of a link, receives it at the other end, and then \
+             sends the next: transmit and receive latency together."
+        }
+        MESSAGES => {
+            "One thread sends a message at one end of a link and receives it at the other, with and \
+             without data that fills the link."
+        }
         RANDOM => "Size and content are drawn at random from a seed and every packet is checked.",
         _ => "",
     }

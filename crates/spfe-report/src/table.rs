@@ -17,7 +17,7 @@ pub fn text(document: &Document) -> String {
         out.push_str("\nno results\n");
     }
     for section in &sections {
-        let name = if section.is_random() { &section.title } else { &section.key };
+        let name = if section.is_named() { &section.title } else { &section.key };
         let _ = writeln!(out, "\n{}", one_line(name));
         if !section.is_latency() {
             out.push_str(&aligned(&columns::rates(section)));
@@ -209,17 +209,18 @@ fn wrapped(facts: &[String]) -> String {
 
 /// Right-aligned columns below a line of titles and a line of units, without details.
 fn aligned(columns: &[Column]) -> String {
-    let shown: Vec<(Vec<String>, usize)> = columns
-        .iter()
-        .filter(|column| !column.detail)
-        .map(|column| {
-            let heading = [column.title, column.unit].map(str::to_owned);
-            let cells: Vec<String> =
-                heading.into_iter().chain(column.cells.iter().map(|cell| one_line(cell))).collect();
-            let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
-            (cells, width)
-        })
-        .collect();
+    let cells = |column: &Column| {
+        let heading = [column.title, column.unit].map(str::to_owned);
+        heading.into_iter().chain(column.cells.iter().map(|cell| one_line(cell))).collect()
+    };
+    let shown = columns.iter().filter(|column| !column.detail);
+    aligned_cells(&shown.map(cells).collect::<Vec<_>>())
+}
+
+/// Right-aligned columns of equal length.
+pub(crate) fn aligned_cells(columns: &[Vec<String>]) -> String {
+    let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let shown: Vec<_> = columns.iter().map(|cells| (cells, width(cells))).collect();
     let lines = shown.first().map_or(0, |(cells, _)| cells.len());
     let mut out = String::new();
     for line in 0..lines {
@@ -231,6 +232,6 @@ fn aligned(columns: &[Column]) -> String {
 }
 
 /// Replaces control characters, which could break a line, a field or the terminal.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -38,11 +38,15 @@ pub enum Test {
     Rate(RateArgs),
     /// Measure the maximum rate with packets of random sizes. The smallest size rises from case to case.
     Random(RandomArgs),
-    /// Measure the latency of a packet: half of a round trip, repeated.
+    /// Measure the latency of a packet: half of a round trip, or out of one end and in at the other.
     Latency(LatencyArgs),
+    /// Measure the latency of broadcast messages and time-codes, on an idle link and beside data.
+    Broadcast(MessageArgs),
     /// Repeat the four published scenarios as published, with the published figures beside them.
     /// Then measure better methods, in rows of their own.
     Tables(TablesArgs),
+    /// Show several measurements in one report: their curves in the same charts.
+    Compare(CompareArgs),
 }
 
 /// Packets of fixed sizes.
@@ -73,11 +77,38 @@ pub struct RandomArgs {
     pub setup: SetupArgs,
 }
 
-/// Round trips.
+/// Broadcast messages and time-codes.
+#[derive(Args, Clone, Debug)]
+pub struct MessageArgs {
+    /// Messages of an iteration, instead of its length.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// Reports of earlier measurements.
+#[derive(Args, Clone, Debug)]
+pub struct CompareArgs {
+    /// Results of --json or results.json of --report, or the directory of a report.
+    #[arg(value_name = "FILE", required = true, num_args = 2..=spfe_report::compare::RUNS_MAX)]
+    pub files: Vec<PathBuf>,
+    /// Also write compare.html to this directory.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+/// Round trips, or loops.
 #[derive(Args, Clone, Debug)]
 pub struct LatencyArgs {
     #[command(flatten)]
     pub sizes: SizeArgs,
+    /// Send at one end and receive at the other in the same thread, instead of round trips.
+    #[arg(long = "loop")]
+    pub looped: bool,
+    /// Packets that are sent in an iteration, instead of its length.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
     /// Verify the contents of all packets.
     #[arg(long)]
     pub check: bool,
@@ -178,7 +209,7 @@ pub struct SetupArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
     /// Length of an iteration [default: 1s; tables: 10s].
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long = "duration", alias = "seconds", value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// CPUs of the near and the far end; auto gives each of two ends a CPU.
     #[arg(long, value_name = "A,B|auto|none", default_value = "auto", value_parser = pin)]

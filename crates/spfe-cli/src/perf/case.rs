@@ -4,6 +4,7 @@ use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
 use super::setup::Setup;
 use serde::{Deserialize, Serialize};
 use spfe::{Lengths, LinkRate, Mode, Result};
+use spfe_report::scenario;
 
 /// Limit of the entries in use in a queue, whatever the window.
 const ENTRIES_MAX: u64 = 4096;
@@ -48,6 +49,42 @@ pub enum Kind {
     Stream(Direction),
     /// Single packets to the far end and back.
     RoundTrip,
+    /// Single packets out of one end and in at the other, in one thread.
+    Loop,
+    /// Single messages out of one end and in at the other, in one thread.
+    Message(Message),
+}
+
+/// Messages of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Time-codes of a SpaceWire link instead of broadcast messages of a SpaceFibre link.
+    pub time_code: bool,
+    /// Another thread keeps the link busy with data.
+    pub data: bool,
+}
+
+impl Message {
+    /// The port that has such messages: in every pair of endpoints, port 0 is a SpaceFibre port and
+    /// port 1 a SpaceWire port.
+    pub fn port(self) -> u32 {
+        u32::from(self.time_code)
+    }
+
+    /// Name of the scenario.
+    pub fn scenario(self) -> &'static str {
+        match (self.time_code, self.data) {
+            (false, false) => scenario::BROADCAST_IDLE,
+            (false, true) => scenario::BROADCAST_DATA,
+            (true, false) => scenario::TIME_CODE_IDLE,
+            (true, true) => scenario::TIME_CODE_DATA,
+        }
+    }
+
+    /// Data bytes of a message.
+    pub fn bytes(self) -> u64 {
+        if self.time_code { 1 } else { 8 }
+    }
 }
 
 /// One test case.
@@ -82,6 +119,8 @@ pub struct Case {
     pub immediate: bool,
     /// Length of an iteration, seconds.
     pub seconds: f64,
+    /// Packets or messages of an iteration, instead of its length.
+    pub count: Option<u64>,
 }
 
 impl Case {
@@ -105,14 +144,30 @@ impl Case {
             check: traffic.check,
             immediate: false,
             seconds: 1.0,
+            count: None,
         }
     }
 
     /// A round trip of single packets.
     pub fn round_trip(sizes: Sizes, check: bool, wait: Wait) -> Self {
+        Self::one_at_a_time(scenario::LATENCY, Kind::RoundTrip, sizes, wait, check)
+    }
+
+    /// Single packets in a loop.
+    pub fn looped(sizes: Sizes, check: bool, wait: Wait) -> Self {
+        Self::one_at_a_time(scenario::LATENCY_LOOP, Kind::Loop, sizes, wait, check)
+    }
+
+    /// Messages in a loop. Their contents are always verified.
+    pub fn message(message: Message, wait: Wait) -> Self {
+        let sizes = Sizes::fixed(message.bytes());
+        Self::one_at_a_time(message.scenario(), Kind::Message(message), sizes, wait, true)
+    }
+
+    fn one_at_a_time(name: &str, kind: Kind, sizes: Sizes, wait: Wait, check: bool) -> Self {
         Self {
-            scenario: spfe_report::scenario::LATENCY.to_owned(),
-            kind: Kind::RoundTrip,
+            scenario: name.to_owned(),
+            kind,
             sizes,
             group: 1,
             under_way: None,
@@ -125,6 +180,7 @@ impl Case {
             check,
             immediate: false,
             seconds: 1.0,
+            count: None,
         }
     }
 
@@ -171,7 +227,9 @@ impl Case {
         match self.kind {
             Kind::Stream(Direction::Tx) => (true, false),
             Kind::Stream(Direction::Rx) => (false, true),
-            Kind::Stream(Direction::Both) | Kind::RoundTrip => (true, true),
+            Kind::Stream(Direction::Both) | Kind::RoundTrip | Kind::Loop | Kind::Message(_) => {
+                (true, true)
+            }
         }
     }
 

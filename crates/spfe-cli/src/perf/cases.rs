@@ -2,11 +2,12 @@
 
 #[cfg(test)]
 use super::args::Wait;
-use super::args::{Direction, Group, LatencyArgs, RandomArgs, RateArgs, TablesArgs};
-use super::case::{self, Case, Sizes, sizes};
-use super::setup::Plan;
+use super::args::{Direction, Group, LatencyArgs, MessageArgs, RandomArgs, RateArgs, TablesArgs};
+use super::case::{self, Case, Message, Sizes, sizes};
+use super::setup::{Network, Plan};
 use crate::context::Context;
 use crate::error::Failure;
+use spfe::{Endpoint, LinkRate, PortKind};
 use spfe_report::{paper, scenario};
 
 /// Cases of `spfe perf rate`.
@@ -45,11 +46,54 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
 
 /// Cases of `spfe perf latency`.
 pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
-    let case = |size| {
-        let case = Case::round_trip(Sizes::fixed(size), args.check, plan.wait);
-        case.on(&plan.setup, plan.seconds)
+    let make = if args.looped { Case::looped } else { Case::round_trip };
+    let case = |size| Case {
+        count: args.count,
+        ..make(Sizes::fixed(size), args.check, plan.wait).on(&plan.setup, plan.seconds)
     };
+    in_one_process(args.looped, plan)?;
     Ok(sizes(&args.sizes, 64, 64 << 10)?.into_iter().map(case).collect())
+}
+
+/// Cases of `spfe perf broadcast`, as far as the ports have such messages.
+pub fn messages(args: &MessageArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
+    in_one_process(true, plan)?;
+    let kind = |number: u32| -> spfe::Result<PortKind> {
+        match &plan.setup.network {
+            Network::Joined(joined) => Ok(Endpoint::open(&joined.near)?.port(number)?.kind()),
+            Network::Own(_)
+                if number == 0 && !matches!(plan.setup.link, LinkRate::SpaceWire { .. }) =>
+            {
+                Ok(PortKind::Spacefibre)
+            }
+            Network::Own(_) => Ok(PortKind::Spacewire),
+        }
+    };
+    let mut cases = Vec::new();
+    for (time_code, needed) in [(false, PortKind::Spacefibre), (true, PortKind::Spacewire)] {
+        let message = Message { time_code, data: false };
+        // A device may have one port only.
+        if kind(message.port()).is_ok_and(|kind| kind == needed) {
+            cases.extend([false, true].map(|data| {
+                let case = Case::message(Message { data, ..message }, plan.wait);
+                Case { count: args.count, ..case.on(&plan.setup, plan.seconds) }
+            }));
+        }
+    }
+    if cases.is_empty() {
+        let what = "port 0 of the ends is no SpaceFibre port and port 1 no SpaceWire port";
+        return Err(spfe::Error::device(spfe::Status::NotFound, what).into());
+    }
+    Ok(cases)
+}
+
+/// Refuses a second process where one thread uses both ends.
+fn in_one_process(needed: bool, plan: &Plan) -> Result<(), Failure> {
+    if needed && plan.setup.processes == 2 {
+        let what = "--processes 2: one thread sends and receives, so both ends are in one process";
+        return Err(spfe::Error::device(spfe::Status::BadField, what).into());
+    }
+    Ok(())
 }
 
 /// Receive threshold of the publication: full buffers (%), or time after the first packet (us).

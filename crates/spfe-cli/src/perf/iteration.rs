@@ -3,7 +3,9 @@
 use super::case::{Case, Kind};
 use super::lab::Lab;
 use super::latency::Pinger;
+use super::loops::{self, MessageLap, PacketLap};
 use super::meter::{Meter, Tally};
+use super::saturate::Saturation;
 use super::streams::{StreamEnds, Streams};
 use spfe::{Error, Result, Status};
 use spfe_report::{KernelLoad, LatencyNs, Point};
@@ -37,10 +39,15 @@ pub fn iteration(
         if first { meter.with_device(device.clone()).with_process() } else { meter }
     };
     let mut latency = None;
-    let (near, far) = if case.kind == Kind::RoundTrip {
+    let (near, far) = if let Kind::Loop | Kind::Message(_) = case.kind {
+        let (tally, times) = in_a_loop(lab, case, meter(true).for_packets(case.count))?;
+        latency = times;
+        (Streams { send: Some(tally), receive: None }, Streams::default())
+    } else if case.kind == Kind::RoundTrip {
         let far = lab.far.as_mut().ok_or_else(no_far)?;
         far.prepare(case)?;
-        let pinger = Pinger::open(&near, case, meter(true))?;
+        let pinger =
+            Pinger::open(&near, case, meter(true).for_packets(case.count.map(|count| 2 * count)))?;
         let (tally, times) = pinger.run()?;
         latency = times;
         (Streams { send: Some(tally), receive: None }, far.finish()?)
@@ -61,8 +68,28 @@ pub fn iteration(
     Ok(Iteration { latency, ..figures(case, &near, &far, both) })
 }
 
+/// One packet or message after the other, out of the near end and in at the other.
+fn in_a_loop(lab: &Lab, case: &Case, meter: Meter) -> Result<(Tally, Option<LatencyNs>)> {
+    let other = lab.other.as_ref().ok_or_else(no_far)?;
+    let Kind::Message(message) = case.kind else {
+        return loops::measure(PacketLap::open(&lab.near, other, case)?, meter);
+    };
+    let lap = MessageLap::open(&lab.near, other, case, message)?;
+    if !message.data {
+        return loops::measure(lap, meter);
+    }
+    let data = Saturation::start(&lab.near, other, message.port(), lab.far_cpu)?;
+    data.wait_for_packets()?;
+    let before = data.bytes();
+    let result = loops::measure(lap, meter);
+    if result.is_ok() && data.bytes() == before {
+        return Err(Error::device(Status::LinkDown, "no data moved beside the messages"));
+    }
+    result
+}
+
 fn no_far() -> Error {
-    Error::device(Status::NotFound, "a round trip needs two ends")
+    Error::device(Status::NotFound, "a latency needs two ends")
 }
 
 /// The loads as the kernel counts them. A far end in a process of its own adds the times of that

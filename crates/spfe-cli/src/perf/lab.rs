@@ -42,6 +42,10 @@ pub struct Lab {
     pub far: Option<Far>,
     /// The near end.
     pub near: Endpoint,
+    /// The other end, where this process opens both.
+    pub other: Option<Endpoint>,
+    /// Processor for a thread of the other end.
+    pub far_cpu: Option<usize>,
     server: Option<Arc<Server>>,
     _scratch: Option<Scratch>,
 }
@@ -54,13 +58,42 @@ impl Lab {
             let topology = Topology::instrument(peer, setup.link, setup.mode);
             let (server, scratch) = serve(topology)?;
             let near = Endpoint::open(&name(&server, 0))?;
-            Self { far: None, near, server: Some(server), _scratch: Some(scratch) }
+            Self { server: Some(server), _scratch: Some(scratch), ..Self::of(near) }
         } else {
             let near = Endpoint::open(&uri(setup, peer))?;
-            Self { far: None, near, server: None, _scratch: None }
+            Self::of(near)
         };
         pin(setup.cpus(false).0);
         Ok(lab)
+    }
+
+    fn of(near: Endpoint) -> Self {
+        Self { far: None, near, other: None, far_cpu: None, server: None, _scratch: None }
+    }
+
+    /// Two linked endpoints, both open in this process, for one thread that uses both.
+    pub fn looped(setup: &Setup) -> Result<Self> {
+        prepare(setup);
+        let (cpu, far_cpu) = setup.cpus(true);
+        let lab = match &setup.network {
+            Network::Joined(Joined { near, far }) => {
+                let other = Some(Endpoint::open(far)?);
+                Self { other, ..Self::of(Endpoint::open(near)?) }
+            }
+            Network::Own(device) if *device != Device::Daemon => {
+                let network = Embedded::new(Topology::pairs(2, setup.link, setup.mode))?;
+                let other = Some(Endpoint::attach(&network, 1, "virtual:1")?);
+                Self { other, ..Self::of(Endpoint::attach(&network, 0, "virtual:0")?) }
+            }
+            Network::Own(_) => {
+                let (server, scratch) = serve(Topology::pairs(2, setup.link, setup.mode))?;
+                let other = Some(Endpoint::open(&name(&server, 1))?);
+                let near = Endpoint::open(&name(&server, 0))?;
+                Self { other, server: Some(server), _scratch: Some(scratch), ..Self::of(near) }
+            }
+        };
+        pin(cpu);
+        Ok(Self { far_cpu, ..lab })
     }
 
     /// Two linked endpoints; the far one runs in a thread or process of its own.
@@ -77,7 +110,7 @@ impl Lab {
                 let near = Endpoint::attach(&network, 0, "virtual:0")?;
                 let far = Endpoint::attach(&network, 1, "virtual:1")?;
                 let far = Far::thread(&near, far, place)?;
-                Self { far: Some(far), near, server: None, _scratch: None }
+                Self { far: Some(far), ..Self::of(near) }
             }
             Network::Own(_) => {
                 let (server, scratch) = serve(Topology::pairs(2, setup.link, setup.mode))?;
@@ -98,7 +131,7 @@ impl Lab {
             1 => Far::thread(&near, Endpoint::open(far)?, place)?,
             _ => Far::process(&near, far, place)?,
         };
-        Ok(Self { far: Some(far), near, server: None, _scratch: None })
+        Ok(Self { far: Some(far), ..Self::of(near) })
     }
 
     /// A function that reads the processor time of the device thread, if there is one.

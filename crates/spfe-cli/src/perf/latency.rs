@@ -29,40 +29,49 @@ const LOOKS: u32 = 10_000;
 /// Longest round trip that the histogram distinguishes, in ticks: several minutes.
 const TICKS_MAX: u64 = 1 << 40;
 
-/// The transmit and receive queue of one end.
-struct LatencyQueues {
+/// A transmit and a receive queue for single packets.
+pub struct LatencyQueues {
     tx: Tx,
     rx: Rx,
     /// Received buffers that wait to be reposted.
     back: Vec<Buf>,
     looks: u32,
-    meter: Meter,
-    count: Count,
 }
 
 impl LatencyQueues {
-    fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let vc = endpoint.port(0)?.vc(DATA_VC)?;
+    /// Opens both queues of an end.
+    fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
+        Self::between(endpoint, endpoint, case)
+    }
+
+    /// Opens the transmit queue of one end and the receive queue of another.
+    pub fn between(from: &Endpoint, to: &Endpoint, case: &Case) -> Result<Self> {
         let options = QueueOptions::default().depth(64).strategy(case.wait.strategy());
         let size = case.sizes.max as usize;
-        let mut rx = vc.rx_with(options)?;
-        rx.post_all(&mut endpoint.alloc(size * BUFFERS)?.split(size, BUFFERS)?);
+        let mut rx = to.port(0)?.vc(DATA_VC)?.rx_with(options)?;
+        rx.post_all(&mut to.alloc(size * BUFFERS)?.split(size, BUFFERS)?);
         let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
-        let (back, count) = (Vec::with_capacity(BATCH), Count::default());
-        Ok(Self { tx: vc.tx_with(options)?, rx, back, looks, meter, count })
+        let tx = from.port(0)?.vc(DATA_VC)?.tx_with(options)?;
+        Ok(Self { tx, rx, back: Vec::with_capacity(BATCH), looks })
+    }
+
+    /// Sends a packet.
+    #[inline]
+    pub fn send(&mut self, packet: Buf) -> Result<()> {
+        Ok(self.tx.send(packet)?)
     }
 
     /// Waits for the next packet.
     #[inline]
-    fn next(&mut self) -> Result<Received> {
+    pub fn next(&mut self, count: &Count, meter: &mut Meter) -> Result<Received> {
         loop {
             for _ in 0..self.looks {
                 if let Some(received) = self.rx.poll() {
                     return Ok(received);
                 }
             }
-            match self.rx.wait(&Threshold::ONE, self.meter.deadline()) {
-                Err(error) if error.is_timeout() && self.meter.progressed(&self.count) => {}
+            match self.rx.wait(&Threshold::ONE, meter.deadline()) {
+                Err(error) if error.is_timeout() && meter.progressed(count) => {}
                 other => drop(other?),
             }
         }
@@ -70,7 +79,7 @@ impl LatencyQueues {
 
     /// Takes the sent buffer back. Its completion is already there or about to arrive.
     #[inline]
-    fn sent(&mut self) -> Result<Buf> {
+    pub fn sent(&mut self, meter: &Meter) -> Result<Buf> {
         loop {
             if let Some(sent) = self.tx.poll() {
                 if sent.status != Status::Ok {
@@ -78,34 +87,34 @@ impl LatencyQueues {
                 }
                 return self.tx.take().ok_or_else(lost);
             }
-            self.tx.wait(self.meter.deadline())?;
+            self.tx.wait(meter.deadline())?;
         }
     }
 
     /// Keeps a buffer and reposts a whole batch.
     #[inline]
-    fn keep(&mut self, buf: Buf) {
+    pub fn keep(&mut self, buf: Buf) {
         self.back.push(buf);
         if self.back.len() == BATCH {
             self.rx.post_all(&mut self.back);
         }
     }
 
-    fn look(&mut self) -> bool {
-        self.count.sleeps = self.tx.stats().sleeps + self.rx.stats().sleeps;
-        self.count.engine_ns = self.tx.engine_ns() + self.rx.engine_ns();
-        self.meter.look(&self.count)
+    /// Sleeps and engine time (ns) so far.
+    pub fn totals(&self) -> (u64, u64) {
+        let sleeps = self.tx.stats().sleeps + self.rx.stats().sleeps;
+        (sleeps, self.tx.engine_ns() + self.rx.engine_ns())
     }
 }
 
 /// The near end: sends a packet and waits for the answer, repeatedly. Records half round-trip times.
 pub struct Pinger {
     ends: LatencyQueues,
+    meter: Meter,
     packet: Buf,
     goodbye: Buf,
     pattern: Option<Pattern>,
     reader: Reader,
-    times: Histogram<u64>,
 }
 
 impl Pinger {
@@ -116,88 +125,120 @@ impl Pinger {
         let pattern = case.check.then(|| Pattern::new(size));
         let mut packet = memory.buf(0..size)?;
         packet.fill(0x5a);
-        let ends = LatencyQueues::open(endpoint, case, meter)?;
+        let ends = LatencyQueues::open(endpoint, case)?;
         let goodbye = memory.buf(size..size + 1)?;
         let reader = Reader::new(case);
-        let times = Histogram::new_with_bounds(1, TICKS_MAX, 3)
-            .map_err(|error| Error::device(Status::BadField, error.to_string()))?;
-        Ok(Self { ends, packet, goodbye, pattern, reader, times })
+        Ok(Self { ends, meter, packet, goodbye, pattern, reader })
     }
 
     /// Runs until the time is over.
     pub fn run(self) -> Result<(Tally, Option<LatencyNs>)> {
-        let Self { mut ends, mut packet, goodbye, pattern, mut reader, mut times } = self;
-        ends.meter.start(&ends.count);
-        let start = (ends.meter.now_ns(), ticks());
-        let (mut before, mut last) = (start.1, None);
+        let Self { mut ends, mut meter, mut packet, goodbye, pattern, mut reader } = self;
+        let mut count = Count::default();
+        meter.start(&count);
+        let mut times = Ticks::start(&meter)?;
+        let (mut before, mut last) = (Ticks::now(), None);
         loop {
-            for _ in 0..ends.meter.turns() {
+            for _ in 0..meter.turns() {
                 if let Some(pattern) = &pattern {
-                    pattern.fill(ends.count.packets / 2, &mut packet);
-                    before = ticks();
+                    pattern.fill(count.packets / 2, &mut packet);
+                    before = Ticks::now();
                 }
-                ends.tx.send(packet)?;
+                ends.send(packet)?;
                 // Until `next` returns, the far end is busy.
-                packet = ends.sent()?;
+                packet = ends.sent(&meter)?;
                 if let Some(buf) = last.take() {
                     ends.keep(buf);
                 }
-                let back = ends.next()?;
+                let back = ends.next(&count, &mut meter)?;
                 // One clock reading ends this round trip and starts the next.
-                let now = ticks();
-                times.saturating_record(now - before);
+                let now = Ticks::now();
+                times.record(now - before);
                 before = now;
-                ends.count.packets += 2;
-                ends.count.bytes += 2 * back.buf.len() as u64;
-                ends.count.errors += u64::from(!reader.accepts(back.buf.len(), &back.buf));
+                count.packets += 2;
+                count.bytes += 2 * back.buf.len() as u64;
+                count.errors += u64::from(!reader.accepts(back.buf.len(), &back.buf));
                 last = Some(back.buf);
+                if meter.is_complete(&count) {
+                    break;
+                }
             }
-            let warming_up = !ends.meter.is_measuring();
-            if !ends.look() {
+            let warming_up = !meter.is_measuring();
+            (count.sleeps, count.engine_ns) = ends.totals();
+            if !meter.look(&count) {
                 break;
             }
-            if warming_up && ends.meter.is_measuring() {
+            if warming_up && meter.is_measuring() {
                 times.clear();
             }
             // Looking at the meter is not part of a round trip.
-            before = ticks();
+            before = Ticks::now();
         }
-        let ns_per_tick = (ends.meter.now_ns() - start.0) as f64 / (before - start.1).max(1) as f64;
+        let distribution = times.distribution(&meter, 0.5);
         ends.tx.send_ending(goodbye, End::Eep)?;
-        ends.tx.drain(ends.meter.deadline())?;
-        Ok((ends.meter.tally(&ends.count), distribution(&times, ns_per_tick / 2.0)))
+        ends.tx.drain(meter.deadline())?;
+        Ok((meter.tally(&count), distribution))
     }
 }
 
-/// The distribution of times in units of `ns`; `None` without samples.
-fn distribution(times: &Histogram<u64>, ns: f64) -> Option<LatencyNs> {
-    let percentile = |percent| times.value_at_percentile(percent) as f64 * ns;
-    (!times.is_empty()).then(|| LatencyNs {
-        mean: times.mean() * ns,
-        p50: percentile(50.0),
-        p99: percentile(99.0),
-        p999: percentile(99.9),
-        max: times.max() as f64 * ns,
-        min: times.min() as f64 * ns,
-    })
+/// Measured times, in units of the cheapest time stamp of this machine.
+pub struct Ticks {
+    times: Histogram<u64>,
+    start: (u64, u64),
 }
 
-/// The cheapest time stamp of this machine. Its unit must be calibrated.
-#[inline(always)]
-fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction, and Linux lets user space use it.
-    unsafe {
-        std::arch::x86_64::_rdtsc()
+impl Ticks {
+    /// Starts to compare the time stamps with the clock.
+    pub fn start(meter: &Meter) -> Result<Self> {
+        let times = Histogram::new_with_bounds(1, TICKS_MAX, 3)
+            .map_err(|error| Error::device(Status::BadField, error.to_string()))?;
+        Ok(Self { times, start: (meter.now_ns(), Self::now()) })
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    spfe_measure::now_ns()
+
+    /// A time stamp.
+    #[inline(always)]
+    pub fn now() -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has the instruction, and Linux lets user space use it.
+        unsafe {
+            std::arch::x86_64::_rdtsc()
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        spfe_measure::now_ns()
+    }
+
+    /// Records a time.
+    #[inline(always)]
+    pub fn record(&mut self, ticks: u64) {
+        self.times.saturating_record(ticks);
+    }
+
+    /// Forgets all times.
+    pub fn clear(&mut self) {
+        self.times.clear();
+    }
+
+    /// The distribution of `share` of each time; `None` without times.
+    pub fn distribution(&self, meter: &Meter, share: f64) -> Option<LatencyNs> {
+        let elapsed = (meter.now_ns() - self.start.0) as f64;
+        let ns = share * elapsed / (Self::now() - self.start.1).max(1) as f64;
+        let percentile = |percent| self.times.value_at_percentile(percent) as f64 * ns;
+        (!self.times.is_empty()).then(|| LatencyNs {
+            mean: self.times.mean() * ns,
+            p50: percentile(50.0),
+            p99: percentile(99.0),
+            p999: percentile(99.9),
+            max: self.times.max() as f64 * ns,
+            min: self.times.min() as f64 * ns,
+        })
+    }
 }
 
 /// The far end: answers each packet with one of the same length, from its own memory or, with
 /// `--check`, with the received one.
 pub struct Echo {
     ends: LatencyQueues,
+    meter: Meter,
     own: Option<Buf>,
 }
 
@@ -209,27 +250,28 @@ impl Echo {
             true => None,
             false => Some(endpoint.alloc(size)?.buf(0..size)?),
         };
-        Ok(Self { ends: LatencyQueues::open(endpoint, case, meter)?, own })
+        Ok(Self { ends: LatencyQueues::open(endpoint, case)?, meter, own })
     }
 
     /// Runs until the near end says goodbye.
     pub fn run(self) -> Result<Tally> {
-        let Self { mut ends, mut own } = self;
-        let mut first = Some(ends.next()?);
-        ends.meter.start(&ends.count);
+        let Self { mut ends, mut meter, mut own } = self;
+        let mut count = Count::default();
+        let mut first = Some(ends.next(&count, &mut meter)?);
+        meter.start(&count);
         loop {
-            for _ in 0..ends.meter.turns() {
+            for _ in 0..meter.turns() {
                 let received = match first.take() {
                     Some(received) => received,
-                    None => ends.next()?,
+                    None => ends.next(&count, &mut meter)?,
                 };
                 if received.end != End::Eop {
-                    ends.look();
-                    ends.meter.finish(&ends.count);
-                    return Ok(ends.meter.tally(&ends.count));
+                    (count.sleeps, count.engine_ns) = ends.totals();
+                    meter.finish(&count);
+                    return Ok(meter.tally(&count));
                 }
-                ends.count.packets += 2;
-                ends.count.bytes += 2 * received.buf.len() as u64;
+                count.packets += 2;
+                count.bytes += 2 * received.buf.len() as u64;
                 let (answer, rest) = match own.take() {
                     Some(mut own) => {
                         own.set_len(received.buf.len());
@@ -237,9 +279,9 @@ impl Echo {
                     }
                     None => (received.buf, None),
                 };
-                ends.tx.send(answer)?;
+                ends.send(answer)?;
                 // Only now, while the answer is in flight.
-                let answer = ends.sent()?;
+                let answer = ends.sent(&meter)?;
                 ends.keep(match rest {
                     Some(buf) => {
                         own = Some(answer);
@@ -248,7 +290,8 @@ impl Echo {
                     None => answer,
                 });
             }
-            ends.look();
+            (count.sleeps, count.engine_ns) = ends.totals();
+            meter.look(&count);
         }
     }
 }

@@ -120,6 +120,8 @@ pub struct Meter {
     endpoint: Endpoint,
     device: Option<DeviceClock>,
     process: bool,
+    /// Packets after which the measurement ends, instead of after a time.
+    packets: Option<u64>,
     label: Option<String>,
     seconds: f64,
     phase: Phase,
@@ -139,6 +141,7 @@ impl Meter {
             endpoint: endpoint.clone(),
             device: None,
             process: false,
+            packets: None,
             label: None,
             seconds,
             phase: Phase::WarmUp,
@@ -155,6 +158,19 @@ impl Meter {
     pub fn with_device(mut self, device: Option<DeviceClock>) -> Self {
         self.device = device;
         self
+    }
+
+    /// Ends the measurement after this many packets, however long that takes.
+    pub fn for_packets(mut self, packets: Option<u64>) -> Self {
+        self.packets = packets;
+        self
+    }
+
+    /// Whether all packets of [`Meter::for_packets`] have been measured.
+    #[inline(always)]
+    pub fn is_complete(&self, count: &Count) -> bool {
+        let enough = |packets| count.packets - self.begin.count.packets >= packets;
+        self.is_measuring() && self.packets.is_some_and(enough)
     }
 
     /// Also measures the process and the machine. One meter of each process does.
@@ -218,8 +234,14 @@ impl Meter {
         if self.phase == Phase::WarmUp && since >= warm_up(self.seconds) && count.packets > 0 {
             self.phase = Phase::Measuring;
             self.begin = self.snapshot(count);
-        } else if self.phase == Phase::Measuring && since >= self.seconds {
-            self.finish(count);
+        } else if self.phase == Phase::Measuring {
+            let over = match self.packets {
+                Some(_) => self.is_complete(count),
+                None => since >= self.seconds,
+            };
+            if over {
+                self.finish(count);
+            }
         }
         if self.label.is_some() && now - self.said.0 >= INTERVAL_NS {
             self.say(now, count.bytes);

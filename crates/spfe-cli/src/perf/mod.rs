@@ -10,27 +10,31 @@
 //! | [`runner`], [`iteration`] | runs cases; one iteration of a case |
 //! | [`lab`], [`far`] | the network of a case; the far end, in a thread or a process |
 //! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
+//! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
-//! | [`output`] | reports, with the prices of the machine |
+//! | [`output`], [`compare`] | reports, with the prices of the machine; several runs in one |
 
 mod args;
 mod case;
 mod cases;
+mod compare;
 mod far;
 mod iteration;
 mod lab;
 mod latency;
+mod loops;
 mod meter;
 mod output;
 mod receive;
 mod runner;
+mod saturate;
 mod send;
 mod setup;
 mod streams;
 
 use crate::context::Context;
 use crate::error::Failure;
-use args::{LatencyArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait};
+use args::{LatencyArgs, MessageArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait};
 pub use args::{PerfArgs, WorkerArgs};
 use runner::CaseRunner;
 use setup::{Plan, Setup};
@@ -47,7 +51,8 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
     let (setup, plan, calibrated) = match &args.test {
         Test::Rate(RateArgs { setup, .. })
         | Test::Random(RandomArgs { setup, .. })
-        | Test::Latency(LatencyArgs { setup, .. }) => {
+        | Test::Latency(LatencyArgs { setup, .. })
+        | Test::Broadcast(MessageArgs { setup, .. }) => {
             let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive)?;
             (setup, plan, setup.report.is_some())
         }
@@ -55,6 +60,7 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
             let often = if *quick { (1, 0.7) } else { (10, 10.0) };
             (setup, plan(setup, PUBLISHED, often, Wait::Block)?, true)
         }
+        Test::Compare(args) => return compare::run(args, context),
     };
     if let Some(device) = &context.device {
         // A warning only: SPFE_DEVICE may be set for other commands.
@@ -69,6 +75,8 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Rate(args) => runner.run(&cases::rate(args, &plan)?),
         Test::Random(args) => runner.run(&cases::random(args, &plan, context)?),
         Test::Latency(args) => runner.run(&cases::latency(args, &plan)?),
+        Test::Broadcast(args) => runner.run(&cases::messages(args, &plan)?),
+        Test::Compare(_) => Ok(Vec::new()),
         Test::Tables(args) => {
             let cases = cases::tables(args, &plan);
             runner.with_bar(cases.len()).run(&cases)

@@ -85,7 +85,7 @@ pub fn finish(
         context.say(&format!("report written to {}", folder.join("report.html").display()));
     }
     if context.json {
-        print!("{}", document.to_json());
+        println!("{}", document.to_json_line());
     } else if args.tsv {
         // TSV has no place for notes.
         document.meta.notes.iter().for_each(|note| context.say(note));

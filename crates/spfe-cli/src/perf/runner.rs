@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressStyle};
-use spfe::{LinkRate, Peer};
+use spfe::{LinkRate, Mode, Peer};
 use spfe_report::{LatencyNs, ResultRow};
 use std::time::Duration;
 
@@ -20,12 +20,14 @@ pub struct CaseRunner<'a> {
     bar: Option<ProgressBar>,
     /// A network with two ends, shared by all cases that need one.
     pair: Option<Lab>,
+    /// The same with both ends in one thread.
+    looped: Option<Lab>,
 }
 
 impl<'a> CaseRunner<'a> {
     /// A runner that reports progress on stderr.
     pub fn new(plan: &'a Plan, context: &'a Context) -> Self {
-        Self { plan, context, bar: None, pair: None }
+        Self { plan, context, bar: None, pair: None, looped: None }
     }
 
     /// Shows a progress bar for this many cases.
@@ -74,6 +76,7 @@ impl<'a> CaseRunner<'a> {
     fn ends(&self, case: &Case) -> u32 {
         let each = match case.kind {
             Kind::Stream(Direction::Both) => 2,
+            Kind::Loop | Kind::Message(_) => return 1,
             _ => 1,
         };
         if instrument(case, &Setup { processes: 1, ..self.plan.setup.clone() }).is_some() {
@@ -91,13 +94,17 @@ impl<'a> CaseRunner<'a> {
             let mut lab = Lab::instrument(setup, *device, peer)?;
             return Ok(iteration(&mut lab, case, label, false)?);
         }
-        let lab = match &mut self.pair {
+        let one_thread = matches!(case.kind, Kind::Loop | Kind::Message(_));
+        let lab = match if one_thread { &mut self.looped } else { &mut self.pair } {
             Some(lab) => lab,
+            none if one_thread => none.insert(Lab::looped(setup)?),
             none => none.insert(Lab::pair(setup)?),
         };
         // Without instruments, a far end of ours does the same.
         let mut iteration = iteration(lab, case, label, peer.is_none())?;
-        if !setup.device_is_measured {
+        // The engine's time is not measured for messages.
+        let engine = matches!(case.kind, Kind::Message(_)) && setup.mode != Mode::Thread;
+        if !setup.device_is_measured || engine {
             iteration.point.device_cpu_pct = f64::NAN;
         }
         Ok(iteration)
@@ -156,6 +163,7 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
     row.link_limit_gbps = link_limit(link, case.kind);
     row.under_way = matches!(case.kind, Kind::Stream(_)).then(|| case.most_under_way());
+    row.link_minimum_ns = link_minimum_ns(link, case);
     row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
     if !case.sizes.is_fixed() {
         row.size_min_bytes = Some(u64::from(case.sizes.min));
@@ -176,6 +184,14 @@ pub fn link_limit(link: LinkRate, kind: Kind) -> f64 {
         _ => one_way,
     };
     8e6 / fs as f64
+}
+
+/// Time of a packet on the link, ns, for latencies of packets.
+fn link_minimum_ns(link: LinkRate, case: &Case) -> Option<f64> {
+    let [one_way, _] = link
+        .byte_fs()
+        .filter(|_| matches!(case.kind, Kind::RoundTrip | Kind::Loop) && case.sizes.is_fixed())?;
+    Some(one_way as f64 * f64::from(case.sizes.max) / 1e6)
 }
 
 /// Latency over all iterations: means of the figures, and the extremes.

@@ -23,6 +23,10 @@ pub fn sample() -> Document {
     }
     results.extend([random_row(scenario::RANDOM_TX, 14.2), random_row(scenario::RANDOM_RX, 11.9)]);
     results.extend((0..7).map(|step| latency_row(64 << (2 * step))));
+    for (name, size) in [(scenario::BROADCAST_IDLE, 8), (scenario::TIME_CODE_DATA, 1)] {
+        let row = latency_row(size);
+        results.push(ResultRow { scenario: name.to_owned(), link_minimum_ns: None, ..row });
+    }
     Document { meta: meta(), results, calibration: None }
 }
 
@@ -99,6 +103,7 @@ fn latency_row(size: u64) -> ResultRow {
         max: median * 1.5 + 60_000.0,
         min: median * 0.9,
     });
+    row.link_minimum_ns = Some(size as f64 / 2.86);
     row.packets_per_s = 1000.0;
     row.rate_gbps = size as f64 * 8e-6;
     row.worst_gbps = row.rate_gbps;
