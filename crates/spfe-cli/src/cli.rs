@@ -12,6 +12,7 @@ use crate::ip::{self, IpArgs};
 use crate::link::{self, LinkArgs};
 use crate::list;
 use crate::man::{self, ManArgs};
+use crate::packet::{self, PacketArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
 use crate::ping::{self, PingArgs};
 use crate::recv::{self, RecvArgs};
@@ -58,6 +59,8 @@ enum Command {
     Recv(RecvArgs),
     Ping(PingArgs),
     #[command(subcommand)]
+    Packet(PacketArgs),
+    #[command(subcommand)]
     Broadcast(BroadcastArgs),
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
@@ -86,6 +89,7 @@ impl Command {
             Self::Send(args) => Some(&args.device),
             Self::Recv(args) => Some(&args.device),
             Self::Ping(args) => Some(&args.device),
+            Self::Packet(args) => Some(args.device()),
             Self::Broadcast(args) => Some(args.device()),
             Self::Timecode(args) => Some(args.device()),
             Self::Rmap(args) => Some(args.device()),
@@ -130,6 +134,7 @@ impl Cli {
             Command::Send(args) => send::run(args, &context),
             Command::Recv(args) => recv::run(args, &context),
             Command::Ping(args) => ping::run(args, &context),
+            Command::Packet(args) => packet::run(args, &context),
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Rmap(args) => rmap::run(args, &context),

@@ -3,6 +3,8 @@
 #[macro_use]
 mod console;
 
+mod address;
+mod answers;
 mod assembly;
 mod broadcast;
 mod capture;
@@ -18,6 +20,7 @@ mod link;
 mod list;
 mod man;
 mod output;
+mod packet;
 mod parse;
 mod perf;
 mod ping;

@@ -2,6 +2,7 @@
 
 mod echo;
 
+use crate::address::AddressArgs;
 use crate::context::{Context, DeviceArg, Patience};
 use crate::error::{Failure, Kind};
 use crate::frame::random_id;
@@ -26,6 +27,9 @@ Without a device, virtual:?peer=echo is used. To ping another process, start \
 the echo at the other end first:
   spfe ping unix:/tmp/spfe.sock/1 --respond &
   spfe ping unix:/tmp/spfe.sock/0 --count 1000 --interval 0
+
+In a network of routers both ends need an address: --path or --logical of ping leads to the echo, that \
+of --respond leads back. A path that leads back to the own port needs no echo.
 
 When interrupted, ping prints its figures; the exit code is 0 if an answer has arrived.";
 
@@ -54,6 +58,8 @@ pub struct PingArgs {
     /// Fail if no packet arrives for this time [default: 5; with --respond wait forever].
     #[arg(long, value_name = "TIME", value_parser = parse::time)]
     pub deadline: Option<Duration>,
+    #[command(flatten)]
+    pub address: AddressArgs,
     /// Act as the echo: send received packets back.
     #[arg(long)]
     pub respond: bool,
@@ -84,16 +90,23 @@ struct Pinger {
     sent: u64,
     times: Histogram<u64>,
     size: usize,
+    /// Bytes before each packet.
+    address: Vec<u8>,
     free: Vec<Buf>,
 }
+
+/// Room for addresses that are still before an answer.
+const ADDRESS_ROOM: usize = 16;
 
 impl Pinger {
     fn open(endpoint: &Endpoint, args: &PingArgs) -> Result<Self, Failure> {
         const BUFS: usize = 4;
         let size = args.size.unwrap_or(64);
-        let stride = size.next_multiple_of(64);
+        let address = args.address.bytes();
+        let room = size + address.len().max(ADDRESS_ROOM);
+        let stride = room.next_multiple_of(64);
         let memory = endpoint.alloc(stride * BUFS)?;
-        let cut = |index| memory.buf(index * stride..index * stride + size);
+        let cut = |index| memory.buf(index * stride..index * stride + room);
         let mut bufs = (0..BUFS).map(cut).collect::<spfe::Result<Vec<_>>>()?;
         let vc = endpoint.port(args.port)?.vc(args.vc)?;
         let mut rx = vc.rx()?;
@@ -109,6 +122,7 @@ impl Pinger {
             sent: 0,
             times,
             size,
+            address,
             free: bufs,
         })
     }
@@ -138,7 +152,7 @@ impl Pinger {
     fn ping(&mut self) -> Result<u64, Failure> {
         let mut packet = self.buffer()?;
         let pattern = self.pattern(self.sent);
-        packet.put(&pattern);
+        packet.put(&[&self.address[..], &pattern].concat());
         self.patience.renew();
         let start = self.endpoint.now_ns();
         self.tx.send(packet).map_err(|full| Failure::from(Error::from(full)))?;
@@ -153,8 +167,10 @@ impl Pinger {
             })?;
             let end = self.endpoint.now_ns();
             let good = received.status == Status::Ok && received.end == End::Eop;
-            let matches = good && received.buf[..] == pattern[..];
-            let own = self.is_own(&received.buf);
+            // Logical addresses remain before the packet.
+            let extra = received.buf.len().saturating_sub(self.size).min(ADDRESS_ROOM);
+            let matches = good && received.buf[extra..] == pattern[..];
+            let own = self.is_own(&received.buf[extra..]);
             let length = received.buf.len();
             self.rx.post(received.buf).map_err(|full| Failure::from(Error::from(full)))?;
             if matches {

@@ -1,15 +1,16 @@
 //! `spfe recv`: receives what `spfe send` sends, into a file or to standard output.
 
+use crate::answers::Answers;
 use crate::assembly::{Assembly, Step, whole};
 use crate::context::{Context, DeviceArg, Patience, Role};
 use crate::error::{Failure, Kind};
-use crate::frame::{Header, Trailer};
+use crate::frame::{Answer, Header, Id, Trailer};
 use crate::target::Target;
 use crate::transfer::{Meter, Totals, TransferArgs, check_file};
 use crate::{output, parse, signal};
 use clap::Args;
 use sha2::{Digest, Sha256};
-use spfe::{Buf, Endpoint, Received, Rx, Threshold};
+use spfe::{Buf, Endpoint, Received, Rx, Threshold, Vc};
 use std::time::Duration;
 
 /// An incomplete group is taken this long after its first packet.
@@ -68,11 +69,15 @@ pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
     let mut receiver = Receiver::open(&endpoint, &args.transfer)?;
     let mut target = Target::open(&args.file)?;
     let totals = if args.transfer.raw {
-        receiver.receive_raw(args, &mut target, context)?
+        let totals = receiver.receive_raw(args, &mut target, context)?;
+        target.commit()?;
+        totals
     } else {
-        receiver.receive_file(&mut target, context)?
+        let received = receiver.receive_file(&mut target, context);
+        let outcome = received.and_then(|totals| target.commit().map(|()| totals));
+        receiver.answer_at_end(&outcome);
+        outcome?
     };
-    target.commit()?;
     totals.report(&args.file, &args.transfer, context, "received");
     Ok(())
 }
@@ -86,12 +91,17 @@ struct Receiver {
     group: usize,
     goal: Threshold,
     place: String,
+    vc: Vc,
+    answers: Option<Answers>,
+    /// The transfer, if its sender wants answers.
+    id: Option<Id>,
 }
 
 impl Receiver {
     fn open(endpoint: &Endpoint, args: &TransferArgs) -> Result<Self, Failure> {
-        let mut buffers = args.buffers(endpoint)?;
-        let mut rx = args.channel(endpoint)?.rx_with(args.queue())?;
+        let mut buffers = args.buffers(endpoint, 0)?;
+        let vc = args.channel(endpoint)?;
+        let mut rx = vc.rx_with(args.queue())?;
         rx.post_all(&mut buffers);
         Ok(Self {
             rx,
@@ -101,7 +111,43 @@ impl Receiver {
             group: args.group,
             goal: Threshold::count(args.group as u32).or_after_first(GROUP_TIMEOUT),
             place: format!("port {} VC {}", args.port, args.vc),
+            vc,
+            answers: None,
+            id: None,
         })
+    }
+
+    /// Answers the header.
+    fn answer_header(&mut self, header: &Header) -> Result<(), Failure> {
+        let Some(address) = &header.reply else { return Ok(()) };
+        // The way back that strangers were told on may have another address.
+        self.answers = None;
+        let answers = Answers::open(&self.endpoint, &self.vc, address)?;
+        answers.say(header.id, Answer::Ready);
+        (self.answers, self.id) = (Some(answers), Some(header.id));
+        Ok(())
+    }
+
+    /// Tells a sender whose receiver has died, once and with every sign of life.
+    fn answer_stranger(&mut self) {
+        // An instrument takes no answers.
+        if self.answers.is_none() && self.endpoint.embedded().is_none() {
+            self.answers = Answers::open(&self.endpoint, &self.vc, &[]).ok();
+            if let Some(answers) = &self.answers {
+                answers.say([0; 16], Answer::Stranger);
+            }
+        }
+    }
+
+    /// Tells the sender how it ended, and waits until the answer has left.
+    fn answer_at_end<T>(&mut self, outcome: &Result<T, Failure>) {
+        let answer = match outcome {
+            Ok(_) => Answer::Done,
+            Err(failure) => Answer::Failed(failure.what.clone()),
+        };
+        if let Some((answers, id)) = self.answers.take().zip(self.id) {
+            answers.say(id, answer);
+        }
     }
 
     /// Waits for the next packet or part of one. Reposts used buffers before it waits.
@@ -139,11 +185,19 @@ impl Receiver {
                 Step::Header(header) => {
                     meter.start(header.length, context);
                     context.say(&announce(&header));
+                    self.answer_header(&header)?;
                 }
-                Step::Data => {
-                    hash.update(&received.buf[..]);
-                    target.write(&received.buf)?;
-                    meter.count(received.buf.len(), !received.more());
+                Step::Again => {
+                    if let Some((answers, id)) = self.answers.as_ref().zip(self.id) {
+                        answers.say(id, Answer::Ready);
+                    }
+                }
+                Step::Stranger => self.answer_stranger(),
+                Step::Data(offset) => {
+                    let bytes = received.buf.get(offset..).unwrap_or_default();
+                    hash.update(bytes);
+                    target.write(bytes)?;
+                    meter.count(bytes.len(), !received.more());
                 }
                 Step::Done(trailer) => {
                     let sha256 = hash.finalize().into();

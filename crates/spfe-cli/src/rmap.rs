@@ -2,8 +2,8 @@
 
 mod remote;
 mod serve;
-mod show;
-mod values;
+pub mod show;
+pub mod values;
 
 use crate::context::{Context, DeviceArg};
 use crate::error::{Failure, Kind};

@@ -56,9 +56,14 @@ impl TransferArgs {
         Ok(endpoint.port(self.port)?.vc(self.vc)?)
     }
 
+    /// Size of a buffer in bytes with room for an address before the packet.
+    fn room(&self, address: usize) -> usize {
+        (self.packet + address).max(HEADER_MAX + address)
+    }
+
     /// Size of a buffer in bytes, and number of groups.
-    fn shape(&self) -> Result<(usize, usize), Failure> {
-        let stride = self.packet.max(HEADER_MAX).next_multiple_of(64);
+    fn shape(&self, address: usize) -> Result<(usize, usize), Failure> {
+        let stride = self.room(address).next_multiple_of(64);
         let group = stride.saturating_mul(self.group);
         let groups = (MEMORY / group).clamp(GROUPS_MIN, GROUPS);
         if group.saturating_mul(groups) > MEMORY_MAX {
@@ -73,11 +78,12 @@ impl TransferArgs {
         Ok((stride, groups))
     }
 
-    /// Allocates buffers for all outstanding groups, each large enough for a packet and a header.
-    pub fn buffers(&self, endpoint: &Endpoint) -> Result<Vec<Buf>, Failure> {
-        let (stride, groups) = self.shape()?;
+    /// Allocates buffers for all outstanding groups, each large enough for a packet or a header
+    /// behind an address of so many bytes.
+    pub fn buffers(&self, endpoint: &Endpoint, address: usize) -> Result<Vec<Buf>, Failure> {
+        let (stride, groups) = self.shape(address)?;
         let count = groups * self.group;
-        let length = self.packet.max(HEADER_MAX);
+        let length = self.room(address);
         let memory = endpoint.alloc(stride * count)?;
         let cut = |index| memory.buf(index * stride..index * stride + length);
         Ok((0..count).map(cut).collect::<spfe::Result<_>>()?)
@@ -205,11 +211,11 @@ mod tests {
 
     #[test]
     fn two_groups_at_least_are_under_way() {
-        assert_eq!(args(65536, 16).shape().unwrap(), (65536, 4));
-        assert_eq!(args(1, 1).shape().unwrap(), (320, 4));
-        assert_eq!(args(64 << 20, 2).shape().unwrap(), (64 << 20, 2));
-        assert_eq!(args(1 << 30, 1).shape().unwrap(), (1 << 30, 2));
-        let failure = args(1 << 30, 8192).shape().unwrap_err();
+        assert_eq!(args(65536, 16).shape(0).unwrap(), (65536, 4));
+        assert_eq!(args(1, 1).shape(0).unwrap(), (320, 4));
+        assert_eq!(args(64 << 20, 2).shape(0).unwrap(), (64 << 20, 2));
+        assert_eq!(args(1 << 30, 1).shape(0).unwrap(), (1 << 30, 2));
+        let failure = args(1 << 30, 8192).shape(0).unwrap_err();
         assert!(failure.what.contains("at most 3 GiB allowed"), "{failure}");
     }
 
@@ -218,7 +224,7 @@ mod tests {
         let endpoint = Endpoint::open("virtual:").unwrap();
         for (packet, group) in [(1, 1), (65, 3), (4096, 64)] {
             let args = args(packet, group);
-            let mut buffers = args.buffers(&endpoint).unwrap();
+            let mut buffers = args.buffers(&endpoint, 0).unwrap();
             assert_eq!(buffers.len(), 4 * group);
             let mut rx = args.channel(&endpoint).unwrap().rx_with(args.queue()).unwrap();
             assert_eq!(rx.post_all(&mut buffers), 4 * group);

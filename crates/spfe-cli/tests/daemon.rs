@@ -266,3 +266,131 @@ fn transfers_without_progress_time_out() {
         .run(1, &["broadcast", "listen", "--deadline", "50ms"])
         .fails(3, "no broadcast message for 50 ms");
 }
+
+/// Kills a process at once.
+fn kill(child: &mut Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_sender_hears_that_the_receiver_has_failed() {
+    for mode in MODES {
+        let network = Network::new(mode, "full");
+        let (file, _) = network.file("file", 300_000);
+        let receiver = network.start(1, &["recv", "/dev/full", "--deadline", DEADLINE]);
+        let sent = network.run(0, &["send", &file, "--deadline", DEADLINE]);
+        let why = "the receiver has failed: file '/dev/full': No space left on device";
+        sent.fails(1, why);
+        end(receiver).fails(1, "No space left");
+    }
+}
+
+#[test]
+fn a_sender_without_a_receiver_ends() {
+    let network = Network::new(Mode::Thread, "alone");
+    let (file, _) = network.file("file", 1000);
+    let words = ["send", &file, "--deadline", "0.2"];
+    network.run(0, &words).fails(3, "no answer of a receiver for 200 ms: start `spfe recv`");
+    // One that is not acknowledged ends, too.
+    let words = ["send", &file, "--deadline", "0.2", "--no-ack"];
+    network.run(0, &words).fails(3, "no packet was taken by the far end for 200 ms");
+}
+
+#[test]
+fn a_new_receiver_does_not_get_the_rest_of_an_old_transfer() {
+    let network = Network::new(Mode::Thread, "rest");
+    let copy = network.directory.path("copy");
+    for replaced in [false, true] {
+        let mut first = network.start(1, &["recv", &copy, "--deadline", DEADLINE]);
+        let deadline = if replaced { DEADLINE } else { "1" };
+        let mut sender =
+            command(&["send", &network.ends[0], "-", "--packet", "1000", "--deadline", deadline])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+        let mut input = sender.stdin.take().unwrap();
+        input.write_all(&[1; 10_000]).unwrap();
+        // The sender reads its input when the receiver has answered.
+        wait_until_read(&input);
+        kill(&mut first);
+        let feeder = std::thread::spawn(move || {
+            let _ = input.write_all(&[2; 3_000_000]);
+        });
+        if replaced {
+            let (file, bytes) = network.file("file", 100_000);
+            let second = network.start(1, &["recv", &copy, "--deadline", DEADLINE]);
+            end(sender).fails(1, "another receiver has taken the place");
+            network.run(0, &["send", &file, "--deadline", DEADLINE]).exits(0);
+            end(second).exits(0);
+            assert!(std::fs::read(&copy).unwrap() == bytes);
+        } else {
+            let run = end(sender).exits(3);
+            let told = ["the receiver has been silent", "no packet was taken by the far end"];
+            assert!(told.iter().any(|what| run.stderr.contains(what)), "{}", run.stderr);
+        }
+        feeder.join().unwrap();
+    }
+}
+
+#[test]
+fn packets_are_sent_and_shown() {
+    let network = Network::new(Mode::Thread, "packet");
+    let listen = ["packet", "listen", "--count", "3", "--deadline", DEADLINE];
+    let text = network.start(1, &[&listen[..], &["--vc", "1"]].concat());
+    let json = network.start(1, &[&listen[..], &["--json"]].concat());
+    for vc in ["0", "1"] {
+        let send = |words: &[&str]| {
+            network.run(0, &[&["packet", "send", "--vc", vc], words].concat()).exits(0)
+        };
+        send(&["--logical", "0x40", "--pid", "0xf0", "--hex", "01 02", "--text", "AB"]);
+        send(&["--path", "1,3", "--pid", "2", "--hex", "ff", "--eep"]);
+        send(&["--text", "plain"]);
+    }
+    let text = end(text).exits(0).text();
+    let heads: Vec<_> = text.lines().filter(|line| line.contains("port 0 VC 1: ")).collect();
+    assert_eq!(heads.len(), 3, "{text}");
+    assert!(heads[0].ends_with("6 bytes, EOP") && heads[1].ends_with("5 bytes, EEP"), "{text}");
+    assert!(text.contains("  40 f0 01 02 41 42") && text.contains("|@...AB|"), "{text}");
+    let json = end(json).exits(0).text();
+    let objects: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&objects[0]["data"], &objects[0]["end"]), (&"40f001024142".into(), &"EOP".into()));
+    assert_eq!((&objects[1]["data"], &objects[1]["end"]), (&"0103fe02ff".into(), &"EEP".into()));
+    assert_eq!((&objects[2]["bytes"], &objects[2]["offset"]), (&5.into(), &0.into()));
+    assert!(objects[2]["time_ns"].as_u64() >= objects[1]["time_ns"].as_u64());
+    network.run(0, &["packet", "send"]).fails(2, "an empty packet");
+}
+
+#[test]
+fn packets_find_their_way_through_routers() {
+    let directory = Directory::new("routed");
+    let socket = directory.path("sock");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/endpoints.toml");
+    let scenario = spfe::Scenario::parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let config = ServerConfig::new(Topology::pairs(2, LinkRate::Unlimited, Mode::Thread));
+    let config = ServerConfig { scenario: Some(scenario), ..config.listen(&socket) };
+    let server = Server::start(config).unwrap();
+    let ends = [0, 1].map(|end| format!("unix:{socket}/{end}"));
+    let (source, copy) = (directory.path("source"), directory.path("copy"));
+    std::fs::write(&source, "through two routers").unwrap();
+    // The routers discard packets without an address, and the sender is not content.
+    let words = ["send", &ends[0], &source, "--deadline", "0.5"];
+    spfe(&words).fails(3, "a router may have discarded it");
+    let receiver = start(&["recv", &ends[1], &copy, "--deadline", DEADLINE]);
+    let words = ["send", &ends[0], &source, "--path", "3,1", "--reply-path", "3,1"];
+    spfe(&[&words[..], &["--deadline", DEADLINE]].concat()).exits(0);
+    end(receiver).exits(0);
+    assert_eq!(std::fs::read(&copy).unwrap(), b"through two routers");
+    let echo = start(&["ping", &ends[1], "--respond", "--count", "3", "--path", "3,1"]);
+    let words = ["ping", &ends[0], "--count", "3", "--interval", "0", "--path", "3,1", "--json"];
+    let result = spfe(&[&words[..], &["--deadline", DEADLINE]].concat()).exits(0).json();
+    assert_eq!(result["received"], 3);
+    end(echo).exits(0);
+    // Port 1 of the first router is the one that the packet came from.
+    let words = ["ping", &ends[0], "--count", "2", "--interval", "0", "--path", "1"];
+    spfe(&[&words[..], &["--deadline", DEADLINE]].concat()).exits(0);
+    drop(server);
+}

@@ -35,6 +35,8 @@ struct Echo {
     rx: Rx,
     patience: Patience,
     used: Vec<Buf>,
+    /// Bytes before each packet sent back.
+    address: Vec<u8>,
     /// A part of a packet has been sent back.
     inside: bool,
     packets: u64,
@@ -50,11 +52,20 @@ impl Echo {
         let cut = |index| memory.buf(index * stride..index * stride + size);
         let mut bufs = (0..count).map(cut).collect::<spfe::Result<Vec<_>>>()?;
         let vc = endpoint.port(args.port)?.vc(args.vc)?;
-        let options = QueueOptions::default().depth(BUFFERS as u32);
+        let options = QueueOptions::default().depth(2 * BUFFERS as u32);
         let (mut rx, tx) = (vc.rx_with(options)?, vc.tx_with(options)?);
         rx.post_all(&mut bufs);
         let patience = Patience::new(endpoint, args.deadline);
-        Ok(Self { tx, rx, patience, used: bufs, inside: false, packets: 0, bytes: 0 })
+        Ok(Self {
+            tx,
+            rx,
+            patience,
+            used: bufs,
+            address: args.address.bytes(),
+            inside: false,
+            packets: 0,
+            bytes: 0,
+        })
     }
 
     fn answer(&mut self, count: u64) -> Result<(), Failure> {
@@ -100,7 +111,18 @@ impl Echo {
             // The last part of a cut packet may be empty, but an entry may not; send one byte and EEP.
             buf.put(&[0]);
         }
-        // The queue has room for all buffers.
+        if !self.address.is_empty() {
+            if end != End::Eop || self.inside {
+                let what =
+                    "with an address the echo sends back whole packets only: use a larger --size";
+                return Err(Failure::usage(what));
+            }
+            let mut batch = self.tx.batch();
+            batch.push_with_path(&self.address, buf).map_err(Error::from)?;
+            batch.submit();
+            return Ok(());
+        }
+        // The queue has room for all buffers, and for as many addresses.
         Ok(self.tx.send_ending(buf, end).map_err(Error::from)?)
     }
 
