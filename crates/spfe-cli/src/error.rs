@@ -1,64 +1,11 @@
 //! Failures of commands: a line for people, a status for programs, an exit code for the shell.
 
 use serde_json::json;
-use spfe::{Error, Status, StatusClass};
+use spfe::{Error, Status};
+pub use spfed::failure::{EXIT_CODES, FailureKind as Kind};
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
-
-/// The exit codes as shown by `--help` and the manual page.
-pub const EXIT_CODES: &str = "\
-Exit codes:
-  0    done (also: interrupted, where a command runs until it is interrupted)
-  1    failed: the device, the link or the operating system
-  2    usage: wrong options or values
-  3    timed out
-  4    data damaged: checksum, contents, or a packet that was cut (EEP)
-  5    not there: device, daemon, endpoint or port
-  130  interrupted before it was done";
-
-/// Kinds of failure, one for each exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The device, the link or the operating system failed.
-    Failed,
-    /// Wrong options or values.
-    Usage,
-    /// A deadline passed.
-    TimedOut,
-    /// Data arrived damaged.
-    Damaged,
-    /// No such device, daemon, endpoint or port.
-    NotThere,
-    /// SIGINT or SIGTERM.
-    Interrupted,
-}
-
-impl Kind {
-    /// The exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::TimedOut => 3,
-            Self::Damaged => 4,
-            Self::NotThere => 5,
-            Self::Interrupted => 130,
-        }
-    }
-
-    /// The status of failures that have none in the contract.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Failed => "FAILED",
-            Self::Usage => "USAGE",
-            Self::TimedOut => "TIMED_OUT",
-            Self::Damaged => "DAMAGED",
-            Self::NotThere => "NOT_THERE",
-            Self::Interrupted => "INTERRUPTED",
-        }
-    }
-}
 
 /// The failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,14 +88,7 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let kind = match error.status() {
-            None if error.is_timeout() => Kind::TimedOut,
-            Some(Status::DeviceGone | Status::NotFound) => Kind::NotThere,
-            Some(Status::PacketCut) => Kind::Damaged,
-            Some(Status::BadVersion | Status::AccessDenied) => Kind::Failed,
-            Some(status) if status.class() == StatusClass::Usage => Kind::Usage,
-            _ => Kind::Failed,
-        };
+        let kind = Kind::of(&error);
         Self { kind, what: error.to_string(), status: error.status() }
     }
 }

@@ -112,6 +112,14 @@ impl Connection {
             let (sequence, reply) = codec::decode_reply(&received.bytes)?;
             // Sequence 0 belongs to the connection. Other numbers are replies to abandoned requests.
             if sequence == self.sequence || sequence == 0 {
+                if received.lost {
+                    let what = format!(
+                        "{}: this process has no descriptor left for those that the daemon sent; raise \
+                         its limit (ulimit -n)",
+                        request.name()
+                    );
+                    return Err(Error::new(Status::NoResources, what));
+                }
                 return reply.map(|reply| (reply, received.fds));
             }
         }

@@ -11,7 +11,11 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::path::Path;
 
-const SPACE: usize = rustix::cmsg_space!(ScmRights(FDS_MAX));
+/// Space for the descriptors that are sent.
+const SEND_SPACE: usize = rustix::cmsg_space!(ScmRights(FDS_MAX));
+/// Space for as many descriptors as the kernel passes in one datagram (`SCM_MAX_FD`). It would close
+/// those without space while it receives, which can take as long as the sender likes.
+const RECEIVE_SPACE: usize = rustix::cmsg_space!(ScmRights(253));
 
 /// Creates a socket that is closed on exec.
 ///
@@ -52,7 +56,7 @@ pub fn send(
     fds: &[BorrowedFd<'_>],
     wait: bool,
 ) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); SPACE];
+    let mut space = [MaybeUninit::uninit(); SEND_SPACE];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         let what = format!("{} descriptors; at most {FDS_MAX}", fds.len());
@@ -72,16 +76,18 @@ pub fn send(
 pub struct Datagram {
     /// Its bytes; empty if the peer has closed.
     pub bytes: Vec<u8>,
-    /// Attached descriptors, at most [`FDS_MAX`].
+    /// Attached descriptors. A hostile sender may attach more than [`FDS_MAX`].
     pub fds: Vec<OwnedFd>,
-    /// The datagram exceeded the limits; bytes or descriptors are missing.
+    /// The datagram exceeded [`DATAGRAM_MAX`]; bytes are missing.
     pub cut: bool,
+    /// Descriptors are missing, because this process has too many open.
+    pub lost: bool,
 }
 
 impl Datagram {
     /// Whether the peer has closed the connection.
     pub fn is_end(&self) -> bool {
-        self.bytes.is_empty() && self.fds.is_empty() && !self.cut
+        self.bytes.is_empty() && self.fds.is_empty() && !self.cut && !self.lost
     }
 }
 
@@ -91,7 +97,7 @@ impl Datagram {
 /// `WouldBlock` on a non-blocking socket without a datagram; `ConnectionReset` if the peer has died.
 pub fn receive(socket: impl AsFd) -> io::Result<Datagram> {
     let mut bytes = vec![0u8; DATAGRAM_MAX];
-    let mut space = [MaybeUninit::uninit(); SPACE];
+    let mut space = [MaybeUninit::uninit(); RECEIVE_SPACE];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
@@ -107,8 +113,9 @@ pub fn receive(socket: impl AsFd) -> io::Result<Datagram> {
         }
     }
     bytes.truncate(message.bytes);
-    let cut = message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
-    Ok(Datagram { bytes, fds, cut })
+    let cut = message.flags.contains(ReturnFlags::TRUNC);
+    let lost = message.flags.contains(ReturnFlags::CTRUNC);
+    Ok(Datagram { bytes, fds, cut, lost })
 }
 
 #[cfg(test)]
@@ -123,6 +130,18 @@ mod tests {
         assert_eq!((got.bytes.as_slice(), got.fds.len(), got.cut), (&b"hello"[..], 1, false));
         drop(a);
         assert!(receive(&b).unwrap().is_end());
+    }
+
+    #[test]
+    fn the_kernel_drops_no_descriptor() {
+        let (a, b) = pair().unwrap();
+        let mut space = [MaybeUninit::uninit(); RECEIVE_SPACE];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let many = [b.as_fd(); 253];
+        assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
+        net::sendmsg(&a, &[IoSlice::new(b"x")], &mut control, SendFlags::empty()).unwrap();
+        let got = receive(&b).unwrap();
+        assert_eq!((got.fds.len(), got.cut, got.lost), (253, false, false));
     }
 
     #[test]

@@ -41,3 +41,14 @@ pub(crate) const DONE: Answer = Ok((Reply::Done, Descriptors::None));
 pub(crate) fn refuse<T>(status: Status, what: impl Into<String>) -> Result<T> {
     Err(Error::new(status, what))
 }
+
+/// The error for a client whose request needs a descriptor that the daemon does not have.
+pub(crate) fn no_descriptor() -> Error {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let limit = limit.map_or("no limit".to_owned(), |limit| limit.to_string());
+    let what = format!(
+        "the daemon has no descriptor left (limit {limit}): close regions, events or connections, or \
+         raise its limit (ulimit -n, LimitNOFILE)"
+    );
+    Error::new(Status::NoResources, what)
+}

@@ -2,11 +2,9 @@
 
 use crate::capture::LiveCapture;
 use crate::config::ServerConfig;
-use crate::populate::Unmapped;
 use spfe_host::Attachment;
 use spfe_lab::Lab;
 use spfe_plane::{ClientBell, Network, Signaller};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// State that all connections share.
@@ -14,12 +12,6 @@ pub(crate) struct ServerState {
     pub network: Arc<Network>,
     pub lab: Arc<Lab>,
     pub config: ServerConfig,
-    /// Number of attached clients.
-    pub clients: usize,
-    /// Whether a client has ever attached.
-    pub served: bool,
-    /// Regions whose pages are not all mapped yet.
-    pub unmapped: Unmapped,
 }
 
 /// What a connection's client is and owns. Before Hello it has no attachment.
@@ -30,10 +22,8 @@ pub(crate) struct Client {
     pub name: String,
     /// Process at the other end of the socket, for the log.
     pub process: String,
-    /// Whether that process belongs to the daemon's own user or to root.
-    pub is_own_user: bool,
-    /// Size in bytes of each registered region, by key.
-    pub regions: HashMap<u16, u64>,
+    /// Whether it belongs to the daemon's own user or root, who may administer links.
+    pub is_admin: bool,
     pub capture: Option<LiveCapture>,
     /// Signals its events, once it has one.
     pub signaller: Option<Signaller>,

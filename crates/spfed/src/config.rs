@@ -3,15 +3,12 @@
 use crate::devices::DeviceConfig;
 use spfe_host::Topology;
 use spfe_lab::Scenario;
-use spfe_plane::Stride;
+use spfe_plane::{Stride, UserLimits};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Largest number of attached clients.
 pub const CLIENTS_MAX: usize = 64;
-/// Default limit of a client's regions. An endpoint has 256 for all of its clients.
-pub const REGIONS_MAX: usize = 128;
-/// Default limit of a client's registered memory, bytes.
-pub const MEMORY_MAX: u64 = 4 << 30;
 
 /// The network that a server owns, and the limits of its clients.
 #[derive(Clone, Debug)]
@@ -28,10 +25,20 @@ pub struct ServerConfig {
     /// A simulated network to serve instead: its nodes of kind `endpoint` become the endpoints. Of
     /// `topology` only the mode is used.
     pub scenario: Option<Scenario>,
-    /// Largest sum of a client's registered regions, bytes.
+    /// Largest number of attached clients of one user.
+    pub max_clients: usize,
+    /// Largest sum of the registered regions of one user's clients, bytes.
     pub max_memory: u64,
-    /// Largest number of regions a client may have registered.
+    /// Largest sum of the registered regions of all clients, bytes.
+    pub max_total_memory: u64,
+    /// Largest number of regions that one user's clients have at an endpoint, which has 256.
     pub max_regions: usize,
+    /// Largest number of queues of one user's clients.
+    pub max_queues: usize,
+    /// Largest number of events of one user's clients.
+    pub max_events: usize,
+    /// A connection that has not attached after this time is closed.
+    pub hello_timeout: Duration,
     /// Stop when the last client has detached.
     pub once: bool,
     /// Log to stderr when clients attach, detach, or make a request that is refused.
@@ -47,10 +54,26 @@ impl ServerConfig {
             devices: Vec::new(),
             stride: Stride::Usual,
             scenario: None,
-            max_memory: MEMORY_MAX,
-            max_regions: REGIONS_MAX,
+            max_clients: 48,
+            max_memory: 1 << 30,
+            max_total_memory: 2 << 30,
+            max_regions: 192,
+            max_queues: 256,
+            max_events: 256,
+            hello_timeout: Duration::from_secs(5),
             once: false,
             verbose: false,
+        }
+    }
+
+    /// The limits that the network checks.
+    pub(crate) fn limits(&self) -> UserLimits {
+        UserLimits {
+            bytes: self.max_memory,
+            total_bytes: self.max_total_memory,
+            regions: self.max_regions,
+            queues: self.max_queues,
+            events: self.max_events,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use clap::Parser;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use spfe_host::Error;
+use spfed::failure::FailureKind;
 use spfed::{Devices, Options, Server, Stopper, notify, say};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,20 +12,26 @@ fn main() -> ExitCode {
     let options = Options::parse();
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(what) => {
-            say(format_args!("{what}"));
-            ExitCode::FAILURE
+        Err((kind, what)) => {
+            what.lines().for_each(|line| say(format_args!("{line}")));
+            ExitCode::from(kind.code())
         }
     }
 }
 
-fn run(options: &Options) -> Result<(), String> {
+/// The failure of an operation of the daemon or the library.
+fn failed(error: impl Into<Error>) -> (FailureKind, String) {
+    let error = error.into();
+    (FailureKind::of(&error), error.to_string())
+}
+
+fn run(options: &Options) -> Result<(), (FailureKind, String)> {
     let config = options.config()?;
     let signals = block_signals();
     raise_descriptors();
-    let mut server = Server::start(config).map_err(|error| error.to_string())?;
+    let mut server = Server::start(config).map_err(failed)?;
     on_signal(signals, server.stopper(), server.devices().clone())
-        .map_err(|error| format!("signals: {error}"))?;
+        .map_err(|error| failed(Error::io("signals", error)))?;
     let path = server.path().map(|path| path.display().to_string()).unwrap_or_default();
     let (topology, names) = (server.network().topology(), server.network().names());
     let (mode, count) = (topology.mode, topology.endpoints.len());
@@ -43,7 +51,7 @@ fn run(options: &Options) -> Result<(), String> {
     if let Err(error) = notify::notify("READY=1") {
         say(format_args!("NOTIFY_SOCKET: {error}"));
     }
-    server.wait().map_err(|error| error.to_string())
+    server.wait().map_err(failed)
 }
 
 /// Blocks the signals that a thread of their own waits for. Call before any thread is started.
@@ -75,7 +83,7 @@ fn on_signal(set: libc::sigset_t, stopper: Stopper, devices: Arc<Devices>) -> st
                     say(format_args!("SIGUSR2: {error}"));
                 }
             }
-            _ if stopping => std::process::exit(1),
+            _ if stopping => std::process::exit(FailureKind::Interrupted.code().into()),
             _ => {
                 stopping = true;
                 stopper.stop();

@@ -1,5 +1,6 @@
 //! The command line of `spfed`.
 
+use crate::failure::{EXIT_CODES, FailureKind};
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
 use spfe_host::topology::units;
@@ -8,9 +9,12 @@ use spfe_lab::Scenario;
 use spfe_plane::Stride;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 const AFTER: &str = "\
-Exit codes: 0 stopped by SIGTERM, SIGINT or --once; 1 cannot start or continue; 2 wrong usage.
+Clients are counted by user (of the process that connected); root and the daemon's own user have the
+same limits. Only they may reset, cut or configure links, capture, and change the settings of virtual
+channels that other clients have open.
 
 Programs attach with the device name unix:PATH/ENDPOINT, for instance:
   spfed --listen /tmp/spfe.sock &
@@ -24,12 +28,15 @@ An endpoint can also be a PCI Express device of a virtual machine. QEMU 10.1 or 
 SIGUSR1 removes all such devices without warning (every register reads all ones); SIGUSR2 inserts them
 again in their power-up state.";
 
+/// Heading of the options that limit clients.
+const LIMITS: &str = "Limits of clients";
+
 /// Owns a virtual SpaceFibre network that several processes share.
 ///
 /// In mode thread the daemon moves the packets, and its clients need not trust each other. In modes
 /// inline and coop the clients access each other's memory to move them, and must trust each other.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "spfed", version, after_help = AFTER)]
+#[command(name = "spfed", version, after_help = format!("{EXIT_CODES}\n\n{AFTER}"))]
 pub struct Options {
     /// Socket to listen on [default: $XDG_RUNTIME_DIR/spfe.sock, or /run/spfe.sock].
     #[arg(long, value_name = "PATH")]
@@ -66,9 +73,31 @@ pub struct Options {
     /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
-    /// Limit of the memory a client may register, such as 512M.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = units::size)]
+    /// Largest number of attached clients of one user of the system; 64 is the limit for all users.
+    #[arg(long, value_name = "N", default_value_t = 48, help_heading = LIMITS)]
+    pub max_clients: usize,
+    /// Memory that the clients of one user may register.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = units::size,
+          help_heading = LIMITS)]
     pub max_memory: u64,
+    /// Memory that all clients together may register.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = units::size,
+          help_heading = LIMITS)]
+    pub max_total_memory: u64,
+    /// Regions that the clients of one user may have at an endpoint, which has 256.
+    #[arg(long, value_name = "N", default_value_t = 192, help_heading = LIMITS)]
+    pub max_regions: usize,
+    /// Queues that the clients of one user may have.
+    #[arg(long, value_name = "N", default_value_t = 256, help_heading = LIMITS)]
+    pub max_queues: usize,
+    /// Event descriptors that the clients of one user may have; a client may have 64.
+    #[arg(long, value_name = "N", default_value_t = 256, help_heading = LIMITS)]
+    pub max_events: usize,
+    /// Time after which a connection that has not attached is closed. Such connections of one user have
+    /// 16 places, those of all users 32; newcomers replace the oldest.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time,
+          help_heading = LIMITS)]
+    pub hello_timeout: Duration,
     /// Exit when the last client has detached (virtual machines do not count).
     #[arg(long)]
     pub once: bool,
@@ -122,6 +151,10 @@ impl FromStr for Kind {
     }
 }
 
+fn time(text: &str) -> Result<Duration, String> {
+    units::time_ps(text).map(|ps| Duration::from_nanos(ps / 1000))
+}
+
 fn stride(text: &str) -> Result<Stride, String> {
     let known = [Stride::Usual, Stride::Wide];
     let found = known.into_iter().find(|stride| stride.bytes().to_string() == text);
@@ -129,10 +162,11 @@ fn stride(text: &str) -> Result<Stride, String> {
 }
 
 /// Reads a scenario file.
-fn scenario(path: &Path) -> Result<Scenario, String> {
-    let named = |what: String| format!("scenario '{}': {what}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
-    Scenario::parse(&text).map_err(|error| named(error.to_string()))
+fn scenario(path: &Path) -> Result<Scenario, (FailureKind, String)> {
+    let named = |kind, what: String| (kind, format!("scenario '{}': {what}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| named(FailureKind::Failed, error.to_string()))?;
+    Scenario::parse(&text).map_err(|error| named(FailureKind::Usage, error.to_string()))
 }
 
 /// Path of the socket without --listen.
@@ -145,8 +179,14 @@ impl Options {
     /// The server configuration that the options describe.
     ///
     /// # Errors
-    /// Options that contradict each other, with object, value and limit.
-    pub fn config(&self) -> Result<ServerConfig, String> {
+    /// The kind of failure and a message: options that contradict each other, with object, value and
+    /// limit, or a scenario that cannot be read.
+    pub fn config(&self) -> Result<ServerConfig, (FailureKind, String)> {
+        let scenario = self.scenario.as_deref().map(scenario).transpose()?;
+        self.with_scenario(scenario).map_err(|what| (FailureKind::Usage, what))
+    }
+
+    fn with_scenario(&self, scenario: Option<Scenario>) -> Result<ServerConfig, String> {
         if self.endpoints != 2 && self.topology != Kind::Pairs {
             return Err(format!("--endpoints {} is for --topology pairs only", self.endpoints));
         }
@@ -154,7 +194,6 @@ impl Options {
             let most = spfe_host::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
-        let scenario = self.scenario.as_deref().map(scenario).transpose()?;
         let Link { rate, model } = self.link;
         let topology = match self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
@@ -173,7 +212,13 @@ impl Options {
             devices,
             stride: self.doorbell_stride,
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
+            max_clients: self.max_clients,
             max_memory: self.max_memory,
+            max_total_memory: self.max_total_memory,
+            max_regions: self.max_regions,
+            max_queues: self.max_queues,
+            max_events: self.max_events,
+            hello_timeout: self.hello_timeout,
             once: self.once,
             verbose: self.verbose,
             scenario,
@@ -214,13 +259,32 @@ mod tests {
 
     fn parse(line: &str) -> Result<ServerConfig, String> {
         let words = std::iter::once("spfed").chain(line.split_whitespace());
-        Options::try_parse_from(words).map_err(|error| error.to_string())?.config()
+        let options = Options::try_parse_from(words).map_err(|error| error.to_string())?;
+        options.config().map_err(|(kind, what)| {
+            assert_eq!(kind, FailureKind::Usage, "{what}");
+            what
+        })
     }
 
     #[test]
     fn options_describe_a_network() {
         let config = parse("--listen /tmp/x --endpoints 4 --link 4x7.5G --max-memory 1M").unwrap();
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
+        let defaults = ServerConfig::new(config.topology.clone());
+        let limits = |config: &ServerConfig| {
+            let ServerConfig { max_clients, max_regions, max_queues, max_events, .. } = *config;
+            let numbers = [max_clients, max_regions, max_queues, max_events];
+            (numbers, config.max_total_memory, config.hello_timeout)
+        };
+        assert_eq!(
+            limits(&config),
+            limits(&defaults),
+            "the help shows the defaults of the library"
+        );
+        let line = "--max-clients 1 --max-regions 2 --max-queues 3 --max-events 4 --max-total-memory 5K \
+                    --hello-timeout 250ms";
+        let config = parse(line).unwrap();
+        assert_eq!(limits(&config), ([1, 2, 3, 4], 5 << 10, Duration::from_millis(250)));
         assert_eq!(config.topology.mode, Mode::Thread);
         assert!(parse("--link exact:1x6.25G").unwrap().topology.has_exact());
         let config = parse("--link exact:1x6.25G --spw 100M").unwrap();
@@ -266,6 +330,7 @@ mod tests {
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
             ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
+            ("--hello-timeout soon", "is not a time"),
             ("--max-memory lots", "'lots' is not a size"),
             ("--max-memory 99999999999G", "is not a size"),
         ] {

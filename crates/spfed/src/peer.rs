@@ -1,7 +1,7 @@
 //! Checks of what a client passes over its socket, and of the process behind it.
 
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::fstatfs;
+use rustix::fs::{fcntl_get_seals, fstatfs};
 use spfe_contract::Status;
 use spfe_host::SharedMemory;
 use spfe_plane::{Event, Signaller};
@@ -17,6 +17,12 @@ fn refuse<T>(what: impl Into<String>) -> Result<T> {
 
 /// Maps the memory of a region. The checks ensure that it cannot shrink or fault under the device.
 pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
+    // Only memfds have seals. Asking another file for more could block in its file system.
+    if fcntl_get_seals(&fd).is_err() {
+        return refuse(format!(
+            "region of {size} bytes: not a memfd; use memfd_create and seal it with F_SEAL_SHRINK"
+        ));
+    }
     // A hole in huge pages may not be refilled: the device would get SIGBUS.
     let kind = fstatfs(&fd).map_err(io::Error::from)?.f_type;
     if kind as u32 != TMPFS {
@@ -83,8 +89,14 @@ pub(crate) fn process(socket: &OwnedFd) -> String {
     }
 }
 
-/// Whether the process at the other end of a socket belongs to the daemon's user or to root.
-pub(crate) fn is_own_user(socket: &OwnedFd) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    credentials(socket).is_some_and(|who| who.uid == own || who.uid == 0)
+/// The user of the process at the other end of a socket.
+pub(crate) fn user(socket: &OwnedFd) -> u32 {
+    const NOBODY: u32 = u32::MAX;
+    credentials(socket).map_or(NOBODY, |who| who.uid)
+}
+
+/// Whether a user may see the packets of all clients and administer links: the daemon's own user and
+/// root.
+pub(crate) fn is_admin(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
 }

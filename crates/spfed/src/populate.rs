@@ -1,8 +1,8 @@
 //! Maps the pages of regions before the device touches them.
 //!
-//! Mapping a large region in one go would delay other clients. The daemon therefore replies at once,
-//! and the serving thread maps one piece in each turn of its loop. If the device is faster, it takes a
-//! page fault.
+//! Mapping a large region in one go would delay other threads that map memory. The daemon therefore
+//! replies at once, and the connection's thread maps one piece in each turn of its loop, while there is
+//! no request. If the device is faster, it takes a page fault.
 
 use spfe_host::SharedMemory;
 use std::collections::VecDeque;
@@ -17,6 +17,8 @@ pub(crate) struct Unmapped(VecDeque<(Weak<SharedMemory>, usize)>);
 
 impl Unmapped {
     pub fn add(&mut self, memory: &Arc<SharedMemory>) {
+        // A client that adds and removes regions without a pause gives no time to drop them below.
+        self.0.retain(|(region, _)| region.strong_count() != 0);
         self.0.push_back((Arc::downgrade(memory), 0));
     }
 
@@ -53,5 +55,14 @@ mod tests {
             left.push(unmapped.0.len());
         }
         assert_eq!(left, [3, 2, 1, 1, 0]);
+    }
+
+    #[test]
+    fn revoked_regions_do_not_pile_up() {
+        let mut unmapped = Unmapped::default();
+        for _ in 0..100 {
+            unmapped.add(&Arc::new(SharedMemory::create("t", 4096).unwrap()));
+            assert!(unmapped.0.len() <= 1);
+        }
     }
 }

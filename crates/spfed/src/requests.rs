@@ -3,12 +3,13 @@
 use crate::answer::{Answer, DONE, Descriptors, refuse};
 use crate::capture::LiveCapture;
 use crate::client::{Client, ServerState};
-use crate::config::CLIENTS_MAX;
+use crate::populate::Unmapped;
+use crate::roster::{Phase, Place};
 use crate::say;
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, MibScope, Status};
 use spfe_device::memory::RegionKey;
-use spfe_host::{Attachment, Mode};
+use spfe_host::{Attachment, LinkCommand, Mode};
 use spfe_plane::{ClientBell, Network};
 use spfe_session::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
@@ -21,17 +22,19 @@ impl Client {
     pub fn answer(
         &mut self,
         request: &Request,
-        fds: Vec<OwnedFd>,
-        server: &mut ServerState,
+        fd: Option<OwnedFd>,
+        server: &ServerState,
+        place: &Place,
+        unmapped: &mut Unmapped,
     ) -> Answer {
         if let Request::Hello(hello) = request {
-            return self.hello(hello, server);
+            return self.hello(hello, server, place);
         }
         if let Some(answer) = inspect(request, &server.network) {
             return answer;
         }
         match request {
-            Request::Capture(wanted) => return self.begin_capture(wanted, server),
+            Request::Capture(wanted) => return self.begin_capture(wanted, server, place),
             Request::EndCapture => return self.end_capture(),
             _ => {}
         }
@@ -42,18 +45,24 @@ impl Client {
         match *request {
             Request::Hello(_) | Request::Ping => DONE,
             Request::Goodbye => network.detach(at, false).and(DONE),
-            Request::AddRegion { size, access } => self.add_region(at, size, access, fds, server),
-            Request::RemoveRegion { key } => {
-                network.remove_region(at, RegionKey(key))?;
-                self.regions.remove(&key);
-                DONE
+            Request::AddRegion { size, access } => {
+                network.check_region(at, size)?;
+                let memory = Arc::new(crate::peer::memory(one(fd, "AddRegion")?, size)?);
+                let isolated = network.topology().mode == Mode::Thread;
+                if isolated {
+                    crate::peer::keep_pages(&memory)?;
+                }
+                let key = network.add_region(at, memory.clone(), access)?;
+                if isolated {
+                    unmapped.add(&memory);
+                }
+                Ok((Reply::Region { key: key.0 }, Descriptors::None))
             }
+            Request::RemoveRegion { key } => network.remove_region(at, RegionKey(key)).and(DONE),
             Request::RegionMemory { endpoint, key } => foreign_memory(&network, endpoint, key),
             Request::AddEvent => {
-                let vector = network.add_event(
-                    at,
-                    crate::peer::event(one(fds, "AddEvent")?, &mut self.signaller)?,
-                )?;
+                let event = crate::peer::event(one(fd, "AddEvent")?, &mut self.signaller)?;
+                let vector = network.add_event(at, event)?;
                 Ok((Reply::Vector { vector }, Descriptors::None))
             }
             Request::Event { participant, vector } => foreign_event(&network, participant, vector),
@@ -66,6 +75,7 @@ impl Client {
                 Ok((Reply::Port(info), Descriptors::None))
             }
             Request::SetPriority { port, vc, priority } => {
+                self.check_channel(at, &network, port, vc)?;
                 network.set_priority(at, port, vc, priority).and(DONE)
             }
             Request::PortMib { port, first } => {
@@ -80,12 +90,11 @@ impl Client {
                 let value = network.mib_item(at.endpoint, port, item, index)?;
                 Ok((Reply::Value(value), Descriptors::None))
             }
-            Request::Link { port, command } => network.link_command(at, port, command).and(DONE),
-            Request::Reset => {
-                network.reset(at)?;
-                self.regions.clear();
-                DONE
+            Request::Link { port, command } => {
+                self.check_command(at, &network, port, command)?;
+                network.link_command(at, port, command).and(DONE)
             }
+            Request::Reset => network.reset(at).and(DONE),
             // Handled above.
             Request::Clients
             | Request::Network
@@ -95,7 +104,7 @@ impl Client {
         }
     }
 
-    fn hello(&mut self, hello: &Hello, server: &mut ServerState) -> Answer {
+    fn hello(&mut self, hello: &Hello, server: &ServerState, place: &Place) -> Answer {
         if self.attachment.is_some() {
             return refuse(Status::BadField, "Hello: this connection is attached already");
         }
@@ -124,17 +133,15 @@ impl Client {
             );
             return refuse(Status::BadField, what);
         }
-        if server.clients >= CLIENTS_MAX {
-            let what = format!("{CLIENTS_MAX} clients are attached, which is the limit");
-            return refuse(Status::NoResources, what);
-        }
         let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&server.network));
         let bell = Arc::new(ClientBell::new(server.network.bells())?);
-        let at = server.network.attach(endpoint, &hello.name)?;
+        place.attach()?;
+        let at = server
+            .network
+            .attach_for(endpoint, &hello.name, Some(place.user))
+            .inspect_err(|_| place.set(Phase::Asking))?;
         self.bell = Some(bell.clone());
         (self.attachment, self.name) = (Some(at), hello.name.clone());
-        server.clients += 1;
-        server.served = true;
         if server.config.verbose {
             say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
@@ -142,8 +149,13 @@ impl Client {
         Ok((Reply::Welcome(welcome), Descriptors::Network(bell, shares)))
     }
 
-    fn begin_capture(&mut self, wanted: &CaptureRequest, server: &ServerState) -> Answer {
-        if !self.is_own_user {
+    fn begin_capture(
+        &mut self,
+        wanted: &CaptureRequest,
+        server: &ServerState,
+        place: &Place,
+    ) -> Answer {
+        if !self.is_admin {
             let what = "capture: it shows the packets of all clients, so only the daemon's own \
                         user and root may start one";
             return refuse(Status::AccessDenied, what);
@@ -153,6 +165,9 @@ impl Client {
         }
         let (capture, reader) = LiveCapture::start(&server.lab, wanted)?;
         self.capture = Some(capture);
+        if self.attachment.is_none() {
+            place.set(Phase::Capturing);
+        }
         Ok((Reply::Capturing, Descriptors::Pipe(reader)))
     }
 
@@ -164,54 +179,46 @@ impl Client {
         Ok((Reply::Captured { records, left_out }, Descriptors::None))
     }
 
-    fn add_region(
-        &mut self,
+    /// Checks that the client may change settings of a virtual channel.
+    fn check_channel(&self, at: Attachment, network: &Network, port: u32, vc: u32) -> Result<()> {
+        if self.is_admin || network.owns_channel(at, port, vc) {
+            return Ok(());
+        }
+        let what = format!(
+            "port {port} VC {vc}: only the client that has opened it, the daemon's own user and root \
+             may change its settings; open a queue on it first"
+        );
+        refuse(Status::AccessDenied, what)
+    }
+
+    /// Checks that the client may administer a link, which others use as well.
+    fn check_command(
+        &self,
         at: Attachment,
-        size: u64,
-        access: u32,
-        fds: Vec<OwnedFd>,
-        server: &mut ServerState,
-    ) -> Answer {
-        let config = &server.config;
-        if self.regions.len() >= config.max_regions {
-            let what = format!(
-                "{} regions are registered, the limit of a client; use fewer, larger regions",
-                config.max_regions
-            );
-            return refuse(Status::NoResources, what);
+        network: &Network,
+        port: u32,
+        command: LinkCommand,
+    ) -> Result<()> {
+        if let LinkCommand::Set { item, index, .. } = command
+            && MibItem::from_raw(item).is_some_and(|item| item.info().scope == MibScope::Vc)
+        {
+            return self.check_channel(at, network, port, index);
         }
-        let used: u64 = self.regions.values().sum();
-        if size > config.max_memory.saturating_sub(used) {
-            let what = format!(
-                "region of {size} bytes: the client has registered {used} of its {} bytes; raise \
-                 the limit with spfed --max-memory",
-                config.max_memory
-            );
-            return refuse(Status::NoResources, what);
+        if self.is_admin {
+            return Ok(());
         }
-        let memory = Arc::new(crate::peer::memory(one(fds, "AddRegion")?, size)?);
-        let isolated = server.network.topology().mode == Mode::Thread;
-        if isolated {
-            crate::peer::keep_pages(&memory)?;
-        }
-        let key = server.network.add_region(at, memory.clone(), access)?;
-        if isolated {
-            server.unmapped.add(&memory);
-        }
-        self.regions.insert(key.0, size);
-        Ok((Reply::Region { key: key.0 }, Descriptors::None))
+        let what = format!(
+            "port {port}: its link serves all clients, so only the daemon's own user and root may \
+             reset, cut or configure it"
+        );
+        refuse(Status::AccessDenied, what)
     }
 }
 
-/// Returns the single descriptor that must come with a request.
-fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
-    let count = fds.len();
-    match <[OwnedFd; 1]>::try_from(fds) {
-        Ok([fd]) => Ok(fd),
-        Err(_) => {
-            refuse(Status::BadField, format!("{request} with {count} descriptors; it takes one"))
-        }
-    }
+/// Returns the descriptor that must come with a request.
+fn one(fd: Option<OwnedFd>, request: &str) -> Result<OwnedFd> {
+    let what = || format!("{request} with 0 descriptors; it takes one");
+    fd.map_or_else(|| refuse(Status::BadField, what()), Ok)
 }
 
 /// Answers requests that change nothing and need no attachment.

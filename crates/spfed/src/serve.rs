@@ -1,62 +1,52 @@
-//! The serving thread: takes one request from each connection in turn, so that none starves.
+//! The serving thread: accepts connections and gives each a thread of its own.
+//!
+//! It never receives, uses or closes what a client has sent, so no client can block it.
 
+use crate::answer::no_descriptor;
 use crate::client::ServerState;
-use crate::config::{CLIENTS_MAX, ServerConfig};
-use crate::connection::{Connection, Disconnect};
-use crate::control::Control;
+use crate::connection::Connection;
+use crate::control::{Control, Incoming};
 use crate::listen::Listener;
-use crate::populate::Unmapped;
-use crate::say;
+use crate::roster::{Phase, Place, Roster};
+use crate::{peer, say};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use spfe_host::Attachment;
-use spfe_lab::Lab;
+use spfe_contract::Status;
+use spfe_session::Error;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Largest number of connections, including those that have not attached yet.
-const CONNECTIONS_MAX: usize = CLIENTS_MAX + 32;
-/// A connection that has not attached after this time is closed.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
-/// Poll interval for conditions that have no descriptor.
-const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-
-/// Time between attempts to detach a client whose flows are still held.
-const RETRY: Duration = Duration::from_secs(5);
+/// Interval of looking at connections that close descriptors.
+const TEND_INTERVAL: Duration = Duration::from_millis(5);
+/// Time without accepting, after an error.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Longest wait for connections to end when the server stops.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Stack of a connection's thread.
+const STACK_BYTES: usize = 512 << 10;
 
 /// The state of the serving thread.
 pub(crate) struct Serve {
-    server: ServerState,
+    server: Arc<ServerState>,
     listener: Option<Listener>,
     control: Arc<Control>,
-    connections: Vec<Connection>,
-    /// Clients that have gone but whose flows another process still holds (modes inline and coop),
-    /// with the time of the next attempt to detach them.
-    leaving: Vec<(Attachment, Instant)>,
-    /// After an error of accept: no connection is accepted before this time.
+    roster: Arc<Roster>,
+    /// After an error: nothing is accepted before this time.
     pause: Option<Instant>,
-    once: bool,
+    /// A descriptor to give up when there is no other left, so that a newcomer can be told.
+    spare: Option<OwnedFd>,
+    /// Connections for which no thread could be started. Closing them here could block.
+    orphans: Vec<(Incoming, Place)>,
 }
 
 impl Serve {
-    pub fn new(
-        config: ServerConfig,
-        lab: Arc<Lab>,
-        listener: Option<Listener>,
-        control: Arc<Control>,
-    ) -> Self {
-        let once = config.once;
-        let server = ServerState {
-            network: lab.network().clone(),
-            lab,
-            config,
-            clients: 0,
-            served: false,
-            unmapped: Unmapped::default(),
-        };
-        let (connections, leaving) = (Vec::new(), Vec::new());
-        Self { server, listener, control, connections, leaving, pause: None, once }
+    pub fn new(server: ServerState, listener: Option<Listener>, control: Arc<Control>) -> Self {
+        let roster = Roster::new(&server.config, control.clone());
+        let server = Arc::new(server);
+        Self { server, listener, control, roster, pause: None, spare: None, orphans: Vec::new() }
     }
 
     /// Serves until it is stopped.
@@ -69,131 +59,141 @@ impl Serve {
         }
         // Remove the socket first, so that no new client connects to a stopping server.
         self.listener = None;
+        self.control.stop();
         self.control.close();
-        self.connections.clear();
+        self.roster.stop();
+        let deadline = Instant::now() + STOP_TIMEOUT;
+        while !self.roster.is_empty() && Instant::now() < deadline {
+            self.roster.tend();
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn is_done(&self) -> bool {
-        self.once && self.server.served && self.server.clients == 0 && self.leaving.is_empty()
-    }
-
-    fn accepts(&self) -> bool {
-        self.pause.is_none() && self.connections.len() < CONNECTIONS_MAX
+        self.server.config.once && self.roster.is_served()
     }
 
     fn turn(&mut self) -> Result<(), Errno> {
-        let (rung, incoming, ready) = self.wait()?;
-        if rung {
-            self.control.take().into_iter().for_each(|socket| self.add(socket));
+        let closing = self.roster.tend();
+        self.pause = self.pause.filter(|until| *until > Instant::now());
+        if self.spare.is_none() {
+            self.spare = self.control.bell().try_clone().ok();
         }
-        let mut ended = Vec::new();
-        for (index, flags) in ready {
-            let connection = &mut self.connections[index];
-            if let Err(reason) = connection.serve(flags, &mut self.server) {
-                ended.push((index, reason));
-            }
+        if self.pause.is_none()
+            && let Some((incoming, place)) = self.orphans.pop()
+        {
+            let reason = Error::new(Status::NoResources, "the daemon can start no more threads");
+            self.start_refusal(incoming, place, reason);
         }
-        // In reverse order: swap_remove keeps the smaller indices valid.
-        for (index, reason) in ended.into_iter().rev() {
-            let connection = self.connections.swap_remove(index);
-            self.end(connection, reason);
+        // Refusing takes a place too; without one, newcomers wait in the backlog.
+        let accepts = self.pause.is_none() && self.orphans.is_empty() && self.roster.can_refuse();
+        let mut fds = vec![PollFd::new(&**self.control.bell(), PollFlags::IN)];
+        let listener = self.listener.as_ref().filter(|_| accepts);
+        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+        let wait = match (closing || !accepts, self.pause) {
+            (true, _) => Some(TEND_INTERVAL),
+            (false, Some(_)) => Some(PAUSE),
+            (false, None) => None,
+        };
+        let wait = wait.map(|wait| Timespec { tv_sec: 0, tv_nsec: wait.as_nanos() as _ });
+        match poll(&mut fds, wait.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+        let incoming = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        if !fds[0].revents().is_empty() {
+            self.control.take().into_iter().for_each(|incoming| self.add(incoming));
         }
         if incoming {
             self.accept();
         }
-        self.expire();
-        self.retry();
-        self.server.unmapped.step();
         Ok(())
     }
 
-    /// Waits for the bell, a new connection or a request. Returns whether the bell rang, whether a
-    /// connection is incoming, and the connections that are ready.
-    #[allow(clippy::type_complexity)]
-    fn wait(&self) -> Result<(bool, bool, Vec<(usize, PollFlags)>), Errno> {
-        let mut fds = vec![PollFd::new(self.control.bell(), PollFlags::IN)];
-        let listener = self.listener.as_ref().filter(|_| self.accepts());
-        let first = 1 + usize::from(listener.is_some());
-        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
-        let waits = self.connections.iter();
-        fds.extend(waits.map(|connection| PollFd::new(connection.socket(), PollFlags::IN)));
-        let beat = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as _ };
-        let restless = !self.leaving.is_empty()
-            || self.pause.is_some()
-            || self.connections.iter().any(|connection| connection.client.attachment.is_none());
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let timeout = if self.server.unmapped.is_empty() {
-            restless.then_some(&beat)
-        } else {
-            Some(&at_once)
-        };
-        match poll(&mut fds, timeout) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-        let ready = fds[first..].iter().map(PollFd::revents).enumerate();
-        let ready = ready.filter(|(_, flags)| !flags.is_empty()).collect();
-        let incoming = first == 2 && !fds[1].revents().is_empty();
-        Ok((!fds[0].revents().is_empty(), incoming, ready))
-    }
-
-    fn add(&mut self, socket: OwnedFd) {
-        if self.connections.len() < CONNECTIONS_MAX {
-            self.connections.push(Connection::new(socket));
-        }
-    }
-
+    /// Accepts one connection.
     fn accept(&mut self) {
-        while self.accepts() {
-            let Some(listener) = &self.listener else {
-                return;
-            };
-            match listener.accept() {
-                Ok(socket) => self.add(socket),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                Err(error) => {
-                    // Out of descriptors or memory. The listener stays readable, so pause.
-                    say(format_args!("accept: {error}"));
-                    self.pause = Some(Instant::now() + CHECK_INTERVAL);
-                    return;
+        let Some(listener) = &self.listener else { return };
+        let mut accepted = listener.accept();
+        let out = |error: &std::io::Error| {
+            matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+        };
+        let exhausted = accepted.as_ref().is_err_and(out);
+        if exhausted && self.spare.take().is_some() {
+            accepted = listener.accept();
+        }
+        match accepted {
+            Ok(socket) => {
+                let user = peer::user(&socket);
+                let incoming = Incoming { socket, user };
+                if exhausted {
+                    return self.refuse(incoming, no_descriptor());
                 }
+                self.add(incoming);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(error) => {
+                // The listener stays readable, so pause.
+                say(format_args!("accept: {error}"));
+                self.pause = Some(Instant::now() + PAUSE);
             }
         }
     }
 
-    fn expire(&mut self) {
-        let now = Instant::now();
-        self.pause = self.pause.filter(|until| *until > now);
-        let fresh = |connection: &Connection| {
-            connection.client.attachment.is_some()
-                || connection.client.capture.is_some()
-                || now - connection.since() < HELLO_TIMEOUT
-        };
-        self.connections.retain(fresh);
-    }
-
-    fn end(&mut self, connection: Connection, reason: Disconnect) {
-        let Some(at) = connection.client.attachment else {
-            return;
-        };
-        self.server.clients -= 1;
-        if self.server.config.verbose {
-            say(format_args!("{} detached: {reason}", connection.client.label()));
-        }
-        // The socket stays open until the client's resources are free.
-        if self.server.network.detach(at, reason == Disconnect::Died).is_err() {
-            self.leaving.push((at, Instant::now() + RETRY));
+    fn add(&mut self, incoming: Incoming) {
+        match self.roster.admit(incoming.user) {
+            Ok(place) => {
+                let server = self.server.clone();
+                let control = self.control.clone();
+                self.start(incoming, place, move |socket, place| {
+                    Connection::new(socket, place, server, control).run();
+                });
+            }
+            Err(error) => self.refuse(incoming, error),
         }
     }
 
-    /// Tries again to detach one client that has gone. Each attempt can take long.
-    fn retry(&mut self) {
-        let now = Instant::now();
-        let due = self.leaving.iter().position(|(_, when)| *when <= now);
-        let Some(index) = due else { return };
-        let (at, _) = self.leaving.swap_remove(index);
-        if self.server.network.detach(at, true).is_err() {
-            self.leaving.push((at, Instant::now() + RETRY));
+    /// Tells a newcomer why it is refused, and closes its connection.
+    fn refuse(&mut self, incoming: Incoming, reason: Error) {
+        if let Some(place) = self.roster.admit_refused(incoming.user) {
+            self.start_refusal(incoming, place, reason);
+        }
+    }
+
+    fn start_refusal(&mut self, incoming: Incoming, place: Place, reason: Error) {
+        self.start(incoming, place, move |socket, place| {
+            Connection::refuse(&socket, reason);
+            drop(socket);
+            drop(place);
+        });
+    }
+
+    /// Starts the thread of a connection.
+    fn start(
+        &mut self,
+        incoming: Incoming,
+        place: Place,
+        run: impl FnOnce(OwnedFd, Place) + Send + 'static,
+    ) {
+        let id = place.id();
+        let (give, take) = channel();
+        let thread = Builder::new().name("spfed-client".into()).stack_size(STACK_BYTES);
+        let thread = thread.spawn(move || {
+            if let Ok((socket, place)) = take.recv() {
+                run(socket, place);
+            }
+        });
+        match thread {
+            Ok(thread) => {
+                self.roster.started(id, thread);
+                // The thread waits for it.
+                let _ = give.send((incoming.socket, place));
+            }
+            Err(error) => {
+                say(format_args!("thread of a connection: {error}"));
+                place.set(Phase::Leaving);
+                self.orphans.push((incoming, place));
+                self.pause = Some(Instant::now() + PAUSE);
+            }
         }
     }
 }

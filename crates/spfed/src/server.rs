@@ -1,9 +1,11 @@
 //! Starting and stopping the daemon.
 
+use crate::client::ServerState;
 use crate::config::ServerConfig;
-use crate::control::Control;
+use crate::control::{Control, Incoming};
 use crate::devices::Devices;
 use crate::listen::Listener;
+use crate::peer;
 use crate::serve::Serve;
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
@@ -20,7 +22,8 @@ use std::thread::JoinHandle;
 pub struct Stopper(Arc<Control>);
 
 impl Stopper {
-    /// Asks the server to stop. It finishes the request that it is answering first.
+    /// Asks the server to stop. Requests that are being answered are finished first, if they take no
+    /// longer than some seconds.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -63,7 +66,9 @@ impl Server {
         let (network, device) = (lab.network().clone(), lab.start_device()?);
         let devices = Devices::start(&config.devices, &network, config.stride)?;
         let control = Control::new()?;
-        let mut serve = Serve::new(config, lab, listener, control.clone());
+        network.set_limits(config.limits());
+        let state = ServerState { network: network.clone(), lab, config };
+        let mut serve = Serve::new(state, listener, control.clone());
         let thread = std::thread::Builder::new()
             .name("spfed".into())
             .spawn(move || serve.run())
@@ -76,8 +81,18 @@ impl Server {
     /// # Errors
     /// DEVICE_GONE if the server has stopped.
     pub fn adopt(&self, socket: OwnedFd) -> Result<()> {
+        let user = peer::user(&socket);
+        self.adopt_for(socket, user)
+    }
+
+    /// Serves a connected SOCK_SEQPACKET socket in the name of a user of the system, whoever is at its
+    /// other end.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the server has stopped.
+    pub fn adopt_for(&self, socket: OwnedFd, user: u32) -> Result<()> {
         rustix::io::ioctl_fionbio(&socket, true).map_err(std::io::Error::from)?;
-        self.control.adopt(socket)
+        self.control.adopt(Incoming { socket, user })
     }
 
     /// Path of the socket that the server listens on.

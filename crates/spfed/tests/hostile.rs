@@ -144,7 +144,9 @@ fn send_many(socket: rustix::fd::BorrowedFd<'_>, datagram: &[u8], fd: rustix::fd
 #[test]
 fn the_number_of_clients_is_limited() {
     let server = server(Mode::Thread);
-    let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| Client::new(&server, 0)).collect();
+    let user = |number: usize| (number % 2) as u32;
+    let mut clients: Vec<_> =
+        (0..CLIENTS_MAX).map(|number| Client::of(&server, user(number), 0)).collect();
     let mut late = Connection::over(socket_of(&server)).unwrap();
     let (status, what) = refused(late.hello(Hello::new(None, "late")));
     assert_eq!(status, Status::NoResources);

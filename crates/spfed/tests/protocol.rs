@@ -214,30 +214,38 @@ fn events_are_eventfds_and_limited() {
 }
 
 #[test]
-fn regions_and_bytes_are_limited_for_each_client() {
+fn regions_and_bytes_are_limited_for_each_user() {
     let config = ServerConfig { max_memory: 64 << 10, max_regions: 3, ..config(Mode::Thread) };
     let server = Server::start(config).unwrap();
-    let (mut client, mut other) = (Client::new(&server, 0), Client::new(&server, 0));
+    let (mut client, mut same) = (Client::of(&server, 1000, 0), Client::of(&server, 1000, 0));
+    let mut other = Client::of(&server, 1001, 0);
     let memory = SharedMemory::create("t", 40 << 10).unwrap();
     let key = client.add_region(memory.fd(), 40 << 10).unwrap();
-    let (status, what) = refused(client.add_region(memory.fd(), 40 << 10));
-    assert_eq!(status, Status::NoResources);
-    assert!(what.contains("65536") && what.contains("--max-memory"), "{what}");
+    for client in [&mut client, &mut same] {
+        let (status, what) = refused(client.add_region(memory.fd(), 40 << 10));
+        assert_eq!(status, Status::NoResources);
+        assert!(what.contains("65536") && what.contains("--max-memory"), "{what}");
+    }
     other.add_region(memory.fd(), 40 << 10).unwrap();
     client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
     for _ in 0..3 {
         client.add_region(memory.fd(), 4096).unwrap();
     }
-    let (status, what) = refused(client.add_region(memory.fd(), 4096));
-    assert_eq!(status, Status::NoResources);
-    assert!(what.contains("3 regions"), "{what}");
+    for client in [&mut client, &mut same] {
+        let (status, what) = refused(client.add_region(memory.fd(), 4096));
+        assert_eq!(status, Status::NoResources);
+        assert!(what.contains("3 regions") && what.contains("--max-regions"), "{what}");
+    }
+    other.add_region(memory.fd(), 4096).unwrap();
     client.ask(&Request::Reset).unwrap();
     client.add_region(memory.fd(), 40 << 10).unwrap();
 }
 
 #[test]
 fn a_large_region_is_registered_without_touching_its_pages() {
-    let server = server(Mode::Thread);
+    let config =
+        ServerConfig { max_memory: 4 << 30, max_total_memory: 4 << 30, ..config(Mode::Thread) };
+    let server = Server::start(config).unwrap();
     let mut client = Client::new(&server, 0);
     let large = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
     ftruncate(&large, 8 << 30).unwrap();
@@ -248,7 +256,7 @@ fn a_large_region_is_registered_without_touching_its_pages() {
     client.ask(&Request::Ping).unwrap();
     let (status, what) = refused(client.add_region(&large, 4096));
     assert_eq!(status, Status::NoResources);
-    assert!(what.contains("4294967296 of its 4294967296 bytes"), "{what}");
+    assert!(what.contains("4294967296 of their 4294967296 bytes"), "{what}");
     client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
     let (status, what) = refused(client.add_region(&large, 5 << 30));
     assert_eq!(status, Status::NoResources);

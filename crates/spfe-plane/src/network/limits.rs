@@ -44,11 +44,15 @@ impl Network {
         self.shares().events_max = limits.events;
     }
 
-    /// Checks that a client may register a region of this size.
+    /// Checks that the limits of its user allow a client a region of this size.
     ///
     /// # Errors
     /// NO_RESOURCES with the limit that it would exceed.
-    pub(super) fn check_region(&self, inner: &Inner, at: Attachment, bytes: u64) -> Result<()> {
+    pub fn check_region(&self, at: Attachment, bytes: u64) -> Result<()> {
+        self.limit_region(&self.lock(), at, bytes)
+    }
+
+    pub(super) fn limit_region(&self, inner: &Inner, at: Attachment, bytes: u64) -> Result<()> {
         let Some(user) = inner.user(at.client) else { return Ok(()) };
         let limits = inner.limits;
         let regions = inner.regions[at.endpoint as usize].iter();

@@ -42,7 +42,7 @@ impl Network {
         place: Placement,
     ) -> Result<RegionKey> {
         let mut inner = self.lock();
-        self.check_region(&inner, at, memory.size() as u64)?;
+        self.limit_region(&inner, at, memory.size() as u64)?;
         let regions = &mut inner.regions[at.endpoint as usize];
         let mut free = regions.iter_mut().enumerate().filter(|(_, region)| region.memory.is_none());
         let found = match place.index {

@@ -1,6 +1,9 @@
 //! A server, raw clients, and a queue in registered memory.
 #![allow(dead_code)]
 
+pub mod attack;
+pub mod fuse;
+
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
@@ -51,6 +54,17 @@ impl Client {
     pub fn new(server: &Server, endpoint: u32) -> Self {
         let connection = Connection::over(socket_of(server)).unwrap();
         Self::over(connection, Some(endpoint)).unwrap()
+    }
+
+    /// A client of a user, whoever runs the test.
+    pub fn of(server: &Server, user: u32, endpoint: u32) -> Self {
+        Self::try_of(server, user, endpoint).unwrap()
+    }
+
+    pub fn try_of(server: &Server, user: u32, endpoint: u32) -> Result<Self, Error> {
+        let (ours, theirs) = socket::pair().unwrap();
+        server.adopt_for(theirs, user).unwrap();
+        Self::over(Connection::over(ours)?, Some(endpoint))
     }
 
     pub fn id(&self) -> u32 {
