@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests of what tools/rtl_*.py do with files and with what other tools write."""
 
+import re
 import sys
 import tempfile
 import unittest
@@ -18,6 +19,24 @@ import rtl_harness  # noqa: E402
 import rtl_record  # noqa: E402
 import rtl_synth  # noqa: E402
 import rtl_test  # noqa: E402
+
+
+class Constraints(unittest.TestCase):
+    def test_cells_that_they_name_exist(self):
+        text = (rtl_files.RTL / "constraints" / "cdc.tcl").read_text()
+        modules = rtl_files.modules()
+        parts = re.split(r"spfe_cells (spfe_\w+)\]", text)
+        checked = 0
+        for module, body in zip(parts[1::2], parts[2::2]):
+            for path in re.findall(r"\$cell/([\w./]+?)_reg", body):
+                source = modules[module].read_text()
+                *instances, register = re.split(r"[./]", path)
+                if "i_mem" in instances:
+                    source = modules["spfe_lutram"].read_text()
+                for name in [register, *(one for one in instances if one != "i_mem")]:
+                    self.assertRegex(source, rf"\b{name}\b", f"{module} has no {name}")
+                checked += 1
+        self.assertGreaterEqual(checked, 6)
 
 
 class Files(unittest.TestCase):

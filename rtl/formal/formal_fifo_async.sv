@@ -20,9 +20,12 @@ module formal_fifo_async #(
   /// Free: ready of the reader.
   input logic ready_i
 );
+  // The register at the output holds one word more.
   localparam int unsigned CountWidth = $clog2(Depth) + 1;
 
   logic ready;
+  logic unused_corrected;
+  logic unused_failed;
   logic valid;
   logic [Width-1:0] data;
 
@@ -47,7 +50,9 @@ module formal_fifo_async #(
     .rrst_i(1'b0),
     .valid_o(valid),
     .ready_i,
-    .data_o(data)
+    .data_o(data),
+    .corrected_o(unused_corrected),
+    .failed_o(unused_failed)
   );
 
   always_ff @(posedge clk_i) begin
@@ -58,7 +63,7 @@ module formal_fifo_async #(
         word_q <= data_i;
         number_q <= written_q;
       end
-      a_room : assert (written_q - read_q != CountWidth'(Depth));
+      a_room : assert (written_q - read_q != CountWidth'(Depth + 1));
     end
     c_full : cover (!ready);
   end

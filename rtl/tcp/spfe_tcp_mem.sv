@@ -125,6 +125,8 @@ module spfe_tcp_mem
     assign early = (missing != '0 && !missing[7]) || (write && addr == raddr);
     assign read = read_there && !early;
 
+    // The memories of these FIFOs have no check bits.
+    logic [5:0] unused_memory;
     spfe_fifo_async #(
       .Width(AddrBits + 144),
       .Depth(Pending)
@@ -138,7 +140,9 @@ module spfe_tcp_mem
       .rrst_i(mem_rst_i),
       .valid_o(write),
       .ready_i(1'b1),
-      .data_o({addr, mask, data})
+      .data_o({addr, mask, data}),
+      .corrected_o(unused_memory[0]),
+      .failed_o(unused_memory[1])
     );
     spfe_fifo_async #(
       .Width(AddrBits + 8),
@@ -153,7 +157,9 @@ module spfe_tcp_mem
       .rrst_i(mem_rst_i),
       .valid_o(read_there),
       .ready_i(!early),
-      .data_o({raddr, mark})
+      .data_o({raddr, mark}),
+      .corrected_o(unused_memory[2]),
+      .failed_o(unused_memory[3])
     );
     spfe_fifo_async #(
       .Width(128),
@@ -168,7 +174,9 @@ module spfe_tcp_mem
       .rrst_i(rst_i),
       .valid_o(rsp_valid_o),
       .ready_i(1'b1),
-      .data_o(rsp_o)
+      .data_o(rsp_o),
+      .corrected_o(unused_memory[4]),
+      .failed_o(unused_memory[5])
     );
 `ifndef SYNTHESIS
     always_ff @(posedge clk) begin

@@ -23,4 +23,14 @@ module tb_prim;
   tb_cdc_pulse #(.Name("cdc-pulse")) i_cdc_pulse ();
   tb_oc #(.Name("oc-2"), .Words(2)) i_oc_2 ();
   tb_oc #(.Name("oc-10"), .Words(10)) i_oc_10 ();
+  tb_code #(.Name("code-8"), .Width(8)) i_code_8 ();
+  tb_code #(.Name("code-32"), .Width(32)) i_code_32 ();
+  tb_code #(.Name("code-72"), .Width(72)) i_code_72 ();
+  tb_ratio #(.Name("ratio-2"), .Ratio(2)) i_ratio_2 ();
+  tb_ratio #(.Name("ratio-5"), .Ratio(5)) i_ratio_5 ();
+  tb_share #(.Name("share-2"), .Ports(2)) i_share_2 ();
+  tb_share #(.Name("share-5"), .Ports(5)) i_share_5 ();
+  tb_stream #(
+    .Name("fifo-async-128"), .Kind("async"), .Width(36), .Depth(128), .Protect(2)
+  ) i_fifo_async_128 ();
 endmodule

@@ -12,6 +12,8 @@ module tb_stream
   parameter int unsigned Width = 32,
   /// Number of words in a FIFO.
   parameter int unsigned Depth = 16,
+  /// Check bits of the memory of a FIFO between two clocks.
+  parameter int unsigned Protect = 0,
   /// Number of words to send.
   parameter int unsigned Words = 20000
 );
@@ -98,10 +100,13 @@ module tb_stream
       .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
     );
   end else if (Kind == "async") begin : gen_async
-    spfe_fifo_async #(.Width(Width), .Depth(Depth)) i_dut (
+    logic corrected, failed;
+    spfe_fifo_async #(.Width(Width), .Depth(Depth), .Protect(Protect)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
-      .rclk_i(rclk), .rrst_i(rst), .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
+      .rclk_i(rclk), .rrst_i(rst), .valid_o(rvalid), .ready_i(rready), .data_o(rdata),
+      .corrected_o(corrected), .failed_o(failed)
     );
+    always @(posedge rclk) if (!rst && (corrected || failed)) $fatal(1, "a wrong bit");
   end else if (Kind == "word") begin : gen_word
     spfe_cdc_word #(.Width(Width)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
