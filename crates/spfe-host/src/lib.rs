@@ -34,4 +34,4 @@ pub use port::PortInfo;
 pub use queue::QueueRequest;
 pub use spfe_contract::{Address, RegionKey};
 pub use spfe_topology as topology;
-pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};
+pub use topology::{Link, LinkModel, LinkRate, LinkTiming, Mode, Peer, Topology};

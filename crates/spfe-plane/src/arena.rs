@@ -27,7 +27,7 @@ pub const DEVICE: u32 = 2;
 pub const FIRST_CLIENT: u32 = 3;
 
 const MAGIC: u32 = 0x5350_414e;
-const LAYOUT_VERSION: u32 = 1;
+const LAYOUT_VERSION: u32 = 2;
 
 /// Header of the block.
 #[repr(C, align(64))]

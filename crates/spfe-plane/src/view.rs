@@ -17,7 +17,7 @@ use spfe_contract::Status;
 use spfe_device::flow::{Flow, Regions, StepLimits};
 use spfe_device::memory::{AccessRefusal, RegionMap};
 use spfe_device::message::Messages;
-use spfe_device::pace::{Pacer, Rate};
+use spfe_device::pace::{LinkTime, Pacer};
 use spfe_device::queue::QueueView;
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{FlowShared, QueueConfig};
@@ -200,7 +200,7 @@ impl View {
         }
         let rx_endpoint = config.joined().map_or(endpoint, |(endpoint, _)| endpoint);
         let (link, reverse) = self.arena.times_out(endpoint, port);
-        let pacer = self.pacer(rate(config.rate), link, reverse, vc);
+        let pacer = self.pacer(config.rate, link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
         let mut runner = self.runner(shared, ends, pacer, owner);
         runner.observe(endpoint, port, vc, true);
@@ -235,7 +235,7 @@ impl View {
             return runner;
         }
         let (link, reverse) = self.arena.times_out(endpoint, port);
-        let pacer = self.pacer(rate(config.rate), reverse, link, vc);
+        let pacer = self.pacer(config.rate, reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
         runner.observe(endpoint, port, vc, false);
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
@@ -277,12 +277,15 @@ impl View {
 
     fn pacer(
         &self,
-        rate: Rate,
-        link: &'static spfe_device::pace::LinkTime,
-        reverse: &'static spfe_device::pace::LinkTime,
+        rate: LinkRate,
+        link: &'static LinkTime,
+        reverse: &'static LinkTime,
         vc: u32,
     ) -> Option<Pacer<'static>> {
-        rate.is_paced().then_some(Pacer { link, reverse, rate, vc, id: self.id })
+        // Where clients run the engine themselves they trust each other, and one that does not come
+        // back must not leave packets behind.
+        let limited = self.arena.topology().mode == Mode::Thread;
+        rate.timing().map(|timing| Pacer { link, reverse, timing, vc, id: self.id, limited })
     }
 
     fn runner(
@@ -336,12 +339,4 @@ fn refusal(refusal: AccessRefusal) -> Status {
         AccessRefusal::Fault(status) => status,
         AccessRefusal::Unmapped(_) => Status::BadRegion,
     }
-}
-
-/// Link time per byte of a packet-level link.
-fn rate(link: LinkRate) -> Rate {
-    link.byte_fs().map_or(Rate::UNLIMITED, |[fs_per_byte, fs_per_byte_both]| Rate {
-        fs_per_byte,
-        fs_per_byte_both,
-    })
 }

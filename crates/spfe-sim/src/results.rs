@@ -88,9 +88,11 @@ pub struct LinkResults {
 /// Measurements of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DirectionResults {
-    /// Words that all lanes together can carry in a full time step.
+    /// Words that all lanes together can carry in a full time step; for SpaceWire N-Chars
+    /// of the kinds that were sent.
     pub capacity_words: f64,
-    /// Words in data frames, without retries, for each virtual channel that was used.
+    /// Words in data frames, without retries, for each virtual channel that was used; for SpaceWire
+    /// N-Chars.
     pub channels: Vec<ChannelResults>,
     /// Words in data frames on all virtual channels.
     pub data_words: u64,

@@ -5,10 +5,12 @@
 
 mod link;
 mod rmap_unit;
+mod timing;
 pub mod units;
 
 pub use link::{Link, LinkField, LinkModel, LinkProblem, LinkRate, check_channels};
 pub use rmap_unit::{Allow, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES};
+pub use timing::LinkTiming;
 
 use serde::{Deserialize, Serialize};
 use spfe_contract::{MessageKind, PortKind};
@@ -108,6 +110,21 @@ pub struct PortConfig {
 }
 
 impl PortConfig {
+    /// A port without a cable, on a packet-level link of this rate: a SpaceWire port for a SpaceWire
+    /// rate, otherwise a SpaceFibre port.
+    fn of(rate: LinkRate) -> Self {
+        let (model, peer) = (LinkModel::Packet, Peer::None);
+        let mut port = Self { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
+        if matches!(rate, LinkRate::SpaceWire { .. }) {
+            port.make_space_wire();
+        }
+        port
+    }
+
+    fn make_space_wire(&mut self) {
+        (self.space_wire, self.vcs) = (true, 1);
+    }
+
     /// Rate and model of the port's link.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, model: self.model }
@@ -160,56 +177,108 @@ pub const VCS_DEFAULT: u32 = 8;
 
 impl Topology {
     /// One endpoint with two SpaceFibre ports joined by a link, and two SpaceWire ports joined by
-    /// another. The SpaceWire link has 200 Mbit/s, or is unlimited if the SpaceFibre link is.
+    /// another. The SpaceWire link has 200 Mbit/s, or is unlimited if the SpaceFibre link is. With a
+    /// SpaceWire rate all ports are SpaceWire.
     pub fn looped(rate: LinkRate, mode: Mode) -> Self {
-        let cable = |space_wire, rate, port| PortConfig {
-            space_wire,
-            vcs: if space_wire { 1 } else { VCS_DEFAULT },
-            rate,
-            model: LinkModel::Packet,
-            peer: Peer::Port { endpoint: 0, port },
+        let cable = |port: u32, rate| PortConfig {
+            peer: Peer::Port { endpoint: 0, port: port ^ 1 },
+            ..PortConfig::of(rate)
         };
-        let spw = match rate {
-            LinkRate::Unlimited => LinkRate::Unlimited,
-            _ => LinkRate::SpaceWire { mbps: 200 },
-        };
-        let ports = vec![
-            cable(false, rate, 1),
-            cable(false, rate, 0),
-            cable(true, spw, 3),
-            cable(true, spw, 2),
-        ];
+        let spw = LinkRate::beside(rate);
+        let mut ports = vec![cable(0, rate), cable(1, rate), cable(2, spw), cable(3, spw)];
+        ports[2..].iter_mut().for_each(PortConfig::make_space_wire);
         Self { endpoints: vec![ports], mode, virtual_time: false }
     }
 
     /// One endpoint with one port, which is connected to an instrument.
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
-        let model = LinkModel::Packet;
-        let port = PortConfig { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
+        let port = PortConfig { peer, ..PortConfig::of(rate) };
         Self { endpoints: vec![vec![port]], mode, virtual_time: false }
     }
 
     /// `count` endpoints, joined in pairs 0 and 1, 2 and 3 and so on by SpaceFibre port 0 and
-    /// SpaceWire port 1.
+    /// SpaceWire port 1. With a SpaceWire rate both ports are SpaceWire.
     pub fn pairs(count: u32, rate: LinkRate, mode: Mode) -> Self {
-        let spw = match rate {
-            LinkRate::Unlimited => LinkRate::Unlimited,
-            _ => LinkRate::SpaceWire { mbps: 200 },
-        };
         let endpoints = (0..count)
             .map(|endpoint| {
                 let other = endpoint ^ 1;
                 let peer = |port| {
                     if other < count { Peer::Port { endpoint: other, port } } else { Peer::None }
                 };
-                let model = LinkModel::Packet;
-                vec![
-                    PortConfig { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer: peer(0) },
-                    PortConfig { space_wire: true, vcs: 1, rate: spw, model, peer: peer(1) },
-                ]
+                let spw = LinkRate::beside(rate);
+                let mut ports = vec![
+                    PortConfig { peer: peer(0), ..PortConfig::of(rate) },
+                    PortConfig { peer: peer(1), ..PortConfig::of(spw) },
+                ];
+                ports[1].make_space_wire();
+                ports
             })
             .collect();
         Self { endpoints, mode, virtual_time: false }
+    }
+
+    /// Sets the numbers of SpaceFibre ports, SpaceWire ports and virtual channels of SpaceFibre ports
+    /// of every endpoint; `None` keeps a number. Ports of one endpoint are joined in pairs, and a last
+    /// one without partner is not connected.
+    ///
+    /// # Errors
+    /// A number that is out of its limits, or a kind of port that the network does not have.
+    pub fn with_ports(
+        mut self,
+        fibre: Option<u32>,
+        wire: Option<u32>,
+        vcs: Option<u32>,
+    ) -> Result<Self, String> {
+        if let Some(vcs) = vcs {
+            link::check_channels(false, vcs).map_err(|error| error.text)?;
+        }
+        for (endpoint, ports) in self.endpoints.iter_mut().enumerate() {
+            let mut all = Vec::new();
+            for (space_wire, wanted) in [(false, fibre), (true, wire)] {
+                let mut kind = ports.iter().filter(|port| port.space_wire == space_wire);
+                let (first, here) = (kind.clone().next().copied(), kind.by_ref().count() as u32);
+                let wanted = wanted.unwrap_or(here);
+                if all.len() + wanted as usize > PORTS_MAX {
+                    return Err(format!(
+                        "{} ports: 1 to {PORTS_MAX} allowed",
+                        all.len() + wanted as usize
+                    ));
+                }
+                let Some(first) = first.filter(|_| wanted != 0) else {
+                    if wanted != 0 {
+                        let kind = if space_wire { "SpaceWire" } else { "SpaceFibre" };
+                        return Err(format!("this network has no {kind} ports"));
+                    }
+                    continue;
+                };
+                let base = all.len() as u32;
+                all.extend((0..wanted).map(|number| {
+                    let mut port = PortConfig { peer: first.peer, ..first };
+                    match first.peer {
+                        Peer::Port { endpoint: far, .. } if far as usize == endpoint => {
+                            let (endpoint, other) = (far, number ^ 1);
+                            port.peer = match other < wanted {
+                                true => Peer::Port { endpoint, port: base + other },
+                                false => Peer::None,
+                            };
+                        }
+                        Peer::Port { endpoint, .. } => {
+                            port.peer = Peer::Port { endpoint, port: base + number };
+                        }
+                        _ => {}
+                    }
+                    if let (Some(vcs), false) = (vcs, space_wire) {
+                        port.vcs = vcs;
+                    }
+                    port
+                }));
+            }
+            if all.is_empty() {
+                return Err(format!("0 ports: 1 to {PORTS_MAX} allowed"));
+            }
+            *ports = all;
+        }
+        Ok(self)
     }
 
     /// Sets the model of every link. SpaceWire links have no lenient start-up; they become exact.
@@ -348,9 +417,8 @@ mod tests {
         let wrong = Topology::pairs(2, rate, Mode::Inline).with_spacewire(fibre);
         let error = wrong.check().unwrap_err();
         assert!(error.contains("port 1") && error.contains("exact:spw:200M"), "{error}");
-        let slow = "spw:200M".parse().unwrap();
-        let error = exact(Topology::pairs(2, slow, Mode::Inline)).unwrap_err();
-        assert!(error.contains("port 0") && error.contains("exact:1x6.25G"), "{error}");
+        let slow = "spw:100M".parse().unwrap();
+        exact(Topology::pairs(2, slow, Mode::Inline)).unwrap();
         let mut topology = Topology::pairs(2, rate, Mode::Inline);
         topology.endpoints[0][0].model = LinkModel::Exact;
         assert!(topology.check().unwrap_err().contains("two ends"));
@@ -363,6 +431,61 @@ mod tests {
         topology.endpoints[1][0].vcs = 4;
         assert!(topology.check().unwrap_err().contains("two ends"));
         Topology::looped(LinkRate::Unlimited, Mode::Inline).check().unwrap();
+    }
+
+    #[test]
+    fn ports_and_channels_have_the_numbers_that_are_set() {
+        let shape = |topology: Topology, fibre, wire, vcs| {
+            let topology = topology.with_ports(fibre, wire, vcs)?;
+            topology.check()?;
+            let kinds =
+                topology.endpoints[0].iter().map(|port| (port.space_wire, port.vcs, port.peer));
+            Ok::<_, String>(kinds.collect::<Vec<_>>())
+        };
+        let rate: LinkRate = "4x7.5G".parse().unwrap();
+        let to = |endpoint, port| Peer::Port { endpoint, port };
+        let looped = || Topology::looped(rate, Mode::Inline);
+        assert_eq!(
+            shape(looped(), Some(3), Some(2), Some(16)).unwrap(),
+            [
+                (false, 16, to(0, 1)),
+                (false, 16, to(0, 0)),
+                (false, 16, Peer::None),
+                (true, 1, to(0, 4)),
+                (true, 1, to(0, 3))
+            ]
+        );
+        assert_eq!(shape(looped(), None, None, None).unwrap().len(), 4);
+        let pairs = || Topology::pairs(4, rate, Mode::Inline);
+        let ports = shape(pairs(), Some(2), Some(0), Some(32)).unwrap();
+        assert_eq!(ports, [(false, 32, to(1, 0)), (false, 32, to(1, 1))]);
+        let sink = Topology::instrument(Peer::Echo, rate, Mode::Inline);
+        assert_eq!(shape(sink.clone(), Some(8), None, None).unwrap().len(), 8);
+        for (topology, fibre, wire, vcs, part) in [
+            (looped(), Some(9), None, None, "9 ports: 1 to 8 allowed"),
+            (looped(), Some(7), None, None, "9 ports"),
+            (looped(), Some(0), Some(0), None, "0 ports"),
+            (pairs(), None, None, Some(33), "channels 33 is not in 1 to 32"),
+            (pairs(), None, None, Some(0), "channels 0"),
+            (sink, None, Some(1), None, "no SpaceWire ports"),
+        ] {
+            let error = shape(topology, fibre, wire, vcs).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_spacewire_rate_makes_spacewire_ports() {
+        let rate: LinkRate = "spw:100M".parse().unwrap();
+        let sink = Topology::instrument(Peer::Sink { check: false }, rate, Mode::Inline);
+        let kinds = |topology: &Topology| {
+            topology.endpoints[0].iter().map(|port| (port.space_wire, port.vcs)).collect::<Vec<_>>()
+        };
+        sink.check().unwrap();
+        assert_eq!(kinds(&sink), [(true, 1)]);
+        assert_eq!(kinds(&Topology::pairs(2, rate, Mode::Inline)), [(true, 1); 2]);
+        let looped = Topology::looped(LinkRate::Unlimited, Mode::Inline);
+        assert_eq!(kinds(&looped), [(false, 8), (false, 8), (true, 1), (true, 1)]);
     }
 
     #[test]

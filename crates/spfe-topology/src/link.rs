@@ -27,24 +27,11 @@ pub enum LinkRate {
 }
 
 impl LinkRate {
-    /// Link time of a data byte in femtoseconds, protocol overhead included: when only this
-    /// direction carries data, and when both do. `None` without limit.
-    ///
-    /// SpaceFibre: per 64 data rows one SDF, one EDF and the ACK of an FCT are sent, with data both
-    /// ways also an FCT and an ACK; 8b/10b; one SKIP per 5000 words (clauses 5.3 and 5.7 of
-    /// ECSS-E-ST-50-11C). SpaceWire: 10 bits per data character, with data both ways 4 bits of FCT
-    /// per 8 characters more.
-    pub fn byte_fs(&self) -> Option<[u64; 2]> {
-        match *self {
-            Self::Unlimited => None,
-            Self::SpaceFibre { lanes, mbps } => {
-                let bits = f64::from(lanes) * f64::from(mbps) * 1e6 * 0.8 * 5000.0 / 5001.0;
-                Some([67.0, 69.0].map(|rows| (8e15 / (bits * 64.0 / rows)).round() as u64))
-            }
-            Self::SpaceWire { mbps } => {
-                let bits_per_second = f64::from(mbps) * 1e6;
-                Some([10.0, 10.5].map(|bits| (bits * 1e15 / bits_per_second).round() as u64))
-            }
+    /// The rate of the SpaceWire ports of an endpoint whose other ports have this rate.
+    pub(crate) fn beside(rate: Self) -> Self {
+        match rate {
+            Self::SpaceFibre { .. } => Self::SpaceWire { mbps: 200 },
+            Self::Unlimited | Self::SpaceWire { .. } => rate,
         }
     }
 
@@ -58,7 +45,7 @@ impl LinkRate {
 
     /// User data rate one way in bit/s, `None` without limit.
     pub fn user_bits_per_second(&self) -> Option<f64> {
-        self.byte_fs().map(|[one_way, _]| 8e15 / one_way as f64)
+        self.timing().map(|timing| timing.user_bps(false))
     }
 
     /// User data rate one way in Gbit/s, `None` without limit.
@@ -320,9 +307,7 @@ mod tests {
             let rate = text.parse::<LinkRate>().unwrap();
             assert!((rate.user_gbps().unwrap() - gbps).abs() < 0.01, "{text}");
         }
-        let [_, both] = "4x7.5G".parse::<LinkRate>().unwrap().byte_fs().unwrap();
-        assert!((8e15 / both as f64 / 1e9 - 22.256).abs() < 0.01);
-        assert_eq!(LinkRate::Unlimited.byte_fs(), None);
+        assert_eq!(LinkRate::Unlimited.timing(), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn document(plan: &Plan, calibrated: bool) -> Document {
         kernel: format!("Linux {}", facts.kernel),
         mode: plan.setup.name.clone(),
         link: plan.setup.link.to_string(),
-        link_limit_gbps: link_limit(plan.setup.link, Kind::RoundTrip),
+        link_limit_gbps: link_limit(plan.setup.link, Kind::RoundTrip, None),
         wait_strategy: plan.wait.name().to_owned(),
         iterations: plan.iterations,
         seconds: plan.seconds,

@@ -161,7 +161,7 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     let points = iterations.iter().map(|iteration| iteration.point).collect();
     let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
     let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
-    row.link_limit_gbps = link_limit(link, case.kind);
+    row.link_limit_gbps = link_limit(link, case.kind, Some(size));
     row.under_way = matches!(case.kind, Kind::Stream(_)).then(|| case.most_under_way());
     row.link_minimum_ns = link_minimum_ns(link, case);
     row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
@@ -175,23 +175,21 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     row
 }
 
-/// Payload rate of the link, Gbit/s; 0 if unlimited. With traffic in both directions each direction
-/// also carries the flow control of the other.
-pub fn link_limit(link: LinkRate, kind: Kind) -> f64 {
-    let Some([one_way, both]) = link.byte_fs() else { return 0.0 };
-    let fs = match kind {
-        Kind::Stream(Direction::Both) => both,
-        _ => one_way,
-    };
-    8e6 / fs as f64
+/// Highest payload rate of the link with packets of `bytes`, or with endless ones, Gbit/s; not a
+/// number if unlimited. With traffic in both directions each direction also carries the flow control of the
+/// other.
+pub fn link_limit(link: LinkRate, kind: Kind, bytes: Option<u64>) -> f64 {
+    let Some(timing) = link.timing() else { return f64::NAN };
+    let both = kind == Kind::Stream(Direction::Both);
+    let endless = || timing.user_bps(both);
+    bytes.map_or_else(endless, |bytes| timing.payload_bps(bytes, both)) / 1e9
 }
 
-/// Time of a packet on the link, ns, for latencies of packets.
+/// Time of a packet alone on the link, ns, for latencies of packets.
 fn link_minimum_ns(link: LinkRate, case: &Case) -> Option<f64> {
-    let [one_way, _] = link
-        .byte_fs()
-        .filter(|_| matches!(case.kind, Kind::RoundTrip | Kind::Loop) && case.sizes.is_fixed())?;
-    Some(one_way as f64 * f64::from(case.sizes.max) / 1e6)
+    let packets = matches!(case.kind, Kind::RoundTrip | Kind::Loop) && case.sizes.is_fixed();
+    let timing = link.timing().filter(|_| packets)?;
+    Some(timing.alone_ps(u64::from(case.sizes.max)) as f64 / 1e3)
 }
 
 /// Latency over all iterations: means of the figures, and the extremes.

@@ -3,6 +3,7 @@
 use crate::copy::{Copier, CopyRegions};
 use crate::memory::Regions;
 use crate::observer::ObservedFlow;
+use crate::pace::BOOKED_MAX_NS;
 use crate::piece::Piece;
 use crate::queue::{Host, QueueView};
 use crate::shared::FlowShared;
@@ -129,12 +130,12 @@ impl GeneralStep<'_> {
             if cx.copier.is_full() {
                 self.settle(source, sink, cx);
             }
-            if S::ENDLESS
-                && let Some(pacer) = cx.pacer
+            if let Some(pacer) = cx.pacer
+                && (S::ENDLESS || pacer.limited)
             {
-                let (free, now) = (pacer.free_ns(), cx.now());
-                if free > now + AHEAD_NS {
-                    return StepOutcome::Until(free - AHEAD_NS / 2, packets);
+                let ahead = if S::ENDLESS { AHEAD_NS } else { BOOKED_MAX_NS };
+                if let Some(at) = pacer.full_until(cx.now(), ahead) {
+                    return StepOutcome::Until(at, packets);
                 }
             }
             let map = &self.tx_regions.map;

@@ -142,17 +142,21 @@ fn a_packet_level_link_has_its_items_only() {
     let mask = |items: &[MibItem]| items.iter().fold(0, |mask, item| mask | 1u64 << item.raw());
     let lane = [MibItem::LaneState, MibItem::NoSignal];
     let link = [MibItem::DataSendingLanes, MibItem::DataReceivingLanes];
-    let vc = [MibItem::Priority];
+    let vc = [MibItem::Priority, MibItem::ExpectedBandwidth];
     assert_eq!(present(0, 0), mask(&[&lane[..], &link, &vc].concat()));
     assert_eq!(present(0, 3), mask(&[&lane[..], &vc].concat()));
     assert_eq!(present(0, 4), mask(&vc));
-    assert_eq!(present(1, 0), mask(&vc), "SpaceWire");
+    assert_eq!(present(1, 0), mask(&vc[..1]), "SpaceWire");
     assert_eq!(value(&driver, MibItem::LaneState, 3), 7);
     assert_eq!(value(&driver, MibItem::DataSendingLanes, 0), 15);
     assert_eq!(set(&driver, MibItem::Priority, 7, 15), Status::Ok);
     assert_eq!(driver.network.port_info(0, 0).unwrap().channels[7].priority, 15);
     assert_eq!(set(&driver, MibItem::Priority, 7, 16), Status::BadField);
     assert_eq!(set(&driver, MibItem::LaneState, 0, 1), Status::BadOpcode);
+    assert_eq!(value(&driver, MibItem::ExpectedBandwidth, 0), 6554);
+    assert_eq!(set(&driver, MibItem::ExpectedBandwidth, 7, 0), Status::BadField);
+    assert_eq!(set(&driver, MibItem::ExpectedBandwidth, 7, 0x8000), Status::Ok);
+    assert_eq!(driver.network.mib_item(0, 0, MibItem::ExpectedBandwidth, 7).unwrap(), 0x8000);
     let error = driver.network.mib_item(0, 0, MibItem::LaneStart, 0).unwrap_err().to_string();
     assert!(error.contains("LaneStart[0]") && error.contains("packet-level"), "{error}");
 }

@@ -8,6 +8,8 @@ use spfe_host::{Clock, LinkCommand, MibEntry, MibFault, Peer};
 
 /// Greatest priority of a packet-level link.
 const PRIORITY_MAX: u64 = 15;
+/// Expected bandwidths of a packet-level link, 65536ths. It cannot stop a channel with 0.
+const BANDWIDTH: std::ops::RangeInclusive<u64> = 1..=0xffff;
 
 impl Network {
     /// States, counters and items of a port and its link.
@@ -136,6 +138,9 @@ impl Network {
         let value = match id {
             MibItem::Priority => self.arena.times_out(endpoint, port).0.priority(index).into(),
             _ if config.space_wire => return Err(MibFault::Absent),
+            MibItem::ExpectedBandwidth => {
+                self.arena.times_out(endpoint, port).0.bandwidth(index).into()
+            }
             MibItem::LaneState => lane_state(if joined { "Active" } else { "Wait" }),
             MibItem::NoSignal => u64::from(!joined),
             MibItem::DataSendingLanes | MibItem::DataReceivingLanes if joined => (1 << lanes) - 1,
@@ -162,11 +167,18 @@ impl Network {
         if id.info().access == MibAccess::Ro {
             return Err(MibFault::ReadOnly);
         }
-        if value > PRIORITY_MAX {
-            return Err(MibFault::Range { min: 0, max: PRIORITY_MAX });
+        let time = self.arena.times_out(endpoint, port).0;
+        match id {
+            MibItem::Priority if value <= PRIORITY_MAX => time.set_priority(index, value as u8),
+            MibItem::Priority => return Err(MibFault::Range { min: 0, max: PRIORITY_MAX }),
+            MibItem::ExpectedBandwidth if BANDWIDTH.contains(&value) => {
+                time.set_bandwidth(index, value as u16);
+            }
+            MibItem::ExpectedBandwidth => {
+                return Err(MibFault::Range { min: *BANDWIDTH.start(), max: *BANDWIDTH.end() });
+            }
+            _ => return Err(MibFault::Absent),
         }
-        // Priority is the only item of a packet-level link that can be set.
-        self.arena.times_out(endpoint, port).0.set_priority(index, value as u8);
         Ok(())
     }
 

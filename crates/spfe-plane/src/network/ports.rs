@@ -1,6 +1,7 @@
 //! State and counters of ports.
 
 use super::{Attachment, Error, Network, Result};
+use crate::arena::CONTROL;
 use spfe_contract::{MibItem, PortState, Status};
 use spfe_device::message::CONTEXTS;
 use spfe_device::shared::QueueCounts;
@@ -43,6 +44,15 @@ impl Network {
             exact.set_priority(at.endpoint, port, vc, priority);
         }
         Ok(())
+    }
+
+    /// Frees the link time that a sender has booked and not used.
+    pub(super) fn give_back_link_time(&self, endpoint: u32, port: u32, vc: u32) {
+        let config = &self.topology().endpoints[endpoint as usize][port as usize];
+        if let (Some(timing), false) = (config.rate.timing(), config.is_exact()) {
+            let (link, _) = self.arena.times_out(endpoint, port);
+            link.give_back(vc, self.clock.now_ns(), &timing, CONTROL);
+        }
     }
 
     /// State and counters of a port.

@@ -241,6 +241,9 @@ impl Network {
         if let Some(client) = inner.clients.get_mut(&config.owner) {
             client.queues -= 1;
         }
+        if tx {
+            self.give_back_link_time(endpoint, port, vc);
+        }
         self.leave_event(config.owner, config.vector);
         self.changed();
         Ok(())

@@ -87,32 +87,33 @@ impl Simulation {
     fn link_results(&mut self, steps: usize) -> Vec<results::LinkResults> {
         let mut all = Vec::new();
         for (index, (link, of)) in self.links.iter_mut().zip(&self.scenario.links).enumerate() {
-            // A SpaceWire word is four characters of ten bits, as long as a word on a lane.
-            const WORD_BITS: f64 = 40.0;
+            let item_bits = if of.is_spacewire() { N_CHAR_BITS } else { WORD_BITS };
             let words_in = |ps: u64, lanes: u8| {
-                of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / WORD_BITS
+                of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / item_bits
             };
             let lanes = |side: Side| match &of.medium {
                 crate::scenario::Medium::SpaceFibre(link) => link.sending(side),
                 crate::scenario::Medium::SpaceWire(_) => 1,
             };
+            let counters: [BTreeMap<String, u64>; 2] = Side::BOTH.map(|side| {
+                let named = link.end(side).counters().named;
+                named.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
+            });
             let directions = Side::BOTH.map(|side| {
                 let mut channels = self.records.channels(index, side);
                 for channel in &mut channels {
                     channel.series.resize(steps, 0);
                 }
-                let data_words = channels.iter().map(|channel| channel.words).sum();
+                let data_words: u64 = channels.iter().map(|channel| channel.words).sum();
                 let all = words_in(self.now, lanes(side));
+                let used = data_words as f64 - short_markers(&counters[side as usize]);
+                let mix = if used > 0.0 { data_words as f64 / used } else { 1.0 };
                 results::DirectionResults {
-                    capacity_words: words_in(self.scenario.step_ps(), lanes(side)),
+                    capacity_words: words_in(self.scenario.step_ps(), lanes(side)) * mix,
                     channels,
                     data_words,
-                    utilisation: if all > 0.0 { data_words as f64 / all } else { 0.0 },
+                    utilisation: if all > 0.0 { used.max(0.0) / all } else { 0.0 },
                 }
-            });
-            let counters = Side::BOTH.map(|side| {
-                let named = link.end(side).counters().named;
-                named.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
             });
             let [recovery_after_error, recovery_after_cut] = self.records.recoveries(index);
             all.push(results::LinkResults {
@@ -175,4 +176,15 @@ impl Simulation {
         })
         .collect()
     }
+}
+
+/// Bits of a word on a lane, and of a data character of SpaceWire.
+const WORD_BITS: f64 = 40.0;
+const N_CHAR_BITS: f64 = 10.0;
+
+/// What the end markers of a SpaceWire direction are shorter than data characters, in data
+/// characters: 4 bits instead of 10. 0 for SpaceFibre.
+fn short_markers(counters: &BTreeMap<String, u64>) -> f64 {
+    let sent = |name: &str| counters.get(name).copied().unwrap_or(0) as f64;
+    (sent("sent_eops") + sent("sent_eeps")) * (1.0 - 4.0 / N_CHAR_BITS)
 }

@@ -53,6 +53,35 @@ fn a_saturated_link_has_the_rate_of_the_standard() {
     }
 }
 
+#[test]
+fn a_saturated_spacewire_link_is_used_once() {
+    for bytes in [12, 60, 1000] {
+        let results = simulate(&format!(
+            r#"
+            title = "two nodes"
+            duration = "400us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            rate = "200M"
+            spacewire = {{}}
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = {bytes}
+            rate = "saturate"
+            "#
+        ));
+        let [there, back] = &results.links[0].directions;
+        // The link needs 20 us to start.
+        assert!((0.9..1.0).contains(&there.utilisation), "{}", there.utilisation);
+        is_near(load(there), 1.0);
+        assert_eq!(back.utilisation, 0.0);
+    }
+}
+
 /// Buffers of the default sizes cover the round trip over 100 m of fibre.
 #[test]
 fn a_long_link_has_the_full_rate() {
