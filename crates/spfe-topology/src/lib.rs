@@ -238,11 +238,9 @@ impl Topology {
                 let mut kind = ports.iter().filter(|port| port.space_wire == space_wire);
                 let (first, here) = (kind.clone().next().copied(), kind.by_ref().count() as u32);
                 let wanted = wanted.unwrap_or(here);
-                if all.len() + wanted as usize > PORTS_MAX {
-                    return Err(format!(
-                        "{} ports: 1 to {PORTS_MAX} allowed",
-                        all.len() + wanted as usize
-                    ));
+                let total = (all.len() as u32).saturating_add(wanted);
+                if total as usize > PORTS_MAX {
+                    return Err(format!("{total} ports: 1 to {PORTS_MAX} allowed"));
                 }
                 let Some(first) = first.filter(|_| wanted != 0) else {
                     if wanted != 0 {

@@ -33,7 +33,7 @@ pub enum Uri {
 /// The forms of device names, for messages. docs/devices.md explains them.
 const FORMS: &str = "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAME] or /dev/spfeN";
 /// The options of a virtual device, for messages.
-const OPTIONS: &str = "link, spw, mode, peer, endpoints, seed and time";
+const OPTIONS: &str = "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed and time";
 /// What can be at the far end of a virtual device, for messages.
 const PEERS: &str = "loop, pair, sink, check, echo, rmap[:SIZE], generator[:MIN[:MAX]]";
 
@@ -99,6 +99,8 @@ struct Options<'a> {
     peer: Option<&'a str>,
     virtual_time: bool,
     endpoints: u32,
+    /// Numbers of SpaceFibre ports, SpaceWire ports and virtual channels, if given.
+    ports: [Option<u32>; 3],
     seed: u64,
 }
 
@@ -111,6 +113,7 @@ impl<'a> Options<'a> {
             peer: None,
             virtual_time: false,
             endpoints: 2,
+            ports: [None; 3],
             seed: 1,
         };
         for option in query.split('&').filter(|option| !option.is_empty()) {
@@ -137,6 +140,12 @@ impl<'a> Options<'a> {
                     let what = || format!("{key}={value}: 1 to {ENDPOINTS_MAX} allowed");
                     options.endpoints = allowed.ok_or_else(|| bad(text, what()))?;
                 }
+                "ports" | "spwports" | "vcs" => {
+                    let index = ["ports", "spwports", "vcs"].iter().position(|name| *name == key);
+                    // Out of range is refused with the limits when the topology is made.
+                    let count = u32::try_from(number()?).unwrap_or(u32::MAX);
+                    options.ports[index.unwrap_or(0)] = Some(count);
+                }
                 "seed" => options.seed = number()?,
                 "time" if value == "virtual" => options.virtual_time = true,
                 "time" if value == "real" => options.virtual_time = false,
@@ -159,7 +168,8 @@ impl<'a> Options<'a> {
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
             _ => instrument(self.generator(peer).ok_or_else(|| no_peer(peer))?),
         };
-        let mut topology = topology.with_model(model);
+        let [fibre, wire, vcs] = self.ports;
+        let mut topology = topology.with_model(model).with_ports(fibre, wire, vcs)?;
         if let Some(link) = self.spacewire {
             topology = topology.with_spacewire(link);
         }
@@ -228,6 +238,13 @@ mod tests {
             panic!()
         };
         assert_eq!(topology.endpoints[0][2].link().to_string(), "spw:100M");
+        let Uri::Virtual { topology, .. } =
+            Uri::parse("virtual:lab/1?ports=3&spwports=2&vcs=16").unwrap()
+        else {
+            panic!()
+        };
+        let ports = topology.endpoints[1].iter().map(|port| (port.space_wire, port.vcs));
+        assert!(ports.eq([(false, 16), (false, 16), (false, 16), (true, 1), (true, 1)]));
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: Some(3) };
         assert_eq!(Uri::parse("unix:/run/spfe.sock/3").unwrap(), daemon);
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: None };
@@ -286,7 +303,11 @@ mod tests {
             "virtual:?link",
             "virtual:?link=5",
             "virtual:?link=exact:unlimited",
-            "virtual:?link=exact:spw:200M",
+            "virtual:?ports=9",
+            "virtual:?ports=x",
+            "virtual:?vcs=33",
+            "virtual:?vcs=0",
+            "virtual:?peer=echo&spwports=1",
             "virtual:?spw=exact:1x5G",
             "virtual:?link=exact:1x5G&peer=echo",
             "virtual:?peer=x",

@@ -138,7 +138,7 @@ fn spacefibre_packets_take_words_in_frames() {
     compare(&["16x6.25G"], &[255]);
 }
 
-/// Time over which shares are counted, after a third of it in which channels use up their credit, ns.
+/// Time over which shares are counted, after the same time in which channels use up their credit, ns.
 const SHARED_NS: u64 = 1_200_000;
 
 /// Parts of the link that three full channels get, whose expected bandwidths are these.
@@ -152,7 +152,7 @@ fn shares(model: LinkModel, expected: [f64; 3]) -> [f64; 3] {
     let mut idle = rig.ends[1].port(0).unwrap().vc(3).unwrap().rx().unwrap();
     let start = rig.ends[0].now_ns();
     let mut now = start;
-    while now < start + SHARED_NS * 4 / 3 {
+    while now < start + 2 * SHARED_NS {
         now += 500;
         assert!(idle.recv(Deadline::at_ns(now)).unwrap_err().is_timeout());
         for stream in &mut streams {
@@ -161,7 +161,7 @@ fn shares(model: LinkModel, expected: [f64; 3]) -> [f64; 3] {
             }
         }
     }
-    let from = start + SHARED_NS / 3;
+    let from = start + SHARED_NS;
     let counts = streams.map(|stream| stream.times.iter().filter(|time| **time > from).count());
     let all = counts.iter().sum::<usize>() as f64;
     let limit = rig.rate.timing().unwrap().payload_bps(1000, false);

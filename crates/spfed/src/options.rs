@@ -66,6 +66,16 @@ pub struct Options {
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
+    /// SpaceFibre ports of each endpoint; with --topology loop they are linked in pairs [default: 1;
+    /// loop: 2].
+    #[arg(long, value_name = "N", conflicts_with = "scenario")]
+    pub ports: Option<u32>,
+    /// SpaceWire ports of each endpoint [default: 1; loop: 2].
+    #[arg(long, value_name = "N", conflicts_with = "scenario")]
+    pub spw_ports: Option<u32>,
+    /// Virtual channels of each SpaceFibre port, 1 to 32 [default: 8].
+    #[arg(long, value_name = "N", conflicts_with = "scenario")]
+    pub vcs: Option<u32>,
     /// Serve an endpoint as a PCI Express device to a virtual machine, over vfio-user, to one emulator
     /// at a time. Needs mode thread. May be repeated; without a number the first is endpoint 0.
     #[arg(long, value_name = "SOCKET[=ENDPOINT]")]
@@ -200,7 +210,8 @@ impl Options {
             Kind::Loop => Topology::looped(rate, self.mode),
             Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
         };
-        let mut topology = topology.with_model(model);
+        let mut topology =
+            topology.with_model(model).with_ports(self.ports, self.spw_ports, self.vcs)?;
         if let Some(link) = self.spw {
             topology = topology.with_spacewire(link);
         }
@@ -293,6 +304,9 @@ mod tests {
         let config = parse("--topology generator:64:1K --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 1024, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        let config = parse("--ports 2 --spw-ports 3 --vcs 16").unwrap();
+        let ports = config.topology.endpoints[1].iter().map(|port| (port.space_wire, port.vcs));
+        assert!(ports.eq([(false, 16), (false, 16), (true, 1), (true, 1), (true, 1)]));
         for (line, unit) in [("rmap", "1M"), ("rmap:64K:key=7", "64K:key=7")] {
             let config = parse(&format!("--topology {line}")).unwrap();
             let peer = Peer::Rmap(unit.parse().unwrap());
@@ -331,6 +345,9 @@ mod tests {
             ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
             ("--hello-timeout soon", "is not a time"),
+            ("--ports 9", "9 ports: 1 to 8 allowed"),
+            ("--vcs 33", "channels 33 is not in 1 to 32"),
+            ("--topology sink --spw-ports 1", "no SpaceWire ports"),
             ("--max-memory lots", "'lots' is not a size"),
             ("--max-memory 99999999999G", "is not a size"),
         ] {
