@@ -160,7 +160,12 @@ mod tests {
         };
         topology.check().unwrap();
         let attachment = Attachment { client: 255, endpoint: 63 };
-        let reply = Ok(Reply::Welcome(Welcome { contract: (1, 0), attachment, topology }));
+        let reply = Ok(Reply::Welcome(Welcome {
+            contract: (1, 0),
+            attachment,
+            name: "n".repeat(64),
+            topology,
+        }));
         let datagram = encode_reply(u32::MAX, &reply).unwrap();
         assert_eq!(decode_reply(&datagram).unwrap(), (u32::MAX, reply));
     }

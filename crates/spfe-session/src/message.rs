@@ -45,6 +45,8 @@ pub struct Welcome {
     pub contract: (u16, u16),
     /// Identity of the client.
     pub attachment: Attachment,
+    /// Name of the endpoint; empty if it has none.
+    pub name: String,
     /// The network.
     pub topology: Topology,
 }

@@ -11,7 +11,7 @@
 //! | [`config`], [`options`] | configuration; the command line |
 //! | [`server`] | starting and stopping |
 //! | [`devices`] | endpoints that virtual machines use as devices |
-//! | [`listen`] | the socket: creation, permissions, removal |
+//! | [`listen`], `lock` | the socket: creation, permissions, removal; daemons that start at once |
 //! | [`failure`] | kinds of failure and exit codes, those of `spfe` |
 //! | [`notify`] | notifications to a service manager |
 //! | `serve`, `control` | the serving thread, and requests to it from other threads |
@@ -32,6 +32,7 @@ mod control;
 pub mod devices;
 pub mod failure;
 pub mod listen;
+mod lock;
 pub mod notify;
 pub mod options;
 mod peer;

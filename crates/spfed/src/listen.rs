@@ -1,8 +1,9 @@
 //! The daemon's listening socket. A stale socket is replaced, one in use is not, and our own is removed
 //! at the end.
 
+use crate::lock::Lock;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{FlockOperation, Mode, OFlags, chmod, fchmod, flock, open};
+use rustix::fs::{Mode, chmod, fchmod};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use spfe_contract::Status;
 use spfe_session::{Error, Result, socket};
@@ -66,8 +67,8 @@ impl Listener {
             let what = format!("socket {}: the path exceeds 107 bytes", path.display());
             Error::new(Status::TooLong, what)
         })?;
-        // Other daemons wait for this lock before they check for a stale socket.
-        let _lock = lock_directory(path)?;
+        // Another daemon must not find our socket stale before we listen.
+        let _lock = Lock::take(path)?;
         remove_stale(path, option, &address)?;
         let socket = new().map_err(failed(path, "create"))?;
         let mode = Mode::from_raw_mode(PERMISSIONS);
@@ -107,18 +108,6 @@ impl Drop for Listener {
             let _ = std::fs::remove_file(&self.path);
         }
     }
-}
-
-fn lock_directory(path: &Path) -> Result<OwnedFd> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = parent.unwrap_or(Path::new("."));
-    let doing = format!("directory {}", directory.display());
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let locked = open(directory, flags, Mode::empty()).and_then(|directory| {
-        flock(&directory, FlockOperation::LockExclusive)?;
-        Ok(directory)
-    });
-    locked.map_err(io::Error::from).map_err(failed(path, &doing))
 }
 
 /// Removes the socket of a daemon that no longer runs.

@@ -145,7 +145,8 @@ impl Client {
         if server.config.verbose {
             say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
-        let welcome = Welcome { contract: ours, attachment: at, topology };
+        let name = server.network.names().get(endpoint as usize).cloned().unwrap_or_default();
+        let welcome = Welcome { contract: ours, attachment: at, name, topology };
         Ok((Reply::Welcome(welcome), Descriptors::Network(bell, shares)))
     }
 

@@ -171,6 +171,28 @@ fn a_second_daemon_does_not_take_the_socket() {
 }
 
 #[test]
+fn the_exit_codes_are_those_of_spfe() {
+    let scenario = place("scenario").with_extension("toml");
+    std::fs::write(&scenario, "nonsense = ").unwrap();
+    let file = scenario.to_str().unwrap();
+    for (words, code, part) in [
+        (&["--endpoints", "65"][..], 2, "1 to 64"),
+        (&["--mode", "magic"], 2, "magic"),
+        (&["--scenario", file], 2, "scenario '"),
+        (&["--scenario", "/no/such"], 1, "scenario '/no/such'"),
+        (&["--listen", "/no/such/directory"], 1, "/no/such/directory"),
+        (&["--help"], 0, "130  interrupted before it was done"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_spfed")).args(words).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {text}");
+        assert!(text.contains(part), "{words:?}: {text}");
+    }
+    std::fs::remove_file(scenario).unwrap();
+}
+
+#[test]
 fn the_program_starts_refuses_and_stops() {
     let path = place("binary");
     let start = || {

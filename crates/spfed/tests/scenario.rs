@@ -4,7 +4,7 @@ mod common;
 
 use common::{SOON, config, place};
 use rustix::fd::OwnedFd;
-use spfe::backend::daemon::LiveCapture;
+use spfe::backend::daemon::{LiveCapture, NetworkQuery};
 use spfe::{CaptureRequest, Deadline, Embedded, End, Endpoint, Mode, Scenario, Status};
 use spfe_capture::{CaptureReader, EventCode, RecordContent};
 use spfed::{Server, ServerConfig};
@@ -81,6 +81,11 @@ fn clients_talk_over_two_routers_while_a_lane_is_cut() {
         let open = |name: &str| Endpoint::open(&format!("unix:{}/{name}", path.display()));
         let ends = ["alpha", "beta"].map(|name| open(name).unwrap());
         assert_eq!((ends[0].info().endpoint, ends[1].info().endpoint), (0, 1));
+        let shown = ends.each_ref().map(|end| end.info().uri);
+        assert_eq!(shown, ["alpha", "beta"].map(|name| format!("unix:{}/{name}", path.display())));
+        assert_eq!(open("1").unwrap().info().uri, shown[1], "a number finds the name");
+        let listed = NetworkQuery::open(&path).unwrap().endpoints();
+        assert_eq!(listed.into_iter().map(|info| info.uri).collect::<Vec<_>>(), shown);
         let error = open("gamma").err().unwrap();
         assert!(error.to_string().contains("its endpoints are alpha, beta"), "{error}");
         exchange(&ends);

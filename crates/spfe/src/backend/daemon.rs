@@ -175,6 +175,14 @@ fn engine(_: OwnedFd, welcome: Welcome, _: &Arc<Link>, _: u32) -> Result<Engine>
     Err(Error::device(Status::BadVersion, what))
 }
 
+/// Device name of an endpoint: with its name, if it has one that is not taken for a number.
+fn endpoint_uri(place: &str, number: u32, name: &str) -> String {
+    if name.is_empty() || name.parse::<u32>().is_ok() {
+        return format!("{place}/{number}");
+    }
+    format!("{place}/{}", spfe_host::printable(name))
+}
+
 /// Checks the welcome of a daemon and returns the device description.
 fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
     let (topology, at) = (&welcome.topology, welcome.attachment);
@@ -188,7 +196,7 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
         return Err(bad("virtual time works inside one process only".to_owned()));
     }
     Ok(DeviceInfo {
-        uri: format!("{place}/{}", at.endpoint),
+        uri: endpoint_uri(place, at.endpoint, &welcome.name),
         backend: BACKEND,
         endpoint: at.endpoint,
         client: at.client,

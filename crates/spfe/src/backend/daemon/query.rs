@@ -1,6 +1,6 @@
 //! Queries of a daemon's network without attaching to it.
 
-use super::BACKEND;
+use super::{BACKEND, endpoint_uri};
 use crate::{Error, PortInfo, Result};
 use spfe_contract::Status;
 use spfe_host::DeviceInfo;
@@ -57,8 +57,9 @@ impl NetworkQuery {
     /// Description of each endpoint, with client number 0.
     pub fn endpoints(&self) -> Vec<DeviceInfo> {
         let topology = &self.network.topology;
+        let name = |number| self.network.names.get(number as usize).map_or("", String::as_str);
         let info = |(number, ports): (u32, &Vec<_>)| DeviceInfo {
-            uri: format!("{}/{number}", self.place),
+            uri: endpoint_uri(&self.place, number, name(number)),
             backend: BACKEND,
             endpoint: number,
             client: 0,
