@@ -3,11 +3,12 @@
 
 FUZZ_SECONDS ?= 30
 export FUZZ_SECONDS
+ISOLATION_SECONDS ?= 5
 VM_FORM ?= long
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test isolation test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +41,10 @@ test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short
 
 vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="spfe ..."
 	tests/vm/play.sh $(VM_COMMAND)
+
+isolation: setup ## measure what a hostile client of a daemon does to others (ISOLATION_SECONDS=5)
+	cargo build --release -p spfed --examples
+	ISOLATION_SECONDS=$(ISOLATION_SECONDS) cargo test --release -p spfed --test attacks -- --nocapture
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint

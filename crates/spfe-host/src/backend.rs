@@ -76,7 +76,7 @@ pub trait Backend: Send + Sync {
     fn wake(&self, vector: u32, line: &AtomicDeviceLine) {
         let _ = vector;
         line.bump();
-        os::futex_wake(&line.wake_seq);
+        os::futex_wake(&line.wake_seq, u32::MAX);
     }
     /// Device time, which completions carry, minus the time of [`Backend::clock`], ns.
     fn offset_ns(&self) -> i64 {

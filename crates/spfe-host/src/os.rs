@@ -288,11 +288,11 @@ pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
     };
 }
 
-/// Wakes every thread that sleeps on the word.
-pub fn futex_wake(word: &AtomicU32) {
+/// Wakes at most this many threads that sleep on the word.
+pub fn futex_wake(word: &AtomicU32, most: u32) {
     let word = std::ptr::from_ref(word).cast::<u32>();
     // SAFETY: the word is mapped for as long as the reference lives.
-    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, most.min(i32::MAX as u32)) };
 }
 
 /// Sleeps until `deadline_ns` (CLOCK_MONOTONIC).

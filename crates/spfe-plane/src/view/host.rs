@@ -6,6 +6,10 @@ use spfe_device::shared::QueueConfig;
 use spfe_host::{Clock, os};
 use spfe_ring::AtomicDeviceLine;
 
+/// Number of threads of a host that one wake-up ends the sleep of. A queue has one; a host with
+/// thousands would keep the device busy.
+const SLEEPERS_MAX: u32 = 4;
+
 /// A view as the engine's [`Host`].
 pub struct ViewHost<'a>(pub &'a View);
 
@@ -17,7 +21,7 @@ impl Host for ViewHost<'_> {
 
     #[cold]
     fn wake(&mut self, line: &AtomicDeviceLine, queue: &QueueConfig, event: bool) {
-        os::futex_wake(&line.wake_seq);
+        os::futex_wake(&line.wake_seq, SLEEPERS_MAX);
         if event {
             self.0.signal(queue.owner, queue.vector);
         }

@@ -152,15 +152,20 @@ pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// The example `test_client`, which `cargo test` builds beside the tests.
+/// The example `test_client`.
 pub fn test_client(action: &str, socket: &Path) -> Command {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");
-    let program = profile.join("examples/test_client");
-    assert!(program.exists(), "build it: cargo build -p spfed --example test_client");
-    let mut command = Command::new(program);
+    let mut command = example("test_client");
     command.arg(action).arg(socket);
     command
+}
+
+/// An example of this crate, which `cargo test` builds beside the tests.
+pub fn example(name: &str) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");
+    let program = profile.join("examples").join(name);
+    assert!(program.exists(), "build it: cargo build -p spfed --example {name}");
+    Command::new(program)
 }
 
 /// Whether a thread of this process is in a futex call.

@@ -29,7 +29,7 @@ fn wake(memory: &SharedMemory) {
     // SAFETY: inside the mapping, which is aligned to pages; atomics only.
     let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
     line.bump();
-    os::futex_wake(&line.wake_seq);
+    os::futex_wake(&line.wake_seq, u32::MAX);
 }
 
 fn signal(event: &OwnedFd) {
