@@ -51,10 +51,13 @@ for step in "${steps[@]}"; do
       python3 bench/peers/run.py "${quick[@]}" --json "$out/peers.json" | tee "$out/peers.txt"
       ;;
     tables)
-      say "the four scenarios of the published tables"
+      say "the published scenarios, latencies and messages; written into docs/performance.md"
       cargo build --release -q -p spfe-cli -p spfed
-      target/release/spfe perf tables --quick --report "$out/tables"
-      target/release/spfe perf tables --quick --link 4x31.25G --report "$out/tables-100g"
+      if [ ${#quick[@]} -gt 0 ]; then
+        python3 tools/performance.py --iterations 1 --duration 700ms
+      else
+        python3 tools/performance.py
+      fi
       ;;
   esac
 done

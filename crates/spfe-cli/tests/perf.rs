@@ -242,6 +242,17 @@ fn existing_devices_are_measured_like_a_new_network() {
 }
 
 #[test]
+fn published_figures_stand_beside_the_same_link_only() {
+    let words = ["tables", "--published", "--quick", "--duration", "2ms", "--json"];
+    for (link, published) in [("4x7.5G", true), ("4x25G", false), ("unlimited", false)] {
+        let document = json(&[&words[..], &["--link", link]].concat());
+        for row in document["results"].as_array().expect("results") {
+            assert_eq!(row["paper"].is_object(), published, "{link}: {row}");
+        }
+    }
+}
+
+#[test]
 fn every_test_runs_between_existing_devices() {
     let size = ["--size-min", "1K", "--size-max", "1K", "--seconds", "0.02", "--json"];
     for mode in [Mode::Thread, Mode::Inline] {

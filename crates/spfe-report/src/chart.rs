@@ -50,7 +50,7 @@ const PAPER: Series = Series {
     name: "published data rate (left axis)",
     marker: Marker::Ring,
     right_axis: false,
-    mean: |row| row.published().map_or(f64::NAN, |figure| figure.rate_gbps),
+    mean: |row| row.paper.map_or(f64::NAN, |figure| figure.rate_gbps),
     point: None,
 };
 
@@ -119,9 +119,29 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
         let scale = if series.right_axis { &right } else { &left };
         body.push_str(&series.draw(rows, &slots, scale, !section.is_named()));
     }
+    body.push_str(&interrupts(rows, &slots));
     let name = format!("{}: data rate and CPU load", section.title);
     let drawing = svg::document(id, &name, &describe(section), svg::height(&labels), &body);
     format!("<figure>\n{drawing}{}</figure>\n", legend(section))
+}
+
+/// Interrupts per second where there are published ones, as notes in the middle of the chart: ours
+/// above the published ones.
+fn interrupts(rows: &[&ResultRow], slots: &Slots) -> String {
+    let y = (TOP + svg::BOTTOM) / 2.0;
+    let mut out = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let Some(published) = row.published_interrupts_per_s() else { continue };
+        if out.is_empty() {
+            let x = svg::LEFT + 8.0;
+            out.push_str(&label(x, y, "start host-text", "IRQs/s here"));
+            out.push_str(&label(x, y + 16.0, "start small", "IRQs/s published"));
+        }
+        let ours = row.kernel.map_or(f64::NAN, |load| load.interrupts_per_s);
+        out.push_str(&label(slots.x(index), y, "mid host-text", &fixed(ours, 0)));
+        out.push_str(&label(slots.x(index), y + 16.0, "mid small", &fixed(published, 0)));
+    }
+    out
 }
 
 fn axes(left: &Scale, right: &Scale) -> String {
@@ -175,7 +195,7 @@ fn legend(section: &Section<'_>) -> String {
         }
         _ => out.push_str(&entry("limit", None, "link limit")),
     }
-    if section.rows.iter().any(|row| row.published().is_some()) {
+    if section.rows.iter().any(|row| row.paper.is_some()) {
         out.push_str(&entry(PAPER.class, Some(PAPER.marker), PAPER.name));
     }
     if section.rows.iter().any(|row| !row.iterations.is_empty()) {

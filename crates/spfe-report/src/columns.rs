@@ -110,8 +110,10 @@ impl Table<'_> {
             let interrupts = |load: &KernelLoad| short(load.interrupts_per_s);
             self.add("IRQs", "1/s", move |row| row.kernel.as_ref().map_or(NONE.into(), interrupts));
         }
-        if self.any(|row| paper_interrupts(row).is_some()) {
-            self.published("Paper IRQs", "1/s", |row| optional(paper_interrupts(row), 0));
+        if self.any(|row| row.published_interrupts_per_s().is_some()) {
+            self.published("Paper IRQs", "1/s", |row| {
+                optional(row.published_interrupts_per_s(), 0)
+            });
         }
         if self.any(|row| row.packets_each_wake().is_some()) {
             self.detail("Per wake", "packets", |row| {
@@ -129,7 +131,7 @@ pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     if table.any(|row| row.link_share_pct().is_some()) {
         table.add("Of link", "%", |row| optional(row.link_share_pct(), 1));
     }
-    if table.any(|row| row.published().is_some()) {
+    if table.any(|row| row.paper.is_some()) {
         table.published("Paper (worst)", "Gbit/s", paper_rate);
     }
     table.add("Packets", "1/s", |row| short(row.packets_per_s));
@@ -147,7 +149,7 @@ pub(crate) fn loads(section: &Section<'_>) -> Vec<Column> {
     let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
     table.add_loads();
-    if table.any(|row| row.published().is_some()) {
+    if table.any(|row| row.paper.is_some()) {
         table.published("Paper (worst)", "% core, ×4", paper_cpu);
     }
     table.add_kernel_loads();
@@ -196,21 +198,17 @@ fn sizes(row: &ResultRow) -> String {
 /// The published worst case, if the row's published mean comes from the same source.
 fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
     let case = paper::figure(&row.scenario, row.size_bytes, row.group)?;
-    (Some(case.figure()) == row.published()).then_some(case)
+    (Some(case.figure()) == row.paper).then_some(case)
 }
 
 fn paper_rate(row: &ResultRow) -> String {
     let worst = paper_worst(row).map(|case| case.worst_gbps);
-    row.published().map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
-}
-
-fn paper_interrupts(row: &ResultRow) -> Option<f64> {
-    paper::interrupts_per_s(&row.scenario, row.size_bytes, row.group)
+    row.paper.map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
 }
 
 fn paper_cpu(row: &ResultRow) -> String {
     let worst = paper_worst(row).map(|case| case.worst_cpu_pct_of_4_cores * paper::CORES);
-    row.published().map_or(NONE.into(), |figure| with_worst(figure.cpu_pct_of_one_core(), worst, 1))
+    row.paper.map_or(NONE.into(), |figure| with_worst(figure.cpu_pct_of_one_core(), worst, 1))
 }
 
 /// Collects names and values of a calibration record. Nested names are joined by dots.

@@ -130,7 +130,8 @@ pub struct ResultRow {
     /// Seed of a random test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The published figure of the same test case.
+    /// The published figure of the same test case. `None` if the case was run in another way, for
+    /// example on another link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<PaperFigure>,
     /// Number of packets that arrived damaged, or `None` if content was not checked.
@@ -328,11 +329,11 @@ impl ResultRow {
         self.packets_per_wake.or_else(|| positive(self.packets_per_s / self.wakes_per_s))
     }
 
-    /// The published figure of the same test case, as recorded or looked up.
+    /// The published interrupts per second of the same test case, where there are any.
     #[must_use]
-    pub fn published(&self) -> Option<PaperFigure> {
-        let known = || paper::figure(&self.scenario, self.size_bytes, self.group);
-        self.paper.or_else(|| known().map(|case| case.figure()))
+    pub fn published_interrupts_per_s(&self) -> Option<f64> {
+        self.paper?;
+        paper::interrupts_per_s(&self.scenario, self.size_bytes, self.group)
     }
 }
 

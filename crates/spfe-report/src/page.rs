@@ -144,7 +144,7 @@ pub(crate) fn definitions(document: &Document) -> String {
          <dt>% of a core</dt><dd>Loads are % of <em>one</em> core: two busy cores are \
          200&nbsp;%.</dd>\n",
     );
-    if document.results.iter().any(|row| row.published().is_some()) {
+    if document.results.iter().any(|row| row.paper.is_some()) {
         let _ = writeln!(
             out,
             "<dt>Paper</dt><dd>{}: the same scenarios with an endpoint in the programmable logic \

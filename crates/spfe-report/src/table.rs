@@ -28,7 +28,7 @@ pub fn text(document: &Document) -> String {
         out.push('\n');
         out.push_str(&aligned(&columns::loads(section)));
     }
-    let published = document.results.iter().any(|row| row.published().is_some());
+    let published = document.results.iter().any(|row| row.paper.is_some());
     out.push_str(
         "\nRates are user payload, 10^9 bit/s; 1 KB = 1024 bytes; CPU loads are % of one core;\n\
          the worst of all iterations is in parentheses. Host: application and library. Device: what\n\

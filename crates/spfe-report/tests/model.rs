@@ -96,5 +96,5 @@ fn rows_compute_means_and_worst_cases() {
 
     let empty = ResultRow::from_points(scenario::SEND_GROUP, 0, 1, Vec::new());
     assert_eq!((empty.rate_gbps, empty.packet_time_us()), (0.0, None));
-    assert_eq!((empty.packets_each_wake(), empty.published()), (None, None));
+    assert_eq!((empty.packets_each_wake(), empty.paper), (None, None));
 }

@@ -237,7 +237,8 @@ impl Meter {
         } else if self.phase == Phase::Measuring {
             let over = match self.packets {
                 Some(_) => self.is_complete(count),
-                None => since >= self.seconds,
+                // A rate needs a packet, also on a machine too busy for one in this time.
+                None => since >= self.seconds && count.packets > self.begin.count.packets,
             };
             if over {
                 self.finish(count);

@@ -162,6 +162,9 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
     let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
     row.link_limit_gbps = link_limit(link, case.kind, Some(size));
+    if link != super::PUBLISHED {
+        row.paper = None;
+    }
     row.under_way = matches!(case.kind, Kind::Stream(_)).then(|| case.most_under_way());
     row.link_minimum_ns = link_minimum_ns(link, case);
     row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
