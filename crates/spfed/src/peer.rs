@@ -15,6 +15,13 @@ fn refuse<T>(what: impl Into<String>) -> Result<T> {
     Err(Error::new(Status::BadRegion, what))
 }
 
+/// The status of an error: `wrong` if the client has passed something wrong, NO_RESOURCES if the daemon
+/// or the system lacks something.
+fn blame(error: &io::Error, wrong: Status) -> Status {
+    let is_wrong = error.kind() == io::ErrorKind::InvalidInput;
+    if is_wrong { wrong } else { Status::NoResources }
+}
+
 /// Maps the memory of a region. The checks ensure that it cannot shrink or fault under the device.
 pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
     // Only memfds have seals. Asking another file for more could block in its file system.
@@ -34,8 +41,10 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
     let Ok(bytes) = usize::try_from(size) else {
         return refuse(format!("region of {size} bytes: exceeds the address space"));
     };
-    SharedMemory::open(fd, bytes)
-        .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
+    SharedMemory::open(fd, bytes).map_err(|error| {
+        let status = blame(&error, Status::BadRegion);
+        Error::new(status, format!("region of {size} bytes: {error}"))
+    })
 }
 
 /// Makes sure that a client cannot take pages out of memory that the device uses.
@@ -61,13 +70,7 @@ pub(crate) fn event(fd: OwnedFd, signaller: &mut Option<Signaller>) -> Result<Ev
         };
         signaller.insert(started).event(fd)
     };
-    add().map_err(|error| {
-        let status = match error.kind() {
-            io::ErrorKind::Unsupported => Status::NoResources,
-            _ => Status::BadField,
-        };
-        Error::new(status, format!("event: {error}"))
-    })
+    add().map_err(|error| Error::new(blame(&error, Status::BadField), format!("event: {error}")))
 }
 
 /// Process, user and group at the other end of a socket.
@@ -99,4 +102,16 @@ pub(crate) fn user(socket: &OwnedFd) -> u32 {
 /// root.
 pub(crate) fn is_admin(user: u32) -> bool {
     user == 0 || user == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_wrong_objects_are_the_clients_fault() {
+        let of = |code| blame(&io::Error::from_raw_os_error(code), Status::BadRegion);
+        assert_eq!([libc::EMFILE, libc::ENFILE, libc::ENOMEM].map(of), [Status::NoResources; 3]);
+        assert_eq!(of(libc::EINVAL), Status::BadRegion);
+    }
 }

@@ -4,6 +4,7 @@
 //! client has sent can block for as long as the client likes: in the close of a socket that lingers, or
 //! of a file whose file system is a process. A thread that hangs there takes a place of its user only.
 
+use crate::answer::no_descriptor;
 use crate::config::{CLIENTS_MAX, ServerConfig};
 use crate::control::Control;
 use rustix::event::{EventfdFlags, eventfd};
@@ -140,7 +141,7 @@ impl Roster {
             Phase::Refused => self.control.bell().clone(),
             _ => {
                 let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-                Arc::new(eventfd(0, flags).map_err(std::io::Error::from)?)
+                Arc::new(eventfd(0, flags).map_err(|_| no_descriptor())?)
             }
         };
         inner.last += 1;
