@@ -32,7 +32,7 @@ pub const DATA: u64 = 1 << 16;
 const QUEUE_BYTES: u64 = 1 << 11;
 const SQ: u64 = 128;
 const CQ: u64 = SQ + 16 * SIZE as u64;
-const STAMPS: u64 = CQ + 16 * SIZE as u64;
+pub const STAMPS: u64 = CQ + 16 * SIZE as u64;
 const GUARD: u64 = STAMPS + 8 * SIZE as u64;
 
 pub fn network(mode: Mode) -> Arc<Network> {
