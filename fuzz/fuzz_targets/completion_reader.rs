@@ -161,6 +161,7 @@ fn topology() -> Topology {
         endpoints: vec![vec![port(false), port(true)]],
         mode: Mode::Thread,
         virtual_time: true,
+        foreign: Vec::new(),
     }
 }
 

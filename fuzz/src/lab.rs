@@ -468,7 +468,7 @@ pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
         model: LinkModel::Packet,
         peer: Peer::Port { endpoint, port: 0 },
     };
-    Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time }
+    Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time, foreign: Vec::new() }
 }
 
 struct Lab {

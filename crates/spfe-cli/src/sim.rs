@@ -124,8 +124,14 @@ fn simulate(
     words: &[String],
     context: &Context,
 ) -> Result<Results, Failure> {
-    let mut simulation =
-        Simulation::new(scenario).map_err(|error| Failure::usage(error.to_string()))?;
+    for link in &scenario.links {
+        if let Some(stream) = &link.foreign {
+            context.say(&format!("link '{}': waiting for the foreign end at {stream}", link.name));
+        }
+    }
+    let mut open = spfe_foreign::waiting("spfe sim", spfe_foreign::PATIENCE);
+    let mut simulation = Simulation::with_streams(scenario, &mut open)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     for link in words {
         simulation.show_words(link, true);
     }

@@ -3,7 +3,7 @@
 
 use crate::capture::LinkEnd;
 use crate::exact::Exact;
-use crate::exact::fabric::{Fabric, Tee};
+use crate::exact::fabric::{FOREIGN_WAIT, Fabric, Tee, opener};
 use crate::exact::mib::{self, Watch};
 use spfe_host::MibEntry;
 use spfe_host::topology::{LinkModel, Mode, Peer, PortConfig, Topology};
@@ -32,7 +32,7 @@ struct Endpoints {
 
 fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endpoints, String> {
     let (mut names, mut places) = (Vec::new(), Vec::new());
-    let mut topology = Topology { endpoints: Vec::new(), mode, virtual_time };
+    let mut topology = Topology { mode, virtual_time, ..Topology::default() };
     for node in scenario.nodes.iter().filter(|node| node.kind == NodeKind::Endpoint) {
         let links = scenario.links.iter().flat_map(|link| {
             link.ends.iter().filter(|end| end.unit == node.name).map(move |end| (end, link))
@@ -86,7 +86,7 @@ pub(crate) struct Parts {
 /// The error in the scenario.
 pub(crate) fn parts(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Parts, String> {
     let Endpoints { names, topology, places } = endpoints(scenario, mode, virtual_time)?;
-    let fabric = Simulated::new(scenario, &places)?;
+    let fabric = Simulated::new(scenario, &places, virtual_time)?;
     let places: Vec<_> = places.into_iter().map(|(_, at)| at).collect();
     let exact = Exact::new(&topology, Box::new(fabric), &places);
     Ok(Parts { topology, exact, names })
@@ -100,14 +100,22 @@ struct Simulated {
     watch: Watch,
     step: Ps,
     hold: Ps,
+    /// Time waits for foreign ends; otherwise the network stands still until they have sent the
+    /// next words.
+    lock_step: bool,
 }
 
 impl Simulated {
-    fn new(scenario: &Scenario, places: &[(PortName, (u32, u32))]) -> Result<Self, String> {
+    fn new(
+        scenario: &Scenario,
+        places: &[(PortName, (u32, u32))],
+        lock_step: bool,
+    ) -> Result<Self, String> {
         let mut scenario = scenario.clone();
         scenario.step = Some(RESULTS_STEP);
         scenario.events = RESULTS_EVENTS;
-        let mut simulation = Simulation::new(&scenario).map_err(|error| error.to_string())?;
+        let simulation = Simulation::with_streams(&scenario, &mut *opener(lock_step));
+        let mut simulation = simulation.map_err(|error| error.to_string())?;
         let mut faces = Vec::new();
         for (place, _) in places {
             let face = simulation.attach(place).ok_or_else(|| format!("no link at {place}"))?;
@@ -122,12 +130,15 @@ impl Simulated {
             watch: Watch::new(scenario.links.len()),
             step: scenario.quantum_ps(),
             hold: HOLD_WORDS * slowest,
+            lock_step,
         })
     }
 }
 
 impl Fabric for Simulated {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
+        let foreign = !self.lock_step && self.simulation.has_foreign_ends();
+        let until = if foreign { until.min(self.simulation.ready(FOREIGN_WAIT)) } else { until };
         self.simulation.run(until, &mut Tee { watch: &mut self.watch, observer });
     }
 

@@ -200,6 +200,18 @@ impl SymbolEncoder {
         (entry >> ENCODE_CODE) as u16
     }
 
+    /// Ten bits that a decoder in step reports as one disparity error. They contain no comma, and the
+    /// symbols after them are good again.
+    pub fn violation(&mut self) -> u16 {
+        // D21.3 of the other disparity. It is neutral, so the disparity has to be moved by hand.
+        let (code, after) = match self.disparity {
+            Disparity::Minus => (0b11_0001_0101, Disparity::Plus),
+            Disparity::Plus => (0b00_1101_0101, Disparity::Minus),
+        };
+        self.disparity = after;
+        code
+    }
+
     /// Encodes a word to 40 bits.
     #[inline(always)]
     pub fn word(&mut self, word: Word) -> u64 {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use spfe_link::code::{Disparity, SymbolDecoder, SymbolEncoder, invert_group, invert_word};
 use spfe_link::control::ControlWord;
+use spfe_link::lane::LineDecoder;
 use spfe_link::word::{Word, k};
 
 const BOTH: [(&str, Disparity); 2] = [("rd_minus", Disparity::Minus), ("rd_plus", Disparity::Plus)];
@@ -142,5 +143,34 @@ proptest! {
         let after = decoder.disparity();
         let next = SymbolEncoder::new(after).word(Word::data(!bits));
         prop_assert_eq!(decoder.word(next), (Word::data(!bits), 0));
+    }
+}
+
+#[test]
+fn a_violation_is_one_damaged_symbol() {
+    let mut encoder = SymbolEncoder::default();
+    let mut decoder = LineDecoder::new();
+    let comma = ControlWord::Skip.encode();
+    let mut decoded = Vec::new();
+    for number in 0..512u32 {
+        // A violation in each place of a word, at both disparities, beside a comma and beside data.
+        let place = number as usize % 5;
+        let word =
+            if number % 3 == 0 { comma } else { Word::data(number.wrapping_mul(0x9e37_79b9)) };
+        let mut group = 0;
+        for index in 0..4 {
+            let code = match index == place {
+                true => encoder.violation(),
+                false => encoder.symbol(word.symbol(index as u32), word.is_k(index as u32)),
+            };
+            group |= u64::from(code) << (10 * index);
+        }
+        decoded.push((decoder.receive(group), place));
+    }
+    // A word comes out with the next group.
+    for (index, pair) in decoded.windows(2).enumerate().skip(1) {
+        let (out, place) = (pair[1].0, pair[0].1);
+        let expected = if place < 4 { 1 << place } else { 0 };
+        assert_eq!((out.errors, out.moved), (expected, false), "word {index}");
     }
 }

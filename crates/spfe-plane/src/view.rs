@@ -213,6 +213,7 @@ impl View {
             | Peer::Generator { .. }
             | Peer::None
             | Peer::Network
+            | Peer::Foreign { .. }
             | Peer::Port { .. } => {}
         }
         runner

@@ -100,6 +100,7 @@ fn about(kind: NodeKind) -> &'static str {
         NodeKind::Processor => "processor",
         NodeKind::Memory => "memory",
         NodeKind::Endpoint => "endpoint",
+        NodeKind::Foreign => "foreign",
     }
 }
 

@@ -156,7 +156,7 @@ mod tests {
         let topology = Topology {
             endpoints: vec![vec![port; 8]; 64],
             mode: Mode::Thread,
-            virtual_time: false,
+            ..Topology::default()
         };
         topology.check().unwrap();
         let attachment = Attachment { client: 255, endpoint: 63 };

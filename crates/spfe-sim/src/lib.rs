@@ -13,6 +13,7 @@
 //! | [`spacewire`] | SpaceWire links, character by character |
 //! | [`wire`] | the wire of one lane: delay, skew and faults |
 //! | [`fault`] | faults that can be injected |
+//! | [`foreign`] | ends that are another simulator or a board |
 //! | [`packet`] | packet contents that the receiver can verify |
 //! | [`rng`] | random numbers, one stream for each object |
 //! | [`simulation`] | a running scenario: nodes, routers, traffic, the conservation check |
@@ -25,6 +26,7 @@
 pub mod campaign;
 pub mod configuration;
 pub mod fault;
+pub mod foreign;
 mod ledger;
 pub mod link;
 mod messages;

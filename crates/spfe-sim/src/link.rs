@@ -10,6 +10,7 @@ use spfe_link::network::DiscardedPacket;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_proto::PacketEnd;
+use std::time::Duration;
 
 /// One end of a link. A direction is named after the end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -283,4 +284,16 @@ pub trait SimulatedLink: Send {
 
     /// Skips time without simulating it. The link does not change until then.
     fn skip_to(&mut self, time: Ps);
+
+    /// Time up to which [`SimulatedLink::run`] does not wait for a foreign end. Waits for at most
+    /// `wait` until its next words are here.
+    fn ready(&mut self, wait: Duration) -> Ps {
+        let _ = wait;
+        Ps::MAX
+    }
+
+    /// Whether one end is another simulator or a board.
+    fn has_foreign_end(&self) -> bool {
+        false
+    }
 }

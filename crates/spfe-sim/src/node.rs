@@ -129,6 +129,11 @@ impl SimulatedNode {
         Some((port.link, port.side))
     }
 
+    /// Hands all ports over.
+    pub const fn hand_over(&mut self) {
+        self.attached = true;
+    }
+
     /// Whether an application reads and writes the ports.
     pub const fn is_attached(&self) -> bool {
         self.attached

@@ -211,7 +211,26 @@ impl Scenario {
         // A SpaceWire word is four characters of ten bits, as long as a word on a lane.
         let rate = fastest(false).or_else(|| fastest(true)).unwrap_or(6_250_000_000).max(1);
         let usual = (PERIODS * BITS * 1_000_000_000_000).div_ceil(rate);
-        self.quantum.map_or(usual, |quantum| quantum.0).max(1)
+        let quantum = self.quantum.map_or(usual, |quantum| quantum.0);
+        // One simulator may be the foreign end of several links: none of them gets ahead of another
+        // by more than a message.
+        let message = |link: &ScenarioLink| {
+            let words = u64::from(link.foreign.as_ref()?.words);
+            Some(words * BITS * 1_000_000_000_000 / link.rate.0.max(1))
+        };
+        self.links.iter().filter_map(message).fold(quantum, Ps::min).max(1)
+    }
+
+    /// The end of a link that belongs to a foreign node.
+    pub fn foreign_side(&self, link: &ScenarioLink) -> Option<Side> {
+        Side::BOTH.into_iter().find(|side| {
+            let unit = link.ends.get(*side as usize).and_then(|place| self.unit(&place.unit));
+            let node = unit.and_then(|unit| match unit {
+                UnitId::Node(node) => self.nodes.get(node),
+                UnitId::Router(_) => None,
+            });
+            node.is_some_and(|node| node.kind == NodeKind::Foreign)
+        })
     }
 
     /// Time step of the results.

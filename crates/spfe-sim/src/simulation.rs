@@ -11,6 +11,7 @@ mod finish;
 pub use build::SimulationError;
 
 use crate::fault::WireFault;
+use crate::foreign::OpenStream;
 use crate::ledger::Ledger;
 use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use crate::messages::{self, DueMessage, Relay, Sender};
@@ -23,6 +24,7 @@ use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
+use std::time::Duration;
 
 /// A router: its packet switch, its message relay and its configuration port.
 struct SimulatedRouter {
@@ -54,9 +56,17 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Builds the network of a checked scenario.
+    /// Builds the network of a checked scenario without foreign ends.
     pub fn new(scenario: &Scenario) -> Result<Self, SimulationError> {
-        let links = build::links(scenario)?;
+        Self::with_streams(scenario, &mut |_| Err("nothing opens its stream".to_owned()))
+    }
+
+    /// Builds the network of a checked scenario. `open` opens the streams to foreign ends.
+    pub fn with_streams(
+        scenario: &Scenario,
+        open: &mut OpenStream<'_>,
+    ) -> Result<Self, SimulationError> {
+        let links = build::links(scenario, open)?;
         Self::with_links(scenario, links)
     }
 
@@ -127,6 +137,17 @@ impl Simulation {
         if let Some(link) = self.links.get_mut(link) {
             link.show_words(on);
         }
+    }
+
+    /// Time up to which [`Simulation::run`] does not wait for a foreign end. Waits for at most
+    /// `wait` until their next words are here.
+    pub fn ready(&mut self, wait: Duration) -> Ps {
+        self.links.iter_mut().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
+    }
+
+    /// Whether a link has a foreign end.
+    pub fn has_foreign_ends(&self) -> bool {
+        self.links.iter().any(|link| link.has_foreign_end())
     }
 
     /// Simulates until a time.

@@ -7,17 +7,21 @@
 
 mod config;
 mod end;
+mod foreign;
 mod watch;
 
 pub use config::{BufferSizes, SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig};
+pub use end::SpaceFibreEnd;
 
 use crate::fault::{FaultKind, FaultTarget, WireFault};
+use crate::foreign::FarStream;
 use crate::link::{self, EndEvent, Observer, Side, SimulatedLink};
 use crate::time::{Ps, WordClock};
 use crate::wire::{self, LaneWire, SILENCE};
-use end::SpaceFibreEnd;
+use foreign::ForeignSide;
 use spfe_link::ControlWord;
 use spfe_link::word::Word;
+use std::time::Duration;
 use watch::RecoveryWatch;
 
 /// A fault to apply at a time, or at the first matching word after it.
@@ -30,13 +34,91 @@ struct PlannedFault {
 
 /// Creates a link.
 pub fn new(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
+    make(config, None)
+}
+
+/// Creates a link with a foreign end. The words of a message add to the delay of the cable in each
+/// direction.
+pub fn with_foreign_end(
+    config: &SpaceFibreConfig,
+    side: Side,
+    stream: Box<dyn FarStream>,
+) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
+    let lanes = stream.lanes();
+    if lanes != usize::from(config.lanes) {
+        return Err(SpaceFibreConfigError::ForeignLanes { lanes: config.lanes, stream: lanes });
+    }
+    let [a, b] = config.ends.map(|end| end.clock_ppb);
+    if a != b {
+        return Err(SpaceFibreConfigError::ForeignClock(a, b));
+    }
+    make(config, Some((side, stream)))
+}
+
+/// The end of a link that is foreign, and its stream.
+type ForeignPlace = Option<(Side, Box<dyn FarStream>)>;
+
+fn make(
+    config: &SpaceFibreConfig,
+    foreign: ForeignPlace,
+) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
     match config.lanes {
         0 => Err(SpaceFibreConfigError::Lanes(0)),
-        1 => SpaceFibreLink::<1>::boxed(config),
-        2 => SpaceFibreLink::<2>::boxed(config),
-        3..=4 => SpaceFibreLink::<4>::boxed(config),
-        5..=8 => SpaceFibreLink::<8>::boxed(config),
-        _ => SpaceFibreLink::<16>::boxed(config),
+        1 => SpaceFibreLink::<1>::boxed(config, foreign),
+        2 => SpaceFibreLink::<2>::boxed(config, foreign),
+        3..=4 => SpaceFibreLink::<4>::boxed(config, foreign),
+        5..=8 => SpaceFibreLink::<8>::boxed(config, foreign),
+        _ => SpaceFibreLink::<16>::boxed(config, foreign),
+    }
+}
+
+/// One end of a link.
+#[expect(clippy::large_enum_variant, reason = "few links exist, and nearly all ends are exact")]
+enum LinkEnd<const L: usize> {
+    Exact(SpaceFibreEnd<L>),
+    Foreign(Box<ForeignSide<L>>),
+}
+
+impl<const L: usize> LinkEnd<L> {
+    #[inline(always)]
+    fn transmit(&mut self) -> [u64; L] {
+        match self {
+            Self::Exact(end) => end.transmit(),
+            Self::Foreign(end) => end.transmit(),
+        }
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, groups: &[u64; L]) {
+        match self {
+            Self::Exact(end) => end.receive(groups),
+            Self::Foreign(end) => end.receive(groups),
+        }
+    }
+
+    /// The end, unless it is foreign.
+    #[inline(always)]
+    const fn exact(&mut self) -> Option<&mut SpaceFibreEnd<L>> {
+        match self {
+            Self::Exact(end) => Some(end),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// Word that a lane sent in this word period.
+    fn sent(&self, lane: usize) -> Option<Word> {
+        match self {
+            Self::Exact(end) => end.lanes.lanes()[lane].sent(),
+            Self::Foreign(end) => end.sent(lane),
+        }
+    }
+
+    /// Word that a lane's decoder delivered in this word period.
+    fn line(&self, lane: usize) -> Option<Word> {
+        match self {
+            Self::Exact(end) => end.lanes.lanes()[lane].line(),
+            Self::Foreign(end) => end.line(lane),
+        }
     }
 }
 
@@ -45,7 +127,7 @@ struct SpaceFibreLink<const L: usize> {
     id: u32,
     /// Number of lanes in use.
     lanes: usize,
-    ends: [SpaceFibreEnd<L>; 2],
+    ends: [LinkEnd<L>; 2],
     /// `wires[side][lane]` leads from that end to the other.
     wires: [[LaneWire; L]; 2],
     clocks: [WordClock; 2],
@@ -70,11 +152,17 @@ impl<const L: usize> SpaceFibreLink<L> {
     /// Allocates the link on the heap. Each number of lanes has a function of its own, because one
     /// function with all variants would need the stack of all of them together.
     #[inline(never)]
-    fn boxed(config: &SpaceFibreConfig) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
-        Ok(Box::new(Self::new(config)?))
+    fn boxed(
+        config: &SpaceFibreConfig,
+        foreign: ForeignPlace,
+    ) -> Result<Box<dyn SimulatedLink>, SpaceFibreConfigError> {
+        Ok(Box::new(Self::new(config, foreign)?))
     }
 
-    fn new(config: &SpaceFibreConfig) -> Result<Self, SpaceFibreConfigError> {
+    fn new(
+        config: &SpaceFibreConfig,
+        foreign: ForeignPlace,
+    ) -> Result<Self, SpaceFibreConfigError> {
         config.check()?;
         let clock = |end: &SpaceFibreEndConfig| WordClock::new(config.mbps, end.clock_ppb);
         let clocks = [clock(&config.ends[0]), clock(&config.ends[1])];
@@ -88,14 +176,23 @@ impl<const L: usize> SpaceFibreLink<L> {
             })
         });
         let locked = config.ends[0].clock_ppb == config.ends[1].clock_ppb;
-        let round_trip = 2 * delay;
+        let message = foreign.as_ref().map_or(0, |(_, stream)| stream.words());
+        let round_trip = 2 * (delay + message);
+        let end = |of: &SpaceFibreEndConfig| {
+            Ok(LinkEnd::Exact(SpaceFibreEnd::new(config, of, round_trip, locked)?))
+        };
+        let ends = match foreign {
+            None => [end(&config.ends[0])?, end(&config.ends[1])?],
+            Some((side, stream)) => {
+                let foreign = LinkEnd::Foreign(Box::new(ForeignSide::new(stream)));
+                let near = end(&config.ends[side.other() as usize])?;
+                if side == Side::A { [foreign, near] } else { [near, foreign] }
+            }
+        };
         Ok(Self {
             id: config.id,
             lanes: usize::from(config.lanes),
-            ends: [
-                SpaceFibreEnd::new(config, &config.ends[0], round_trip, locked)?,
-                SpaceFibreEnd::new(config, &config.ends[1], round_trip, locked)?,
-            ],
+            ends,
             wires,
             clocks,
             locked,
@@ -153,13 +250,17 @@ impl<const L: usize> SpaceFibreLink<L> {
         for (lane, (wire, group)) in self.wires[at].iter_mut().zip(sent).enumerate() {
             changed |= wire.send(group);
             let out = wire.receive();
-            self.ends[1 - at].arrive(lane, out);
+            if let Some(end) = self.ends[1 - at].exact() {
+                end.arrive(lane, out);
+            }
         }
         if changed {
             self.changed(side, observer);
         }
         self.words += self.lanes as u64;
-        self.ends[at].receive_elastic();
+        if let Some(end) = self.ends[at].exact() {
+            end.receive_elastic();
+        }
         if self.show_words {
             self.show(side, observer);
         }
@@ -168,10 +269,8 @@ impl<const L: usize> SpaceFibreLink<L> {
     #[cold]
     fn show(&self, side: Side, observer: &mut dyn Observer) {
         let now = self.time();
-        for (index, lane) in
-            self.ends[side as usize].lanes.lanes().iter().enumerate().take(self.lanes)
-        {
-            observer.word(now, self.id, side, index as u8, lane.line());
+        for lane in 0..self.lanes {
+            observer.word(now, self.id, side, lane as u8, self.ends[side as usize].line(lane));
         }
     }
 
@@ -185,9 +284,9 @@ impl<const L: usize> SpaceFibreLink<L> {
                 .lane
                 .map_or(0..self.lanes, |lane| usize::from(lane)..usize::from(lane) + 1);
             let met = planned.from == side
-                && self.ends[side as usize].lanes.lanes()[lanes.clone()]
-                    .iter()
-                    .any(|lane| is_target(planned.fault.target, lane.sent()));
+                && lanes.clone().any(|lane| {
+                    is_target(planned.fault.target, self.ends[side as usize].sent(lane))
+                });
             if !met {
                 index += 1;
                 continue;
@@ -333,7 +432,24 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
     }
 
     fn end(&mut self, side: Side) -> &mut dyn link::SimulatedEnd {
-        &mut self.ends[side as usize]
+        match &mut self.ends[side as usize] {
+            LinkEnd::Exact(end) => end,
+            LinkEnd::Foreign(end) => end.user(),
+        }
+    }
+
+    fn ready(&mut self, wait: Duration) -> Ps {
+        let ([LinkEnd::Foreign(end), _] | [_, LinkEnd::Foreign(end)]) = &mut self.ends else {
+            return Ps::MAX;
+        };
+        match end.ready(wait) {
+            u64::MAX => Ps::MAX,
+            periods => self.clocks[0].at(self.clocks[0].count() + periods),
+        }
+    }
+
+    fn has_foreign_end(&self) -> bool {
+        self.ends.iter().any(|end| matches!(end, LinkEnd::Foreign(_)))
     }
 
     fn inject(&mut self, at: Ps, from: Side, fault: WireFault) -> bool {
@@ -363,9 +479,16 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
     }
 
     fn is_quiet(&self) -> bool {
+        let foreign = self.has_foreign_end();
+        let quiet = |end: &LinkEnd<L>| match end {
+            LinkEnd::Exact(end) if foreign => end.is_down(),
+            LinkEnd::Exact(end) => end.is_quiet(),
+            // Nothing happens before a foreign end connects.
+            LinkEnd::Foreign(end) => !end.is_connected(),
+        };
         self.armed.is_empty()
             && self.wires.iter().flatten().all(LaneWire::is_quiet)
-            && self.ends.iter().all(SpaceFibreEnd::is_quiet)
+            && self.ends.iter().all(quiet)
     }
 
     fn skip_to(&mut self, time: Ps) {
@@ -373,7 +496,9 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
         for (clock, end) in self.clocks.iter_mut().zip(&mut self.ends) {
             let count = clock.before(time);
             if count > clock.count() {
-                end.skip_idle_periods(count - clock.count());
+                if let Some(end) = end.exact() {
+                    end.skip_idle_periods(count - clock.count());
+                }
                 clock.set_count(count);
             }
         }

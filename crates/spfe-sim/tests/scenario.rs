@@ -294,3 +294,37 @@ fn no_text_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn a_foreign_node_and_its_stream_come_together() {
+    let file = |link: &str, more: &str| {
+        format!(
+            "title = \"t\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"core\"\nkind = \"foreign\"\n\
+             [[link]]\nname = \"l\"\nends = [\"a\", \"core\"]\n{link}\n{more}"
+        )
+    };
+    let stream = "foreign = \"unix:core.sock,words=16\"";
+    let good = Scenario::parse(&file(stream, "")).unwrap();
+    let side = good.foreign_side(&good.links[0]);
+    assert_eq!(side, Some(spfe_sim::link::Side::B));
+    assert_eq!(good.quantum_ps(), 8 * 6400, "less than a message");
+    let short = Scenario::parse(&file("foreign = \"unix:core.sock,words=2\"", "")).unwrap();
+    assert_eq!(short.quantum_ps(), 2 * 6400, "a message");
+    let error = spfe_sim::simulation::Simulation::new(&good).err().unwrap();
+    assert!(error.to_string().contains("nothing opens its stream"), "{error}");
+    let two = "[[node]]\nname = \"b\"\n[[link]]\nname = \"m\"\nends = [\"a:2\", \"b\"]\n\
+               foreign = \"unix:x\"";
+    let flow = "[[flow]]\nname = \"f\"\nfrom = \"core\"\nto = [\"a\"]\nsize = 64\nsaturate = true";
+    for (text, part) in [
+        (file("", ""), "give it a stream"),
+        (file("foreign = \"core.sock\"", ""), "no such kind of address"),
+        (file("foreign = \"unix:x,words=1024\"\nspacefibre = { lanes = 8 }", ""), "1 to 512"),
+        (file(&format!("{stream}\nspacewire = {{}}"), ""), "is SpaceWire"),
+        (file(&format!("{stream}\nspacefibre = {{ ppm = [0, 9] }}"), ""), "two clocks"),
+        (file(stream, two), "no end at a node of kind"),
+        (file(stream, flow), "sends by itself"),
+    ] {
+        let error = Scenario::parse(&text).unwrap_err().to_string();
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}

@@ -3,11 +3,13 @@
 //! The host library, soft devices and the simulator share this description of a link. It is plain
 //! data: no thread, no clock, no operating system.
 
+mod foreign;
 mod link;
 mod rmap_unit;
 mod timing;
 pub mod units;
 
+pub use foreign::{ForeignStream, StreamKind, StreamTransport};
 pub use link::{Link, LinkField, LinkModel, LinkProblem, LinkRate, check_channels};
 pub use rmap_unit::{Allow, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES};
 pub use timing::LinkTiming;
@@ -85,6 +87,11 @@ pub enum Peer {
     Rmap(RmapUnit),
     /// The simulated network of a scenario. The link is exact.
     Network,
+    /// A simulator or board that a stream of words reaches. The link is exact.
+    Foreign {
+        /// The stream, an index into [`Topology::foreign`].
+        stream: u32,
+    },
 }
 
 impl Peer {
@@ -164,6 +171,9 @@ pub struct Topology {
     pub mode: Mode,
     /// The network has a virtual clock, which stands still while a participant runs.
     pub virtual_time: bool,
+    /// Streams to foreign ends. Clients of a daemon do not learn their addresses.
+    #[serde(skip)]
+    pub foreign: Vec<ForeignStream>,
 }
 
 /// Maximum number of endpoints of a network.
@@ -187,13 +197,19 @@ impl Topology {
         let spw = LinkRate::beside(rate);
         let mut ports = vec![cable(0, rate), cable(1, rate), cable(2, spw), cable(3, spw)];
         ports[2..].iter_mut().for_each(PortConfig::make_space_wire);
-        Self { endpoints: vec![ports], mode, virtual_time: false }
+        Self { endpoints: vec![ports], mode, ..Self::default() }
     }
 
     /// One endpoint with one port, which is connected to an instrument.
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
         let port = PortConfig { peer, ..PortConfig::of(rate) };
-        Self { endpoints: vec![vec![port]], mode, virtual_time: false }
+        Self { endpoints: vec![vec![port]], mode, ..Self::default() }
+    }
+
+    /// One endpoint with one port, whose link has a foreign end.
+    pub fn with_foreign_end(stream: ForeignStream, rate: LinkRate, mode: Mode) -> Self {
+        let topology = Self::instrument(Peer::Foreign { stream: 0 }, rate, mode);
+        Self { foreign: vec![stream], ..topology.with_model(LinkModel::Exact) }
     }
 
     /// `count` endpoints, joined in pairs 0 and 1, 2 and 3 and so on by SpaceFibre port 0 and
@@ -214,7 +230,7 @@ impl Topology {
                 ports
             })
             .collect();
-        Self { endpoints, mode, virtual_time: false }
+        Self { endpoints, mode, ..Self::default() }
     }
 
     /// Sets the numbers of SpaceFibre ports, SpaceWire ports and virtual channels of SpaceFibre ports
@@ -357,6 +373,9 @@ impl Topology {
                 port.link()
             )));
         }
+        if let Peer::Foreign { stream } = port.peer {
+            return self.check_foreign(port, stream).map_err(named);
+        }
         if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None | Peer::Network) {
             let what = "an exact link joins two ports; instruments need a packet-level one";
             return Err(named(format!("link '{}': {what}", port.link())));
@@ -387,9 +406,25 @@ impl Topology {
             Peer::Rmap(unit) => {
                 unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
             }
-            Peer::None | Peer::Sink { .. } | Peer::Echo | Peer::Network => {}
+            Peer::None | Peer::Sink { .. } | Peer::Echo | Peer::Network | Peer::Foreign { .. } => {}
         }
         Ok(())
+    }
+
+    fn check_foreign(&self, port: &PortConfig, stream: u32) -> Result<(), String> {
+        if port.space_wire || !port.is_exact() {
+            let link = port.link();
+            return Err(format!(
+                "link '{link}': only an exact SpaceFibre link, such as exact:1x6.25G, has a \
+                 foreign end"
+            ));
+        }
+        let of_stream = |port: &&PortConfig| port.peer == Peer::Foreign { stream };
+        if self.endpoints.iter().flatten().filter(of_stream).count() != 1 {
+            return Err(format!("foreign end {stream}: another port has it, too"));
+        }
+        let stream = self.foreign.get(stream as usize).ok_or("foreign end: no such stream")?;
+        stream.check(port.rate.lanes())
     }
 }
 

@@ -546,7 +546,8 @@ mod tests {
         let (rate, model) = (LinkRate::Unlimited, LinkModel::Packet);
         let port = PortConfig { space_wire: false, vcs: 1, rate, model, peer: Peer::None };
         let endpoints = vec![vec![port]];
-        let topology = Topology { endpoints, mode: Mode::Thread, virtual_time: true };
+        let topology =
+            Topology { endpoints, mode: Mode::Thread, virtual_time: true, ..Topology::default() };
         let network = Embedded::without_device(topology).unwrap();
         let endpoint = Endpoint::attach(&network, 0, "test").unwrap();
         let vc = endpoint.port(0).unwrap().vc(0).unwrap();

@@ -166,6 +166,9 @@ impl<'a> Options<'a> {
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
+            _ if peer.starts_with("foreign:") => {
+                Topology::with_foreign_end(peer["foreign:".len()..].parse()?, rate, self.mode)
+            }
             _ => instrument(self.generator(peer).ok_or_else(|| no_peer(peer))?),
         };
         let [fibre, wire, vcs] = self.ports;

@@ -22,7 +22,7 @@ fn endpoint(unit: &str, mode: Mode) -> Endpoint {
         PortConfig { space_wire: false, vcs: 8, rate, model: LinkModel::Packet, peer },
         PortConfig { space_wire: true, vcs: 1, rate, model: LinkModel::Packet, peer },
     ];
-    let topology = Topology { endpoints: vec![ports], mode, virtual_time: false };
+    let topology = Topology { endpoints: vec![ports], mode, ..Topology::default() };
     Endpoint::attach(&Embedded::new(topology).unwrap(), 0, "virtual:rmap").unwrap()
 }
 

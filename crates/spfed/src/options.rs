@@ -3,7 +3,7 @@
 use crate::failure::{EXIT_CODES, FailureKind};
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
-use spfe_host::topology::units;
+use spfe_host::topology::{ForeignStream, units};
 use spfe_host::{Link, Mode, Peer, Topology};
 use spfe_lab::Scenario;
 use spfe_plane::Stride;
@@ -63,7 +63,8 @@ pub struct Options {
     pub mode: Mode,
     /// Shape of the network: pairs, loop (one endpoint, ports 0 and 1 linked), or one endpoint with
     /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (sizes),
-    /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
+    /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target);
+    /// foreign:STREAM is another simulator or a board (docs/foreign-ends.md): needs an exact link.
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
     /// SpaceFibre ports of each endpoint; with --topology loop they are linked in pairs [default: 1;
@@ -117,7 +118,7 @@ pub struct Options {
 }
 
 /// Shape of the network.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Endpoints linked in pairs.
     Pairs,
@@ -125,6 +126,8 @@ pub enum Kind {
     Loop,
     /// One endpoint with an instrument on port 0.
     Instrument(Peer),
+    /// One endpoint whose port leads to another simulator or a board.
+    Foreign(ForeignStream),
 }
 
 impl FromStr for Kind {
@@ -134,7 +137,7 @@ impl FromStr for Kind {
         let bad = || {
             format!(
                 "topology '{text}' is not one of pairs, loop, sink, check, echo, rmap[:BYTES...], \
-                 generator[:MIN[:MAX]]"
+                 generator[:MIN[:MAX]], foreign:STREAM"
             )
         };
         let mut parts = text.split(':');
@@ -147,6 +150,10 @@ impl FromStr for Kind {
             Some("rmap") => {
                 let unit = text.split_once(':').map_or("", |(_, unit)| unit);
                 return Ok(Self::Instrument(Peer::Rmap(unit.parse()?)));
+            }
+            Some("foreign") => {
+                let stream = text.split_once(':').map_or("", |(_, stream)| stream);
+                return Ok(Self::Foreign(stream.parse()?));
             }
             Some("generator") => {
                 let read = |text| units::size(text).ok().and_then(|size| size.try_into().ok());
@@ -205,10 +212,11 @@ impl Options {
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
         let Link { rate, model } = self.link;
-        let topology = match self.topology {
+        let topology = match &self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
             Kind::Loop => Topology::looped(rate, self.mode),
-            Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
+            Kind::Instrument(peer) => Topology::instrument(*peer, rate, self.mode),
+            Kind::Foreign(stream) => Topology::with_foreign_end(stream.clone(), rate, self.mode),
         };
         let mut topology =
             topology.with_model(model).with_ports(self.ports, self.spw_ports, self.vcs)?;

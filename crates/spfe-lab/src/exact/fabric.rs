@@ -12,10 +12,12 @@ use spfe_link::network::DiscardedPacket;
 use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_proto::PacketEnd;
 use spfe_sim::fault::WireFault;
+use spfe_sim::foreign::{FarStream, OpenStream, WantedStream};
 use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
 use spfe_sim::recorder::LinkDescription;
 use spfe_sim::time::{MS, Ps, WordClock};
 use spfe_sim::{spacefibre, spacewire};
+use std::time::Duration;
 
 /// Carries words between faces. Each attached port has one face.
 pub trait Fabric: Send {
@@ -73,9 +75,19 @@ const PATIENCE_WORDS: u64 = 4_000;
 /// Time within which a link initialises, if both ends are enabled.
 const START_PS: Ps = 50 * MS;
 
-/// Links side by side. Face `2 n` is the first end of link `n`, face `2 n + 1` its second.
+/// Time that a round may wait for foreign ends, if there is nothing else to do.
+pub const FOREIGN_WAIT: Duration = Duration::from_micros(200);
+/// Time between two looks for foreign ends that come later.
+const FOREIGN_LOOK: Ps = 10 * MS;
+
+/// Links side by side.
 pub struct Links {
     links: Vec<Box<dyn SimulatedLink>>,
+    /// The link and end of each face.
+    faces: Vec<(usize, Side)>,
+    /// Time waits for foreign ends. Otherwise a link stands still until its foreign end has sent
+    /// the next words.
+    lock_step: bool,
     wirings: Vec<LinkDescription>,
     watch: Watch,
     now: Ps,
@@ -108,32 +120,63 @@ impl Links {
     /// A link cannot be created.
     pub fn of(topology: &Topology) -> Result<(Self, Vec<(u32, u32)>), String> {
         let (mut links, mut wirings, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let lock_step = topology.virtual_time;
+        let mut faces = Vec::new();
+        let mut open = opener(lock_step);
         let (mut step, mut paces) = (MS, Vec::new());
         for (e, ports) in topology.endpoints.iter().enumerate() {
             for (p, port) in ports.iter().enumerate().filter(|(_, port)| port.is_exact()) {
                 let near = (e as u32, p as u32);
-                let Peer::Port { endpoint, port: other } = port.peer else { continue };
-                let far = (endpoint, other);
-                // Create each link once, from the lower of its ports.
-                if far < near {
-                    continue;
-                }
-                links.push(make(links.len() as u32, port)?);
-                let name = |(e, p): (u32, u32)| format!("{e}.{p}");
-                wirings.push(wiring(&name(near), &name(far), port));
-                places.extend([near, far]);
                 let word = WordClock::new(mbps(port.rate), 0).period_ps();
+                let name = |(e, p): (u32, u32)| format!("{e}.{p}");
+                let link = links.len();
+                match port.peer {
+                    // Create each link once, from the lower of its ports.
+                    Peer::Port { endpoint, port: other } if (endpoint, other) >= near => {
+                        links.push(make(link as u32, port, None)?);
+                        wirings.push(wiring(&name(near), &name((endpoint, other)), port));
+                        places.extend([near, (endpoint, other)]);
+                        faces.extend([(link, Side::A), (link, Side::B)]);
+                    }
+                    Peer::Foreign { stream } => {
+                        let stream =
+                            topology.foreign.get(stream as usize).ok_or("no such foreign end")?;
+                        let far = format!("foreign{}", faces.len());
+                        let wiring = wiring(&name(near), &far, port);
+                        let (lanes, rate_bps) = (port.rate.lanes(), wiring.rate_bps);
+                        let wanted = WantedStream { link: &wiring.name, stream, lanes, rate_bps };
+                        links.push(make(link as u32, port, Some(open(&wanted)?))?);
+                        step = step.min(u64::from(stream.words) * (word - 1));
+                        wirings.push(wiring);
+                        places.push(near);
+                        faces.push((link, Side::A));
+                    }
+                    _ => continue,
+                }
                 step = step.min(STEP_WORDS * word);
                 paces.push(Pace::of(port.rate, word));
             }
         }
         let watch = Watch::new(links.len());
-        Ok((Self { links, wirings, watch, now: 0, step, paces }, places))
+        Ok((Self { links, faces, lock_step, wirings, watch, now: 0, step, paces }, places))
+    }
+}
+
+/// Opens the streams to foreign ends.
+pub fn opener(lock_step: bool) -> Box<OpenStream<'static>> {
+    if lock_step {
+        Box::new(spfe_foreign::waiting("spfe", spfe_foreign::PATIENCE))
+    } else {
+        Box::new(spfe_foreign::later("spfe"))
     }
 }
 
 /// Creates an exact link.
-fn make(id: u32, port: &PortConfig) -> Result<Box<dyn SimulatedLink>, String> {
+fn make(
+    id: u32,
+    port: &PortConfig,
+    foreign: Option<Box<dyn FarStream>>,
+) -> Result<Box<dyn SimulatedLink>, String> {
     let rate = port.rate;
     match rate {
         LinkRate::SpaceFibre { lanes, mbps } => {
@@ -143,7 +186,11 @@ fn make(id: u32, port: &PortConfig) -> Result<Box<dyn SimulatedLink>, String> {
             if port.model == LinkModel::Lenient {
                 config.interop = Interop::Lenient;
             }
-            spacefibre::new(&config).map_err(|error| format!("exact link {rate}: {error}"))
+            let link = match foreign {
+                None => spacefibre::new(&config),
+                Some(stream) => spacefibre::with_foreign_end(&config, Side::B, stream),
+            };
+            link.map_err(|error| format!("exact link {rate}: {error}"))
         }
         LinkRate::SpaceWire { mbps } => {
             let mut config = spacewire::SpaceWireConfig::new(id, mbps);
@@ -156,8 +203,23 @@ fn make(id: u32, port: &PortConfig) -> Result<Box<dyn SimulatedLink>, String> {
     }
 }
 
-const fn side(face: usize) -> Side {
-    if face.is_multiple_of(2) { Side::A } else { Side::B }
+impl Links {
+    /// Runs a link with a foreign end up to a time, or as far as the foreign end allows.
+    fn run_foreign(
+        link: &mut dyn SimulatedLink,
+        until: Ps,
+        wait: Duration,
+        observer: &mut Tee<'_>,
+    ) {
+        let ready = link.ready(wait);
+        if !link.is_quiet() {
+            link.run(until.min(ready), observer);
+        }
+        // It stands still for the rest: time passes without words.
+        if link.now() < until {
+            link.skip_to(until);
+        }
+    }
 }
 
 /// Passes events on to the management information base and to another observer.
@@ -206,7 +268,14 @@ impl Observer for Tee<'_> {
 impl Fabric for Links {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         let mut both = Tee { watch: &mut self.watch, observer };
+        let mut own = self.links.iter().filter(|link| !link.has_foreign_end());
+        let busy = own.any(|link| !link.is_quiet());
+        let wait = if busy { Duration::ZERO } else { FOREIGN_WAIT };
         for link in &mut self.links {
+            if !self.lock_step && link.has_foreign_end() {
+                Self::run_foreign(link.as_mut(), until, wait, &mut both);
+                continue;
+            }
             if link.is_quiet() {
                 link.skip_to(until);
             }
@@ -220,7 +289,8 @@ impl Fabric for Links {
     }
 
     fn place(&self, face: usize) -> LinkEnd {
-        LinkEnd { link: (face / 2) as u32, side: side(face) }
+        let (link, side) = self.faces[face];
+        LinkEnd { link: link as u32, side }
     }
 
     fn show_words(&mut self, link: usize, on: bool) {
@@ -234,16 +304,23 @@ impl Fabric for Links {
     }
 
     fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd {
-        self.links[face / 2].end(side(face))
+        let (link, side) = self.faces[face];
+        self.links[link].end(side)
     }
 
     fn quiet_until(&self) -> Option<Ps> {
-        self.links.iter().all(|link| link.is_quiet()).then_some(Ps::MAX)
+        let foreign = self.links.iter().any(|link| link.has_foreign_end());
+        let next = if foreign && !self.lock_step { self.now + FOREIGN_LOOK } else { Ps::MAX };
+        self.links.iter().all(|link| link.is_quiet()).then_some(next)
     }
 
     fn skip_to(&mut self, time: Ps) {
         let mut reached = time;
         for link in &mut self.links {
+            if !self.lock_step {
+                // A foreign end may have come.
+                link.ready(Duration::ZERO);
+            }
             link.skip_to(time);
             reached = reached.min(link.now());
         }
@@ -255,12 +332,14 @@ impl Fabric for Links {
     }
 
     fn hold_ps(&self, face: usize) -> Ps {
-        self.paces[face / 2].hold
+        self.paces[self.faces[face].0].hold
     }
 
     fn patience_ps(&mut self) -> Ps {
         let of_link = |(link, pace): (&mut Box<dyn SimulatedLink>, &Pace)| match link.is_quiet() {
             true => 0,
+            // Its foreign end may send something at any time.
+            false if link.has_foreign_end() => Ps::MAX,
             false if Side::BOTH.iter().all(|side| link.end(*side).is_running()) => pace.patience,
             false => START_PS,
         };
@@ -268,13 +347,14 @@ impl Fabric for Links {
     }
 
     fn mib(&mut self, face: usize) -> Vec<MibEntry> {
-        let mut list = self.watch.entries(face / 2, side(face));
+        let (link, side) = self.faces[face];
+        let mut list = self.watch.entries(link, side);
         list.extend(mib::of_end(self.face(face)));
         list
     }
 
     fn inject(&mut self, face: usize, fault: WireFault) -> bool {
-        let now = self.now;
-        self.links[face / 2].inject(now, side(face), fault)
+        let (link, side) = self.faces[face];
+        self.links[link].inject(self.now, side, fault)
     }
 }

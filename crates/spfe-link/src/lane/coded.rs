@@ -50,12 +50,45 @@ const fn commas(bits: u64) -> u64 {
     differs >> 1 & !(differs | of_four >> 2)
 }
 
-/// Coder between a lane and its line. The lane's configuration must have `inverts_words` false.
+/// Finds the words in the bits of a line and decodes them, for a lane or for an observer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LineDecoder {
+    decoder: SymbolDecoder,
+    bits: BitSync,
+}
+
+/// A word from a [`LineDecoder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlignedWord {
+    /// The word, with K0.0 in place of each damaged symbol.
+    pub word: Word,
+    /// Mask of the damaged symbols.
+    pub errors: u8,
+    /// The word boundary moved.
+    pub moved: bool,
+}
+
+impl LineDecoder {
+    /// Initial state: negative disparity, no word boundary.
+    pub const fn new() -> Self {
+        Self { decoder: SymbolDecoder::new(crate::code::Disparity::Minus), bits: BitSync::new() }
+    }
+
+    /// Decodes the next 40 bits of the line, cut at any place.
+    #[inline(always)]
+    pub fn receive(&mut self, group: u64) -> AlignedWord {
+        let (group, moved) = self.bits.receive(group);
+        let (word, errors) = self.decoder.word(group);
+        AlignedWord { word, errors, moved }
+    }
+}
+
+/// Coder between a lane and its line. It corrects swapped wires on bits unless the lane does so on
+/// words ([`super::LaneConfig::inverts_words`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LaneCoder {
     encoder: SymbolEncoder,
-    decoder: SymbolDecoder,
-    bits: BitSync,
+    decoder: LineDecoder,
     error_symbols: u64,
     realignments: u64,
     /// Bits sent last, for the near-end serial loopback.
@@ -69,8 +102,7 @@ impl LaneCoder {
     pub const fn new() -> Self {
         Self {
             encoder: SymbolEncoder::new(crate::code::Disparity::Minus),
-            decoder: SymbolDecoder::new(crate::code::Disparity::Minus),
-            bits: BitSync::new(),
+            decoder: LineDecoder::new(),
             error_symbols: 0,
             realignments: 0,
             sent: None,
@@ -104,13 +136,13 @@ impl LaneCoder {
             Some(group) if !looped => group,
             _ => self.loop_back(&lane.parameters, line)?,
         };
-        let group = if lane.invert_rx() { invert_group(group) } else { group };
-        let (group, moved) = self.bits.receive(group);
+        let inverts = lane.invert_rx() && !lane.config().inverts_words;
+        let group = if inverts { invert_group(group) } else { group };
+        let AlignedWord { word, errors, moved } = self.decoder.receive(group);
         if moved {
             lane.realign();
             self.realignments += 1;
         }
-        let (word, errors) = self.decoder.word(group);
         if errors != 0 {
             self.error_symbols += u64::from(errors.count_ones());
         }

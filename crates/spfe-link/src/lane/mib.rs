@@ -28,8 +28,8 @@ pub struct LaneConfig {
     pub sync_error_words: u8,
     /// Whether the erroneous word that ends Ready counts as the first of them.
     pub sync_counts_first: bool,
-    /// The lane itself corrects swapped wires, on words. False where [`super::LaneCoder`] does it
-    /// on bits.
+    /// The lane itself corrects swapped wires, on words. If not, [`super::LaneCoder`] or a
+    /// transceiver has to invert the bits while [`super::Lane::invert_rx`] says so.
     pub inverts_words: bool,
 }
 

@@ -11,7 +11,7 @@ mod seen;
 mod state;
 mod sync;
 
-pub use coded::{BitSync, LaneCoder};
+pub use coded::{AlignedWord, BitSync, LaneCoder, LineDecoder};
 pub use elastic::ElasticBuffer;
 pub use mib::{LaneConfig, LaneParameters, LaneStatus};
 pub use state::{LaneState, LostSignalCause};

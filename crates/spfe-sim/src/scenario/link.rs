@@ -6,7 +6,7 @@ use crate::link::Side;
 use serde::Deserialize;
 use spfe_link::multilane::Interop;
 use spfe_link::qos;
-use spfe_topology::LinkRate;
+use spfe_topology::{ForeignStream, LinkRate};
 
 /// How an end starts: LaneStart and AutoStart, or LinkStart and AutoStart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -240,6 +240,8 @@ pub struct ScenarioLink {
     pub cable: Cable,
     /// SpaceFibre or SpaceWire, with its settings.
     pub medium: Medium,
+    /// Stream to the end at a foreign node.
+    pub foreign: Option<ForeignStream>,
 }
 
 #[derive(Deserialize)]
@@ -252,13 +254,16 @@ struct WrittenLink {
     cable: Cable,
     spacefibre: Option<SpaceFibreSettings>,
     spacewire: Option<SpaceWireSettings>,
+    foreign: Option<String>,
 }
 
 impl TryFrom<WrittenLink> for ScenarioLink {
     type Error = String;
 
     fn try_from(written: WrittenLink) -> Result<Self, String> {
-        let WrittenLink { name, ends, rate, cable, spacefibre, spacewire } = written;
+        let WrittenLink { name, ends, rate, cable, spacefibre, spacewire, foreign } = written;
+        let foreign = foreign.map(|text| text.parse()).transpose();
+        let foreign = foreign.map_err(|error| format!("link '{name}': {error}"))?;
         let medium = match (spacefibre, spacewire) {
             (Some(_), Some(_)) => {
                 return Err(format!(
@@ -272,7 +277,7 @@ impl TryFrom<WrittenLink> for ScenarioLink {
             Medium::SpaceFibre(_) => BitRate(6_250_000_000),
             Medium::SpaceWire(_) => BitRate(200_000_000),
         };
-        Ok(Self { name, ends, rate: rate.unwrap_or(usual), cable, medium })
+        Ok(Self { name, ends, rate: rate.unwrap_or(usual), cable, medium, foreign })
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use spfe_link::network;
 use spfe_link::network::broadcast::CopyRule;
 
-/// Kind of a node. `Endpoint` and `Memory` change its function. The others only change its symbol
+/// Kind of a node. `Endpoint`, `Memory` and `Foreign` change its function. The others only change its symbol
 /// in drawings, because its traffic defines what a node does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -21,6 +21,8 @@ pub enum NodeKind {
     Memory,
     /// A place where an application attaches. In `spfe sim` it only receives.
     Endpoint,
+    /// Another simulator or a board. Its links have a stream to it.
+    Foreign,
 }
 
 /// RMAP target of a node.

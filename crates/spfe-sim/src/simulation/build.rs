@@ -1,6 +1,7 @@
 //! Builds links, nodes and routers from a scenario.
 
 use super::{Agenda, SimulatedRouter, Simulation};
+use crate::foreign::{OpenStream, WantedStream};
 use crate::ledger::Ledger;
 use crate::link::{Side, SimulatedLink};
 use crate::messages::{MessageSource, Relay, Sender, SenderSettings, TimeCodeChannel};
@@ -47,10 +48,13 @@ fn about<T, E: ToString>(
     result.map_err(error)
 }
 
-/// Builds all links of a scenario.
-pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn SimulatedLink>>, SimulationError> {
+/// Builds all links of a scenario. `open` opens the streams to foreign ends.
+pub fn links(
+    scenario: &Scenario,
+    open: &mut OpenStream<'_>,
+) -> Result<Vec<Box<dyn SimulatedLink>>, SimulationError> {
     let of = |(index, link): (usize, &scenario::ScenarioLink)| {
-        about("link", &link.name, make_link(scenario, index as u32, link))
+        about("link", &link.name, make_link(scenario, index as u32, link, open))
     };
     scenario.links.iter().enumerate().map(of).collect()
 }
@@ -59,12 +63,23 @@ fn make_link(
     scenario: &Scenario,
     id: u32,
     link: &scenario::ScenarioLink,
+    open: &mut OpenStream<'_>,
 ) -> Result<Box<dyn SimulatedLink>, String> {
     let seed = rng::stream(scenario.seed, &format!("link {}", link.name)).u64(..);
     match &link.medium {
         Medium::SpaceFibre(settings) => {
             let config = spacefibre_config(scenario, id, link, settings, seed)?;
-            let mut made = spacefibre::new(&config).map_err(|error| error.to_string())?;
+            let foreign = link.foreign.as_ref().zip(scenario.foreign_side(link));
+            let made = match foreign {
+                None => spacefibre::new(&config),
+                Some((stream, side)) => {
+                    let (lanes, rate_bps) = (settings.lanes.into(), link.rate.0);
+                    let name = &link.name;
+                    let stream = open(&WantedStream { link: name, stream, lanes, rate_bps })?;
+                    spacefibre::with_foreign_end(&config, side, stream)
+                }
+            };
+            let mut made = made.map_err(|error| error.to_string())?;
             for side in Side::BOTH {
                 for vc in 0..settings.channels {
                     if let Some(parameters) = settings.qos(side, vc) {
@@ -206,6 +221,13 @@ pub fn simulation(
     for rmap in &scenario.rmaps {
         let initiator = SimulatedInitiator::new(scenario, &routes, rmap, seed, &mut ledger);
         units.initiators.push(about("rmap", &rmap.name, initiator)?);
+    }
+    for (index, node) in scenario.nodes.iter().enumerate() {
+        // What a foreign node sends and receives is not accounted for.
+        if node.kind == NodeKind::Foreign {
+            ledger.hand_over(index as u32);
+            nodes[index].hand_over();
+        }
     }
     let clock = scenario
         .time_codes

@@ -221,6 +221,15 @@ pub enum SpaceFibreConfigError {
     Skew(u32),
     /// Clock offset of an end in parts per 10^9.
     Clock(i32),
+    /// Lanes of the stream to a foreign end.
+    ForeignLanes {
+        /// Number of lanes of the link.
+        lanes: u8,
+        /// Number of lanes of the stream.
+        stream: usize,
+    },
+    /// Clock offsets of a link with a foreign end.
+    ForeignClock(i32, i32),
     /// A value of the data link layer.
     DataLink(datalink::DataLinkConfigError),
 }
@@ -244,6 +253,12 @@ impl fmt::Display for SpaceFibreConfigError {
             Self::Skew(bits) => write!(f, "a skew of {bits} bits; 0 to 4000 are possible"),
             Self::Clock(ppb) => {
                 write!(f, "a clock offset of {ppb} ppb; -200000 to 200000 are possible")
+            }
+            Self::ForeignLanes { lanes, stream } => {
+                write!(f, "a stream of {stream} lanes to a foreign end; the link has {lanes}")
+            }
+            Self::ForeignClock(a, b) => {
+                write!(f, "clock offsets of {a} and {b} ppb; a foreign end has the same clock")
             }
             Self::DataLink(error) => error.fmt(f),
         }

@@ -15,9 +15,14 @@ use spfe_link::{lane, qos};
 /// Virtual channels that the data link layer has room for.
 const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
 
-/// One end of a link with capacity for `L` lanes.
+/// One end of a link with capacity for `L` lanes: what our side of a link is, and what a program
+/// that acts as a foreign end may use. Call [`SpaceFibreEnd::transmit`], then
+/// [`SpaceFibreEnd::receive`] in each word period; packets go through
+/// [`SimulatedEnd`](link::SimulatedEnd).
 pub struct SpaceFibreEnd<const L: usize> {
+    /// The data link layer.
     pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
+    /// The multi-lane layer with its lanes.
     pub lanes: MultiLane<L>,
     /// Number of lanes in use; the others stay in reset.
     count: usize,
@@ -26,9 +31,9 @@ pub struct SpaceFibreEnd<const L: usize> {
     /// INIT3 announces that this end is being reset.
     says_reset: bool,
     /// Commands that [`super::watch`] has not reported yet.
-    pub commands: Vec<EndCommand>,
+    pub(super) commands: Vec<EndCommand>,
     /// A parameter was changed. The link has to run one more period to apply it.
-    pub touched: bool,
+    pub(super) touched: bool,
     node: mib::NodeRegisters<CHANNELS>,
 }
 
@@ -40,6 +45,11 @@ struct LaneLine {
 }
 
 impl<const L: usize> SpaceFibreEnd<L> {
+    /// One end of a configured link. `round_trip` is in word periods and sizes the buffers;
+    /// `locked`: the far end has the same clock.
+    ///
+    /// # Errors
+    /// A value of the data link layer is out of range.
     pub fn new(
         config: &SpaceFibreConfig,
         end: &SpaceFibreEndConfig,
@@ -208,6 +218,14 @@ impl<const L: usize> SpaceFibreEnd<L> {
         }
         let settled = |lane: &lane::Lane| lane.state() == LaneState::Active || off(lane);
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
+    }
+
+    /// Whether no lane is active or about to end.
+    pub(super) fn is_down(&self) -> bool {
+        let down = |lane: &lane::Lane| {
+            lane.state() < LaneState::Active && lane.status().no_signal && !self.touched
+        };
+        self.lanes.lanes()[..self.count].iter().all(down)
     }
 
     fn base(&mut self) -> LinkMib<'_, Vec<Word>, L, CHANNELS> {

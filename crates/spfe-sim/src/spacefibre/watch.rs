@@ -3,6 +3,7 @@
 //! As long as nothing changes, it checks the ends once in many word periods. After a fault it
 //! checks them in every word period.
 
+use super::LinkEnd;
 use super::end::SpaceFibreEnd;
 use crate::link::{EndEvent, Observer, Side};
 use crate::time::Ps;
@@ -42,7 +43,7 @@ impl<const L: usize> Seen<L> {
 /// State of both ends at the last check, and the recovery from faults.
 pub struct RecoveryWatch<const L: usize> {
     lanes: usize,
-    seen: Option<[Seen<L>; 2]>,
+    seen: [Option<Seen<L>>; 2],
     /// Remaining word periods with a check in each.
     near: u64,
     /// For each end, the time of the fault it has to recover from, and whether its effect was seen.
@@ -51,7 +52,7 @@ pub struct RecoveryWatch<const L: usize> {
 
 impl<const L: usize> RecoveryWatch<L> {
     pub const fn new(lanes: usize) -> Self {
-        Self { lanes, seen: None, near: NEAR, wrong: [None; 2] }
+        Self { lanes, seen: [None; 2], near: NEAR, wrong: [None; 2] }
     }
 
     /// Notes that a damaged word is on its way to an end.
@@ -69,27 +70,28 @@ impl<const L: usize> RecoveryWatch<L> {
         &mut self,
         now: Ps,
         link: u32,
-        ends: &mut [SpaceFibreEnd<L>; 2],
+        ends: &mut [LinkEnd<L>; 2],
         observer: &mut dyn Observer,
     ) -> u64 {
         self.near = self.near.saturating_sub(1);
-        let seen = [Seen::of(&ends[0]), Seen::of(&ends[1])];
         for side in Side::BOTH {
             let at = side as usize;
-            if ends[at].touched || !ends[at].commands.is_empty() {
+            let Some(end) = ends[at].exact() else { continue };
+            let seen = Seen::of(end);
+            if end.touched || !end.commands.is_empty() {
                 self.near = NEAR;
-                ends[at].touched = false;
-                for command in ends[at].commands.drain(..) {
+                end.touched = false;
+                for command in end.commands.drain(..) {
                     observer.event(now, link, side, EndEvent::Command(command));
                 }
             }
-            let before = self.seen.map(|seen| seen[at]);
-            if before != Some(seen[at]) {
+            let before = self.seen[at].replace(seen);
+            if before != Some(seen) {
                 self.near = NEAR;
-                tell(now, link, side, self.lanes, before.as_ref(), &seen[at], observer);
+                tell(now, link, side, self.lanes, before.as_ref(), &seen, observer);
             }
             self.wrong[at] = match self.wrong[at] {
-                Some((since, shown)) if ends[at].is_healthy() => {
+                Some((since, shown)) if end.is_healthy() => {
                     if shown {
                         let after_ps = now - since;
                         observer.event(now, link, side, EndEvent::Recovered { after_ps });
@@ -101,7 +103,6 @@ impl<const L: usize> RecoveryWatch<L> {
                 None => None,
             };
         }
-        self.seen = Some(seen);
         if self.near == 0 { CALM } else { 1 }
     }
 }

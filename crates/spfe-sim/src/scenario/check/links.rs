@@ -2,7 +2,9 @@
 
 use super::{Location, ScenarioChecker};
 use crate::link::Side;
-use crate::scenario::{Medium, PortName, ScenarioLink, SpaceFibreSettings, StartMode, UnitId};
+use crate::scenario::{
+    Medium, NodeKind, PortName, ScenarioLink, SpaceFibreSettings, StartMode, UnitId,
+};
 use crate::time::US;
 use spfe_link::datalink::SEGMENT_WORDS;
 use spfe_topology::{LinkField, check_channels};
@@ -37,6 +39,45 @@ impl ScenarioChecker<'_> {
                 }
             }
             self.link(at, link);
+            self.foreign(at, link);
+        }
+    }
+
+    /// Checks that a stream and a foreign node come together.
+    fn foreign(&mut self, at: Location, link: &ScenarioLink) {
+        let object = format!("link '{}'", link.name);
+        let side = self.scenario.foreign_side(link);
+        let other = side.and_then(|side| link.ends.get(side.other() as usize));
+        let (stream, problem) = match (&link.foreign, side) {
+            (None, None) => return,
+            (None, Some(_)) => {
+                let what = "leads to a foreign node; give it a stream, foreign = \"unix:PATH\"";
+                return self.problem(at, format!("{object} {what}"));
+            }
+            (Some(stream), None) => {
+                (stream, Some("has a stream, but no end at a node of kind \"foreign\""))
+            }
+            (Some(stream), Some(_)) => (stream, None),
+        };
+        let at = at.key("foreign");
+        let two = other.is_some_and(|place| {
+            let of = |node: &&crate::scenario::ScenarioNode| node.name == place.unit;
+            let node = self.scenario.nodes.iter().find(of);
+            node.is_some_and(|node| node.kind == NodeKind::Foreign)
+        });
+        let medium = match &link.medium {
+            Medium::SpaceWire(_) => Some("is SpaceWire; only SpaceFibre links have foreign ends"),
+            Medium::SpaceFibre(link) if link.ppm[0] != link.ppm[1] => {
+                Some("has two clocks (ppm); a foreign end has the clock of the other end")
+            }
+            Medium::SpaceFibre(_) => None,
+        };
+        let both = two.then_some("has two foreign ends; one must be simulated here");
+        for problem in problem.into_iter().chain(medium).chain(both) {
+            self.problem(at, format!("{object} {problem}"));
+        }
+        if let Err(error) = stream.check(link.lanes().into()) {
+            self.problem(at, format!("{object}: {error}"));
         }
     }
 

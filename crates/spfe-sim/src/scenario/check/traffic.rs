@@ -3,7 +3,8 @@
 use super::{Location, ScenarioChecker};
 use crate::packet::HEADER_BYTES;
 use crate::scenario::{
-    Addressing, Operation, PacketPace, PortName, RmapTraffic, TrafficStream, UnitId,
+    Addressing, NodeKind, Operation, PacketPace, PortName, RmapTraffic, ScenarioNode,
+    TrafficStream, UnitId,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +35,28 @@ impl ScenarioChecker<'_> {
         }
         self.broadcasts();
         self.schedule();
+        self.foreign_sources();
+    }
+
+    /// Checks that no traffic of the scenario starts at a foreign node.
+    fn foreign_sources(&mut self) {
+        let scenario = self.scenario;
+        let list = |table, index: usize| Location::list(table, index).key("from");
+        let flows = scenario.flows.iter().enumerate().map(|(i, of)| (list("flow", i), &of.from));
+        let rmaps = scenario.rmaps.iter().enumerate().map(|(i, of)| (list("rmap", i), &of.from));
+        let broadcasts = scenario.broadcasts.iter().enumerate();
+        let broadcasts = broadcasts.map(|(i, of)| (list("broadcast", i), &of.from));
+        let master = scenario.time_codes.as_ref();
+        let master = master.map(|of| (Location::one("time-codes").key("master"), &of.master));
+        let source = scenario.schedule.as_ref().and_then(|of| of.source.as_ref());
+        let source = source.map(|of| (Location::one("schedule").key("source"), of));
+        for (at, place) in flows.chain(rmaps).chain(broadcasts).chain(master).chain(source) {
+            let of = |node: &&ScenarioNode| node.name == place.unit;
+            if scenario.nodes.iter().find(of).is_some_and(|node| node.kind == NodeKind::Foreign) {
+                let what = "is a foreign node and sends by itself; name another";
+                self.problem(at, format!("'{}' {what}", place.unit));
+            }
+        }
     }
 
     fn flow(&mut self, at: Location, flow: &TrafficStream) {

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# Foreign ends: files from one endpoint of a daemon, through registers in SystemVerilog, to another.
+#
+# The registers run in Verilator with the C header, and in a cocotb test with the Python client.
+# Verilator is that of tools/rtl.sh; cocotb is pinned in tools/packages/cocotb.txt and installed below
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/cocotb. SPFE_BIN and SPFED_BIN name the programs (default: those in
+# target/release).
+
+load lib/common
+
+root=$PWD pins=tools/packages/cocotb.txt
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/spfe/cocotb
+spfe=$(realpath -m "${SPFE_BIN:-target/release/spfe}")
+spfed=$(realpath -m "${SPFED_BIN:-target/release/spfed}")
+
+setup_file() {
+    export dir=$BATS_FILE_TMPDIR
+    built "$spfe" "$spfed"
+    head -c 20000 /dev/urandom >"$dir/sent"
+}
+
+teardown() { stop_all; }
+
+# environment: prints where the programs of cocotb are; installs them when they are missing.
+environment() {
+    local python key home lock
+    python=$(python3 -ISc 'import sys; print(sys.version)') || return
+    key=$({ printf '%s\n' "$python" && cat "$pins"; } | sha256sum | cut -c 1-16)
+    home=$cache/$key
+    printf '%s/bin' "$home"
+    [[ ! -e $home/.complete ]] || return 0
+    mkdir -p "$cache"
+    # Another run that installs the same environment finishes first.
+    exec {lock}>"$cache/.lock" && flock "$lock" || return
+    [[ ! -e $home/.complete ]] || return 0
+    rm -rf "$home"
+    python3 -m venv "$home" >&2 &&
+        "$home/bin/pip" --disable-pip-version-check --quiet install --require-hashes \
+            --requirement "$pins" >&2 &&
+        touch "$home/.complete"
+}
+
+# cli ENDPOINT WORD...: spfe on an endpoint of the daemon, for a limited time.
+cli() {
+    local device=unix:$dir/sock/$1
+    shift
+    timeout --kill-after=5 120 "$spfe" --device "$device" "$@"
+}
+
+# start_daemon: a daemon whose links wait for a foreign end at a.sock and b.sock.
+start_daemon() {
+    start spfed env -C "$dir" "$spfed" --listen sock \
+        --scenario "$root/examples/foreign/repeater.toml"
+    wait_until test -S "$dir/sock"
+    [[ -S $dir/a.sock && -S $dir/b.sock ]]
+}
+
+# transfer FROM TO: sends a file between two endpoints.
+transfer() {
+    rm -f "$dir/copy"
+    start recv timeout --kill-after=5 120 "$spfe" --device "unix:$dir/sock/$2" recv "$dir/copy"
+    cli "$1" send "$dir/sent" >"$dir/send.out"
+    WAIT_SECONDS=120 ends recv
+    cmp "$dir/sent" "$dir/copy"
+}
+
+@test "through Verilator" {
+    tools/rtl.sh run make --no-print-directory -s -C examples/foreign/verilator \
+        OUT="$root/target/foreign/verilator"
+    start_daemon
+    start core env -C "$dir" "$root/target/foreign/verilator/Vtop" +a=unix:a.sock +b=unix:b.sock
+    transfer near far
+    transfer far near
+    # When the daemon ends, so do its streams and with them the simulator.
+    stop spfed
+    ends core
+    output_has core '^[0-9]+ clock cycles$'
+}
+
+@test "through a cocotb test" {
+    local bin
+    bin=$(environment 2>"$dir/pip") || skip "cocotb cannot be installed: $(tail -n 1 "$dir/pip")"
+    start_daemon
+    start core env -C "$dir" PATH="$bin:$PATH" LINE_A="unix:$dir/a.sock" LINE_B="unix:$dir/b.sock" \
+        OUT="$root/target/foreign/cocotb" "$root/tools/rtl.sh" run \
+        "$bin/python" "$root/examples/foreign/cocotb/test_repeater.py"
+    WAIT_SECONDS=300 wait_until connected
+    transfer near far
+    stop spfed
+    ends core
+    output_has core '^1 test, 0 failed$'
+}
+
+# connected: the lanes of an endpoint are active.
+connected() { cli near link | grep -q 'up'; }
