@@ -314,7 +314,8 @@ fn a_foreign_node_and_its_stream_come_together() {
     assert!(error.to_string().contains("nothing opens its stream"), "{error}");
     let two = "[[node]]\nname = \"b\"\n[[link]]\nname = \"m\"\nends = [\"a:2\", \"b\"]\n\
                foreign = \"unix:x\"";
-    let flow = "[[flow]]\nname = \"f\"\nfrom = \"core\"\nto = [\"a\"]\nsize = 64\nsaturate = true";
+    let flow =
+        "[[flow]]\nname = \"f\"\nfrom = \"core\"\nto = [\"a\"]\nsize = 64\ncontinuous = true";
     for (text, part) in [
         (file("", ""), "give it a stream"),
         (file("foreign = \"core.sock\"", ""), "no such kind of address"),

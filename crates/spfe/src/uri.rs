@@ -35,7 +35,8 @@ const FORMS: &str = "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAM
 /// The options of a virtual device, for messages.
 const OPTIONS: &str = "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed and time";
 /// What can be at the far end of a virtual device, for messages.
-const PEERS: &str = "loop, pair, sink, check, echo, rmap[:SIZE], generator[:MIN[:MAX]]";
+const PEERS: &str =
+    "loop, pair, sink, check, echo, rmap[:SIZE], generator[:MIN[:MAX]], foreign:STREAM";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
     Error::Name { name: text.to_owned(), what: what.to_string() }

@@ -6,13 +6,17 @@ use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig};
 use spfe_link::multilane::{MultiLane, MultiLaneConfig};
 use spfe_link::{SpaceFibrePort, Word};
 use spfe_sim::foreign::{FarStream, cell_of_word, word_of_cell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// An end of two lanes and eight virtual channels that returns the words of channel 3, until the
-/// stream ends or for some messages.
-fn echo(stream: String, messages: u64) -> JoinHandle<()> {
-    thread::spawn(move || {
+/// stream ends or it is told to stop.
+fn echo(stream: String) -> (JoinHandle<()>, Arc<AtomicBool>) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let thread = thread::spawn(move || {
         let patience = Some(Duration::from_secs(20));
         let stream = stream.parse().unwrap();
         let mut line = ForeignEnd::wait(&stream, StreamShape::ANY, "echo", patience).unwrap();
@@ -33,7 +37,7 @@ fn echo(stream: String, messages: u64) -> JoinHandle<()> {
             SpaceFibrePort::<_, 2, 8>::new(DataLink::new(config, buffers).unwrap(), lanes);
         let mut waiting: Vec<Word> = Vec::new();
         let (mut received, mut sent) = (vec![0; 2 * line.words()], vec![0; 2 * line.words()]);
-        for _ in 0..messages {
+        while !stopped.load(Ordering::Relaxed) {
             for (from, to) in received.chunks(2).zip(sent.chunks_mut(2)) {
                 let out = end.transmit();
                 to.copy_from_slice(&out.map(cell_of_word));
@@ -48,7 +52,8 @@ fn echo(stream: String, messages: u64) -> JoinHandle<()> {
                 return;
             }
         }
-    })
+    });
+    (thread, stop)
 }
 
 fn open(name: &str, options: &str) -> (String, String) {
@@ -77,7 +82,7 @@ fn packets_return(endpoint: &Endpoint) {
 fn packets_pass_in_virtual_time() {
     let times = [0, 1].map(|_| {
         let (uri, stream) = open("virtual", ",words=32&time=virtual");
-        let far = echo(stream, u64::MAX);
+        let (far, _) = echo(stream);
         let endpoint = Endpoint::open(&uri).unwrap();
         packets_return(&endpoint);
         let now = endpoint.now_ns();
@@ -95,9 +100,9 @@ fn foreign_ends_come_and_go_in_real_time() {
     let state = || endpoint.port(0).unwrap().info().unwrap().state;
     assert_eq!(state(), PortState::Starting);
     for _ in 0..2 {
-        // Long enough for the packets: the far end is not faster than this device.
-        let far = echo(stream.clone(), 40_000);
+        let (far, stop) = echo(stream.clone());
         packets_return(&endpoint);
+        stop.store(true, Ordering::Relaxed);
         far.join().unwrap();
         while state() == PortState::Up {
             thread::sleep(Duration::from_millis(1));

@@ -26,6 +26,21 @@ fn link_reset_handshake() {
 }
 
 #[test]
+fn nothing_is_sent_in_check_far_end_reset() {
+    let mut link = Link::<1, 2>::new(DataLinkConfig::default(), sizes(1), 5);
+    let end = &mut link.ends[0].dl;
+    while end.reset_state() != LinkResetState::CheckFarEndReset {
+        end.take_lane_reset();
+        end.transmit(0);
+    }
+    // A lane is active and the input buffers have room for FCTs.
+    for _ in 0..1000 {
+        assert_eq!(end.transmit(1), None);
+    }
+    assert_eq!(end.reset_state(), LinkResetState::CheckFarEndReset);
+}
+
+#[test]
 fn first_words_after_link_reset() {
     let mut config = sizes(1);
     config.input = 256;
