@@ -4,8 +4,8 @@ mod counts;
 mod encode;
 mod event;
 mod fibre;
-mod input;
-mod show;
+pub mod input;
+pub mod show;
 mod wire;
 
 use crate::context::Context;
@@ -87,21 +87,31 @@ enum Scrambling {
 
 /// Runs `spfe decode`.
 pub fn run(args: &DecodeArgs, context: &Context) -> Result<(), Failure> {
+    let input = Input::open(&args.what, if args.encode { "; " } else { " " })?;
+    let mut out = Out::new(context.json, std::io::stdout().lock());
+    match convert(args, context, input, &mut out)? {
+        count if args.check && count != 0 => Err(Failure::failed(plural(count, "violation"))),
+        _ => Ok(()),
+    }
+}
+
+/// Decodes or encodes an input, and returns the number of violations.
+pub fn convert(
+    args: &DecodeArgs,
+    context: &Context,
+    input: Input,
+    out: &mut Out,
+) -> Result<u64, Failure> {
     let multi = matches!(args.format, Format::Recording) || args.encode;
     if args.lanes > 1 && multi {
         let what = format!("--lanes {}: only --format words has more than one lane", args.lanes);
         return Err(Failure::usage(what));
     }
-    let input = Input::open(&args.what, if args.encode { "; " } else { " " })?;
-    let mut out = Out::new(context.json);
     let violations = match (args.encode, args.format) {
-        (true, _) => encode::run(args, input, &mut out).map(|()| 0),
-        (_, Format::Words | Format::Recording) => fibre::run(args, context, input, &mut out),
-        _ => wire::run(args, context, input, &mut out),
+        (true, _) => encode::run(args, input, out).map(|()| 0),
+        (_, Format::Words | Format::Recording) => fibre::run(args, context, input, out),
+        _ => wire::run(args, context, input, out),
     };
     out.end()?;
-    match violations? {
-        count if args.check && count != 0 => Err(Failure::failed(plural(count, "violation"))),
-        _ => Ok(()),
-    }
+    violations
 }

@@ -43,7 +43,8 @@ impl Input {
         }
     }
 
-    fn new(
+    /// Reads lines, of gzip if they begin like it. `name` stands in messages.
+    pub fn new(
         name: &str,
         mut reader: impl BufRead + 'static,
         maybe_file: bool,

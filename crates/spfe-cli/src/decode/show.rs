@@ -5,21 +5,21 @@ use crate::parse;
 use serde_json::{Map, Value, json};
 use spfe_trace::event::TracePacket;
 use std::fmt::Arguments;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 
 /// Number of bytes of a packet or frame shown as text.
 const SHOWN_BYTES: usize = 32;
 
-/// Standard output: lines of text, or JSON.
+/// Standard output, or another writer: lines of text, or JSON.
 pub struct Out {
     pub json: bool,
-    writer: BufWriter<StdoutLock<'static>>,
+    writer: BufWriter<Box<dyn Write>>,
     failed: Option<io::Error>,
 }
 
 impl Out {
-    pub fn new(json: bool) -> Self {
-        Self { json, writer: BufWriter::new(io::stdout().lock()), failed: None }
+    pub fn new(json: bool, writer: impl Write + 'static) -> Self {
+        Self { json, writer: BufWriter::new(Box::new(writer)), failed: None }
     }
 
     /// Prints a line.
