@@ -1,7 +1,4 @@
-//! The engine with a packed area: any transmit entries and any RELEASE.
 #![no_main]
-
-use spfe_contract::QueueKind;
-use spfe_fuzz::lab::{Input, run};
-
-libfuzzer_sys::fuzz_target!(|input: Input| run(input, QueueKind::RxPacked));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    spfe_fuzz::targets::device_packed_ring::fuzz(data);
+});

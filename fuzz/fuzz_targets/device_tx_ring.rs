@@ -1,7 +1,4 @@
-//! The engine with posted buffers: any entries, which the hosts may change at any time.
 #![no_main]
-
-use spfe_contract::QueueKind;
-use spfe_fuzz::lab::{Input, run};
-
-libfuzzer_sys::fuzz_target!(|input: Input| run(input, QueueKind::Rx));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    spfe_fuzz::targets::device_tx_ring::fuzz(data);
+});

@@ -25,13 +25,21 @@ use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{Attachment, Clock, LinkRate, Mode, Peer, SharedMemory, Topology, os};
 use spfe_plane::arena::DEVICE;
 use spfe_plane::{Network, Placement, Runner};
+use spfe_ring::sync::{FenceMode, set_fence_mode};
 use spfe_ring::{Arm, PackedReader};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
-/// Bytes of a data region. Its mapping is longer.
-const DATA_BYTES: usize = 73_000;
-const DATA_MEMORY_BYTES: usize = 80 << 10;
+/// Bytes of a data region and of its mapping, which is longer. Most inputs use the small one, which
+/// is filled and checked in a tenth of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    bytes: usize,
+    mapped: usize,
+}
+const SMALL: Extent = Extent { bytes: 9_000, mapped: 12 << 10 };
+const LARGE: Extent = Extent { bytes: 73_000, mapped: 80 << 10 };
 const SMALL_BYTES: usize = 4096;
 /// Pieces of a step, and the number of steps after which the engine must have read every entry.
 const BUDGET: u32 = 64;
@@ -42,15 +50,18 @@ const STILL_TURNS: usize = 16;
 /// Bytes of each buffer that is posted at the end.
 const LAST_BYTES: u32 = 4096;
 
-static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
-    memory::fill_payload(&mut bytes[..DATA_BYTES]);
-    bytes
-});
-static ZEROS: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
-    bytes[..DATA_BYTES].fill(0);
-    bytes
+/// What buffers hold before a run: of the sender and the receiver, small and large.
+static CLEAN: LazyLock<[[Vec<u8>; 2]; 2]> = LazyLock::new(|| {
+    let make = |extent: Extent, payload: bool| {
+        let mut bytes = vec![memory::BEHIND; extent.mapped];
+        if payload {
+            memory::fill_payload(&mut bytes[..extent.bytes]);
+        } else {
+            bytes[..extent.bytes].fill(0);
+        }
+        bytes
+    };
+    [SMALL, LARGE].map(|extent| [true, false].map(|payload| make(extent, payload)))
 });
 
 /// One of the two clients.
@@ -157,6 +168,7 @@ pub struct Input {
     honest: bool,
     paced: bool,
     coop: bool,
+    large: bool,
     shapes: [Shape; 2],
     ops: Vec<Op>,
 }
@@ -170,7 +182,8 @@ impl<'a> Arbitrary<'a> for Input {
             ops.push(u.arbitrary()?);
         }
         let of = |shift: u32| bits >> shift & 3 == 3;
-        Ok(Self { honest: of(0), paced: of(2), coop: of(4), shapes, ops })
+        let (honest, paced, coop) = (of(0), of(2), of(4));
+        Ok(Self { honest, paced, coop, large: of(6), shapes, ops })
     }
 }
 
@@ -181,13 +194,20 @@ struct Kept {
     owed: u32,
 }
 
+/// What the device finds in the buffers of a client.
+fn clean(extent: Extent, end: End) -> &'static [u8] {
+    &CLEAN[usize::from(extent == LARGE)][end as usize]
+}
+
 struct Side {
     end: End,
     kind: QueueKind,
     at: Attachment,
+    neighbour: Attachment,
     rings: Arc<SharedMemory>,
     data: Arc<SharedMemory>,
     spare: Arc<SharedMemory>,
+    extent: Extent,
     is_revoked: bool,
     read_only: Arc<SharedMemory>,
     write_only: Arc<SharedMemory>,
@@ -206,15 +226,15 @@ struct Side {
 }
 
 impl Side {
-    fn new(network: &Arc<Network>, end: End, kind: QueueKind) -> Self {
+    fn new(network: &Arc<Network>, end: End, kind: QueueKind, extent: Extent) -> Self {
         let first = if end == End::Tx { 0 } else { 6 };
         let pooled = |number: usize, bytes| memory::pooled(first + number, bytes);
         let rings = pooled(0, RINGS_BYTES);
-        let (data, spare) = (pooled(1, DATA_MEMORY_BYTES), pooled(2, DATA_MEMORY_BYTES));
+        let (data, spare) = (pooled(1, LARGE.mapped), pooled(2, LARGE.mapped));
         let [read_only, write_only, foreign] = [3, 4, 5].map(|n| pooled(n, SMALL_BYTES));
-        let clean = Self::clean(end);
-        memory::bytes_mut(&data)[..DATA_MEMORY_BYTES].copy_from_slice(clean);
-        memory::bytes_mut(&spare)[..DATA_MEMORY_BYTES].copy_from_slice(clean);
+        let clean = clean(extent, end);
+        memory::bytes_mut(&data)[..extent.mapped].copy_from_slice(clean);
+        memory::bytes_mut(&spare)[..extent.mapped].copy_from_slice(clean);
         memory::fill_payload(memory::bytes_mut(&read_only));
         memory::bytes_mut(&write_only).fill(memory::SECRET);
         memory::bytes_mut(&foreign).fill(memory::FOREIGN);
@@ -227,9 +247,11 @@ impl Side {
             end,
             kind,
             at,
+            neighbour,
             rings,
             data,
             spare,
+            extent,
             is_revoked: false,
             read_only,
             write_only,
@@ -248,11 +270,6 @@ impl Side {
         side
     }
 
-    /// Payload that the device finds in the buffers.
-    fn clean(end: End) -> &'static [u8] {
-        if end == End::Tx { &PAYLOAD } else { &ZEROS }
-    }
-
     fn register(&mut self, network: &Network) {
         let (read, write) = (access::LOCAL_READ, access::LOCAL_WRITE);
         let add = |memory: &Arc<SharedMemory>, bytes: usize, access| {
@@ -262,7 +279,7 @@ impl Side {
         };
         self.keys = Keys {
             rings: add(&self.rings, RINGS_BYTES, read | write),
-            data: add(&self.data, DATA_BYTES, read | write),
+            data: add(&self.data, self.extent.bytes, read | write),
             read_only: add(&self.read_only, SMALL_BYTES, read),
             write_only: add(&self.write_only, SMALL_BYTES, write),
             foreign: self.keys.foreign,
@@ -273,7 +290,7 @@ impl Side {
         if self.queue.is_some() {
             return;
         }
-        let request = shape.request(self.kind, &self.keys);
+        let request = shape.within(self.extent.bytes).request(self.kind, &self.keys);
         let queue = HostQueue::new(self.rings.clone(), &request);
         if network.create_queue(self.at, request).is_err() {
             return;
@@ -286,7 +303,7 @@ impl Side {
         self.reader = PackedReader::new(request.area_bytes);
         self.area_bytes = request.area_bytes;
         if self.kind == QueueKind::RxPacked {
-            self.allowed.add(0, u64::from(request.area_bytes), DATA_BYTES);
+            self.allowed.add(0, u64::from(request.area_bytes), self.extent.bytes);
         }
     }
 
@@ -297,7 +314,7 @@ impl Side {
             return true;
         }
         if entry.region == self.keys.data.0 {
-            self.allowed.add(entry.offset, u64::from(entry.length), DATA_BYTES);
+            self.allowed.add(entry.offset, u64::from(entry.length), self.extent.bytes);
         }
         let overlaid = entry.region == self.keys.rings.0;
         self.is_open |= overlaid;
@@ -403,38 +420,45 @@ impl Side {
         std::mem::swap(&mut self.data, &mut self.spare);
         // Delivered bytes have been checked. From now on this memory has a secret pattern.
         if !self.is_open {
-            self.allowed.check(memory::bytes(&self.spare), Self::clean(self.end));
+            self.allowed.check(memory_of(&self.spare, self.extent), clean(self.extent, self.end));
         }
-        memory::bytes_mut(&self.spare).fill(memory::SECRET);
+        memory::bytes_mut(&self.spare)[..self.extent.mapped].fill(memory::SECRET);
         self.allowed = Allowed::default();
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
         let place = Placement::default();
-        let bytes = DATA_BYTES as u64;
+        let bytes = self.extent.bytes as u64;
         let key = network.add_region_at(self.at, self.data.clone(), bytes, both, place);
         self.keys.data = key.expect("a free region");
     }
 
     fn check(&mut self) {
-        let all = |memory: &SharedMemory, value: u8| {
-            memory::bytes(memory)[..SMALL_BYTES].iter().all(|byte| *byte == value)
-        };
-        assert!(
-            all(&self.foreign, memory::FOREIGN),
-            "the device wrote to memory of another client"
-        );
+        let foreign = &memory::bytes(&self.foreign)[..SMALL_BYTES];
+        let whole = memory::is_all(foreign, memory::FOREIGN);
+        assert!(whole, "the device wrote to memory of another client");
         let read_only = &memory::bytes(&self.read_only)[..SMALL_BYTES];
-        assert!(read_only == &PAYLOAD[..SMALL_BYTES], "the device wrote to read-only memory");
-        let behind = &memory::bytes(&self.data)[DATA_BYTES..];
-        assert!(behind == &PAYLOAD[DATA_BYTES..], "the device wrote after the end of a region");
+        let payload = &clean(self.extent, End::Tx)[..SMALL_BYTES];
+        assert!(read_only == payload, "the device wrote to read-only memory");
+        let behind = &self.bytes(&self.data)[self.extent.bytes..];
+        let whole = behind == &clean(self.extent, self.end)[self.extent.bytes..];
+        assert!(whole, "the device wrote after the end of a region");
         if self.is_revoked {
-            let revoked = memory::bytes(&self.spare);
-            let written = revoked.iter().position(|byte| *byte != memory::SECRET);
-            assert_eq!(written, None, "the device wrote to revoked memory ({:?})", self.end);
+            let revoked = self.bytes(&self.spare);
+            let whole = memory::is_all(revoked, memory::SECRET);
+            assert!(whole, "the device wrote to revoked memory ({:?})", self.end);
         }
         if !self.is_open {
-            self.allowed.check(memory::bytes(&self.data), Self::clean(self.end));
+            self.allowed.check(memory_of(&self.data, self.extent), clean(self.extent, self.end));
         }
     }
+
+    /// The part of a data memory that this run uses.
+    fn bytes<'a>(&self, memory: &'a SharedMemory) -> &'a [u8] {
+        memory_of(memory, self.extent)
+    }
+}
+
+fn memory_of(memory: &SharedMemory, extent: Extent) -> &[u8] {
+    &memory::bytes(memory)[..extent.mapped]
 }
 
 /// Number of records in a run. Fails unless it consists of whole records.
@@ -468,11 +492,67 @@ pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
         model: LinkModel::Packet,
         peer: Peer::Port { endpoint, port: 0 },
     };
-    Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time, foreign: Vec::new() }
+    Topology {
+        endpoints: vec![vec![port(1)], vec![port(0)]],
+        mode,
+        virtual_time,
+        foreign: Vec::new(),
+    }
+}
+
+/// Most inputs that use one network.
+const USES_MAX: u32 = 256;
+
+thread_local! {
+    /// Networks without clients that earlier inputs have left, and how many those were. To make a
+    /// network takes longer than to run most inputs.
+    static NETWORKS: RefCell<Vec<(Arc<Network>, u32)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A network of this thread only. Its barriers need no other thread, so none is interrupted by them.
+pub struct Lent {
+    network: Arc<Network>,
+    uses: u32,
+}
+
+impl Lent {
+    /// A new network, or one that an earlier input has left.
+    pub fn new(topology: Topology) -> Self {
+        let left = NETWORKS.with_borrow_mut(|left| {
+            let found = left.iter().position(|(network, _)| *network.topology() == topology);
+            found.map(|index| left.swap_remove(index))
+        });
+        let (network, uses) = left.unwrap_or_else(|| {
+            let network = Network::new(topology).expect("a network");
+            set_fence_mode(FenceMode::Full);
+            (network, 0)
+        });
+        Self { network, uses }
+    }
+
+    /// Detaches the clients and leaves the network to the next input. After a failure it is dropped.
+    pub fn give_back(self, clients: &[Attachment]) {
+        for client in clients {
+            self.network.detach(*client, true).expect("a clean end");
+        }
+        if self.uses + 1 < USES_MAX {
+            NETWORKS.with_borrow_mut(|left| left.push((self.network, self.uses + 1)));
+        }
+    }
+}
+
+impl std::ops::Deref for Lent {
+    type Target = Arc<Network>;
+
+    fn deref(&self) -> &Arc<Network> {
+        &self.network
+    }
 }
 
 struct Lab {
-    network: Arc<Network>,
+    network: Lent,
+    /// The link has times, which outlive an input.
+    paced: bool,
     device: Runner,
     guest: Runner,
     tx: Side,
@@ -492,14 +572,17 @@ impl Lab {
             false => LinkRate::Unlimited,
         };
         let mode = if input.coop { Mode::Coop } else { Mode::Thread };
-        let network = Network::new(cable(rate, mode, true)).expect("a network");
+        let network = Lent::new(cable(rate, mode, true));
+        let extent = if input.large { LARGE } else { SMALL };
         let device = network.view(DEVICE).runner_out(0, 0, 0, true);
-        let tx = Side::new(&network, End::Tx, QueueKind::Tx);
-        let rx = Side::new(&network, End::Rx, kind);
+        let tx = Side::new(&network, End::Tx, QueueKind::Tx, extent);
+        let rx = Side::new(&network, End::Rx, kind, extent);
         let guest = network.view(rx.at.client).runner_into(1, 0, 0, false);
         let honest = input.honest;
         let shapes = input.shapes;
-        let mut lab = Self { network, device, guest, tx, rx, honest, shapes, recovered: false };
+        let paced = input.paced;
+        let recovered = false;
+        let mut lab = Self { network, paced, device, guest, tx, rx, honest, shapes, recovered };
         for end in [End::Tx, End::Rx] {
             lab.open(end, shapes[end as usize]);
         }
@@ -513,7 +596,7 @@ impl Lab {
     fn open(&mut self, end: End, shape: Shape) {
         self.shapes[end as usize] = shape;
         let shape = if self.honest { shape.plain() } else { shape };
-        let network = self.network.clone();
+        let network = self.network.network.clone();
         let base = Totals::of(self.device.shared()).count[end as usize];
         let side = self.side(end);
         if side.queue.is_none() {
@@ -523,7 +606,7 @@ impl Lab {
     }
 
     fn close(&mut self, end: End) {
-        let network = self.network.clone();
+        let network = self.network.network.clone();
         let side = self.side(end);
         if side.queue.take().is_some() {
             let closed = network.destroy_queue(side.at, 0, 0, side.kind.raw());
@@ -532,7 +615,7 @@ impl Lab {
     }
 
     fn take(&mut self, op: Op) {
-        let (honest, network) = (self.honest, self.network.clone());
+        let (honest, network) = (self.honest, self.network.network.clone());
         match op {
             Op::Post(end, entries) => {
                 // A client needs a queue to post to.
@@ -592,7 +675,7 @@ impl Lab {
     }
 
     fn reset(&mut self, end: End) {
-        let network = self.network.clone();
+        let network = self.network.network.clone();
         let side = self.side(end);
         network.reset(side.at).expect("a reset");
         side.queue = None;
@@ -600,7 +683,7 @@ impl Lab {
     }
 
     fn die(&mut self, end: End) {
-        let network = self.network.clone();
+        let network = self.network.network.clone();
         self.recovered = true;
         let side = self.side(end);
         network.detach(side.at, true).expect("a clean end");
@@ -740,4 +823,8 @@ pub fn run(input: Input, kind: QueueKind) {
     // The engine must still work.
     let released = lab.device.run(BUDGET);
     assert!(released.is_some());
+    let Lab { network, paced, tx, rx, .. } = lab;
+    if !paced {
+        network.give_back(&[tx.at, tx.neighbour, rx.at, rx.neighbour]);
+    }
 }

@@ -2,6 +2,7 @@
 
 use spfe_host::SharedMemory;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Fills the mapping after the end of a region.
@@ -14,19 +15,15 @@ pub const SECRET: u8 = 0xdd;
 const LEAK_BYTES: usize = 24;
 
 thread_local! {
-    static POOL: RefCell<Vec<Arc<SharedMemory>>> = const { RefCell::new(Vec::new()) };
+    /// By number and length.
+    static POOL: RefCell<BTreeMap<(usize, usize), Arc<SharedMemory>>> =
+        const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Memory number `number` of the pool. The first use creates it with `bytes` bytes.
+/// Memory number `number` of those with `bytes` bytes. The first use creates it.
 pub fn pooled(number: usize, bytes: usize) -> Arc<SharedMemory> {
-    POOL.with_borrow_mut(|pool| {
-        while pool.len() <= number {
-            let memory = SharedMemory::create("spfe-fuzz", bytes).expect("shared memory");
-            pool.push(Arc::new(memory));
-        }
-        assert!(pool[number].size() >= bytes, "memory {number} has another size");
-        pool[number].clone()
-    })
+    let create = || Arc::new(SharedMemory::create("spfe-fuzz", bytes).expect("shared memory"));
+    POOL.with_borrow_mut(|pool| pool.entry((number, bytes)).or_insert_with(create).clone())
 }
 
 /// The bytes of a mapping. The engine runs in the calling thread only.
@@ -40,6 +37,15 @@ pub fn bytes(memory: &SharedMemory) -> &[u8] {
 pub fn bytes_mut(memory: &SharedMemory) -> &mut [u8] {
     // SAFETY: as in `bytes`, and no caller keeps two borrows.
     unsafe { std::slice::from_raw_parts_mut(memory.base().as_ptr(), memory.size()) }
+}
+
+/// Whether all bytes have this value. One comparison of memory with itself, because sanitizers make
+/// a loop over bytes slow.
+pub fn is_all(bytes: &[u8], value: u8) -> bool {
+    match bytes {
+        [] => true,
+        [first, rest @ ..] => *first == value && *rest == bytes[..rest.len()],
+    }
 }
 
 /// Payload that differs from every secret byte: 1 to 127, depending on the place.

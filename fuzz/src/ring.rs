@@ -56,6 +56,15 @@ impl Shape {
         self
     }
 
+    /// Limits the area to a region of this many bytes, unless an input asks for unusual sizes.
+    pub fn within(mut self, bytes: usize) -> Self {
+        if self.is_plain() {
+            let most = (bytes - PACKED_AREA_MIN_BYTES as usize) / 8 * 4;
+            self.area %= u16::try_from(most).unwrap_or(u16::MAX);
+        }
+        self
+    }
+
     /// Whether a ring or the area is among the buffers of the client.
     pub fn touches_data(&self) -> bool {
         self.odd.is_some_and(|odd| odd.iter().any(|(place, _)| !matches!(place, Place::Rings)))
