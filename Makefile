@@ -2,13 +2,14 @@
 #   make -o setup TARGET     does not look for missing packages
 
 FUZZ_SECONDS ?= 30
-export FUZZ_SECONDS
+FUZZ_RUNS ?= 0
+export FUZZ_SECONDS FUZZ_RUNS
 ISOLATION_SECONDS ?= 5
 VM_FORM ?= long
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test isolation test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test isolation test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -82,12 +83,15 @@ bench: setup ## full measurements, beside the peers on this machine
 	@tools/setup.sh bench
 	tools/bench.sh
 
-miri: ## look for undefined behaviour in ring and device code with Miri (nightly Rust)
-	@tools/miri.sh
+miri: ## look for undefined behaviour in ring and device code with Miri (nightly Rust; MIRI=all: minutes)
+	@tools/miri.sh $(if $(filter all,$(MIRI)),,--quick)
 
-fuzz: setup ## fuzz each target for FUZZ_SECONDS (30)
+sanitize: ## tests with the sanitizers of addresses and threads (nightly Rust)
+	@tools/sanitize.sh
+
+fuzz: setup ## fuzz each target for FUZZ_SECONDS (30) or FUZZ_RUNS; FUZZ=--resume continues a long run
 	@tools/setup.sh fuzz
-	tools/fuzz.sh
+	tools/fuzz.sh $(FUZZ)
 
 soak: build ## random loads and faults for a long time: links, the TCP core
 	tools/soak.sh

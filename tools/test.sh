@@ -113,6 +113,7 @@ run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
     step lint library-size check python3 tools/library_size.py
     step lint fuzz-check check tools/fuzz.sh --check
+    step unit fuzz-replay tap tools/fuzz.sh --replay
     step unit cargo-test cargo cargo test --workspace --no-fail-fast
 }
 
