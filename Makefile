@@ -27,7 +27,7 @@ build: setup ## build the library, the devices and the tools
 	cargo build --release --workspace
 
 demo: build ## measure the built-in device in a minute and write a report
-	target/release/spfe perf tables --quick --report target/demo
+	target/release/spfe perf tables --quick --published --report target/demo
 	@echo 'The report is in target/demo/'
 
 test: setup ## every check and test; the last line is "N passed, N failed, N skipped"

@@ -119,7 +119,7 @@ pub struct LatencyArgs {
 /// The published scenarios.
 #[derive(Args, Clone, Debug)]
 pub struct TablesArgs {
-    /// Run one short iteration of each case, less than a minute in all.
+    /// Run one short iteration of each case, about a minute in all.
     #[arg(long)]
     pub quick: bool,
     /// Bytes of transmit buffers, and of receive buffers at a threshold. The publication gives the
