@@ -35,11 +35,11 @@ pub struct LinkArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     port: u32,
     /// Also show every item of the management information base: value, unit, layer, table, range.
-    #[arg(long, visible_alias = "all")]
-    mib: bool,
-    /// Omit items that are zero.
     #[arg(long)]
-    brief: bool,
+    mib: bool,
+    /// Also show counters that are zero.
+    #[arg(long)]
+    all: bool,
     #[command(subcommand)]
     action: Option<Action>,
 }
@@ -98,19 +98,18 @@ fn show(
     as_json: bool,
 ) -> Result<String, Failure> {
     let info = port.info()?;
-    let keep = |value: &MibValue| !args.brief || *value != MibValue::Number(0);
     let mut counters = endpoint.port_mib(args.port)?;
-    counters.retain(|entry| entry.item.is_none() && keep(&entry.value));
+    counters
+        .retain(|entry| entry.item.is_none() && (args.all || entry.value != MibValue::Number(0)));
     let items = port.mib().items()?;
     let lanes = lanes(&items);
-    let shown: Vec<_> = items.iter().filter(|item| keep(&MibValue::Number(item.1))).collect();
     if as_json {
         let mut object = ports::json(args.port, &info);
         object["lanes"] =
             lanes.iter().map(|lane| json!({ "lane": lane.0, "state": lane.1 })).collect();
         object["counters"] = counters.iter().map(counter_json).collect();
         if args.mib {
-            object["mib"] = shown.iter().map(|(name, value)| item_json(name, *value)).collect();
+            object["mib"] = items.iter().map(|(name, value)| item_json(name, *value)).collect();
         }
         return Ok(format!("{object}\n"));
     }
@@ -123,7 +122,7 @@ fn show(
     let rows: Vec<_> = counters.iter().map(counter_row).collect();
     text += &format!("\n{}", output::table(&["LAYER", "COUNTER", "INDEX", "VALUE"], 2, &rows));
     if args.mib {
-        let rows: Vec<_> = shown.iter().map(|(name, value)| item_row(name, *value)).collect();
+        let rows: Vec<_> = items.iter().map(|(name, value)| item_row(name, *value)).collect();
         let head = ["NAME", "VALUE", "UNIT", "LAYER", "TABLE", "KIND", "ACCESS", "RANGE"];
         text += &format!("\n{}", output::table(&head, head.len(), &rows));
     }

@@ -140,8 +140,10 @@ impl Pinger {
             let ns = self.ping()?;
             // A growing histogram accepts every value.
             let _ = self.times.record(ns);
-            if !context.json && !context.quiet {
-                let (seq, size) = (self.sent - 1, self.size);
+            let (seq, size) = (self.sent - 1, self.size);
+            if context.json {
+                println!("{}", json!({ "seq": seq, "bytes": size, "rtt_ns": ns }));
+            } else if !context.quiet {
                 println!("{size} bytes: seq={seq} time={}", output::time(ns));
             }
         }

@@ -43,6 +43,16 @@ fn user_rate(rate: &LinkRate) -> String {
     rate.user_bits_per_second().map_or("unlimited".to_owned(), output::rate)
 }
 
+/// Signalling rate of a lane in bit/s; `None` without limit.
+fn rate_bps(rate: &LinkRate) -> Option<u64> {
+    match *rate {
+        LinkRate::Unlimited => None,
+        LinkRate::SpaceFibre { mbps, .. } | LinkRate::SpaceWire { mbps } => {
+            Some(u64::from(mbps) * 1_000_000)
+        }
+    }
+}
+
 /// Headings of the columns of [`row`].
 pub const COLUMNS: [&str; 7] = ["PORT", "KIND", "STATE", "RATE", "USER RATE", "VCS", "PEER"];
 
@@ -66,6 +76,8 @@ pub fn json(number: u32, info: &PortInfo) -> Value {
         "kind": kind(info),
         "state": state(info),
         "rate": info.link().to_string(),
+        "lanes": info.rate.lanes(),
+        "rate_bps": rate_bps(&info.rate),
         "user_gbps": info.rate.user_gbps().map(output::rounded),
         "vcs": info.vcs,
         "peer": peer(info),

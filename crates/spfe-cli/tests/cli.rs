@@ -33,6 +33,8 @@ fn info_shows_ports_and_rates() {
     let info = spfe(&["info", "virtual:?link=4x7.5G&mode=coop", "--json"]).exits(0).json();
     assert_eq!(info["mode"], "coop");
     assert_eq!(info["ports"][0]["rate"], "4x7.5G");
+    assert_eq!(info["ports"][0]["rate_bps"], 7_500_000_000u64, "of a lane, as in `spfe topo`");
+    assert_eq!(info["ports"][0]["lanes"], 4);
     assert_eq!(info["ports"][0]["peer"], "endpoint 0 port 1");
     let gbps = info["ports"][0]["user_gbps"].as_f64().unwrap();
     assert!((22.0..23.0).contains(&gbps), "{gbps}");
@@ -117,7 +119,11 @@ fn ping_measures_the_echo() {
     assert!(text.contains("3 packets of 64 bytes sent, 3 came back"), "{text}");
     for size in ["1", "8", "23", "64K"] {
         let words = ["ping", "--json", "--count", "20", "--interval", "0", "--size", size];
-        let result = spfe(&words).exits(0).json();
+        let run = spfe(&words).exits(0);
+        let first = run.text().lines().next().unwrap().to_owned();
+        assert!(first.contains("\"seq\":0") && first.contains("\"rtt_ns\":"), "{first}");
+        assert_eq!(run.text().lines().count(), 21, "one for each answer, and the summary");
+        let result = run.json();
         assert_eq!((&result["sent"], &result["received"]), (&20.into(), &20.into()));
         let rtt = |name: &str| result["rtt_ns"][name].as_u64().unwrap();
         assert!(rtt("min") <= rtt("p50") && rtt("p50") <= rtt("p99") && rtt("p99") <= rtt("max"));

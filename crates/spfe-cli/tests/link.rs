@@ -42,12 +42,15 @@ fn every_item_is_shown_with_its_unit_and_table() {
         assert_eq!(found[0]["identifier"], info.item.name());
         assert_eq!(found[0]["unit"], info.unit);
     }
+    // Counters that are zero are omitted, as in `spfe stats`.
     let plain = spfe(&["link", EXACT]).exits(0).text();
-    assert!(plain.contains("LANE") && plain.contains("packets sent"), "{plain}");
+    assert!(plain.contains("LANE") && !plain.contains("packets sent"), "{plain}");
+    let plain = spfe(&["link", EXACT, "--all"]).exits(0).text();
+    assert!(plain.contains("packets sent"), "{plain}");
     assert!(!plain.contains("Lane State"), "{plain}");
     assert_eq!(spfe(&["link", EXACT, "--json"]).exits(0).json()["mib"], Value::Null);
     // Packet-level links have few items.
-    let object = spfe(&["link", "virtual:?link=2x6.25G", "--all", "--json"]).exits(0).json();
+    let object = spfe(&["link", "virtual:?link=2x6.25G", "--mib", "--json"]).exits(0).json();
     assert_eq!(
         object["lanes"],
         json!([{"lane": 0, "state": "Active"}, {"lane": 1, "state": "Active"}])

@@ -26,6 +26,7 @@
 //! | packets that are built and read in place, fastest | [`PooledTx`], [`PooledRx`] |
 //! | many small packets | [`Tx::send_burst`], [`PackedRx`] |
 //! | reads and writes of remote memory (RMAP) | [`rmap`] |
+//! | CCSDS space packets | [`ccsds`] |
 //! | parameters, status and errors of a link | [`Port::mib`] |
 //!
 //! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) and on hardware
@@ -45,6 +46,7 @@
 #[doc(hidden)]
 pub mod backend;
 mod cancel;
+pub mod ccsds;
 mod device;
 mod endpoint;
 #[cfg_attr(not(feature = "virtual"), path = "engine_none.rs")]

@@ -12,6 +12,7 @@ use spfe_contract::{
     self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
     Status, submit_flags as sf,
 };
+use spfe_proto::PacketEnd;
 use std::sync::Arc;
 
 /// How a packet ends.
@@ -26,7 +27,25 @@ pub enum End {
     More,
 }
 
+impl From<PacketEnd> for End {
+    fn from(end: PacketEnd) -> Self {
+        match end {
+            PacketEnd::Eop => Self::Eop,
+            PacketEnd::Eep => Self::Eep,
+        }
+    }
+}
+
 impl End {
+    /// The end marker of a whole packet, as [`crate::ccsds`] takes it; `None` for [`End::More`].
+    pub fn packet_end(self) -> Option<PacketEnd> {
+        match self {
+            Self::Eop => Some(PacketEnd::Eop),
+            Self::Eep => Some(PacketEnd::Eep),
+            Self::More => None,
+        }
+    }
+
     #[inline(always)]
     fn flags(self) -> u16 {
         let marker = match self {

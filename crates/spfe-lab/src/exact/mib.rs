@@ -40,8 +40,8 @@ impl Watch {
         }
         if let Some((state, sending, receiving)) = seen.alignment {
             list.push(MibEntry::new("multi-lane", "alignment", None, state));
-            list.push(MibEntry::new("multi-lane", "lanes sending", None, u64::from(sending)));
-            list.push(MibEntry::new("multi-lane", "lanes receiving", None, u64::from(receiving)));
+            list.push(MibEntry::new("multi-lane", "lanes sending", None, &*lanes(sending)));
+            list.push(MibEntry::new("multi-lane", "lanes receiving", None, &*lanes(receiving)));
         }
         if let Some(state) = seen.reset {
             list.push(MibEntry::new("data link", "link reset state", None, state));
@@ -51,6 +51,21 @@ impl Watch {
         list.push(MibEntry::new("data link", "longest recovery (ns)", None, longest));
         list
     }
+}
+
+/// The lanes of a mask: `0-1`, `0,2`, `none`.
+fn lanes(mask: impl Into<u64>) -> String {
+    let (mask, mut parts, mut lane) = (mask.into(), Vec::new(), 0);
+    while mask.checked_shr(lane).is_some_and(|rest| rest != 0) {
+        let count = (mask >> lane).trailing_ones();
+        match count {
+            0 => {}
+            1 => parts.push(lane.to_string()),
+            _ => parts.push(format!("{lane}-{}", lane + count - 1)),
+        }
+        lane += count.max(1);
+    }
+    if parts.is_empty() { "none".to_owned() } else { parts.join(",") }
 }
 
 impl Observer for Watch {
@@ -107,5 +122,17 @@ pub fn fault(error: Error) -> MibFault {
         Error::Index { count } => MibFault::Index { count },
         Error::ReadOnly => MibFault::ReadOnly,
         Error::Range { min, max } => MibFault::Range { min, max },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lanes_of_a_mask() {
+        for (mask, text) in
+            [(0u64, "none"), (1, "0"), (3, "0-1"), (0b1_0110, "1-2,4"), (0xffff, "0-15")]
+        {
+            assert_eq!(super::lanes(mask), text);
+        }
     }
 }

@@ -20,10 +20,10 @@ fn codes_are_sent_in_order_of_priority() {
         received.push(code);
     }
     assert_eq!(received, [codes[2], codes[1], codes[0]]);
-    assert_eq!(kit.count(A, "sent_time_codes"), 1);
-    assert_eq!(kit.count(B, "received_interrupts"), 1);
-    assert_eq!(kit.count(B, "received_acknowledges"), 1);
-    assert_eq!(kit.count(A, "discarded_codes"), 1);
+    assert_eq!(kit.count(A, "time-codes sent"), 1);
+    assert_eq!(kit.count(B, "interrupts received"), 1);
+    assert_eq!(kit.count(B, "acknowledges received"), 1);
+    assert_eq!(kit.count(A, "codes discarded"), 1);
     assert!(kit.link.is_quiet());
 }
 
@@ -61,8 +61,8 @@ fn unread_codes_are_counted() {
         kit.link.end(A).send_code(BroadcastCode::time(value));
         kit.run(US);
     }
-    assert_eq!(kit.count(B, "received_time_codes"), 140);
-    assert_eq!(kit.count(B, "lost_codes"), 12);
+    assert_eq!(kit.count(B, "time-codes received"), 140);
+    assert_eq!(kit.count(B, "codes lost"), 12);
     assert_eq!(kit.link.end(B).receive_code(), Some(BroadcastCode::time(0)));
 }
 
@@ -76,8 +76,8 @@ fn a_lost_time_code_is_noticed() {
     }
     kit.run(US);
     // The fault waited for the first code. The parity after code 0 equals that after a NULL.
-    assert_eq!(kit.count(A, "sent_time_codes"), 3);
-    assert_eq!(kit.count(B, "received_time_codes"), 2);
+    assert_eq!(kit.count(A, "time-codes sent"), 3);
+    assert_eq!(kit.count(B, "time-codes received"), 2);
     assert_eq!(kit.link.end(B).receive_code(), Some(BroadcastCode::time(1)));
     assert!(kit.is_running());
 }

@@ -52,7 +52,7 @@ fn a_long_cut_keeps_the_link_down() {
     assert_eq!(kit.log.errors(A)[0].1, "disconnect");
     assert!(!kit.is_running());
     // A hears nothing. B hears A's attempts and answers.
-    assert!(kit.count(A, "start_timeouts") > 10);
+    assert!(kit.count(A, "start time-outs") > 10);
     assert!(kit.count(B, "runs") == 1);
     kit.until_running();
 }
@@ -73,10 +73,10 @@ fn packets_in_flight_end_with_an_eep() {
     let bytes = |list: &[u8]| list.iter().map(|byte| NChar::Data(*byte)).collect::<Vec<_>>();
     assert_eq!(received[..cut], bytes(&first[..cut]));
     assert_eq!(received[cut + 1..], n_chars(&packet(&second)));
-    assert_eq!(kit.count(B, "appended_eeps"), 1);
+    assert_eq!(kit.count(B, "EEPs appended"), 1);
     // All of the first packet was sent or discarded.
     let [data, eops, spilled] =
-        ["sent_data", "sent_eops", "spilled_n_chars"].map(|name| kit.count(A, name));
+        ["data characters sent", "EOPs sent", "N-Chars spilled"].map(|name| kit.count(A, name));
     assert_eq!(data + eops + spilled, 101 + 51);
     assert!(spilled > 60);
 }
@@ -98,7 +98,7 @@ fn the_rest_of_a_truncated_packet_is_discarded() {
     let received = n_chars(&kit.read_all(B));
     let end = [NChar::Eep, NChar::Data(8), NChar::Eop];
     assert_eq!(received[120..], end);
-    assert_eq!(kit.count(A, "spilled_n_chars"), 401 - 120);
+    assert_eq!(kit.count(A, "N-Chars spilled"), 401 - 120);
 }
 
 /// Inverts one bit in a character of each kind, at many positions.
@@ -150,7 +150,7 @@ fn escape_errors() {
         kit.inject(A, FaultTarget::Null, FaultKind::Burst { bits: 16 });
         kit.run(100 * US);
         kit.until_running();
-        kit.count(B, "escape_errors") == 1
+        kit.count(B, "escape errors") == 1
     });
     assert!(found);
 }
@@ -196,8 +196,8 @@ fn a_missing_fct_costs_credit_for_eight_characters() {
     kit.write(A, &packet(&[1; 7]));
     kit.run(10 * US);
     assert!(kit.log.errors(A).is_empty());
-    assert_eq!((kit.count(A, "transmit_credit"), kit.count(B, "receive_credit")), (48, 56));
-    assert!(!kit.link.is_quiet() || kit.count(B, "sent_fcts") == 8);
+    assert_eq!((kit.count(A, "transmit credit"), kit.count(B, "receive credit")), (48, 56));
+    assert!(!kit.link.is_quiet() || kit.count(B, "FCTs sent") == 8);
     kit.write(A, &packet(&[2; 200]));
     assert_eq!(kit.read_all(B), [packet(&[1; 7]), packet(&[2; 200])].concat());
     // The bit is inverted again after the next start.
@@ -205,7 +205,7 @@ fn a_missing_fct_costs_credit_for_eight_characters() {
     kit.run(US);
     kit.until_running();
     kit.run(10 * US);
-    assert_eq!(kit.count(A, "transmit_credit"), 56);
+    assert_eq!(kit.count(A, "transmit credit"), 56);
 }
 
 #[test]
@@ -287,11 +287,11 @@ fn bit_errors_occur_at_their_rate() {
     kit.link.set_bit_error_rate(A, None, rate);
     kit.link.set_bit_error_rate(B, Some(3), 1.0);
     kit.run(200 * MS);
-    let falls: u64 = ["parity_errors", "escape_errors", "disconnect_errors"]
+    let falls: u64 = ["parity errors", "escape errors", "disconnect errors"]
         .iter()
         .map(|name| kit.count(B, name))
         .sum();
-    let bits = 8 * kit.count(A, "sent_nulls");
+    let bits = 8 * kit.count(A, "NULLs sent");
     let expected = bits as f64 * rate;
     assert!((falls as f64 - expected).abs() < 5.0 * expected.sqrt(), "{falls} {expected}");
     kit.link.set_bit_error_rate(A, None, 0.0);

@@ -173,11 +173,11 @@ fn finish(kit: &mut Kit, traffic: &mut [Traffic; 2]) {
 fn conserve(kit: &mut Kit, from: Side, flow: &Traffic) {
     let sent = kit.link.end(from).counters().sent_words[0];
     let received = kit.link.end(from.other()).counters().received_words[0];
-    assert_eq!(sent + kit.count(from, "spilled_n_chars"), flow.sent_n_chars);
+    assert_eq!(sent + kit.count(from, "N-Chars spilled"), flow.sent_n_chars);
     let falls = kit.count(from.other(), "runs") + kit.count(from, "runs");
     assert!(sent >= received && sent - received <= 56 * (falls - 2), "{sent} {received} {falls}");
     let got = n_chars(&flow.received).len() as u64;
-    assert_eq!(got, received + kit.count(from.other(), "appended_eeps"));
+    assert_eq!(got, received + kit.count(from.other(), "EEPs appended"));
 }
 
 #[test]

@@ -28,8 +28,8 @@ fn start_takes_the_times_of_the_standard() {
         assert!(at("ErrorReset").is_empty());
     }
     assert!(kit.is_running());
-    assert_eq!(kit.count(A, "transmit_credit"), 56);
-    assert_eq!(kit.count(B, "receive_credit"), 56);
+    assert_eq!(kit.count(A, "transmit credit"), 56);
+    assert_eq!(kit.count(B, "receive credit"), 56);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn an_end_without_partner_keeps_trying_to_start() {
     // 6.4 us and 12.8 us of silence, then 12.8 us of NULLs.
     assert_eq!(kit.log.entered(A, "Started")[..3], [19_200 * NS, 51_200 * NS, 83_200 * NS]);
     assert_eq!(kit.log.entered(A, "ErrorReset")[..2], [32_000 * NS, 64_000 * NS]);
-    assert_eq!(kit.count(A, "start_timeouts"), 6);
+    assert_eq!(kit.count(A, "start time-outs"), 6);
     // An absent far end is not an error.
     assert_eq!(kit.log.errors(A), []);
     assert_eq!(kit.link.state(B), SpaceWireState::ErrorReset);
@@ -98,7 +98,7 @@ fn no_link_starts_over_a_long_delay() {
     kit.run(20 * MS);
     // The answer comes long after 12.8 us, so no link starts over this delay.
     assert!(!kit.is_running());
-    assert!(kit.count(A, "start_timeouts") > 100);
+    assert!(kit.count(A, "start time-outs") > 100);
     // 2 us, as over 400 m: close to the limit of the credit, not of the timers.
     config.delay_ps = 2 * US;
     let mut kit = Kit::running(config);
@@ -123,7 +123,7 @@ fn link_reset_restarts_the_link() {
         kit.log.events.iter().filter(|(.., e)| matches!(e, EndEvent::Command(_))).count(),
         1
     );
-    assert_eq!(kit.count(A, "disables_and_resets"), 1);
+    assert_eq!(kit.count(A, "disables and resets"), 1);
     // The packet had not begun, so it waits and is sent later.
     assert_eq!(kit.read_all(B), packet(&[1, 2, 3]));
 }

@@ -85,11 +85,11 @@ fn time_codes_take_fourteen_bits_each() {
 #[test]
 fn an_idle_link_sends_nulls() {
     let mut kit = Kit::running(config(200));
-    let before = kit.count(A, "sent_nulls");
+    let before = kit.count(A, "NULLs sent");
     kit.run(MS);
     // 200 000 bits of 8 bits each.
-    assert!(kit.count(A, "sent_nulls").abs_diff(before + 25_000) <= 1);
-    let [data, fcts] = ["sent_data", "sent_fcts"].map(|name| kit.count(A, name));
+    assert!(kit.count(A, "NULLs sent").abs_diff(before + 25_000) <= 1);
+    let [data, fcts] = ["data characters sent", "FCTs sent"].map(|name| kit.count(A, name));
     assert_eq!((data, fcts), (0, 7));
 }
 
@@ -136,7 +136,7 @@ fn a_reader_that_stops_stops_the_writer() {
         kit.run(US);
     }
     // 4 words and 64 N-Chars at B, 64 words and 8 N-Chars at A.
-    assert_eq!(kit.count(B, "received_data"), 16 + 64);
+    assert_eq!(kit.count(B, "data characters received"), 16 + 64);
     assert_eq!(written, 4 + 16 + 2 + 64);
     assert!(kit.is_running());
     let mut got: Vec<Word> = Vec::new();
