@@ -985,3 +985,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn realignment_damages_one_word() {
+    let mut sync = WordSync::new(&config());
+    let idle = ControlWord::Idle.encode();
+    for _ in 0..3 {
+        sync.receive(idle);
+    }
+    sync.receive(Word::data(1));
+    assert_eq!(sync.receive(Word::data(2)), Word::data(1));
+    sync.realign();
+    // The word before the one in progress is good; the one in progress is an RXERR.
+    assert_eq!(sync.receive(idle), Word::data(2));
+    assert_eq!(sync.receive(Word::data(3)), Word::RXERR);
+    assert_eq!(sync.receive(Word::data(4)), Word::data(3));
+}

@@ -204,7 +204,7 @@ impl Lane {
 
     /// Reports that the word boundary moved: the word in progress is lost.
     pub fn realign(&mut self) {
-        self.sync.lose();
+        self.sync.realign();
     }
 
     /// Whether the lane would take a word in this word period.

@@ -45,7 +45,14 @@ impl WordSync {
         self.state
     }
 
-    /// Loses synchronisation: the lane was reset, the receiver is off, or the word boundary moved.
+    /// The word boundary moved: synchronisation is lost, and with it the word in progress. The word
+    /// before it stays as it is (50-11C 5.5.7).
+    pub fn realign(&mut self) {
+        self.state = SyncState::LostSync;
+        self.errors = 0;
+    }
+
+    /// Loses synchronisation: the lane was reset, or the receiver is off.
     pub fn lose(&mut self) {
         self.state = SyncState::LostSync;
         self.errors = 0;
