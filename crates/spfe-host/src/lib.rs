@@ -11,13 +11,11 @@
 //! | [`mib`] | entries of a port's management information base, commands to its link |
 //! | [`topology`] | endpoints, links and instruments of a virtual network, and their text forms |
 //! | [`clock`] | real and virtual time |
-//! | [`doorbell`] | what wakes a sleeping soft device |
 //! | [`os`] | shared memory, futexes, `membarrier`, sleeping |
 //! | [`error`] | errors of the library and of a control plane |
 
 pub mod backend;
 pub mod clock;
-pub mod doorbell;
 pub mod error;
 pub mod mib;
 pub mod os;
@@ -26,7 +24,6 @@ pub mod queue;
 
 pub use backend::{Attachment, Backend, DeviceInfo};
 pub use clock::Clock;
-pub use doorbell::Doorbell;
 pub use error::{ControlError, Error, Result, printable};
 pub use mib::{LinkCommand, MibEntry, MibFault, MibValue};
 pub use os::SharedMemory;

@@ -76,27 +76,11 @@ impl SharedMemory {
         if !seals.contains(SealFlags::SHRINK) {
             return Err(invalid("memory is not sealed against shrinking (F_SEAL_SHRINK)"));
         }
-        if seals.contains(SealFlags::FUTURE_WRITE) {
-            return Err(invalid(
-                "memory is sealed against writable mappings (F_SEAL_FUTURE_WRITE), as a daemon does \
-                 with the memory of a region: is it registered already?",
-            ));
-        }
         let actual = rustix::fs::fstat(&fd)?.st_size as u64;
         if size == 0 || size as u64 > actual {
             return Err(invalid("region is longer than its memory"));
         }
         Self::map(fd, size, MapFlags::empty())
-    }
-
-    /// Makes sure that nobody takes pages out of the file. Without it, a holder of the file could punch
-    /// a hole in it, and an access here would wait until the kernel is through with that. Existing
-    /// mappings stay writable, and no others can be made. Waits for a hole that is being punched.
-    ///
-    /// # Errors
-    /// `PermissionDenied` if the file is sealed against other seals (F_SEAL_SEAL).
-    pub fn keep_pages(&self) -> io::Result<()> {
-        Ok(fcntl_add_seals(&self.fd, SealFlags::FUTURE_WRITE)?)
     }
 
     /// Maps memory of a device driver, at an offset of its device file.
@@ -366,31 +350,6 @@ mod tests {
         let fd = memory.fd().try_clone_to_owned().unwrap();
         let error = SharedMemory::open(fd, 4097).unwrap_err();
         assert!(error.to_string().contains("longer"), "{error}");
-    }
-
-    #[test]
-    fn kept_pages_cannot_be_taken_out() {
-        use rustix::fs::{FallocateFlags, fallocate};
-        use rustix::io::Errno;
-        let theirs = SharedMemory::create("t", 8192).unwrap();
-        let ours = SharedMemory::open(theirs.fd().try_clone_to_owned().unwrap(), 8192).unwrap();
-        let punch = || {
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            let base = theirs.base().as_ptr();
-            // SAFETY: our own mapping; its contents may change at any time.
-            let remove = unsafe { madvise(base.cast(), 4096, Advice::LinuxRemove) };
-            (fallocate(theirs.fd(), flags, 0, 4096), remove)
-        };
-        assert_eq!(punch(), (Ok(()), Ok(())));
-        ours.keep_pages().unwrap();
-        assert_eq!(punch(), (Err(Errno::PERM), Err(Errno::PERM)));
-        // SAFETY: inside both mappings, by one thread.
-        unsafe {
-            theirs.base().as_ptr().write_volatile(7);
-            assert_eq!(ours.base().as_ptr().read_volatile(), 7, "mappings stay writable");
-        }
-        let again = SharedMemory::open(theirs.fd().try_clone_to_owned().unwrap(), 8192);
-        assert!(again.unwrap_err().to_string().contains("registered already"));
     }
 
     /// Number of KiB of a mapping that are present in this process.

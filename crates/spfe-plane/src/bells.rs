@@ -1,13 +1,14 @@
-//! The doorbells that a device thread watches while it sleeps.
+//! The doorbells that a device thread watches while it sleeps: eventfds, one for each client in another
+//! process.
 //!
 //! They are watched edge-triggered, so a ring is one event and the device never reads a counter that
 //! a client could empty or fill. A client rings only a device that says it sleeps; the path of a
 //! packet to an awake device has no system call.
 
-use rustix::event::{Timespec, epoll};
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use spfe_host::{Doorbell, os};
+use spfe_host::os;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -16,6 +17,44 @@ use std::sync::Arc;
 const RINGS_MAX: usize = 64;
 /// Longest sleep if the kernel cannot wait for doorbells, ns.
 const POLL_NS: u64 = 1_000_000;
+
+/// A doorbell. A ring ends the sleep of the device, or its next sleep.
+#[derive(Debug)]
+pub struct Doorbell(OwnedFd);
+
+impl Doorbell {
+    /// A new doorbell.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?))
+    }
+
+    /// The doorbell behind a descriptor.
+    pub fn open(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+
+    /// Wakes the device.
+    pub fn ring(&self) {
+        // The write fails only if the counter is full, after 2^64 - 2 rings.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+
+    /// Number of rings since the last call. The device does not use it.
+    pub fn rings(&self) -> u64 {
+        let mut count = [0; 8];
+        let read = rustix::io::read(&self.0, &mut count);
+        read.map_or(0, |_| u64::from_ne_bytes(count))
+    }
+}
+
+impl AsFd for Doorbell {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// The doorbells of a network's device thread.
 pub struct Bells {

@@ -29,7 +29,7 @@ pub mod network;
 pub mod registers;
 pub mod view;
 
-pub use bells::{Bells, ClientBell};
+pub use bells::{Bells, ClientBell, Doorbell};
 pub use device_thread::DeviceThread;
 pub use event::{Event, Signaller};
 pub use network::{Extensions, Network, Placement, UserLimits};

@@ -1,7 +1,7 @@
 //! Checks of what a client passes over its socket, and of the process behind it.
 
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{fcntl_get_seals, fstatfs};
+use rustix::fs::{SealFlags, fcntl_add_seals, fcntl_get_seals, fstatfs};
 use spfe_contract::Status;
 use spfe_host::SharedMemory;
 use spfe_plane::{Event, Signaller};
@@ -25,9 +25,15 @@ fn blame(error: &io::Error, wrong: Status) -> Status {
 /// Maps the memory of a region. The checks ensure that it cannot shrink or fault under the device.
 pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
     // Only memfds have seals. Asking another file for more could block in its file system.
-    if fcntl_get_seals(&fd).is_err() {
+    let Ok(seals) = fcntl_get_seals(&fd) else {
         return refuse(format!(
             "region of {size} bytes: not a memfd; use memfd_create and seal it with F_SEAL_SHRINK"
+        ));
+    };
+    if seals.contains(SealFlags::FUTURE_WRITE) {
+        return refuse(format!(
+            "region of {size} bytes: its memory is sealed against writable mappings \
+             (F_SEAL_FUTURE_WRITE), as the daemon does with a region: is it registered already?"
         ));
     }
     // A hole in huge pages may not be refilled: the device would get SIGBUS.
@@ -47,9 +53,11 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
     })
 }
 
-/// Makes sure that a client cannot take pages out of memory that the device uses.
+/// Makes sure that nobody takes pages out of memory that the device uses. While a hole is punched, the
+/// kernel lets accesses to it wait. Existing mappings stay writable, and no others can be made. Waits
+/// for a hole that is being punched.
 pub(crate) fn keep_pages(memory: &SharedMemory) -> Result<()> {
-    memory.keep_pages().or_else(|error| {
+    fcntl_add_seals(memory.fd(), SealFlags::FUTURE_WRITE).or_else(|error| {
         refuse(format!(
             "region of {} bytes: F_SEAL_FUTURE_WRITE, by which its pages stay in it: {error}; do not \
              seal it with F_SEAL_SEAL",

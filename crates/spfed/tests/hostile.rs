@@ -5,7 +5,8 @@ mod common;
 use common::{Client, Mortal, config, eventually, place, refused, server, socket_of, test_client};
 use rustix::fd::AsFd;
 use spfe_contract::{QueueKind, Status};
-use spfe_host::{Doorbell, Mode, SharedMemory};
+use spfe_host::{Mode, SharedMemory};
+use spfe_plane::Doorbell;
 use spfe_session::{Connection, Hello, Request, codec, socket};
 use spfed::{CLIENTS_MAX, Server};
 use std::io::{BufRead, BufReader};
@@ -105,6 +106,12 @@ fn a_client_cannot_punch_a_hole_into_memory_of_the_device() {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     let punched = fallocate(memory.fd(), flags, 0, 1 << 20);
     assert_eq!(punched, Err(rustix::io::Errno::PERM));
+    let (base, remove) = (memory.base().as_ptr(), rustix::mm::Advice::LinuxRemove);
+    // SAFETY: our own mapping; its contents may change at any time.
+    let removed = unsafe { rustix::mm::madvise(base.cast(), 4096, remove) };
+    assert_eq!(removed, Err(rustix::io::Errno::PERM));
+    // SAFETY: inside the mapping.
+    unsafe { base.write_volatile(7) };
     let (status, what) = refused(client.add_region_once(memory.fd(), 1 << 20));
     assert!(status == Status::BadRegion && what.contains("registered already"), "{what}");
     let closed = SharedMemory::create("t", 4096).unwrap();
