@@ -72,7 +72,7 @@ enum Command {
     Link(LinkArgs),
     #[command(subcommand)]
     Ip(IpArgs),
-    Perf(PerfArgs),
+    Perf(Box<PerfArgs>),
     Sim(SimArgs),
     Topo(TopoArgs),
     #[command(hide = true)]

@@ -280,6 +280,104 @@ fn every_test_runs_between_existing_devices() {
     }
 }
 
+/// A case of 1 KiB that takes no time.
+const SHORT: [&str; 5] = ["--size", "1K", "--seconds", "0.02", "--json"];
+
+#[test]
+fn any_two_ports_are_measured() {
+    let cable = "virtual:?link=4x7.5G";
+    for (from, to, limit) in [
+        ("virtual::0.1", "virtual::1.1", None),
+        (":1.7", ":0.7", Some(22.92)),
+        (":2.0", ":3.0", Some(0.16)),
+    ] {
+        let name =
+            |end: &str| if limit.is_none() { end.to_owned() } else { format!("{cable}{end}") };
+        let ends = ["--from", &name(from), "--to", &name(to)];
+        for words in [
+            &["rate"][..],
+            &["rate", "--direction", "rx", "--check"],
+            &["rate", "--direction", "both"],
+            &["random", "--check"],
+            &["latency"],
+            &["latency", "--loop"],
+        ] {
+            let words = if words == ["random", "--check"] { &words[..1] } else { words };
+            let document = json(&[words, &SHORT, &ends].concat());
+            let row = &document["results"][0];
+            assert!(row["packets_per_s"].as_f64() > Some(0.0), "{ends:?} {words:?}: {row}");
+            assert!(row["integrity_errors"].as_u64().is_none_or(|errors| errors == 0), "{row}");
+            let known = row["link_limit_gbps"].as_f64();
+            assert_eq!(known.is_some(), limit.is_some(), "{row}");
+            assert!(known.is_none_or(|known| known <= limit.unwrap_or(0.0)), "{row}");
+        }
+    }
+    spfe(&["perf", "rate", "--from", "virtual::9", "--to", "virtual::1"]).exits(5);
+    spfe(&["perf", "rate", "--from", "virtual::1", "--to", "virtual::1.0"]).exits(2);
+    spfe(&["perf", "latency", "--from", "virtual::1"]).exits(2);
+}
+
+#[test]
+fn one_end_is_measured_alone() {
+    for words in [&["--logical", "0x40"][..], &["--path", "1,3", "--burst"], &["--packets", "100"]]
+    {
+        let ends = ["--from", "virtual:?peer=sink"];
+        let document = json(&[&["rate"], &SHORT[..], &ends, words].concat());
+        let row = &document["results"][0];
+        assert!(row["packets_per_s"].as_f64() > Some(0.0), "{words:?}: {row}");
+    }
+    let document =
+        json(&[&["rate"], &SHORT[..], &["--to", "virtual:?peer=generator:1024:0.0"]].concat());
+    assert_eq!(document["results"][0]["scenario"], "rate-rx");
+}
+
+#[test]
+fn two_testers_started_by_hand_measure_together() {
+    let (_server, _directory, daemon) = joined("hand", Mode::Thread);
+    let [near, far] = daemon.split(',').collect::<Vec<_>>()[..] else { panic!("two ends") };
+    let sizes = ["--size-min", "1K", "--size-max", "4K", "--seconds", "0.05", "--json"];
+    let mut receiver = common::command(&[&["perf", "rate", "--to", far][..], &sizes].concat());
+    let receiver = receiver.stdout(std::process::Stdio::piped()).spawn().expect("spfe runs");
+    let sent = json(&[&["rate", "--from", near][..], &sizes].concat());
+    let got = receiver.wait_with_output().expect("the receiver ends");
+    assert!(got.status.success());
+    let got: Value = serde_json::from_slice(&got.stdout).expect("JSON");
+    for document in [sent, got] {
+        let rows = document["results"].as_array().expect("rows").clone();
+        assert_eq!(rows.len(), 3);
+        assert!(rows.iter().all(|row| row["rate_gbps"].as_f64() > Some(0.0)), "{rows:?}");
+    }
+}
+
+#[test]
+fn a_number_of_packets_is_timed_from_the_first_to_the_last() {
+    for words in [
+        &["--link", "spw:200M", "--packets", "200"][..],
+        &["--link", "spw:200M", "--packets", "200", "--direction", "both"],
+        &["--link", "1x100M", "--packets", "100", "--direction", "rx"],
+        &["--link", "exact:1x1G", "--packets", "20"],
+    ] {
+        let document = json(&[&["rate", "--size", "60", "--json"], words].concat());
+        let row = &document["results"][0];
+        let (rate, limit) =
+            (row["rate_gbps"].as_f64().unwrap(), row["link_limit_gbps"].as_f64().unwrap());
+        // Nothing but the link's own time is in the way, and it cannot be shorter.
+        assert!(rate > 0.0 && rate <= limit * 1.001, "{words:?}: {rate} of {limit}");
+    }
+}
+
+#[test]
+fn limits_depend_on_the_size_and_unlimited_links_have_none() {
+    let limit = |words: &[&str]| json(words)["results"][0]["link_limit_gbps"].clone();
+    assert!(limit(&[&["rate"], &SHORT[..]].concat()).is_null());
+    let short = ["rate", "--link", "spw:200M", "--size", "1", "--seconds", "0.02", "--json"];
+    assert!((limit(&short).as_f64().unwrap() - 0.8 / 7.0).abs() < 1e-6);
+    let text = spfe(&["perf", "theory", "--link", "spw:200M", "--size", "60"]).exits(0).text();
+    assert!(text.contains("158.9 Mbit/s"), "{text}");
+    let run = spfe(&["perf", "rate", "--pin", "0,70000"]).exits(2);
+    assert!(run.stderr.contains("CPU 70000"), "{}", run.stderr);
+}
+
 #[test]
 fn the_output_marks_unmeasured_figures() {
     let (_server, _directory, ends) = joined("notes", Mode::Thread);

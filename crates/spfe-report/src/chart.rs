@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::columns;
 use crate::markup::escape;
 use crate::model::{Point, ResultRow};
-use crate::num::{fixed, short, size};
+use crate::num::{self, fixed, short, significant, size};
 use crate::section::Section;
 use crate::svg::{self, Marker, RIGHT, Scale, Slots, TOP, coord, drawable, label};
 
@@ -68,6 +69,7 @@ impl Series {
     }
 
     fn draw(&self, rows: &[&ResultRow], slots: &Slots, scale: &Scale, connect: bool) -> String {
+        let unit = columns::rate_unit(rows);
         let y = |value: f64| drawable(value).map(|value| scale.y(value));
         let means: Vec<Option<f64>> = rows.iter().map(|row| y((self.mean)(row))).collect();
         let dots: Vec<Vec<f64>> =
@@ -79,22 +81,25 @@ impl Series {
         for (index, mean) in means.iter().enumerate() {
             if let Some(mean) = mean {
                 let class = format!("{} mark", self.class);
-                let tip = self.tip(rows[index]);
+                let tip = self.tip(rows[index], unit);
                 out.push_str(&svg::marker(self.marker, &class, slots.x(index), *mean, &tip));
             }
         }
         out
     }
 
-    fn tip(&self, row: &ResultRow) -> String {
-        let unit = if self.right_axis { "% of one core" } else { "Gbit/s" };
+    fn tip(&self, row: &ResultRow, (unit, scale): (&str, f64)) -> String {
+        let unit = if self.right_axis { "% of one core" } else { unit };
         let name = self.name.split(" (").next().unwrap_or(self.name);
         let wakes = if self.right_axis && row.wakes_per_s.is_finite() {
             format!(", {} wakes/s", short(row.wakes_per_s))
         } else {
             String::new()
         };
-        let mean = fixed((self.mean)(row), 2);
+        let mean = match self.right_axis {
+            true => fixed((self.mean)(row), 2),
+            false => significant(scale * (self.mean)(row)),
+        };
         format!("{}: {name} {mean} {unit}{wakes}", size(row.size_bytes))
     }
 }
@@ -109,7 +114,8 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let rights = HOST.values(rows).into_iter().chain(SUM.values(rows));
     let right = Scale::beside(&left, rights);
 
-    let mut body = axes(&left, &right);
+    let unit = columns::rate_unit(rows);
+    let mut body = axes(&left, &right, unit);
     let (labels, title) = section.categories(rows);
     body.push_str(&slots.axis(&labels, title));
     let limit: Vec<Option<f64>> =
@@ -144,33 +150,39 @@ fn interrupts(rows: &[&ResultRow], slots: &Slots) -> String {
     out
 }
 
-fn axes(left: &Scale, right: &Scale) -> String {
+fn axes(left: &Scale, right: &Scale, (unit, scale): (&str, f64)) -> String {
     let mut out = String::new();
     for (tick, (ours, beside)) in left.ticks().zip(right.ticks()).enumerate() {
         let y = left.y(ours);
         if tick > 0 {
             out.push_str(&svg::grid_line(y));
         }
-        out.push_str(&label(svg::LEFT - 7.0, y + 4.5, "end rate-text", &svg::tick_label(ours)));
+        out.push_str(&label(
+            svg::LEFT - 7.0,
+            y + 4.5,
+            "end rate-text",
+            &svg::tick_label(scale * ours),
+        ));
         out.push_str(&label(RIGHT + 7.0, y + 4.5, "start host-text", &svg::tick_label(beside)));
     }
-    out.push_str(&label(4.0, TOP - 14.0, "start rate-text axis", "Gbit/s"));
+    out.push_str(&label(4.0, TOP - 14.0, "start rate-text axis", unit));
     out.push_str(&label(svg::WIDTH - 4.0, TOP - 14.0, "end host-text axis", "CPU, % of one core"));
     out
 }
 
 /// Describes the chart for screen readers.
 fn describe(section: &Section<'_>) -> String {
-    let mut text = String::from(
-        "Left axis: data rate in Gbit/s. Right axis: CPU load in percent of one core. \
+    let (unit, scale) = columns::rate_unit(&section.rows);
+    let mut text = format!(
+        "Left axis: data rate in {unit}. Right axis: CPU load in percent of one core. \
          Each iteration is a point; lines join the means.",
     );
     for row in &section.rows {
         let _ = write!(
             text,
-            " {}: {} Gbit/s, host {} %, host and device {} %.",
+            " {}: {} {unit}, host {} %, host and device {} %.",
             size(row.size_bytes),
-            fixed(row.rate_gbps, 2),
+            significant(scale * row.rate_gbps),
             fixed(row.host_cpu_pct, 1),
             fixed(row.sum_cpu_pct(), 1),
         );
@@ -190,10 +202,10 @@ fn legend(section: &Section<'_>) -> String {
     match limits[..] {
         [] => {}
         [limit] => {
-            let name = format!("link limit, {} Gbit/s", fixed(limit, 1));
+            let name = format!("link limit, {}", num::rate(limit));
             out.push_str(&entry("limit", None, &name));
         }
-        _ => out.push_str(&entry("limit", None, "link limit")),
+        _ => out.push_str(&entry("limit", None, "theoretical maximum of the link")),
     }
     if section.rows.iter().any(|row| row.paper.is_some()) {
         out.push_str(&entry(PAPER.class, Some(PAPER.marker), PAPER.name));

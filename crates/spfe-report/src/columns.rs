@@ -1,7 +1,7 @@
 //! The columns of result tables, for the terminal and the page.
 
 use crate::model::{KernelLoad, LatencyNs, ResultRow};
-use crate::num::{NONE, fixed, optional, short, size, trimmed, with_worst};
+use crate::num::{self, NONE, fixed, optional, short, significant, size, trimmed, with_worst};
 use crate::paper;
 use crate::section::Section;
 
@@ -127,12 +127,15 @@ impl Table<'_> {
 pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
-    table.add("Rate (worst)", "Gbit/s", |row| with_worst(row.rate_gbps, Some(row.worst_gbps), 2));
+    let (unit, scale) = rate_unit(&section.rows);
+    table.add("Rate (worst)", unit, |row| {
+        rate_and_worst(scale * row.rate_gbps, Some(scale * row.worst_gbps))
+    });
     if table.any(|row| row.link_share_pct().is_some()) {
         table.add("Of link", "%", |row| optional(row.link_share_pct(), 1));
     }
     if table.any(|row| row.paper.is_some()) {
-        table.published("Paper (worst)", "Gbit/s", paper_rate);
+        table.published("Paper (worst)", unit, |row| paper_rate(row, scale));
     }
     table.add("Packets", "1/s", |row| short(row.packets_per_s));
     table.add("Per packet", "µs", |row| optional(row.packet_time_us(), 3));
@@ -175,10 +178,26 @@ pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
         table.add("Above it (max)", "µs", above_minimum);
     }
     if section.is_latency() {
-        table.add("Rate", "Gbit/s", |row| fixed(row.rate_gbps, 2));
+        let (unit, scale) = rate_unit(&section.rows);
+        table.add("Rate", unit, |row| significant(scale * row.rate_gbps));
         table.add("Packets", "1/s", |row| short(row.packets_per_s));
     }
     table.columns
+}
+
+/// The unit of the rates of these rows, and how many of it are 1 Gbit/s.
+pub(crate) fn rate_unit(rows: &[&ResultRow]) -> (&'static str, f64) {
+    let published = |row: &ResultRow| row.paper.map_or(0.0, |figure| figure.rate_gbps);
+    let values = rows.iter().flat_map(|row| [row.rate_gbps, published(row)]);
+    num::rate_unit(values.filter(|rate| rate.is_finite()).fold(0.0, f64::max))
+}
+
+/// A rate and its worst case, with four digits each.
+fn rate_and_worst(mean: f64, worst: Option<f64>) -> String {
+    match worst.filter(|worst| worst.is_finite()) {
+        Some(worst) => format!("{} ({})", significant(mean), significant(worst)),
+        None => significant(mean),
+    }
 }
 
 /// Mean and longest time beyond what the link alone needs.
@@ -201,9 +220,12 @@ fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
     (Some(case.figure()) == row.paper).then_some(case)
 }
 
-fn paper_rate(row: &ResultRow) -> String {
+fn paper_rate(row: &ResultRow, scale: f64) -> String {
     let worst = paper_worst(row).map(|case| case.worst_gbps);
-    row.paper.map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
+    row.paper.map_or(NONE.into(), |figure| {
+        // As many digits as were published.
+        with_worst(scale * figure.rate_gbps, worst.map(|worst| scale * worst), 2)
+    })
 }
 
 fn paper_cpu(row: &ResultRow) -> String {

@@ -72,7 +72,8 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let rows: Vec<&ResultRow> =
         section.rows.iter().copied().filter(|row| row.latency_ns.is_some()).collect();
     let values = CURVES.iter().flat_map(|curve| rows.iter().filter_map(|row| curve.value(row)));
-    let scale = LogScale::holding(values);
+    let minima = || rows.iter().map(|row| row.link_minimum_ns.and_then(drawable));
+    let scale = LogScale::holding(values.chain(minima().flatten()));
     let slots = Slots::new(rows.len());
     let (labels, title) = section.categories(&rows);
 
@@ -87,8 +88,13 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
         }
         body.push_str(&curve.markers(&rows, &ys, &slots));
         if let Some(y) = ys.iter().rev().find_map(|y| *y) {
-            ends.push((y, curve));
+            ends.push((y, curve.class, curve.name));
         }
+    }
+    let link: Vec<Option<f64>> = minima().map(|ns| ns.map(|ns| scale.y(ns))).collect();
+    body.push_str(&slots.levels("limit line", &link));
+    if let Some(y) = link.iter().rev().find_map(|y| *y) {
+        ends.push((y, "l-max", "link"));
     }
     body.push_str(&end_labels(ends));
     let name = format!("{}: percentiles", section.title);
@@ -127,7 +133,7 @@ fn axis(scale: &LogScale) -> String {
 }
 
 /// Writes the names of the curves at their right ends, moved apart if they would overlap.
-fn end_labels(mut ends: Vec<(f64, &Curve)>) -> String {
+fn end_labels(mut ends: Vec<(f64, &str, &str)>) -> String {
     const APART: f64 = 15.0;
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut next = TOP;
@@ -140,14 +146,14 @@ fn end_labels(mut ends: Vec<(f64, &Curve)>) -> String {
         end.0 = end.0.min(limit);
         limit = end.0 - APART;
     }
-    let draw = |(y, curve): &(f64, &Curve)| {
-        label(RIGHT + 2.0, y + 4.5, &format!("start {}-text", curve.class), curve.name)
+    let draw = |(y, class, name): &(f64, &str, &str)| {
+        label(RIGHT + 2.0, y + 4.5, &format!("start {class}-text"), name)
     };
     ends.iter().map(draw).collect()
 }
 
 fn describe(rows: &[&ResultRow]) -> String {
-    let mut text = String::from("Latency on a logarithmic axis.");
+    let mut text = String::from("Latency on a logarithmic axis; dashed: what the link needs.");
     for row in rows {
         let Some(ns) = &row.latency_ns else { continue };
         let _ = write!(text, " {}:", size(row.size_bytes));

@@ -43,7 +43,8 @@ pub struct Meta {
     pub mode: String,
     /// Lanes and rate of the link, for example `4x7.5G`.
     pub link: String,
-    /// Highest payload rate of the link in one direction, Gbit/s, or 0 if it is not paced.
+    /// Highest payload rate of the link in one direction, Gbit/s; not a number or 0 if it is not
+    /// paced.
     #[serde(deserialize_with = "number")]
     pub link_limit_gbps: f64,
     /// How the host waited, for example `block`, `spin` or `adaptive`.
@@ -89,7 +90,8 @@ pub struct ResultRow {
     /// Mean wake-ups of the host, 1/s.
     #[serde(default = "unknown", deserialize_with = "number")]
     pub wakes_per_s: f64,
-    /// Highest payload rate that the link allows in this scenario, Gbit/s, or 0 if it is not paced.
+    /// Highest payload rate that the link allows in this scenario for packets of this size, Gbit/s;
+    /// not a number or 0 if it is not paced.
     #[serde(default, deserialize_with = "number")]
     pub link_limit_gbps: f64,
     /// Mean loads as the kernel counts them.

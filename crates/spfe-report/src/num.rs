@@ -29,6 +29,28 @@ pub(crate) fn with_worst(mean: f64, worst: Option<f64>, decimals: usize) -> Stri
     }
 }
 
+/// Formats a value with four significant digits.
+pub(crate) fn significant(value: f64) -> String {
+    let digits = value.abs().log10().floor();
+    let decimals = if digits.is_finite() { (3.0 - digits).clamp(0.0, 9.0) } else { 2.0 };
+    fixed(value, decimals as usize)
+}
+
+/// The unit of rates of this magnitude, and how many of it are 1 Gbit/s.
+pub(crate) fn rate_unit(gbps: f64) -> (&'static str, f64) {
+    match gbps {
+        gbps if gbps < 1e-3 && gbps > 0.0 => ("kbit/s", 1e6),
+        gbps if gbps < 1.0 && gbps > 0.0 => ("Mbit/s", 1e3),
+        _ => ("Gbit/s", 1.0),
+    }
+}
+
+/// A rate with the unit of its magnitude: `22.92 Gbit/s`, `158.9 Mbit/s`.
+pub(crate) fn rate(gbps: f64) -> String {
+    let (unit, scale) = rate_unit(gbps);
+    format!("{} {unit}", significant(gbps * scale))
+}
+
 /// Formats a value with about three significant digits.
 pub(crate) fn short(value: f64) -> String {
     match value.abs() {
@@ -102,6 +124,16 @@ mod tests {
             (short(0.456), short(45.6), short(4567.8)),
             ("0.46".into(), "45.6".into(), "4568".into())
         );
+    }
+
+    #[test]
+    fn rates_have_four_digits_and_a_fitting_unit() {
+        assert_eq!(
+            (rate(22.921), rate(0.1589), rate(0.0)),
+            ("22.92 Gbit/s".into(), "158.9 Mbit/s".into(), "0.00 Gbit/s".into())
+        );
+        assert_eq!((rate(1.0), rate(0.000_123_46)), ("1.000 Gbit/s".into(), "123.5 kbit/s".into()));
+        assert_eq!((significant(f64::NAN), significant(97_531.0)), ("-".into(), "97531".into()));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::columns::flatten;
 use crate::html_table::{HtmlTable, TableCell};
 use crate::markup::escape;
 use crate::model::{Document, Meta, ResultRow};
-use crate::num::{NONE, fixed, size, time_ns, trimmed};
+use crate::num::{self, NONE, fixed, size, time_ns, trimmed};
 use crate::paper;
 use crate::section::Section;
 
@@ -84,7 +84,7 @@ fn best(section: &Section<'_>) -> (String, String) {
     if let Some(share) = row.link_share_pct() {
         let _ = write!(detail, "; {}\u{a0}% of the link", fixed(share, 1));
     }
-    (format!("{} Gbit/s", fixed(row.rate_gbps, 2)), detail)
+    (num::rate(row.rate_gbps), detail)
 }
 
 fn quickest(section: &Section<'_>) -> (String, String) {
@@ -165,7 +165,7 @@ pub(crate) fn definitions(document: &Document) -> String {
 pub(crate) fn machine(document: &Document) -> String {
     let meta = &document.meta;
     let limit = match meta.link_limit_gbps {
-        limit if limit > 0.0 => format!("{} Gbit/s", trimmed(limit)),
+        limit if limit > 0.0 => num::rate(limit),
         _ => "not paced".to_owned(),
     };
     let facts = [

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::columns::{self, Column};
 use crate::model::{Document, Meta, ResultRow};
-use crate::num::trimmed;
+use crate::num::{self, trimmed};
 use crate::paper;
 use crate::section::sections;
 
@@ -165,7 +165,7 @@ fn conditions(meta: &Meta) -> String {
     push("wait ", meta.wait_strategy.clone());
     push("link ", meta.link.clone());
     if meta.link_limit_gbps > 0.0 {
-        push("limit ", format!("{} Gbit/s", trimmed(meta.link_limit_gbps)));
+        push("limit ", num::rate(meta.link_limit_gbps));
     }
     push("", meta.cpu_model.clone());
     if meta.cores > 0 {

@@ -1,9 +1,11 @@
 //! The command line of `spfe perf`.
 
+use super::place::EndName;
+use crate::address::AddressArgs;
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
-use spfe::{LinkRate, Mode, Strategy};
+use spfe::{Link, LinkRate, Mode, Strategy};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,6 +49,7 @@ pub enum Test {
     Tables(TablesArgs),
     /// Show several measurements in one report: their curves in the same charts.
     Compare(CompareArgs),
+    Theory(TheoryArgs),
 }
 
 /// Packets of fixed sizes.
@@ -133,9 +136,36 @@ pub struct TablesArgs {
     pub setup: SetupArgs,
 }
 
+const THEORY: &str = "\
+A SpaceWire packet of n bytes takes 10 n + 4 bits; with traffic both ways each direction also \
+carries 4 bits of FCT for every 8 characters of the other. A SpaceFibre packet is filled up to \
+words of 4 bytes; every 64 rows of data carry 3 more, with traffic both ways 5. The latency is \
+that of one packet on an idle link, from its first bit to its last, and the cable's 5 ns per metre.";
+
+/// Show the highest rates and the least latency of links by packet size.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = THEORY)]
+pub struct TheoryArgs {
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// Links, such as 4x7.5G or spw:200M.
+    #[arg(long, value_name = "RATE,...", value_delimiter = ',', default_value = "4x7.5G,spw:200M")]
+    pub link: Vec<LinkRate>,
+    /// Length of the cable.
+    #[arg(long, value_name = "METRES", default_value = "0", value_parser = metres)]
+    pub cable: f64,
+    /// Print tab-separated values.
+    #[arg(long, conflicts_with = "json")]
+    pub tsv: bool,
+}
+
 /// Options for packet sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SizeArgs {
+    /// One size only.
+    #[arg(long, value_name = "SIZE", value_parser = bytes,
+          conflicts_with_all = ["size_min", "size_max", "step"])]
+    pub size: Option<u64>,
     /// Smallest packet, such as 1500 or 64K [default: 1K; latency: 64].
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size_min: Option<u64>,
@@ -180,6 +210,12 @@ pub struct TrafficArgs {
     /// Verify contents: the sender writes and the receiver checks every byte.
     #[arg(long)]
     pub check: bool,
+    /// Packets of an iteration, instead of its length; timed from the first sent to the last
+    /// received.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub packets: Option<u64>,
+    #[command(flatten)]
+    pub address: AddressArgs,
 }
 
 /// Options for the network, the ends and the output.
@@ -189,13 +225,22 @@ pub struct SetupArgs {
     /// instead of creating a network.
     #[arg(long, value_name = "NEAR,FAR", value_parser = joined, conflicts_with_all = ["mode", "link"])]
     pub ends: Option<Joined>,
+    /// Sending end: a device with its port and virtual channel, such as /dev/spfe0:1.0 or
+    /// unix:/run/spfe.sock/0:2 (0.0 if left out). Without --to packets are only sent: to an
+    /// instrument, to an address that drops them, or to a receiver started elsewhere.
+    #[arg(long, value_name = "DEVICE[:PORT[.VC]]", conflicts_with_all = ["ends", "mode", "link"])]
+    pub from: Option<EndName>,
+    /// Receiving end, linked to --from; it may be another port of the same device. Without --from
+    /// packets are only received, from a sender started elsewhere.
+    #[arg(long, value_name = "DEVICE[:PORT[.VC]]", conflicts_with_all = ["ends", "mode", "link"])]
+    pub to: Option<EndName>,
     /// Which thread moves the packets: the posting one, both ends, a device thread, or the daemon's.
     #[arg(long, value_enum, default_value = "inline")]
     pub mode: Device,
-    /// Rate of the link: unlimited, LANESxRATE such as 4x7.5G, spw:RATE
-    /// [default: unlimited; tables: 4x7.5G].
-    #[arg(long, value_name = "RATE")]
-    pub link: Option<LinkRate>,
+    /// Rate of the link: unlimited, LANESxRATE such as 4x7.5G, spw:RATE; with exact: in front every
+    /// symbol is simulated [default: unlimited; tables: 4x7.5G].
+    #[arg(long, value_name = "[exact:]RATE")]
+    pub link: Option<Link>,
     /// How to wait: poll (never sleep), block (sleep at once), adaptive (spin for the cost of a
     /// sleep, then sleep) [default: adaptive; tables: block].
     #[arg(long, value_enum)]
@@ -263,10 +308,10 @@ impl Device {
 /// Names of two devices that are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// Device of the measured end.
-    pub near: String,
-    /// Device of the far end, which may replace an instrument.
-    pub far: String,
+    /// The measured end.
+    pub near: EndName,
+    /// The far end, which may replace an instrument.
+    pub far: EndName,
 }
 
 /// How both ends wait.
@@ -392,12 +437,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn joined(text: &str) -> Result<Joined, String> {
-    match text.split(',').collect::<Vec<_>>()[..] {
-        ["", _] | [_, ""] => Err(format!("'{text}': the name of a device is missing")),
-        [near, far] if near == far => Err(format!("'{text}': both ends are the same device")),
-        [near, far] => Ok(Joined { near: near.to_owned(), far: far.to_owned() }),
-        _ => Err(format!("'{text}' is not two devices such as /dev/spfe0,/dev/spfe1")),
+    let (near, far): (EndName, EndName) = match text.split(',').collect::<Vec<_>>()[..] {
+        ["", _] | [_, ""] => return Err(format!("'{text}': the name of a device is missing")),
+        [near, far] => (near.parse()?, far.parse()?),
+        _ => return Err(format!("'{text}' is not two devices such as /dev/spfe0,/dev/spfe1")),
+    };
+    if near == far {
+        return Err(format!("'{text}': both ends are the same device, port and virtual channel"));
     }
+    Ok(Joined { near, far })
 }
 
 fn pin(text: &str) -> Result<Pin, String> {
@@ -412,6 +460,15 @@ fn pin(text: &str) -> Result<Pin, String> {
             cpus().ok_or_else(|| format!("'{text}' is neither two CPUs such as 0,1 nor auto, none"))
         }
     }
+}
+
+/// Longest cable, metres.
+const METRES_MAX: f64 = 1e6;
+
+fn metres(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('m').unwrap_or(text).trim_end();
+    let metres = number.parse::<f64>().ok().filter(|metres| (0.0..=METRES_MAX).contains(metres));
+    metres.ok_or_else(|| format!("'{text}' is not a length from 0 to 1000 km such as 10m"))
 }
 
 #[cfg(test)]
@@ -441,6 +498,7 @@ mod tests {
         for text in ["", "a", "a,", ",b", "a,a", "a,b,c"] {
             assert!(joined(text).unwrap_err().contains(text), "{text}");
         }
+        assert!(metres("10m") == Ok(10.0) && metres("-1").is_err() && metres("x").is_err());
         assert!(group("0").is_err() && group("16385").is_err() && pin("1").is_err());
         assert!(seconds("0").is_err() && seconds("nan").is_err());
     }

@@ -1,9 +1,11 @@
 //! A test case: everything that both ends must know.
 
 use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::place::Spot;
 use super::setup::Setup;
+use crate::address::AddressArgs;
 use serde::{Deserialize, Serialize};
-use spfe::{Lengths, LinkRate, Mode, Result};
+use spfe::{Endpoint, Lengths, LinkRate, Mode, Result, Vc};
 use spfe_report::scenario;
 
 /// Limit of the entries in use in a queue, whatever the window.
@@ -115,6 +117,14 @@ pub struct Case {
     pub rx_window: u64,
     /// Write and verify contents.
     pub check: bool,
+    /// Where the end that runs the case sends and receives.
+    pub here: Spot,
+    /// Where the other end does.
+    pub there: Spot,
+    /// Path address in front of every packet, in addition to its size. Routers delete it.
+    pub path: Vec<u8>,
+    /// Logical address that every packet begins with.
+    pub logical: Option<u8>,
     /// The engine runs in the sending thread on an unlimited link, so posting completes a packet.
     pub immediate: bool,
     /// Length of an iteration, seconds.
@@ -142,9 +152,13 @@ impl Case {
             tx_window,
             rx_window,
             check: traffic.check,
+            here: Spot::default(),
+            there: Spot::default(),
+            path: traffic.address.path.clone(),
+            logical: traffic.address.logical,
             immediate: false,
             seconds: 1.0,
-            count: None,
+            count: traffic.packets,
         }
     }
 
@@ -178,6 +192,10 @@ impl Case {
             tx_window: 0,
             rx_window: 0,
             check,
+            here: Spot::default(),
+            there: Spot::default(),
+            path: Vec::new(),
+            logical: None,
             immediate: false,
             seconds: 1.0,
             count: None,
@@ -188,8 +206,24 @@ impl Case {
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
         let in_sender = matches!(setup.mode, Mode::Inline | Mode::Coop);
         self.immediate = in_sender && setup.link == LinkRate::Unlimited;
+        (self.here, self.there) = setup.spots();
         self.seconds = seconds;
         self
+    }
+
+    /// The case as the far end runs it.
+    pub fn seen_from_far(&self) -> Self {
+        Self { here: self.there, there: self.here, ..self.clone() }
+    }
+
+    /// The virtual channel of the end that runs the case.
+    pub fn channel(&self, endpoint: &Endpoint) -> Result<Vc> {
+        endpoint.port(self.here.port)?.vc(self.here.vc)
+    }
+
+    /// What every packet begins with.
+    pub fn address(&self) -> Vec<u8> {
+        self.path.iter().copied().chain(self.logical).collect()
     }
 
     /// Whether a group is sent before the previous one has completed, if nothing else was asked for.
@@ -242,6 +276,9 @@ impl Case {
             "--burst: all packets of a burst have one size; use equal sizes".to_owned()
         } else if self.sizes.min > self.sizes.max {
             "--size-min is larger than --size-max".to_owned()
+        } else if self.logical.is_some() && self.check {
+            "--logical: the address is the first byte of the contents, which --check verifies"
+                .to_owned()
         } else if entries > SLOTS_MAX {
             format!(
                 "--under-way: {} groups of {} packets are more than the {SLOTS_MAX} of a queue",
@@ -273,6 +310,9 @@ const DEFAULT_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
 
 /// The sizes of `args` from the smallest to the largest; `least` and `most` are the defaults.
 pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
+    if let Some(size) = args.size {
+        return Ok(vec![size]);
+    }
     // A single given limit may lie outside the default range.
     let most = args.size_max.unwrap_or(most.max(args.size_min.unwrap_or(0)));
     let least = args.size_min.unwrap_or(least.min(most));
@@ -300,6 +340,8 @@ pub fn published(direction: Direction, group: Group, window: (u64, u64)) -> Traf
         timeout: std::time::Duration::from_micros(100),
         window: Some(window),
         check: false,
+        packets: None,
+        address: AddressArgs::default(),
     }
 }
 
@@ -308,7 +350,7 @@ mod tests {
     use super::*;
 
     fn range(min: Option<u64>, max: Option<u64>, step: Step) -> Result<Vec<u64>> {
-        sizes(&SizeArgs { size_min: min, size_max: max, step }, 1024, 4096)
+        sizes(&SizeArgs { size: None, size_min: min, size_max: max, step }, 1024, 4096)
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 #[cfg(test)]
 use super::args::Wait;
-use super::args::{Direction, Group, LatencyArgs, MessageArgs, RandomArgs, RateArgs, TablesArgs};
+use super::args::{
+    Direction, Group, Joined, LatencyArgs, MessageArgs, RandomArgs, RateArgs, TablesArgs,
+};
 use super::case::{self, Case, Message, Sizes, sizes};
 use super::setup::{Network, Plan};
 use crate::context::Context;
@@ -34,7 +36,8 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
     let seed = args.seed.unwrap_or_else(|| spfe_measure::now_ns() % 1_000_000);
     context.say(&format!("seed {seed}"));
     let all = sizes(&args.sizes, 1 << 10, 256 << 10)?;
-    let max = args.sizes.size_max.or(all.last().copied()).unwrap_or(1 << 10) as u32;
+    let max =
+        args.sizes.size_max.or(args.sizes.size).or(all.last().copied()).unwrap_or(1 << 10) as u32;
     let case = |min: u64| {
         let sizes = Sizes { min: min as u32, max, seed };
         let mut case = Case::new(name, sizes, &args.traffic, plan.wait);
@@ -60,7 +63,9 @@ pub fn messages(args: &MessageArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     in_one_process(true, plan)?;
     let kind = |number: u32| -> spfe::Result<PortKind> {
         match &plan.setup.network {
-            Network::Joined(joined) => Ok(Endpoint::open(&joined.near)?.port(number)?.kind()),
+            Network::Joined(Joined { near, .. }) | Network::Alone(near) => {
+                Ok(Endpoint::open(&near.device)?.port(number)?.kind())
+            }
             Network::Own(_)
                 if number == 0 && !matches!(plan.setup.link, LinkRate::SpaceWire { .. }) =>
             {
@@ -151,7 +156,8 @@ mod tests {
         else {
             panic!("another test");
         };
-        let plan = crate::perf::plan(&args.setup, crate::perf::PUBLISHED, (1, 1.0), Wait::Block);
+        let plan =
+            crate::perf::plan(&args.setup, crate::perf::PUBLISHED, (1, 1.0), Wait::Block, None);
         tables(&args, &plan.expect("a plan"))
     }
 

@@ -1,23 +1,21 @@
 //! The far end of a measurement: a thread or a process that the near end controls.
 //!
-//! The ends exchange control messages as packets on a second virtual channel, so they need no other
-//! connection than the devices.
+//! Orders and answers go through channels of this process, or through the standard input and output
+//! of the other process, one line of JSON each. The measured links carry nothing else, and need one
+//! virtual channel only.
 
 use super::case::{Case, Kind};
 use super::latency::Echo;
 use super::meter::Meter;
 use super::streams::{StreamEnds, Streams};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use spfe::{Buf, Deadline, Endpoint, Error, QueueOptions, Result, Rx, Status, Strategy, Tx};
-use std::process::{Child, Command, Stdio};
+use spfe::{Endpoint, Error, Result, Status};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The virtual channel of the control messages.
-const CONTROL_VC: u32 = 7;
-/// Longest control message, bytes.
-const MESSAGE_BYTES: usize = 16384;
 /// Time limit for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 /// Interval between checks that the far end still runs.
@@ -27,7 +25,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A message to the far end.
 #[derive(Serialize, Deserialize)]
-enum Order {
+pub enum Order {
     /// Open queues for a case and post buffers.
     Prepare(Box<Case>),
     /// Start the traffic.
@@ -38,7 +36,7 @@ enum Order {
 
 /// A message from the far end.
 #[derive(Serialize, Deserialize)]
-enum Answer {
+pub enum Answer {
     /// Queues are open and buffers posted.
     Ready,
     /// Figures of the iteration.
@@ -58,156 +56,158 @@ pub struct Placement {
     pub alone: bool,
 }
 
-/// One end of the control channel.
-struct Control {
-    tx: Tx,
-    rx: Rx,
-    message: Option<Buf>,
-}
-
-impl Control {
-    fn open(endpoint: &Endpoint) -> Result<Self> {
-        let vc = endpoint.port(0)?.vc(CONTROL_VC)?;
-        let options = QueueOptions::default().depth(4).strategy(Strategy::Block);
-        let memory = endpoint.alloc(4 * MESSAGE_BYTES)?;
-        let mut bufs = memory.split(MESSAGE_BYTES, 4)?;
-        let message = bufs.pop();
-        let mut rx = vc.rx_with(options)?;
-        rx.post_all(&mut bufs);
-        Ok(Self { tx: vc.tx_with(options)?, rx, message })
-    }
-
-    /// Sends a message. [`Control::flush`] waits until the other end has it.
-    fn send(&mut self, message: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_vec(message).map_err(|error| broken(&error))?;
-        let mut packet = self.message.take().ok_or_else(|| broken(&"no buffer"))?;
-        packet.put(&text[..text.len().min(MESSAGE_BYTES)]);
-        Ok(self.tx.send(packet)?)
-    }
-
-    fn flush(&mut self, deadline: Deadline) -> Result<()> {
-        self.tx.drain(deadline)?;
-        self.message = self.tx.take();
-        Ok(())
-    }
-
-    fn receive<T: DeserializeOwned>(&mut self, deadline: Deadline) -> Result<T> {
-        let received = self.rx.recv(deadline)?;
-        let message = serde_json::from_slice(&received.buf).map_err(|error| broken(&error));
-        self.rx.post(received.buf)?;
-        message
-    }
-}
-
 fn broken(why: &dyn std::fmt::Display) -> Error {
     Error::device(Status::BadField, format!("control message between the ends: {why}"))
 }
 
+/// Sends answers to the near end.
+type Answers<'a> = &'a dyn Fn(Answer) -> Result<()>;
+
 /// Executes the orders of the near end until it says quit or has gone.
-pub fn serve(endpoint: &Endpoint, place: Placement) -> Result<()> {
+fn serve(
+    endpoint: &Endpoint,
+    place: Placement,
+    orders: &Receiver<Order>,
+    answer: Answers<'_>,
+) -> Result<()> {
     if place.fifo {
         spfe_measure::set_fifo();
     }
     if let Some(cpu) = place.cpu {
         spfe_measure::pin_to(cpu);
     }
-    let mut control = Control::open(endpoint)?;
     loop {
-        match control.receive(Deadline::NEVER)? {
-            Order::Prepare(case) => {
-                let answer = match perform(endpoint, &case, &mut control, place.alone) {
+        match orders.recv() {
+            Ok(Order::Prepare(case)) => {
+                answer(match perform(endpoint, &case, orders, answer, place.alone) {
                     Ok(streams) => Answer::Done(Box::new(streams)),
                     Err(error) => Answer::Failed(error.to_string()),
-                };
-                control.send(&answer)?;
-                control.flush(Deadline::after(ANSWER_TIMEOUT))?;
+                })?;
             }
-            Order::Begin => {}
-            Order::Quit => return Ok(()),
+            Ok(Order::Begin) => {}
+            Ok(Order::Quit) | Err(_) => return Ok(()),
         }
     }
+}
+
+/// Serves as the far end in a process that the near end has started.
+pub fn serve_process(endpoint: &Endpoint, place: Placement) -> Result<()> {
+    let (sender, orders) = channel();
+    std::thread::Builder::new().name("perf-orders".into()).spawn(move || {
+        let lines = std::io::stdin().lock().lines().map_while(std::result::Result::ok);
+        // The channel closes with the input, and `serve` then ends.
+        let _ = lines
+            .map_while(|line| serde_json::from_str(&line).ok())
+            .try_for_each(|order| sender.send(order));
+    })?;
+    serve(endpoint, place, &orders, &|answer| {
+        let text = serde_json::to_string(&answer).map_err(|error| broken(&error))?;
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| broken(&error))
+    })
 }
 
 /// Runs one iteration of a case at the far end.
 fn perform(
     endpoint: &Endpoint,
     case: &Case,
-    control: &mut Control,
+    orders: &Receiver<Order>,
+    answer: Answers<'_>,
     alone: bool,
 ) -> Result<Streams> {
     let meter = |first| {
+        let count = case.count.filter(|_| matches!(case.kind, Kind::Stream(_)));
         let meter = Meter::new(endpoint, case.seconds);
+        let meter = meter.for_packets(count).at_once(count.is_some());
         if first && alone { meter.with_process() } else { meter }
     };
     if case.kind == Kind::RoundTrip {
         let echo = Echo::open(endpoint, case, meter(true))?;
-        control.send(&Answer::Ready)?;
-        control.flush(Deadline::after(ANSWER_TIMEOUT))?;
+        answer(Answer::Ready)?;
         return Ok(Streams { receive: Some(echo.run()?), send: None });
     }
     let (near_sends, near_receives) = case.near();
     let ends = StreamEnds::open(endpoint, case, (near_receives, near_sends), meter)?;
-    control.send(&Answer::Ready)?;
-    control.flush(Deadline::after(ANSWER_TIMEOUT))?;
-    let Order::Begin = control.receive(Deadline::after(ANSWER_TIMEOUT))? else {
-        return Err(broken(&"expected Begin"));
-    };
-    ends.run(true)
+    answer(Answer::Ready)?;
+    match orders.recv_timeout(ANSWER_TIMEOUT) {
+        Ok(Order::Begin) => ends.run(true),
+        _ => Err(broken(&"expected Begin")),
+    }
 }
 
-/// Thread or process of the far end.
+/// Thread or process of the far end, and the way of orders to it.
 enum Task {
-    Thread(Option<JoinHandle<Result<()>>>),
-    Process(Child),
+    Thread(Option<JoinHandle<Result<()>>>, Sender<Order>),
+    Process(Child, Option<ChildStdin>),
 }
 
 impl Task {
     fn has_ended(&mut self) -> bool {
         match self {
-            Self::Thread(thread) => thread.as_ref().is_none_or(JoinHandle::is_finished),
-            Self::Process(child) => !matches!(child.try_wait(), Ok(None)),
+            Self::Thread(thread, _) => thread.as_ref().is_none_or(JoinHandle::is_finished),
+            Self::Process(child, _) => !matches!(child.try_wait(), Ok(None)),
+        }
+    }
+
+    fn tell(&mut self, order: Order) -> Result<()> {
+        match self {
+            Self::Thread(_, orders) => orders.send(order).map_err(|_| ended()),
+            Self::Process(_, input) => {
+                let text = serde_json::to_string(&order).map_err(|error| broken(&error))?;
+                let input = input.as_mut().ok_or_else(ended)?;
+                writeln!(input, "{text}").and_then(|()| input.flush()).map_err(|_| ended())
+            }
         }
     }
 }
 
 /// Handle of the far end, used by the near end.
 pub struct Far {
-    control: Control,
     task: Task,
+    answers: Receiver<Answer>,
     device: String,
 }
 
 impl Far {
     /// Starts a far end in a thread of this process.
-    pub fn thread(near: &Endpoint, far: Endpoint, place: Placement) -> Result<Self> {
-        let control = Control::open(near)?;
+    pub fn thread(far: Endpoint, place: Placement) -> Result<Self> {
         let device = far.info().uri;
-        let thread = std::thread::Builder::new()
-            .name("perf-far".into())
-            .spawn(move || serve(&far, place))?;
-        Ok(Self { control, task: Task::Thread(Some(thread)), device })
+        let ((orders, from_near), (to_near, answers)) = (channel(), channel());
+        let thread = std::thread::Builder::new().name("perf-far".into()).spawn(move || {
+            serve(&far, place, &from_near, &|answer| to_near.send(answer).map_err(|_| ended()))
+        })?;
+        Ok(Self { task: Task::Thread(Some(thread), orders), answers, device })
     }
 
     /// Starts a far end in another process: this program with a hidden subcommand.
-    pub fn process(near: &Endpoint, device: &str, place: Placement) -> Result<Self> {
-        let control = Control::open(near)?;
+    pub fn process(device: &str, place: Placement) -> Result<Self> {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
-        // Standard output is reserved for results.
-        command.arg("perf-worker").arg(device).stdin(Stdio::null()).stdout(Stdio::null());
+        command.arg("perf-worker").arg(device).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(cpu) = place.cpu {
             command.arg("--cpu").arg(cpu.to_string());
         }
         if place.fifo {
             command.arg("--fifo");
         }
-        let task = Task::Process(command.spawn()?);
-        Ok(Self { control, task, device: device.to_owned() })
+        let mut child = command.spawn()?;
+        let (sender, answers) = channel();
+        if let Some(output) = child.stdout.take() {
+            std::thread::Builder::new().name("perf-answers".into()).spawn(move || {
+                let lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
+                // The channel closes with the output.
+                let _ = lines
+                    .map_while(|line| serde_json::from_str(&line).ok())
+                    .try_for_each(|answer| sender.send(answer));
+            })?;
+        }
+        let input = child.stdin.take();
+        Ok(Self { task: Task::Process(child, input), answers, device: device.to_owned() })
     }
 
     /// Prepares the far end for an iteration.
     pub fn prepare(&mut self, case: &Case) -> Result<()> {
-        self.tell(&Order::Prepare(Box::new(case.clone())), ANSWER_TIMEOUT)?;
+        self.task.tell(Order::Prepare(Box::new(case.seen_from_far())))?;
         match self.answer()? {
             Answer::Ready => Ok(()),
             other => Err(unexpected(other)),
@@ -216,7 +216,7 @@ impl Far {
 
     /// Starts the traffic.
     pub fn begin(&mut self) -> Result<()> {
-        self.tell(&Order::Begin, ANSWER_TIMEOUT)
+        self.task.tell(Order::Begin)
     }
 
     /// Waits for the figures of the far end.
@@ -227,40 +227,34 @@ impl Far {
         }
     }
 
-    fn tell(&mut self, order: &Order, within: Duration) -> Result<()> {
-        self.control.send(order)?;
-        self.wait_while_running(within, Control::flush)
-    }
-
-    fn answer(&mut self) -> Result<Answer> {
-        self.wait_while_running(ANSWER_TIMEOUT, Control::receive)
-    }
-
     /// Waits in short intervals and fails early if the far end has ended.
-    fn wait_while_running<T>(
-        &mut self,
-        within: Duration,
-        mut wait: impl FnMut(&mut Control, Deadline) -> Result<T>,
-    ) -> Result<T> {
-        let until = Instant::now() + within;
+    fn answer(&mut self) -> Result<Answer> {
+        let until = Instant::now() + ANSWER_TIMEOUT;
         loop {
-            match wait(&mut self.control, Deadline::after(CHECK_INTERVAL)) {
-                Err(error) if error.is_timeout() && Instant::now() < until => {}
-                Err(error) if error.is_timeout() => {
-                    let (far, s) = (&self.device, within.as_secs());
+            match self.answers.recv_timeout(CHECK_INTERVAL) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+                Err(RecvTimeoutError::Timeout) if self.task.has_ended() => {
+                    // It may have answered before it ended.
+                    return self.answers.try_recv().map_err(|_| ended());
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
+                Err(RecvTimeoutError::Timeout) => {
                     let what = format!(
-                        "no answer from the far end at {far} within {s} s; check that it is linked to \
-                         the near end"
+                        "no answer from the far end at {} within {} s; check that it is linked to \
+                         the near end",
+                        self.device,
+                        ANSWER_TIMEOUT.as_secs()
                     );
                     return Err(Error::device(Status::PeerGone, what));
                 }
-                other => return other,
-            }
-            if self.task.has_ended() {
-                return Err(Error::device(Status::PeerGone, "the far end has ended early"));
             }
         }
     }
+}
+
+fn ended() -> Error {
+    Error::device(Status::PeerGone, "the far end has ended early")
 }
 
 fn unexpected(answer: Answer) -> Error {
@@ -273,15 +267,20 @@ fn unexpected(answer: Answer) -> Error {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        let quit_sent = self.tell(&Order::Quit, QUIT_TIMEOUT).is_ok();
+        let quit_sent = self.task.tell(Order::Quit).is_ok();
         match &mut self.task {
-            Task::Thread(thread) => {
-                // A thread that did not get the order is not joined; it ends with the process.
-                if let Some(thread) = thread.take().filter(|_| quit_sent) {
-                    let _ = thread.join();
+            Task::Thread(thread, _) => {
+                // A thread that waits for a packet that never comes ends with the process.
+                let until = Instant::now() + QUIT_TIMEOUT;
+                while quit_sent && Instant::now() < until {
+                    match thread.take_if(|thread| thread.is_finished()) {
+                        Some(thread) => return drop(thread.join()),
+                        None => std::thread::sleep(Duration::from_millis(1)),
+                    }
                 }
             }
-            Task::Process(child) => {
+            Task::Process(child, input) => {
+                drop(input.take());
                 let until = Instant::now() + QUIT_TIMEOUT;
                 while quit_sent && Instant::now() < until {
                     if !matches!(child.try_wait(), Ok(None)) {

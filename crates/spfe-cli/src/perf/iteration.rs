@@ -34,7 +34,10 @@ pub fn iteration(
     let device = lab.device_clock();
     let near = lab.near.clone();
     let meter = |first| {
-        let meter = Meter::new(&near, case.seconds).saying(label.clone());
+        let meter = Meter::new(&near, case.seconds).saying(label.clone()).patient(lab.alone);
+        let stream = matches!(case.kind, Kind::Stream(_));
+        let count = case.count.filter(|_| stream);
+        let meter = meter.for_packets(count).at_once(count.is_some());
         // Only one thread of an end reads the clocks of the device, the process and the machine.
         if first { meter.with_device(device.clone()).with_process() } else { meter }
     };
@@ -54,7 +57,7 @@ pub fn iteration(
     } else {
         let ends = StreamEnds::open(&near, case, case.near(), meter)?;
         match &mut lab.far {
-            None => (ends.run(false)?, Streams::default()),
+            None => (ends.run(lab.alone && lab.peered)?, Streams::default()),
             Some(far) => {
                 far.prepare(case)?;
                 far.begin()?;
@@ -126,9 +129,23 @@ fn figures(case: &Case, near: &Streams, far: &Streams, both: bool) -> Iteration 
         (Some(sent), Some(got), Kind::Stream(_)) => sent.all_packets.abs_diff(got.all_packets),
         _ => 0,
     };
+    // A number of packets is timed from the first sent to the last received.
+    let spans: Vec<f64> = [(&near.send, &far.receive), (&far.send, &near.receive)]
+        .into_iter()
+        .filter(|_| case.count.is_some() && matches!(case.kind, Kind::Stream(_)))
+        .filter_map(|(sent, got)| {
+            let (sent, got) = ((*sent)?, (*got)?);
+            let ns = got.end_ns.saturating_sub(sent.begin_ns).max(1);
+            Some(8.0 * got.count.bytes as f64 / ns as f64)
+        })
+        .collect();
+    let rate_gbps = match spans.len() {
+        0 => mean(&Tally::gbps),
+        count => spans.iter().sum::<f64>() / count as f64,
+    };
     Iteration {
         point: Point {
-            rate_gbps: mean(&Tally::gbps),
+            rate_gbps,
             host_cpu_pct: host(Tally::host_pct),
             device_cpu_pct: sum(Tally::device_pct),
             wakes_per_s: host(Tally::wakes_per_s),

@@ -3,8 +3,9 @@
 use super::args::{Device, Joined};
 use super::far::{Far, Placement};
 use super::meter::DeviceClock;
+use super::place::EndName;
 use super::setup::{Network, Setup};
-use spfe::{Embedded, Endpoint, Error, Peer, Result, Topology};
+use spfe::{Embedded, Endpoint, Error, Peer, Result, Status, Topology};
 use spfed::{Server, ServerConfig};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -42,6 +43,10 @@ pub struct Lab {
     pub far: Option<Far>,
     /// The near end.
     pub near: Endpoint,
+    /// Somebody else runs the far end, or there is none.
+    pub alone: bool,
+    /// The far end may be another tester, which is told when packets end.
+    pub peered: bool,
     /// The other end, where this process opens both.
     pub other: Option<Endpoint>,
     /// Processor for a thread of the other end.
@@ -68,7 +73,19 @@ impl Lab {
     }
 
     fn of(near: Endpoint) -> Self {
-        Self { far: None, near, other: None, far_cpu: None, server: None, _scratch: None }
+        let (far, other, far_cpu, server, scratch) = (None, None, None, None, None);
+        let (alone, peered) = (false, false);
+        Self { far, near, alone, peered, other, far_cpu, server, _scratch: scratch }
+    }
+
+    /// An existing end without a far end of ours.
+    pub fn alone(setup: &Setup, end: &EndName) -> Result<Self> {
+        prepare(setup);
+        let near = Endpoint::open(&end.device)?;
+        let peer = near.port(end.port)?.info()?.peer;
+        pin(setup.cpus(false).0);
+        let peered = matches!(peer, Peer::Port { .. } | Peer::Network | Peer::None);
+        Ok(Self { alone: true, peered, ..Self::of(near) })
     }
 
     /// Two linked endpoints, both open in this process, for one thread that uses both.
@@ -77,16 +94,21 @@ impl Lab {
         let (cpu, far_cpu) = setup.cpus(true);
         let lab = match &setup.network {
             Network::Joined(Joined { near, far }) => {
-                let other = Some(Endpoint::open(far)?);
-                Self { other, ..Self::of(Endpoint::open(near)?) }
+                let end = Endpoint::open(&near.device)?;
+                let other = match far.device == near.device {
+                    true => end.clone(),
+                    false => Endpoint::open(&far.device)?,
+                };
+                Self { other: Some(other), ..Self::of(end) }
             }
+            Network::Alone(_) => return Err(no_round_trip()),
             Network::Own(device) if *device != Device::Daemon => {
-                let network = Embedded::new(Topology::pairs(2, setup.link, setup.mode))?;
+                let network = Embedded::new(setup.pair())?;
                 let other = Some(Endpoint::attach(&network, 1, "virtual:1")?);
                 Self { other, ..Self::of(Endpoint::attach(&network, 0, "virtual:0")?) }
             }
             Network::Own(_) => {
-                let (server, scratch) = serve(Topology::pairs(2, setup.link, setup.mode))?;
+                let (server, scratch) = serve(setup.pair())?;
                 let other = Some(Endpoint::open(&name(&server, 1))?);
                 let near = Endpoint::open(&name(&server, 0))?;
                 Self { other, server: Some(server), _scratch: Some(scratch), ..Self::of(near) }
@@ -103,17 +125,17 @@ impl Lab {
         let place = Placement { cpu: far_cpu, fifo: setup.fifo, alone: false };
         let lab = match &setup.network {
             Network::Joined(Joined { near, far }) => {
-                Self::between(near, far, setup.processes, place)?
+                Self::between(&near.device, &far.device, setup.processes, place)?
             }
+            Network::Alone(_) => return Err(no_round_trip()),
             Network::Own(device) if *device != Device::Daemon && setup.processes == 1 => {
-                let network = Embedded::new(Topology::pairs(2, setup.link, setup.mode))?;
+                let network = Embedded::new(setup.pair())?;
                 let near = Endpoint::attach(&network, 0, "virtual:0")?;
                 let far = Endpoint::attach(&network, 1, "virtual:1")?;
-                let far = Far::thread(&near, far, place)?;
-                Self { far: Some(far), ..Self::of(near) }
+                Self { far: Some(Far::thread(far, place)?), ..Self::of(near) }
             }
             Network::Own(_) => {
-                let (server, scratch) = serve(Topology::pairs(2, setup.link, setup.mode))?;
+                let (server, scratch) = serve(setup.pair())?;
                 let ends = (name(&server, 0), name(&server, 1));
                 let lab = Self::between(&ends.0, &ends.1, setup.processes, place)?;
                 Self { server: Some(server), _scratch: Some(scratch), ..lab }
@@ -124,12 +146,14 @@ impl Lab {
         Ok(lab)
     }
 
-    /// Two existing devices.
+    /// Two existing devices, or one for both ends.
     fn between(near: &str, far: &str, processes: u32, place: Placement) -> Result<Self> {
-        let near = Endpoint::open(near)?;
+        let opened = near;
+        let near = Endpoint::open(opened)?;
         let far = match processes {
-            1 => Far::thread(&near, Endpoint::open(far)?, place)?,
-            _ => Far::process(&near, far, place)?,
+            1 if opened == far => Far::thread(near.clone(), place)?,
+            1 => Far::thread(Endpoint::open(far)?, place)?,
+            _ => Far::process(far, place)?,
         };
         Ok(Self { far: Some(far), ..Self::of(near) })
     }
@@ -143,6 +167,10 @@ impl Lab {
         let network = self.near.embedded()?.clone();
         Some(Arc::new(move || network.device_cpu_ns()))
     }
+}
+
+fn no_round_trip() -> Error {
+    Error::device(Status::BadField, "this test needs both --from and --to")
 }
 
 fn prepare(setup: &Setup) {

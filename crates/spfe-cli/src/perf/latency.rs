@@ -13,10 +13,11 @@ use super::args::Wait;
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
 use super::receive::Reader;
-use super::send::{DATA_VC, lost, not_sent};
+use super::send::{lost, not_sent};
 use hdrhistogram::Histogram;
 use spfe::{
     Buf, End, Endpoint, Error, Pattern, QueueOptions, Received, Result, Rx, Status, Threshold, Tx,
+    Vc,
 };
 use spfe_report::LatencyNs;
 
@@ -41,17 +42,22 @@ pub struct LatencyQueues {
 impl LatencyQueues {
     /// Opens both queues of an end.
     fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
-        Self::between(endpoint, endpoint, case)
+        let vc = case.channel(endpoint)?;
+        Self::on(&vc, &vc, endpoint, case)
     }
 
-    /// Opens the transmit queue of one end and the receive queue of another.
+    /// Opens the transmit queue of one end and the receive queue of the other.
     pub fn between(from: &Endpoint, to: &Endpoint, case: &Case) -> Result<Self> {
+        Self::on(&case.channel(from)?, &case.seen_from_far().channel(to)?, to, case)
+    }
+
+    fn on(out: &Vc, into: &Vc, to: &Endpoint, case: &Case) -> Result<Self> {
         let options = QueueOptions::default().depth(64).strategy(case.wait.strategy());
         let size = case.sizes.max as usize;
-        let mut rx = to.port(0)?.vc(DATA_VC)?.rx_with(options)?;
+        let mut rx = into.rx_with(options)?;
         rx.post_all(&mut to.alloc(size * BUFFERS)?.split(size, BUFFERS)?);
         let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
-        let tx = from.port(0)?.vc(DATA_VC)?.tx_with(options)?;
+        let tx = out.tx_with(options)?;
         Ok(Self { tx, rx, back: Vec::with_capacity(BATCH), looks })
     }
 

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Time without progress of the far end before giving up, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
+/// Interval between checks for signals of a patient end, ns.
+const SIGNAL_NS: u64 = 200_000_000;
 /// Interval of progress lines, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
 /// Runs shorter than this print no progress, s.
@@ -52,6 +54,9 @@ pub struct Tally {
     pub all_packets: u64,
     /// Measured time, ns.
     pub wall_ns: u64,
+    /// Begin and end of it on the device's clock, ns.
+    pub begin_ns: u64,
+    pub end_ns: u64,
     /// Processor time of the thread, engine included, ns.
     pub cpu_ns: u64,
     /// Processor time of the device thread, ns; 0 without one.
@@ -123,6 +128,8 @@ pub struct Meter {
     /// Packets after which the measurement ends, instead of after a time.
     packets: Option<u64>,
     label: Option<String>,
+    patient: bool,
+    at_once: bool,
     seconds: f64,
     phase: Phase,
     turns: u32,
@@ -143,6 +150,8 @@ impl Meter {
             process: false,
             packets: None,
             label: None,
+            patient: false,
+            at_once: false,
             seconds,
             phase: Phase::WarmUp,
             turns: 1,
@@ -188,6 +197,9 @@ impl Meter {
     /// Starts the run.
     pub fn start(&mut self, count: &Count) {
         self.begin = self.snapshot(count);
+        if self.at_once {
+            self.phase = Phase::Measuring;
+        }
         self.looked_ns = self.begin.now_ns;
         self.said = (self.begin.now_ns, count.bytes);
     }
@@ -197,8 +209,26 @@ impl Meter {
         self.turns
     }
 
+    /// Measures from the start on, without a warm-up.
+    pub fn at_once(self, at_once: bool) -> Self {
+        Self { at_once, ..self }
+    }
+
+    /// Waits for a far end that somebody else starts, until a signal arrives.
+    pub fn patient(self, patient: bool) -> Self {
+        Self { patient, ..self }
+    }
+
+    /// Whether a wait that timed out may be repeated whatever the far end does.
+    pub fn is_patient(&self) -> bool {
+        self.patient && !signal::caught()
+    }
+
     /// Deadline of a wait for the far end.
     pub fn deadline(&self) -> Deadline {
+        if self.patient {
+            return Deadline::at_ns(self.endpoint.now_ns() + SIGNAL_NS);
+        }
         Deadline::at_ns(self.looked_ns + PATIENCE_NS)
     }
 
@@ -286,6 +316,8 @@ impl Meter {
             },
             all_packets: all.packets,
             wall_ns: end.now_ns - begin.now_ns,
+            begin_ns: begin.now_ns,
+            end_ns: end.now_ns,
             cpu_ns,
             device_ns: end.device_ns.saturating_sub(begin.device_ns),
             process: end.process.since(&begin.process),

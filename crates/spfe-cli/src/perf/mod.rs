@@ -12,6 +12,7 @@
 //! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
 //! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
+//! | `place`, [`theory`] | names of ends; what links allow |
 //! | [`output`], [`compare`] | reports, with the prices of the machine; several runs in one |
 
 mod args;
@@ -25,16 +26,20 @@ mod latency;
 mod loops;
 mod meter;
 mod output;
+mod place;
 mod receive;
 mod runner;
 mod saturate;
 mod send;
 mod setup;
 mod streams;
+mod theory;
 
 use crate::context::Context;
 use crate::error::Failure;
-use args::{LatencyArgs, MessageArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait};
+use args::{
+    Direction, LatencyArgs, MessageArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait,
+};
 pub use args::{PerfArgs, WorkerArgs};
 use runner::CaseRunner;
 use setup::{Plan, Setup};
@@ -48,25 +53,38 @@ const PUBLISHED: LinkRate = LinkRate::SpaceFibre { lanes: 4, mbps: 7500 };
 /// # Errors
 /// Wrong usage, errors of the library, and damaged packets.
 pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
+    let mut args = args.clone();
+    if let Test::Rate(RateArgs { setup, traffic, .. })
+    | Test::Random(RandomArgs { setup, traffic, .. }) = &mut args.test
+        && setup.from.is_none()
+        && setup.to.is_some()
+    {
+        // There is only this direction.
+        traffic.direction = Direction::Rx;
+    }
     let (setup, plan, calibrated) = match &args.test {
-        Test::Rate(RateArgs { setup, .. })
-        | Test::Random(RandomArgs { setup, .. })
-        | Test::Latency(LatencyArgs { setup, .. })
-        | Test::Broadcast(MessageArgs { setup, .. }) => {
-            let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive)?;
+        Test::Theory(args) => return theory::run(args, context),
+        Test::Rate(RateArgs { setup, traffic, .. })
+        | Test::Random(RandomArgs { setup, traffic, .. }) => {
+            let direction = Some(traffic.direction);
+            let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive, direction)?;
+            (setup, plan, setup.report.is_some())
+        }
+        Test::Latency(LatencyArgs { setup, .. }) | Test::Broadcast(MessageArgs { setup, .. }) => {
+            let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive, None)?;
             (setup, plan, setup.report.is_some())
         }
         Test::Tables(TablesArgs { setup, quick, .. }) => {
             let often = if *quick { (1, 0.7) } else { (10, 10.0) };
-            (setup, plan(setup, PUBLISHED, often, Wait::Block)?, true)
+            (setup, plan(setup, PUBLISHED, often, Wait::Block, None)?, true)
         }
         Test::Compare(args) => return compare::run(args, context),
     };
     if let Some(device) = &context.device {
         // A warning only: SPFE_DEVICE may be set for other commands.
         context.say(&format!(
-            "{device} is not used: a measurement creates a network (--mode) or takes two ends \
-             (--ends)"
+            "{device} is not used: a measurement creates a network (--mode) or takes ends (--ends, \
+             --from, --to)"
         ));
     }
     let document = output::document(&plan, calibrated);
@@ -76,7 +94,7 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Random(args) => runner.run(&cases::random(args, &plan, context)?),
         Test::Latency(args) => runner.run(&cases::latency(args, &plan)?),
         Test::Broadcast(args) => runner.run(&cases::messages(args, &plan)?),
-        Test::Compare(_) => Ok(Vec::new()),
+        Test::Compare(_) | Test::Theory(_) => Ok(Vec::new()),
         Test::Tables(args) => {
             let cases = cases::tables(args, &plan);
             runner.with_bar(cases.len()).run(&cases)
@@ -91,7 +109,7 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
 /// Errors of the library, and the end of the other process.
 pub fn worker(args: &WorkerArgs) -> Result<(), Failure> {
     let place = far::Placement { cpu: args.cpu, fifo: args.fifo, alone: true };
-    Ok(far::serve(&Endpoint::open(&args.device)?, place)?)
+    Ok(far::serve_process(&Endpoint::open(&args.device)?, place)?)
 }
 
 fn plan(
@@ -99,9 +117,10 @@ fn plan(
     link: LinkRate,
     (iterations, seconds): (u32, f64),
     wait: Wait,
+    direction: Option<Direction>,
 ) -> Result<Plan, Failure> {
     Ok(Plan {
-        setup: Setup::new(args, link)?,
+        setup: Setup::new(args, link, direction)?,
         iterations: args.iterations.unwrap_or(iterations),
         seconds: args.seconds.unwrap_or(seconds),
         wait: args.wait.unwrap_or(wait),

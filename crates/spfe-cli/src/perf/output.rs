@@ -7,6 +7,7 @@ use super::setup::Plan;
 use crate::context::Context;
 use crate::error::Failure;
 use serde_json::{Value, json};
+use spfe::Link;
 use spfe_measure::Calibration;
 use spfe_report::{Document, Meta, ResultRow};
 use std::fs;
@@ -26,7 +27,7 @@ pub fn document(plan: &Plan, calibrated: bool) -> Document {
         cores: facts.cpus_online as u32,
         kernel: format!("Linux {}", facts.kernel),
         mode: plan.setup.name.clone(),
-        link: plan.setup.link.to_string(),
+        link: Link { rate: plan.setup.link, model: plan.setup.model }.to_string(),
         link_limit_gbps: link_limit(plan.setup.link, Kind::RoundTrip, None),
         wait_strategy: plan.wait.name().to_owned(),
         iterations: plan.iterations,

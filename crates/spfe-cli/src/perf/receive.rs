@@ -10,7 +10,6 @@
 use super::args::Wait;
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
-use super::send::DATA_VC;
 use spfe::{
     Deadline, End, Endpoint, Lengths, PackedOptions, PackedRx, Pattern, PoolOptions, PooledRx,
     QueueOptions, Ready, Result, Threshold,
@@ -113,7 +112,7 @@ enum ReceiveQueue {
 
 impl ReceiveQueue {
     fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
-        let vc = endpoint.port(0)?.vc(DATA_VC)?;
+        let vc = case.channel(endpoint)?;
         let queue = QueueOptions::default().strategy(case.wait.strategy());
         let size = case.sizes.max;
         if case.packed {
@@ -239,7 +238,10 @@ impl Receiver {
     fn wait(&mut self, threshold: Threshold) -> Result<()> {
         loop {
             match self.inlet.wait(&threshold, self.meter.deadline()) {
-                Err(error) if error.is_timeout() && self.meter.progressed(&self.reader.count) => {}
+                Err(error)
+                    if error.is_timeout()
+                        && (self.meter.progressed(&self.reader.count)
+                            || self.meter.is_patient()) => {}
                 other => return other.map(drop),
             }
             // The threshold may never be reached: take what has arrived.

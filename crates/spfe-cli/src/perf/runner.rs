@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressStyle};
-use spfe::{LinkRate, Mode, Peer};
+use spfe::{LinkModel, LinkRate, Mode, Peer};
 use spfe_report::{LatencyNs, ResultRow};
 use std::time::Duration;
 
@@ -58,10 +58,11 @@ impl<'a> CaseRunner<'a> {
                 bar.set_message(label.clone());
             }
             let said = (self.bar.is_none() && !self.context.quiet).then_some(label);
-            iterations.push(self.iteration(case, said)?);
+            let iteration = self.iteration(case, said);
             if signal::caught() {
                 return Err(Failure::interrupted());
             }
+            iterations.push(iteration?);
             if let Some(bar) = &self.bar {
                 bar.inc(1);
             }
@@ -89,6 +90,14 @@ impl<'a> CaseRunner<'a> {
     fn iteration(&mut self, case: &Case, label: Option<String>) -> Result<Iteration, Failure> {
         let setup = &self.plan.setup;
         let peer = instrument(case, setup);
+        if let Network::Alone(end) = &setup.network {
+            // A new one each time: the other side starts again, too.
+            let mut iteration = iteration(&mut Lab::alone(setup, end)?, case, label, false)?;
+            if !setup.device_is_measured {
+                iteration.point.device_cpu_pct = f64::NAN;
+            }
+            return Ok(iteration);
+        }
         if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {
             // A new network each time, so that the instrument's packet sequence restarts.
             let mut lab = Lab::instrument(setup, *device, peer)?;
@@ -135,7 +144,12 @@ fn floor(setup: &Setup, sleeps_per_s: f64, threads: u32, seconds: f64) -> Option
 
 /// The instrument that can serve as the far end of a case, if any.
 fn instrument(case: &Case, setup: &Setup) -> Option<Peer> {
-    if setup.processes == 2 {
+    // Instruments have packet-level links and send without end.
+    let endless = case.kind == Kind::Stream(Direction::Rx);
+    if setup.processes == 2
+        || setup.model != LinkModel::Packet
+        || endless && case.count.is_some() && matches!(setup.network, Network::Own(_))
+    {
         return None;
     }
     let Sizes { min, max, seed } = case.sizes;

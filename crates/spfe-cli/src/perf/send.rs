@@ -18,12 +18,12 @@ use spfe::{
 };
 use std::collections::VecDeque;
 
-/// Virtual channel of the measured packets.
-pub const DATA_VC: u32 = 0;
-
 /// Generates lengths and, if they are verified, contents of packets.
 struct Writer {
     size: usize,
+    /// Path and logical address in front of every packet, and the length of the path.
+    address: Vec<u8>,
+    path: usize,
     lengths: Option<Lengths>,
     pattern: Option<Pattern>,
     number: u64,
@@ -34,22 +34,32 @@ impl Writer {
         let size = case.sizes.max as usize;
         let lengths = (!case.sizes.is_fixed()).then(|| case.sizes.lengths());
         let pattern = case.check.then(|| Pattern::new(size));
-        Self { size, lengths, pattern, number: 0 }
+        let (address, path) = (case.address(), case.path.len());
+        Self { size, address, path, lengths, pattern, number: 0 }
     }
 
-    /// Length of the next packet.
+    /// Length of the next packet, with its path.
     #[inline]
     fn length(&mut self) -> usize {
-        self.lengths.as_mut().map_or(self.size, |lengths| lengths.next_length() as usize)
+        let length = self.lengths.as_mut().map(|lengths| lengths.next_length() as usize);
+        self.path + length.unwrap_or(self.size)
     }
 
-    /// Fills the next packet if contents are verified.
+    /// Whether packets have contents to write.
+    #[inline]
+    fn writes(&self) -> bool {
+        self.pattern.is_some() || !self.address.is_empty()
+    }
+
+    /// Writes the address of the next packet, and its contents if they are verified.
     #[inline]
     fn fill(&mut self, packet: &mut [u8]) {
         if let Some(pattern) = &self.pattern {
-            pattern.fill(self.number, packet);
+            pattern.fill(self.number, &mut packet[self.path..]);
             self.number += 1;
         }
+        let count = self.address.len().min(packet.len());
+        packet[..count].copy_from_slice(&self.address[..count]);
     }
 }
 
@@ -63,8 +73,10 @@ enum TransmitQueue {
 
 impl TransmitQueue {
     fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
-        let vc = endpoint.port(0)?.vc(DATA_VC)?;
+        let vc = case.channel(endpoint)?;
         let (size, group, groups) = (case.sizes.max, case.group as usize, case.tx_groups());
+        // Routers delete the path.
+        let size = size + case.path.len() as u32;
         let queue = QueueOptions::default().strategy(case.wait.strategy());
         if !case.burst {
             let slots = (group * groups).next_power_of_two().clamp(4, 32768) as u32;
@@ -94,10 +106,11 @@ impl TransmitQueue {
             }
             Self::Bursts(tx, free) => {
                 let mut packets = free.pop_front().ok_or_else(lost)?;
-                if writer.pattern.is_some() {
-                    packets.chunks_exact_mut(writer.size).for_each(|packet| writer.fill(packet));
+                let size = writer.path + writer.size;
+                if writer.writes() {
+                    packets.chunks_exact_mut(size).for_each(|packet| writer.fill(packet));
                 }
-                let size = writer.size as u32;
+                let size = size as u32;
                 Ok(tx.send_burst(packets, size, size, group)?)
             }
         }
@@ -137,7 +150,7 @@ impl TransmitQueue {
 #[inline]
 fn slot(tx: &mut PooledTx, writer: &mut Writer) -> Result<usize> {
     let length = writer.length();
-    if writer.pattern.is_some() {
+    if writer.writes() {
         writer.fill(&mut tx.slot().ok_or_else(lost)?[..length]);
     }
     Ok(length)
@@ -147,6 +160,7 @@ fn slot(tx: &mut PooledTx, writer: &mut Writer) -> Result<usize> {
 pub struct Sender {
     outlet: TransmitQueue,
     endpoint: Endpoint,
+    case: Case,
     writer: Writer,
     group: u32,
     /// Outstanding groups, and their limit.
@@ -162,6 +176,7 @@ impl Sender {
         Ok(Self {
             outlet: TransmitQueue::open(endpoint, case)?,
             endpoint: endpoint.clone(),
+            case: case.clone(),
             writer: Writer::new(case),
             group: case.group,
             under_way: 0,
@@ -174,9 +189,15 @@ impl Sender {
     /// Sends until the time is over. With `goodbye` the receiver is then told.
     pub fn run(mut self, goodbye: bool) -> Result<Tally> {
         self.meter.start(&self.count);
+        let mut left = self.case.count;
         loop {
             for _ in 0..self.meter.turns() {
-                self.outlet.post(&mut self.writer, self.group)?;
+                let group = left.map_or(self.group, |left| left.min(self.group.into()) as u32);
+                if group == 0 {
+                    break;
+                }
+                left = left.map(|left| left - u64::from(group));
+                self.outlet.post(&mut self.writer, group)?;
                 self.under_way += 1;
                 // A wait has read the clocks anyway.
                 if self.settle(self.most)? {
@@ -184,14 +205,18 @@ impl Sender {
                 }
             }
             (self.count.sleeps, self.count.engine_ns) = self.outlet.totals();
-            if !self.meter.look(&self.count) {
+            if !self.meter.look(&self.count) || left == Some(0) {
                 break;
             }
         }
         self.settle(1)?;
+        if left == Some(0) {
+            (self.count.sleeps, self.count.engine_ns) = self.outlet.totals();
+            self.meter.finish(&self.count);
+        }
         if goodbye {
             drop(self.outlet);
-            say_goodbye(&self.endpoint, self.meter.deadline())?;
+            say_goodbye(&self.endpoint, &self.case, &self.meter)?;
         }
         Ok(self.meter.tally(&self.count))
     }
@@ -210,7 +235,10 @@ impl Sender {
             if self.under_way < most {
                 return Ok(waited);
             }
-            self.outlet.wait((self.under_way / 2).max(1), self.meter.deadline())?;
+            match self.outlet.wait((self.under_way / 2).max(1), self.meter.deadline()) {
+                Err(error) if error.is_timeout() && self.meter.is_patient() => {}
+                other => drop(other?),
+            }
             waited = true;
         }
     }
@@ -219,18 +247,27 @@ impl Sender {
     fn add(&mut self, sent: &Sent) -> Result<()> {
         self.under_way -= 1;
         self.count.packets += u64::from(sent.packets);
-        self.count.bytes += u64::from(sent.bytes);
+        let path = u64::from(sent.packets) * self.writer.path as u64;
+        self.count.bytes += u64::from(sent.bytes).saturating_sub(path);
         if sent.status == Status::Ok { Ok(()) } else { Err(not_sent(sent.status)) }
     }
 }
 
-/// Sends one byte with an error end of packet, which no measured packet has. The transmit queue must
+/// Sends one byte behind the address with an error end of packet, which no measured packet has. The transmit queue must
 /// be closed before.
-fn say_goodbye(endpoint: &Endpoint, deadline: Deadline) -> Result<()> {
-    let mut tx = endpoint.port(0)?.vc(DATA_VC)?.tx()?;
-    tx.send_ending(endpoint.alloc(1)?.buf(0..1)?, End::Eep)?;
-    tx.drain(deadline)?;
-    Ok(())
+fn say_goodbye(endpoint: &Endpoint, case: &Case, meter: &Meter) -> Result<()> {
+    let mut tx = case.channel(endpoint)?.tx()?;
+    let address = case.address();
+    let length = address.len() + 1;
+    let mut packet = endpoint.alloc(length)?.buf(0..length)?;
+    packet[..address.len()].copy_from_slice(&address);
+    tx.send_ending(packet, End::Eep)?;
+    loop {
+        match tx.drain(meter.deadline()) {
+            Err(error) if error.is_timeout() && meter.is_patient() => {}
+            other => return other.map(drop),
+        }
+    }
 }
 
 /// The error of a packet that was not sent.
