@@ -117,6 +117,7 @@ events! {
     FaultBlocked 0x060d Note "Fault: receiver blocked", "1 begins, 0 ends";
     FaultCodeLost 0x060e Note "Fault: time-code lost", "the code";
     FaultErrorRate 0x060f Note "Fault: bit error rate", "errors in 10^12 bits, 0 ends";
+    FaultStuck 0x0610 Note "Fault: lane stuck", "level";
     Note 0x0701 Note "Note", "anything";
     PacketOffered 0x0702 Note "Packet handed in", "bytes";
     PacketDelivered 0x0703 Note "Packet delivered", "bytes";

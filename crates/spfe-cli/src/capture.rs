@@ -56,13 +56,13 @@ impl CaptureArgs {
     }
 }
 
-/// The socket in a device name, with or without an endpoint.
-fn socket(name: &str) -> Result<PathBuf, Failure> {
+/// The socket in a device name, with or without an endpoint. `what` is what needs a daemon.
+pub fn socket(name: &str, what: &str) -> Result<PathBuf, Failure> {
     let path = name.strip_prefix("unix:").or_else(|| name.strip_prefix("spfed:"));
     let Some(path) = path.filter(|path| !path.is_empty()) else {
         let what = format!(
-            "device '{name}': captures are of a daemon, unix:SOCKET; a program captures its own \
-             networks with Embedded::capture"
+            "device '{name}': {what} need a daemon, unix:SOCKET; a program has those of its own \
+             networks with spfe::Embedded"
         );
         return Err(Failure::usage(what));
     };
@@ -76,7 +76,7 @@ fn socket(name: &str) -> Result<PathBuf, Failure> {
 pub fn run(args: &CaptureArgs, context: &Context) -> Result<(), Failure> {
     let name =
         context.device.as_deref().ok_or_else(|| Failure::usage("no daemon: give unix:SOCKET"))?;
-    let socket = socket(name)?;
+    let socket = socket(name, "captures")?;
     let CaptureArgs { links, words, packets, .. } = args.clone();
     let mut live = LiveCapture::open(&socket, CaptureRequest { links, words, packets })?;
     let mut target = Output::open(&args.write)?;

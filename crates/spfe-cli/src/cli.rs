@@ -7,6 +7,7 @@ use crate::console;
 use crate::context::{Context, DeviceArg};
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
+use crate::fault::{self, FaultArgs};
 use crate::info::{self, InfoArgs};
 use crate::ip::{self, IpArgs};
 use crate::link::{self, LinkArgs};
@@ -70,6 +71,7 @@ enum Command {
     Capture(CaptureArgs),
     Decode(DecodeArgs),
     Link(LinkArgs),
+    Fault(FaultArgs),
     #[command(subcommand)]
     Ip(IpArgs),
     Perf(Box<PerfArgs>),
@@ -96,6 +98,7 @@ impl Command {
             Self::Stats(args) => Some(&args.device),
             Self::Capture(args) => Some(&args.device),
             Self::Link(args) => Some(&args.device),
+            Self::Fault(args) => Some(&args.device),
             Self::Ip(IpArgs::Up(args)) => Some(&args.device),
             Self::List
             | Self::Decode(_)
@@ -142,6 +145,7 @@ impl Cli {
             Command::Capture(args) => capture::run(args, &context),
             Command::Decode(args) => decode::run(args, &context),
             Command::Link(args) => link::run(args, &context),
+            Command::Fault(args) => fault::run(args, &context),
             Command::Ip(args) => ip::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),

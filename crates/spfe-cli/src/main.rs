@@ -13,6 +13,7 @@ mod completions;
 mod context;
 mod decode;
 mod error;
+mod fault;
 mod frame;
 mod info;
 mod ip;

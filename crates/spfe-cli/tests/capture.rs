@@ -90,7 +90,7 @@ fn a_time_limit_ends_a_capture_to_stdout() {
 
 #[test]
 fn a_time_limit_and_a_signal_report_what_was_captured() {
-    for (name, limit) in [("capture-time", Some("2")), ("capture-signal", None)] {
+    for (name, limit) in [("capture-time", Some("2s")), ("capture-signal", None)] {
         let network = network(name, Mode::Thread);
         let file = network.directory.path("live.pcapng");
         let mut words = vec!["capture", &network.device, "-w", &file, "--json"];

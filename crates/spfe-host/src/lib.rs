@@ -25,7 +25,7 @@ pub mod queue;
 pub use backend::{Attachment, Backend, DeviceInfo};
 pub use clock::Clock;
 pub use error::{ControlError, Error, Result, printable};
-pub use mib::{LinkCommand, MibEntry, MibFault, MibValue};
+pub use mib::{FaultInfo, LinkCommand, MibEntry, MibFault, MibValue};
 pub use os::SharedMemory;
 pub use port::PortInfo;
 pub use queue::QueueRequest;

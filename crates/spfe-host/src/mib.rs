@@ -124,5 +124,22 @@ pub enum LinkCommand {
     },
 }
 
+/// A fault given to a running network that waits, repeats or lasts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultInfo {
+    /// Its number in this network.
+    pub number: u32,
+    /// Its name: kind and place, unless it was given one.
+    pub name: String,
+    /// Whether it is in effect now.
+    pub active: bool,
+    /// How often it has occurred.
+    pub times: u64,
+    /// Time until it occurs again, in ns of link time.
+    pub next_ns: Option<u64>,
+    /// Time until its effect ends, in ns of link time; `None` until it is restored.
+    pub left_ns: Option<u64>,
+}
+
 /// Longest cut of a wire: 10 ms.
 pub const CUT_MAX_NS: u64 = 10_000_000;

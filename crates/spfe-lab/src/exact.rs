@@ -12,7 +12,9 @@
 //! | [`fabric`] | carries words between ports: links, or a simulated network |
 //! | [`channel`] | converts packets to words and back |
 //! | [`ends`] | ends of a virtual channel as source and sink of flows |
+//! | `faults` | faults that are given while the links run |
 //! | [`driver`] | runs links and flows, in real and in virtual time |
+//! | `link_faults` | the same on links side by side |
 //! | `links` | exact links as the plane sees them |
 //! | [`mib`] | states, counters and MIB items of a link |
 //!
@@ -28,6 +30,8 @@ pub mod channel;
 pub mod driver;
 pub mod ends;
 pub mod fabric;
+mod faults;
+mod link_faults;
 mod links;
 pub mod mib;
 
@@ -41,6 +45,7 @@ use spfe_link::spacewire::BroadcastCode;
 use spfe_sim::link::{NoObserver, Observer, SimulatedEnd};
 use spfe_sim::recorder::LinkDescription;
 use spfe_sim::time::{NS, Ps};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Result of running the fabric.
@@ -57,6 +62,8 @@ pub struct Exact {
     state: Mutex<State>,
     /// Number of the face of each port, by endpoint and port.
     faces: Vec<Vec<Option<usize>>>,
+    /// Time of the network's clock at time zero of the links, ns; 0 in virtual time.
+    zero_ns: AtomicU64,
 }
 
 struct State {
@@ -74,6 +81,10 @@ struct State {
 struct Face {
     out: Vec<Outbound>,
     into: Vec<Inbound>,
+    /// Virtual channels from which a fault keeps the application, a bit for each.
+    blocked: u32,
+    /// Virtual channels on which a fault sends as fast as it can.
+    babbles: u32,
 }
 
 /// A port's face and its end of the link, borrowed together.
@@ -116,12 +127,15 @@ impl Exact {
             made.push(Face {
                 out: (0..vcs).map(|_| Outbound::default()).collect(),
                 into: (0..vcs).map(|_| Inbound::default()).collect(),
+                blocked: 0,
+                babbles: 0,
             });
         }
         let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
         Self {
             state: Mutex::new(State { fabric, hub: None, faces: made, moved_at: 0, hold }),
             faces,
+            zero_ns: AtomicU64::new(0),
         }
     }
 
@@ -147,6 +161,11 @@ impl Exact {
             *moved_at = now;
         }
         result
+    }
+
+    /// Sets the time of the network's clock at time zero of the links.
+    fn set_zero(&self, clock_ns: u64) {
+        self.zero_ns.store(clock_ns, Ordering::Relaxed);
     }
 
     /// Sets the captures that observe the links.
@@ -188,9 +207,16 @@ impl Exact {
     pub fn run(&self, until_ns: Option<u64>) -> Progress {
         let mut state = self.lock();
         let until = until_ns.map(|ns| ns.saturating_mul(NS));
+        let captures = state.hub.clone().filter(|hub| hub.is_active());
+        match &captures {
+            Some(hub) => state.apply_faults(&mut hub.active()),
+            None => state.apply_faults(&mut NoObserver),
+        }
         let still = state.is_still();
+        let settled = state.is_settled();
         let due = if still { None } else { state.due() };
-        let State { fabric, hub, .. } = &mut *state;
+        let change = state.fabric.next_change();
+        let State { fabric, .. } = &mut *state;
         if still {
             match until {
                 Some(until) => fabric.skip_to(until),
@@ -204,10 +230,13 @@ impl Exact {
         }
         let step = due.unwrap_or(fabric.now() + fabric.step_ps());
         let until = until.map_or(step, |until| until.min(step));
-        match hub.as_ref().filter(|hub| hub.is_active()) {
+        let until = change.map_or(until, |change| change.min(until));
+        match &captures {
+            _ if settled => fabric.skip_to(until),
             Some(hub) => fabric.run(until, &mut hub.active()),
             None => fabric.run(until, &mut NoObserver),
         }
+        state.apply_at_ports();
         Progress::Advanced
     }
 
@@ -225,9 +254,10 @@ impl Exact {
     fn waiting(&self, face: usize) -> u32 {
         self.at(face, |at| {
             let stored = at.face.into.iter().enumerate();
-            stored.fold(at.end.waiting(), |mask, (vc, inbound)| {
+            let waiting = stored.fold(at.end.waiting(), |mask, (vc, inbound)| {
                 mask | u32::from(inbound.has_some()) << vc
-            })
+            });
+            waiting & !at.face.blocked
         })
     }
 
@@ -239,11 +269,15 @@ impl Exact {
         })
     }
 
-    /// Sends end markers of cut packets that had no room before.
+    /// Sends end markers of cut packets that had no room before, and the packets of babbling
+    /// virtual channels.
     fn flush(&self, face: usize) {
         self.at(face, |at| {
             for (vc, out) in at.face.out.iter_mut().enumerate() {
                 at.moved |= out.flush(vc, at.end);
+                if at.face.babbles >> vc & 1 != 0 {
+                    at.moved |= out.babble(vc, at.end);
+                }
             }
         });
     }
@@ -327,17 +361,24 @@ impl At<'_> {
 }
 
 impl State {
-    fn is_still(&mut self) -> bool {
+    /// Whether no event will happen before a port acts or a fault begins or ends.
+    fn is_settled(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
         // Bytes that are held back must be delivered first.
         let quiet = self.fabric.quiet_until() == Some(Ps::MAX);
         idle >= self.hold && (quiet || idle > self.fabric.patience_ps())
     }
 
+    fn is_still(&mut self) -> bool {
+        self.is_settled() && self.fabric.next_change().is_none()
+    }
+
     /// Time of the next event of the fabric, if it is idle until then.
-    fn due(&self) -> Option<Ps> {
+    fn due(&mut self) -> Option<Ps> {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
-        let due = self.fabric.quiet_until().filter(|_| idle >= self.hold)?;
+        let quiet = self.fabric.quiet_until().filter(|_| idle >= self.hold);
+        let change = if self.is_settled() { self.fabric.next_change() } else { None };
+        let due = quiet.into_iter().chain(change).min()?;
         (due > self.fabric.now()).then_some(due)
     }
 }

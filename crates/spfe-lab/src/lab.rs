@@ -5,10 +5,11 @@ use crate::exact::Exact;
 use crate::exact::driver::{Driver, Shared};
 use crate::scenario::{self, Parts};
 use spfe_contract::Status;
-use spfe_host::{Clock, ControlError as Error, Mode, Topology};
+use spfe_host::{Clock, ControlError as Error, FaultInfo, Mode, Topology};
 use spfe_plane::arena::DEVICE;
 use spfe_plane::{DeviceThread, Extensions, Network};
-use spfe_sim::scenario::Scenario;
+use spfe_sim::live::FaultChoice;
+use spfe_sim::scenario::{Scenario, ScenarioFault};
 use std::io::Write;
 use std::sync::{Arc, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -79,6 +80,52 @@ impl Lab {
     /// The control plane of the network.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
+    }
+
+    /// Gives a fault to the exact links. `text` has the keys of a `[[fault]]` (docs/scenarios.md);
+    /// times count from now, and without one it happens at once. Returns its number.
+    ///
+    /// # Errors
+    /// BAD_FIELD with what is wrong; BAD_OPCODE if the network has no exact links.
+    pub fn add_fault(&self, text: &str) -> Result<u32, Error> {
+        let bad = |what: String| Error::new(Status::BadField, what);
+        let exact = self.exact_links()?;
+        let fault = ScenarioFault::live(text).map_err(bad)?;
+        let place = spfe_sim::live::place(&fault);
+        if self.hub.has_link(place) && !exact.links().iter().any(|link| link.name == place) {
+            let what = format!(
+                "fault '{}': link '{place}' is packet level and has no wire; exact links have",
+                fault.name
+            );
+            return Err(Error::new(Status::BadOpcode, what));
+        }
+        let number = exact.add_fault(fault, self.network.clock().now_ns()).map_err(bad)?;
+        self.network.wake_links();
+        Ok(number)
+    }
+
+    /// Ends faults: all, one by its number, or those of a link, flow or node. Returns how many of
+    /// those that waited, repeated or lasted.
+    ///
+    /// # Errors
+    /// BAD_OPCODE if the network has no exact links.
+    pub fn end_faults(&self, which: &FaultChoice) -> Result<usize, Error> {
+        let count = self.exact_links()?.end_faults(which);
+        self.network.wake_links();
+        Ok(count)
+    }
+
+    /// The faults that wait, repeat or last.
+    pub fn faults(&self) -> Vec<FaultInfo> {
+        self.exact.as_ref().map_or(Vec::new(), |exact| exact.faults())
+    }
+
+    fn exact_links(&self) -> Result<&Arc<Exact>, Error> {
+        self.exact.as_ref().ok_or_else(|| {
+            let what = "fault: all links are packet level and have no wire; give links such as \
+                        exact:1x6.25G, or a scenario";
+            Error::new(Status::BadOpcode, what)
+        })
     }
 
     /// Starts the device thread that the network needs; `None` if it needs none

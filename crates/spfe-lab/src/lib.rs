@@ -14,4 +14,5 @@ mod scenario;
 
 pub use capture::{CaptureOptions, CaptureSummary};
 pub use lab::{Capture, Lab};
+pub use spfe_sim::live::FaultChoice;
 pub use spfe_sim::scenario::Scenario;

@@ -9,8 +9,9 @@ use spfe_host::MibEntry;
 use spfe_host::topology::{LinkModel, Mode, Peer, PortConfig, Topology};
 use spfe_sim::fault::WireFault;
 use spfe_sim::link::{NoObserver, Observer, Side, SimulatedEnd};
+use spfe_sim::live::{FaultChange, FaultChoice, LiveFault};
 use spfe_sim::recorder::LinkDescription;
-use spfe_sim::scenario::{NodeKind, PortName, Scenario, ScenarioLink, Time};
+use spfe_sim::scenario::{NodeKind, PortName, Scenario, ScenarioFault, ScenarioLink, Time};
 use spfe_sim::simulation::Simulation;
 use spfe_sim::time::{MS, Ps};
 
@@ -196,5 +197,34 @@ impl Fabric for Simulated {
     fn inject(&mut self, face: usize, fault: WireFault) -> bool {
         let (link, side) = self.faces[face];
         self.simulation.inject(link, side, fault)
+    }
+
+    fn add_fault(&mut self, fault: ScenarioFault) -> Result<u32, String> {
+        self.simulation.add_fault(fault)
+    }
+
+    fn end_faults(&mut self, which: &FaultChoice, observer: &mut dyn Observer) -> usize {
+        self.simulation.end_faults(which, &mut Tee { watch: &mut self.watch, observer })
+    }
+
+    fn faults(&self) -> &[LiveFault] {
+        self.simulation.live_faults()
+    }
+
+    fn next_change(&self) -> Option<Ps> {
+        None
+    }
+
+    fn apply_faults(&mut self, _: &mut dyn Observer) -> bool {
+        false
+    }
+
+    fn take_port_changes(&mut self) -> Vec<FaultChange> {
+        self.simulation.take_port_changes()
+    }
+
+    fn end_of(&self, port: &PortName) -> Option<LinkEnd> {
+        let (link, side) = self.simulation.scenario().link_at(port)?;
+        Some(LinkEnd { link: link as u32, side })
     }
 }

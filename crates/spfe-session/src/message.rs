@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR};
-use spfe_host::{Attachment, LinkCommand, MibEntry, PortInfo, QueueRequest, Topology};
+use spfe_host::{Attachment, FaultInfo, LinkCommand, MibEntry, PortInfo, QueueRequest, Topology};
 
 /// Bit in [`Hello::wants`]: the client can run the engine. Networks of mode inline and coop require
 /// it, because their clients run the engine.
@@ -165,6 +165,19 @@ pub enum Request {
     Capture(CaptureRequest),
     /// End the capture.
     EndCapture,
+    /// Give a fault to the exact links. Works without attaching, for the daemon's own user and root
+    /// only.
+    Fault {
+        /// The keys of a `[[fault]]` (docs/scenarios.md). Times count from now.
+        fault: String,
+    },
+    /// End faults. Works without attaching, for the daemon's own user and root only.
+    EndFaults {
+        /// Number of a fault, or name of a link, flow or node; empty for all.
+        which: String,
+    },
+    /// List the faults that wait, repeat or last. Works without attaching.
+    Faults,
 }
 
 /// Options of a capture.
@@ -203,6 +216,9 @@ impl Request {
             Self::NetworkPort { .. } => "NetworkPort",
             Self::Capture(_) => "Capture",
             Self::EndCapture => "EndCapture",
+            Self::Fault { .. } => "Fault",
+            Self::EndFaults { .. } => "EndFaults",
+            Self::Faults => "Faults",
         }
     }
 }
@@ -235,7 +251,7 @@ pub enum Reply {
     Port(PortInfo),
     /// Reply to PortMib.
     Mib(Vec<MibEntry>),
-    /// Reply to MibItem.
+    /// Reply to MibItem; to Fault, its number; to EndFaults, how many there were.
     Value(u64),
     /// Reply to Clients.
     Clients(Vec<ClientInfo>),
@@ -243,6 +259,8 @@ pub enum Reply {
     Network(NetworkInfo),
     /// Reply to Capture. The reading end of a pipe with the capture file is attached.
     Capturing,
+    /// Reply to Faults.
+    Faults(Vec<FaultInfo>),
     /// Reply to EndCapture.
     Captured {
         /// Number of records in the file.

@@ -54,6 +54,9 @@ impl FaultTarget {
     }
 }
 
+/// Duration of a fault that lasts until it is restored.
+pub const FOREVER: Ps = Ps::MAX;
+
 /// Effect of a fault on the words of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
@@ -74,6 +77,18 @@ pub enum FaultKind {
     Cut {
         /// Length of the interruption.
         duration_ps: Ps,
+    },
+    /// The signal keeps one level, so that the receiver gets bits without a transition.
+    Stuck {
+        /// The level.
+        high: bool,
+        /// Length of the fault.
+        duration_ps: Ps,
+    },
+    /// Makes the wire longer, or shorter if negative, from now on.
+    Delay {
+        /// Change of the delay.
+        delay_ps: i64,
     },
     /// Swaps the two conductors of the pair, or swaps them back, from now on.
     PolaritySwap,

@@ -14,6 +14,7 @@
 //! | [`wire`] | the wire of one lane: delay, skew and faults |
 //! | [`fault`] | faults that can be injected |
 //! | [`foreign`] | ends that are another simulator or a board |
+//! | [`live`] | faults that are given to a running network |
 //! | [`packet`] | packet contents that the receiver can verify |
 //! | [`rng`] | random numbers, one stream for each object |
 //! | [`simulation`] | a running scenario: nodes, routers, traffic, the conservation check |
@@ -29,6 +30,7 @@ pub mod fault;
 pub mod foreign;
 mod ledger;
 pub mod link;
+pub mod live;
 mod messages;
 mod node;
 pub mod packet;

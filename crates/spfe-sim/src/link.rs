@@ -272,6 +272,10 @@ pub trait SimulatedLink: Send {
     /// `None`.
     fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64);
 
+    /// Ends the cuts, stuck signals and planned faults of what `from` sends, on one lane, or on all
+    /// for `None`.
+    fn restore(&mut self, from: Side, lane: Option<u8>);
+
     /// Whether observers see the words or characters of this link.
     fn show_words(&mut self, on: bool);
 

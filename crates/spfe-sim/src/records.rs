@@ -1,6 +1,6 @@
 //! Records of link events for the results.
 
-use crate::fault::{EndCommand, FaultKind, LastingFault, WireFault};
+use crate::fault::{EndCommand, FOREVER, FaultKind, LastingFault, WireFault};
 use crate::link::{EndEvent, Side, SimulatedLink};
 use crate::results::{self, Histogram, LaneStateChange, LatencyRecorder, RecordedEventKind};
 use crate::time::Ps;
@@ -171,7 +171,10 @@ fn fault_text(lane: u8, fault: &WireFault) -> String {
         FaultKind::Drop => "a word dropped".into(),
         FaultKind::Duplicate => "a word duplicated".into(),
         FaultKind::Reorder => "two words swapped".into(),
+        FaultKind::Cut { duration_ps: FOREVER } => "cut".into(),
         FaultKind::Cut { duration_ps } => format!("cut for {} ns", duration_ps / 1000),
+        FaultKind::Stuck { high, .. } => format!("stuck at {}", u8::from(high)),
+        FaultKind::Delay { delay_ps } => format!("longer by {} ns", delay_ps / 1000),
         FaultKind::PolaritySwap => "polarity swapped".into(),
         FaultKind::Skew { bits } => format!("longer by {bits} bits"),
     };

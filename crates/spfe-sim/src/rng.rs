@@ -22,6 +22,11 @@ pub const fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
+/// A random interval from an exponential distribution, at least 1.
+pub fn interval(rng: &mut Rng, mean: u64) -> u64 {
+    (-(1.0 - rng.f64()).ln() * mean as f64) as u64 + 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -163,6 +163,15 @@ impl Scenario {
         check::check(self, "")
     }
 
+    /// Checks a fault for a running network of this scenario.
+    ///
+    /// # Errors
+    ///
+    /// All errors of the fault.
+    pub fn check_fault(&self, fault: &ScenarioFault) -> Result<(), String> {
+        check::check_fault(self, fault)
+    }
+
     /// Looks up a node or router.
     pub fn unit(&self, name: &str) -> Option<UnitId> {
         let node = self.nodes.iter().position(|node| node.name == name).map(UnitId::Node);

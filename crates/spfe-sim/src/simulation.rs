@@ -7,6 +7,7 @@
 mod agenda;
 mod build;
 mod finish;
+mod live;
 
 pub use build::SimulationError;
 
@@ -14,6 +15,7 @@ use crate::fault::WireFault;
 use crate::foreign::OpenStream;
 use crate::ledger::Ledger;
 use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
+use crate::live::LiveFaults;
 use crate::messages::{self, DueMessage, Relay, Sender};
 use crate::node::{ExchangeContext, SimulatedNode};
 use crate::records::Measurements;
@@ -45,6 +47,7 @@ pub struct Simulation {
     ledger: Ledger,
     records: Measurements,
     agenda: Agenda,
+    live: LiveFaults,
     open: OpenPackets,
     now: Ps,
     quantum_ps: Ps,
@@ -76,6 +79,11 @@ impl Simulation {
         links: Vec<Box<dyn SimulatedLink>>,
     ) -> Result<Self, SimulationError> {
         build::simulation(scenario, links)
+    }
+
+    /// The scenario.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// Simulated time.
@@ -154,6 +162,7 @@ impl Simulation {
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
             self.act(observer);
+            self.act_live(observer);
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
             if !moved && self.is_quiet() {
@@ -184,7 +193,8 @@ impl Simulation {
     /// End of the current step.
     fn next_stop(&self, until: Ps) -> Ps {
         let step = self.now.saturating_add(self.quantum_ps).min(until);
-        self.agenda.next_ps().map_or(step, |next| next.clamp(self.now + 1, step))
+        let next = [self.agenda.next_ps(), self.live.next_ps()].into_iter().flatten().min();
+        next.map_or(step, |next| next.clamp(self.now + 1, step))
     }
 
     /// Time of the next event, provided that the links are idle.
@@ -193,7 +203,8 @@ impl Simulation {
         let nodes = self.nodes.iter().filter_map(SimulatedNode::next_ps);
         let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
         let senders = self.senders.iter().filter_map(Sender::next_ps);
-        let others = [self.units.next_ps(), self.agenda.next_ps()].into_iter().flatten();
+        let others = [self.units.next_ps(), self.agenda.next_ps(), self.live.next_ps()];
+        let others = others.into_iter().flatten();
         flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
     }
 

@@ -470,6 +470,19 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
         }
     }
 
+    fn restore(&mut self, from: Side, lane: Option<u8>) {
+        let ends = |planned: &PlannedFault| {
+            planned.from == from && (lane.is_none() || planned.fault.lane == lane)
+        };
+        self.planned.retain(|planned| !ends(planned));
+        self.armed.retain(|planned| !ends(planned));
+        for (index, wire) in self.wires[from as usize].iter_mut().enumerate() {
+            if lane.is_none_or(|lane| usize::from(lane) == index) {
+                wire.restore();
+            }
+        }
+    }
+
     fn show_words(&mut self, on: bool) {
         self.show_words = on;
     }

@@ -371,6 +371,13 @@ impl SimulatedLink for SpaceWireLink {
         }
     }
 
+    fn restore(&mut self, from: Side, lane: Option<u8>) {
+        if lane.unwrap_or(0) == 0 {
+            self.disturbers[from as usize].restore();
+            self.wires[from as usize].restore(self.now);
+        }
+    }
+
     fn show_words(&mut self, on: bool) {
         self.show_words = on;
     }

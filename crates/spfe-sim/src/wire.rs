@@ -1,6 +1,6 @@
 //! The wire of one lane in one direction: a delay line of 40-bit groups, and its faults.
 
-use crate::fault::FaultKind;
+use crate::fault::{FOREVER, FaultKind};
 use crate::time::{Ps, WordClock};
 use fastrand::Rng;
 
@@ -37,6 +37,9 @@ pub struct LaneWire {
     then: Option<FaultKind>,
     burst: u32,
     open_periods: u64,
+    /// Remaining periods in which the signal keeps one level, and the group of that level.
+    stuck_periods: u64,
+    stuck_at: u64,
     inverted: bool,
     shift: u32,
     before: u64,
@@ -63,6 +66,8 @@ impl LaneWire {
             then: None,
             burst: 0,
             open_periods: 0,
+            stuck_periods: 0,
+            stuck_at: 0,
             inverted: false,
             shift,
             before: SILENCE,
@@ -113,6 +118,7 @@ impl LaneWire {
             && self.then.is_none()
             && self.burst == 0
             && self.open_periods == 0
+            && self.stuck_periods == 0
     }
 
     /// Number of bits before the next random error, from a geometric distribution.
@@ -133,6 +139,7 @@ impl LaneWire {
             || self.then.is_some()
             || self.burst != 0
             || self.open_periods != 0
+            || self.stuck_periods != 0
             || self.inverted
             || self.shift != 0;
         self.plain_bits = if self.special { 0 } else { self.to_error };
@@ -225,6 +232,11 @@ impl LaneWire {
             };
             self.before = this;
         }
+        if self.stuck_periods != 0 {
+            self.stuck_periods -= 1;
+            changed |= group != self.stuck_at;
+            group = self.stuck_at;
+        }
         if self.open_periods != 0 {
             self.open_periods -= 1;
             changed |= group != SILENCE;
@@ -253,6 +265,15 @@ impl LaneWire {
                 self.open_periods = self.open_periods.max(periods);
                 true
             }
+            FaultKind::Stuck { high, duration_ps } => {
+                self.stuck_periods = periods(duration_ps, clock);
+                self.stuck_at = if high { GROUP } else { 0 };
+                true
+            }
+            FaultKind::Delay { delay_ps } => {
+                let bits = i128::from(delay_ps) * i128::from(clock.mbps()) / 1_000_000;
+                i32::try_from(bits).is_ok_and(|bits| self.lengthen(bits))
+            }
             FaultKind::PolaritySwap => {
                 self.inverted = !self.inverted;
                 true
@@ -272,13 +293,35 @@ impl LaneWire {
         done
     }
 
+    /// Ends what lasts for a time or waits for the next group: cuts, stuck signals, bursts.
+    pub fn restore(&mut self) {
+        if !self.special {
+            self.to_error = self.plain_bits;
+        }
+        (self.hit, self.then, self.burst) = (None, None, 0);
+        (self.open_periods, self.stuck_periods) = (0, 0);
+        self.settle();
+    }
+
+    /// Makes the ring buffer large enough for a delay of this many words.
+    fn grow(&mut self, words: usize) {
+        let mut places = vec![SILENCE; (words + SPARE).next_power_of_two()].into_boxed_slice();
+        for at in self.head..self.tail {
+            places[at & (places.len() - 1)] = self.places[at & (self.places.len() - 1)];
+        }
+        self.places = places;
+    }
+
     /// Changes the delay by a number of bits.
     fn lengthen(&mut self, bits: i32) -> bool {
         let total = i64::from(self.shift) + i64::from(bits);
         let words = total.div_euclid(i64::from(BITS));
         let length = self.length() as i64 + words;
-        if length < SHORTEST as i64 - 2 || length > self.longest() as i64 {
+        if !(SHORTEST as i64 - 2..=LONGEST as i64).contains(&length) {
             return false;
+        }
+        if length > self.longest() as i64 {
+            self.grow(length as usize);
         }
         self.shift = total.rem_euclid(i64::from(BITS)) as u32;
         if words < 0 {
@@ -293,6 +336,9 @@ impl LaneWire {
 
 /// A duration in word periods, rounded up.
 pub fn periods(time: Ps, clock: &WordClock) -> u64 {
+    if time == FOREVER {
+        return u64::MAX;
+    }
     WordClock::new(clock.mbps(), 0).before(time)
 }
 
@@ -381,5 +427,40 @@ mod tests {
         assert!(wire.fail(FaultKind::Skew { bits: -81 }, &CLOCK));
         assert_eq!(wire.length(), 4);
         assert!(!wire.fail(FaultKind::Skew { bits: -1000 }, &CLOCK));
+    }
+
+    #[test]
+    fn a_stuck_wire_keeps_its_level_until_it_is_restored() {
+        let mut wire = LaneWire::new(4, 0, 9);
+        pass(&mut wire, 1..=10);
+        assert!(wire.fail(FaultKind::Stuck { high: true, duration_ps: 12_800 }, &CLOCK));
+        assert_eq!(pass(&mut wire, 1..=8)[4..], [GROUP, GROUP, 3, 4]);
+        for kind in [
+            FaultKind::Stuck { high: false, duration_ps: FOREVER },
+            FaultKind::Cut { duration_ps: FOREVER },
+        ] {
+            assert!(wire.fail(kind, &CLOCK));
+            let level = if matches!(kind, FaultKind::Cut { .. }) { SILENCE } else { 0 };
+            assert!(pass(&mut wire, 1..=1000)[4..].iter().all(|group| *group == level));
+            assert!(!wire.is_quiet());
+            wire.restore();
+            assert_eq!(pass(&mut wire, 1..=8)[4..], [1, 2, 3, 4]);
+            assert!(wire.is_quiet());
+        }
+    }
+
+    #[test]
+    fn a_delay_longer_than_the_buffer_keeps_the_groups_on_the_wire() {
+        let mut wire = LaneWire::new(4, 0, 9);
+        pass(&mut wire, 1..=10);
+        // 10 us are 1562.5 words.
+        assert!(wire.fail(FaultKind::Delay { delay_ps: 10_000_000 }, &CLOCK));
+        assert_eq!(wire.length(), 4 + 1562);
+        let out = pass(&mut wire, 11..=2000);
+        assert_eq!(out[..4], [7, 8, 9, 10]);
+        assert_eq!(out.iter().filter(|group| **group != SILENCE).count(), 1990 - 1562 - 1);
+        assert!(wire.fail(FaultKind::Delay { delay_ps: -10_000_000 }, &CLOCK));
+        assert_eq!(wire.length(), 4);
+        assert!(!wire.fail(FaultKind::Delay { delay_ps: 1_000_000_000 }, &CLOCK));
     }
 }

@@ -86,8 +86,8 @@ pub use spfe_host::port::{
     ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo, TimeCodeValue,
 };
 pub use spfe_host::{
-    Clock, DeviceInfo, Link, LinkCommand, LinkModel, LinkRate, LinkTiming, MibEntry, MibValue,
-    Mode, Peer, RegionKey, Topology,
+    Clock, DeviceInfo, FaultInfo, Link, LinkCommand, LinkModel, LinkRate, LinkTiming, MibEntry,
+    MibValue, Mode, Peer, RegionKey, Topology,
 };
 #[cfg(feature = "virtual")]
 pub use spfe_lab::{Capture, CaptureOptions, CaptureSummary, Scenario};

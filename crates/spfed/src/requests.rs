@@ -10,6 +10,7 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, MibScope, Status};
 use spfe_device::memory::RegionKey;
 use spfe_host::{Attachment, LinkCommand, Mode};
+use spfe_lab::FaultChoice;
 use spfe_plane::{ClientBell, Network};
 use spfe_session::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
@@ -36,6 +37,11 @@ impl Client {
         match request {
             Request::Capture(wanted) => return self.begin_capture(wanted, server, place),
             Request::EndCapture => return self.end_capture(),
+            Request::Fault { fault } => return self.add_fault(fault, server),
+            Request::EndFaults { which } => return self.end_faults(which, server),
+            Request::Faults => {
+                return Ok((Reply::Faults(server.lab.faults()), Descriptors::None));
+            }
             _ => {}
         }
         let Some(at) = self.attachment else {
@@ -100,7 +106,10 @@ impl Client {
             | Request::Network
             | Request::NetworkPort { .. }
             | Request::Capture(_)
-            | Request::EndCapture => DONE,
+            | Request::EndCapture
+            | Request::Fault { .. }
+            | Request::EndFaults { .. }
+            | Request::Faults => DONE,
         }
     }
 
@@ -170,6 +179,28 @@ impl Client {
             place.set(Phase::Capturing);
         }
         Ok((Reply::Capturing, Descriptors::Pipe(reader)))
+    }
+
+    /// Faults concern all clients, so they are for the daemon's own user and root.
+    fn may_disturb(&self) -> Result<()> {
+        if self.is_own_user {
+            return Ok(());
+        }
+        let what = "fault: it disturbs the links of all clients, so only the daemon's own user and \
+                    root may give or end one";
+        refuse(Status::AccessDenied, what)
+    }
+
+    fn add_fault(&self, fault: &str, server: &ServerState) -> Answer {
+        self.may_disturb()?;
+        let number = server.lab.add_fault(fault)?;
+        Ok((Reply::Value(number.into()), Descriptors::None))
+    }
+
+    fn end_faults(&self, which: &str, server: &ServerState) -> Answer {
+        self.may_disturb()?;
+        let count = server.lab.end_faults(&FaultChoice::of(which))?;
+        Ok((Reply::Value(count as u64), Descriptors::None))
     }
 
     fn end_capture(&mut self) -> Answer {

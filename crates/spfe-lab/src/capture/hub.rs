@@ -136,6 +136,11 @@ impl Hub {
         self.links.iter().map(|link| &*link.name)
     }
 
+    /// Whether there is a link with this name.
+    pub fn has_link(&self, name: &str) -> bool {
+        self.names().any(|link| link == name)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -23,6 +23,9 @@ const STORE_BYTES: usize = 64 << 10;
 /// buffer stay in the link and its flow control stops the sender.
 const PIECE_BYTES: usize = 1 << 10;
 
+/// A packet of a babbling virtual channel: 64 bytes 0xba.
+const BABBLE: [Word; 16] = [Word::from_symbols([0xba; 4], 0); 16];
+
 /// Converts packets to the words of an output virtual channel buffer.
 #[derive(Default)]
 pub struct Outbound {
@@ -33,6 +36,8 @@ pub struct Outbound {
     open: bool,
     /// End marker of a cut packet, which waits for room.
     pending: Option<Word>,
+    /// A fault: the packet that is open, or the next one, ends with EEP.
+    spoilt: bool,
 }
 
 impl Outbound {
@@ -97,9 +102,27 @@ impl Outbound {
         if self.pending.is_some() || writable(vc, end) == 0 {
             return false;
         }
-        let marker = if marker == EndMarker::Eep { k::EEP } else { k::EOP };
+        let spoilt = std::mem::take(&mut self.spoilt);
+        let marker = if marker == EndMarker::Eep || spoilt { k::EEP } else { k::EOP };
         let word = self.last(marker);
         end.write(vc, &[word]) == 1
+    }
+
+    /// Makes the open packet, or the next one, end with EEP.
+    pub fn end_with_eep(&mut self) {
+        self.spoilt = true;
+    }
+
+    /// Sends packets that no application asked for, unless a packet is open. Whether there was room.
+    pub fn babble(&mut self, vc: usize, end: &mut dyn SimulatedEnd) -> bool {
+        let mut moved = false;
+        while !self.open && self.pending.is_none() && writable(vc, end) > BABBLE.len() {
+            end.write(vc, &BABBLE);
+            let word = self.last(k::EOP);
+            end.write(vc, &[word]);
+            moved = true;
+        }
+        moved
     }
 
     /// Ends an open packet with EEP as soon as there is room.

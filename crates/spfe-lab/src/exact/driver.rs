@@ -179,6 +179,7 @@ impl Driver {
 
 impl LinkDriver for Driver {
     fn turn(&mut self, now_ns: u64) -> bool {
+        self.exact.set_zero(self.view.clock().now_ns().saturating_sub(now_ns));
         let turn = self.advance(Some(now_ns), ROUNDS, &AtomicBool::new(false));
         // Events at a later time do not need another turn now.
         let waits = || self.exact.is_still() || self.exact.due_ns().is_some_and(|due| due > now_ns);

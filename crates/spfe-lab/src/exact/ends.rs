@@ -91,6 +91,9 @@ impl LinkSource for LinkIn {
         let packed = config.kind == u32::from(QueueKind::RxPacked.raw());
         let record = if packed { config.area_bytes as usize / 2 } else { 0 };
         self.exact.at(self.face, |at| {
+            if at.face.blocked >> self.vc & 1 != 0 {
+                return NextPiece::Idle;
+            }
             at.face.into[self.vc].set_record(record);
             if !at.face.into[self.vc].is_ready(false) {
                 at.moved |= at.read(self.vc);

@@ -1,5 +1,6 @@
 //! Fabrics carry words between ports: links side by side, or a simulated network.
 
+use super::link_faults::LinkFaults;
 use super::mbps;
 use super::mib::{self, Watch};
 use crate::capture::{LinkEnd, wiring};
@@ -14,7 +15,9 @@ use spfe_proto::PacketEnd;
 use spfe_sim::fault::WireFault;
 use spfe_sim::foreign::{FarStream, OpenStream, WantedStream};
 use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
+use spfe_sim::live::{FaultChange, FaultChoice, LiveFault};
 use spfe_sim::recorder::LinkDescription;
+use spfe_sim::scenario::{PortName, ScenarioFault};
 use spfe_sim::time::{MS, Ps, WordClock};
 use spfe_sim::{spacefibre, spacewire};
 use std::time::Duration;
@@ -61,6 +64,27 @@ pub trait Fabric: Send {
     /// Applies a fault to the words that a face sends from now on. False if the link does not support
     /// the fault.
     fn inject(&mut self, face: usize, fault: WireFault) -> bool;
+
+    /// Adds a fault whose times count from now, and returns its number.
+    fn add_fault(&mut self, fault: ScenarioFault) -> Result<u32, String>;
+
+    /// Ends faults; returns how many of those that waited, repeated or lasted.
+    fn end_faults(&mut self, which: &FaultChoice, observer: &mut dyn Observer) -> usize;
+
+    /// The faults that wait, repeat or last.
+    fn faults(&self) -> &[LiveFault];
+
+    /// When a fault begins or ends, if [`Fabric::run`] does not do it by itself.
+    fn next_change(&self) -> Option<Ps>;
+
+    /// Applies changes of faults that are due, if [`Fabric::run`] does not. True if there were any.
+    fn apply_faults(&mut self, observer: &mut dyn Observer) -> bool;
+
+    /// Takes the changes of faults at the ports of applications.
+    fn take_port_changes(&mut self) -> Vec<FaultChange>;
+
+    /// The link and end of a port by its name.
+    fn end_of(&self, port: &PortName) -> Option<LinkEnd>;
 }
 
 /// Word periods between two rounds over the faces.
@@ -94,6 +118,7 @@ pub struct Links {
     step: Ps,
     /// Times of each link.
     paces: Vec<Pace>,
+    faults: LinkFaults,
 }
 
 /// Time constants of a link.
@@ -158,7 +183,8 @@ impl Links {
             }
         }
         let watch = Watch::new(links.len());
-        Ok((Self { links, faces, lock_step, wirings, watch, now: 0, step, paces }, places))
+        let faults = LinkFaults::default();
+        Ok((Self { links, faces, lock_step, wirings, watch, now: 0, step, paces, faults }, places))
     }
 }
 
@@ -356,5 +382,35 @@ impl Fabric for Links {
     fn inject(&mut self, face: usize, fault: WireFault) -> bool {
         let (link, side) = self.faces[face];
         self.links[link].inject(self.now, side, fault)
+    }
+
+    fn add_fault(&mut self, fault: ScenarioFault) -> Result<u32, String> {
+        self.faults.add(&self.wirings, &mut self.links, self.now, fault)
+    }
+
+    fn end_faults(&mut self, which: &FaultChoice, observer: &mut dyn Observer) -> usize {
+        let mut both = Tee { watch: &mut self.watch, observer };
+        self.faults.end(&mut self.links, self.now, which, &mut both)
+    }
+
+    fn faults(&self) -> &[LiveFault] {
+        self.faults.list()
+    }
+
+    fn next_change(&self) -> Option<Ps> {
+        self.faults.next_ps()
+    }
+
+    fn apply_faults(&mut self, observer: &mut dyn Observer) -> bool {
+        let mut both = Tee { watch: &mut self.watch, observer };
+        self.faults.apply(&mut self.links, self.now, &mut both)
+    }
+
+    fn take_port_changes(&mut self) -> Vec<FaultChange> {
+        self.faults.take_port_changes()
+    }
+
+    fn end_of(&self, port: &PortName) -> Option<LinkEnd> {
+        self.faults.end_of(port)
     }
 }

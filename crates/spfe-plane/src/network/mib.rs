@@ -117,7 +117,7 @@ impl Network {
     }
 
     /// Wakes a sleeping device, so that links run on.
-    fn wake_links(&self) {
+    pub fn wake_links(&self) {
         self.ring();
         if let Clock::Virtual(clock) = &self.clock {
             clock.poke();

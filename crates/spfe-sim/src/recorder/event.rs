@@ -99,6 +99,8 @@ fn of_kind(kind: FaultKind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
         FaultKind::BitError => (EventCode::FaultBitError, 1),
         FaultKind::Burst { bits } => (EventCode::FaultBurst, bits),
         FaultKind::Cut { .. } => (EventCode::FaultLaneCut, 0),
+        FaultKind::Stuck { high, .. } => (EventCode::FaultStuck, high.into()),
+        FaultKind::Delay { delay_ps } => (EventCode::FaultSkew, delay_ps as u32),
         FaultKind::PolaritySwap => (EventCode::FaultPolarity, swapped.into()),
         FaultKind::Skew { bits } => (EventCode::FaultSkew, bits.wrapping_mul(bit_ps as i32) as u32),
         FaultKind::Drop => (EventCode::FaultWordDropped, 1),

@@ -7,7 +7,7 @@ mod units;
 
 use super::error::line_of;
 use super::route::RouteFinder;
-use super::{PortName, Problem, Scenario, ScenarioError, Time, UnitId};
+use super::{PortName, Problem, Scenario, ScenarioError, ScenarioFault, Time, UnitId};
 use crate::time::{MS, Ps};
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -36,6 +36,18 @@ pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError
     }
     checker.problems.sort_by_key(|problem| problem.line);
     Err(ScenarioError { problems: checker.problems })
+}
+
+/// Checks a fault for a running network. The error has all that is wrong with it.
+pub(super) fn check_fault(scenario: &Scenario, fault: &ScenarioFault) -> Result<(), String> {
+    let (routes, problems) = (RouteFinder::new(scenario), Vec::new());
+    let mut checker = ScenarioChecker { scenario, text: "", document: None, routes, problems };
+    checker.fault(Location::list("fault", 0), fault);
+    if checker.problems.is_empty() {
+        return Ok(());
+    }
+    let problems: Vec<_> = checker.problems.into_iter().map(|problem| problem.message).collect();
+    Err(problems.join("; "))
 }
 
 /// A place in the file: the table ("link"), its index in a list of tables, and a key in it.

@@ -2,8 +2,9 @@
 
 use super::port::{Directions, PortName};
 use super::units::{Probability, Time};
-use crate::fault::{EndCommand, FaultKind, FaultTarget};
+use crate::fault::{EndCommand, FOREVER, FaultKind, FaultTarget};
 use crate::link::Side;
+use crate::time::Ps;
 use serde::Deserialize;
 
 /// Time of a fault.
@@ -74,6 +75,21 @@ pub enum FaultAction {
         /// Name of the stream.
         flow: String,
     },
+    /// An application's port sends packets as fast as it can. Only on a running network.
+    BabblePort {
+        /// The port.
+        node: PortName,
+        /// The virtual channel.
+        vc: u8,
+    },
+    /// The packet that an application's port is sending, or its next one, ends with EEP. Only on a
+    /// running network.
+    Eep {
+        /// The port.
+        node: PortName,
+        /// The virtual channel.
+        vc: u8,
+    },
     /// A node reads nothing during a span of time.
     Block {
         /// The node's port.
@@ -110,12 +126,15 @@ enum FaultName {
     Duplicate,
     Reorder,
     Cut,
+    Stuck,
     PolaritySwap,
     Skew,
+    Delay,
     LinkReset,
     InterfaceReset,
     LaneReset,
     Babble,
+    Eep,
     BlockedReceiver,
     TimeCodeLoss,
 }
@@ -132,6 +151,9 @@ impl FaultName {
             Self::Cut => "cut",
             Self::PolaritySwap => "polarity-swap",
             Self::Skew => "skew",
+            Self::Stuck => "stuck",
+            Self::Delay => "delay",
+            Self::Eep => "eep",
             Self::LinkReset => "link-reset",
             Self::InterfaceReset => "interface-reset",
             Self::LaneReset => "lane-reset",
@@ -166,6 +188,7 @@ struct WrittenFault {
     bits: Option<i32>,
     rate: Option<Probability>,
     duration: Option<Time>,
+    level: Option<u8>,
     end: Option<WrittenEnd>,
     flow: Option<String>,
     node: Option<PortName>,
@@ -194,6 +217,7 @@ impl WrittenFault {
             ("bits", self.bits.is_some()),
             ("rate", self.rate.is_some()),
             ("duration", self.duration.is_some()),
+            ("level", self.level.is_some()),
             ("end", self.end.is_some()),
             ("flow", self.flow.is_some()),
             ("node", self.node.is_some()),
@@ -265,6 +289,21 @@ impl WrittenFault {
                 let duration_ps = need(what, "duration", self.duration.take())?.0;
                 self.wire(FaultKind::Cut { duration_ps })
             }
+            FaultName::Stuck => {
+                let duration_ps = need(what, "duration", self.duration.take())?.0;
+                let high = match self.level.take().unwrap_or(0) {
+                    0 => false,
+                    1 => true,
+                    other => return Err(format!("fault \"stuck\": level {other} is not 0 or 1")),
+                };
+                self.wire(FaultKind::Stuck { high, duration_ps })
+            }
+            FaultName::Delay => {
+                let delay = need(what, "duration", self.duration.take())?.0;
+                let delay_ps = i64::try_from(delay)
+                    .map_err(|_| format!("fault \"delay\": {delay} ps are too long"))?;
+                self.wire(FaultKind::Delay { delay_ps })
+            }
             FaultName::PolaritySwap => self.wire(FaultKind::PolaritySwap),
             FaultName::Skew => {
                 let bits = need(what, "bits", self.bits.take())?;
@@ -276,9 +315,14 @@ impl WrittenFault {
                 let lane = self.lane.take();
                 self.command(EndCommand::LaneReset(lane))
             }
-            FaultName::Babble => {
-                Ok(FaultAction::Babble { flow: need(what, "flow", self.flow.take())? })
-            }
+            FaultName::Babble => match self.node.take() {
+                Some(node) => Ok(FaultAction::BabblePort { node, vc: self.vc.take().unwrap_or(0) }),
+                None => Ok(FaultAction::Babble { flow: need(what, "flow", self.flow.take())? }),
+            },
+            FaultName::Eep => Ok(FaultAction::Eep {
+                node: need(what, "node", self.node.take())?,
+                vc: self.vc.take().unwrap_or(0),
+            }),
             FaultName::BlockedReceiver => Ok(FaultAction::Block {
                 node: need(what, "node", self.node.take())?,
                 vc: self.vc.take(),
@@ -315,6 +359,53 @@ impl WrittenFault {
     }
 }
 
+impl ScenarioFault {
+    /// Reads a fault for a running network, written as the keys of a `[[fault]]`. Its times count
+    /// from now: without one it happens at once. A cut or a stuck lane without a duration lasts until
+    /// it is restored.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn live(text: &str) -> Result<Self, String> {
+        let mut written: WrittenFault =
+            toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if matches!(written.what, FaultName::Cut | FaultName::Stuck) {
+            written.duration = written.duration.or(Some(Time(FOREVER)));
+        }
+        let timed = written.at.or(written.every).or(written.random).is_some();
+        if !written.what.lasts() && !timed {
+            written.at = Some(Time::default());
+        }
+        Self::try_from(written)
+    }
+
+    /// Whether only a running network has it, because it concerns the port of an application.
+    pub const fn is_live_only(&self) -> bool {
+        matches!(self.what, FaultAction::BabblePort { .. } | FaultAction::Eep { .. })
+    }
+
+    /// How long its effect lasts; `None` if it passes at once.
+    pub(crate) const fn lasts_ps(&self) -> Option<Ps> {
+        match (&self.what, self.when) {
+            (FaultAction::Words { kind, .. }, _) => match *kind {
+                FaultKind::Cut { duration_ps } | FaultKind::Stuck { duration_ps, .. } => {
+                    Some(duration_ps)
+                }
+                FaultKind::PolaritySwap | FaultKind::Skew { .. } | FaultKind::Delay { .. } => {
+                    Some(FOREVER)
+                }
+                _ => None,
+            },
+            (_, FaultTiming::During { from, until: Some(until) }) => {
+                Some(until.0.saturating_sub(from.0))
+            }
+            (_, FaultTiming::During { until: None, .. }) => Some(FOREVER),
+            _ => None,
+        }
+    }
+}
+
 impl TryFrom<WrittenFault> for ScenarioFault {
     type Error = String;
 
@@ -327,7 +418,10 @@ impl TryFrom<WrittenFault> for ScenarioFault {
             | FaultAction::BitErrorRate { link, .. }
             | FaultAction::Command { link, .. } => format!("{} on {link}", written.what.text()),
             FaultAction::Babble { flow } => format!("babble of {flow}"),
-            FaultAction::Block { node, .. } | FaultAction::TimeCodeLoss { node } => {
+            FaultAction::Block { node, .. }
+            | FaultAction::BabblePort { node, .. }
+            | FaultAction::Eep { node, .. }
+            | FaultAction::TimeCodeLoss { node } => {
                 format!("{} at {node}", written.what.text())
             }
         });

@@ -56,7 +56,7 @@ impl Agenda {
                 FaultTiming::Every { period, random, from, count, .. } => {
                     left = count.unwrap_or(u64::MAX);
                     if random {
-                        from.0.saturating_add(interval(&mut rng, period.0))
+                        from.0.saturating_add(rng::interval(&mut rng, period.0))
                     } else {
                         from.0
                     }
@@ -92,11 +92,6 @@ impl Agenda {
     pub fn times(&self, fault: usize) -> u64 {
         self.faults.get(fault).map_or(0, |state| state.times)
     }
-}
-
-/// A random interval from an exponential distribution, at least 1 ps.
-fn interval(rng: &mut Rng, mean: Ps) -> Ps {
-    (-(1.0 - rng.f64()).ln() * mean as f64) as Ps + 1
 }
 
 impl Simulation {
@@ -142,7 +137,8 @@ impl Simulation {
         }
         state.left -= 1;
         if let FaultTiming::Every { period, random, .. } = fault.when {
-            let gap = if random { interval(&mut state.rng, period.0) } else { period.0.max(1) };
+            let gap =
+                if random { rng::interval(&mut state.rng, period.0) } else { period.0.max(1) };
             self.agenda.push(at.saturating_add(gap), AgendaAction::Fault(index));
         }
         if self.do_fault(&fault, observer) {
@@ -157,7 +153,7 @@ impl Simulation {
     }
 
     /// Applies a fault. False if this kind of link does not have it.
-    fn do_fault(&mut self, fault: &ScenarioFault, observer: &mut dyn Observer) -> bool {
+    pub(super) fn do_fault(&mut self, fault: &ScenarioFault, observer: &mut dyn Observer) -> bool {
         match &fault.what {
             FaultAction::Words { link, direction, lane, target, kind } => {
                 let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
@@ -190,7 +186,7 @@ impl Simulation {
     }
 
     /// Begins or ends a lasting fault.
-    fn last(&mut self, fault: &ScenarioFault, on: bool, observer: &mut dyn Observer) {
+    pub(super) fn last(&mut self, fault: &ScenarioFault, on: bool, observer: &mut dyn Observer) {
         let mut tell = |(link, side): (usize, Side), fault: LastingFault| {
             let event = EndEvent::Lasting { fault, begins: on };
             observer.event(self.now, link as u32, side, event);
@@ -233,6 +229,8 @@ impl Simulation {
                 masters.for_each(|sender| sender.silent = on);
             }
             FaultAction::Words { .. } | FaultAction::Command { .. } => return,
+            // The owner of the port applies them.
+            FaultAction::BabblePort { .. } | FaultAction::Eep { .. } => {}
         }
         let what = if on { "begins" } else { "ends" };
         let text = format!("{} {what}", fault.name);

@@ -4,6 +4,7 @@ use super::{Agenda, SimulatedRouter, Simulation};
 use crate::foreign::{OpenStream, WantedStream};
 use crate::ledger::Ledger;
 use crate::link::{Side, SimulatedLink};
+use crate::live::LiveFaults;
 use crate::messages::{MessageSource, Relay, Sender, SenderSettings, TimeCodeChannel};
 use crate::node::SimulatedNode;
 use crate::records::Measurements;
@@ -251,6 +252,7 @@ pub fn simulation(
         senders: senders(scenario)?,
         ledger,
         agenda: Agenda::new(scenario),
+        live: LiveFaults::new(scenario.seed),
         open: Default::default(),
         now: 0,
         quantum_ps: scenario.quantum_ps(),

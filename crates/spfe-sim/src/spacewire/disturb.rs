@@ -78,6 +78,12 @@ impl FaultInjector {
         true
     }
 
+    /// Forgets planned faults and the rest of a burst.
+    pub fn restore(&mut self) {
+        self.faults.clear();
+        self.burst = 0;
+    }
+
     /// Time of the next cut that does not wait for a character.
     pub fn next_cut(&self) -> Option<Ps> {
         self.faults.iter().find(|(_, fault)| is_cut(fault)).map(|(at, _)| *at)
@@ -133,7 +139,11 @@ impl FaultInjector {
                 FaultKind::Duplicate => verdict = CharacterFate::Twice,
                 FaultKind::Cut { duration_ps } => verdict = CharacterFate::Cut(duration_ps),
                 // `inject` refuses these.
-                FaultKind::Reorder | FaultKind::PolaritySwap | FaultKind::Skew { .. } => {}
+                FaultKind::Reorder
+                | FaultKind::PolaritySwap
+                | FaultKind::Skew { .. }
+                | FaultKind::Stuck { .. }
+                | FaultKind::Delay { .. } => {}
             }
             report(fault);
         }

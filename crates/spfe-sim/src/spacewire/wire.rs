@@ -118,6 +118,11 @@ impl CharacterWire {
         }
     }
 
+    /// Ends an interruption.
+    pub fn restore(&mut self, now: Ps) {
+        self.cut_until = self.cut_until.min(now);
+    }
+
     /// Interrupts the wire. Returns the time of the last edge if the receiver has to know it.
     pub fn cut(&mut self, now: Ps, duration_ps: Ps) -> Option<Ps> {
         self.cut_until = self.cut_until.max(now.saturating_add(duration_ps));

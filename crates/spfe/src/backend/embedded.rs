@@ -5,10 +5,10 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_host::backend::create_memory;
 use spfe_host::{
-    Attachment, Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey,
-    SharedMemory, Topology,
+    Attachment, Backend, Clock, DeviceInfo, FaultInfo, LinkCommand, MibEntry, Mode, QueueRequest,
+    RegionKey, SharedMemory, Topology,
 };
-use spfe_lab::{Capture, CaptureOptions, Lab, Scenario};
+use spfe_lab::{Capture, CaptureOptions, FaultChoice, Lab, Scenario};
 use spfe_plane::{DeviceThread, Event, Network, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -89,6 +89,29 @@ impl Embedded {
         to: impl std::io::Write + Send + 'static,
     ) -> Result<Capture> {
         Ok(Capture::start(&self.lab, options, Box::new(to))?)
+    }
+
+    /// Gives a fault to the exact links and returns its number. `fault` has the keys of a `[[fault]]`
+    /// (docs/scenarios.md); times count from now, and without one it happens at once.
+    ///
+    /// # Errors
+    /// BAD_FIELD with what is wrong, BAD_OPCODE if there are no exact links.
+    pub fn add_fault(&self, fault: &str) -> Result<u32> {
+        Ok(self.lab.add_fault(fault)?)
+    }
+
+    /// Ends faults: one by its number, those of a link, flow or node, or all for an empty text.
+    /// Returns how many of those that waited, repeated or lasted.
+    ///
+    /// # Errors
+    /// BAD_OPCODE if there are no exact links.
+    pub fn end_faults(&self, which: &str) -> Result<usize> {
+        Ok(self.lab.end_faults(&FaultChoice::of(which))?)
+    }
+
+    /// The faults that wait, repeat or last.
+    pub fn faults(&self) -> Vec<FaultInfo> {
+        self.lab.faults()
     }
 
     /// Processor time of the device thread in ns; 0 without one.

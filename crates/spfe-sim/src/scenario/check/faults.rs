@@ -1,7 +1,7 @@
 //! Checks of faults.
 
 use super::{LONGEST_PS, Location, ScenarioChecker};
-use crate::fault::{EndCommand, FaultKind, FaultTarget};
+use crate::fault::{EndCommand, FOREVER, FaultKind, FaultTarget};
 use crate::scenario::{FaultAction, FaultTiming, ScenarioFault, ScenarioLink};
 
 /// Maximum length of a burst, and maximum skew, in bits.
@@ -12,11 +12,19 @@ impl<'a> ScenarioChecker<'a> {
         let scenario = self.scenario;
         self.amount("fault", scenario.faults.len());
         for (index, fault) in scenario.faults.iter().enumerate() {
-            self.fault(Location::list("fault", index), fault);
+            let at = Location::list("fault", index);
+            self.fault(at, fault);
+            if fault.is_live_only() {
+                let message = format!(
+                    "fault '{}': it needs an application at the port; use spfe fault",
+                    fault.name
+                );
+                self.problem(at.key("what"), message);
+            }
         }
     }
 
-    fn fault(&mut self, at: Location, fault: &ScenarioFault) {
+    pub(super) fn fault(&mut self, at: Location, fault: &ScenarioFault) {
         let object = format!("fault '{}'", fault.name);
         let scenario = self.scenario;
         match &fault.what {
@@ -43,6 +51,9 @@ impl<'a> ScenarioChecker<'a> {
                     let known = scenario.flows.iter().map(|flow| &flow.name);
                     self.unknown(at.key("flow"), &object, "flow", flow, known);
                 }
+            }
+            FaultAction::BabblePort { node, vc } | FaultAction::Eep { node, vc } => {
+                self.channel(at.key("node"), &object, node, *vc);
             }
             FaultAction::Block { node, vc } => {
                 self.channel(at.key("node"), &object, node, vc.unwrap_or(0));
@@ -92,15 +103,23 @@ impl<'a> ScenarioChecker<'a> {
             FaultKind::Skew { bits } => {
                 self.range(at.key("bits"), object, bits.unsigned_abs(), 1..=MOST_BITS);
             }
-            FaultKind::Cut { duration_ps } => {
+            FaultKind::Cut { duration_ps: FOREVER }
+            | FaultKind::Stuck { duration_ps: FOREVER, .. } => {}
+            FaultKind::Cut { duration_ps } | FaultKind::Stuck { duration_ps, .. } => {
                 let duration = crate::scenario::Time(duration_ps);
                 self.time(at.key("duration"), object, duration, 1..=LONGEST_PS);
             }
             _ => {}
         }
         let spacewire = link.is_spacewire();
-        let no_fault =
-            matches!(kind, FaultKind::Reorder | FaultKind::PolaritySwap | FaultKind::Skew { .. });
+        let no_fault = matches!(
+            kind,
+            FaultKind::Reorder
+                | FaultKind::PolaritySwap
+                | FaultKind::Skew { .. }
+                | FaultKind::Stuck { .. }
+                | FaultKind::Delay { .. }
+        );
         let no_word = !if spacewire { target.is_spacewire() } else { target.is_spacefibre() };
         let medium = if spacewire { "SpaceWire" } else { "SpaceFibre" };
         for (key, what, strange) in

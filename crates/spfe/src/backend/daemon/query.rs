@@ -3,7 +3,7 @@
 use super::{BACKEND, endpoint_uri};
 use crate::{Error, PortInfo, Result};
 use spfe_contract::Status;
-use spfe_host::DeviceInfo;
+use spfe_host::{DeviceInfo, FaultInfo};
 use spfe_session::client::unexpected;
 use spfe_session::{ClientInfo, Connection, NetworkInfo, Reply, Request};
 use std::path::Path;
@@ -78,6 +78,44 @@ impl NetworkQuery {
         match self.connection.call(&Request::NetworkPort { endpoint, port }, &[])?.0 {
             Reply::Port(info) => Ok(info),
             reply => Err(unexpected("NetworkPort", &reply).into()),
+        }
+    }
+
+    /// Gives a fault to the exact links and returns its number. `fault` has the keys of a `[[fault]]`
+    /// (docs/scenarios.md); times count from now, and without one it happens at once.
+    ///
+    /// # Errors
+    /// BAD_FIELD with what is wrong, BAD_OPCODE if there are no exact links, ACCESS_DENIED for
+    /// another user than the daemon's.
+    pub fn add_fault(&mut self, fault: &str) -> Result<u32> {
+        let fault = fault.to_owned();
+        self.value(Request::Fault { fault }).map(|number| number as u32)
+    }
+
+    /// Ends faults: one by its number, those of a link, flow or node, or all for an empty text.
+    /// Returns how many of those that waited, repeated or lasted.
+    ///
+    /// # Errors
+    /// Those of [`NetworkQuery::add_fault`].
+    pub fn end_faults(&mut self, which: &str) -> Result<u64> {
+        self.value(Request::EndFaults { which: which.to_owned() })
+    }
+
+    fn value(&mut self, request: Request) -> Result<u64> {
+        match self.connection.call(&request, &[])?.0 {
+            Reply::Value(value) => Ok(value),
+            reply => Err(unexpected(request.name(), &reply).into()),
+        }
+    }
+
+    /// The faults that wait, repeat or last.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the daemon is gone.
+    pub fn faults(&mut self) -> Result<Vec<FaultInfo>> {
+        match self.connection.call(&Request::Faults, &[])?.0 {
+            Reply::Faults(faults) => Ok(faults),
+            reply => Err(unexpected("Faults", &reply).into()),
         }
     }
 

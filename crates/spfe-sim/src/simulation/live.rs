@@ -1,0 +1,76 @@
+//! Faults that are given while the simulation runs.
+
+use super::Simulation;
+use crate::link::Observer;
+use crate::live::{self, FaultChange, FaultChoice, LiveFault};
+use crate::scenario::{FaultAction, ScenarioFault};
+
+impl Simulation {
+    /// Adds a fault whose times count from now, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the fault, or there are too many.
+    pub fn add_fault(&mut self, fault: ScenarioFault) -> Result<u32, String> {
+        self.scenario.check_fault(&fault)?;
+        if let FaultAction::BabblePort { node, .. } | FaultAction::Eep { node, .. } = &fault.what
+            && !self.is_attached(&node.unit)
+        {
+            return Err(format!(
+                "fault '{}': '{}' is not an endpoint of applications",
+                fault.name, node.unit
+            ));
+        }
+        self.live.add(self.now, fault)
+    }
+
+    fn is_attached(&self, node: &str) -> bool {
+        let index = self.scenario.nodes.iter().position(|of| of.name == node);
+        index.and_then(|index| self.nodes.get(index)).is_some_and(|node| node.is_attached())
+    }
+
+    /// Ends faults given with [`Simulation::add_fault`], and for a link or all faults also those that
+    /// wait for a word. Returns their number.
+    pub fn end_faults(&mut self, which: &FaultChoice, observer: &mut dyn Observer) -> usize {
+        let (count, changes) = self.live.end(which);
+        match which {
+            FaultChoice::All => live::restore(&mut self.links, None),
+            FaultChoice::Place(name) => {
+                if let Some(link) = self.scenario.link(name) {
+                    live::restore(&mut self.links, Some(link));
+                }
+            }
+            FaultChoice::Number(_) => {}
+        }
+        for change in changes {
+            self.change(&change, observer);
+        }
+        count
+    }
+
+    /// The faults that wait, repeat or last.
+    pub fn live_faults(&self) -> &[LiveFault] {
+        self.live.list()
+    }
+
+    /// Takes the changes of faults at the ports of applications.
+    pub fn take_port_changes(&mut self) -> Vec<FaultChange> {
+        self.live.take_port_changes()
+    }
+
+    /// Applies the changes that are due.
+    pub(super) fn act_live(&mut self, observer: &mut dyn Observer) {
+        while let Some(change) = self.live.due(self.now) {
+            self.change(&change, observer);
+        }
+    }
+
+    fn change(&mut self, FaultChange { fault, begins }: &FaultChange, observer: &mut dyn Observer) {
+        if *begins {
+            self.do_fault(fault, observer);
+        } else {
+            live::undo_on_wires(&self.scenario, &mut self.links, self.now, &fault.what);
+            self.last(fault, false, observer);
+        }
+    }
+}
