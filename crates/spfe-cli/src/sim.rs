@@ -18,6 +18,7 @@ use spfe_sim::simulation::Simulation;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Number of steps of a simulation; signals and the progress bar are handled between them.
 const PIECES: u64 = 500;
@@ -137,17 +138,31 @@ fn simulate(
     }
     let bar = bar(context);
     let duration = scenario.duration.0;
+    let begun = Instant::now();
     for piece in 1..=PIECES {
         let until = (u128::from(duration) * u128::from(piece) / u128::from(PIECES)) as u64;
         simulation.run(until, observer);
         bar.set_position(piece);
-        bar.set_message(format!("{} of {}", Time(until), scenario.duration));
+        let pace = pace(until, begun.elapsed());
+        bar.set_message(format!("{} of {}, {pace}", Time(until), scenario.duration));
         if signal::caught() {
             break;
         }
     }
     bar.finish_and_clear();
+    let (took, done) = (begun.elapsed(), simulation.now());
+    let seconds = took.as_secs_f64();
+    context.say(&format!("simulated {} in {seconds:.2} s: {}", Time(done), pace(done, took)));
     Ok(simulation.results())
+}
+
+/// How fast simulated time passes.
+fn pace(simulated_ps: u64, took: Duration) -> String {
+    let factor = simulated_ps as f64 / 1e12 / took.as_secs_f64().max(1e-9);
+    match factor {
+        1.0.. => format!("{factor:.1} times as fast as real time"),
+        _ => format!("{:.0} times slower than real time", 1.0 / factor.max(1e-12)),
+    }
 }
 
 /// A progress bar, shown if stderr is a terminal.
@@ -191,6 +206,14 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::error::Kind;
+
+    #[test]
+    fn the_pace_is_relative_to_real_time() {
+        let second = Duration::from_secs(1);
+        assert_eq!(pace(50_000_000_000, second), "20 times slower than real time");
+        assert_eq!(pace(2_500_000_000_000, second), "2.5 times as fast as real time");
+        assert_eq!(pace(0, second), "1000000000000 times slower than real time");
+    }
 
     #[test]
     fn violations_and_interruptions_are_failures() {

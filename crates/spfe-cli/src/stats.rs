@@ -1,9 +1,12 @@
 //! `spfe stats`: the counters of a device's ports.
 
+mod network;
+
 use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, parse, signal};
 use clap::Args;
+use network::NetworkState;
 use serde_json::{Value, json};
 use spfe::{ChannelCounters, Endpoint, MessageCounters, PortInfo, TimeCodeInfo};
 use std::time::Duration;
@@ -38,6 +41,7 @@ fn period(text: &str) -> Result<Duration, String> {
 struct Snapshot {
     at_ns: u64,
     ports: Vec<(u32, PortInfo)>,
+    network: NetworkState,
 }
 
 /// Runs `spfe stats`.
@@ -62,7 +66,10 @@ fn take(endpoint: &Endpoint, args: &StatsArgs) -> Result<Snapshot, Failure> {
     };
     let ports = numbers.map(|number| Ok((number, endpoint.port(number)?.info()?)));
     let ports = ports.collect::<Result<Vec<_>, Failure>>()?;
-    Ok(Snapshot { at_ns: endpoint.now_ns(), ports })
+    // Every port of a network with exact links knows them.
+    let first = ports.first().map_or(0, |(number, _)| *number);
+    let network = NetworkState::of(&endpoint.port_mib(first).unwrap_or_default());
+    Ok(Snapshot { at_ns: endpoint.now_ns(), ports, network })
 }
 
 /// Counters of one direction of one virtual channel.
@@ -145,6 +152,7 @@ fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &
         let head = ["PORT", "MESSAGES SENT", "RECEIVED", "DROPPED", "LAST TIME-CODE", "INVALID"];
         print!("\n{}", output::table(&head, 1, &rows));
     }
+    print!("{}", now.network.text(before.map(|before| (&before.network, seconds))));
     if before.is_some() {
         println!();
     }
@@ -190,7 +198,9 @@ fn snapshot_json(now: &Snapshot, lines: &[(&Line, Option<(f64, f64)>)], all: boo
         }
         port
     });
-    json!({ "time_ns": now.at_ns, "ports": ports.collect::<Vec<_>>() })
+    let mut object = json!({ "time_ns": now.at_ns, "ports": ports.collect::<Vec<_>>() });
+    now.network.add_to(&mut object);
+    object
 }
 
 fn line_json(line: &Line, rates: Option<(f64, f64)>) -> Value {

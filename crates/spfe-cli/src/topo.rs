@@ -1,5 +1,8 @@
 //! `spfe topo`: the network of a scenario as text, drawing or graph, and the routes through it.
 
+mod tables;
+mod way;
+
 use crate::context::Context;
 use crate::error::Failure;
 use crate::output::{plural, printable, table};
@@ -23,6 +26,12 @@ pub struct TopoArgs {
     /// Draw it to a file; - for standard output.
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+    /// Show the addresses that lead from one unit to another, and back: NODE, NODE:PORT or ROUTER.
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with_all = ["svg", "dot"])]
+    path: Vec<PortName>,
+    /// Virtual channel of --path on the first link.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "path")]
+    vc: u8,
     /// Print it as a graph for Graphviz.
     #[arg(long, conflicts_with_all = ["svg", "json"])]
     dot: bool,
@@ -31,6 +40,10 @@ pub struct TopoArgs {
 /// Shows it.
 pub fn run(args: &TopoArgs, context: &Context) -> Result<(), Failure> {
     let scenario = scenario::read(&args.file)?.scenario;
+    if let [from, to] = &args.path[..] {
+        print!("{}", way::show(&scenario, [from, to], args.vc, context.json)?);
+        return Ok(());
+    }
     if let Some(path) = &args.svg {
         let drawing = diagram::document(&Diagram::of(&scenario));
         if path.as_os_str() == "-" {
@@ -154,6 +167,7 @@ fn text(scenario: &Scenario) -> String {
         })
         .collect();
     out.push_str(&table(&["LINK", "A", "B", "LANES AND RATE", "VCS", "CABLE"], 4, &rows));
+    out.push_str(&tables::text(scenario));
     let mut rows = Vec::new();
     for one in traffic(scenario) {
         let found = one.routes(scenario);
@@ -196,9 +210,6 @@ fn document(scenario: &Scenario) -> serde_json::Value {
             })
         })
         .collect();
-    let diagram = Diagram::of(scenario);
-    let units =
-        diagram.vertices.iter().map(|vertex| json!({ "name": vertex.name, "kind": vertex.about }));
     let links = scenario.links.iter().map(|link| {
         json!({
             "name": link.name,
@@ -212,7 +223,8 @@ fn document(scenario: &Scenario) -> serde_json::Value {
     });
     json!({
         "title": scenario.title,
-        "units": units.collect::<Vec<_>>(),
+        "units": tables::units(scenario),
+        "tables": tables::entries(scenario),
         "links": links.collect::<Vec<_>>(),
         "routes": routes,
     })

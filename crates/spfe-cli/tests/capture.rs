@@ -135,7 +135,7 @@ fn errors_name_what_cannot_be_captured() {
     capture(&thread.device, &["--link", "7"]).fails(5, "'7': this network has 0.0-1.0, 0.1-1.1");
     capture("unix:/no/such", &[]).fails(5, "no daemon at /no/such");
     capture("virtual:", &[]).fails(2, "unix:SOCKET");
-    capture(&thread.device, &["--seconds", "x"]).fails(2, "number of seconds");
+    capture(&thread.device, &["--seconds", "x"]).fails(2, "is not a time");
     let inline = network("capture-inline", Mode::Inline);
     capture(&inline.device, &[]).fails(2, "--mode thread");
 }

@@ -162,6 +162,20 @@ fn networks_of_scenarios_have_faults_by_name() {
     wait_until("the link to run", || is(&ends[0], PortState::Up));
     network.fault(&["eep", "alpha"]).exits(0);
     assert_eq!(pass(&ends, 0, b"\x03\x01here"), (b"here".to_vec(), End::Eep));
+    // A router has no port 9: `spfe stats` tells, here of the other endpoint.
+    let mut tx = ends[0].port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut buf = ends[0].alloc(64).unwrap().buf(0..64).unwrap();
+    buf.fill(9);
+    tx.send(buf).unwrap();
+    let beta = format!("{}/beta", network.device);
+    let discarded = || spfe(&["stats", &beta, "--json"]).exits(0).json()["discarded"].clone();
+    wait_until("the router to discard it", || {
+        let list = discarded();
+        list.as_array().unwrap().iter().any(|of| of["what"] == "left port 1: no such port")
+    });
+    let text = spfe(&["stats", &beta]).exits(0).text();
+    assert!(text.contains("link time ") && text.contains("DISCARDED BY ROUTER"), "{text}");
+    drop(tx);
     network.fault(&["eep", "camera"]).fails(2, "'camera' is not an endpoint");
     network.fault(&["cut", "left"]).fails(2, "no link 'left'; there are: alpha-left");
 }
@@ -171,7 +185,7 @@ fn errors_say_what_is_wrong() {
     let network = Network::pair("fault-errors");
     network.fault(&["cut", "7"]).fails(2, "no link '7'; there are: 0.0-1.0");
     network.fault(&["cut", "0.0-1.0", "--lane", "2"]).fails(2, "lane 2 does not exist");
-    network.fault(&["cut", "0.0-1.0", "--for", "3"]).fails(2, "3");
+    network.fault(&["cut", "0.0-1.0", "--for", "x"]).fails(2, "x");
     network.fault(&["bit-errors", "0.0-1.0", "--rate", "2"]).fails(2, "rate 2 is not in 0 to 0.5");
     network.fault(&["burst", "0.0-1.0", "--bits", "0"]).fails(2, "bits 0 is not in 1 to");
     network.fault(&["babble-flow", "x"]).fails(2, "no flow 'x'");

@@ -36,6 +36,35 @@ fn topo_shows_links_and_routes() {
 }
 
 #[test]
+fn topo_finds_the_way_and_the_way_back() {
+    let file = example("payload-network.toml");
+    let text = spfe(&["topo", &file, "--path", "radar", "processor"]).exits(0).text();
+    for line in [
+        "radar:1 to processor:1 on VC 0\n  path addresses     3\n",
+        "processor:1 to radar:1 on VC 0\n  path addresses     2\n",
+        "  route              radar:1 > front 2>3 > processor:1\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let json = spfe(&["topo", &file, "--path", "camera", "memory", "--vc", "1", "--json"]);
+    let json = json.exits(0).json();
+    assert_eq!(json[0]["path"], serde_json::json!([4, 1]));
+    assert_eq!(json[1]["path"], serde_json::json!([4, 1]));
+    // The routing tables of the scenario lead there, too.
+    let table = json[0]["table_addresses"].as_array().unwrap();
+    assert!(!table.is_empty(), "{json}");
+    let text = spfe(&["topo", &file]).exits(0).text();
+    for address in table {
+        assert!(text.contains(&format!("  {address} (0x")), "{address}: {text}");
+    }
+    let to_router = spfe(&["topo", &file, "--path", "processor", "back"]).exits(0).text();
+    assert!(to_router.contains("processor:1 to back:0 on VC 0\n  path addresses     4 0"));
+    assert!(to_router.contains("back:0 to processor:1"), "{to_router}");
+    spfe(&["topo", &file, "--path", "camera", "moon"]).fails(2, "no node or router 'moon'");
+    spfe(&["topo", &file, "--path", "camera"]).fails(2, "2 values");
+}
+
+#[test]
 fn topo_shows_where_packets_are_discarded() {
     let directory = Directory::new("sim-lost");
     let file = directory.path("lost.toml");

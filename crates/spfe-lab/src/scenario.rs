@@ -191,6 +191,10 @@ impl Fabric for Simulated {
         let (link, side) = self.faces[face];
         let mut list = self.watch.entries(link, side);
         list.extend(mib::of_end(self.face(face)));
+        for (router, port, vc, reason, packets) in self.simulation.router_drops() {
+            let name = format!("{router} port {port}: {reason}");
+            list.push(MibEntry::new("router", &name, Some(vc.into()), packets));
+        }
         list
     }
 

@@ -32,6 +32,8 @@ pub struct Violation {
     pub at_ps: Ps,
     /// Description.
     pub text: String,
+    /// Number of further violations of the same kind.
+    pub more: u64,
 }
 
 /// Result of the check of a packet that arrived.
@@ -69,12 +71,21 @@ pub struct Ledger {
     cuts: BTreeMap<RouterInput, Vec<(Ps, DiscardReason)>>,
     violations: Vec<Violation>,
     violation_count: u64,
+    /// Violations that may occur again, as indices of their texts.
+    repeated: BTreeMap<String, Option<usize>>,
+    /// Names of the nodes.
+    nodes: Vec<String>,
 }
 
 impl Ledger {
     /// An empty ledger.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Names the nodes, for messages.
+    pub fn name_nodes<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
+        self.nodes = names.cloned().collect();
     }
 
     /// Adds a stream whose packets arrive with a logical address. Returns its number.
@@ -209,7 +220,8 @@ impl Ledger {
         if excused {
             return PacketVerdict::Cut;
         }
-        self.bad(at, format!("node {node}: a fragment with an EEP without a reason"))
+        let name = self.node_name(node);
+        self.bad(at, format!("node {name}: a fragment with an EEP without a reason"))
     }
 
     /// Accounts for all missing packets of an ordered track before one that arrived.
@@ -327,6 +339,24 @@ impl Ledger {
         let _ = self.bad(at, text);
     }
 
+    /// Reports a violation that may occur many times with the same cause, `key`. It counts once.
+    pub fn repeated(&mut self, at: Ps, key: &str, text: impl FnOnce(&Self) -> String) {
+        if let Some(index) = self.repeated.get(key) {
+            if let Some(violation) = index.and_then(|index| self.violations.get_mut(index)) {
+                violation.more += 1;
+            }
+            return;
+        }
+        let index = self.violations.len();
+        self.repeated.insert(key.to_owned(), (index < KEPT).then_some(index));
+        self.violation(at, text(self));
+    }
+
+    /// Name of a node, or its number.
+    pub fn node_name(&self, node: u32) -> String {
+        self.nodes.get(node as usize).map_or(node.to_string(), |name| format!("'{name}'"))
+    }
+
     /// Ends the check. If the network is empty, packets that did not arrive are lost.
     pub fn finish(&mut self, at: Ps, nothing_under_way: bool) {
         for track in 0..self.tracks.len() {
@@ -342,13 +372,14 @@ impl Ledger {
         if self.tracks.iter().any(of_node) {
             return PacketVerdict::Cut;
         }
-        self.bad(at, format!("node {node}: {text}"))
+        let name = self.node_name(node);
+        self.bad(at, format!("node {name}: {text}"))
     }
 
     fn bad(&mut self, at_ps: Ps, text: String) -> PacketVerdict {
         self.violation_count += 1;
         if self.violations.len() < KEPT {
-            self.violations.push(Violation { at_ps, text });
+            self.violations.push(Violation { at_ps, text, more: 0 });
         }
         PacketVerdict::Bad
     }

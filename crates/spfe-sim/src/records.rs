@@ -65,7 +65,8 @@ impl Measurements {
             return;
         }
         let (kind, text) = text_of(event);
-        let event = results::RecordedEvent { at_ps, link: Some(link), end: side as u8, kind, text };
+        let (link, end) = (Some(link), side as u8);
+        let event = results::RecordedEvent { at_ps, link, end, kind, text, ..Default::default() };
         self.events.push(event);
     }
 
@@ -75,7 +76,8 @@ impl Measurements {
             self.left_out += 1;
             return;
         }
-        self.events.push(results::RecordedEvent { at_ps, link: None, end: 0, kind, text });
+        let event = results::RecordedEvent { at_ps, kind, text, ..Default::default() };
+        self.events.push(event);
     }
 
     /// Ends a time step of the series.

@@ -303,8 +303,12 @@ pub struct RecordedEvent {
     pub at_ps: Ps,
     /// Index into [`Results::links`]; `None` for an event of a node or of the whole network.
     pub link: Option<u32>,
+    /// Name of the link.
+    pub link_name: Option<String>,
     /// The end: 0 for A, 1 for B.
     pub end: u8,
+    /// The unit and port of the end.
+    pub end_name: Option<String>,
     /// Kind of the event.
     pub kind: RecordedEventKind,
     /// Description.

@@ -183,7 +183,7 @@ impl Client {
 
     /// Faults concern all clients, so they are for the daemon's own user and root.
     fn may_disturb(&self) -> Result<()> {
-        if self.is_own_user {
+        if self.is_admin {
             return Ok(());
         }
         let what = "fault: it disturbs the links of all clients, so only the daemon's own user and \

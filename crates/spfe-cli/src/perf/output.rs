@@ -44,7 +44,7 @@ fn prices(taken: &Calibration) -> Value {
     let us = |ns: f64| (ns / 10.0).round() / 100.0;
     let wake = |wake: &spfe_measure::FutexWake| {
         json!({
-            "after asleep, us": us(wake.gap_ns as f64),
+            "asleep before, us": us(wake.gap_ns as f64),
             "waker, us": us(wake.waker_cost_ns),
             "sleeper CPU, us": us(wake.sleeper_cpu_ns),
             "latency p50, us": us(wake.latency_p50_ns),
@@ -63,8 +63,8 @@ fn prices(taken: &Calibration) -> Value {
         "CPUs": [taken.cpus.0, taken.cpus.1],
         "load average": taken.facts.load_average,
         "cache line one way, ns": taken.line.mean_ns.round(),
-        "bare wake, short sleep": wake(&taken.futex_short),
-        "bare wake, long sleep": wake(&taken.futex_long),
+        "wake-up after a short sleep": wake(&taken.futex_short),
+        "wake-up after a long sleep": wake(&taken.futex_long),
         "block and wake CPU, us": us(taken.block_wake_cost_ns),
         "timer overshoot p50, us": us(taken.timer.p50_ns),
         "timer overshoot p99, us": us(taken.timer.p99_ns),

@@ -36,8 +36,9 @@ fn plan(
     }
     for (wiring, link) in wirings.iter().zip(links) {
         let [a, b] = &wiring.ends;
-        let (name, rate) = (&wiring.name, wiring.rate_bps);
-        let _ = writeln!(text, "[[link]]\nname = '{name}'\nends = ['{a}', '{b}']\nrate = {rate}");
+        let (name, mbps) = (&wiring.name, wiring.rate_bps / 1_000_000);
+        let _ =
+            writeln!(text, "[[link]]\nname = '{name}'\nends = ['{a}', '{b}']\nrate = '{mbps}M'");
         let _ = if wiring.spacewire {
             writeln!(text, "spacewire = {{}}")
         } else {

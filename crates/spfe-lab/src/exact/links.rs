@@ -61,8 +61,14 @@ impl ExactLinks for Exact {
     }
 
     fn mib(&self, endpoint: u32, port: u32) -> Vec<MibEntry> {
-        let face = self.face(endpoint, port);
-        face.map_or(Vec::new(), |face| self.lock().fabric.mib(face))
+        let Some(face) = self.face(endpoint, port) else { return Vec::new() };
+        let mut state = self.lock();
+        let mut list = state.fabric.mib(face);
+        let us = state.fabric.now() / (1000 * NS);
+        list.push(MibEntry::new("network", "link time (us)", None, us));
+        let pace = if state.is_still() { "idle" } else { "busy" };
+        list.push(MibEntry::new("network", "links", None, pace));
+        list
     }
 
     fn mib_item(

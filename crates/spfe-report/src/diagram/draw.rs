@@ -28,18 +28,18 @@ pub fn svg(diagram: &Diagram, id: &str) -> String {
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-t\">\n<title id=\"{id}-t\">Topology: {}</title>\n",
         escape(&sentence(diagram))
     );
-    let mut labels = String::new();
+    let mut labels = Labels::default();
     for (index, edge) in diagram.edges.iter().enumerate() {
         let points = places.points(index);
         out.push_str(&line(edge, &points));
         let a_is_left = places.layout.chains[index].first() == Some(&edge.ends[0].0);
-        labels.push_str(&names(edge, &points, a_is_left));
+        labels.names(edge, &points, a_is_left);
     }
     for (index, vertex) in diagram.vertices.iter().enumerate() {
         out.push_str(&places.frame(index, vertex));
     }
     // Labels come last, on top of lines and boxes.
-    out.push_str(&labels);
+    out.push_str(&labels.out);
     out.push_str("</svg>\n");
     out
 }
@@ -224,21 +224,59 @@ fn line(edge: &DiagramLink, points: &[(f64, f64)]) -> String {
     )
 }
 
-/// Writes name and rate in the middle of the first segment, and port numbers at the ends.
-fn names(edge: &DiagramLink, points: &[(f64, f64)], a_is_left: bool) -> String {
-    let (Some(first), Some(second), Some(last)) = (points.first(), points.get(1), points.last())
-    else {
-        return String::new();
-    };
-    let inside = last.0 <= first.0;
-    let x = if inside { first.0 + GAP * 0.37 } else { (first.0 + second.0) / 2.0 };
-    let y = (first.1 + second.1) / 2.0;
-    let name = shortened(&edge.name, 16);
-    let text = if name.is_empty() { edge.label.clone() } else { format!("{name}: {}", edge.label) };
-    let mut out = label(x, y - 6.0, "mid small halo", &text);
-    let [left, right] = if a_is_left { edge.ends } else { [edge.ends[1], edge.ends[0]] };
-    out.push_str(&label(first.0 + 4.0, first.1 - 4.0, "start tiny halo", &left.1.to_string()));
-    let (class, step) = if inside { ("start tiny halo", 4.0) } else { ("end tiny halo", -4.0) };
-    out.push_str(&label(last.0 + step, last.1 - 4.0, class, &right.1.to_string()));
-    out
+/// Width of a character of a link's label, and height of the label.
+const LETTER: f64 = 6.0;
+const LABEL_HEIGHT: f64 = 15.0;
+
+/// Labels of links. Each has a ground that hides the lines below it.
+#[derive(Default)]
+struct Labels {
+    out: String,
+    /// Centre and half the width of the labels so far.
+    placed: Vec<(f64, f64, f64)>,
+}
+
+impl Labels {
+    /// Writes name and rate in the middle of the first segment, and port numbers at the ends.
+    fn names(&mut self, edge: &DiagramLink, points: &[(f64, f64)], a_is_left: bool) {
+        let (Some(first), Some(second), Some(last)) =
+            (points.first(), points.get(1), points.last())
+        else {
+            return;
+        };
+        let inside = last.0 <= first.0;
+        let x = if inside { first.0 + GAP * 0.37 } else { (first.0 + second.0) / 2.0 };
+        let name = shortened(&edge.name, 16);
+        let text =
+            if name.is_empty() { edge.label.clone() } else { format!("{name}: {}", edge.label) };
+        self.boxed(x, (first.1 + second.1) / 2.0, &text);
+        let [left, right] = if a_is_left { edge.ends } else { [edge.ends[1], edge.ends[0]] };
+        let mut port = |x, y, class, port: u8| {
+            self.out.push_str(&label(x, y - 4.0, class, &port.to_string()));
+        };
+        port(first.0 + 4.0, first.1, "start tiny halo", left.1);
+        let (class, step) = if inside { ("start tiny halo", 4.0) } else { ("end tiny halo", -4.0) };
+        port(last.0 + step, last.1, class, right.1);
+    }
+
+    /// Writes a label on its ground, at the nearest free height below or above a place.
+    fn boxed(&mut self, x: f64, y: f64, text: &str) {
+        let half = (text.chars().count() as f64 * LETTER + 8.0) / 2.0;
+        let is_free = |y: f64| {
+            self.placed.iter().all(|(other_x, other_y, other_half)| {
+                (x - other_x).abs() >= half + other_half || (y - other_y).abs() >= LABEL_HEIGHT
+            })
+        };
+        let steps = (0..8).flat_map(|step| [f64::from(step), -f64::from(step)]);
+        let y = steps.map(|step| y + step * LABEL_HEIGHT).find(|y| is_free(*y)).unwrap_or(y);
+        self.placed.push((x, y, half));
+        let _ = writeln!(
+            self.out,
+            "<rect class=\"ground\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{LABEL_HEIGHT}\" rx=\"3\"/>",
+            coord(x - half),
+            coord(y - LABEL_HEIGHT / 2.0),
+            coord(2.0 * half),
+        );
+        self.out.push_str(&label(x, y + 4.0, "mid small", text));
+    }
 }

@@ -73,7 +73,8 @@ fn verdict(results: &Results) -> String {
         );
     }
     let count = conservation.violations.len() as u64 + conservation.left_out;
-    let mut out = format!("\nconservation VIOLATED, {count} times:\n");
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let mut out = format!("\nconservation VIOLATED, {times}:\n");
     for violation in conservation.violations.iter().take(LISTED) {
         let _ = writeln!(out, "  {}", clean(violation));
     }

@@ -108,6 +108,7 @@ pub fn results() -> Results {
             end,
             kind,
             text: text.into(),
+            ..RecordedEvent::default()
         };
         results.events.push(event(0, 0, RecordedEventKind::Fault, "bit error on lane 0"));
         results.events.push(event(30_000, 1, RecordedEventKind::Error, "CRC-16 error"));

@@ -241,8 +241,16 @@ impl Sender {
         }
         if self.kind == MessageSource::Numbered {
             if last.is_some_and(|last| mark <= last) {
-                let text = format!("{}: message {mark} reached node {node} twice", self.name);
-                ledger.violation(now, text);
+                ledger.repeated(now, &format!("copies of {}", self.name), |ledger| {
+                    let node = ledger.node_name(node as u32);
+                    format!(
+                        "{}: message {mark} reached node {node} twice: it took a second way longer \
+                         than the broadcast-timeout of a router, so it passed as a new message, and \
+                         may circulate for ever. Set broadcast-timeout above the longest time for \
+                         which a link can hold a message back",
+                        self.name
+                    )
+                });
             }
             if mark >= self.number {
                 let text = format!("{}: message {mark} was never sent", self.name);

@@ -18,7 +18,7 @@ mod trace;
 mod tests;
 
 pub use finder::RouteFinder;
-pub use plan::RoutePlan;
+pub use plan::{RoutePlan, Ways};
 pub use trace::Trace;
 
 use super::{Scenario, UnitId};

@@ -180,6 +180,7 @@ pub fn simulation(
 ) -> Result<Simulation, SimulationError> {
     let seed = scenario.seed;
     let mut ledger = Ledger::new();
+    ledger.name_nodes(scenario.nodes.iter().map(|node| &node.name));
     let routes = RouteFinder::new(scenario);
     let mut nodes: Vec<SimulatedNode> =
         (0..scenario.nodes.len()).map(|index| SimulatedNode::new(scenario, index)).collect();

@@ -33,14 +33,26 @@ impl Simulation {
         let steps = self.now.div_ceil(step_ps) as usize;
         let full = self.now / step_ps;
         self.records.sample(&mut self.links, full as usize);
-        let (events, events_left_out) = self.records.events();
+        let (mut events, events_left_out) = self.records.events();
+        for event in &mut events {
+            let link = event.link.and_then(|link| scenario.links.get(link as usize));
+            event.link_name = link.map(|link| link.name.clone());
+            let end = link.and_then(|link| link.ends.get(usize::from(event.end)));
+            event.end_name = end.map(ToString::to_string);
+        }
         let packets = (0..self.ledger.tracks().count()).map(|track| self.ledger.totals(track).sent);
         let packets = packets.sum();
         let violations: Vec<String> = self
             .ledger
             .violations()
             .iter()
-            .map(|violation| format!("{} ns: {}", violation.at_ps / 1000, violation.text))
+            .map(|violation| {
+                let (at, text) = (crate::scenario::Time(violation.at_ps), &violation.text);
+                match violation.more {
+                    0 => format!("at {at}: {text}"),
+                    more => format!("at {at}: {text} ({more} more of these)"),
+                }
+            })
             .collect();
         let left_out = self.ledger.violation_count() - violations.len() as u64;
         Results {

@@ -48,6 +48,15 @@ impl Simulation {
         count
     }
 
+    /// Packets that routers discarded or cut, by router, port, virtual channel and reason.
+    pub fn router_drops(&self) -> impl Iterator<Item = (&str, u8, u8, &'static str, u64)> {
+        let routers = self.routers.iter().zip(&self.scenario.routers);
+        routers.flat_map(|(router, of)| {
+            let drops = router.switch.drops.iter();
+            drops.map(|((port, vc, reason), packets)| (&*of.name, *port, *vc, *reason, *packets))
+        })
+    }
+
     /// The faults that wait, repeat or last.
     pub fn live_faults(&self) -> &[LiveFault] {
         self.live.list()

@@ -1,6 +1,10 @@
 //! Broadcast messages and time-codes.
 
 use super::simulate;
+use spfe_sim::link::NoObserver;
+use spfe_sim::results::Results;
+use spfe_sim::scenario::Scenario;
+use spfe_sim::simulation::Simulation;
 
 /// Three routers in a ring, each with a node, so that messages could circulate.
 const RING: &str = r#"
@@ -124,4 +128,51 @@ fn time_codes_that_wait_are_delayed() {
     // Credit accumulates during the first 100 us and suffices for a few; then one is available
     // every 26 us and each time-code waits.
     assert!((10..20).contains(&of.delayed), "{} delayed", of.delayed);
+}
+
+/// Two trunks, one of them cut: the copy of a message that waits there comes after the routers have
+/// forgotten the message.
+fn storm(timeout: &str) -> Results {
+    let text = format!(
+        r#"
+        title = "storm"
+        duration = "5ms"
+        node = [{{ name = "clock" }}, {{ name = "camera" }}]
+        router = [
+            {{ name = "r", ports = 3, broadcast-timeout = "{timeout}" }},
+            {{ name = "s", ports = 3, broadcast-timeout = "{timeout}" }},
+        ]
+        link = [
+            {{ name = "a", ends = ["clock", "r:1"], rate = "500M" }},
+            {{ name = "b", ends = ["camera", "s:1"], rate = "500M" }},
+            {{ name = "one", ends = ["r:2", "s:2"], rate = "500M" }},
+            {{ name = "two", ends = ["r:3", "s:3"], rate = "500M" }},
+        ]
+        broadcast = [{{ name = "tick", from = "clock", channel = 7, period = "300us", start = "1ms", count = 3 }}]
+        fault = [{{ what = "cut", link = "two", at = "900us", duration = "2ms" }}]
+        "#
+    );
+    let scenario = Scenario::parse(&text).unwrap();
+    let mut simulation = Simulation::new(&scenario).unwrap();
+    simulation.run(scenario.duration.0, &mut NoObserver);
+    simulation.results()
+}
+
+#[test]
+fn a_circulating_message_is_reported_once_with_its_remedy() {
+    let results = storm("20us");
+    let violations = &results.conservation.violations;
+    assert_eq!((violations.len(), results.conservation.left_out), (1, 0), "{violations:?}");
+    assert!(violations[0].contains("tick: message 0 reached node 'c"), "{violations:?}");
+    assert!(violations[0].contains("Set broadcast-timeout above"), "{violations:?}");
+    assert!(violations[0].contains(" more of these)"), "{violations:?}");
+    let cut = results.events.iter().find(|event| event.text.contains("cut for")).unwrap();
+    assert_eq!((cut.link_name.as_deref(), cut.end_name.as_deref()), (Some("two"), Some("r:3")));
+}
+
+#[test]
+fn a_broadcast_timeout_longer_than_the_cut_keeps_copies_out() {
+    let results = storm("4ms");
+    assert!(results.conservation.kept, "{:?}", results.conservation.violations);
+    assert_eq!(results.broadcasts[0].received, 3);
 }

@@ -6,6 +6,19 @@ use super::{DeadEnd, Origin, RouteFinder, Trace};
 /// The logical address of nodes that have none of their own.
 const DEFAULT_ADDRESS: u8 = 254;
 
+/// Range of logical addresses.
+const FIRST_LOGICAL: u8 = 32;
+const LAST_LOGICAL: u8 = 254;
+
+/// The addresses that lead from one unit to another.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// Path addresses of the shortest route.
+    pub path: RoutePlan,
+    /// Logical addresses for which the routing tables lead there.
+    pub logical: Vec<u8>,
+}
+
 /// The address bytes of packets, and where they lead.
 #[derive(Clone, Debug, Default)]
 pub struct RoutePlan {
@@ -44,6 +57,31 @@ impl RouteFinder<'_> {
         let nodes = to.iter().filter(|(unit, _)| matches!(unit, UnitId::Node(_)));
         let target = nodes.map(|(unit, _)| self.logical_address(*unit)).next();
         self.plan(origin, &to, &flow.route, target.unwrap_or(DEFAULT_ADDRESS))
+    }
+
+    /// All addresses that lead from a port to a unit. From port 0 of a router, replies start at its
+    /// configuration port; to a router, packets go to its configuration port.
+    ///
+    /// # Errors
+    ///
+    /// Something that they name does not exist, or there is no route.
+    pub fn ways(&self, from: &PortName, to: &PortName, vc: u8) -> Result<Ways, String> {
+        let origin = match self.unit(&from.unit)? {
+            UnitId::Router(router) => Origin::Configuration(router),
+            UnitId::Node(_) => self.origin(from, vc)?,
+        };
+        let unit = self.unit(&to.unit)?;
+        let (to, target) = ([(unit, to.port)], self.logical_address(unit));
+        let path = self.plan(origin, &to, &Addressing::Auto, target)?;
+        let logical = FIRST_LOGICAL..=LAST_LOGICAL;
+        let leads = |address: &u8| {
+            let plan = self.plan(origin, &to, &Addressing::Logical(*address), target);
+            plan.is_ok_and(|plan| plan.problem.is_none() && !plan.trace.destinations.is_empty())
+        };
+        // Between nodes on one link every address arrives, so none has a meaning.
+        let has_routers = !path.path.is_empty();
+        let logical = logical.filter(|address| has_routers && leads(address)).collect();
+        Ok(Ways { path, logical })
     }
 
     /// Addresses and routes of RMAP commands, and of the replies to them. A problem of the replies
