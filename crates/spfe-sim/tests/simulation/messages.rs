@@ -165,7 +165,6 @@ fn a_circulating_message_is_reported_once_with_its_remedy() {
     assert_eq!((violations.len(), results.conservation.left_out), (1, 0), "{violations:?}");
     assert!(violations[0].contains("tick: message 0 reached node 'c"), "{violations:?}");
     assert!(violations[0].contains("Set broadcast-timeout above"), "{violations:?}");
-    assert!(violations[0].contains(" more of these)"), "{violations:?}");
     let cut = results.events.iter().find(|event| event.text.contains("cut for")).unwrap();
     assert_eq!((cut.link_name.as_deref(), cut.end_name.as_deref()), (Some("two"), Some("r:3")));
 }
