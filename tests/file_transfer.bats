@@ -132,7 +132,7 @@ part_has_bytes() {
     exec 9>&-
     ends recv 4
     [[ ! -e $dir/copy ]]
-    ! compgen -G "$dir/copy.*.part"
+    run ! compgen -G "$dir/copy.*.part"
 }
 
 @test "ping to another process" {

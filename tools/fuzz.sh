@@ -176,7 +176,7 @@ keep() {
 
 # each FUNCTION [TARGET...]: calls it for all targets, or for these.
 each() {
-    local function=$1 crate target targets found=0
+    local function=$1 crate target targets tried=0
     shift
     mkdir -p "$logs"
     choose_toolchain
@@ -187,11 +187,11 @@ each() {
         fi
         for target in $targets; do
             (($# == 0)) || [[ " $* " == *" $target "* ]] || continue
-            found=$((found + 1))
+            tried=$((tried + 1))
             "$function" "$crate" "$target"
         done
     done
-    ((found > 0)) || {
+    ((tried > 0)) || {
         echo "fuzz: no such target: $*" >&2
         exit 1
     }

@@ -54,8 +54,8 @@ rustc +nightly --version >/dev/null 2>&1 || missing 'the nightly toolchain is mi
 case ${1:-both} in
 address | thread) "$@" ;;
 both)
-    address
-    thread
+    address "${address_crates[@]}"
+    thread "${thread_crates[@]}"
     ;;
 *)
     echo "sanitize: '$1' is neither address nor thread" >&2

@@ -204,4 +204,5 @@ fn no_peer(peer: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "uri/tests.rs"] // fuzz/ includes this file from elsewhere
 mod tests;

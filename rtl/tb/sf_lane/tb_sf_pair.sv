@@ -123,7 +123,8 @@ module tb_sf_pair
           rxerrs[i] = rxerrs[i] + 1;
           gap[i] = 1'b1;
         end else begin
-          if (rx[i].k != 4'h0 && !Errors) $fatal(1, "end %0d got the word %h", i, rx[i]);
+          if (has_error(rx[i]) || (rx[i].k != 4'h0 && !Errors))
+            $fatal(1, "end %0d got the word %h", i, rx[i]);
           if (rx[i].k == 4'h0) begin
             if (!gap[i] && rx[i].bits != next[i])
               $fatal(1, "end %0d got word %0d instead of %0d", i, rx[i].bits, next[i]);
