@@ -233,25 +233,81 @@ fn paper_cpu(row: &ResultRow) -> String {
     row.paper.map_or(NONE.into(), |figure| with_worst(figure.cpu_pct_of_one_core(), worst, 1))
 }
 
-/// Collects names and values of a calibration record. Nested names are joined by dots.
+/// Collects names and values of a calibration record, for people to read. Parts of nested names are
+/// joined by colons, and objects in a list are numbered from 1. Numbers take over the unit in which
+/// a name ends.
 pub(crate) fn flatten(name: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
     use serde_json::Value;
     let below = |key: &str| {
-        if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
+        if name.is_empty() { key.to_owned() } else { format!("{name}: {key}") }
     };
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&below(key), value, into)),
-        Value::Array(values) => {
+        Value::Array(values)
+            if values.iter().any(|value| value.is_object() || value.is_array()) =>
+        {
             for (index, value) in values.iter().enumerate() {
-                flatten(&below(&index.to_string()), value, into);
+                flatten(&format!("{name} {}", index + 1), value, into);
             }
         }
+        Value::Array(values) => {
+            let values: Vec<_> = values.iter().map(plain).collect();
+            into.push((name.to_owned(), values.join(", ")));
+        }
+        Value::Number(_) => {
+            let unit = name.rsplit_once(", ").filter(|(_, unit)| UNITS.contains(unit));
+            into.push(match unit {
+                Some((name, unit)) => (name.to_owned(), format!("{} {unit}", plain(value))),
+                None => (name.to_owned(), plain(value)),
+            });
+        }
+        Value::String(_) | Value::Bool(_) | Value::Null => {
+            into.push((name.to_owned(), plain(value)));
+        }
+    }
+}
+
+/// Units at the end of names in a calibration record.
+const UNITS: [&str; 3] = ["ns", "us", "Gbit/s"];
+
+/// A value that is neither a list nor an object, as text.
+fn plain(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
         Value::Number(number) => {
             let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64());
-            into.push((name.to_owned(), float.map_or_else(|| number.to_string(), trimmed)));
+            float.map_or_else(|| number.to_string(), trimmed)
         }
-        Value::String(text) => into.push((name.to_owned(), text.clone())),
-        Value::Bool(flag) => into.push((name.to_owned(), flag.to_string())),
-        Value::Null => into.push((name.to_owned(), NONE.to_owned())),
+        Value::String(text) => text.clone(),
+        Value::Null => NONE.to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_of_a_calibration_read_as_text() {
+        let record = json!({
+            "CPUs": [0, 1],
+            "load average": [0.5, null, "?"],
+            "memcpy": [{ "bytes": 64 }, { "one core, hot, Gbit/s": 81.0 }],
+            "wake-up after a long sleep": { "asleep before, us": 500.25, "of, hand": true },
+        });
+        let mut rows = Vec::new();
+        flatten("", &record, &mut rows);
+        let rows: Vec<_> = rows.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let expected = [
+            ("CPUs", "0, 1"),
+            ("load average", "0.5, -, ?"),
+            ("memcpy 1: bytes", "64"),
+            ("memcpy 2: one core, hot", "81 Gbit/s"),
+            ("wake-up after a long sleep: asleep before", "500.25 us"),
+            ("wake-up after a long sleep: of, hand", "true"),
+        ];
+        assert_eq!(rows, expected);
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let slots = Slots::new(rows.len());
     let (labels, title) = section.categories(&rows);
 
-    let mut body = axis(&scale);
+    let mut body = axis(&scale, section.latency_name());
     body.push_str(&slots.axis(&labels, title));
     let mut ends = Vec::new();
     for curve in &CURVES {
@@ -98,7 +98,8 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     }
     body.push_str(&end_labels(ends));
     let name = format!("{}: percentiles", section.title);
-    let drawing = svg::document(id, &name, &describe(&rows), svg::height(&labels), &body);
+    let about = describe(&rows, section.latency_name());
+    let drawing = svg::document(id, &name, &about, svg::height(&labels), &body);
     format!("<figure>\n{drawing}</figure>\n")
 }
 
@@ -122,8 +123,8 @@ impl Curve {
     }
 }
 
-fn axis(scale: &LogScale) -> String {
-    let mut out = label(4.0, TOP - 14.0, "start axis", "Latency");
+fn axis(scale: &LogScale, title: &str) -> String {
+    let mut out = label(4.0, TOP - 14.0, "start axis", title);
     for tick in scale.ticks() {
         let y = scale.y(tick);
         out.push_str(&svg::grid_line(y));
@@ -152,8 +153,8 @@ fn end_labels(mut ends: Vec<(f64, &str, &str)>) -> String {
     ends.iter().map(draw).collect()
 }
 
-fn describe(rows: &[&ResultRow]) -> String {
-    let mut text = String::from("Latency on a logarithmic axis; dashed: what the link needs.");
+fn describe(rows: &[&ResultRow], title: &str) -> String {
+    let mut text = format!("{title}, on a logarithmic axis; dashed: what the link needs.");
     for row in rows {
         let Some(ns) = &row.latency_ns else { continue };
         let _ = write!(text, " {}:", size(row.size_bytes));

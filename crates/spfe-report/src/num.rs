@@ -79,14 +79,6 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A packet size on an axis in KB: a number without unit from 1 KB on.
-pub(crate) fn size_kb(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        _ => trimmed(bytes as f64 / 1024.0),
-    }
-}
-
 /// Formats a time with the largest unit in which it is at least 1.
 pub(crate) fn time_ns(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
@@ -143,7 +135,6 @@ mod tests {
         assert_eq!(size(1536), "1.5 KB");
         assert_eq!(size(1 << 20), "1 MB");
         assert_eq!(size(u64::MAX), "1.76e13 MB");
-        assert_eq!((size_kb(64), size_kb(1 << 20)), ("64 B".into(), "1024".into()));
         assert_eq!((time_ns(100.0), time_ns(1500.0)), ("100 ns".into(), "1.5 µs".into()));
         assert_eq!(time_ns(2e9), "2 s");
     }

@@ -26,7 +26,7 @@ pub const RANDOM_TX: &str = "random-tx";
 pub const RANDOM_RX: &str = "random-rx";
 /// Packets of random size and content in both directions at once.
 pub const RANDOM_BOTH: &str = "random-both";
-/// Time from submission to reception at the far end: half of a round trip.
+/// Half of a round trip: of a packet and of the answer to it.
 pub const LATENCY: &str = "latency";
 /// Time from submission at one end of a cable to reception at the other end, in one thread.
 pub const LATENCY_LOOP: &str = "latency-loop";

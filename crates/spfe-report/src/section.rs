@@ -1,7 +1,7 @@
 //! Groups rows into sections, one per scenario.
 
 use crate::model::{Document, ResultRow};
-use crate::num::{size, size_kb};
+use crate::num::{size, trimmed};
 use crate::scenario;
 
 /// Rows that share a table and a chart.
@@ -52,6 +52,16 @@ impl Section<'_> {
         [scenario::LATENCY, scenario::LATENCY_LOOP, MESSAGES].contains(&self.key.as_str())
     }
 
+    /// What the latencies are, as the title of an axis.
+    pub(crate) fn latency_name(&self) -> &'static str {
+        match self.key.as_str() {
+            scenario::LATENCY => "Half of a round trip",
+            scenario::LATENCY_LOOP => "From one end of a link to the other",
+            MESSAGES => "From sending to reception of a message",
+            _ => "Latency",
+        }
+    }
+
     /// Whether any row has a latency distribution.
     pub(crate) fn has_latency(&self) -> bool {
         self.rows.iter().any(|row| row.latency_ns.is_some())
@@ -67,12 +77,21 @@ impl Section<'_> {
             let lines = |row: &&ResultRow| vec![row.scenario.clone(), size(row.size_bytes)];
             return (rows.iter().map(lines).collect(), "Test and mean packet length");
         }
-        if rows.iter().all(|row| row.group == 1) {
-            let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes)];
-            return (rows.iter().map(lines).collect(), "Packet length (KB)");
-        }
-        let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes), format!("×{}", row.group)];
-        (rows.iter().map(lines).collect(), "Packet length (KB) × packets per operation")
+        let groups = rows.iter().any(|row| row.group != 1);
+        // Numbers of KB are short enough for a label at each row.
+        let whole = rows.iter().all(|row| row.size_bytes >= 1024);
+        let title = match (whole, groups) {
+            (true, false) => "Packet length (KB)",
+            (true, true) => "Packet length (KB) × packets per operation",
+            (false, false) => "Packet length",
+            (false, true) => "Packet length × packets per operation",
+        };
+        let length = |bytes| if whole { trimmed(bytes as f64 / 1024.0) } else { size(bytes) };
+        let lines = |row: &&ResultRow| {
+            let group = groups.then(|| format!("×{}", row.group));
+            std::iter::once(length(row.size_bytes)).chain(group).collect()
+        };
+        (rows.iter().map(lines).collect(), title)
     }
 
     /// The row with the highest rate.
@@ -146,7 +165,10 @@ fn about(key: &str) -> &'static str {
         scenario::RATE_BOTH => {
             "Many operations in flight in both directions; the rate is that of one direction."
         }
-        scenario::LATENCY => "Time from the submission of a packet to its reception.",
+        scenario::LATENCY => {
+            "Half of the time from the submission of a packet to the reception of the answer, a \
+             packet of the same length."
+        }
         scenario::LATENCY_LOOP => {
             "One thread sends a packet at one end of a link, receives it at the other end, and then \
              sends the next: transmit and receive latency together."
@@ -157,5 +179,44 @@ fn about(key: &str) -> &'static str {
         }
         RANDOM => "Size and content are drawn at random from a seed and every packet is checked.",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels and title of the axis of packets of these sizes, in groups.
+    fn axis(sizes: &[u64], group: u32) -> (Vec<String>, &'static str) {
+        let row = |size: &u64| ResultRow::new(scenario::LATENCY, *size, group);
+        let rows: Vec<_> = sizes.iter().map(row).collect();
+        let document = Document { results: rows, ..Document::default() };
+        let section = &sections(&document)[0];
+        let (labels, title) = section.categories(&section.rows);
+        (labels.iter().map(|lines| lines.join(" ")).collect(), title)
+    }
+
+    #[test]
+    fn the_title_of_the_axis_fits_its_labels() {
+        let kb = "Packet length (KB)";
+        assert_eq!(axis(&[1024, 1536, 1 << 20], 1).0, ["1", "1.5", "1024"]);
+        assert_eq!(axis(&[1024, 1536, 1 << 20], 1).1, kb);
+        assert_eq!(axis(&[1024], 8).0, ["1 ×8"]);
+        assert_eq!(axis(&[1024], 8).1, format!("{kb} × packets per operation"));
+        assert_eq!(axis(&[64, 4096], 1).0, ["64 B", "4 KB"]);
+        assert_eq!(axis(&[64, 4096], 1).1, "Packet length");
+        assert_eq!(axis(&[64], 2).1, "Packet length × packets per operation");
+    }
+
+    #[test]
+    fn latencies_are_named_for_what_is_measured() {
+        let name = |scenario| {
+            let results = vec![ResultRow::new(scenario, 64, 1)];
+            sections(&Document { results, ..Document::default() })[0].latency_name()
+        };
+        assert_eq!(name(scenario::LATENCY), "Half of a round trip");
+        assert_eq!(name(scenario::LATENCY_LOOP), "From one end of a link to the other");
+        assert_eq!(name(scenario::TIME_CODE_DATA), "From sending to reception of a message");
+        assert_eq!(name(scenario::RATE_TX), "Latency");
     }
 }
