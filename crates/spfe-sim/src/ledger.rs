@@ -13,11 +13,13 @@ pub use cause::{Cause, name_of as reason_name};
 pub use track::TrackTotals;
 
 use crate::packet::{ArrivedPacket, PacketHeader};
+use crate::scenario::Time;
 use crate::scenario::route::{RouteElements, RouterInput};
 use crate::time::Ps;
 use spfe_link::network::DiscardReason;
 use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
+use std::fmt;
 use track::{PacketState, Track};
 
 /// Maximum number of violations kept as text; further ones are counted.
@@ -34,6 +36,17 @@ pub struct Violation {
     pub text: String,
     /// Number of further violations of the same kind.
     pub more: u64,
+}
+
+/// One line, however often it occurred.
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", Time(self.at_ps), self.text)?;
+        if self.more > 0 {
+            write!(f, " ({} more of these)", self.more)?;
+        }
+        Ok(())
+    }
 }
 
 /// Result of the check of a packet that arrived.

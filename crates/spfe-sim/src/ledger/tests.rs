@@ -303,3 +303,37 @@ fn numbers_exceed_32_bits() {
     let low = u32::MAX;
     assert_eq!(track.number_of(low), 0, "before the first there is none");
 }
+
+#[test]
+fn a_repeated_violation_is_one_line_with_a_count() {
+    let (mut ledger, _) = ledger();
+    ledger.repeated(5_000_000, "copies of a", |_| "a: twice".to_owned());
+    assert_eq!(ledger.violations()[0].to_string(), "at 5 µs: a: twice");
+    for at in 1..=7061 {
+        // Only the first text is made.
+        ledger.repeated(5_000_000 + at, "copies of a", |_| unreachable!());
+    }
+    assert_eq!(violation(&ledger), "a: twice");
+    assert_eq!(ledger.violations()[0].to_string(), "at 5 µs: a: twice (7061 more of these)");
+    // Another cause has a line and a count of its own.
+    for _ in 0..3 {
+        ledger.repeated(6_000_000, "copies of b", |_| "b: twice".to_owned());
+    }
+    let lines: Vec<_> = ledger.violations().iter().map(ToString::to_string).collect();
+    let expected =
+        ["at 5 µs: a: twice (7061 more of these)", "at 6 µs: b: twice (2 more of these)"];
+    assert_eq!((lines, ledger.violation_count()), (expected.map(String::from).to_vec(), 2));
+}
+
+#[test]
+fn repetitions_of_a_violation_without_text_count_once() {
+    let (mut ledger, _) = ledger();
+    for number in 0..KEPT {
+        ledger.violation(0, number.to_string());
+    }
+    for _ in 0..5 {
+        ledger.repeated(1, "copies", |_| "twice".to_owned());
+    }
+    assert_eq!((ledger.violations().len(), ledger.violation_count()), (KEPT, KEPT as u64 + 1));
+    assert!(ledger.violations().iter().all(|violation| violation.more == 0));
+}

@@ -283,3 +283,68 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source `tick` of numbered messages, and a ledger of the nodes that receive them.
+    fn source() -> (Sender, Ledger) {
+        let from = PortName { unit: "clock".into(), port: 1 };
+        let settings = SenderSettings {
+            name: "tick",
+            from: &from,
+            kind: MessageSource::Numbered,
+            channel: 7,
+            b_type: 3,
+            link: (0, Side::A),
+            spacewire: false,
+            period_ps: 1_000_000,
+            jitter_ps: 0,
+            start_ps: 0,
+            stop_ps: None,
+            count: None,
+        };
+        let nodes = ["clock", "camera"].map(str::to_owned);
+        let mut ledger = Ledger::new();
+        ledger.name_nodes(nodes.iter());
+        (Sender::new(&settings, 1, nodes.len()), ledger)
+    }
+
+    #[test]
+    fn a_circulating_message_is_one_violation() {
+        let (mut source, mut ledger) = source();
+        let Some(DueMessage::Message(message)) = source.poll(0) else { panic!() };
+        let mark = source.recognise(&message).unwrap();
+        for at in 0..1000 {
+            for node in [0, 1] {
+                source.arrived(at, node, mark, &message, &mut ledger);
+            }
+        }
+        // All but the first message at each node are copies.
+        assert_eq!((ledger.violations().len(), ledger.violation_count()), (1, 1));
+        let violation = &ledger.violations()[0];
+        assert_eq!(violation.more, 2 * 999 - 1);
+        let line = violation.to_string();
+        for part in [
+            "tick: message 0 reached node 'clock' twice",
+            "longer than the broadcast-timeout of a router",
+            "Set broadcast-timeout above",
+            "(1997 more of these)",
+        ] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        assert_eq!(line.lines().count(), 1);
+    }
+
+    #[test]
+    fn messages_that_arrive_once_in_order_are_no_violation() {
+        let (mut source, mut ledger) = source();
+        for at in 0..100 {
+            let Some(DueMessage::Message(message)) = source.poll(at * 1_000_000) else { panic!() };
+            let mark = source.recognise(&message).unwrap();
+            source.arrived(at * 1_000_000 + 5, 1, mark, &message, &mut ledger);
+        }
+        assert_eq!(ledger.violation_count(), 0);
+    }
+}

@@ -42,18 +42,8 @@ impl Simulation {
         }
         let packets = (0..self.ledger.tracks().count()).map(|track| self.ledger.totals(track).sent);
         let packets = packets.sum();
-        let violations: Vec<String> = self
-            .ledger
-            .violations()
-            .iter()
-            .map(|violation| {
-                let (at, text) = (crate::scenario::Time(violation.at_ps), &violation.text);
-                match violation.more {
-                    0 => format!("at {at}: {text}"),
-                    more => format!("at {at}: {text} ({more} more of these)"),
-                }
-            })
-            .collect();
+        let violations: Vec<String> =
+            self.ledger.violations().iter().map(ToString::to_string).collect();
         let left_out = self.ledger.violation_count() - violations.len() as u64;
         Results {
             version: results::VERSION,
