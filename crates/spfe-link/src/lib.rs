@@ -9,6 +9,7 @@
 //! | module | clause | content |
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
+//! | [`packet`] | 50-11C 5.3.7, 5.3.9 | words of a packet, and the N-Chars of a word |
 //! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
@@ -30,6 +31,7 @@ pub mod lane;
 pub mod mib;
 pub mod multilane;
 pub mod network;
+pub mod packet;
 pub mod port;
 pub mod prbs;
 pub mod qos;

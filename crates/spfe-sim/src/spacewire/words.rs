@@ -10,6 +10,7 @@
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::datalink::{WordContent, content};
+use spfe_link::packet::n_chars;
 use spfe_link::spacewire::NChar;
 use spfe_link::word::k;
 use std::collections::VecDeque;
@@ -46,16 +47,6 @@ impl Unpacker {
             n_chars(word).for_each(out);
         }
     }
-}
-
-/// The N-Chars of a word, without characters that are invalid in a virtual channel.
-fn n_chars(word: Word) -> impl Iterator<Item = NChar> {
-    (0..4).filter_map(move |index| match (word.is_k(index), word.symbol(index)) {
-        (false, byte) => Some(NChar::Data(byte)),
-        (true, k::EOP) => Some(NChar::Eop),
-        (true, k::EEP) => Some(NChar::Eep),
-        (true, _) => None,
-    })
 }
 
 /// Converts N-Chars to words.
