@@ -134,9 +134,8 @@ fn far<const L: usize>(kind: StreamKind) -> Box<dyn Far> {
         multi_lane_capable: L > 1,
         ..DataLinkConfig::default()
     };
-    let mut lanes = MultiLane::new(&MultiLaneConfig::new());
-    lanes.lanes_mut().iter_mut().for_each(|lane| lane.parameters.lane_start = true);
-    Box::new(Port::<L>::new(DataLink::new(settings, buffers).unwrap(), lanes))
+    let lanes = MultiLane::new(&MultiLaneConfig::new());
+    Box::new(Port::<L>::new_starting(DataLink::new(settings, buffers).unwrap(), lanes))
 }
 
 /// Starts a far end that sends back what it receives, and ends after some messages.

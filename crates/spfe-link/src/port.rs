@@ -3,6 +3,31 @@
 //! In each word period call [`SpaceFibrePort::transmit`] for the words on the lines, and
 //! [`SpaceFibrePort::receive`] with the words that came. Users and management access the layers
 //! directly.
+//!
+//! After reset a lane only follows its far end, so two ends of [`SpaceFibrePort::new`] never start.
+//! One of them has to be of [`SpaceFibrePort::new_starting`], or get LaneStart later:
+//!
+//! ```
+//! use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig};
+//! use spfe_link::multilane::{MultiLane, MultiLaneConfig};
+//! use spfe_link::{SpaceFibrePort, Word};
+//!
+//! let layers = || {
+//!     let memory = || vec![Word::default(); 256];
+//!     let buffers = Buffers { output: [memory()], input: [memory()], recovery: memory() };
+//!     let link = DataLink::<_, 1, 1>::new(DataLinkConfig::default(), buffers).unwrap();
+//!     (link, MultiLane::new(&MultiLaneConfig::new()))
+//! };
+//! let ((link, lanes), (far_link, far_lanes)) = (layers(), layers());
+//! let mut near = SpaceFibrePort::new_starting(link, lanes);
+//! let mut far = SpaceFibrePort::new(far_link, far_lanes);
+//! for _period in 0..4000 {
+//!     let (to_far, to_near) = (near.transmit(), far.transmit());
+//!     near.receive(to_near);
+//!     far.receive(to_far);
+//! }
+//! assert!(near.link.is_initialised() && far.link.is_initialised());
+//! ```
 
 use crate::datalink::{DataLink, Store};
 use crate::mib::{LinkMib, NodeRegisters};
@@ -20,9 +45,23 @@ pub struct SpaceFibrePort<B, const L: usize, const V: usize> {
 }
 
 impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
-    /// Joins the layers. The capability field of INIT3 comes from the data link layer.
+    /// Joins the layers, with the lanes as they are: without a change of their parameters they wait
+    /// for the far end to start.
+    ///
+    /// The capability field of INIT3 comes from the data link layer. Whether data is scrambled is
+    /// therefore in [`crate::datalink::DataLinkParameters`]; what
+    /// [`crate::multilane::MultiLaneConfig`] says about it has no effect.
     pub fn new(link: DataLink<B, L, V>, lanes: MultiLane<L>) -> Self {
         Self { link, lanes, node: NodeRegisters::new() }
+    }
+
+    /// The same, with LaneStart set on all lanes: this end starts the link, and keeps trying until an
+    /// Interface Reset by management.
+    pub fn new_starting(link: DataLink<B, L, V>, mut lanes: MultiLane<L>) -> Self {
+        for lane in lanes.lanes_mut() {
+            lane.parameters.lane_start = true;
+        }
+        Self::new(link, lanes)
     }
 
     /// The management information base of this end.

@@ -74,7 +74,8 @@ impl Default for DataLinkConfig {
 /// Parameters that Interface Reset sets to their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataLinkParameters {
-    /// DataScrambled: data frames are scrambled. Takes effect at the next link reset.
+    /// DataScrambled: data frames are scrambled. Takes effect at the next link reset; a new link
+    /// begins with one, so a value set before the first word period holds from the start.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
     pub expected_broadcast_bandwidth: u16,

@@ -92,7 +92,8 @@ pub struct LaneParameters {
 }
 
 impl LaneParameters {
-    /// Values after reset.
+    /// Values after reset. A lane waits for its far end to start: if both ends of a lane have these
+    /// values, it never starts (50-11C 5.5.2).
     pub const fn new() -> Self {
         Self {
             lane_start: false,

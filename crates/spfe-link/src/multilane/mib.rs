@@ -21,10 +21,12 @@ pub struct MultiLaneConfig {
     /// Connected would lose other words.
     pub active_idle_words: u16,
     /// Data frames are scrambled, and INIT3 says so, until [`super::MultiLane::set_capability`] is
-    /// called.
+    /// called. A [`crate::SpaceFibrePort`] calls it: there
+    /// [`crate::datalink::DataLinkParameters::data_scrambled`] decides, and this has no effect.
     pub data_scrambled: bool,
     /// INIT3 says that this end is a routing switch, until [`super::MultiLane::set_capability`] is
-    /// called.
+    /// called. In a [`crate::SpaceFibrePort`]
+    /// [`crate::datalink::DataLinkConfig::routing_switch`] decides.
     pub routing_switch: bool,
     /// The CRC-16 covers the words after scrambling, not before.
     pub crc_covers_scrambled: bool,

@@ -183,7 +183,7 @@ impl<const L: usize> MultiLane<L> {
         self.lanes.get(index)
     }
 
-    /// A lane, to change its parameters or to access its line.
+    /// A lane, to change its parameters or to reset it.
     pub fn lane_mut(&mut self, index: usize) -> Option<&mut Lane> {
         self.changed = true;
         self.lanes.get_mut(index)
@@ -194,15 +194,18 @@ impl<const L: usize> MultiLane<L> {
         &self.lanes
     }
 
-    /// The lanes, to change their parameters or to access their lines.
+    /// The lanes, to change their parameters or to reset them. Code that only stands between lanes
+    /// and lines takes [`MultiLane::lanes_for_coders`].
     pub const fn lanes_mut(&mut self) -> &mut [Lane; L] {
         self.changed = true;
         &mut self.lanes
     }
 
-    /// The lanes, for code that runs between them and their lines and changes no parameter.
+    /// The lanes, for [`crate::lane::LaneCoder`] and other code between them and their lines. Unlike
+    /// [`MultiLane::lanes_mut`] it does not make this layer look at all lanes again, so a parameter
+    /// changed here may take no effect.
     #[inline(always)]
-    pub const fn lines_mut(&mut self) -> &mut [Lane; L] {
+    pub const fn lanes_for_coders(&mut self) -> &mut [Lane; L] {
         &mut self.lanes
     }
 

@@ -1,8 +1,9 @@
 //! Link reset over lanes that come up in any order (50-11C 5.7.9, 5.7.10).
 
-use crate::bench::{Bench, EOP, quick_lane};
+use crate::bench::{Bench, EOP, end_with, quick_lane};
 use spfe_link::datalink::{DataLinkConfig, DataLinkParameters, LinkResetState};
-use spfe_link::{Word, lane};
+use spfe_link::multilane::MultiLaneConfig;
+use spfe_link::{SpaceFibrePort, Word, lane};
 
 fn quick_link() -> DataLinkConfig {
     DataLinkConfig { link_reset_retry_words: 800, ..DataLinkConfig::default() }
@@ -47,6 +48,42 @@ fn scrambling_takes_effect_at_a_link_reset() {
     bench.run(20);
     bench.until_up(2000);
     assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
+}
+
+/// Both layers have a setting for scrambling. In a port that of the data link layer decides, from the
+/// first word period on.
+#[test]
+fn the_data_link_layer_decides_about_scrambling() {
+    for scrambled in [false, true] {
+        let mut bench = Bench::<2>::new(quick_lane(), quick_link(), &[]);
+        let lanes = MultiLaneConfig {
+            lane: quick_lane(),
+            data_scrambled: !scrambled,
+            ..MultiLaneConfig::new()
+        };
+        bench.ends[0] = end_with(&lanes, quick_link());
+        let link = &mut bench.ends[0].link;
+        link.set_parameters(DataLinkParameters { data_scrambled: scrambled, ..link.parameters() });
+        bench.start_lanes();
+        bench.until_up(2000);
+        for field in bench.init3[0] {
+            assert_eq!(field.unwrap() & lane::capability::DATA_SCRAMBLED != 0, scrambled);
+        }
+        bench.packet_passes(0, 0, 1 << 16);
+        bench.packet_passes(1, 0, 1 << 16);
+    }
+}
+
+#[test]
+fn one_end_has_to_start() {
+    let new = || Bench::<2>::new(quick_lane(), quick_link(), &[]);
+    let mut bench = new();
+    bench.run(4000);
+    assert!(bench.ends.iter().all(|end| !end.lanes.any_lane_active()));
+    let mut bench = new();
+    let [near, far] = bench.ends;
+    bench.ends = [near, SpaceFibrePort::new_starting(far.link, far.lanes)];
+    bench.until_up(2000);
 }
 
 /// A second reset is reported by a lane that did not report the first one, and the far end takes

@@ -137,7 +137,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
     #[inline(always)]
     pub fn receive(&mut self, groups: &[u64; L]) {
         let mut words = [None; L];
-        let lanes = self.lanes.lines_mut();
+        let lanes = self.lanes.lanes_for_coders();
         for (((coded, lane), group), word) in
             self.coded.iter_mut().zip(lanes).zip(groups).zip(&mut words)
         {
@@ -152,7 +152,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
             return;
         };
         let line_group = (group != SILENCE).then_some(group);
-        let word = self.coded[lane].receive(&mut self.lanes.lines_mut()[lane], line_group);
+        let word = self.coded[lane].receive(&mut self.lanes.lanes_for_coders()[lane], line_group);
         match word {
             Some(word) => {
                 if !line.signal {
