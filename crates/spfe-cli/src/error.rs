@@ -92,3 +92,19 @@ impl From<Error> for Failure {
         Self { kind, what: error.to_string(), status: error.status() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_device_is_there() {
+        let of = |status| {
+            let failure = Failure::from(Error::device(status, "device"));
+            (failure.status(), failure.kind.code())
+        };
+        assert_eq!(of(Status::AccessDenied), ("ACCESS_DENIED", 1));
+        assert_eq!(of(Status::DeviceGone), ("DEVICE_GONE", 5));
+        assert_eq!(of(Status::NotFound), ("NOT_FOUND", 5));
+    }
+}

@@ -63,6 +63,18 @@ fn devices_that_are_not_there_exit_with_5() {
 }
 
 #[test]
+fn a_socket_named_like_a_device_file_is_told_with_the_right_name() {
+    let directory = Directory::new("socket-name");
+    let socket = directory.path("sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let right = format!("{socket} is not a device; did you mean unix:{socket}?");
+    for command in ["info", "stats"] {
+        let error = spfe(&[command, &socket, "--json"]).fails(5, &right).json();
+        assert_eq!(error["status"], "NOT_FOUND", "{error}");
+    }
+}
+
+#[test]
 fn malformed_device_names_are_wrong_usage() {
     for (device, words) in [
         ("pci:0", "unknown scheme 'pci'"),

@@ -24,6 +24,26 @@ fn gone(what: impl std::fmt::Display) -> Error {
     Error::new(Status::DeviceGone, format!("the daemon is gone: {what}"))
 }
 
+/// Why a connection to a path failed, and what to do.
+fn not_connected(path: &Path, error: &io::Error) -> Error {
+    let path = path.display();
+    let (status, what) = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            let what = format!("no daemon at {path}: start one with `spfed --listen {path}`");
+            (Status::DeviceGone, what)
+        }
+        io::ErrorKind::PermissionDenied => {
+            let what = format!(
+                "daemon at {path}: permission denied; the socket is for the daemon's user and group \
+                 (mode 0660)"
+            );
+            (Status::AccessDenied, what)
+        }
+        _ => (Status::DeviceGone, format!("daemon at {path}: {error}")),
+    };
+    Error::new(status, what)
+}
+
 impl Connection {
     /// Connects to a daemon's socket.
     ///
@@ -31,23 +51,7 @@ impl Connection {
     /// DEVICE_GONE if no daemon listens at the path, ACCESS_DENIED without permission; the message
     /// says what to do.
     pub fn open(path: &Path) -> Result<Self> {
-        let socket = socket::connect(path).map_err(|error| {
-            let path = path.display();
-            let denied = error.kind() == io::ErrorKind::PermissionDenied;
-            let status = if denied { Status::AccessDenied } else { Status::DeviceGone };
-            let what = match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                    format!("no daemon at {path}: start one with `spfed --listen {path}`")
-                }
-                io::ErrorKind::PermissionDenied => format!(
-                    "daemon at {path}: permission denied; the socket is for the daemon's user and \
-                     group (mode 0660)"
-                ),
-                _ => format!("daemon at {path}: {error}"),
-            };
-            Error::new(status, what)
-        })?;
-        Self::over(socket)
+        Self::over(socket::connect(path).map_err(|error| not_connected(path, &error))?)
     }
 
     /// Uses a connected SOCK_SEQPACKET socket.
@@ -130,4 +134,30 @@ impl Connection {
 pub fn unexpected(request: &str, reply: &Reply) -> Error {
     let what = format!("the daemon answered {request} with {reply:?}");
     Error::new(Status::BadField, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    #[test]
+    fn a_connection_without_permission_is_not_a_missing_daemon() {
+        let of = |errno: Errno| {
+            let error = not_connected(Path::new("/run/spfed.sock"), &errno.into());
+            (error.status(), error.what)
+        };
+        let (status, what) = of(Errno::ACCESS);
+        assert_eq!(status, Status::AccessDenied);
+        assert!(what.contains("/run/spfed.sock: permission denied"), "{what}");
+        assert!(what.contains("mode 0660") && !what.contains("start one"), "{what}");
+        for errno in [Errno::NOENT, Errno::CONNREFUSED] {
+            let (status, what) = of(errno);
+            assert_eq!(status, Status::DeviceGone);
+            assert!(what.contains("start one with `spfed --listen /run/spfed.sock`"), "{what}");
+        }
+        let (status, what) = of(Errno::PROTOTYPE);
+        assert_eq!(status, Status::DeviceGone);
+        assert!(what.starts_with("daemon at /run/spfed.sock: "), "{what}");
+    }
 }

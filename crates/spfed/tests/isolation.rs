@@ -296,6 +296,30 @@ fn only_owners_change_channels_and_only_the_daemons_user_links() {
 }
 
 #[test]
+fn only_the_daemons_user_and_root_give_faults() {
+    let server = server(Mode::Thread);
+    let fault = Request::Fault { fault: "what = 'cut', link = 'a'".into() };
+    let end = Request::EndFaults { which: "all".into() };
+    let mut other = Client::of(&server, ATTACKER, 0);
+    for request in [&fault, &end] {
+        let (status, what) = refused(other.ask(request));
+        assert_eq!(status, Status::AccessDenied, "{request:?}: {what}");
+        assert!(what.starts_with("fault: ") && what.contains("root"), "{what}");
+    }
+    // Looking is for everybody.
+    assert_eq!(other.ask(&Request::Faults).unwrap(), Reply::Faults(Vec::new()));
+    let daemons_user = rustix::process::geteuid().as_raw();
+    for user in [0, daemons_user] {
+        let mut admin = Client::of(&server, user, 0);
+        for request in [&fault, &end] {
+            let answer = admin.ask(request);
+            let denied = matches!(&answer, Err(error) if error.status() == Status::AccessDenied);
+            assert!(!denied, "user {user}, {request:?}: {answer:?}");
+        }
+    }
+}
+
+#[test]
 fn names_of_clients_do_not_control_terminals() {
     let server = server(Mode::Thread);
     let mut connection = Connection::over(raw(&server)).unwrap();

@@ -66,6 +66,26 @@ pub struct Kernel {
     memory: Mutex<HashMap<u16, Weak<SharedMemory>>>,
 }
 
+/// Why a device file cannot be opened, and what to do.
+fn not_opened(name: &str, source: std::io::Error) -> Error {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => {
+            let what = format!("{name}: there is no such device; is the driver loaded?");
+            Error::device(Status::NotFound, what)
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            let what = format!("{name}: permission denied; its owner and group may use it");
+            Error::device(Status::AccessDenied, what)
+        }
+        // The kernel does not open a socket like a file.
+        _ if source.raw_os_error() == Some(libc::ENXIO) => {
+            let what = format!("{name} is not a device; did you mean unix:{name}?");
+            Error::device(Status::NotFound, what)
+        }
+        _ => uapi::error("open", format_args!("{name}"), source),
+    }
+}
+
 impl Kernel {
     /// Opens a device file.
     ///
@@ -75,25 +95,8 @@ impl Kernel {
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        let device = rustix::fs::open(path, flags, Permissions::empty()).map_err(|error| {
-            let source = std::io::Error::from(error);
-            match source.kind() {
-                std::io::ErrorKind::NotFound => {
-                    let what = format!("{name}: there is no such device; is the driver loaded?");
-                    Error::device(Status::NotFound, what)
-                }
-                std::io::ErrorKind::PermissionDenied => {
-                    let what = format!("{name}: permission denied; its owner and group may use it");
-                    Error::device(Status::AccessDenied, what)
-                }
-                // The kernel does not open a socket like a file.
-                _ if source.raw_os_error() == Some(libc::ENXIO) => {
-                    let what = format!("{name} is not a device; did you mean unix:{name}?");
-                    Error::device(Status::NotFound, what)
-                }
-                _ => uapi::error("open", format_args!("{name}"), source),
-            }
-        })?;
+        let device = rustix::fs::open(path, flags, Permissions::empty())
+            .map_err(|error| not_opened(&name, error.into()))?;
         let mut info = uapi::Info::default();
         uapi::call(&device, &uapi::INFO, &mut info).map_err(|source| {
             match source.raw_os_error() {
@@ -390,3 +393,6 @@ impl Backend for Kernel {
         self.wake_event(vector);
     }
 }
+
+#[cfg(test)]
+mod tests;
