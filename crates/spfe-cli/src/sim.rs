@@ -84,6 +84,10 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     } else {
         print!("{}", simulation::text(&results));
     }
+    // The signal may have ended a wait for a foreign end, which is then missing in the results.
+    if signal::caught() {
+        return Err(Failure::interrupted());
+    }
     verdict(&results, scenario.duration)
 }
 
@@ -130,9 +134,12 @@ fn simulate(
             context.say(&format!("link '{}': waiting for the foreign end at {stream}", link.name));
         }
     }
-    let mut open = spfe_foreign::waiting("spfe sim", spfe_foreign::PATIENCE);
-    let mut simulation = Simulation::with_streams(scenario, &mut open)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let mut open = spfe_foreign::waiting("spfe sim", spfe_foreign::PATIENCE, signal::caught);
+    let mut simulation =
+        Simulation::with_streams(scenario, &mut open).map_err(|error| match signal::caught() {
+            true => Failure::interrupted(),
+            false => Failure::usage(error.to_string()),
+        })?;
     for link in words {
         simulation.show_words(link, true);
     }

@@ -2,8 +2,13 @@
 
 mod common;
 
-use common::{Directory, spfe};
+use common::{
+    Directory, end, interrupt, spfe, start, wait_for_message, wait_until,
+    wait_until_it_catches_signals,
+};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 fn example(name: &str) -> String {
@@ -143,5 +148,55 @@ fn sim_writes_tables_results_and_reports() {
     assert_eq!(again, written, "the same scenario gives the same results");
     for name in ["report.html", "results.json"] {
         assert!(Path::new(&folder).join(name).is_file(), "{name}");
+    }
+}
+
+/// A foreign end that never comes, or comes and says nothing, does not hold up the end of the run.
+#[test]
+fn a_wait_for_a_foreign_end_is_interrupted() {
+    let directory = Directory::new("foreign");
+    let (file, socket) = (directory.path("hung.toml"), directory.path("end.sock"));
+    let scenario = format!(
+        r#"
+        title = "A foreign end that hangs"
+        [[node]]
+        name = "near"
+        [[node]]
+        name = "core"
+        kind = "foreign"
+        [[link]]
+        name = "a"
+        ends = ["near:1", "core:1"]
+        foreign = "unix-listen:{socket}"
+        "#
+    );
+    std::fs::write(&file, scenario).unwrap();
+    for comes in [false, true] {
+        let mut child = start(&["sim", &file]);
+        wait_until_it_catches_signals(&child);
+        wait_for_message(&mut child, "link 'a': waiting");
+        wait_until("a socket", || Path::new(&socket).exists());
+        let mut line = None;
+        if comes {
+            let mut stream = UnixStream::connect(&socket).unwrap();
+            let mut greeting = [0; 64];
+            greeting[..10].copy_from_slice(b"SPFEWORD\x01\x00");
+            stream.write_all(&greeting).unwrap();
+            // The greeting and the first message: the simulation waits for ours now.
+            stream.read_exact(&mut [0; 64 + 16 + 64 * 8]).unwrap();
+            line = Some(stream);
+        }
+        interrupt(&child);
+        let since = std::time::Instant::now();
+        wait_until("the end", || {
+            let ended = child.try_wait().unwrap().is_some();
+            if !ended && since.elapsed() > std::time::Duration::from_secs(25) {
+                child.kill().unwrap();
+                panic!("SIGINT did not end the wait");
+            }
+            ended
+        });
+        assert_eq!(end(child).code, Some(130), "a foreign end came: {comes}");
+        drop(line);
     }
 }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(5);
+/// Time between two looks at whether to stop waiting.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Why there is no stream to a foreign end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct ForeignEnd {
     received: u64,
     /// Why the last foreign end went.
     lost: Option<String>,
+    /// Whether to stop waiting for the foreign end.
+    stops: Option<fn() -> bool>,
 }
 
 impl ForeignEnd {
@@ -63,24 +67,47 @@ impl ForeignEnd {
         name: &str,
         patience: Option<Duration>,
     ) -> Result<Self, ForeignError> {
+        Self::closed(stream, shape, name).come(patience)
+    }
+
+    /// Waits as [`ForeignEnd::wait`] does, but only until `stops` returns true, which ends later
+    /// waits for messages, too.
+    ///
+    /// # Errors
+    /// The foreign end did not come before, or it speaks of another link.
+    pub fn wait_unless(
+        stream: &ForeignStream,
+        shape: StreamShape,
+        name: &str,
+        patience: Option<Duration>,
+        stops: fn() -> bool,
+    ) -> Result<Self, ForeignError> {
         let mut end = Self::closed(stream, shape, name);
+        end.stops = Some(stops);
+        end.come(patience)
+    }
+
+    fn come(mut self, patience: Option<Duration>) -> Result<Self, ForeignError> {
         let since = Instant::now();
-        if stream.listens {
-            end.open()?;
+        if self.stream.listens {
+            self.open()?;
         }
         loop {
-            end.look();
-            if let Some(reason) = end.lost.take() {
-                return Err(end.error(reason));
+            self.look();
+            if let Some(reason) = self.lost.take() {
+                return Err(self.error(reason));
             }
-            if end.greeted {
-                end.door = None;
-                return Ok(end);
+            if self.greeted {
+                self.door = None;
+                return Ok(self);
             }
             if patience.is_some_and(|patience| since.elapsed() >= patience) {
-                return Err(end.error("nobody came in time".to_owned()));
+                return Err(self.error("nobody came in time".to_owned()));
             }
-            match &end.line {
+            if self.is_stopped() {
+                return Err(self.error("the wait for it was interrupted".to_owned()));
+            }
+            match &self.line {
                 Some(line) => line.wait(false, Some(RETRY)),
                 None => std::thread::sleep(RETRY),
             }
@@ -125,7 +152,12 @@ impl ForeignEnd {
             sent: 0,
             received: 0,
             lost: None,
+            stops: None,
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stops.is_some_and(|stops| stops())
     }
 
     fn error(&self, reason: String) -> ForeignError {
@@ -305,7 +337,11 @@ impl FarStream for ForeignEnd {
 
     fn receive(&mut self, cells: &mut [u64]) -> bool {
         while !self.has_message() {
-            self.wait_for(None);
+            if self.is_stopped() {
+                self.lose("the wait for it was interrupted");
+                return false;
+            }
+            self.wait_for(self.stops.map(|_| LOOK));
         }
         if !self.greeted {
             return false;
@@ -333,14 +369,17 @@ impl FarStream for ForeignEnd {
     }
 }
 
-/// Opens the streams of a simulation. Each foreign end must come within `patience`.
+/// Opens the streams of a simulation. Each foreign end must come within `patience`. When `stops`
+/// returns true, no wait goes on, and a foreign end that was waited for is gone.
 pub fn waiting(
     name: &str,
     patience: Duration,
+    stops: fn() -> bool,
 ) -> impl FnMut(&WantedStream<'_>) -> Result<Box<dyn FarStream>, String> {
     move |wanted| {
         let name = format!("{name} {}", wanted.link);
-        let end = ForeignEnd::wait(wanted.stream, shape(wanted), &name, Some(patience));
+        let (stream, shape) = (wanted.stream, shape(wanted));
+        let end = ForeignEnd::wait_unless(stream, shape, &name, Some(patience), stops);
         end.map(|end| Box::new(end) as _).map_err(|error| error.to_string())
     }
 }

@@ -191,7 +191,7 @@ impl Links {
 /// Opens the streams to foreign ends.
 pub fn opener(lock_step: bool) -> Box<OpenStream<'static>> {
     if lock_step {
-        Box::new(spfe_foreign::waiting("spfe", spfe_foreign::PATIENCE))
+        Box::new(spfe_foreign::waiting("spfe", spfe_foreign::PATIENCE, || false))
     } else {
         Box::new(spfe_foreign::later("spfe"))
     }
