@@ -148,6 +148,9 @@ mod tests {
     struct Line {
         #[command(flatten)]
         perf: PerfArgs,
+        /// An option of all commands, which some options here exclude.
+        #[arg(long, global = true)]
+        json: bool,
     }
 
     fn cases(words: &[&str]) -> Vec<Case> {

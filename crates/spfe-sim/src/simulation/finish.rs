@@ -188,5 +188,5 @@ const N_CHAR_BITS: f64 = 10.0;
 /// characters: 4 bits instead of 10. 0 for SpaceFibre.
 fn short_markers(counters: &BTreeMap<String, u64>) -> f64 {
     let sent = |name: &str| counters.get(name).copied().unwrap_or(0) as f64;
-    (sent("sent_eops") + sent("sent_eeps")) * (1.0 - 4.0 / N_CHAR_BITS)
+    (sent("EOPs sent") + sent("EEPs sent")) * (1.0 - 4.0 / N_CHAR_BITS)
 }
