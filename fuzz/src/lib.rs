@@ -79,6 +79,7 @@ targets! {
     device_packed_ring
     device_tx_ring
     ethernet
+    foreign_stream
     guest_memory
     link_data
     link_lane
