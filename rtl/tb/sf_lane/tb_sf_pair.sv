@@ -154,6 +154,20 @@ module tb_sf_pair
     end
   endtask
 
+  // Waits until both lanes have been up for a while: wrong bits may have ended one of them.
+  task automatic settle();
+    int unsigned steady;
+    int unsigned cycles;
+    steady = 0;
+    cycles = 0;
+    while (steady < 2000) begin
+      @(posedge clk);
+      steady = status[0].state == StActive && status[1].state == StActive ? steady + 1 : 0;
+      cycles++;
+      if (cycles > 40 * UpWithin) $fatal(1, "the lanes do not recover");
+    end
+  endtask
+
   task automatic both_up(string what);
     int unsigned most;
     most = Swapped ? 3 * UpWithin : Errors ? 20 * UpWithin : UpWithin;
@@ -186,6 +200,7 @@ module tb_sf_pair
       if (Errors) errors_every = 2000;
       repeat (Passing) @(posedge clk);
       errors_every = 0;
+      settle();
       if (arrived[0] - earlier[0] < Passing / 20 || arrived[1] - earlier[1] < Passing / 20)
         $fatal(1, "only %0d and %0d words arrived", arrived[0] - earlier[0], arrived[1] - earlier[1]);
       if (Errors && rxerrs[0] + rxerrs[1] == 0) $fatal(1, "no error was noticed");
