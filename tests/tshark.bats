@@ -128,7 +128,7 @@ control_words() {
         tab 33 'Parity error,Error end of packet: the network cut it' && echo
         tab 34 "$words" && echo
         tab 43 'CRC-16 of data frame is bad,The following data is sent again' && echo
-        tab 44 'NACK requests error recovery,NACK requests error recovery' && echo
+        tab 44 'NACK requests error recovery' && echo
     )
     same "$expected" "$(fields "$dir/all.pcapng" '_ws.expert.severity >= 0x200000' frame.number \
         _ws.expert.message)"
