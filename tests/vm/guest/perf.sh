@@ -5,7 +5,8 @@
 # is an empty field and not 0.
 rows() {
     awk -F '\t' '
-        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        /^#/ { next } # facts about the machine
+        !head++ { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { rows++ }
         !($column["rate_gbps"] > 0) || $column["device_cpu_pct"] != "" {
             bad = 1
@@ -13,7 +14,7 @@ rows() {
         }
         END { print rows " rows"; exit bad || rows != 36 }' /tmp/tables.tsv
 }
-quick() { spfe perf tables --quick --tsv --ends /dev/spfe0,/dev/spfe1 >/tmp/tables.tsv; }
+quick() { spfe perf tables --quick --published --tsv --ends /dev/spfe0,/dev/spfe1 >/tmp/tables.tsv; }
 two() {
     spfe perf "$@" --size-min 1K --size-max 1K --seconds 0.2 \
         --ends /dev/spfe0,/dev/spfe1 >/tmp/two &&

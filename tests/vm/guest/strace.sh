@@ -46,7 +46,9 @@ library() {
     strace -f -qq --seccomp-bpf -e 'trace=!clock_gettime,sched_yield' -o /tmp/trace \
         spfe -q perf rate --wait "$1" --seconds "$2" --group 1 --size-min 64 --size-max 64 --json \
         --ends /dev/spfe0,/dev/spfe1 >/tmp/traced || return
-    awk -F '[:,]' -v seconds="$2" '/"packets_per_s"/ { printf "%d ", $2 * seconds }' /tmp/traced
+    # One object on one line, with one result.
+    sed -n 's/.*"packets_per_s":\([0-9.]*\).*/\1/p' /tmp/traced |
+        awk -v seconds="$2" '{ printf "%d ", $1 * seconds }'
     # strace splits a call into two lines when another thread interrupts it.
     grep -v resumed /tmp/trace |
         awk '/ioctl\(.*0xbb, 0x9/ { waits++; next } { others++ } END { print waits + 0, others }'
