@@ -7,9 +7,9 @@
 # target/release).
 
 load lib/common
+load lib/python
 
 root=$PWD pins=tools/packages/cocotb.txt
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/spfe/cocotb
 spfe=$(realpath -m "${SPFE_BIN:-target/release/spfe}")
 spfed=$(realpath -m "${SPFED_BIN:-target/release/spfed}")
 
@@ -20,25 +20,6 @@ setup_file() {
 }
 
 teardown() { stop_all; }
-
-# environment: prints where the programs of cocotb are; installs them when they are missing.
-environment() {
-    local python key home lock
-    python=$(python3 -ISc 'import sys; print(sys.version)') || return
-    key=$({ printf '%s\n' "$python" && cat "$pins"; } | sha256sum | cut -c 1-16)
-    home=$cache/$key
-    printf '%s/bin' "$home"
-    [[ ! -e $home/.complete ]] || return 0
-    mkdir -p "$cache"
-    # Another run that installs the same environment finishes first.
-    exec {lock}>"$cache/.lock" && flock "$lock" || return
-    [[ ! -e $home/.complete ]] || return 0
-    rm -rf "$home"
-    python3 -m venv "$home" >&2 &&
-        "$home/bin/pip" --disable-pip-version-check --quiet install --require-hashes \
-            --requirement "$pins" >&2 &&
-        touch "$home/.complete"
-}
 
 # cli ENDPOINT WORD...: spfe on an endpoint of the daemon, for a limited time.
 cli() {
@@ -79,7 +60,8 @@ transfer() {
 
 @test "through a cocotb test" {
     local bin
-    bin=$(environment 2>"$dir/pip") || skip "cocotb cannot be installed: $(tail -n 1 "$dir/pip")"
+    bin=$(environment cocotb "$pins" 2>"$dir/pip") ||
+        skip "cocotb cannot be installed: $(tail -n 1 "$dir/pip")"
     start_daemon
     start core env -C "$dir" PATH="$bin:$PATH" LINE_A="unix:$dir/a.sock" LINE_B="unix:$dir/b.sock" \
         OUT="$root/target/foreign/cocotb" "$root/tools/rtl.sh" run \

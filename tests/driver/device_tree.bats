@@ -6,10 +6,10 @@
 # virtual environment below ${XDG_CACHE_HOME:-~/.cache}/spfe/python.
 
 load ../lib/common
+load ../lib/python
 
 pins=tools/packages/python.txt
 binding=driver/dt/spfe,endpoint.yaml
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/spfe/python
 
 setup_file() {
     export dir=$BATS_FILE_TMPDIR bin example=$BATS_FILE_TMPDIR/example.dts
@@ -17,7 +17,7 @@ setup_file() {
         unavailable 'dtc is not installed; run tools/setup.sh vm'
         return
     }
-    bin=$(environment 2>"$dir/pip") || {
+    bin=$(environment python "$pins" 2>"$dir/pip") || {
         unavailable "dtschema cannot be installed: $(tail -n 1 "$dir/pip")"
         return
     }
@@ -26,25 +26,6 @@ setup_file() {
 }
 
 setup() { skip_if_unavailable; }
-
-# environment: prints where the programs of dtschema are; installs them when they are missing.
-environment() {
-    local python key home lock
-    python=$(python3 -ISc 'import sys; print(sys.version)') || return
-    key=$({ printf '%s\n' "$python" && cat "$pins"; } | sha256sum | cut -c 1-16)
-    home=$cache/$key
-    printf '%s/bin' "$home"
-    [[ ! -e $home/.complete ]] || return 0
-    mkdir -p "$cache"
-    # Another run that installs the same environment finishes first.
-    exec {lock}>"$cache/.lock" && flock "$lock" || return
-    [[ ! -e $home/.complete ]] || return 0
-    rm -rf "$home"
-    python3 -m venv "$home" >&2 &&
-        "$home/bin/pip" --disable-pip-version-check --quiet install --require-hashes \
-            --requirement "$pins" >&2 &&
-        touch "$home/.complete"
-}
 
 # validate FILE: compiles a device tree and checks it against the binding. These programs warn with
 # exit code 0, so any output is a finding. The two disabled warnings concern what
