@@ -2,7 +2,7 @@
 
 /// Reorder buffer: answers of several words arrive for slots in any order, interleaved or not, and
 /// leave in the order in which the slots were given out. A slot has room for a whole answer before
-/// it is given out, so an answer never waits. Words leave as soon as they are there.
+/// it is given out, so an answer never waits. A word leaves once the next one or the end is there.
 module spfe_reorder #(
   /// Bits in a word, 1 or more.
   parameter int unsigned Width = 128,
@@ -63,24 +63,21 @@ module spfe_reorder #(
   logic last_q;
 
   logic [SlotWidth-1:0] oldest;
-  logic fetch;
-  logic ends;
+  logic newest;
+  logic go;
   logic give;
 
   assign slot_o = head_q[SlotWidth-1:0];
   assign slot_valid_o = head_q - tail_q != (SlotWidth + 1)'(Slots);
   assign give = slot_valid_o && slot_ready_i;
   assign oldest = tail_q[SlotWidth-1:0];
-  assign fetch = tail_q != head_q && next_q != count_q[oldest] && (!valid_q || ready_i);
-  assign ends = whole_q[oldest] && next_q + 1'b1 == count_q[oldest];
   assign valid_o = valid_q;
   assign last_o = last_q;
 
-  // A word is read while it may be the last that has arrived but not the last of the answer. Its
-  // end is then known only with the next word, so the last word of what has arrived waits unless
-  // the answer is complete.
-  logic go;
-  assign go = fetch && (whole_q[oldest] || next_q + 1'b1 != count_q[oldest]);
+  // The newest word leaves when the answer is complete: only then is it known to be the last one.
+  assign newest = next_q + 1'b1 == count_q[oldest];
+  assign go = tail_q != head_q && next_q != count_q[oldest] && (whole_q[oldest] || !newest)
+      && (!valid_q || ready_i);
 
   always_ff @(posedge clk_i) begin
     if (give) begin
@@ -93,9 +90,9 @@ module spfe_reorder #(
       whole_q[slot_i] <= last_i;
     end
     if (go) begin
-      next_q <= ends ? '0 : next_q + 1'b1;
-      last_q <= ends;
-      if (ends) tail_q <= tail_q + 1'b1;
+      next_q <= newest ? '0 : next_q + 1'b1;
+      last_q <= newest;
+      if (newest) tail_q <= tail_q + 1'b1;
     end
     valid_q <= go || (valid_q && !ready_i);
     if (rst_i) begin
