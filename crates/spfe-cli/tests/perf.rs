@@ -298,11 +298,10 @@ fn any_two_ports_are_measured() {
             &["rate"][..],
             &["rate", "--direction", "rx", "--check"],
             &["rate", "--direction", "both"],
-            &["random", "--check"],
+            &["random"],
             &["latency"],
             &["latency", "--loop"],
         ] {
-            let words = if words == ["random", "--check"] { &words[..1] } else { words };
             let document = json(&[words, &SHORT, &ends].concat());
             let row = &document["results"][0];
             assert!(row["packets_per_s"].as_f64() > Some(0.0), "{ends:?} {words:?}: {row}");
@@ -312,6 +311,10 @@ fn any_two_ports_are_measured() {
             assert!(known.is_none_or(|known| known <= limit.unwrap_or(0.0)), "{row}");
         }
     }
+    // A device alone stands for its ports 0 and 1.
+    let document = json(&[&["rate", "virtual:?link=4x7.5G"][..], &SHORT].concat());
+    assert_eq!(document["results"][0]["link_limit_gbps"].as_f64().map(f64::round), Some(23.0));
+    spfe(&["perf", "rate", "virtual:", "--from", "virtual::1"]).exits(2);
     spfe(&["perf", "rate", "--from", "virtual::9", "--to", "virtual::1"]).exits(5);
     spfe(&["perf", "rate", "--from", "virtual::1", "--to", "virtual::1.0"]).exits(2);
     spfe(&["perf", "latency", "--from", "virtual::1"]).exits(2);

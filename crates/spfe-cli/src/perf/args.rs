@@ -221,6 +221,10 @@ pub struct TrafficArgs {
 /// Options for the network, the ends and the output.
 #[derive(Args, Clone, Debug)]
 pub struct SetupArgs {
+    /// Measure between ports 0 and 1 of this device, which a cable joins, instead of creating a
+    /// network; short for --from DEVICE:0.0 --to DEVICE:1.0.
+    #[arg(value_name = "DEVICE", conflicts_with_all = ["ends", "from", "to", "mode", "link"])]
+    pub device: Option<String>,
     /// Measure between two existing devices that are linked, for example /dev/spfe0,/dev/spfe1,
     /// instead of creating a network.
     #[arg(long, value_name = "NEAR,FAR", value_parser = joined, conflicts_with_all = ["mode", "link"])]

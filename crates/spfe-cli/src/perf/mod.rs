@@ -83,8 +83,8 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
     if let Some(device) = &context.device {
         // A warning only: SPFE_DEVICE may be set for other commands.
         context.say(&format!(
-            "{device} is not used: a measurement creates a network (--mode) or takes ends (--ends, \
-             --from, --to)"
+            "{device} is not used: a measurement creates a network (--mode), or takes a DEVICE as its \
+             argument or ends (--ends, --from, --to)"
         ));
     }
     let document = output::document(&plan, calibrated);

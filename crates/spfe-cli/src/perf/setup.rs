@@ -145,7 +145,9 @@ impl Setup {
 /// that of a test that has one.
 fn network(args: &SetupArgs, direction: Option<Direction>) -> Result<Option<Network>> {
     let usage = |what: &str| Err(Error::device(Status::BadField, what));
-    let (near, far) = match (&args.ends, &args.from, &args.to) {
+    let port = |port| args.device.clone().map(|device| EndName { device, port, vc: 0 });
+    let (from, to) = (port(0).or(args.from.clone()), port(1).or(args.to.clone()));
+    let (near, far) = match (&args.ends, &from, &to) {
         (Some(joined), ..) => return Ok(Some(Network::Joined(joined.clone()))),
         (None, None, None) => return Ok(None),
         (None, Some(from), Some(to)) if from == to => {
