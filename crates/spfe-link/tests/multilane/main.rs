@@ -401,6 +401,27 @@ fn lanes_of_both_single_directions() {
     }
 }
 
+/// A lane becomes RxOnly while another one works in both directions, and stays so (50-11C 5.6.5).
+#[test]
+fn a_link_without_a_transmitter_waits_for_one() {
+    let mut bench = Bench::<2>::new(&config(), &[], &LENGTHS);
+    bench.until("two lanes", |bench| bench.alignments() == [Alignment::BothEndsReady; 2]);
+    for lane in [1, 0] {
+        bench.ends[0].lane_mut(lane).unwrap().parameters.tx_en = false;
+        bench.run(100);
+    }
+    bench.run(20_000);
+    assert!(bench.sent[0].iter().all(Option::is_none), "the drivers stay off");
+    assert_eq!(bench.ends[0].lanes()[1].state(), LaneState::Active, "receives only");
+    assert_ne!(bench.ends[0].lanes()[0].state(), LaneState::Active, "needs an answer");
+    assert_eq!(bench.ends[1].status().active, 0);
+    bench.ends[0].lane_mut(0).unwrap().parameters.tx_en = true;
+    bench.until("a lane in both directions", |bench| {
+        bench.alignments() == [Alignment::BothEndsReady; 2]
+            && bench.ends.iter().all(|end| end.status().active & 1 == 1)
+    });
+}
+
 #[test]
 fn bypass_with_a_far_end_of_one_lane() {
     let mut many = MultiLane::<2>::new(&config());
