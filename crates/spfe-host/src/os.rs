@@ -239,6 +239,17 @@ pub fn thread_cpu_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Number of times that the calling thread had to leave its processor.
+pub fn thread_preemptions() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is valid for writing a `rusage`, of which every bit pattern is valid.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_nivcsw as u64
+}
+
 /// Processor time of another thread of this process in ns; `None` once it has ended.
 pub fn cpu_ns_of<T>(thread: &std::thread::JoinHandle<T>) -> Option<u64> {
     use std::os::unix::thread::JoinHandleExt;

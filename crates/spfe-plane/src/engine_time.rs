@@ -1,19 +1,19 @@
 //! Processor time that the engine takes inside a thread of the application.
 //!
-//! A wall clock includes the time in which the thread was interrupted. The thread's processor time
-//! does not, but reading it is a system call that costs as much as a step with a few small packets
-//! and slows down the code after it. So every long step is measured in processor time. Short steps
-//! are sampled with the wall clock: one sample stands for the steps before it, and an interrupted
-//! sample is so long that it can be told apart. Samples are taken at random, so that a regular
-//! pattern of steps does not bias them.
+//! Steps that move packets are sampled with the wall clock: one sample stands for the short steps
+//! before it, and each long step is a sample. Samples are taken at random, so that a regular pattern
+//! of steps does not bias them. A thread's processor time would leave out the time in which it was
+//! interrupted, but reading it is a system call that costs as much as a step with a few small
+//! packets. Only at the end of a long step the kernel is asked whether it has interrupted the thread;
+//! then the mean of such steps counts instead.
 
 use spfe_host::os;
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, fence};
 
-/// Duration from which a step is measured in processor time, ns.
+/// Duration from which a step is long: interrupting a thread takes longer, ns.
 const LONG_NS: u64 = 20_000;
-/// Duration from which every step is measured with the wall clock, ns.
+/// Duration from which every step is measured ns.
 const WORTH_NS: u64 = 2_000;
 /// Maximum average number of steps that a sample stands for.
 const STRIDE_MAX: u64 = 32;
@@ -25,47 +25,46 @@ fn after_stores(read: fn() -> u64) -> u64 {
     read()
 }
 
-/// A clock, and the shortest time between two readings, ns.
+/// What is read of a thread.
 #[derive(Clone, Copy)]
-struct Watch {
-    read: fn() -> u64,
+struct Clocks {
+    /// Wall clock, ns.
+    wall: fn() -> u64,
+    /// The shortest time between two readings of it, ns.
     takes_ns: u64,
+    /// Number of times that the thread was interrupted.
+    interruptions: fn() -> u64,
 }
 
 /// Measures the time of steps that move packets.
 pub struct EngineTime {
     on: bool,
-    /// Steps are long, so all are measured in processor time.
-    long: bool,
     /// Number of steps until the next sample.
     left: u32,
     /// Number of steps since the last sample that moved packets.
     missed: u64,
     started_ns: Option<u64>,
-    /// Moving average of the duration of a step, ns.
+    /// Moving averages of the duration of all steps and of long ones, ns; 0 before the first.
     mean_ns: u64,
+    long_ns: u64,
+    /// Interruptions at the end of the last long step.
+    interruptions: u64,
     draw: u64,
-    wall: Watch,
-    cpu: Watch,
+    clocks: Clocks,
 }
 
 impl EngineTime {
     /// Starts to measure the calling thread, if `on`.
     pub fn new(on: bool) -> Self {
-        static WATCHES: OnceLock<[Watch; 2]> = OnceLock::new();
-        let watch = |read: fn() -> u64| Watch { read, takes_ns: if on { least(read) } else { 0 } };
-        let watches = || [watch(os::now_ns), watch(os::thread_cpu_ns)];
-        let [wall, cpu] = if on { *WATCHES.get_or_init(watches) } else { watches() };
-        Self::by(wall, cpu, on)
+        static TAKES_NS: OnceLock<u64> = OnceLock::new();
+        let takes_ns = if on { *TAKES_NS.get_or_init(|| least(os::now_ns)) } else { 0 };
+        Self::by(Clocks { wall: os::now_ns, takes_ns, interruptions: os::thread_preemptions }, on)
     }
 
-    fn by(wall: Watch, cpu: Watch, on: bool) -> Self {
-        let (left, missed, started_ns, mean_ns, draw) = (1, 0, None, LONG_NS, 1);
-        Self { on, long: true, left, missed, started_ns, mean_ns, draw, wall, cpu }
-    }
-
-    fn watch(&self) -> Watch {
-        if self.long { self.cpu } else { self.wall }
+    fn by(clocks: Clocks, on: bool) -> Self {
+        let (left, missed, started_ns, mean_ns, long_ns, draw) = (1, 0, None, 0, 0, 1);
+        let interruptions = if on { (clocks.interruptions)() } else { 0 };
+        Self { on, left, missed, started_ns, mean_ns, long_ns, interruptions, draw, clocks }
     }
 
     /// Marks the start of a step, or its continuation on another path.
@@ -80,7 +79,7 @@ impl EngineTime {
     fn count_down(&mut self) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 && self.started_ns.is_none() {
-            self.started_ns = Some(after_stores(self.watch().read));
+            self.started_ns = Some(after_stores(self.clocks.wall));
         }
     }
 
@@ -106,21 +105,35 @@ impl EngineTime {
         if !moved {
             return 0;
         }
-        let watch = self.watch();
-        let took = (after_stores(watch.read) - started_ns).saturating_sub(watch.takes_ns);
-        let steps = 1 + std::mem::take(&mut self.missed);
-        if !self.long && took > LONG_NS {
-            // Interrupted, or longer than earlier steps: the next sample tells.
-            self.long = true;
-            return self.mean_ns * steps;
+        let read = after_stores(self.clocks.wall) - started_ns;
+        let mut took = read.saturating_sub(self.clocks.takes_ns);
+        if took >= LONG_NS {
+            took = self.without_interruption(took);
         }
-        self.mean_ns = (7 * self.mean_ns + took) / 8;
-        self.long = self.mean_ns >= LONG_NS;
+        self.mean_ns = average(self.mean_ns, took);
         let stride = (WORTH_NS / self.mean_ns.max(1)).clamp(1, STRIDE_MAX);
         self.draw = self.draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.left = 1 + ((self.draw >> 33) % (2 * stride - 1)) as u32;
-        took * steps
+        took * (1 + std::mem::take(&mut self.missed))
     }
+
+    /// The time that a long step took, or what is likely if the thread was interrupted, ns.
+    #[cold]
+    fn without_interruption(&mut self, took: u64) -> u64 {
+        let before = std::mem::replace(&mut self.interruptions, (self.clocks.interruptions)());
+        if self.interruptions != before {
+            // The interruption may have been before this step, but not before the last long one.
+            let likely = if self.long_ns == 0 { self.mean_ns } else { self.long_ns };
+            return likely.min(took);
+        }
+        self.long_ns = average(self.long_ns, took);
+        took
+    }
+}
+
+/// Moving average.
+fn average(mean: u64, next: u64) -> u64 {
+    if mean == 0 { next } else { (7 * mean + next) / 8 }
 }
 
 /// The shortest time between two readings of a clock, ns.
@@ -138,79 +151,81 @@ mod tests {
     use std::cell::Cell;
 
     thread_local!(static WALL: Cell<u64> = const { Cell::new(0) });
-    thread_local!(static CPU: Cell<u64> = const { Cell::new(0) });
+    thread_local!(static INTERRUPTIONS: Cell<u64> = const { Cell::new(0) });
 
-    /// Advances both clocks by `ns`, and the wall clock by `interrupted_ns` in addition.
-    fn pass(ns: u64, interrupted_ns: u64) {
-        CPU.set(CPU.get() + ns);
-        WALL.set(WALL.get() + ns + interrupted_ns);
-    }
-
-    /// Clocks that take 20 and 200 ns to read.
-    fn watches() -> (Watch, Watch) {
+    /// A clock that takes 20 ns to read.
+    fn clocks() -> Clocks {
         let wall = || {
-            pass(20, 0);
+            WALL.set(WALL.get() + 20);
             WALL.get()
         };
-        let cpu = || {
-            pass(200, 0);
-            CPU.get()
-        };
-        (Watch { read: wall, takes_ns: 20 }, Watch { read: cpu, takes_ns: 200 })
+        Clocks { wall, takes_ns: 20, interruptions: || INTERRUPTIONS.get() }
     }
 
     /// Runs steps of given lengths and interruptions. Returns the number of samples and the time
     /// counted.
     fn run(steps: impl Iterator<Item = (u64, u64)>, moved: bool) -> (u32, u64) {
-        let (wall, cpu) = watches();
-        let mut time = EngineTime::by(wall, cpu, true);
+        let mut time = EngineTime::by(clocks(), true);
         let (mut measured, mut ns) = (0, 0);
         for (step, interrupted) in steps {
             time.begin();
             measured += u32::from(time.started_ns.is_some());
-            pass(step, interrupted);
+            WALL.set(WALL.get() + step + interrupted);
+            INTERRUPTIONS.set(INTERRUPTIONS.get() + u64::from(interrupted > 0));
             ns += time.end(moved);
         }
         (measured, ns)
     }
 
+    /// Runs steps and checks that the time counted is within a part in `part` of theirs. Returns the
+    /// number of samples.
+    #[track_caller]
+    fn counted<I: Iterator<Item = (u64, u64)>>(steps: impl Fn() -> I, part: u64) -> u32 {
+        let (measured, ns) = run(steps(), true);
+        let all = steps().map(|step| step.0).sum::<u64>();
+        assert!(ns.abs_diff(all) < all / part, "{ns} ns, not {all}");
+        measured
+    }
+
     #[test]
     fn long_steps_are_all_measured_without_interruptions() {
-        let steps = (0..100).map(|n| (50_000, if n % 3 == 0 { 4_000_000 } else { 0 }));
-        assert_eq!(run(steps, true), (100, 100 * 50_000));
+        let interrupted = |n| if n % 3 == 2 { 4_000_000 } else { 0 };
+        let measured = counted(|| (0..100).map(|n| (50_000, interrupted(n))), 1000);
+        assert_eq!(measured, 100);
     }
 
     #[test]
     fn short_steps_are_sampled() {
-        let steps = (0..100_000).map(|n| (200, if n % 5000 == 0 { 4_000_000 } else { 0 }));
-        let (measured, ns) = run(steps, true);
+        let interrupted = |n| if n % 5000 == 0 { 4_000_000 } else { 0 };
+        let measured = counted(|| (0..100_000).map(|n| (200, interrupted(n))), 20);
         assert!((5000..20_000).contains(&measured), "{measured} of 100000");
-        let all = 100_000 * 200;
-        // The first steps are treated as long.
-        assert!(ns.abs_diff(all) < all / 20, "{ns} ns, not {all}");
     }
 
     #[test]
     fn a_regular_pattern_does_not_bias_the_samples() {
-        let steps = || (0..200_000).map(|n| (if n % 8 == 0 { 1500 } else { 100 }, 0));
-        let (measured, ns) = run(steps(), true);
-        let all = steps().map(|step| step.0).sum::<u64>();
-        assert!(measured < 100_000 && ns.abs_diff(all) < all / 20, "{ns} ns, not {all}");
+        let step = |n| (if n % 8 == 0 { 1500 } else { 100 }, 0);
+        assert!(counted(|| (0..200_000).map(step), 20) < 100_000);
     }
 
     #[test]
     fn steps_that_become_long_are_noticed() {
-        let steps = || (0..2000).map(|n| (if n < 1000 { 500 } else { 80_000 }, 0));
-        let (_, ns) = run(steps(), true);
-        let all = steps().map(|step| step.0).sum::<u64>();
-        assert!(ns.abs_diff(all) < all / 20, "{ns} ns, not {all}");
+        counted(|| (0..2000).map(|n| (if n < 1000 { 500 } else { 80_000 }, 0)), 20);
+    }
+
+    #[test]
+    fn long_steps_among_short_ones_count() {
+        for (period, short) in [(2, 500), (5, 3000), (40, 200), (70, 700)] {
+            let step = |n| (if n % period == 1 { 40_000 } else { short }, 0);
+            counted(|| (0..100_000).map(step), 8);
+            let interrupted = |n| (step(n).0, if n % 1000 == 71 { 4_000_000 } else { 0 });
+            counted(|| (0..100_000).map(interrupted), 8);
+        }
     }
 
     #[test]
     fn empty_steps_and_no_measurement_count_nothing() {
         assert_eq!(run((0..100).map(|_| (1000, 0)), false).1, 0);
-        let (wall, cpu) = watches();
-        let mut off = EngineTime::by(wall, cpu, false);
+        let mut off = EngineTime::by(clocks(), false);
         off.begin();
         assert_eq!((off.end(true), off.started_ns), (0, None));
     }
