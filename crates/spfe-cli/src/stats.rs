@@ -6,7 +6,7 @@ use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, parse, signal};
 use clap::Args;
-use network::NetworkState;
+pub use network::NetworkState;
 use serde_json::{Value, json};
 use spfe::{ChannelCounters, Endpoint, MessageCounters, PortInfo, TimeCodeInfo};
 use std::time::Duration;

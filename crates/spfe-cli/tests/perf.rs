@@ -4,6 +4,7 @@ mod common;
 
 use common::{Directory, spfe};
 use serde_json::Value;
+use spfe::Scenario;
 use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::process::{Command, Output};
@@ -367,6 +368,39 @@ fn a_number_of_packets_is_timed_from_the_first_to_the_last() {
         // Nothing but the link's own time is in the way, and it cannot be shorter.
         assert!(rate > 0.0 && rate <= limit * 1.001, "{words:?}: {rate} of {limit}");
     }
+}
+
+#[test]
+fn exact_links_say_how_fast_their_time_passes() {
+    let words = ["rate", "--size", "256", "--packets", "20", "--json", "--link"];
+    let row = |link| json(&[&words[..], &[link]].concat())["results"][0].clone();
+    assert!(row("1x1G")["pace"].is_null(), "packets of a paced link are on time");
+    let exact = row("exact:1x1G");
+    let number = |name: &str| exact[name].as_f64().unwrap_or_else(|| panic!("{name} in {exact}"));
+    // In the time of the link, which is read in whole microseconds, the rate is one of the link.
+    let on_the_link = number("rate_gbps") / number("pace");
+    assert!(on_the_link > 0.1 && on_the_link < number("link_limit_gbps") * 1.1, "{exact}");
+    let run = spfe(&["perf", "rate", "--size", "256", "--packets", "9", "--link", "exact:1x1G"]);
+    assert!(run.exits(0).text().contains("Pace"));
+}
+
+#[test]
+fn packets_with_a_path_are_measured_through_routers() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/endpoints.toml");
+    let mut scenario = Scenario::parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+    scenario.faults.clear();
+    scenario.flows.clear();
+    let directory = Directory::new("perf-routers");
+    let socket = directory.path("sock");
+    let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+    let config = ServerConfig { scenario: Some(scenario), ..ServerConfig::new(topology) };
+    let _server = Server::start(config.listen(&socket)).unwrap();
+    let [from, to] = ["alpha", "beta"].map(|name| format!("unix:{socket}/{name}"));
+    let words = ["rate", "--from", &from, "--to", &to, "--size", "256", "--packets", "10"];
+    let words = [&words[..], &["--check", "--json"]].concat();
+    let row = json(&[&words[..], &["--path", "3,1"]].concat())["results"][0].clone();
+    assert_eq!(row["integrity_errors"], 0, "{row}");
+    assert!(row["rate_gbps"].as_f64() > Some(0.0), "{row}");
 }
 
 #[test]

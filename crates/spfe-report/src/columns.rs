@@ -139,6 +139,9 @@ pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     }
     table.add("Packets", "1/s", |row| short(row.packets_per_s));
     table.add("Per packet", "µs", |row| optional(row.packet_time_us(), 3));
+    if table.any(|row| row.pace.is_some()) {
+        table.add("Pace", "× real time", |row| row.pace.map_or(NONE.into(), significant));
+    }
     if table.any(|row| row.integrity_errors.is_some()) {
         table.add("Errors", "packets", |row| {
             row.integrity_errors.map_or(NONE.into(), |errors| errors.to_string())
@@ -181,6 +184,9 @@ pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
         let (unit, scale) = rate_unit(&section.rows);
         table.add("Rate", unit, |row| significant(scale * row.rate_gbps));
         table.add("Packets", "1/s", |row| short(row.packets_per_s));
+        if table.any(|row| row.pace.is_some()) {
+            table.add("Pace", "× real time", |row| row.pace.map_or(NONE.into(), significant));
+        }
     }
     table.columns
 }

@@ -104,6 +104,9 @@ pub struct ResultRow {
     /// Most groups that were submitted before the first of them had completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_way: Option<u32>,
+    /// Time that passed on word-exact links over real time.
+    #[serde(default, skip_serializing_if = "unmeasured")]
+    pub pace: Option<f64>,
 
     /// One point per iteration, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -98,7 +98,7 @@ fn tsv_facts(meta: &Meta) -> Vec<(&'static str, String)> {
 type TsvColumn = (&'static str, fn(&ResultRow) -> String);
 
 /// The columns after the scenario.
-const TSV_COLUMNS: [TsvColumn; 33] = [
+const TSV_COLUMNS: [TsvColumn; 34] = [
     ("size_bytes", |row| row.size_bytes.to_string()),
     ("size_min_bytes", |row| row.size_min_bytes.unwrap_or(row.size_bytes).to_string()),
     ("size_max_bytes", |row| row.size_max_bytes.unwrap_or(row.size_bytes).to_string()),
@@ -131,6 +131,7 @@ const TSV_COLUMNS: [TsvColumn; 33] = [
     ("latency_p999_ns", |row| machine(row.latency_ns.map(|ns| ns.p999))),
     ("latency_max_ns", |row| machine(row.latency_ns.map(|ns| ns.max))),
     ("link_minimum_ns", |row| machine(row.link_minimum_ns)),
+    ("pace", |row| machine(row.pace)),
     ("integrity_errors", |row| whole(row.integrity_errors)),
 ];
 

@@ -4,11 +4,13 @@ use super::case::{Case, Kind};
 use super::lab::Lab;
 use super::latency::Pinger;
 use super::loops::{self, MessageLap, PacketLap};
-use super::meter::{Meter, Tally};
+use super::meter::{LinkClock, Meter, Tally};
 use super::saturate::Saturation;
 use super::streams::{StreamEnds, Streams};
-use spfe::{Error, Result, Status};
+use crate::stats::NetworkState;
+use spfe::{Endpoint, Error, Result, Status};
 use spfe_report::{KernelLoad, LatencyNs, Point};
+use std::sync::Arc;
 
 /// Figures of an iteration.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +23,8 @@ pub struct Iteration {
     pub errors: u64,
     /// Half round-trip times.
     pub latency: Option<LatencyNs>,
+    /// Time of exact links over real time.
+    pub pace: Option<f64>,
 }
 
 /// Runs one iteration. With `both` the processor time of the far end counts; otherwise the far end
@@ -33,13 +37,16 @@ pub fn iteration(
 ) -> Result<Iteration> {
     let device = lab.device_clock();
     let near = lab.near.clone();
-    let meter = |first| {
+    let meter = |first: bool| {
         let meter = Meter::new(&near, case.seconds).saying(label.clone()).patient(lab.alone);
         let stream = matches!(case.kind, Kind::Stream(_));
         let count = case.count.filter(|_| stream);
         let meter = meter.for_packets(count).at_once(count.is_some());
         // Only one thread of an end reads the clocks of the device, the process and the machine.
-        if first { meter.with_device(device.clone()).with_process() } else { meter }
+        if !first {
+            return meter;
+        }
+        meter.with_device(device.clone()).with_process().with_links(link_clock(&near))
     };
     let mut latency = None;
     let (near, far) = if let Kind::Loop | Kind::Message(_) = case.kind {
@@ -69,6 +76,12 @@ pub fn iteration(
         }
     };
     Ok(Iteration { latency, ..figures(case, &near, &far, both) })
+}
+
+/// Reads the time of the network of an end if it has exact links. Each of its ports knows it.
+fn link_clock(near: &Endpoint) -> LinkClock {
+    let near = near.clone();
+    Arc::new(move || NetworkState::of(&near.port_mib(0).ok()?).link_time_us)
 }
 
 /// One packet or message after the other, out of the near end and in at the other.
@@ -156,5 +169,6 @@ fn figures(case: &Case, near: &Streams, far: &Streams, both: bool) -> Iteration 
             + lost(&near.send, &far.receive)
             + lost(&far.send, &near.receive),
         latency: None,
+        pace: near.each().chain(far.each()).find_map(Tally::pace),
     }
 }

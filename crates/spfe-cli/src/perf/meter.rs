@@ -43,6 +43,7 @@ struct Snapshot {
     device_ns: u64,
     process: ProcessTimes,
     machine: Option<MachineTimes>,
+    link_us: Option<u64>,
 }
 
 /// Figures of one end.
@@ -65,6 +66,8 @@ pub struct Tally {
     pub process: ProcessTimes,
     /// Times of the machine, where the meter of the process could read them.
     pub machine: Option<MachineTimes>,
+    /// Time that passed on exact links, us, where it was measured.
+    pub link_us: Option<u64>,
 }
 
 impl Tally {
@@ -103,6 +106,11 @@ impl Tally {
         })
     }
 
+    /// Time of exact links over real time.
+    pub fn pace(&self) -> Option<f64> {
+        Some(self.per_s(self.link_us?) / 1e6)
+    }
+
     /// Load of the device (engine and device thread), % of one core.
     pub fn device_pct(&self) -> f64 {
         self.per_s(self.count.engine_ns + self.device_ns) / 1e7
@@ -111,6 +119,9 @@ impl Tally {
 
 /// Reads the processor time of the device thread, ns.
 pub type DeviceClock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Reads the time of exact links, us; `None` for links without one.
+pub type LinkClock = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
 
 /// Phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,6 +136,8 @@ pub struct Meter {
     endpoint: Endpoint,
     device: Option<DeviceClock>,
     process: bool,
+    /// Reads the time of exact links, us.
+    links: Option<LinkClock>,
     /// Packets after which the measurement ends, instead of after a time.
     packets: Option<u64>,
     label: Option<String>,
@@ -148,6 +161,7 @@ impl Meter {
             endpoint: endpoint.clone(),
             device: None,
             process: false,
+            links: None,
             packets: None,
             label: None,
             patient: false,
@@ -185,6 +199,12 @@ impl Meter {
     /// Also measures the process and the machine. One meter of each process does.
     pub fn with_process(mut self) -> Self {
         self.process = true;
+        self
+    }
+
+    /// Also measures the time of exact links.
+    pub fn with_links(mut self, clock: LinkClock) -> Self {
+        self.links = Some(clock);
         self
     }
 
@@ -296,6 +316,7 @@ impl Meter {
             device_ns: self.device.as_ref().map_or(0, |read| read()),
             process: if self.process { ProcessTimes::now() } else { ProcessTimes::default() },
             machine: if self.process { MachineTimes::now() } else { None },
+            link_us: self.links.as_ref().and_then(|read| read()),
         }
     }
 
@@ -322,6 +343,7 @@ impl Meter {
             device_ns: end.device_ns.saturating_sub(begin.device_ns),
             process: end.process.since(&begin.process),
             machine: end.machine.zip(begin.machine).map(|(end, begin)| end.since(&begin)),
+            link_us: end.link_us.zip(begin.link_us).map(|(end, begin)| end.saturating_sub(begin)),
         }
     }
 

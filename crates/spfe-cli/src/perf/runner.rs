@@ -187,6 +187,8 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
         row.size_max_bytes = Some(u64::from(case.sizes.max));
         row.seed = Some(case.sizes.seed);
     }
+    let paces: Vec<f64> = iterations.iter().filter_map(|iteration| iteration.pace).collect();
+    row.pace = (!paces.is_empty()).then(|| paces.iter().sum::<f64>() / paces.len() as f64);
     let errors = iterations.iter().map(|iteration| iteration.errors).sum();
     row.integrity_errors = (case.check || errors > 0).then_some(errors);
     row

@@ -7,7 +7,8 @@ use spfe::{MibEntry, MibValue};
 /// State of a network with exact links.
 #[derive(Default)]
 pub struct NetworkState {
-    link_time_us: Option<u64>,
+    /// Time of the links, us; `None` without exact links.
+    pub link_time_us: Option<u64>,
     is_busy: bool,
     /// Packets that routers discarded or cut: router, port and reason; virtual channel; number.
     drops: Vec<(String, u32, u64)>,
