@@ -62,6 +62,10 @@ const SPACEFIBRE_MBPS: RangeInclusive<u32> = 100..=100_000;
 /// (ECSS-E-ST-50-12C 5.4.6: 2 Mbit/s at least).
 const SPACEWIRE_MBPS: RangeInclusive<u32> = 2..=400;
 
+/// The same of packet-level links.
+const PACED_LANE_MBPS: RangeInclusive<u32> = 1..=100_000;
+const PACED_WIRE_MBPS: RangeInclusive<u32> = 1..=400;
+
 /// A property of a link that has limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkField {
@@ -110,17 +114,25 @@ pub fn check_channels(space_wire: bool, channels: u32) -> Result<(), LinkProblem
 impl LinkRate {
     /// Every property that is out of the limits of an exact link.
     pub fn problems(&self) -> Vec<LinkProblem> {
-        let rate = |mbps, limits| check(LinkField::Rate, "rate", mbps, limits, " Mbit/s");
-        let checks = match *self {
-            Self::Unlimited => vec![Err(LinkProblem {
+        match *self {
+            Self::Unlimited => vec![LinkProblem {
                 field: LinkField::Rate,
                 text: "an exact link has a rate, such as exact:1x6.25G".to_owned(),
-            })],
+            }],
+            _ => self.outside(SPACEFIBRE_MBPS, SPACEWIRE_MBPS),
+        }
+    }
+
+    /// The properties that are outside these rates of a lane and of a SpaceWire link, or have no such
+    /// number of lanes.
+    fn outside(&self, lane: RangeInclusive<u32>, wire: RangeInclusive<u32>) -> Vec<LinkProblem> {
+        let rate = |mbps, limits| check(LinkField::Rate, "rate", mbps, limits, " Mbit/s");
+        let checks = match *self {
+            Self::Unlimited => vec![],
             Self::SpaceFibre { lanes, mbps } => {
-                let lanes = check(LinkField::Lanes, "lanes", lanes, LANES, "");
-                vec![lanes, rate(mbps, SPACEFIBRE_MBPS)]
+                vec![check(LinkField::Lanes, "lanes", lanes, LANES, ""), rate(mbps, lane)]
             }
-            Self::SpaceWire { mbps } => vec![rate(mbps, SPACEWIRE_MBPS)],
+            Self::SpaceWire { mbps } => vec![rate(mbps, wire)],
         };
         checks.into_iter().filter_map(Result::err).collect()
     }
@@ -138,8 +150,13 @@ impl FromStr for LinkRate {
             )
         };
         const M: u64 = 1_000_000;
-        let mbps = |rate: &str, most: u64| match units::rate(rate) {
-            Ok(bits) if (M..=most * M).contains(&bits) && bits % M == 0 => Ok((bits / M) as u32),
+        let mbps = |rate: &str, limits: RangeInclusive<u32>| match units::rate(rate) {
+            Ok(bits)
+                if bits % M == 0
+                    && u32::try_from(bits / M).is_ok_and(|mbps| limits.contains(&mbps)) =>
+            {
+                Ok((bits / M) as u32)
+            }
             Err(what) if rate.parse::<f64>().is_ok() => Err(format!("link '{text}': {what}")),
             _ => Err(bad()),
         };
@@ -147,14 +164,14 @@ impl FromStr for LinkRate {
             return Ok(Self::Unlimited);
         }
         if let Some(rate) = text.strip_prefix("spw:") {
-            return Ok(Self::SpaceWire { mbps: mbps(rate, 400)? });
+            return Ok(Self::SpaceWire { mbps: mbps(rate, PACED_WIRE_MBPS)? });
         }
         let (lanes, rate) = text.split_once('x').ok_or_else(bad)?;
         let lanes = lanes.parse::<u32>().map_err(|_| bad())?;
         if !LANES.contains(&lanes) {
             return Err(bad());
         }
-        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, 100_000)? })
+        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, PACED_LANE_MBPS)? })
     }
 }
 
@@ -238,10 +255,10 @@ impl fmt::Display for Link {
 }
 
 impl Link {
-    /// Checks lanes and rate of an exact link. Packet-level links have no limits of their own.
+    /// Checks lanes and rate.
     pub(crate) fn check(&self) -> Result<(), String> {
         let problems = match self.model {
-            LinkModel::Packet => Vec::new(),
+            LinkModel::Packet => self.rate.outside(PACED_LANE_MBPS, PACED_WIRE_MBPS),
             LinkModel::Exact | LinkModel::Lenient => self.rate.problems(),
         };
         if self.model == LinkModel::Lenient && matches!(self.rate, LinkRate::SpaceWire { .. }) {

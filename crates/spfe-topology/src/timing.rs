@@ -63,21 +63,22 @@ impl LinkTiming {
     /// Bytes with their fill, and end markers.
     fn symbols(&self, bytes: u64, ends: bool) -> (u64, u64) {
         let symbols = bytes.saturating_add(u64::from(ends));
-        let fill = if ends { symbols.next_multiple_of(self.word_bytes) - symbols } else { 0 };
-        (bytes + fill, u64::from(ends))
+        let filled = symbols.checked_next_multiple_of(self.word_bytes).unwrap_or(symbols);
+        let fill = if ends { filled - symbols } else { 0 };
+        (bytes.saturating_add(fill), u64::from(ends))
     }
 
     /// Time of `bytes` in a full stream of packets, ps. With `ends` the end marker is added and the
     /// last word is filled up.
     pub fn data_ps(&self, bytes: u64, ends: bool) -> u64 {
         let (bytes, ends) = self.symbols(bytes, ends);
-        (bytes * self.byte_fs + ends * self.end_fs) / 1000
+        bytes.saturating_mul(self.byte_fs).saturating_add(ends * self.end_fs) / 1000
     }
 
     /// Time of the flow control for these bytes, in the other direction, ps.
     pub fn reply_ps(&self, bytes: u64, ends: bool) -> u64 {
         let (bytes, ends) = self.symbols(bytes, ends);
-        (bytes + ends) * self.reply_fs / 1000
+        bytes.saturating_add(ends).saturating_mul(self.reply_fs) / 1000
     }
 
     /// Time from the first bit of a packet to its last on an idle link, ps. SpaceFibre sends whole
@@ -86,16 +87,18 @@ impl LinkTiming {
         if self.row_fs == 0 {
             return self.data_ps(bytes, true);
         }
-        let rows = (bytes + 1).div_ceil(self.row_bytes);
-        (rows + FRAMING_ROWS * rows.div_ceil(FRAME_ROWS)) * self.row_fs / 1000
+        let rows = bytes.saturating_add(1).div_ceil(self.row_bytes);
+        let framing = FRAMING_ROWS.saturating_mul(rows.div_ceil(FRAME_ROWS));
+        rows.saturating_add(framing).saturating_mul(self.row_fs) / 1000
     }
 
     /// Highest payload rate in one direction with packets of `bytes`, bit/s. With `both` the other
     /// direction carries the same.
     pub fn payload_bps(&self, bytes: u64, both: bool) -> f64 {
         let (filled, ends) = self.symbols(bytes, true);
-        let reply = if both { (filled + ends) * self.reply_fs } else { 0 };
-        8e15 * bytes as f64 / (filled * self.byte_fs + ends * self.end_fs + reply) as f64
+        let (filled, ends) = (filled as f64, ends as f64);
+        let reply = if both { (filled + ends) * self.reply_fs as f64 } else { 0.0 };
+        8e15 * bytes as f64 / (filled * self.byte_fs as f64 + ends * self.end_fs as f64 + reply)
     }
 
     /// Highest payload rate in one direction, bit/s: that of endless packets.
@@ -131,6 +134,20 @@ mod tests {
         assert_eq!(spw.data_ps(60, true), 604 * 5000);
         assert_eq!(spw.alone_ps(60), 604 * 5000);
         assert_eq!((spw.data_ps(8, false), spw.reply_ps(7, true)), (400_000, 20_000));
+    }
+
+    #[test]
+    fn no_number_of_bytes_overflows() {
+        for rate in ["spw:200M", "4x7.5G", "1x1M", "16x100G"] {
+            let link = timing(rate);
+            for bytes in [u64::MAX, u64::MAX - 1, u64::MAX / 2, u64::from(u32::MAX)] {
+                let (rate_one, rate_both) = (link.payload_bps(bytes, false), link.user_bps(true));
+                assert!(rate_one >= rate_both && rate_one <= link.user_bps(false) * 1.001);
+                assert!(link.data_ps(bytes, true) >= link.data_ps(bytes - 1, false));
+                assert!(link.alone_ps(bytes) >= link.data_ps(1 << 20, false));
+                assert!(link.reply_ps(bytes, true) >= link.reply_ps(bytes - 1, true));
+            }
+        }
     }
 
     #[test]

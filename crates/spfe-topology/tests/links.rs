@@ -79,6 +79,19 @@ fn every_property_out_of_its_limits_is_named() {
     assert_eq!(fields(LinkRate::SpaceFibre { lanes: 16, mbps: 100 }), []);
     assert_eq!(fields(LinkRate::SpaceWire { mbps: 401 }), [LinkField::Rate]);
     assert_eq!(fields(LinkRate::Unlimited), [LinkField::Rate]);
+    let problem = |rate| {
+        let mut topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+        for port in topology.endpoints.iter_mut().flatten() {
+            port.rate = rate;
+        }
+        topology.check().unwrap_err()
+    };
+    for (lanes, mbps, part) in [(1, 0, "rate 0"), (0, 5, "lanes 0"), (1, 100_001, "rate 100001")] {
+        let error = problem(LinkRate::SpaceFibre { lanes, mbps });
+        assert!(error.contains(part), "{error}");
+    }
+    let error = problem(LinkRate::SpaceWire { mbps: 0 });
+    assert!(error.contains("rate 0 is not in 1 to 400 Mbit/s"), "{error}");
     check_channels(false, 32).unwrap();
     let error = check_channels(true, 2).unwrap_err();
     assert_eq!((error.field, &*error.text), (LinkField::Channels, "channels 2 is not in 1 to 1"));
