@@ -219,8 +219,8 @@ impl Fabric for Simulated {
         None
     }
 
-    fn apply_faults(&mut self, _: &mut dyn Observer) -> bool {
-        false
+    fn apply_faults(&mut self, observer: &mut dyn Observer) -> bool {
+        self.simulation.apply_faults(&mut Tee { watch: &mut self.watch, observer })
     }
 
     fn take_port_changes(&mut self) -> Vec<FaultChange> {

@@ -162,7 +162,7 @@ impl Simulation {
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
             self.act(observer);
-            self.act_live(observer);
+            self.apply_faults(observer);
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
             if !moved && self.is_quiet() {

@@ -499,7 +499,16 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
             // Nothing happens before a foreign end connects.
             LinkEnd::Foreign(end) => !end.is_connected(),
         };
+        // An end whose partner has stopped a lane will notice it.
+        let active = |end: &LinkEnd<L>| match end {
+            LinkEnd::Exact(end) => Some(end.active_lanes()),
+            LinkEnd::Foreign(_) => None,
+        };
+        let agree = match &self.ends {
+            [near, far] => active(near).zip(active(far)).is_none_or(|(near, far)| near == far),
+        };
         self.armed.is_empty()
+            && agree
             && self.wires.iter().flatten().all(LaneWire::is_quiet)
             && self.ends.iter().all(quiet)
     }

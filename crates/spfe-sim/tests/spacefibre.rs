@@ -106,3 +106,34 @@ fn an_error_is_corrected_and_reported() {
     assert_eq!(link.end(Side::B).read(0, &mut words), 192);
     assert!(words[..192].iter().enumerate().all(|(n, word)| *word == Word::data(n as u32)));
 }
+
+#[test]
+fn a_link_that_will_start_again_is_never_quiet() {
+    let config = SpaceFibreConfig::new(1, 6250);
+    let word_ps = 6_400;
+    let cut = FaultKind::Cut { duration_ps: Ps::MAX / 2 };
+    let fault = WireFault { lane: None, target: FaultTarget::Any, kind: cut };
+    for (sides, most) in [(&[Side::A][..], 400), (&Side::BOTH, 400)] {
+        // The cut ends in every word period in which the ends may be.
+        for periods in 0..most {
+            let mut link = started(&config);
+            let start = link.now();
+            for side in sides {
+                assert!(link.inject(start, *side, fault));
+            }
+            link.run(start + periods * word_ps, &mut NoObserver);
+            Side::BOTH.iter().for_each(|side| link.restore(*side, None));
+            let mut now = link.now();
+            // An end that has not noticed the cut keeps running.
+            for _ in 0..100_000 {
+                now += word_ps;
+                link.run(now, &mut NoObserver);
+                if link.is_quiet() {
+                    break;
+                }
+            }
+            let runs = Side::BOTH.map(|side| link.end(side).is_running());
+            assert_eq!(runs, [true; 2], "quiet for ever after a cut of {periods} words");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use spfe::{
     Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, MibItem, Mode,
-    PackedOptions, PortState, Ready, Status, Threshold, Topology,
+    PackedOptions, PortState, Ready, Scenario, Status, Threshold, Topology,
 };
 use std::time::Duration;
 
@@ -40,6 +40,33 @@ fn posted(endpoint: &Endpoint, bytes: usize, count: usize) -> spfe::Rx {
     let mut bufs = endpoint.alloc(bytes * count).unwrap().split(bytes, count).unwrap();
     assert_eq!(rx.post_all(&mut bufs), count);
     rx
+}
+
+#[test]
+fn a_fault_at_a_port_meets_the_next_packet() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/endpoints.toml");
+    let mut scenario = Scenario::parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+    scenario.faults.clear();
+    scenario.flows.clear();
+    let routed = Embedded::of_scenario(&scenario, Mode::Inline, true).unwrap();
+    let topology = Topology::pairs(2, "1x1G".parse().unwrap(), Mode::Inline);
+    let topology = Topology { virtual_time: true, ..topology.with_model(LinkModel::Exact) };
+    let cabled = Embedded::new(topology).unwrap();
+    for (network, port, path) in [(cabled, "0.0", &b""[..]), (routed, "alpha", b"\x03\x01")] {
+        let [a, b] = [0, 1].map(|end| Endpoint::attach(&network, end, "faults").unwrap());
+        let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+        let mut rx = posted(&b, 64, 8);
+        for turn in 0..8 {
+            if turn % 2 == 1 {
+                network.add_fault(&format!("what = \"eep\"\nnode = \"{port}\"\n")).unwrap();
+            }
+            let mut buf = a.alloc(64).unwrap().buf(0..path.len() + 4).unwrap();
+            buf[..path.len()].copy_from_slice(path);
+            tx.send(buf).unwrap();
+            let got = rx.recv(Deadline::NEVER).unwrap();
+            assert_eq!(got.end, if turn % 2 == 1 { End::Eep } else { End::Eop }, "{port} {turn}");
+        }
+    }
 }
 
 #[test]

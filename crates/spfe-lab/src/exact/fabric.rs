@@ -77,7 +77,7 @@ pub trait Fabric: Send {
     /// When a fault begins or ends, if [`Fabric::run`] does not do it by itself.
     fn next_change(&self) -> Option<Ps>;
 
-    /// Applies changes of faults that are due, if [`Fabric::run`] does not. True if there were any.
+    /// Applies changes of faults that are due. True if there were any.
     fn apply_faults(&mut self, observer: &mut dyn Observer) -> bool;
 
     /// Takes the changes of faults at the ports of applications.

@@ -10,7 +10,8 @@ use spfe_sim::time::NS;
 use std::sync::atomic::Ordering;
 
 impl Exact {
-    /// Adds a fault and returns its number. Its times count from now.
+    /// Adds a fault and returns its number. Its times count from now; what happens at once has
+    /// happened when this returns, so that it meets the next packet.
     ///
     /// # Errors
     /// What is wrong with the fault, or there are too many.
@@ -21,6 +22,10 @@ impl Exact {
         let mut state = self.lock();
         let number = state.fabric.add_fault(fault)?;
         state.moved_at = state.fabric.now();
+        match state.hub.clone().filter(|hub| hub.is_active()) {
+            Some(hub) => state.apply_faults(&mut hub.active()),
+            None => state.apply_faults(&mut NoObserver),
+        }
         Ok(number)
     }
 

@@ -67,11 +67,14 @@ impl Simulation {
         self.live.take_port_changes()
     }
 
-    /// Applies the changes that are due.
-    pub(super) fn act_live(&mut self, observer: &mut dyn Observer) {
+    /// Applies the changes that are due. True if there were any.
+    pub fn apply_faults(&mut self, observer: &mut dyn Observer) -> bool {
+        let mut any = false;
         while let Some(change) = self.live.due(self.now) {
             self.change(&change, observer);
+            any = true;
         }
+        any
     }
 
     fn change(&mut self, FaultChange { fault, begins }: &FaultChange, observer: &mut dyn Observer) {

@@ -208,7 +208,8 @@ impl<const L: usize> SpaceFibreEnd<L> {
         }
         let off = |lane: &lane::Lane| match lane.state() {
             LaneState::Active => false,
-            LaneState::Disabled => true,
+            // A lane that is to start leaves the state in its next word period.
+            LaneState::Disabled => !lane.parameters.lane_start && !lane.parameters.auto_start,
             LaneState::Wait => !lane.parameters.lane_start,
             _ => false,
         };
@@ -218,6 +219,14 @@ impl<const L: usize> SpaceFibreEnd<L> {
         }
         let settled = |lane: &lane::Lane| lane.state() == LaneState::Active || off(lane);
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
+    }
+
+    /// The lanes that are active, a bit for each.
+    pub(super) fn active_lanes(&self) -> u32 {
+        let lanes = self.lanes.lanes()[..self.count].iter().enumerate();
+        lanes.fold(0, |mask, (number, lane)| {
+            mask | u32::from(lane.state() == LaneState::Active) << number
+        })
     }
 
     /// Whether no lane is active or about to end.
