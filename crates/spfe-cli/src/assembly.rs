@@ -81,8 +81,8 @@ impl Assembly {
             (Status::Ok | Status::PacketCut, false) => {
                 Err("it is longer than its buffer".to_owned())
             }
-            (Status::PacketCut, _) => Err("it ends with EEP".to_owned()),
-            (Status::Ok, true) => Header::decode(&received.buf),
+            (Status::Ok, true) if received.end == End::Eop => Header::decode(&received.buf),
+            (Status::Ok | Status::PacketCut, true) => Err("it ends with EEP".to_owned()),
             _ => {
                 whole(received, &self.place, 0)?;
                 return Ok(Step::Stranger);
@@ -142,6 +142,8 @@ mod tests {
         // packet are data.
         let second = Header { id: [4; 16], ..header.clone() };
         assert_eq!(assembly.take(&packet(&second.encode()), 0).unwrap(), Step::Data(0));
+        let cut = received(&header.encode(), End::Eep, Status::Ok);
+        assert_eq!(Assembly::new("port 0 VC 0").take(&cut, 0).unwrap(), Step::Stranger);
         let other = Trailer { id: [4; 16], ..trailer };
         assert_eq!(assembly.take(&packet(&other.encode()), 0).unwrap(), Step::Data(0));
         let part = received(b"part", End::More, Status::Ok);
