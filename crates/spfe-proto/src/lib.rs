@@ -11,6 +11,7 @@
 //! | [`rmap`] | ECSS-E-ST-50-52C | remote memory access: packets, initiator, target |
 //! | [`ptp`] | ECSS-E-ST-50-53C | CCSDS packet transfer, and the header of a space packet |
 //! | [`ethernet`] | `docs/netdev.md` | Ethernet frames in packets |
+//! | `sfrp` (feature) | `docs/rdma.md` | RDMA over SpaceFibre: packets |
 //!
 //! # Example
 //!
@@ -50,12 +51,17 @@
 //! assert_eq!(done.result, Ok(&[0xde, 0xad, 0xbe, 0xef][..]));
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "sfrp")]
+extern crate std;
 
 pub mod ethernet;
 mod packet;
 pub mod pid;
 pub mod ptp;
 pub mod rmap;
+#[cfg(feature = "sfrp")]
+pub mod sfrp;
 
 pub use packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd};
