@@ -75,7 +75,7 @@ formal: setup ## proofs of the primitives of the hardware description
 	@tools/setup.sh rtl
 	@tools/rtl.sh formal
 
-synth: setup ## record what the hardware description takes, and its clock rates in an ECP5; takes hours
+synth: setup ## record what changed RTL takes, and its clock rates in an ECP5; all of it takes hours
 	@tools/setup.sh rtl
 	@tools/rtl.sh synth --record
 

@@ -7,7 +7,8 @@
 #   tools/rtl.sh test [--ci|BENCH...]  runs the block tests in rtl/tb, RTL_SEEDS=N random seeds (1)
 #   tools/rtl.sh formal [--ci|TASK...] runs the proofs in rtl/formal
 #   tools/rtl.sh synth [--ci] [TOP...] compares size and clock rate of the tops in rtl/synth.toml
-#                                      with the record; --record writes it; --xcup or --ecp5 selects
+#                                      with the record; --xcup or --ecp5 selects a flow; --record
+#                                      measures what is missing or stale, --status names it
 #   tools/rtl.sh coverage [BENCH...]   measures the lines and toggles that the block tests reach
 #   tools/rtl.sh run COMMAND...        runs a command with the tools on its PATH
 #

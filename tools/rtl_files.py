@@ -131,8 +131,8 @@ def report(good, name, said=""):
 
 
 def processors():
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """Number of jobs to run beside each other: RTL_JOBS, or the processors of this process."""
+    return int(os.environ.get("RTL_JOBS", "0")) or len(os.sched_getaffinity(0))
 
 
 def each(work, items):

@@ -7,6 +7,9 @@ with its sources and tool. `tools/rtl.sh synth --record` writes the file; do not
                       and white space do not count
              tool     the package that made the figures
     files    by module: its files in that order, as they are now
+
+A figure is current while its sources and its tool are those of today. `fmax_mhz` of the flow ecp5
+grows by a seed at a time, and its figures belong to the same sources.
 """
 
 import hashlib
@@ -48,9 +51,37 @@ def stamp(module, flow):
     return {"sources": sources(design(module)), "tool": tool(flow)}
 
 
+def seeds_left(found, seeds):
+    """The seeds that the figures of flow ecp5 lack."""
+    return [seed for seed in seeds if str(seed) not in found.get("fmax_mhz", {})]
+
+
+def state(entry, flow, seeds, record, now):
+    """State of the figures of a top and flow, and whether they are whole and of today's sources and
+    tool. `now` is today's stamp of the top's module."""
+    old = record.get(entry["name"], {})
+    if flow not in old or old["parameters"] != entry.get("parameters", {}):
+        return "missing", False
+    if any(old[flow][key] != value for key, value in now.items()):
+        changed = [key for key, value in now.items() if old[flow][key] != value]
+        return f"stale: other {' and '.join(changed)}", False
+    left = seeds_left(old[flow], seeds) if flow == "ecp5" else []
+    if left:
+        return f"{len(seeds) - len(left)} of {len(seeds)} seeds", False
+    return "current", True
+
+
 def read(path=RECORD):
     """The tops of the record."""
     return json.loads(path.read_text())["tops"] if path.exists() else {}
+
+
+def joined(old, new):
+    """New figures of a flow, with the clock rates of other seeds from the same netlist."""
+    if "fmax_mhz" not in new or any(old.get(key) != new[key] for key in ("sources", "tool")):
+        return new
+    rates = {**old["fmax_mhz"], **new["fmax_mhz"]}
+    return new | {"fmax_mhz": dict(sorted(rates.items(), key=lambda rate: int(rate[0])))}
 
 
 def merged(entry, result, tops, record):
@@ -62,7 +93,7 @@ def merged(entry, result, tops, record):
         old = record.get(name, {})
         flows = {flow: old[flow] for flow in TOOLS if flow in old and same.items() <= old.items()}
         if name == entry["name"]:
-            flows.update(result)
+            flows.update({flow: joined(flows.get(flow, {}), new) for flow, new in result.items()})
         if flows:
             kept[name] = same | flows
     return kept

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh synth [--ci|--xcup|--ecp5|--record] [TOP...]: measures the tops of rtl/synth.toml.
+"""tools/rtl.sh synth [--ci|--xcup|--ecp5] [--record [--all]] [--status] [TOP...]: measures the
+tops of rtl/synth.toml.
 
 UltraScale+ (flow "xcup"): cells after mapping. Placement packs pairs of look-up tables, so this is
 an upper estimate. Levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and,
 for each seed, the clock rate after place and route, with a harness of shift registers at the ports.
 --xcup or --ecp5 selects a flow; --ci runs only UltraScale+, and only the tops with `ci`.
 
-The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py). --record
-writes them into it, and --ci fails if a top has grown too much. Logs and netlists are in
-target/rtl/synth/TOP.
+The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py), and --ci
+fails if a top has grown too much. --record measures only what the record lacks or has of other
+sources or of another tool (--all: everything), small tops first, and writes each figure as soon as
+it is there, so that an interrupted run goes on where it was. --status prints what is missing or
+stale, and fails if there is any. RTL_JOBS sets the number of jobs (default: one for each
+processor). Logs and netlists are in target/rtl/synth/TOP.
 """
 
 import json
@@ -17,12 +21,15 @@ import subprocess
 import sys
 import time
 import tomllib
+from functools import cache
 from threading import Lock
+from typing import NamedTuple
 
 import rtl_record
 from rtl_cells import UnknownCell, cells, ecp5, xcup
 from rtl_depth import longest
-from rtl_files import OUT, ROOT, RTL, chosen, design, each, relative, report, run
+from rtl_files import (OUT, ROOT, RTL, chosen, design, each, modules, needed, relative, report,
+                       run)
 from rtl_harness import NAME as HARNESS
 from rtl_harness import harness, ports
 
@@ -42,11 +49,30 @@ def table():
     for entry in read["top"]:
         if entry["name"] in tops:
             raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
-        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci", "seeds", "mhz"}
-        if unknown or not set(entry.get("flows", FLOWS)) <= set(FLOWS):
-            raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is in {sorted(unknown)} or flows?")
+        unknown = set(entry) - {"name", "module", "parameters", "no_ecp5", "ci", "mhz"}
+        if unknown:
+            raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is {sorted(unknown)}?")
         tops[entry["name"]] = entry
     return tops, read["seeds"]
+
+
+def flows(entry, options):
+    """The flows of a top that the options select."""
+    own = ("xcup",) if "no_ecp5" in entry else FLOWS
+    kinds = {"--ci": {"xcup"}, "--xcup": {"xcup"}, "--ecp5": {"ecp5"}}
+    return [flow for flow in own if all(flow in kinds.get(option, FLOWS) for option in options)]
+
+
+@cache
+def size(module):
+    """Characters in the sources of a module."""
+    return sum(len((ROOT / name).read_text()) for name in design(module))
+
+
+def effort(entry, flow):
+    """How long a flow takes, compared to others: place and route takes the longest."""
+    sessions = entry.get("parameters", {}).get("SessionCount", 16)
+    return size(entry["module"]) * (1 if flow == "xcup" else 8) * max(sessions, 16)
 
 
 def yosys(folder, name, commands):
@@ -95,8 +121,9 @@ def route(folder, netlist, seed, target):
     return round(clock["achieved"], 1)
 
 
-def synth_ecp5(folder, entry, seeds):
-    """Maps, places and routes a top in its harness."""
+def synth_ecp5(folder, entry, seeds, found):
+    """Maps a top in its harness, places and routes it with each seed. Calls found(figures) after
+    each seed."""
     parameters = entry.get("parameters", {})
     text, registers = harness(entry["module"], parameters, ports(entry["module"], parameters))
     top = folder / f"{HARNESS}.sv"
@@ -109,50 +136,113 @@ def synth_ecp5(folder, entry, seeds):
     ])
     taken = ecp5(cells(json.loads((folder / "ecp5.json").read_text())))
     taken["harness_ff"] = registers
-    taken["fmax_mhz"] = {str(seed): route(folder, f"{base}.netlist.json", seed,
-                                          entry.get("mhz", 400)) for seed in seeds}
+    taken["fmax_mhz"] = {}
+    for seed in seeds:
+        taken["fmax_mhz"][str(seed)] = route(folder, f"{base}.netlist.json", seed,
+                                             entry.get("mhz", 400))
+        found(taken)
     return taken
 
 
+class Job(NamedTuple):
+    """A flow of a top to run."""
+
+    entry: dict
+    flow: str
+    seeds: list
+    strict: bool
+    keep: bool
+
+
 def synth(job):
-    """Runs the flows of a top, compares its figures with the record and, with `keep`, records them.
-    """
-    entry, flows, seeds, strict, keep = job
+    """Runs a flow of a top, compares its figures with the record and, with `keep`, records them."""
+    entry, flow = job.entry, job.flow
+    name = f"synth {entry['name']} {flow}"
     folder = OUT / "synth" / entry["name"]
     folder.mkdir(parents=True, exist_ok=True)
-    result, start = {}, time.monotonic()
+    start = time.monotonic()
+    stamp = rtl_record.stamp(entry["module"], flow)
+    before = rtl_record.read()
+
+    def found(figures):
+        """Records figures, unless somebody has changed the sources meanwhile."""
+        if rtl_record.stamp(entry["module"], flow) != stamp:
+            raise Failed("the sources changed meanwhile; run it again")
+        if job.keep:
+            with LOCK:
+                rtl_record.write(entry, {flow: stamp | figures}, table()[0])
+
     try:
-        for flow in flows:
-            stamp = rtl_record.stamp(entry["module"], flow)
-            result[flow] = stamp | (synth_xcup(folder, entry) if flow == "xcup"
-                                    else synth_ecp5(folder, entry, seeds))
+        if flow == "xcup":
+            figures = synth_xcup(folder, entry)
+            found(figures)
+        else:
+            figures = synth_ecp5(folder, entry, job.seeds, found)
     except (Failed, UnknownCell, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-        return report(False, f"synth {entry['name']}", f"{type(error).__name__}: {error}")
+        return report(False, name, f"{type(error).__name__}: {error}")
+    result = {flow: stamp | figures}
     said = [f"{rtl_record.summary(result)} ({time.monotonic() - start:.0f} s)"]
-    with LOCK:
-        wrong = rtl_record.judge(entry, result, rtl_record.read(), strict, said)
-        if keep:
-            rtl_record.write(entry, result, table()[0])
+    wrong = rtl_record.judge(entry, result, before, job.strict, said)
     for line in said:
         print(f"# {entry['name']}: {line}", flush=True)
-    return report(not wrong, f"synth {entry['name']}", wrong)
+    return report(not wrong, name, wrong)
+
+
+def states(tops, seeds, options):
+    """(entry, flow, state, whether it is current) of each flow of the tops."""
+    record = rtl_record.read()
+    stamp = cache(rtl_record.stamp)
+    for entry in tops.values():
+        for flow in flows(entry, options):
+            now = stamp(entry["module"], flow)
+            yield (entry, flow, *rtl_record.state(entry, flow, seeds, record, now))
+
+
+def status(tops, seeds, options, whole):
+    """Prints what is missing or stale and, for the whole table, the modules that it lacks; returns
+    whether nothing is missing or stale."""
+    good = all([report(current, f"{entry['name']} {flow}", said)
+                for entry, flow, said, current in states(tops, seeds, options)])
+    if not whole:
+        return good
+    inside = set().union(*(needed(entry["module"]) for entry in tops.values()))
+    for name, path in modules().items():
+        if name not in inside:
+            print(f"# {relative(path)} is in no top of rtl/synth.toml", flush=True)
+    return good
+
+
+def jobs(tops, seeds, options):
+    """What is to be run, the least effort first."""
+    strict, keep = "--ci" in options, "--record" in options
+    found = []
+    record = rtl_record.read()
+    for entry, flow, said, current in states(tops, seeds, options):
+        if strict and not entry.get("ci", False):
+            continue
+        if keep and current and "--all" not in options:
+            continue
+        left = seeds
+        if keep and said.endswith(" seeds") and "--all" not in options:
+            left = rtl_record.seeds_left(record[entry["name"]][flow], seeds)
+        found.append(Job(entry, flow, left, strict, keep))
+    return sorted(found, key=lambda job: effort(job.entry, job.flow)) if keep else found
 
 
 def main(arguments):
     """Command line; returns the exit code."""
     tops, seeds = table()
     options = {word for word in arguments if word.startswith("--")}
-    if not options <= {"--ci", "--xcup", "--ecp5", "--record"} or {"--xcup", "--ecp5"} <= options:
-        raise SystemExit("usage: tools/rtl.sh synth [--ci] [--xcup|--ecp5] [--record] [TOP...]")
-    kinds = {"--ci": {"xcup"}, "--xcup": {"xcup"}, "--ecp5": {"ecp5"}}
-    strict, keep = "--ci" in options, "--record" in options
-    jobs = []
-    for entry in chosen(tops, [word for word in arguments if word not in options], "top").values():
-        flows = [flow for flow in entry.get("flows", FLOWS)
-                 if all(flow in kinds.get(option, FLOWS) for option in options)]
-        if flows and (not strict or entry.get("ci", False)):
-            jobs.append((entry, flows, entry.get("seeds", seeds), strict, keep))
-    return 0 if all(each(synth, jobs)) else 1
+    known = {"--ci", "--xcup", "--ecp5", "--record", "--all", "--status"}
+    if (not options <= known or {"--xcup", "--ecp5"} <= options
+            or "--all" in options and "--record" not in options):
+        raise SystemExit("usage: tools/rtl.sh synth [--ci|--xcup|--ecp5] [--record [--all]] "
+                         "[--status] [TOP...]")
+    names = [word for word in arguments if word not in options]
+    tops = chosen(tops, names, "top")
+    if "--status" in options:
+        return 0 if status(tops, seeds, options, not names) else 1
+    return 0 if all(each(synth, jobs(tops, seeds, options))) else 1
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -213,6 +214,32 @@ class Record(unittest.TestCase):
             self.assertNotEqual(old, hashed('a <= c; $error("/* // */", d);'))
             self.assertNotEqual(old, hashed('a <= b; $error("/* */", d);'))
 
+    def state(self, flow, found, seeds=(1, 2), now=None):
+        record = self.record(**{flow: {"sources": "s", "tool": "t"} | found})
+        return rtl_record.state(self.TOP, flow, list(seeds), record, now or {"sources": "s", "tool": "t"})
+
+    def test_only_figures_of_these_sources_and_this_tool_are_current(self):
+        self.assertEqual(self.state("xcup", {}), ("current", True))
+        self.assertEqual(self.state("xcup", {}, now={"sources": "x", "tool": "t"}),
+                         ("stale: other sources", False))
+        self.assertEqual(self.state("xcup", {}, now={"sources": "s", "tool": "u"}),
+                         ("stale: other tool", False))
+        for record in ({}, {"a": {"module": "spfe_skid", "parameters": {}, "xcup": {}}}):
+            self.assertEqual(rtl_record.state(self.TOP, "xcup", [], record, {}), ("missing", False))
+
+    def test_all_seeds_are_needed(self):
+        self.assertEqual(self.state("ecp5", {"fmax_mhz": {"1": 9.0, "2": 8.0}}), ("current", True))
+        self.assertEqual(self.state("ecp5", {"fmax_mhz": {"2": 8.0}}), ("1 of 2 seeds", False))
+        self.assertEqual(rtl_record.seeds_left({"fmax_mhz": {"2": 8.0}}, [1, 2, 3]), [1, 3])
+
+    def test_seeds_are_added_to_those_of_the_same_sources(self):
+        old = self.record(ecp5={"sources": "s", "tool": "t", "fmax_mhz": {"10": 7.0}})
+        for sources, rates in (("s", {"2": 8.0, "10": 7.0}), ("x", {"2": 8.0})):
+            new = {"sources": sources, "tool": "t", "fmax_mhz": {"2": 8.0}}
+            kept = rtl_record.merged(self.TOP, {"ecp5": new}, self.TOPS, old)["a"]["ecp5"]
+            self.assertEqual(kept["fmax_mhz"], rates)
+            self.assertEqual(list(kept["fmax_mhz"]), list(rates))
+
     def test_the_record_is_of_the_tops(self):
         tops = rtl_synth.table()[0]
         for name, top in rtl_record.read().items():
@@ -226,6 +253,28 @@ class Tables(unittest.TestCase):
         self.assertGreaterEqual(len(seeds), 5)
         for entry in tops.values():
             self.assertIn(entry["module"], rtl_files.modules(), entry["name"])
+            self.assertTrue(entry.get("no_ecp5", "why"), entry["name"])
+
+    def test_flows(self):
+        both, one = {"name": "a"}, {"name": "b", "no_ecp5": "why"}
+        self.assertEqual(rtl_synth.flows(both, set()), ["xcup", "ecp5"])
+        self.assertEqual(rtl_synth.flows(both, {"--ecp5", "--record"}), ["ecp5"])
+        self.assertEqual(rtl_synth.flows(both, {"--ci"}), ["xcup"])
+        self.assertEqual(rtl_synth.flows(one, set()), ["xcup"])
+        self.assertEqual(rtl_synth.flows(one, {"--ecp5"}), [])
+
+    def test_a_record_is_continued_with_small_tops_first(self):
+        tops = {"big": {"name": "big", "module": "spfe_tcp_rx"},
+                "small": {"name": "small", "module": "spfe_skid", "parameters": {"Width": 3}}}
+        known = rtl_record.stamp("spfe_skid", "ecp5") | {"fmax_mhz": {"1": 5.0}}
+        record = {"small": {"module": "spfe_skid", "parameters": {"Width": 3}, "ecp5": known,
+                            "xcup": rtl_record.stamp("spfe_skid", "xcup")}}
+        with mock.patch.object(rtl_record, "read", lambda: record):
+            found = rtl_synth.jobs(tops, [1, 2], {"--record"})
+            every = rtl_synth.jobs(tops, [1, 2], {"--record", "--all"})
+        self.assertEqual([(job.entry["name"], job.flow, job.seeds) for job in found],
+                         [("small", "ecp5", [2]), ("big", "xcup", [1, 2]), ("big", "ecp5", [1, 2])])
+        self.assertEqual(len(every), 4)
 
     def test_the_eight_configurations(self):
         found = {(top["parameters"]["SessionCount"], top["parameters"]["MacRxWidth"],
