@@ -332,7 +332,7 @@ static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
 
 static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 {
-	return spfe_mib_access(client->spfe, argument, client->may_set || capable(CAP_NET_ADMIN));
+	return spfe_mib_access(client->spfe, argument, capable(CAP_NET_ADMIN));
 }
 
 /* Also makes a file usable again that was open during a reset of the device. */
@@ -356,8 +356,10 @@ static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 #define SPFE_CALL_LOCKED BIT(0)
 /* Runs with spfe_device.alive held for reading. */
 #define SPFE_CALL_ALIVE BIT(1)
-/* Changes a port: needs a file open for writing, or CAP_NET_ADMIN. */
+/* Uses the device: needs a file open for writing. */
 #define SPFE_CALL_WRITES BIT(2)
+/* Changes a port for all users of the device: needs CAP_NET_ADMIN. */
+#define SPFE_CALL_ADMIN BIT(3)
 #define SPFE_CALL_USUAL (SPFE_CALL_LOCKED | SPFE_CALL_ALIVE)
 
 struct spfe_call {
@@ -370,15 +372,15 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_INFO, SPFE_CALL_USUAL, spfe_ioc_info },
 	{ SPFE_IOC_TIME, SPFE_CALL_USUAL, spfe_ioc_time },
 	{ SPFE_IOC_PORT, SPFE_CALL_USUAL, spfe_ioc_port },
-	{ SPFE_IOC_PORT_SET, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_port_set },
-	{ SPFE_IOC_REGISTER, SPFE_CALL_ALIVE, spfe_ioc_register },
-	{ SPFE_IOC_ALLOC, SPFE_CALL_ALIVE, spfe_ioc_alloc },
+	{ SPFE_IOC_PORT_SET, SPFE_CALL_USUAL | SPFE_CALL_ADMIN, spfe_ioc_port_set },
+	{ SPFE_IOC_REGISTER, SPFE_CALL_ALIVE | SPFE_CALL_WRITES, spfe_ioc_register },
+	{ SPFE_IOC_ALLOC, SPFE_CALL_ALIVE | SPFE_CALL_WRITES, spfe_ioc_alloc },
 	{ SPFE_IOC_UNREGISTER, SPFE_CALL_ALIVE, spfe_ioc_unregister },
-	{ SPFE_IOC_EVENT_CREATE, SPFE_CALL_ALIVE, spfe_ioc_event_create },
+	{ SPFE_IOC_EVENT_CREATE, SPFE_CALL_ALIVE | SPFE_CALL_WRITES, spfe_ioc_event_create },
 	{ SPFE_IOC_EVENT_DESTROY, SPFE_CALL_ALIVE, spfe_ioc_event_destroy },
 	{ SPFE_IOC_WAIT, 0, spfe_ioc_wait },
 	{ SPFE_IOC_WAKE, SPFE_CALL_USUAL, spfe_ioc_wake },
-	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL, spfe_ioc_queue_create },
+	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_queue_create },
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
 	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
@@ -430,7 +432,9 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 			call = &spfe_calls[i];
 	if (!call)
 		return -ENOTTY;
-	if (call->how & SPFE_CALL_WRITES && !client->may_set && !capable(CAP_NET_ADMIN))
+	if (call->how & SPFE_CALL_WRITES && !client->writes)
+		return -EACCES;
+	if (call->how & SPFE_CALL_ADMIN && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	memset(argument, 0, sizeof(argument));
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(argument, user, _IOC_SIZE(command)))
@@ -450,13 +454,12 @@ static int spfe_open(struct inode *inode, struct file *file)
 
 	get_device(&spfe->dev);
 	down_read(&spfe->alive);
-	client = spfe_client_open(spfe, file->f_mapping);
+	client = spfe_client_open(spfe, file->f_mapping, file->f_mode & FMODE_WRITE);
 	up_read(&spfe->alive);
 	if (IS_ERR(client)) {
 		put_device(&spfe->dev);
 		return PTR_ERR(client);
 	}
-	client->may_set = file->f_mode & FMODE_WRITE;
 	file->private_data = client;
 	return nonseekable_open(inode, file);
 }

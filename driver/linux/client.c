@@ -8,21 +8,28 @@
 
 #include "spfe_core.h"
 
+static int spfe_client_take_domain(struct spfe_client *client)
+{
+	struct spfe_device *spfe = client->spfe;
+	int domain = ida_alloc_max(&spfe->domains, spfe->ndomains - 1, GFP_KERNEL);
+
+	if (domain < 0)
+		return domain;
+	client->domain = domain;
+	return 0;
+}
+
 static int spfe_client_enter(struct spfe_client *client)
 {
 	struct spfe_device *spfe = client->spfe;
-	int domain, err;
+	int err;
 
 	mutex_lock(&spfe->lock);
 	err = spfe_state_errno(spfe);
+	if (!err && client->writes)
+		err = spfe_client_take_domain(client);
 	if (err)
 		goto out;
-	domain = ida_alloc_max(&spfe->domains, spfe->ndomains - 1, GFP_KERNEL);
-	if (domain < 0) {
-		err = domain;
-		goto out;
-	}
-	client->domain = domain;
 	client->epoch = spfe->epoch;
 	client->doorbell_offset = spfe_map_offset(spfe, spfe_doorbell_bytes(spfe));
 	client->counts_offset = spfe_map_offset(spfe, PAGE_SIZE);
@@ -34,10 +41,12 @@ out:
 }
 
 /*
- * `mapping` is the address space of the file, or NULL for a client in the kernel. The caller holds
- * a reference to the device, and `alive`.
+ * `mapping` is the address space of the file, or NULL for a client in the kernel. A client that
+ * does not write only asks, and has no protection domain. The caller holds a reference to the
+ * device, and `alive`.
  */
-struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping)
+struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping,
+				     bool writes)
 {
 	struct spfe_client *client;
 	int err = -ENOMEM;
@@ -47,6 +56,7 @@ struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_sp
 		return ERR_PTR(-ENOMEM);
 	client->spfe = spfe;
 	client->mapping = mapping;
+	client->writes = writes;
 	INIT_LIST_HEAD(&client->regions);
 	xa_init_flags(&client->events, XA_FLAGS_ALLOC);
 	client->counts = (u32 *)get_zeroed_page(GFP_KERNEL);
@@ -110,7 +120,8 @@ void spfe_client_close(struct spfe_client *client)
 	mutex_lock(&spfe->lock);
 	spfe_client_empty(client, &regions, false);
 	list_del(&client->node);
-	ida_free(&spfe->domains, client->domain);
+	if (client->writes)
+		ida_free(&spfe->domains, client->domain);
 	mutex_unlock(&spfe->lock);
 	spfe_regions_free(&regions);
 	atomic_dec(&spfe->usage.clients);

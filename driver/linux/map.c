@@ -124,8 +124,11 @@ int spfe_mmap(struct file *file, struct vm_area_struct *vma)
 	struct spfe_client *client = file->private_data;
 	int err;
 
-	if (!(vma->vm_flags & VM_SHARED))
+	/* Not VM_SHARED, which the kernel clears if the file is open for reading only. */
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
+	if (!client->writes)
+		return -EACCES;
 	/* After fork() a child must not use the rings of its parent. */
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &spfe_vm_operations;

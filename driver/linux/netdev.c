@@ -282,7 +282,7 @@ static int spfe_net_start(struct spfe_netdev *priv)
 	struct spfe_signal *event;
 	int err;
 
-	client = spfe_client_open(priv->spfe, NULL);
+	client = spfe_client_open(priv->spfe, NULL, true);
 	if (IS_ERR(client))
 		return PTR_ERR(client);
 	priv->client = client;

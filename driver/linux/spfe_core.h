@@ -178,7 +178,7 @@ struct spfe_client {
 	struct spfe_device *spfe;
 	u32 domain;
 	u32 epoch;		/* epoch of the device when the client was opened or reset */
-	bool may_set;		/* may change ports: the file is open for writing */
+	bool writes;		/* may use the device; other files may only ask */
 	struct mm_struct *mm;	/* the one process that maps and registers memory, or NULL yet */
 	struct address_space *mapping;
 	struct list_head regions;
@@ -379,7 +379,8 @@ int spfe_queue_destroy(struct spfe_client *client, u32 queue);
 void spfe_queues_forget(struct spfe_device *spfe);
 
 /* client.c */
-struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping);
+struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping,
+				     bool writes);
 void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
 void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep);

@@ -170,24 +170,59 @@ static void management(int file)
 	close(reader);
 }
 
-/* Runs in a child without privilege, on a file opened read-only. */
-static void management_by_nobody(void)
+/* Whether a function returns true in a child without privilege. */
+static bool as_nobody(bool (*run)(int file), int file)
 {
-	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
-	int reader = open(device, O_RDONLY | O_CLOEXEC), status = 1;
+	int status = 1;
 	pid_t child;
 
 	fflush(stdout);
 	child = fork();
-	if (child == 0) {
-		if (setuid(65534) != 0)
-			_exit(2);
-		_exit(!mib_is(reader, (struct spfe_mib){.item = item}, 0, NULL) ||
-		      !mib_is(reader, (struct spfe_mib){.item = item, .flags = SPFE_MIB_SET}, EPERM,
-			      NULL));
-	}
-	waitpid(child, &status, 0);
-	check("everybody may read the MIB, only writers may set it", status == 0);
+	if (child == 0)
+		_exit(setuid(65534) != 0 || !run(file));
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool reads_ports_only(int file)
+{
+	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
+	struct spfe_port_set start = { .what = SPFE_PORT_LINK_START, .link_start = 1 };
+	struct spfe_port port = { .port = 0 };
+
+	return ends(file, SPFE_IOC_PORT, &port, 0) && ends(file, SPFE_IOC_PORT_SET, &start, EPERM) &&
+	       mib_is(file, (struct spfe_mib){.item = item}, 0, NULL) &&
+	       mib_is(file, (struct spfe_mib){.item = item, .flags = SPFE_MIB_SET}, EPERM, NULL);
+}
+
+/* A file opened for reading may ask; it may neither use the device nor map anything. */
+static void reading(int file)
+{
+	int reader = open(device, O_RDONLY | O_CLOEXEC);
+	void *own = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct spfe_register memory = {.addr = (uintptr_t)own, .size = PAGE, .access = BOTH};
+	struct spfe_alloc alloc = { .size = PAGE, .access = BOTH };
+	struct spfe_event event = { .eventfd = -1 };
+	struct spfe_queue queue = { .kind = SPFE_QUEUE_KIND_TX };
+	struct spfe_statistics statistics = { .queue = 0 };
+	struct spfe_port port = { .port = 0 };
+	struct spfe_info info;
+	struct spfe_time time;
+
+	check("reader: INFO", ends(reader, SPFE_IOC_INFO, &info, 0));
+	check("reader: TIME", ends(reader, SPFE_IOC_TIME, &time, 0));
+	check("reader: PORT", ends(reader, SPFE_IOC_PORT, &port, 0));
+	check("reader: STATISTICS", ends(reader, SPFE_IOC_STATISTICS, &statistics, 0));
+	check("reader: REGISTER", ends(reader, SPFE_IOC_REGISTER, &memory, EACCES));
+	check("reader: ALLOC", ends(reader, SPFE_IOC_ALLOC, &alloc, EACCES));
+	check("reader: EVENT_CREATE", ends(reader, SPFE_IOC_EVENT_CREATE, &event, EACCES));
+	check("reader: QUEUE_CREATE", ends(reader, SPFE_IOC_QUEUE_CREATE, &queue, EACCES));
+	check("reader: mmap of the counts",
+	      map(reader, PAGE, PROT_READ, info.counts_offset) == MAP_FAILED && errno == EACCES);
+	check("reader: mmap of the doorbell",
+	      map(reader, PAGE, PROT_READ, info.doorbell_offset) == MAP_FAILED && errno == EACCES);
+	check("reader: only an administrator changes ports", as_nobody(reads_ports_only, reader));
+	check("writer: only an administrator changes ports", as_nobody(reads_ports_only, file));
+	munmap(own, PAGE);
 	close(reader);
 }
 
@@ -288,23 +323,22 @@ static void memory(int file)
 	munmap(only, PAGE);
 }
 
-/* Runs in a child without privilege, for which RLIMIT_MEMLOCK applies. */
-static void limit(void)
+/* RLIMIT_MEMLOCK applies without privilege. */
+static bool is_limited(int file)
 {
 	struct rlimit small = { .rlim_cur = 2 * PAGE, .rlim_max = 2 * PAGE };
 	struct spfe_alloc alloc = { .size = 8 * PAGE, .access = BOTH };
-	int status = 1, file = open_device();
-	pid_t child = fork();
 
-	if (child == 0) {
-		setrlimit(RLIMIT_MEMLOCK, &small);
-		if (setuid(65534) != 0)
-			_exit(2);
-		_exit(!ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM));
-	}
-	waitpid(child, &status, 0);
-	check("RLIMIT_MEMLOCK", status == 0);
-	alloc.size = PAGE;
+	setrlimit(RLIMIT_MEMLOCK, &small);
+	return ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM);
+}
+
+static void limit(void)
+{
+	struct spfe_alloc alloc = { .size = PAGE, .access = BOTH };
+	int file = open_device();
+
+	check("RLIMIT_MEMLOCK", as_nobody(is_limited, file));
 	check("a file serves one process only", ends(file, SPFE_IOC_ALLOC, &alloc, EPERM));
 	close(file);
 }
@@ -449,7 +483,7 @@ int main(int count, char **words)
 	queries(file);
 	port_settings(file);
 	management(file);
-	management_by_nobody();
+	reading(file);
 	memory(file);
 	limit();
 	events(file);

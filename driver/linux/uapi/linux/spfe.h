@@ -7,6 +7,9 @@
  * rings, doorbells and packets are shared memory whose rules are in the contract
  * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
+ * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB), nothing else. Ports are
+ * shared by all users of a device, so changing one needs CAP_NET_ADMIN.
+ *
  * A file belongs to the process that first maps or registers memory with it. A child made by fork()
  * must open a file of its own. To ring a doorbell, store 64 bits (a contract doorbell) to the first
  * word of the doorbell page. If doorbell_bytes is 0, the pages of this machine are too large for
@@ -21,7 +24,9 @@
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
  *	EOPNOTSUPP	the device or the platform does not support the call
- *	EPERM		the file belongs to another process, or the caller may not change ports
+ *	EACCES		the file is not open for writing
+ *	EPERM		the file belongs to another process, or the caller lacks CAP_NET_ADMIN,
+ *			which changing a port needs
  *	ENODEV		the device failed or is gone
  *	ESHUTDOWN	the device was reset since the file was opened: call SPFE_IOC_RESET or
  *			open the device again
@@ -54,7 +59,7 @@ struct spfe_info {
 	__u32 queues;		/* out: queue contexts */
 	__u32 regions;		/* out: entries of the region table */
 	__u32 events;		/* out: event vectors, including the one of the driver */
-	__u32 domain;		/* out: protection domain of this file */
+	__u32 domain;		/* out: protection domain of this file; 0 if it may only ask */
 	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset, or 0 (see above) */
 	__u32 counts_bytes;	/* out: bytes to map read-only at counts_offset */
 	__u32 resets;		/* out: RESETS of the device */
@@ -105,7 +110,7 @@ struct spfe_port {
 
 struct spfe_port_set {
 	__u32 port; /* in */
-	__u32 what; /* in: SPFE_PORT_*; needs CAP_NET_ADMIN or a file open for writing */
+	__u32 what; /* in: SPFE_PORT_*; needs CAP_NET_ADMIN */
 	__u32 link_start;
 	__u32 vc;
 	__u32 priority; /* 0, the most urgent, to 15 */
@@ -208,7 +213,7 @@ struct spfe_mib {
 };
 
 /* spfe_mib.flags */
-#define SPFE_MIB_SET 0x1
+#define SPFE_MIB_SET 0x1 /* needs CAP_NET_ADMIN */
 
 #define SPFE_IOC_INFO _IOR(SPFE_IOC_MAGIC, 0x00, struct spfe_info)
 #define SPFE_IOC_TIME _IOR(SPFE_IOC_MAGIC, 0x01, struct spfe_time)
