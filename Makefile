@@ -54,10 +54,9 @@ test-tcp: setup ## the TCP core in simulation: scripts, other stacks, fuzzing, L
 	@tools/setup.sh rtl test
 	@TCP_FORM=full TCP_BUILDS="$(TCP_BUILDS)" tools/test.sh tcp
 
-report-tcp: setup ## measure the TCP core in virtual time and write target/rtl/report
+report-tcp: setup ## measure the TCP core in virtual time, check it in short, and write target/rtl/report
 	@tools/setup.sh rtl
-	cargo run --release --manifest-path rtl/bench/Cargo.toml -- all
-	cargo run --release --manifest-path rtl/bench/Cargo.toml -- report
+	tools/tcp_report.sh
 
 tap-tcp: setup ## a shell in a network namespace in which the simulated TCP core is 10.0.0.1 (TAP_COMMAND="curl ...")
 	@tools/setup.sh rtl

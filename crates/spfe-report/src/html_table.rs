@@ -78,6 +78,13 @@ impl TableCell {
         Self::toned(text, tone)
     }
 
+    /// Takes the mark of a better value away, where nothing supports such a claim.
+    #[must_use]
+    pub fn not_better(self) -> Self {
+        let tone = if self.tone == CellTone::Better { CellTone::Plain } else { self.tone };
+        Self { tone, ..self }
+    }
+
     /// Adds a text in smaller type.
     #[must_use]
     pub fn with_note(self, note: impl Into<String>) -> Self {

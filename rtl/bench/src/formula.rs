@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// Length of the headers without tag and options: Ethernet 14, IPv4 20, TCP 20.
 pub const HEADERS: u64 = 54;
+/// Length of the Ethernet header without tag.
+pub const ETHERNET: u64 = 14;
+/// Width in bytes of the user side that the published store-and-forward transmitter needs.
+pub const PUBLISHED_TX_USER: u64 = 16;
 /// Minimum length of a frame without FCS.
 const MIN_FRAME: u64 = 60;
 
@@ -96,7 +100,7 @@ impl Formula {
         let packed = |user: u64| line.byte(line.headers + n.min(user) - 1) + 1;
         match *self {
             Formula::PublishedTxCutThrough => 2,
-            Formula::PublishedTxStore => 1 + n.div_ceil(16),
+            Formula::PublishedTxStore => 1 + n.div_ceil(PUBLISHED_TX_USER),
             Formula::PublishedRxStore => line.end(n) + 6,
             Formula::PublishedRxCutThrough if n < 8 => line.end(n) + 1,
             Formula::PublishedRxCutThrough => line.byte(line.headers + 7) + 1,
@@ -115,7 +119,7 @@ impl Formula {
     pub fn text(&self) -> String {
         match *self {
             Formula::PublishedTxCutThrough => "2".to_owned(),
-            Formula::PublishedTxStore => "1 + ceil(n / 16)".to_owned(),
+            Formula::PublishedTxStore => format!("1 + ceil(n / {PUBLISHED_TX_USER})"),
             Formula::PublishedRxStore => "a(last word) + 6".to_owned(),
             Formula::PublishedRxCutThrough => {
                 "a(word of payload byte 8) + 1; n < 8: a(last word) + 1".to_owned()
@@ -133,9 +137,14 @@ impl Formula {
     }
 }
 
-/// Converts clocks to nanoseconds at a clock rate of the report. 322 MHz means 322.265625 MHz.
+/// Exact clock rate in kHz of a published one: 322 MHz means 322.265625 MHz.
+#[must_use]
+pub fn exact_khz(khz: u32) -> f64 {
+    if khz == 322_000 { 322_265.625 } else { f64::from(khz) }
+}
+
+/// Converts clocks to nanoseconds at a published clock rate.
 #[must_use]
 pub fn ns(cycles: f64, khz: u32) -> f64 {
-    let khz = if khz == 322_000 { 322_265.625 } else { f64::from(khz) };
-    cycles * 1e6 / khz
+    cycles * 1e6 / exact_khz(khz)
 }

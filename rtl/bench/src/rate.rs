@@ -6,7 +6,9 @@ use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
 /// Bit rate of the line in kbit/s.
-const LINE_KBPS: u64 = 10_000_000;
+pub const LINE_KBPS: u64 = 10_000_000;
+/// Clocks of a period of the 64B/66B decoder with 32 bits. No word passes in the last one.
+pub const PCS_CLOCKS: u8 = 33;
 
 /// A pattern of clocks in which words may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +66,7 @@ impl Pace {
     #[must_use]
     pub fn new(pattern: Pattern) -> Self {
         let (phase, seed) = match pattern {
-            Pattern::Pcs { phase } => (phase % 33, 0),
+            Pattern::Pcs { phase } => (phase % PCS_CLOCKS, 0),
             Pattern::Random { seed, .. } => (0, seed),
             _ => (0, 0),
         };

@@ -1,14 +1,16 @@
 //! Tests the report with made-up records: complete records are rendered, wrong ones are refused.
 
 use spfe_tcp_bench::bench::generics::{FIXED, Generics};
-use spfe_tcp_bench::bench::modes::{
-    Direction, FULL, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes,
-};
+use spfe_tcp_bench::bench::modes::{Direction, FULL, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
 use spfe_tcp_bench::bench::record::{
-    Absolute, Bandwidth, Contention, Latency, Point, Rate, Scenario, Series,
+    Absolute, Bandwidth, Contention, Latency, PeerRun, Peers, Point, Rate, Scenario, Series,
 };
+use spfe_tcp_bench::bench::synthesis::{Ecp5, Logic, Lutram, Synthesis, Top, Xcup};
 use spfe_tcp_bench::bench::{bandwidth, meta};
+use spfe_tcp_bench::drill::suite::{ScriptRecord, ScriptResult};
 use spfe_tcp_bench::formula::{HEADERS, Line};
+use spfe_tcp_bench::fuzz::runs::FuzzRun;
+use spfe_tcp_bench::peer::cases::CaseResult;
 use spfe_tcp_bench::published::Published;
 use spfe_tcp_bench::report::{Records, render};
 
@@ -19,6 +21,7 @@ fn series(way: &Way, line: Line, sessions: u16, case: &str, sizes: &[u64]) -> Se
         label: way.label.to_owned(),
         direction: way.direction,
         build: way.build.to_owned(),
+        jumbo_build: None,
         parameters: "none".to_owned(),
         sessions,
         case: case.to_owned(),
@@ -33,9 +36,10 @@ fn latency() -> Latency {
     let mut out = Latency::default();
     let table: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
     for khz in RATES {
-        for way in WAYS.iter().chain([&MERGED]) {
-            out.series.push(series(way, Line::published(khz), 16, "", &sizes()));
-            out.series.push(series(way, Line::published(khz), 64, "", &table));
+        for way in &WAYS {
+            let most = if way.build == "ct64" { 1460 } else { 2048 };
+            let fit: Vec<u64> = sizes().into_iter().filter(|n| *n <= most).collect();
+            out.series.push(series(way, Line::published(khz), 16, "", &fit));
             for (case, more) in [("vlan", 4), ("options", 12)] {
                 let line = Line { headers: HEADERS + more, ..Line::published(khz) };
                 out.series.push(series(way, line, 16, case, &table));
@@ -104,7 +108,7 @@ fn records() -> Records {
     let mut generics = Generics::default();
     let values = Published::load().generics.into_iter().map(|(name, _)| (name, 1));
     let own = ["RxPacked", "RxEopMerge", "MacTxPad"].map(|name| (name.to_owned(), 1));
-    let values = values.filter(|(name, _)| FIXED.iter().all(|(fixed, _)| fixed != name)).chain(own);
+    let values = values.filter(|(name, _)| FIXED.iter().all(|fixed| fixed != name)).chain(own);
     generics.builds.insert("sf64".to_owned(), values.collect());
     let scenario = |id: &str, bound| Scenario {
         id: id.to_owned(),
@@ -116,14 +120,85 @@ fn records() -> Records {
         histogram: vec![(1, 9), (bound, 1)],
         bound,
     };
+    let core = "none".to_owned();
+    let endpoint = "sf64".to_owned();
+    let script = |number: u32| ScriptResult {
+        point: format!("C{number}"),
+        script: "a".to_owned(),
+        title: "b".to_owned(),
+        clause: "c".to_owned(),
+        result: "passed".to_owned(),
+        detail: String::new(),
+    };
+    let conformance = ScriptRecord {
+        endpoint: endpoint.clone(),
+        core: core.clone(),
+        passed: 30,
+        skipped: 0,
+        failed: 0,
+        rows: (1..=30).map(script).collect(),
+    };
+    let run = PeerRun {
+        endpoint: endpoint.clone(),
+        name: "a".to_owned(),
+        role: "both".to_owned(),
+        passed: true,
+        ..PeerRun::default()
+    };
+    let case = CaseResult {
+        endpoint: endpoint.clone(),
+        case: "a".to_owned(),
+        result: "passed".to_owned(),
+        ..CaseResult::default()
+    };
+    let result = "passed".to_owned();
     Records {
+        peers: Peers { runs: vec![run] },
+        peer: vec![case],
+        conformance: vec![conformance],
+        fuzz: vec![FuzzRun { endpoint, core, result, frames: 9, ..FuzzRun::default() }],
+        synthesis: synthesis(),
         meta: meta::Meta { revision: "none".to_owned(), ..meta::Meta::default() },
         latency: latency(),
         bandwidth: rates(),
         contention: Contention { scenarios: vec![scenario("idle", 1), scenario("arp", 17)] },
         generics,
-        ..Records::default()
     }
+}
+
+/// The real table, with results of today's sources for all its tops.
+fn synthesis() -> Synthesis {
+    let mut out = Synthesis::read().expect("rtl/synth.toml and its record");
+    for wanted in out.table.tops.clone() {
+        let file = || vec![format!("rtl/tcp/{}.sv", wanted.module)];
+        if wanted.module.starts_with("spfe_tcp") {
+            out.files.entry(wanted.module.clone()).or_insert_with(file);
+        }
+        let sources = out.now(&wanted.module).unwrap_or_default();
+        let xcup = Xcup {
+            lut_total: 20_000,
+            ff: 20_000,
+            bram36: 6,
+            bram18: 1,
+            logic: Logic { levels: 9, from: "a".to_owned(), to: "b".to_owned() },
+            lutram: Lutram { luts: 100 },
+            sources: sources.clone(),
+            tool: "yosys==1".to_owned(),
+        };
+        let ecp5 = Ecp5 {
+            lut4_total: 30_000,
+            ff: 2000,
+            harness_ff: 1000,
+            dp16kd: 12,
+            fmax_mhz: (1..=5).map(|seed| (seed.to_string(), 70.0 + f64::from(seed))).collect(),
+            sources,
+            tool: "nextpnr==1".to_owned(),
+        };
+        let (module, parameters) = (wanted.module, wanted.parameters);
+        out.tops
+            .insert(wanted.name, Top { module, parameters, xcup: Some(xcup), ecp5: Some(ecp5) });
+    }
+    out
 }
 
 #[test]
@@ -136,7 +211,7 @@ fn complete_records_make_a_report() {
         assert!(page.contains(&format!("<b>Figure {number}.</b>")), "figure {number}");
     }
     assert!(drawings.len() >= 12);
-    assert!(page.contains("not measured: run tools/rtl.sh synth --record"));
+    assert!(page.contains("results are of the present sources"));
     assert!(!page.contains("<td></td>"));
 }
 
@@ -146,7 +221,7 @@ fn a_point_off_its_formula_is_refused() {
     records.latency.series[0].points[3].cycles += 1;
     let error = render(&records).expect_err("one point is off");
     assert!(
-        error.contains("1 points are off their formula") && error.contains("rx_packed64"),
+        error.contains("1 points are off their formula") && error.contains("rx_merged64"),
         "{error}"
     );
 }
@@ -166,4 +241,169 @@ fn a_missing_series_or_run_is_refused() {
     let mut late = whole;
     late.contention.scenarios[1].histogram.push((900, 1));
     assert!(render(&late).expect_err("too late").contains("900 cycles"));
+}
+
+/// The lines of a page that have a text.
+fn lines<'a>(page: &'a str, text: &str) -> Vec<&'a str> {
+    page.lines().filter(|line| line.contains(text)).collect()
+}
+
+#[test]
+fn the_summary_begins_with_figures_that_are_measured_like_the_published_ones() {
+    let (page, _) = render(&records()).expect("whole");
+    let tiles = lines(&page, "<li>");
+    let first = tiles.iter().position(|line| line.contains("<strong>")).expect("tiles");
+    let round_trip = format!("<strong>{} cycles</strong>", 16 + 1);
+    assert!(tiles[first].contains(&round_trip), "{}", tiles[first]);
+    assert!(tiles[first].contains("published: 18 cycles"), "{}", tiles[first]);
+}
+
+#[test]
+fn nothing_is_better_at_a_clock_that_no_core_reaches() {
+    let mut records = records();
+    let latency = |page: &str| {
+        let (start, end) = (page.find("id=\"latency\""), page.find("id=\"contention\""));
+        page[start.expect("latency")..end.expect("contention")].to_owned()
+    };
+    let (page, _) = render(&records).expect("whole");
+    assert!(!latency(&page).contains("class=\"better\""));
+    assert!(page.contains("no result here says that a device reaches such a clock"));
+    let core = records.synthesis.tops.get_mut("tcp-cut-through").expect("a core with rates");
+    let rates = &mut core.ecp5.as_mut().expect("rates").fmax_mhz;
+    rates.values_mut().for_each(|rate| *rate = 323.0);
+    let (page, _) = render(&records).expect("whole");
+    assert!(latency(&page).contains("class=\"better\""));
+    assert!(page.contains("Nanoseconds at 350 MHz are conversions"));
+    // One seed that misses the rate is enough.
+    let core = records.synthesis.tops.get_mut("tcp-cut-through").expect("a core with rates");
+    core.ecp5.as_mut().expect("rates").fmax_mhz.insert("9".to_owned(), 322.0);
+    let (page, _) = render(&records).expect("whole");
+    assert!(!latency(&page).contains("class=\"better\""));
+}
+
+/// Changes the whole records, and expects an error with these texts.
+fn refused(change: impl FnOnce(&mut Records), texts: &[&str]) {
+    let mut less = records();
+    change(&mut less);
+    let error = render(&less).expect_err(texts[0]);
+    assert!(texts.iter().all(|text| error.contains(text)), "{error}");
+}
+
+#[test]
+fn a_missing_section_is_refused() {
+    refused(|r| r.peers.runs.clear(), &["peers.json", "peer.bats"]);
+    refused(|r| r.peer.clear(), &["peer.json", "smoltcp"]);
+    refused(|r| r.conformance.clear(), &["conformance.json", "drill"]);
+    refused(|r| r.conformance[0].rows.retain(|row| row.point != "C7"), &["C7", "drill"]);
+    refused(|r| r.fuzz.clear(), &["fuzz.json", "fuzz"]);
+    refused(|r| r.generics.builds.clear(), &["generics.json"]);
+    refused(|r| r.contention.scenarios.clear(), &["contention.json"]);
+    refused(|r| r.bandwidth.rates.clear(), &["bandwidth.json"]);
+}
+
+#[test]
+fn a_missing_result_of_synthesis_is_refused() {
+    for name in ["tcp-64s-32b", "tcp-rx"] {
+        let command = format!("synth --record --xcup {name}");
+        refused(|r| r.synthesis.tops.get_mut(name).expect("top").xcup = None, &[&command]);
+        refused(|r| drop(r.synthesis.tops.remove(name)), &[&command]);
+    }
+    for name in ["tcp-rx", "tcp-cut-through", "tcp-16s-64b"] {
+        let command = format!("synth --record --ecp5 {name}");
+        refused(|r| r.synthesis.tops.get_mut(name).expect("top").ecp5 = None, &[&command]);
+    }
+    // Results of other parameters are none.
+    let mut other = records().synthesis.tops["tcp-rx"].clone();
+    other.parameters.insert("Checksum".to_owned(), 0);
+    refused(|r| drop(r.synthesis.tops.insert("tcp-rx".to_owned(), other)), &["tcp-rx"]);
+}
+
+#[test]
+fn stale_results_of_synthesis_are_marked() {
+    let mut records = records();
+    let taken = records.synthesis.tops.get_mut("tcp-rx").expect("top").xcup.as_mut();
+    taken.expect("cells").sources = "0123456789".to_owned();
+    let taken = records.synthesis.tops.get_mut("tcp-tx").expect("top").ecp5.as_mut();
+    taken.expect("rates").fmax_mhz.remove("3");
+    let (page, _) = render(&records).expect("whole");
+    assert_eq!(page.matches("stale: 01234567<").count(), 1);
+    assert!(page.contains("1 of ") && page.contains("results are of older sources"));
+    assert_eq!(page.matches(">4 of 5<").count(), 1);
+}
+
+/// Strings in the code of the report, without its tests.
+fn strings(code: &str) -> Vec<String> {
+    let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        // A string over several lines has one part in each.
+        let escaped = line.replace("\\\"", "'");
+        let parts: Vec<&str> = escaped.split('"').collect();
+        if parts.len() == 1 && line.trim_end().ends_with('\\') {
+            found.push(line.to_owned());
+        }
+        let quoted = parts.iter().enumerate().filter(|(index, _)| index % 2 == 1);
+        found.extend(quoted.map(|(_, part)| (*part).to_owned()));
+        if parts.len() % 2 == 0 && !line.trim_end().ends_with('\\') {
+            found.push(parts[0].to_owned());
+        }
+    }
+    found
+}
+
+/// A text without what may have digits: placeholders, names of paths, cells, devices and standards.
+fn without_names(text: &str) -> String {
+    let mut rest = text.to_owned();
+    while let Some((start, end)) = rest.find('{').zip(rest.find('}')).filter(|(a, b)| a < b) {
+        rest.replace_range(start..=end, "");
+    }
+    const NAMES: [&str; 16] = [
+        "10G ",
+        "UltraScale+",
+        "BRAM36",
+        "LUT4",
+        "DP16KD",
+        "ECP5-85",
+        "ECP5",
+        "IEEE 802.1Q",
+        "64B/66B",
+        "docs/tcp-core",
+        "max(0,",
+        "− 1)",
+        "USER2TCP_DATA_WIDTH",
+        "− 1.",
+        "h1>",
+        "sf64",
+    ];
+    NAMES.iter().for_each(|name| rest = rest.replace(name, ""));
+    let path = |word: &str| word.starts_with("rx_") || word.starts_with("tx_");
+    rest.split(' ').filter(|word| !path(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn no_figure_is_typed_into_the_report() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report");
+    let (mut checked, mut typed) = (0, Vec::new());
+    for file in
+        std::fs::read_dir(directory).expect("src/report").map(|file| file.expect("file").path())
+    {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Drawings have coordinates, and styles have widths.
+        if name == "diagram.rs" || !name.ends_with(".rs") {
+            continue;
+        }
+        for text in strings(&std::fs::read_to_string(&file).expect("can be read")) {
+            let digits = without_names(&text);
+            if digits.contains(|c: char| c.is_ascii_digit()) {
+                typed.push(format!("{name}: {text}"));
+            }
+            checked += 1;
+        }
+    }
+    assert!(typed.is_empty(), "figures typed by hand:\n{}", typed.join("\n"));
+    assert!(checked > 300, "{checked}");
+    // The check finds what was typed here before.
+    for typed in ["14 cycles are the minimum", "all 120 published", "64 bytes, verified"] {
+        assert!(without_names(typed).contains(|c: char| c.is_ascii_digit()), "{typed}");
+    }
 }

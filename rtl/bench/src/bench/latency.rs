@@ -4,18 +4,14 @@ use std::collections::BTreeSet;
 
 use super::bed::CoreBench;
 use super::jobs;
-use super::modes::{Direction, FULL, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use super::modes::{Direction, FULL, JUMBO, MSS, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
 use super::record::{Absolute, Latency, Point, Series};
 use crate::builds::Build;
-use crate::formula::{HEADERS, Line, ns};
-use crate::rate::Pattern;
+use crate::formula::{ETHERNET, HEADERS, Line, exact_khz, ns};
+use crate::rate::{PCS_CLOCKS, Pattern};
 
-/// Maximum payload of a segment with an MTU of 1500.
-const MSS: u64 = 1460;
 /// VLAN tag of the case `vlan`: priority 1, identifier 100.
 const TAG: u16 = 0x2064;
-/// Clock rate of the line with 32 bits, in kHz.
-const PCS_KHZ: f64 = 322_265.625;
 /// Clock rates for 64 bits in kHz: that of the line, the recommended one, and the published one.
 const WIDE_RATES: [u32; 3] = [156_250, 250_000, 322_000];
 
@@ -42,7 +38,13 @@ impl SeriesJob {
     }
 }
 
-fn jobs() -> Vec<SeriesJob> {
+/// The largest payload of a segment of a build.
+fn most_payload(build: &str) -> Result<u64, String> {
+    let build = Build::named(build).map_err(|error| error.to_string())?;
+    Ok(u64::from(build.get("Mtu")) - (HEADERS - ETHERNET))
+}
+
+fn jobs() -> Result<Vec<SeriesJob>, String> {
     let (small, large): (Vec<u64>, Vec<u64>) = sizes().into_iter().partition(|n| *n <= MSS);
     let table: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
     let mut out = Vec::new();
@@ -51,16 +53,20 @@ fn jobs() -> Vec<SeriesJob> {
     builds.dedup();
     for build in builds {
         let ways: Vec<Way> = WAYS.into_iter().filter(|way| way.build == build).collect();
-        out.push(SeriesJob { phases: true, ..SeriesJob::of(build, &ways, small.clone()) });
-        out.push(SeriesJob::of(&format!("{build}_64"), &ways, small.clone()));
-        out.push(SeriesJob::of(&format!("{build}_jumbo"), &ways, large.clone()));
+        let most = most_payload(build)?;
+        let fit: Vec<u64> = sizes().into_iter().filter(|n| *n <= most).collect();
+        out.push(SeriesJob { phases: true, ..SeriesJob::of(build, &ways, fit) });
+        if let Some((_, jumbo)) = JUMBO.iter().find(|(small, _)| *small == build) {
+            let most = most_payload(jumbo)?;
+            let fit = large.iter().copied().filter(|n| *n <= most).collect();
+            out.push(SeriesJob::of(jumbo, &ways, fit));
+        }
         let rx: Vec<Way> =
             ways.iter().filter(|way| way.direction == Direction::Rx).copied().collect();
         for case in ["vlan", "options"] {
             out.push(SeriesJob { case, ..SeriesJob::of(build, &rx, table.clone()) });
         }
     }
-    out.push(SeriesJob { phases: true, ..SeriesJob::of(MERGED.build, &[MERGED], sizes()) });
     for build in ["full", "full_ct"] {
         let ways: Vec<Way> = FULL.into_iter().filter(|way| way.build == build).collect();
         out.push(SeriesJob { case: "full", ..SeriesJob::of(build, &ways, small.clone()) });
@@ -70,7 +76,7 @@ fn jobs() -> Vec<SeriesJob> {
         let rates = WIDE_RATES.to_vec();
         out.push(SeriesJob { rates, phases: true, ..SeriesJob::of(build, &ways, small.clone()) });
     }
-    out
+    Ok(out)
 }
 
 /// Measures one path through the core.
@@ -98,6 +104,7 @@ fn series(bed: &mut CoreBench, job: &SeriesJob, way: &Way, khz: u32) -> Result<S
         label: way.label.to_owned(),
         direction: way.direction,
         build: job.build.clone(),
+        jumbo_build: None,
         parameters: bed.station.build.describe(),
         sessions: bed.partner.count(),
         case: job.case.to_owned(),
@@ -112,7 +119,8 @@ fn series(bed: &mut CoreBench, job: &SeriesJob, way: &Way, khz: u32) -> Result<S
 /// 64 bits in every clock of 156.25 MHz.
 fn absolute(bed: &mut CoreBench, way: &Way, n: u64) -> Result<Absolute, String> {
     let mac_bits = u64::from(bed.station.build.get("MacRxWidth"));
-    let (khz, phases) = if mac_bits == 32 { (PCS_KHZ, 33) } else { (156_250.0, 1) };
+    let (khz, phases) =
+        if mac_bits == 32 { (exact_khz(RATES[0]), PCS_CLOCKS) } else { (156_250.0, 1) };
     let mut cycles = Vec::new();
     for phase in 0..phases {
         let pattern = if mac_bits == 32 { Pattern::Pcs { phase } } else { Pattern::Every };
@@ -168,7 +176,7 @@ fn work(job: &SeriesJob) -> Result<(Vec<Series>, Vec<Absolute>), String> {
 /// A packet does not pass the core. Points that differ from their formula are no error here: the
 /// record contains them.
 pub fn measure() -> Result<Latency, String> {
-    let jobs = jobs();
+    let jobs = jobs()?;
     let builds: BTreeSet<&str> = jobs.iter().map(|job| job.build.as_str()).collect();
     jobs::run(&Vec::from_iter(builds), |name| {
         Build::named(name).and_then(|build| build.make()).map_err(|error| error.to_string())
@@ -196,7 +204,10 @@ fn merge(list: &mut Vec<Series>, series: Series) {
             && other.case == series.case
     };
     match list.iter_mut().find(same) {
-        Some(found) => found.points.extend(series.points),
+        Some(found) => {
+            found.points.extend(series.points);
+            found.jumbo_build = Some(series.build);
+        }
         None => list.push(series),
     }
 }

@@ -24,8 +24,7 @@ pub struct Way {
     pub label: &'static str,
     /// Direction of the transfer.
     pub direction: Direction,
-    /// Build with 16 sessions and an MTU of 1500. The suffixes `_64` and `_jumbo` name the builds
-    /// with 64 sessions and with an MTU of 9000.
+    /// Build with 16 sessions.
     pub build: &'static str,
     /// Information that the user gives with a message. Unused for [`Direction::Rx`].
     pub mode: Mode,
@@ -54,7 +53,14 @@ const HIDDEN: u64 = 9;
 const HIDDEN_64: u64 = 3;
 
 /// All paths with a MAC interface of 32 bits.
-pub const WAYS: [Way; 10] = [
+pub const WAYS: [Way; 11] = [
+    // The counterpart of the published receiver: its last beat waits for the end of the frame.
+    rx(
+        "rx_merged64",
+        "Rx cut-through, 64-bit user side, last beat with the verdict",
+        "ct64_merge",
+        Formula::RxMerged { user: 8 },
+    ),
     rx("rx_packed64", "Rx cut-through, 64-bit user side", "ct64", Formula::RxPacked { user: 8 }),
     rx("rx_packed32", "Rx cut-through, 32-bit user side", "ctp32", Formula::RxPacked { user: 4 }),
     rx(
@@ -67,7 +73,7 @@ pub const WAYS: [Way; 10] = [
     tx(
         "tx_ct64",
         "Tx cut-through, 64-bit user side",
-        "ct64",
+        "ct64_merge",
         Mode::CutThrough,
         Formula::TxCutThrough,
     ),
@@ -108,13 +114,11 @@ pub const WAYS: [Way; 10] = [
     ),
 ];
 
-/// The path whose last beat waits for the end of the frame.
-pub const MERGED: Way = rx(
-    "rx_merged64",
-    "Rx cut-through, 64-bit user side, last beat with the verdict",
-    "ct64_merge",
-    Formula::RxMerged { user: 8 },
-);
+/// Builds with a larger MTU, for the payloads that do not fit into a segment of the build.
+pub const JUMBO: [(&str, &str); 1] = [("sf64", "sf64_jumbo")];
+
+/// Maximum payload of a segment with the published MTU of 1500.
+pub const MSS: u64 = 1460;
 
 /// Paths through cores with all options: 64 sessions, congestion control, reordering or delivery
 /// out of sequence, events.

@@ -20,6 +20,9 @@ pub struct Series {
     pub direction: Direction,
     /// Name of the build.
     pub build: String,
+    /// Name of the build of the jumbo points, if it is another one.
+    #[serde(default)]
+    pub jumbo_build: Option<String>,
     /// Parameters of the build that differ from their defaults.
     pub parameters: String,
     /// Number of open sessions, which are used in turn.

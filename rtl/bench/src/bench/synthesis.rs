@@ -1,4 +1,5 @@
-//! Results of synthesis: `rtl/synth/results.json`, which `tools/rtl.sh synth --record` writes.
+//! Results of synthesis: `rtl/synth/results.json`, which `tools/rtl.sh synth --record` writes, and
+//! `rtl/synth.toml`, which says what it must hold.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,38 @@ use crate::builds::root;
 /// Top module of the core.
 const CORE: &str = "spfe_tcp";
 
+/// `rtl/synth.toml`: what is to be measured.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Table {
+    /// Seeds of place and route.
+    pub seeds: Vec<u64>,
+    /// All tops.
+    #[serde(rename = "top")]
+    pub tops: Vec<Wanted>,
+}
+
+/// A top of the table.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Wanted {
+    /// Name of the top.
+    pub name: String,
+    /// Name of the module.
+    pub module: String,
+    /// Parameters that differ from their defaults.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, u32>,
+    /// Why it is not placed and routed for an ECP5; empty if it is.
+    #[serde(default)]
+    pub no_ecp5: String,
+}
+
 /// The results of synthesis.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Synthesis {
-    /// Top modules by name.
+    /// What is to be measured.
+    #[serde(skip)]
+    pub table: Table,
+    /// Results by name of the top.
     pub tops: BTreeMap<String, Top>,
     /// Files of each module in the order in which they are hashed.
     pub files: BTreeMap<String, Vec<String>>,
@@ -102,33 +131,94 @@ pub struct Configuration {
 }
 
 impl Synthesis {
-    /// Reads the results, or returns `None` if the file does not exist.
+    /// Reads the table and the results.
     ///
     /// # Errors
-    /// The file does not have this form.
-    pub fn read() -> Result<Option<Self>, String> {
-        let path = root().join("rtl/synth/results.json");
-        let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| fail(&error)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(fail(&error)),
-        }
-    }
-
-    /// Finds the result of the whole core in a configuration, with its name.
-    #[must_use]
-    pub fn core(&self, wanted: Configuration) -> Option<(&str, &Top)> {
-        let find = |(_, top): &(&String, &Top)| {
-            top.module == CORE && Configuration::of(&top.parameters) == Some(wanted)
+    /// A file does not exist or does not have its form.
+    pub fn read() -> Result<Self, String> {
+        let text = |name: &str| {
+            let path = root().join(name);
+            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
         };
-        self.tops.iter().find(find).map(|(name, top)| (name.as_str(), top))
+        let fail = |name: &str, error: &dyn std::fmt::Display| format!("{name}: {error}");
+        let (table, results) = ("rtl/synth.toml", "rtl/synth/results.json");
+        let mut out: Self =
+            serde_json::from_str(&text(results)?).map_err(|error| fail(results, &error))?;
+        out.table = toml::from_str(&text(table)?).map_err(|error| fail(table, &error))?;
+        Ok(out)
     }
 
-    /// All results of the whole core.
-    pub fn cores(&self) -> impl Iterator<Item = (&str, &Top)> {
-        let core = self.tops.iter().filter(|(_, top)| top.module == CORE);
-        core.map(|(name, top)| (name.as_str(), top))
+    /// The tops of the TCP core in the order of the table: the core and its blocks.
+    pub fn wanted(&self) -> impl Iterator<Item = &Wanted> {
+        self.table.tops.iter().filter(|top| top.module.starts_with(CORE))
+    }
+
+    /// The results of a top.
+    fn top(&self, wanted: &Wanted) -> Option<&Top> {
+        self.tops
+            .get(&wanted.name)
+            .filter(|top| top.module == wanted.module && top.parameters == wanted.parameters)
+    }
+
+    /// The cells of a top for UltraScale+.
+    ///
+    /// # Errors
+    /// They are not in the record.
+    pub fn xcup(&self, wanted: &Wanted) -> Result<&Xcup, String> {
+        let found = self.top(wanted).and_then(|top| top.xcup.as_ref());
+        found.ok_or_else(|| missing(&wanted.name, "--xcup"))
+    }
+
+    /// The cells and clock rates of a top for an ECP5, `None` if it is not to have any.
+    ///
+    /// # Errors
+    /// They are not in the record.
+    pub fn ecp5(&self, wanted: &Wanted) -> Result<Option<&Ecp5>, String> {
+        if !wanted.no_ecp5.is_empty() {
+            return Ok(None);
+        }
+        let found = self.top(wanted).and_then(|top| top.ecp5.as_ref());
+        let found = found.filter(|taken| !taken.fmax_mhz.is_empty());
+        found.map(Some).ok_or_else(|| missing(&wanted.name, "--ecp5"))
+    }
+
+    /// Finds the whole core in a configuration.
+    ///
+    /// # Errors
+    /// The table has no such top.
+    pub fn core(&self, wanted: Configuration) -> Result<&Wanted, String> {
+        let same = |top: &&Wanted| Configuration::of(&top.parameters) == Some(wanted);
+        let found = self.cores().find(same);
+        found.ok_or_else(|| format!("rtl/synth.toml has no core with {wanted:?}"))
+    }
+
+    /// All whole cores of the table.
+    pub fn cores(&self) -> impl Iterator<Item = &Wanted> {
+        self.table.tops.iter().filter(|top| top.module == CORE)
+    }
+
+    /// The highest clock rate in MHz that a whole core reaches with every seed, and its name.
+    #[must_use]
+    pub fn clock(&self) -> Option<(f64, &str)> {
+        let reached = |top| {
+            let taken = self.ecp5(top).ok()??;
+            Some((taken.least(), top.name.as_str()))
+        };
+        self.cores().filter_map(reached).max_by(|one, other| one.0.total_cmp(&other.0))
+    }
+
+    /// Whether a whole core reaches a clock rate in kHz.
+    #[must_use]
+    pub fn supports(&self, khz: f64) -> bool {
+        self.clock().is_some_and(|(mhz, _)| mhz * 1000.0 >= khz)
+    }
+
+    /// Whether figures are of another state of a module's sources than the present one.
+    ///
+    /// # Errors
+    /// Those of [`Self::now`].
+    pub fn stale(&self, wanted: &Wanted, sources: &str) -> Result<bool, String> {
+        Ok(self.now(&wanted.module)? != sources)
     }
 
     /// Hash of the code in a module's files as they are now, as `tools/rtl_record.py` computes it.
@@ -145,6 +235,14 @@ impl Synthesis {
         }
         Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
+}
+
+/// Says what is not in the record, and the command that measures it.
+fn missing(top: &str, option: &str) -> String {
+    format!(
+        "rtl/synth/results.json has no {} of {top}; run tools/rtl.sh synth --record {option} {top}",
+        option.trim_start_matches('-')
+    )
 }
 
 /// A SystemVerilog text without comments and white space.
@@ -204,12 +302,30 @@ impl Xcup {
 }
 
 impl Ecp5 {
-    /// Median of the clock rates in MHz.
-    #[must_use]
-    pub fn median(&self) -> f64 {
+    /// The clock rates in MHz in ascending order.
+    fn rates(&self) -> Vec<f64> {
         let mut rates: Vec<f64> = self.fmax_mhz.values().copied().collect();
         rates.sort_by(f64::total_cmp);
+        rates
+    }
+
+    /// Lowest clock rate in MHz.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        self.rates().first().copied().unwrap_or(0.0)
+    }
+
+    /// Median of the clock rates in MHz, the upper one of two.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        let rates = self.rates();
         rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// Highest clock rate in MHz.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        self.rates().last().copied().unwrap_or(0.0)
     }
 }
 

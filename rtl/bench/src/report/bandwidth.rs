@@ -8,6 +8,7 @@ use super::{Drawing, Page};
 use crate::bench::modes::{Direction, RATES};
 use crate::bench::record::{Bandwidth, Rate};
 use crate::published::Published;
+use crate::rate::LINE_KBPS;
 
 /// Payload sizes of the published tables.
 const SIZES: [u64; 7] = [1, 16, 32, 64, 128, 256, 512];
@@ -51,6 +52,15 @@ const PAIRS: [Pair; 4] = [
         way: "rx_ct",
     },
 ];
+
+/// Numbers of the published tables with the summaries.
+const TX_SUMMARY: u32 = 9;
+const RX_SUMMARY: u32 = 10;
+
+/// Says that a published table lacks something.
+fn missing(table: u32) -> String {
+    format!("published.json: table {table} has no such value")
+}
 
 /// Identifies a run.
 #[derive(Clone, Copy)]
@@ -110,12 +120,12 @@ fn compare(
 }
 
 fn summary(bandwidth: &Bandwidth, published: &Published, number: u32) -> Result<String, String> {
-    let direction = if number == 9 { "Tx" } else { "Rx" };
+    let direction = if number == TX_SUMMARY { "Tx" } else { "Rx" };
     let mut table = HtmlTable::with_head(
         format!("Published table {number} and ours: Mbit/s at the MAC interface"),
         heads(""),
     );
-    let source = published.table(number).ok_or("published.json: tables 9 and 10")?;
+    let source = published.table(number).ok_or_else(|| missing(number))?;
     for khz in RATES {
         for pair in PAIRS.iter().filter(|pair| pair.title.starts_with(direction)) {
             let cut = if pair.way.ends_with("ct") { " Cut-Through" } else { "" };
@@ -137,7 +147,7 @@ fn pair(
         format!("Published table {} and ours: Mbit/s at the MAC interface", pair.table),
         heads(""),
     );
-    let source = published.table(pair.table).ok_or("published.json: tables 11 to 14")?;
+    let source = published.table(pair.table).ok_or_else(|| missing(pair.table))?;
     let mut plot = LinePlot {
         id: format!("figure-{}", pair.figure),
         title: format!("{}: rates over payload", pair.title),
@@ -159,10 +169,10 @@ fn pair(
         let rates = bandwidth.rates.iter().filter(same);
         rates.map(|rate| (rate.n as f64, value(rate))).collect::<Vec<_>>()
     };
-    let row = format!("322 MHz - {}", pair.row);
+    let row = format!("{} MHz - {}", khz / 1000, pair.row);
     let mut theirs = Vec::new();
     for n in SIZES {
-        theirs.push((n as f64, source.value(&row, n).ok_or("published.json: tables 11 to 14")?));
+        theirs.push((n as f64, source.value(&row, n).ok_or_else(|| missing(pair.table))?));
     }
     for (name, colour, style, points) in [
         ("MAC interface, limiter", 0, SeriesStyle::Line, curve("limiter", &|rate| rate.mbps)),
@@ -181,7 +191,10 @@ fn pair(
 /// Rates of the runs on a line, and highest rates of the core.
 fn line(bandwidth: &Bandwidth) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
-        "At 322 MHz, one session: on a true line with preamble, FCS and gap, and without a limit",
+        format!(
+            "At {} MHz, one session: on a true line with preamble, FCS and gap, and without a limit",
+            RATES[0] / 1000
+        ),
         heads(""),
     );
     let mut ways: Vec<(&str, &str, Direction)> = Vec::new();
@@ -227,14 +240,17 @@ pub fn html(
             below.len()
         ));
     }
-    let mut body = paragraph(
-        "100 consecutive packets of each size, in one session, or in 16 sessions in turn. As \
-         published, the rate is that of frames at the MAC interface under a limiter of 10 Gbit/s, \
-         without preamble, FCS and gap. This is more than a line can carry. The rates on a line \
-         are below.",
-    );
-    body.push_str(&part("Tx, summary", &summary(bandwidth, published, 9)?));
-    body.push_str(&part("Rx, summary", &summary(bandwidth, published, 10)?));
+    let packets: Vec<u64> = bandwidth.rates.iter().map(|rate| rate.packets).collect();
+    let packets = packets.iter().min().ok_or("bandwidth.json has no runs")?;
+    let mut body = paragraph(&format!(
+        "{packets} consecutive packets of each size, in one session, or in all sessions in turn. \
+         As published, the rate is that of frames at the MAC interface under a limiter of {} \
+         Gbit/s, without preamble, FCS and gap. This is more than a line can carry. The rates on a \
+         line are below.",
+        LINE_KBPS / 1_000_000
+    ));
+    body.push_str(&part("Tx, summary", &summary(bandwidth, published, TX_SUMMARY)?));
+    body.push_str(&part("Rx, summary", &summary(bandwidth, published, RX_SUMMARY)?));
     for one in &PAIRS {
         body.push_str(&pair(page, bandwidth, published, one)?);
     }

@@ -11,57 +11,54 @@ use crate::published::Published;
 /// Number of conformance points.
 const POINTS: u32 = 30;
 
+/// The commands that make a record.
+const DRILL: &str = "tcp-check --core sf64 drill";
+const FUZZ: &str = "tcp-check --core sf64 fuzz --lockstep";
+
 /// Renders the section on conformance and fuzzing.
 ///
 /// # Errors
-/// A text of a script is empty.
+/// The scripts have not been run, a point has no script, or the fuzzer has not been run.
 pub fn conformance(records: &[ScriptRecord], fuzz: &[FuzzRun]) -> Result<String, String> {
+    if records.is_empty() {
+        return Err(format!("conformance.json has no runs; run {DRILL}"));
+    }
     let mut body = paragraph(
-        "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, \
-         run against the core in virtual time.",
+        "Scripts of segments, each for a clause of an RFC, run against the core in virtual time.",
     );
     let mut table = HtmlTable::with_head(
         "Points of conformance",
         ["Point", "Scripts", "Passed", "Skipped", "Failed", "What they show"].map(str::to_owned),
     );
-    if !records.is_empty() {
-        let mut list = String::new();
-        for number in 1..=POINTS {
-            let point = format!("C{number}");
-            let rows =
-                records.iter().flat_map(|record| &record.rows).filter(|row| row.point == point);
-            let rows: Vec<_> = rows.collect();
-            let count = |result: &str| rows.iter().filter(|row| row.result == result).count();
-            if rows.is_empty() {
-                table.row(point, [TableCell::absent("no script has run").over(5)]);
-                continue;
-            }
-            let failed = count("failed");
-            let mut titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
-            titles.dedup();
-            titles.truncate(4);
-            table.row(
-                point,
-                [
-                    TableCell::new(rows.len().to_string()),
-                    TableCell::toned(count("passed").to_string(), CellTone::Better),
-                    TableCell::new(count("skipped").to_string()),
-                    TableCell::toned(
-                        failed.to_string(),
-                        if failed > 0 { CellTone::Worse } else { CellTone::Plain },
-                    ),
-                    TableCell::new(titles.join("; ")),
-                ],
-            );
+    for number in 1..=POINTS {
+        let point = format!("C{number}");
+        let rows = records.iter().flat_map(|record| &record.rows).filter(|row| row.point == point);
+        let rows: Vec<_> = rows.collect();
+        if rows.is_empty() {
+            return Err(format!("conformance.json has no script for {point}; run {DRILL}"));
         }
-        for record in records {
-            list.push_str(&scripts(record)?);
-        }
-        body.push_str(&table.complete_html("plain-first wraps")?);
-        body.push_str(&list);
-    } else {
-        table.row("C1 to C30", [TableCell::absent("the scripts have not been run").over(5)]);
-        body.push_str(&table.complete_html("plain-first")?);
+        let count = |result: &str| rows.iter().filter(|row| row.result == result).count();
+        let failed = count("failed");
+        let mut titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+        titles.sort_unstable();
+        titles.dedup();
+        table.row(
+            point,
+            [
+                TableCell::new(rows.len().to_string()),
+                TableCell::toned(count("passed").to_string(), CellTone::Better),
+                TableCell::new(count("skipped").to_string()),
+                TableCell::toned(
+                    failed.to_string(),
+                    if failed > 0 { CellTone::Worse } else { CellTone::Plain },
+                ),
+                TableCell::new(titles.join("; ")),
+            ],
+        );
+    }
+    body.push_str(&table.complete_html("plain-first wraps")?);
+    for record in records {
+        body.push_str(&scripts(record)?);
     }
     body.push_str(&part("Fuzzing", &random(fuzz)?));
     Ok(section("conformance", "Conformance and robustness", &body))
@@ -130,7 +127,7 @@ fn random(all: &[FuzzRun]) -> Result<String, String> {
         table.row(sum.endpoint, cells.chain([result]).collect::<Vec<_>>());
     }
     if all.is_empty() {
-        table.row("all", [TableCell::absent("the fuzzer has not been run").over(8)]);
+        return Err(format!("fuzz.json has no runs; run {FUZZ}"));
     }
     table.complete_html("plain-first")
 }
@@ -138,17 +135,20 @@ fn random(all: &[FuzzRun]) -> Result<String, String> {
 /// Renders the section on generics.
 ///
 /// # Errors
-/// A published generic is neither read nor explained.
+/// No build was read, or a published generic is neither read nor explained.
 pub fn generics(source: &Published, generics: &Generics) -> Result<String, String> {
     let names: Vec<&String> = generics.builds.keys().collect();
+    if names.is_empty() {
+        return Err("generics.json has no builds; run tcp-bench about".to_owned());
+    }
     let head = ["Generic".to_owned(), "Published".to_owned()];
     let head = head.into_iter().chain(names.iter().map(|name| format!("Ours, {name}")));
     let mut table = HtmlTable::with_head("Generics, read from the registers of the builds", head);
     for (name, value) in &source.generics {
         let published = TableCell::toned(value.clone(), CellTone::Published);
-        if let Some((_, why)) = FIXED.iter().find(|(fixed, _)| fixed == name) {
-            let ours = TableCell::new(format!("no parameter: {why}")).over(names.len());
-            table.row(name.clone(), [published, ours]);
+        if FIXED.contains(&name.as_str()) {
+            let text = "no parameter; docs/tcp-core.md says what the core does instead";
+            table.row(name.clone(), [published, TableCell::new(text).over(names.len())]);
             continue;
         }
         let mut cells = vec![published];

@@ -8,6 +8,9 @@ use super::{Drawing, Page};
 use crate::bench::record::{Contention, Scenario};
 use crate::formula::ns;
 
+/// Shares of the messages whose latency is shown.
+const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
+
 /// The latency in cycles that a share of the messages does not exceed.
 fn quantile(scenario: &Scenario, share: f64) -> u64 {
     let mut count = 0;
@@ -29,21 +32,18 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
     if let Some(first) = late.first() {
         return Err(first.clone());
     }
-    let heads = [
-        "Meanwhile",
-        "Messages",
-        "Other frames",
-        "Median",
-        "90 %",
-        "99 %",
-        "Most",
-        "Most, ns",
-        "Bound",
-    ];
+    let mut heads = ["Meanwhile", "Messages", "Other frames"].map(str::to_owned).to_vec();
+    heads.extend(SHARES.map(|share| format!("{:.0} %", share * 100.0)));
+    heads.extend(["Most", "Most, ns", "Bound"].map(str::to_owned));
+    let first = contention.scenarios.first().ok_or("contention.json has no scenarios")?;
     let mut table = HtmlTable::with_head(
-        "Cycles from the first beat of a message to the first word of its frame; length and sum \
-         known, 64 bytes, 322 MHz",
-        heads.map(str::to_owned),
+        format!(
+            "Cycles from the first beat of a message to the first word of its frame; length and \
+             sum known, {} bytes, {} MHz",
+            first.n,
+            first.khz / 1000
+        ),
+        heads,
     );
     let mut plot = LinePlot {
         id: "contention".to_owned(),
@@ -58,19 +58,12 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
             return Err(format!("contention.json: {} has no messages", scenario.id));
         }
         let most = quantile(scenario, 1.0);
-        table.row(
-            scenario.label.clone(),
-            [
-                TableCell::new(grouped(scenario.messages)),
-                TableCell::new(grouped(scenario.others)),
-                TableCell::new(quantile(scenario, 0.5).to_string()),
-                TableCell::new(quantile(scenario, 0.9).to_string()),
-                TableCell::new(quantile(scenario, 0.99).to_string()),
-                TableCell::new(most.to_string()),
-                TableCell::new(format!("{:.1}", ns(most as f64, scenario.khz))),
-                TableCell::new(scenario.bound.to_string()),
-            ],
-        );
+        let mut cells = vec![grouped(scenario.messages), grouped(scenario.others)];
+        cells.extend(SHARES.map(|share| quantile(scenario, share).to_string()));
+        cells.push(most.to_string());
+        cells.push(format!("{:.1}", ns(most as f64, scenario.khz)));
+        cells.push(scenario.bound.to_string());
+        table.row(scenario.label.clone(), cells.into_iter().map(TableCell::new));
         let mut count = 0;
         let mut points = vec![(0.0, 0.0)];
         for (cycles, messages) in &scenario.histogram {

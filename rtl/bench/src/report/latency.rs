@@ -6,25 +6,30 @@ use spfe_report::markup::{figure, paragraph, part, section};
 
 use super::latency_source::{Source, heads, time};
 use super::{Drawing, Page};
-use crate::bench::modes::{RATES, TABLE_SIZES};
+use crate::bench::modes::{MSS, RATES, TABLE_SIZES};
 use crate::bench::record::Series;
-use crate::formula::{Formula, Line, ns};
+use crate::builds::Build;
+use crate::formula::{Formula, Line, exact_khz, ns};
 
 /// A published row and our comparable path.
-struct Pair {
+pub struct Pair {
     /// Number of the published table.
     table: u32,
     /// Name of the published row without its clock rate.
-    row: &'static str,
+    pub row: &'static str,
     figure: u32,
-    title: &'static str,
-    ours: &'static str,
-    theirs: Formula,
+    /// Name of the path.
+    pub title: &'static str,
+    /// Our path.
+    pub ours: &'static str,
+    /// The published formula.
+    pub theirs: Formula,
     /// Our other paths, which are drawn and listed beside it.
     also: &'static [&'static str],
 }
 
-const PAIRS: [Pair; 4] = [
+/// The published paths and ours that are measured in the same way.
+pub const PAIRS: [Pair; 4] = [
     Pair {
         table: 5,
         row: "10G Tx",
@@ -57,9 +62,9 @@ const PAIRS: [Pair; 4] = [
         row: "10G Rx Cut-Through",
         figure: 6,
         title: "Rx, cut-through",
-        ours: "rx_packed64",
+        ours: "rx_merged64",
         theirs: Formula::PublishedRxCutThrough,
-        also: &["rx_merged64", "rx_packed32", "rx_unpacked32"],
+        also: &["rx_packed64", "rx_packed32", "rx_unpacked32"],
     },
 ];
 
@@ -83,18 +88,17 @@ fn compare(
                 "{row} at {mhz} MHz, {n} bytes: {published} ns are not {theirs} cycles"
             ));
         }
-        let jumbo = n > 1460;
-        let tip = if jumbo { "single jumbo frame, build with an MTU of 9000" } else { "" };
+        let jumbo = n > MSS;
         first.push(TableCell::toned(format!("{theirs} · {published:.2}"), CellTone::Published));
-        second.push(
-            TableCell::new(format!(
-                "{ours} · {}{}",
-                time(ours, khz),
-                if jumbo { " †" } else { "" }
-            ))
-            .with_tip(tip),
-        );
-        third.push(TableCell::difference(ours as i64, theirs as i64));
+        let mark = if jumbo { " †" } else { "" };
+        second.push(TableCell::new(format!("{ours} · {}{mark}", time(ours, khz))));
+        let cell = TableCell::difference(ours as i64, theirs as i64);
+        // Fewer cycles are better only at a clock that the core reaches.
+        third.push(if source.synthesis.supports(exact_khz(khz)) {
+            cell
+        } else {
+            cell.not_better()
+        });
     }
     table.lead_row(format!("{name}, {mhz} MHz: published"), first);
     table.row("ours", second);
@@ -102,10 +106,13 @@ fn compare(
     Ok(())
 }
 
+/// Number of the published table with all latencies.
+const SUMMARY: u32 = 4;
+
 /// The table of round trips, and of both directions alone.
 fn summary(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
-        "Published table 4 and ours: cycles · ns for each size of payload",
+        format!("Published table {SUMMARY} and ours: cycles · ns for each size of payload"),
         heads("", &TABLE_SIZES),
     );
     for khz in RATES {
@@ -137,17 +144,23 @@ fn best(source: &Source<'_>) -> Result<String, String> {
         heads("", &TABLE_SIZES),
     );
     for khz in RATES {
-        for (name, tx, rx) in [
-            ("Rx unaligned + Tx cut-through", "tx_ct64", "rx_unpacked32"),
-            ("Rx 32-bit packed + Tx cut-through", "tx_ct64", "rx_packed32"),
-            ("Rx stored + Tx 64-bit, length known", "tx_length64", "rx_store64"),
+        for (tx, rx) in [
+            ("tx_ct64", "rx_packed64"),
+            ("tx_ct64", "rx_packed32"),
+            ("tx_ct64", "rx_unpacked32"),
+            ("tx_length64", "rx_store64"),
         ] {
             let mut cells = Vec::new();
             for n in TABLE_SIZES {
-                let sum = source.cycles(tx, khz, n)? + source.cycles(rx, khz, n)?;
-                cells.push(TableCell::new(format!("{sum} · {}", time(sum, khz))));
+                let (Some(tx), Some(rx)) = (source.fits(tx, khz, n)?, source.fits(rx, khz, n)?)
+                else {
+                    cells.push(source.too_long());
+                    continue;
+                };
+                cells.push(TableCell::new(format!("{} · {}", tx + rx, time(tx + rx, khz))));
             }
-            table.row(format!("{name}, {} MHz", khz / 1000), cells);
+            let name = |way| Ok::<_, String>(source.series(way, khz)?.label.clone());
+            table.row(format!("{} + {}, {} MHz", name(rx)?, name(tx)?, khz / 1000), cells);
         }
     }
     table.complete_html("cells")
@@ -193,7 +206,7 @@ fn pair(page: &mut Page, source: &Source<'_>, pair: &Pair) -> Result<String, Str
     for (index, way) in pair.also.iter().enumerate() {
         let series = source.series(way, RATES[0])?;
         plot.series.push(PlotSeries {
-            name: format!("{}, 322 MHz", series.label),
+            name: format!("{}, {} MHz", series.label, RATES[0] / 1000),
             colour: index + 4,
             style: SeriesStyle::Line,
             points: curve(series),
@@ -218,6 +231,22 @@ fn pair(page: &mut Page, source: &Source<'_>, pair: &Pair) -> Result<String, Str
     ))
 }
 
+/// The builds behind the comparable rows.
+fn builds(source: &Source<'_>) -> Result<String, String> {
+    let head = ["Path", "Build", "Parameters that differ from their defaults"];
+    let mut table = HtmlTable::with_head("Builds of the comparable paths", head);
+    for pair in &PAIRS {
+        let series = source.series(pair.ours, RATES[0])?;
+        let mut names = vec![series.build.clone()];
+        names.extend(series.jumbo_build.clone());
+        for name in names {
+            let build = Build::named(&name).map_err(|error| error.to_string())?;
+            table.row(pair.title, [TableCell::new(name), TableCell::new(build.describe())]);
+        }
+    }
+    table.complete_html("plain-first")
+}
+
 fn curve(series: &Series) -> Vec<(f64, f64)> {
     let time = |cycles: u64| ns(cycles as f64, series.line.khz);
     series.points.iter().map(|point| (point.n as f64, time(point.cycles))).collect()
@@ -232,12 +261,14 @@ pub fn html(page: &mut Page, source: &Source<'_>) -> Result<String, String> {
     if let Some(first) = off.first() {
         return Err(format!("{} points are off their formula, the first one: {first}", off.len()));
     }
-    let mut body = paragraph(
+    let rates = RATES.map(|khz| format!("{} MHz", exact_khz(khz) / 1000.0)).join(" or ");
+    let mut body = paragraph(&format!(
         "Latency is the time from the first beat in to the first beat out. Cycles are counted; \
-         nanoseconds are cycles times the period of 322.265625 MHz (\"322 MHz\") or 350 MHz, and \
-         do not say that a device reaches that clock. † single jumbo frame: larger than a segment \
-         with an MTU of 1500, measured in a build with an MTU of 9000.",
-    );
+         nanoseconds are cycles times the period of {rates}. {} † single jumbo frame, larger than \
+         the {MSS} bytes of a segment with the published MTU.",
+        super::clocks(source.synthesis)
+    ));
+    body.push_str(&builds(source)?);
     body.push_str(&part("Summary, like for like", &summary(source)?));
     body.push_str(&part("Other user sides", &best(source)?));
     for one in &PAIRS {

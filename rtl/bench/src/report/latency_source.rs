@@ -1,6 +1,10 @@
 //! The data of the tables on latency.
 
+use spfe_report::html_table::{CellTone, TableCell};
+
+use crate::bench::modes::MSS;
 use crate::bench::record::{Latency, Series};
+use crate::bench::synthesis::Synthesis;
 use crate::formula::ns;
 use crate::published::Published;
 
@@ -10,23 +14,21 @@ pub struct Source<'a> {
     pub latency: &'a Latency,
     /// The published figures.
     pub published: &'a Published,
+    /// The results of synthesis, which say what clock rates are supported.
+    pub synthesis: &'a Synthesis,
 }
 
 impl Source<'_> {
-    /// Finds the series of a path with 16 sessions and no special case.
+    /// Finds the series of a path with the published number of sessions and no special case.
     ///
     /// # Errors
     /// The series does not exist.
     pub fn series(&self, way: &str, khz: u32) -> Result<&Series, String> {
-        let found = self.latency.series.iter().find(|series| {
-            series.way == way
-                && series.line.khz == khz
-                && series.sessions == 16
-                && series.case.is_empty()
-        });
-        found.ok_or_else(|| {
-            format!("latency.json has no series {way} at {khz} kHz with 16 sessions")
-        })
+        let found =
+            self.latency.series.iter().find(|series| {
+                series.way == way && series.line.khz == khz && series.case.is_empty()
+            });
+        found.ok_or_else(|| format!("latency.json has no series {way} at {khz} kHz"))
     }
 
     /// Finds the latency of a payload size in such a series, in clocks.
@@ -36,6 +38,26 @@ impl Source<'_> {
     pub fn cycles(&self, way: &str, khz: u32, n: u64) -> Result<u64, String> {
         let point = self.series(way, khz)?.cycles(n).map(|point| point.cycles);
         point.ok_or_else(|| format!("latency.json: {way} at {khz} kHz has no point of {n} bytes"))
+    }
+
+    /// Like [`Self::cycles`], but `None` for a payload that is too long for the segments of this
+    /// path's build.
+    ///
+    /// # Errors
+    /// The series has no point of this size, which fits.
+    pub fn fits(&self, way: &str, khz: u32, n: u64) -> Result<Option<u64>, String> {
+        let series = self.series(way, khz)?;
+        if n > MSS && series.points.iter().all(|point| point.n <= MSS) {
+            return Ok(None);
+        }
+        self.cycles(way, khz, n).map(Some)
+    }
+
+    /// The cell of a payload that is too long for a segment.
+    #[must_use]
+    pub fn too_long(&self) -> TableCell {
+        let tip = format!("this path is measured with segments of up to {MSS} bytes");
+        TableCell::toned("longer than a segment", CellTone::Absent).with_tip(tip)
     }
 
     /// Finds a published value in ns.

@@ -11,8 +11,16 @@ use crate::peer::cases::CaseResult;
 /// Renders the section. `core` is the hash of the current sources of the core.
 ///
 /// # Errors
-/// A text of a run is empty.
+/// There is no run with one of the peers.
 pub fn html(linux: &Peers, other: &[CaseResult], core: &str) -> Result<String, String> {
+    if linux.runs.is_empty() {
+        return Err(
+            "peers.json has no runs with Linux; run tests/run.sh tests/tcp/peer.bats".to_owned()
+        );
+    }
+    if other.is_empty() {
+        return Err("peer.json has no runs with smoltcp; run tcp-check --core sf64 peer".to_owned());
+    }
     let mut body = paragraph(
         "The simulated core behind a TAP device, with the network stack of Linux as its peer. The \
          user's streams are joined to local sockets, so that any program can use the core. Also \
@@ -33,13 +41,6 @@ pub fn html(linux: &Peers, other: &[CaseResult], core: &str) -> Result<String, S
     for ((build, scale), rows) in &builds {
         let name = format!("{build} against smoltcp, scale {scale}");
         body.push_str(&with_smoltcp(&name, rows, core)?);
-    }
-    if linux.runs.is_empty() && other.is_empty() {
-        let mut table =
-            HtmlTable::with_head("Runs with a real peer", ["Run", "Result"].map(str::to_owned));
-        let why = "needs a network namespace and a TAP device; run tests/tcp/peer.bats";
-        table.row("all", [TableCell::absent(why)]);
-        body.push_str(&table.complete_html("plain-first")?);
     }
     Ok(section("peers", "Real peers", &body))
 }
@@ -142,15 +143,28 @@ mod tests {
             ..PeerRun::default()
         };
         let runs = vec![run("one", "abc", true), run("two", "def", true), run("x", "abc", false)];
-        let page = html(&Peers { runs }, &[], "abc").expect("all cells say something");
+        let page = html(
+            &Peers { runs },
+            &[CaseResult {
+                case: "a".to_owned(),
+                endpoint: "sf64".to_owned(),
+                result: "passed".to_owned(),
+                ..CaseResult::default()
+            }],
+            "abc",
+        )
+        .expect("all cells say something");
         assert!(page.contains("full against Linux, long form: 2 of 3 passed"), "{page}");
         assert!(page.contains("passed (sources def)") && page.contains("failed: why"), "{page}");
         assert!(!page.contains("sources abc"), "{page}");
     }
 
     #[test]
-    fn without_runs_the_page_says_what_to_do() {
-        let page = html(&Peers::default(), &[], "abc").expect("all cells say something");
-        assert!(page.contains("tests/tcp/peer.bats"), "{page}");
+    fn a_missing_peer_is_an_error() {
+        let linux = Peers { runs: vec![PeerRun::default()] };
+        let error = html(&Peers::default(), &[], "abc").expect_err("nothing has run");
+        assert!(error.contains("tests/tcp/peer.bats"), "{error}");
+        let error = html(&linux, &[], "abc").expect_err("only Linux has run");
+        assert!(error.contains("tcp-check --core sf64 peer"), "{error}");
     }
 }

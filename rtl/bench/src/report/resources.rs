@@ -4,13 +4,11 @@
 use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{grouped, paragraph, part, section};
 
-use crate::bench::synthesis::{Configuration, Synthesis, Top, Xcup};
+use crate::bench::synthesis::{Configuration, Ecp5, Synthesis, Wanted, Xcup};
 use crate::published::{Published, Resources};
 
 /// Numbers of sessions of the published configurations.
 const SESSIONS: [u32; 2] = [2, 64];
-/// The command that measures missing figures.
-const MISSING: &str = "run tools/rtl.sh synth --record";
 
 /// Renders a published table unchanged.
 fn published(table: &Resources) -> Result<String, String> {
@@ -42,16 +40,6 @@ fn published_size(source: &Published, wanted: Configuration) -> Option<(u64, u64
     at(row, "Logic").zip(at(row, "Registers"))
 }
 
-/// One of our values, compared to a published one. Fewer is better.
-fn against(ours: f64, published: Option<f64>, text: String) -> TableCell {
-    let tone = match published {
-        Some(published) if ours < published => CellTone::Better,
-        Some(published) if ours > published => CellTone::Worse,
-        _ => CellTone::Plain,
-    };
-    TableCell::toned(text, tone)
-}
-
 /// A published value, or a note that there is none.
 fn theirs(value: Option<f64>) -> TableCell {
     let text = value.map_or("not published".to_owned(), |value| grouped(value as u64));
@@ -70,8 +58,9 @@ fn name(congestion: bool, width: u32) -> String {
     format!("{width} bits · congestion control {}", if congestion { "on" } else { "off" })
 }
 
-/// Cells of the whole core for UltraScale+ in all eight configurations.
-fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
+/// Cells of the whole core for UltraScale+ in all eight configurations. Ours are estimates before
+/// placement, so they are not called better or worse than those after it.
+fn sizes(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let head = [
         "Sessions · width",
         "LUT, published",
@@ -80,38 +69,40 @@ fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, St
         "FF, published",
         "FF, ours",
         "BRAM36, ours",
+        "Sources",
     ];
     let mut table = HtmlTable::with_head("Cells for UltraScale+", head.map(str::to_owned));
     for wanted in each() {
         let row = format!("{} · {}", wanted.sessions, name(wanted.congestion, wanted.width));
         let size = published_size(source, wanted);
         let (lut, ff) = (size.map(|size| size.0 as f64), size.map(|size| size.1 as f64));
-        let found = synthesis.and_then(|synthesis| synthesis.core(wanted));
-        let Some(taken) = found.and_then(|(_, top)| top.xcup.as_ref()) else {
-            table.row(
-                row,
-                [
-                    theirs(lut),
-                    TableCell::absent(MISSING).over(2),
-                    theirs(ff),
-                    TableCell::absent(MISSING).over(2),
-                ],
-            );
-            continue;
-        };
+        let top = synthesis.core(wanted)?;
+        let taken = synthesis.xcup(top)?;
         table.row(
             row,
             [
                 theirs(lut),
-                against(taken.lut_total as f64, lut, grouped(taken.lut_total)),
+                TableCell::new(grouped(taken.lut_total)),
                 TableCell::new(grouped(taken.lutram.luts)),
                 theirs(ff),
-                against(taken.ff as f64, ff, grouped(taken.ff)),
+                TableCell::new(grouped(taken.ff)),
                 TableCell::new(taken.blocks().to_string()),
+                age(synthesis, top, &taken.sources)?,
             ],
         );
     }
     table.complete_html("plain-first")
+}
+
+/// Whether figures are of the present sources.
+fn age(synthesis: &Synthesis, top: &Wanted, sources: &str) -> Result<TableCell, String> {
+    let short: String = sources.chars().take(8).collect();
+    Ok(if synthesis.stale(top, sources)? {
+        TableCell::toned(format!("stale: {short}"), CellTone::Worse)
+            .with_tip(format!("tools/rtl.sh synth --record {}", top.name))
+    } else {
+        TableCell::new("current").with_tip(short)
+    })
 }
 
 /// Splits cells into those of a session and the rest, from the numbers with few and many sessions.
@@ -127,9 +118,9 @@ fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let mut table = HtmlTable::with_head("Cells of a session, and of the rest", head);
     for (width, congestion) in [(32, false), (32, true), (64, false), (64, true)] {
         let wanted = SESSIONS.map(|sessions| Configuration { sessions, width, congestion });
-        let ours =
-            wanted.map(|wanted| synthesis.core(wanted).and_then(|(_, top)| top.xcup.as_ref()));
-        let [Some(few), Some(many)] = ours else { continue };
+        let ours = wanted.map(|wanted| synthesis.xcup(synthesis.core(wanted)?));
+        let [few, many] = ours;
+        let (few, many) = (few?, many?);
         let size = wanted.map(|wanted| published_size(source, wanted));
         let pair = |of: fn((u64, u64)) -> u64| match size {
             [Some(few), Some(many)] => Some(split(of(few), of(many))),
@@ -141,85 +132,90 @@ fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
         ];
         let cells = |of: fn((f64, f64)) -> f64| {
             parts.into_iter().flat_map(move |(ours, published)| {
-                let published = published.map(of);
                 let text = grouped(of(ours).round().max(0.0) as u64);
-                [against(of(ours), published, text), theirs(published)]
+                [TableCell::new(text), theirs(published.map(of))]
             })
         };
         table.lead_row(format!("a session, {}", name(congestion, width)), cells(|part| part.0));
         table.row(format!("the rest, {}", name(congestion, width)), cells(|part| part.1));
-    }
-    if table.is_empty() {
-        return Ok(String::new());
     }
     table.complete_html("plain-first")
 }
 
 /// The table of logic depth, which limits the clock rate.
 fn depth(synthesis: &Synthesis) -> Result<String, String> {
-    let head = ["Core", "Levels", "from", "to"].map(str::to_owned);
-    let mut table = HtmlTable::with_head("Longest chain of look-up tables, UltraScale+", head);
-    for (name, top) in synthesis.cores() {
-        if let Some(Xcup { logic, .. }) = &top.xcup {
-            let ends = [&logic.from, &logic.to].map(|end| TableCell::new(end.clone()));
-            table.row(name, std::iter::once(TableCell::new(logic.levels.to_string())).chain(ends));
-        }
-    }
-    if table.is_empty() {
-        return Ok(String::new());
+    let head = ["Top", "LUT", "FF", "Levels", "from", "to", "Sources"].map(str::to_owned);
+    let caption = "All cores and blocks: cells and longest chain of look-up tables, UltraScale+";
+    let mut table = HtmlTable::with_head(caption, head);
+    for top in synthesis.wanted() {
+        let Xcup { logic, lut_total, ff, sources, .. } = synthesis.xcup(top)?;
+        table.row(
+            top.name.clone(),
+            [
+                TableCell::new(grouped(*lut_total)),
+                TableCell::new(grouped(*ff)),
+                TableCell::new(logic.levels.to_string()),
+                TableCell::new(logic.from.clone()),
+                TableCell::new(logic.to.clone()),
+                age(synthesis, top, sources)?,
+            ],
+        );
     }
     table.complete_html("plain-first wraps")
 }
 
 /// The table of cells and clock rates after place and route for an ECP5.
 fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
-    let head = ["Core", "LUT4", "FF", "DP16KD", "Clock rate: median", "of runs with other seeds"];
+    let head = ["Top", "LUT4", "FF", "DP16KD", "MHz, least", "median", "most", "Seeds", "Sources"];
     let mut table =
-        HtmlTable::with_head("Place and route, ECP5-85, speed grade 8", head.map(str::to_owned));
-    for (name, top) in synthesis.cores() {
-        let Some(taken) = &top.ecp5 else { continue };
-        let rates: Vec<String> = taken.fmax_mhz.values().map(|rate| format!("{rate:.1}")).collect();
+        HtmlTable::with_head("Place and route, ECP5-85, fastest grade", head.map(str::to_owned));
+    for top in synthesis.wanted() {
+        let Some(taken) = synthesis.ecp5(top)? else {
+            table.row(top.name.clone(), [TableCell::absent(&top.no_ecp5).over(head.len() - 1)]);
+            continue;
+        };
+        let Ecp5 { lut4_total, ff, harness_ff, dp16kd, fmax_mhz, sources, .. } = taken;
+        let all = synthesis.table.seeds.len();
+        let seeds = match fmax_mhz.len() {
+            seeds if seeds >= all => TableCell::new(seeds.to_string()),
+            seeds => TableCell::toned(format!("{seeds} of {all}"), CellTone::Worse),
+        };
         table.row(
-            name,
+            top.name.clone(),
             [
-                TableCell::new(grouped(taken.lut4_total)),
-                TableCell::new(grouped(taken.ff - taken.harness_ff)),
-                TableCell::new(taken.dp16kd.to_string()),
-                TableCell::new(format!("{:.1} MHz", taken.median())),
-                TableCell::new(rates.join(", ")),
+                TableCell::new(grouped(*lut4_total)),
+                TableCell::new(grouped(ff - harness_ff)),
+                TableCell::new(dp16kd.to_string()),
+                TableCell::new(format!("{:.1}", taken.least())),
+                TableCell::new(format!("{:.1}", taken.median())),
+                TableCell::new(format!("{:.1}", taken.most())),
+                seeds,
+                age(synthesis, top, sources)?,
             ],
         );
     }
-    if table.is_empty() {
-        table.row("all", [TableCell::absent(MISSING).over(5)]);
-    }
-    table.complete_html("plain-first")
+    table.complete_html("plain-first wraps")
 }
 
-/// Says which tools and which state of the sources the figures come from.
+/// Says which tools the figures come from, and how many of them are of older sources.
 fn state(synthesis: &Synthesis) -> Result<String, String> {
-    let of = |top: &Top| {
-        let xcup = top.xcup.iter().map(|flow| (flow.sources.clone(), flow.tool.clone()));
-        let ecp5 = top.ecp5.iter().map(|flow| (flow.sources.clone(), flow.tool.clone()));
-        xcup.chain(ecp5).collect::<Vec<_>>()
-    };
     let mut tools = Vec::new();
-    let mut old = Vec::new();
-    for (name, top) in synthesis.cores() {
-        let now = synthesis.now(&top.module)?;
-        for (sources, tool) in of(top) {
+    let (mut all, mut old) = (0, 0);
+    for top in synthesis.wanted() {
+        let xcup = synthesis.xcup(top)?;
+        let mut flows = vec![(&xcup.sources, &xcup.tool)];
+        flows.extend(synthesis.ecp5(top)?.map(|taken| (&taken.sources, &taken.tool)));
+        for (sources, tool) in flows {
             tools.push(tool.replace("==", " "));
-            if sources != now {
-                old.push(name);
-            }
+            all += 1;
+            old += usize::from(synthesis.stale(top, sources)?);
         }
     }
     tools.sort();
     tools.dedup();
-    old.dedup();
-    let state = match &old[..] {
-        [] => "of the sources as they are now".to_owned(),
-        names => format!("of an older state of the sources for {}", names.join(", ")),
+    let state = match old {
+        0 => format!("all {all} results are of the present sources"),
+        old => format!("{old} of {all} results are of older sources and marked as stale"),
     };
     Ok(paragraph(&format!("Made by {}; {state}.", tools.join(" and "))))
 }
@@ -227,8 +223,8 @@ fn state(synthesis: &Synthesis) -> Result<String, String> {
 /// Renders the section.
 ///
 /// # Errors
-/// A published table is missing, or the results of synthesis are incomplete.
-pub fn html(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
+/// A published table is missing, or a result of synthesis.
+pub fn html(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let mut body = paragraph(
         "Published: after place and route, without the external retransmission memory. Ours: an \
          estimate by yosys before packing of LUTs and before place and route, without the same \
@@ -238,13 +234,9 @@ pub fn html(source: &Published, synthesis: Option<&Synthesis>) -> Result<String,
     for table in &source.resources {
         body.push_str(&part(&table.title, &published(table)?));
     }
-    let mut ours = sizes(source, synthesis)?;
-    if let Some(synthesis) = synthesis {
-        ours.push_str(&state(synthesis)?);
-        ours.push_str(&costs(source, synthesis)?);
-        ours.push_str(&depth(synthesis)?);
-        ours.push_str(&ecp5(synthesis)?);
-    }
-    body.push_str(&part("All eight configurations", &ours));
+    let eight = state(synthesis)? + &sizes(source, synthesis)? + &costs(source, synthesis)?;
+    body.push_str(&part("All configurations", &eight));
+    body.push_str(&part("All cores and blocks", &depth(synthesis)?));
+    body.push_str(&part("Clock rates in an ECP5", &ecp5(synthesis)?));
     Ok(section("resources", "Resources and clock rates", &body))
 }

@@ -4,13 +4,14 @@ use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, grouped, paragraph, part};
 
 use super::latency_source::{Source, heads, time};
-use crate::bench::modes::{RATES, TABLE_SIZES};
+use crate::bench::modes::{MSS, RATES, TABLE_SIZES};
 use crate::bench::record::{Absolute, Series};
+use crate::rate::{LINE_KBPS, PCS_CLOCKS};
 
 /// Paths in the order of our tables. Comparable ones come first.
 const WAYS: [&str; 11] = [
-    "rx_packed64",
     "rx_merged64",
+    "rx_packed64",
     "rx_packed32",
     "rx_unpacked32",
     "rx_store64",
@@ -22,21 +23,32 @@ const WAYS: [&str; 11] = [
     "tx_length128",
 ];
 
+/// The case of builds with all options.
+const FULL: &str = "full";
+
 /// The tables of all paths with 16 and 64 sessions, and of their formulas.
 fn ways(source: &Source<'_>) -> Result<String, String> {
     let mut table = HtmlTable::with_head(
-        "All paths, cycles at 322 MHz (350 MHz in parentheses if it differs)",
+        format!(
+            "All paths, cycles at {} MHz ({} MHz in parentheses if it differs)",
+            RATES[0] / 1000,
+            RATES[1] / 1000
+        ),
         heads("Path", &TABLE_SIZES),
     );
-    let head = ["Path", "Formula, a(k) is the clock of word k", "Points", "64 sessions"];
+    let head = ["Path", "Formula, a(k) is the clock of word k", "Points", "More sessions"];
     let mut rules = HtmlTable::with_head("Formulas that all points obey", head.map(str::to_owned));
     for way in WAYS {
         let slow = source.series(way, RATES[0])?;
         let mut cells = Vec::new();
         for n in TABLE_SIZES {
-            let (slow, fast) = (source.cycles(way, RATES[0], n)?, source.cycles(way, RATES[1], n)?);
+            let both = source.fits(way, RATES[0], n)?.zip(source.fits(way, RATES[1], n)?);
+            let Some((slow, fast)) = both else {
+                cells.push(source.too_long());
+                continue;
+            };
             let text = if slow == fast { slow.to_string() } else { format!("{slow} ({fast})") };
-            cells.push(TableCell::new(if n > 1460 { format!("{text} †") } else { text }));
+            cells.push(TableCell::new(if n > MSS { format!("{text} †") } else { text }));
         }
         table.row(slow.label.clone(), cells);
         rules.row(
@@ -51,15 +63,12 @@ fn ways(source: &Source<'_>) -> Result<String, String> {
     Ok(table.complete_html("cells")? + &rules.complete_html("plain-first wraps")?)
 }
 
-/// Whether 64 sessions take the same time as 16.
+/// Whether more sessions, with all options, take the same time.
 fn sessions(source: &Source<'_>, way: &str) -> TableCell {
-    let mut same = 0;
-    let more = source
-        .latency
-        .series
-        .iter()
-        .filter(|series| series.way == way && series.sessions == 64 && series.case.is_empty());
-    for series in more {
+    let (mut same, mut count) = (0, 0);
+    let series = source.latency.series.iter();
+    for series in series.filter(|series| series.way == way && series.case == FULL) {
+        count = series.sessions;
         let Ok(few) = source.series(way, series.line.khz) else { continue };
         for point in &series.points {
             match few.cycles(point.n) {
@@ -75,21 +84,24 @@ fn sessions(source: &Source<'_>, way: &str) -> TableCell {
         }
     }
     match same {
-        0 => TableCell::absent("this path has no build with 64 sessions"),
-        same => TableCell::new(format!("equal in {same} points")),
+        0 => TableCell::absent("this path has no build with more sessions"),
+        same => TableCell::new(format!("{count}, all options: equal in {same} points")),
     }
 }
 
 /// The table of cores with all options.
 fn full(source: &Source<'_>) -> Result<String, String> {
-    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = HtmlTable::with_head("All options, cycles", heads("Path", &sizes));
-    for series in source.latency.series.iter().filter(|series| series.case == "full") {
+    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
+    let mut head = heads("Path", &sizes);
+    head.push("Parameters".to_owned());
+    let mut table = HtmlTable::with_head("All options, cycles", head);
+    for series in source.latency.series.iter().filter(|series| series.case == FULL) {
         let cell = |n: &u64| {
             let point = series.cycles(*n).ok_or_else(|| format!("{}: no {n}", series.way))?;
-            Ok(TableCell::new(point.cycles.to_string()).with_tip(series.parameters.clone()))
+            Ok(TableCell::new(point.cycles.to_string()))
         };
-        let cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
+        let mut cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
+        cells.push(TableCell::new(series.parameters.clone()));
         table.row(format!("{}, {} MHz", series.label, series.line.khz / 1000), cells);
     }
     table.complete_html("cells")
@@ -97,14 +109,11 @@ fn full(source: &Source<'_>) -> Result<String, String> {
 
 /// The table of frames with VLAN tags and TCP options.
 fn cases(source: &Source<'_>) -> Result<String, String> {
-    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
+    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
     let mut table =
-        HtmlTable::with_head("Longer headers, cycles at 322 MHz (350 MHz)", heads("Path", &sizes));
-    for (case, label) in [
-        ("vlan", "IEEE 802.1Q tag, 58 bytes of headers"),
-        ("options", "12 bytes of TCP options, 66 bytes of headers"),
-    ] {
-        for way in WAYS.iter().filter(|way| way.starts_with("rx_") && **way != "rx_merged64") {
+        HtmlTable::with_head("Longer headers, cycles at both clock rates", heads("Path", &sizes));
+    for (case, label) in [("vlan", "IEEE 802.1Q tag"), ("options", "TCP options")] {
+        for way in WAYS.iter().filter(|way| way.starts_with("rx_")) {
             let find = |khz: u32| {
                 let series = source.latency.series.iter();
                 let mut found =
@@ -119,7 +128,8 @@ fn cases(source: &Source<'_>) -> Result<String, String> {
                 Ok(TableCell::new(format!("{slow} ({fast})")))
             };
             let cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
-            table.row(format!("{}, {label}", slow.label), cells);
+            let headers = slow.line.headers;
+            table.row(format!("{}, {label}, {headers} bytes of headers", slow.label), cells);
         }
     }
     table.complete_html("cells")
@@ -127,9 +137,11 @@ fn cases(source: &Source<'_>) -> Result<String, String> {
 
 /// The table of cores with a MAC interface of 64 bits.
 fn wide(source: &Source<'_>) -> Result<String, String> {
-    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table =
-        HtmlTable::with_head("64 bits to and from the MAC: cycles · ns", heads("Path", &sizes));
+    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
+    let mut table = HtmlTable::with_head(
+        "Wide interface to and from the MAC: cycles · ns",
+        heads("Path", &sizes),
+    );
     for series in &source.latency.wide {
         let mut cells = Vec::new();
         for n in &sizes {
@@ -141,8 +153,8 @@ fn wide(source: &Source<'_>) -> Result<String, String> {
                 time(point.cycles, series.line.khz)
             )));
         }
-        let mhz = f64::from(series.line.khz) / 1000.0;
-        table.row(format!("{}, {mhz} MHz", series.label), cells);
+        let (bits, mhz) = (series.line.mac_bytes * 8, f64::from(series.line.khz) / 1000.0);
+        table.row(format!("{}, {bits} bits, {mhz} MHz", series.label), cells);
     }
     table.complete_html("cells")
 }
@@ -191,14 +203,15 @@ fn all(source: &Source<'_>) -> Result<String, String> {
     let heads =
         columns.iter().map(|series| format!("{}, {} MHz", series.way, series.line.khz / 1000));
     let mut table = HtmlTable::with_head(
-        "Cycles of all sizes, 16 sessions",
+        "Cycles of all sizes",
         std::iter::once("Payload in bytes".to_owned()).chain(heads),
     );
-    let first = columns.first().ok_or("no series")?;
+    let longest = columns.iter().max_by_key(|series| series.points.len());
+    let first = longest.ok_or("no series")?;
     for point in &first.points {
         let cell = |series: &&Series| {
-            let found = series.cycles(point.n).ok_or(format!("{}: no {}", series.way, point.n))?;
-            Ok(TableCell::new(found.cycles.to_string()))
+            let found = source.fits(&series.way, series.line.khz, point.n)?;
+            Ok(found.map_or_else(|| source.too_long(), |cycles| TableCell::new(cycles.to_string())))
         };
         let cells = columns.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
         table.row(grouped(point.n), cells);
@@ -214,19 +227,18 @@ fn all(source: &Source<'_>) -> Result<String, String> {
 pub fn html(source: &Source<'_>) -> Result<String, String> {
     let mut body = part("All paths through the core", &ways(source)?);
     body.push_str(&all(source)?);
-    let text = paragraph(
-        "64 sessions, congestion control, status and credit events. Store-and-forward receivers \
-         reorder segments, cut-through receivers deliver them out of sequence.",
-    );
-    body.push_str(&part("With all options", &(text + &full(source)?)));
+    body.push_str(&part("With all options", &full(source)?));
     body.push_str(&part("Tags and options", &cases(source)?));
-    body.push_str(&part("64-bit MAC side", &wide(source)?));
-    let text = paragraph(
+    body.push_str(&part("Wide MAC side", &wide(source)?));
+    let text = paragraph(&format!(
         "The published arrival pattern is a limiter that is full when a frame starts, so the first \
-         words arrive faster than a line carries them. Here words arrive as from a 64B/66B \
-         decoder, in 32 of 33 clocks and in all positions of its pause, and the time of the first \
-         word on the line is added. Use this figure to compare interfaces of different widths.",
-    );
+         words arrive faster than a line of {} Gbit/s carries them. Here words arrive as from a \
+         64B/66B decoder, in {} of {PCS_CLOCKS} clocks and in all positions of its pause, and the \
+         time of the first word on the line is added. Use this figure to compare interfaces of \
+         different widths.",
+        LINE_KBPS / 1_000_000,
+        PCS_CLOCKS - 1
+    ));
     body.push_str(&part("On a true line", &(text + &absolute(&source.latency.absolute)?)));
     Ok(body)
 }
