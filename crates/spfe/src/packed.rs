@@ -247,13 +247,18 @@ impl Run<'_> {
     /// The records, in order.
     #[inline]
     pub fn records(&self) -> Records<'_> {
+        Records { bytes: self.as_bytes() }
+    }
+
+    /// The records as they lie in the area, with headers and padding.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: `PackedReader::run` checked that the run lies in the area. The device does not
         // write there before the bytes are returned, which needs the run to be dropped.
-        let bytes = unsafe {
+        unsafe {
             let first = self.rx.area.base().as_ptr().add(self.offset as usize);
             std::slice::from_raw_parts(first, self.bytes as usize)
-        };
-        Records { bytes }
+        }
     }
 }
 

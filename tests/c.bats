@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# The C interface: the suite and the examples, with two compilers, shared and static.
+#
+# The library is linked by tools/capi.sh from target/release/libspfe_capi.a (CAPI_LIB names another).
+
+load lib/common
+
+setup_file() {
+    dir=$BATS_FILE_TMPDIR/c
+    export dir PKG_CONFIG_PATH=$dir/lib/pkgconfig LD_LIBRARY_PATH=$dir/lib
+    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a}
+    [[ -f $CAPI_LIB ]] || {
+        printf '%s does not exist; run "make build"\n' "$CAPI_LIB"
+        return 1
+    }
+    CAPI_LIB=$CAPI_LIB tools/capi.sh "$dir"
+}
+
+# suite NAME COMPILER OPTION...: compiles and runs the suite.
+suite() {
+    local out=$dir/$1 log=$dir/$1.tap
+    shift
+    # shellcheck disable=SC2046 # several options
+    "$@" -Wall -Wextra -Wpedantic -Werror -o "$out" tests/c/suite.c \
+        $(pkg-config --cflags spfe) "${libs[@]}" -pthread
+    timeout --kill-after=5 120 "$out" >"$log" || {
+        cat "$log"
+        return 1
+    }
+    ! grep '^not ok' "$log"
+    grep -qx '1..17' "$log"
+}
+
+shared() { libs=(-L"$dir/lib" -lspfe); }
+static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
+
+@test "gcc, shared library" {
+    shared
+    suite gcc-shared gcc -std=c11
+    ldd "$dir/gcc-shared" | grep -q 'libspfe.so.0 => '
+}
+
+@test "gcc, static library, AddressSanitizer" {
+    static
+    suite gcc-asan gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+}
+
+@test "clang" {
+    command -v clang >/dev/null || skip 'clang is not installed'
+    shared
+    suite clang clang -std=c11
+}
+
+@test "the header is C++17" {
+    printf '#include <spfe/spfe.h>\nint main() { spfe_queue_options o = SPFE_QUEUE_OPTIONS_INIT; return int(o.depth); }\n' \
+        >"$dir/header.cc"
+    # shellcheck disable=SC2046
+    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$dir/header" "$dir/header.cc" \
+        $(pkg-config --cflags --libs spfe)
+    "$dir/header"
+}
+
+@test "the library exports what the header declares" {
+    nm -D --defined-only "$dir/lib/libspfe.so" | awk '$2 == "T" { sub("@@.*", "", $3); print $3 }' |
+        sort >"$dir/exported"
+    printf '#include <spfe/spfe.h>\n' | gcc -I"$dir/include" -E -P - |
+        grep -v 'static inline' | grep -oE '\bspfe_[a-z_]+ *\(' | tr -d ' (' | sort -u |
+        grep -vx spfe_run_next >"$dir/declared"
+    diff "$dir/declared" "$dir/exported"
+    [[ $(wc -l <"$dir/exported") -gt 40 ]]
+}
+
+@test "the program in docs/c.md" {
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/c.md >"$dir/printed.c"
+    shared
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -o "$dir/printed" "$dir/printed.c" \
+        $(pkg-config --cflags --libs spfe)
+    run -0 "$dir/printed"
+    [[ $output == 'received: from here to there' ]]
+}
+
+@test "the examples" {
+    make --no-print-directory -s -C examples/c OUT="$dir/examples" CFLAGS='-O2 -Wall -Wextra -Werror'
+    run -0 "$dir/examples/hello"
+    [[ $output == 'received: from here to there' ]]
+    run -0 "$dir/examples/grouped_send"
+    [[ $output == '16000 packets in groups of 16' ]]
+    run -0 timeout 60 "$dir/examples/epoll_loop"
+    [[ $output == '2000 packets on 4 virtual channels, '*' waits' ]]
+    run -0 "$dir/examples/remote_memory"
+    [[ $output == *'read back: from here to there'* && $output == *'RMAP_REFUSED: RMAP read of 4 bytes'* ]]
+    run -1 "$dir/examples/hello" nonsense
+    [[ $output == *"device 'nonsense'"* ]]
+}
