@@ -222,7 +222,7 @@ impl SfrpHeader {
         let strict = parsed.bytes() == bytes
             && padding.iter().all(|byte| *byte == 0)
             && !parsed.has(Flags::RESERVED)
-            && !(parsed.is_response() && !path.is_empty())
+            && (path.is_empty() || !parsed.is_response())
             && (parsed.payload_bytes() > 0 || !parsed.has(Flags::PAYLOAD_CRC));
         if version == VERSION && !strict {
             return Err(SfrpHeaderError::Layout);

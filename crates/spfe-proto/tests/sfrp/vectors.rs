@@ -70,7 +70,7 @@ fn check_values() {
 /// The instruction and the table give the same CRC, for every length modulo their steps.
 #[test]
 fn the_instruction_and_the_table_agree() {
-    let bytes: Vec<u8> = (0..4200u32).map(|n| (n * n >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..4200u32).map(|n| ((n * n) >> 3) as u8).collect();
     for start in [0, 1, 5] {
         for length in (0..64).chain([4095, 4096, 4100]) {
             let part = &bytes[start..start + length];

@@ -1,0 +1,32 @@
+//! RDMA over SpaceFibre: the two engines, without I/O.
+//!
+//! An [`RdmaInitiator`] is the sending side of a queue pair: work requests go in, packets come out, and
+//! responses become completions. A [`RdmaTarget`] executes the requests of other nodes on its regions.
+//! Packets, time and local memory are parameters, so the same code runs behind the queues of an
+//! endpoint, in an instrument of a virtual network, and in tests that lose, repeat and reorder
+//! packets. `docs/rdma.md` describes the protocol.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | [`region`], [`memory`] | regions, keys and rights; sparse memory |
+//! | [`target`] | the side that has the memory |
+//! | [`initiator`] | the side that asks |
+//! | [`config`] | the TOML file of a target-only endpoint |
+//!
+//! No packet makes an engine panic. A target checks everything before it touches memory; an
+//! initiator ends every operation within a bound that its options give.
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod initiator;
+pub mod memory;
+pub mod region;
+pub mod target;
+
+pub use config::{TargetFile, TargetFileError};
+pub use initiator::{
+    Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, RdmaInitiatorOptions,
+    WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
+};
+pub use region::{RegionRights, RegionTable, RemoteKey, TargetRegion};
+pub use target::{Notification, RdmaTarget, RdmaTargetOptions};

@@ -1,0 +1,356 @@
+//! The target: executes requests on regions and receive queues.
+//!
+//! Packets go through the checks of `docs/rdma.md` in their order, and memory is touched only when
+//! all have passed. Requests of one initiator and queue pair are executed in sequence, once: a
+//! repeated message is acknowledged without execution, a repeated atomic operation is answered from
+//! memory, and a gap is reported once.
+
+mod counters;
+mod execute;
+mod notify;
+mod peer;
+mod receive;
+mod respond;
+
+pub use counters::TargetCounts;
+pub use notify::Notification;
+pub use receive::{ReceiveQueueError, ReceivedMessage};
+
+use crate::region::{RegionTable, RemoteKey};
+use notify::Notifications;
+use peer::{Peers, RemotePeer};
+use receive::ReceiveQueue;
+use respond::Responses;
+use spfe_proto::sfrp::{
+    Capabilities, Flags, Info, Opcode, PID, SEGMENT_DEFAULT, SfrpHeader, SfrpHeaderError,
+    SfrpStatus, VERSION,
+};
+use spfe_proto::{DEFAULT_LOGICAL_ADDRESS, PacketEnd};
+use std::collections::BTreeMap;
+
+/// Reads that a queue pair may have outstanding, and results of atomic operations that are kept.
+pub const READS_MAX: usize = 16;
+/// Longest message that a target without receive queues takes as a notification, bytes.
+pub const NOTE_BYTES: usize = 32;
+/// Time that a busy target asks an initiator to wait, µs.
+const BUSY_US: u32 = 100;
+/// Time that an initiator waits for a receive buffer, µs.
+const NOT_READY_US: u32 = 200;
+
+/// Properties of a target.
+#[derive(Clone, Copy, Debug)]
+pub struct RdmaTargetOptions {
+    /// Logical address.
+    pub logical_address: u8,
+    /// Protocol identifier.
+    pub protocol: u8,
+    /// Largest payload of a packet.
+    pub segment_bytes: u32,
+    /// Number of notifications that are kept; 0: none.
+    pub notifications: usize,
+    /// Tell that RMAP is served on the same port.
+    pub rmap: bool,
+    /// Vendor, for INFO.
+    pub vendor: u32,
+    /// Device, for INFO.
+    pub device: u32,
+    /// Serial number, for INFO.
+    pub serial: u32,
+}
+
+impl Default for RdmaTargetOptions {
+    fn default() -> Self {
+        Self {
+            logical_address: DEFAULT_LOGICAL_ADDRESS,
+            protocol: PID,
+            segment_bytes: SEGMENT_DEFAULT,
+            notifications: 0,
+            rmap: false,
+            vendor: 0,
+            device: 0,
+            serial: 0,
+        }
+    }
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handled {
+    /// Executed, as a whole or as a part of a longer message.
+    Executed(Opcode),
+    /// Executed before; acknowledged again if it asks for it.
+    Repeated(Opcode),
+    /// Refused with a response.
+    Refused(SfrpStatus),
+    /// Discarded without a response.
+    Dropped(Dropped),
+    /// Meant for an initiator: a response or CREDIT.
+    ForInitiator,
+}
+
+/// Why a packet was discarded without a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// Not SFRP.
+    OtherProtocol,
+    /// Its header cannot be trusted.
+    Header(SfrpHeaderError),
+    /// Another logical address.
+    NotOurs,
+    /// Belongs to a message that was refused, or follows a gap that was reported.
+    Drained,
+    /// Repeats an atomic operation whose result is no longer kept.
+    Forgotten,
+}
+
+/// A target with its regions, receive queues and initiators.
+pub struct RdmaTarget {
+    options: RdmaTargetOptions,
+    regions: RegionTable,
+    queues: BTreeMap<u16, ReceiveQueue>,
+    peers: Peers,
+    responses: Responses,
+    notifications: Notifications,
+    counts: TargetCounts,
+}
+
+/// A request on its way through the checks.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    header: SfrpHeader,
+    opcode: Opcode,
+    packet: &'a [u8],
+    end: PacketEnd,
+    /// Virtual channel of the response.
+    vc: u8,
+    now_ns: u64,
+}
+
+/// A refusal: the status and IMM of the response.
+struct Refusal {
+    status: SfrpStatus,
+    immediate: u32,
+}
+
+impl From<SfrpStatus> for Refusal {
+    fn from(status: SfrpStatus) -> Self {
+        let immediate = if status == SfrpStatus::BUSY { BUSY_US } else { 0 };
+        Self { status, immediate }
+    }
+}
+
+impl RdmaTarget {
+    /// A target without regions.
+    pub fn new(options: RdmaTargetOptions) -> Self {
+        Self {
+            options,
+            regions: RegionTable::default(),
+            queues: BTreeMap::new(),
+            peers: Peers::default(),
+            responses: Responses::default(),
+            notifications: Notifications::new(options.notifications),
+            counts: TargetCounts::default(),
+        }
+    }
+
+    /// Properties.
+    pub fn options(&self) -> &RdmaTargetOptions {
+        &self.options
+    }
+
+    /// The regions.
+    pub fn regions(&self) -> &RegionTable {
+        &self.regions
+    }
+
+    /// The regions, to add, change and revoke them.
+    pub fn regions_mut(&mut self) -> &mut RegionTable {
+        &mut self.regions
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> &TargetCounts {
+        &self.counts
+    }
+
+    /// The next notification.
+    pub fn notification(&mut self) -> Option<Notification> {
+        self.notifications.take()
+    }
+
+    /// Forgets all initiators, as after a reset. Regions, keys and posted buffers stay.
+    pub fn reset(&mut self) {
+        for peer in self.peers.drain() {
+            self.responses.release(&mut self.regions, &peer);
+        }
+        self.responses.clear(&mut self.regions);
+    }
+
+    /// Whether packets must wait until responses have gone out.
+    pub fn is_full(&self) -> bool {
+        self.responses.is_full()
+    }
+
+    /// Takes a packet that arrived on a virtual channel.
+    pub fn handle(&mut self, packet: &[u8], end: PacketEnd, vc: u8, now_ns: u64) -> Handled {
+        let handled = self.check(packet, end, vc, now_ns);
+        self.counts.count(handled);
+        handled
+    }
+
+    /// Steps 1 to 7 of the checks.
+    fn check(&mut self, packet: &[u8], end: PacketEnd, vc: u8, now_ns: u64) -> Handled {
+        if packet.get(1).is_some_and(|protocol| *protocol != self.options.protocol) {
+            return Handled::Dropped(Dropped::OtherProtocol);
+        }
+        let header = match SfrpHeader::parse(packet) {
+            Ok(header) => header,
+            Err(error) => return Handled::Dropped(Dropped::Header(error)),
+        };
+        if header.receiver != self.options.logical_address {
+            return Handled::Dropped(Dropped::NotOurs);
+        }
+        if header.is_response() || header.opcode() == Some(Opcode::Credit) {
+            return Handled::ForInitiator;
+        }
+        // RVC: a virtual channel, or that of arrival.
+        let vc = if header.status < 32 { header.status } else { vc };
+        let supported = u32::from(VERSION) << 8 | u32::from(VERSION);
+        if header.version != VERSION {
+            return self.refuse(&header, vc, SfrpStatus::BAD_VERSION, supported);
+        }
+        let Some(opcode) = header.opcode() else {
+            return self.refuse(&header, vc, SfrpStatus::BAD_OPCODE, 0);
+        };
+        let request = Request { header, opcode, packet, end, vc, now_ns };
+        if opcode.is_sequenced() { self.in_sequence(&request) } else { self.manage(&request) }
+    }
+
+    /// Requests outside the sequence of messages.
+    fn manage(&mut self, request: &Request<'_>) -> Handled {
+        let (header, vc) = (&request.header, request.vc);
+        if let Err(status) = header.payload(request.packet, request.end) {
+            return self.refuse(header, vc, status, 0);
+        }
+        match request.opcode {
+            Opcode::Info => {
+                let info = self.info(request.now_ns).encode();
+                self.responses.put(header, vc, &info, 0);
+            }
+            Opcode::Regions => {
+                let entries = self.regions.entries();
+                self.responses.put(header, vc, &entries, 0);
+            }
+            Opcode::Connect => {
+                if !self.has_queue(header.receiver_queue) {
+                    return self.refuse(header, vc, SfrpStatus::BAD_QUEUE, 0);
+                }
+                let repeated = self.connect(request);
+                let credit = self.credit_of(header);
+                self.responses.put(header, vc, &[], credit);
+                if repeated {
+                    return Handled::Repeated(Opcode::Connect);
+                }
+            }
+            _ => {
+                self.disconnect(header);
+                self.responses.put(header, vc, &[], 0);
+            }
+        }
+        Handled::Executed(request.opcode)
+    }
+
+    fn info(&self, time_ns: u64) -> Info {
+        let mut capabilities = Capabilities::ATOMIC;
+        for (on, capability) in [
+            (self.options.notifications > 0 || !self.queues.is_empty(), Capabilities::SEND),
+            (!self.queues.is_empty(), Capabilities::FULL),
+            (self.options.rmap, Capabilities::RMAP),
+            (self.options.notifications > 0, Capabilities::NOTIFY),
+        ] {
+            capabilities = if on { capabilities | capability } else { capabilities };
+        }
+        Info {
+            version_min: VERSION,
+            version_max: VERSION,
+            capabilities,
+            segment_log2: self.options.segment_bytes.ilog2() as u8,
+            regions: self.regions.count() as u16,
+            reads_max: READS_MAX as u16,
+            message_max: if self.queues.is_empty() { NOTE_BYTES as u32 } else { u32::MAX },
+            vendor: self.options.vendor,
+            device: self.options.device,
+            serial: self.options.serial,
+            time_ns,
+        }
+    }
+
+    fn has_queue(&self, queue: u16) -> bool {
+        queue == 0 || self.queues.contains_key(&queue)
+    }
+
+    /// Starts a sequence of messages. True if this request has started it before.
+    fn connect(&mut self, request: &Request<'_>) -> bool {
+        let header = &request.header;
+        let started = Some(header.request);
+        if self.peers.find(header).is_some_and(|peer| peer.connection == started) {
+            return true;
+        }
+        let queue = header.receiver_queue;
+        // A queue pair has one partner: a new one takes the place of the old one.
+        if queue != 0 {
+            for peer in self.peers.remove_queue(queue) {
+                self.responses.release(&mut self.regions, &peer);
+            }
+        }
+        let peer = RemotePeer::new(header, header.sequence.wrapping_add(1), started, request.vc);
+        if let Some(gone) = self.peers.insert(peer) {
+            self.responses.release(&mut self.regions, &gone);
+        }
+        false
+    }
+
+    fn disconnect(&mut self, header: &SfrpHeader) {
+        if let Some(peer) = self.peers.remove(header) {
+            self.responses.release(&mut self.regions, &peer);
+        }
+    }
+
+    /// Responds with an error, and returns it.
+    fn refuse(
+        &mut self,
+        header: &SfrpHeader,
+        vc: u8,
+        status: SfrpStatus,
+        immediate: u32,
+    ) -> Handled {
+        self.responses.refuse(header, vc, status, immediate, 0);
+        Handled::Refused(status)
+    }
+
+    /// Writes the next packet for a virtual channel: reply path and response. `None` if there is
+    /// none.
+    pub fn respond(&mut self, vc: u8, out: &mut Vec<u8>) -> Option<usize> {
+        self.responses.next(vc, &mut self.regions, self.options.segment_bytes, out)
+    }
+
+    /// Whether a virtual channel has a response to send.
+    pub fn has_response(&self, vc: u8) -> bool {
+        self.responses.is_waiting(vc)
+    }
+
+    /// The lowest virtual channel that has a response to send.
+    pub fn waiting_vc(&self) -> Option<u8> {
+        (0..32).find(|vc| self.responses.is_waiting(*vc))
+    }
+}
+
+/// Key of a request.
+fn key(header: &SfrpHeader) -> RemoteKey {
+    RemoteKey(header.key)
+}
+
+/// Whether a request wants a response.
+fn wants_answer(header: &SfrpHeader) -> bool {
+    header.has(Flags::ACK) && header.has(Flags::LAST)
+}

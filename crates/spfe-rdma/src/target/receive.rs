@@ -1,0 +1,145 @@
+//! Receive queues of a full endpoint.
+
+use super::RdmaTarget;
+use spfe_proto::sfrp::{Opcode, SfrpHeader, SfrpStatus};
+use std::collections::VecDeque;
+
+/// A buffer that a message or immediate data has filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedMessage {
+    /// Identifier given when the buffer was posted.
+    pub id: u64,
+    /// The buffer. Without immediate data of a WRITE, its first bytes are the message.
+    pub buffer: Vec<u8>,
+    /// Bytes of the message, or of the WRITE that carried immediate data.
+    pub bytes: u32,
+    /// SEND or WRITE.
+    pub opcode: Opcode,
+    /// Immediate data.
+    pub immediate: Option<u32>,
+    /// The sender asks to wake the receiver.
+    pub solicited: bool,
+    /// OK, or MESSAGE_TOO_LONG.
+    pub status: SfrpStatus,
+}
+
+/// Why a receive queue does not take a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveQueueError {
+    /// There is no queue pair with this number.
+    #[error("queue pair {queue}: not open")]
+    NoQueue {
+        /// Its number.
+        queue: u16,
+    },
+    /// Queue pair 0 belongs to the target itself, and a number can be used once.
+    #[error("queue pair {queue}: 0 is reserved, and this number may be open already")]
+    NotFree {
+        /// Its number.
+        queue: u16,
+    },
+}
+
+/// Buffers for messages to a queue pair.
+#[derive(Default)]
+pub struct ReceiveQueue {
+    posted: VecDeque<(u64, Vec<u8>)>,
+    done: VecDeque<ReceivedMessage>,
+    /// Buffers posted since the start; the credit of the sender.
+    pub total: u32,
+}
+
+impl ReceiveQueue {
+    /// Size of the next buffer.
+    pub fn front(&self) -> Option<usize> {
+        self.posted.front().map(|(_, buffer)| buffer.len())
+    }
+
+    /// Copies a part of a message into the next buffer.
+    pub fn fill(&mut self, offset: usize, data: &[u8]) -> bool {
+        let buffer = self.posted.front_mut();
+        let place =
+            buffer.and_then(|(_, buffer)| buffer.get_mut(offset..offset.checked_add(data.len())?));
+        place.map(|place| place.copy_from_slice(data)).is_some()
+    }
+
+    /// Completes the next buffer.
+    pub fn complete(&mut self, header: &SfrpHeader, bytes: u32, status: SfrpStatus) {
+        use spfe_proto::sfrp::Flags;
+        let Some((id, buffer)) = self.posted.pop_front() else { return };
+        let immediate = header.has(Flags::IMMEDIATE).then_some(header.immediate);
+        let solicited = header.has(Flags::SOLICITED);
+        let opcode = header.opcode().unwrap_or(Opcode::Send);
+        self.done.push_back(ReceivedMessage {
+            id,
+            buffer,
+            bytes,
+            opcode,
+            immediate,
+            solicited,
+            status,
+        });
+    }
+}
+
+impl RdmaTarget {
+    /// Opens a queue pair that takes messages.
+    ///
+    /// # Errors
+    /// The number is 0 or in use.
+    pub fn open_queue(&mut self, queue: u16) -> Result<(), ReceiveQueueError> {
+        if self.has_queue(queue) {
+            return Err(ReceiveQueueError::NotFree { queue });
+        }
+        self.queues.insert(queue, ReceiveQueue::default());
+        Ok(())
+    }
+
+    /// Posts a buffer for a message, and tells the partner of the queue pair.
+    ///
+    /// # Errors
+    /// The queue pair is not open.
+    pub fn post_receive(
+        &mut self,
+        queue: u16,
+        id: u64,
+        buffer: Vec<u8>,
+    ) -> Result<(), ReceiveQueueError> {
+        let to = self.queues.get_mut(&queue).ok_or(ReceiveQueueError::NoQueue { queue })?;
+        to.posted.push_back((id, buffer));
+        to.total = to.total.wrapping_add(1);
+        let total = to.total;
+        if let Some(peer) = self.peers.of_queue(queue) {
+            let credit = SfrpHeader {
+                receiver: peer.sender,
+                sender: self.options.logical_address,
+                protocol: self.options.protocol,
+                sender_queue: queue,
+                receiver_queue: peer.sender_queue,
+                immediate: total,
+                ..SfrpHeader::request(Opcode::Credit)
+            };
+            self.responses.announce(credit, peer.reply_path, peer.vc);
+        }
+        Ok(())
+    }
+
+    /// The next buffer that was filled.
+    ///
+    /// # Errors
+    /// The queue pair is not open.
+    pub fn received(&mut self, queue: u16) -> Result<Option<ReceivedMessage>, ReceiveQueueError> {
+        let from = self.queues.get_mut(&queue).ok_or(ReceiveQueueError::NoQueue { queue })?;
+        Ok(from.done.pop_front())
+    }
+
+    /// Number of messages that the sender of this header may have sent in all.
+    pub(super) fn credit_of(&mut self, header: &SfrpHeader) -> u32 {
+        /// Messages that a target without receive queues takes at any time.
+        const ALWAYS: u32 = 1 << 16;
+        match self.queues.get(&header.receiver_queue) {
+            Some(queue) => queue.total,
+            None => self.peers.find(header).map_or(0, |peer| peer.sends).wrapping_add(ALWAYS),
+        }
+    }
+}

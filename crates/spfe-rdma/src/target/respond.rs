@@ -1,0 +1,210 @@
+//! Responses that wait to be sent.
+
+use super::peer::RemotePeer;
+use crate::region::{RegionTable, RemoteKey};
+use spfe_proto::NoRoom;
+use spfe_proto::sfrp::{Flags, ReplyPath, SfrpHeader, SfrpSegments, SfrpStatus};
+use std::collections::VecDeque;
+
+/// Number of waiting responses beyond which requests wait.
+const RESPONSES_MAX: usize = 256;
+/// Virtual channels.
+const VCS: usize = 32;
+
+enum Body {
+    /// One packet with this payload.
+    Packet(Vec<u8>),
+    /// The rest of a read: its key, its offset in the region, its length, and the bytes sent.
+    Read { key: RemoteKey, offset: u64, total: u32, sent: u32 },
+}
+
+struct Response {
+    header: SfrpHeader,
+    path: ReplyPath,
+    body: Body,
+}
+
+/// Responses in the order of their requests, by virtual channel.
+pub struct Responses {
+    queues: [VecDeque<Response>; VCS],
+    count: usize,
+    /// Reads that have ended since the owner looked, by the header of their response.
+    ended: Vec<SfrpHeader>,
+}
+
+impl Default for Responses {
+    fn default() -> Self {
+        Self { queues: std::array::from_fn(|_| VecDeque::new()), count: 0, ended: Vec::new() }
+    }
+}
+
+impl Responses {
+    pub fn is_full(&self) -> bool {
+        self.count >= RESPONSES_MAX
+    }
+
+    pub fn is_waiting(&self, vc: u8) -> bool {
+        self.queues.get(usize::from(vc)).is_some_and(|queue| !queue.is_empty())
+    }
+
+    fn push(&mut self, vc: u8, header: SfrpHeader, path: ReplyPath, body: Body) {
+        self.count += 1;
+        self.queues[usize::from(vc) % VCS].push_back(Response { header, path, body });
+    }
+
+    /// Answers a request with OK.
+    pub fn put(&mut self, request: &SfrpHeader, vc: u8, payload: &[u8], immediate: u32) {
+        self.put_executed(request, vc, payload, immediate, 0);
+    }
+
+    /// Answers a request with OK and the number of bytes executed.
+    pub fn put_executed(
+        &mut self,
+        request: &SfrpHeader,
+        vc: u8,
+        payload: &[u8],
+        immediate: u32,
+        bytes: u64,
+    ) {
+        let mut header = request.response(SfrpStatus::OK);
+        (header.length, header.immediate, header.address) =
+            (payload.len() as u32, immediate, bytes);
+        header.flags |= Flags::PAYLOAD_CRC.when(!payload.is_empty());
+        self.push(vc, header, request.reply_path, Body::Packet(payload.to_vec()));
+    }
+
+    /// Refuses a request of which `bytes` have been executed.
+    pub fn refuse(
+        &mut self,
+        request: &SfrpHeader,
+        vc: u8,
+        status: SfrpStatus,
+        immediate: u32,
+        bytes: u64,
+    ) {
+        let header = SfrpHeader { immediate, address: bytes, ..request.response(status) };
+        self.push(vc, header, request.reply_path, Body::Packet(Vec::new()));
+    }
+
+    /// Answers a read, whose region is held until the answer has been sent.
+    pub fn read(&mut self, request: &SfrpHeader, vc: u8, offset: u64) {
+        let (key, total) = (RemoteKey(request.key), request.length);
+        let body = Body::Read { key, offset, total, sent: 0 };
+        self.push(vc, request.response(SfrpStatus::OK), request.reply_path, body);
+    }
+
+    /// Sends something that is no response. The newest announcement replaces one that waits.
+    pub fn announce(&mut self, header: SfrpHeader, path: ReplyPath, vc: u8) {
+        let queue = &mut self.queues[usize::from(vc) % VCS];
+        if let Some(last) = queue.back_mut()
+            && (last.header.code, last.header.receiver, last.header.receiver_queue)
+                == (header.code, header.receiver, header.receiver_queue)
+        {
+            last.header = header;
+            return;
+        }
+        self.push(vc, header, path, Body::Packet(Vec::new()));
+    }
+
+    /// Writes the next packet of a virtual channel.
+    pub fn next(
+        &mut self,
+        vc: u8,
+        regions: &mut RegionTable,
+        segment_bytes: u32,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let queue = self.queues.get_mut(usize::from(vc))?;
+        let response = queue.front_mut()?;
+        let path = response.path.as_bytes();
+        let done = match &mut response.body {
+            Body::Packet(payload) => {
+                packet(&response.header, path, out, |place| place.copy_from_slice(payload));
+                true
+            }
+            Body::Read { key, offset, total, sent } => {
+                let segments = SfrpSegments::new(*offset, *total, segment_bytes);
+                let segment = segments.starting_at(*sent).next()?;
+                let mut header = SfrpHeader {
+                    length: segment.length,
+                    address: segment.offset.into(),
+                    flags: Flags::FIRST.when(segment.first) | Flags::LAST.when(segment.last),
+                    ..response.header
+                };
+                header.flags |= Flags::PAYLOAD_CRC.when(segment.length > 0);
+                let memory = regions
+                    .get(*key)
+                    .filter(|_| !regions.is_revoked(*key))
+                    .map(|region| &region.memory);
+                let mut status =
+                    if memory.is_some() { SfrpStatus::OK } else { SfrpStatus::REVOKED };
+                packet(&header, path, out, |place| {
+                    let at = *offset + u64::from(segment.offset);
+                    if memory.is_some_and(|memory| memory.read(at, place).is_err()) {
+                        status = SfrpStatus::MEMORY;
+                    }
+                });
+                *sent += segment.length;
+                if status != SfrpStatus::OK {
+                    (header.status, header.length) = (status.0, 0);
+                    header.flags = Flags::LAST | Flags::FIRST.when(segment.first);
+                    packet(&header, path, out, |_| {});
+                }
+                let ends = header.has(Flags::LAST);
+                if ends {
+                    regions.release(*key);
+                    self.ended.push(header);
+                }
+                ends
+            }
+        };
+        if done {
+            queue.pop_front();
+            self.count -= 1;
+        }
+        Some(out.len())
+    }
+
+    /// Reads whose last packet has been written, by the header of that packet.
+    pub fn ended(&mut self) -> impl Iterator<Item = SfrpHeader> {
+        std::mem::take(&mut self.ended).into_iter()
+    }
+
+    /// Discards what waits for an initiator that is gone.
+    pub fn release(&mut self, regions: &mut RegionTable, peer: &RemotePeer) {
+        self.remove(regions, |header| {
+            (header.receiver, header.receiver_queue, header.sender_queue)
+                == (peer.sender, peer.sender_queue, peer.receiver_queue)
+        });
+    }
+
+    /// Discards everything.
+    pub fn clear(&mut self, regions: &mut RegionTable) {
+        self.remove(regions, |_| true);
+    }
+
+    fn remove(&mut self, regions: &mut RegionTable, gone: impl Fn(&SfrpHeader) -> bool) {
+        for queue in &mut self.queues {
+            queue.retain(|response| {
+                let gone = gone(&response.header);
+                if let (true, Body::Read { key, .. }) = (gone, &response.body) {
+                    regions.release(*key);
+                }
+                !gone
+            });
+        }
+        self.count = self.queues.iter().map(VecDeque::len).sum();
+    }
+}
+
+/// Writes a packet behind its path.
+fn packet(header: &SfrpHeader, path: &[u8], out: &mut Vec<u8>, fill: impl FnOnce(&mut [u8])) {
+    out.clear();
+    out.extend_from_slice(path);
+    out.resize(path.len() + header.packet_bytes(), 0);
+    let written = header.encode_with::<NoRoom>(&mut out[path.len()..], |place| {
+        fill(place);
+        Ok(())
+    });
+    debug_assert_eq!(written, Ok(header.packet_bytes()));
+}
