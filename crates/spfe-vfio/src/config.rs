@@ -5,6 +5,7 @@
 //! | 0x00 | type 0 header: BAR 0 (registers) and BAR 2 (MSI-X), 64-bit, not prefetchable; no INTx |
 //! | 0x40 | PCI Express capability, version 2, endpoint, with function level reset |
 //! | 0x80 | MSI-X capability: table at 0 and pending bits at 0x800 of BAR 2 |
+//! | 0x100 | advanced error reporting, without which a host never tells the driver of bus errors |
 
 use spfe_contract::{PCI_CLASS, PCI_DEVICE, PCI_VENDOR};
 use spfe_plane::registers::EVENTS;
@@ -22,6 +23,7 @@ const BAR2: usize = 0x18;
 const EXPRESS: usize = 0x40;
 const DEVICE_CONTROL: usize = EXPRESS + 0x08;
 const MSIX: usize = 0x80;
+const ERRORS: usize = 0x100;
 
 /// COMMAND: the device may access memory and send interrupts.
 const BUS_MASTER: u8 = 1 << 2;
@@ -29,6 +31,11 @@ const BUS_MASTER: u8 = 1 << 2;
 const COMMAND_BITS: u16 = 0x0546;
 /// High byte of the device control register: initiate function level reset. Reads as 0.
 const FLR: u8 = 1 << 7;
+/// The uncorrectable errors that may be masked or called fatal, and those that are fatal after
+/// power-up.
+const UNCORRECTABLE: (u32, u32) = (0x007f_f030, 0x0046_2030);
+/// The correctable errors that may be masked, and those that are masked after power-up.
+const CORRECTABLE: (u32, u32) = (0x0000_f1c1, 0x0000_2000);
 /// BAR type: 64-bit address.
 const BAR_64: u8 = 0x4;
 
@@ -57,6 +64,7 @@ impl ConfigSpace {
         space.header();
         space.express();
         space.msix();
+        space.errors();
         space
     }
 
@@ -110,6 +118,17 @@ impl ConfigSpace {
         self.allow(MSIX + 0x03, &[0xc0]);
         self.set(MSIX + 0x04, &2u32.to_le_bytes());
         self.set(MSIX + 0x08, &(PENDING as u32 | 2).to_le_bytes());
+    }
+
+    fn errors(&mut self) {
+        // Version 2, the last extended capability. The device has no errors of its own, so the
+        // status registers stay 0.
+        self.set(ERRORS, &0x0002_0001u32.to_le_bytes());
+        self.allow(ERRORS + 0x08, &UNCORRECTABLE.0.to_le_bytes());
+        self.allow(ERRORS + 0x0c, &UNCORRECTABLE.0.to_le_bytes());
+        self.set(ERRORS + 0x0c, &UNCORRECTABLE.1.to_le_bytes());
+        self.allow(ERRORS + 0x14, &CORRECTABLE.0.to_le_bytes());
+        self.set(ERRORS + 0x14, &CORRECTABLE.1.to_le_bytes());
     }
 
     /// Reads at any offset. Bytes beyond the end read as all ones.
@@ -171,7 +190,7 @@ mod tests {
         }
         assert_eq!(list, [0x10, 0x11]);
         assert_eq!(word(&space, 0x80) >> 16 & 0x7ff, EVENTS - 1);
-        assert_eq!(word(&space, 0x100), 0, "no extended capability");
+        assert_eq!(word(&space, 0x100), 0x0002_0001, "advanced error reporting, and no more");
         assert_eq!(word(&space, 0x1000), u32::MAX);
     }
 
@@ -184,6 +203,19 @@ mod tests {
         assert_eq!(word(&space, 0x10), 0x4000_0004);
         space.write(0x24, &[0xff; 4]);
         assert_eq!(word(&space, 0x24), 0, "BAR 5 is none");
+    }
+
+    #[test]
+    fn errors_can_be_masked_and_called_fatal() {
+        let mut space = ConfigSpace::new(0x20000);
+        assert_eq!((word(&space, 0x108), word(&space, 0x10c)), (0, 0x0046_2030));
+        for at in (0x100..0x148).step_by(4) {
+            space.write(at, &[0xff; 4]);
+        }
+        let words: Vec<u32> = (0x100..0x11c).step_by(4).map(|at| word(&space, at)).collect();
+        let fatal = 0x007f_f030;
+        assert_eq!(words, [0x0002_0001, 0, fatal, fatal, 0, 0xf1c1, 0]);
+        assert!((0x11c..0x148).step_by(4).all(|at| word(&space, at) == 0));
     }
 
     #[test]
