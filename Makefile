@@ -6,10 +6,11 @@ FUZZ_RUNS ?= 0
 export FUZZ_SECONDS FUZZ_RUNS
 ISOLATION_SECONDS ?= 5
 VM_FORM ?= long
+VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test isolation test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +40,10 @@ test: setup ## every check and test; the last line is "N passed, N failed, N ski
 test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
 	@tools/setup.sh vm
 	@VM_FORM=$(VM_FORM) tools/test.sh vm
+
+test-vm-debug: setup ## the same on a kernel that reports errors of memory, locks and DMA (VM_TESTS="life net")
+	@tools/setup.sh vm
+	@VM_FORM=debug VM_TESTS="$(VM_TESTS)" STEP_TIMEOUT=21600 tools/test.sh vm
 
 vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="spfe ..."
 	tests/vm/play.sh $(VM_COMMAND)

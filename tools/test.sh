@@ -161,7 +161,8 @@ run_e2e() {
 # The driver in virtual machines.
 run_vm() {
     step vm vm-build check cargo build --release -p spfed -p spfe-cli -p spfe-conformance
-    step vm vm tap tests/vm/run.sh "--${VM_FORM:-short}"
+    # shellcheck disable=SC2086 # words
+    step vm vm tap tests/vm/run.sh "--${VM_FORM:-short}" ${VM_TESTS:-}
 }
 
 main() {

@@ -24,7 +24,8 @@
 # NAME=VALUE go into the environment of the guest's init, which runs SPFE_RUN="SCRIPT WORD...".
 # Without --live the result is printed at the end. Several guests may run at once. SPFE_VM_ACCEL=kvm
 # is faster if the machine has KVM; the default, tcg, works everywhere. Device models must be
-# listening before the guest boots.
+# listening before the guest boots. With SPFE_VM_DEBUG=1 a guest with Linux 6.1 for amd64 runs the
+# debug kernel, which gets more memory and time.
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -57,6 +58,14 @@ while (($#)); do
     esac
     shift
 done
+
+if [[ -n ${SPFE_VM_DEBUG:-} && $arch-$kernel == amd64-6.1 ]]; then
+    # An eighth is for KASAN's shadow, and it holds back what is freed.
+    memory=$((2 * memory + 512)) limit=$((8 * limit))
+    # Every report counts, not only the first one. A loaded machine is no stall.
+    append+=(kasan_multi_shot rcupdate.rcu_cpu_stall_timeout=300)
+    variables+=('SPFE_PATIENCE="8"')
+fi
 
 # finish: ends the guest if it still runs, and removes temporary files.
 finish() {

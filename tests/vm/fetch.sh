@@ -18,7 +18,8 @@ source "$(dirname "$0")/lib.sh"
 
 readonly keyring=${SPFE_VM_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 readonly sets=(qemu kernel-6.1-amd64 kernel-6.12-amd64 guest-amd64
-    qemu-arm kernel-6.1-arm64 kernel-6.12-arm64 guest-arm64 kernel-6.1-i386)
+    qemu-arm kernel-6.1-arm64 kernel-6.12-arm64 guest-arm64 kernel-6.1-i386 source-6.1
+    kernel-6.1-armhf kernel-5.10-amd64 qemu-riscv kernel-6.12-riscv64 guest-riscv64)
 work=''
 trap '[[ -z $work ]] || rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -29,16 +30,26 @@ recipe() {
     local libraries
     codename=bookworm architecture=${1##*-} keep='.'
     case $1 in
-    qemu | qemu-arm)
-        codename=trixie architecture=amd64 wanted=(qemu-system-x86/trixie-backports)
-        [[ $1 == qemu ]] || wanted=(qemu-system-arm/trixie-backports)
+    qemu | qemu-arm | qemu-riscv)
+        codename=trixie architecture=amd64
+        case $1 in
+        qemu) wanted=(qemu-system-x86/trixie-backports) ;;
+        qemu-arm) wanted=(qemu-system-arm/trixie-backports) ;;
+        qemu-riscv) wanted=(qemu-system-riscv/trixie-backports opensbi) ;;
+        esac
         wanted+=(qemu-system-common/trixie-backports qemu-system-data/trixie-backports
             seabios/trixie-backports)
         # Only libraries and data of the emulator; not what maintainer scripts would need.
-        keep='^(lib|gcc|qemu|seabios|ipxe|openssl|zlib)'
+        keep='^(lib|gcc|qemu|seabios|ipxe|openssl|opensbi|zlib)'
         ;;
-    # Headers only: the driver compiles for a 32-bit kernel, but no guest boots it.
+    # For checkpatch, and for the kernel that debug_kernel.sh builds.
+    source-6.1) architecture=amd64 wanted=(linux-source-6.1) keep='^linux-source-6' ;;
+    # Headers only: the driver compiles for these kernels, but no guest boots them.
     kernel-6.1-i386) wanted=(linux-headers-686) ;;
+    kernel-6.1-armhf) wanted=(linux-headers-armmp) ;;
+    kernel-5.10-amd64) codename=bullseye wanted=(linux-headers-cloud-amd64) ;;
+    # The first release of Debian for this architecture.
+    kernel-6.12-riscv64) codename=trixie wanted=(linux-image-riscv64 linux-headers-riscv64) ;;
     kernel-6.1-*) wanted=("linux-image-cloud-$architecture" "linux-headers-cloud-$architecture") ;;
     kernel-6.12-*)
         wanted=("linux-image-cloud-$architecture/bookworm-backports"
@@ -48,10 +59,11 @@ recipe() {
         wanted=(busybox-static iperf3 dropbear-bin iputils-ping ethtool strace)
         libraries='iperf0|sctp1|ssl3|tommath1|tomcrypt1|gmp10|crypt1|cap2|idn2-0|unistring2|mnl0'
         libraries+='|unwind8|lzma5|gcc-s1'
+        [[ $architecture != riscv64 ]] || codename=trixie
         # On this machine's architecture the guest uses the C library of this machine.
         [[ $architecture == amd64 ]] || libraries+='|c6'
         keep='^(busybox-static|iperf3|dropbear-bin|iputils-ping|ethtool|strace|zlib1g'
-        keep+="|lib($libraries))(:|$)"
+        keep+="|lib($libraries)(t64)?)(:|$)"
         ;;
     *) vm_die "no set '$1'; there are: ${sets[*]}" ;;
     esac
@@ -82,7 +94,10 @@ private_apt() {
     [[ ! -d $base ]] || return 0
     mkdir -p "$base"/{parts,state/lists/partial,cache/archives/partial}
     : >"$base/status"
-    for suite in "$1" "$1-backports"; do
+    local -a suites=("$1" "$1-backports")
+    # Its backports have ended.
+    [[ $1 != bullseye ]] || suites=("$1")
+    for suite in "${suites[@]}"; do
         printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
             "$2" "$keyring" "$(unset APT_CONFIG && mirror)" "$suite"
     done >"$base/sources.list"
@@ -143,7 +158,7 @@ download() {
 # finish_qemu TREE: writes a wrapper for each emulator that runs it with the fetched libraries.
 finish_qemu() {
     local program
-    for program in "$1"/usr/bin/qemu-system-{x86_64,aarch64}; do
+    for program in "$1"/usr/bin/qemu-system-{x86_64,aarch64,riscv64}; do
         [[ -e $program ]] || continue
         cat >"$1/${program##*/}" <<-'END'
 		#!/bin/sh
@@ -161,7 +176,7 @@ finish_qemu() {
 
 # finish_kernel TREE FINAL SET: makes the headers usable in the place where they will be.
 finish_kernel() {
-    local file host=$vm_cache/${3%-*}-amd64
+    local file tools host=$vm_cache/${3%-*}-amd64
     while read -r file; do
         sed -i "s#/usr/src/#$2/usr/src/#g" "$file"
     done < <(grep -lsF /usr/src/ "$1"/usr/src/linux-headers-*/Makefile)
@@ -169,10 +184,16 @@ finish_kernel() {
     rm -f "$1"/usr/src/linux-headers-*/vmlinux
     if [[ $3 != *-amd64 ]]; then
         mkdir -p "$1/usr/lib"
-        for file in "$host"/usr/lib/linux-kbuild-*; do
-            ln -s "$file" "$1/usr/lib/"
-        done
+        # Their version may differ in the last number.
+        tools=$(readlink "$1"/usr/src/linux-headers-*-common/scripts)
+        ln -s "$host"/usr/lib/linux-kbuild-* "$1/usr/lib/$(basename "${tools%/scripts}")"
     fi
+}
+
+# finish_source TREE: takes checkpatch out of the kernel's source, which stays packed.
+finish_source() {
+    tar -xJf "$1"/usr/src/linux-source-*.tar.xz -C "$1" --strip-components=1 --wildcards \
+        '*/scripts/checkpatch.pl' '*/scripts/spelling.txt' '*/scripts/const_structs.checkpatch'
 }
 
 # unpack LOCK SET: unpacks the downloaded packages of a set into the cache.
@@ -186,6 +207,7 @@ unpack() {
     case $2 in
     qemu*) finish_qemu "$tree.new" ;;
     kernel-*) finish_kernel "$tree.new" "$tree" "$2" ;;
+    source-*) finish_source "$tree.new" ;;
     esac
     grep "^$2 " "$vm_lock" >"$tree.new/.lock"
     grep "^$2 " "$1" >"$tree.new/.have"

@@ -8,7 +8,7 @@ vm_root=$(cd "$vm_dir/../.." && pwd)
 # The tree whose driver is tested, if it is not this one.
 vm_source=${SPFE_VM_SOURCE:-$vm_root}
 # Build directory of drivers, programs and images for the guests.
-vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
+vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm${SPFE_VM_DEBUG:+-debug}}
 vm_lock=$vm_dir/packages.lock
 # Rust programs, where cargo leaves them.
 vm_bin=${CARGO_TARGET_DIR:-$vm_root/target}/release
@@ -21,15 +21,25 @@ vm_die() {
 
 # vm_kernel SERIES ARCH: describes a fetched kernel. Sets vm_image (its file), vm_release (as uname
 # -r prints it), vm_build (the directory for `make -C` of modules) and vm_modules (its modules). For
-# i386 there are headers only, so vm_image does not exist.
+# i386 there are headers only, so vm_image does not exist. With SPFE_VM_DEBUG=1 the debug kernel
+# takes the place of Linux 6.1 for amd64.
 vm_kernel() {
     local root=$vm_cache/kernel-$1-$2
-    local -a headers=("$root"/usr/src/linux-headers-*-{cloud-*,686})
+    if [[ -n ${SPFE_VM_DEBUG:-} && $1-$2 == 6.1-amd64 ]]; then
+        root=$vm_cache/kernel-debug-amd64
+        debug=("$root"/lib/modules/*)
+        [[ -d ${debug[0]} ]] || vm_die 'no debug kernel; run: tests/vm/debug_kernel.sh'
+        vm_modules=${debug[0]} vm_release=${debug[0]##*/}
+        vm_build=$root/build vm_image=$root/build/arch/x86/boot/bzImage
+        return
+    fi
+    local -a headers=("$root"/usr/src/linux-headers-*-{cloud-*,686,armmp,riscv64}) debug
     while ((${#headers[@]})) && [[ ! -e ${headers[0]} ]]; do headers=("${headers[@]:1}"); done
     ((${#headers[@]})) || vm_die "no kernel $1 for $2; run: tests/vm/fetch.sh kernel-$1-$2"
     vm_build=${headers[0]}
     vm_release=${vm_build##*/linux-headers-}
     vm_image=$root/boot/vmlinuz-$vm_release
+    [[ -e $vm_image ]] || vm_image=$root/boot/vmlinux-$vm_release
     vm_modules=$root/lib/modules/$vm_release
     [[ -d $vm_modules ]] || vm_modules=$root/usr/lib/modules/$vm_release
 }
@@ -56,7 +66,8 @@ vm_qemu() {
     case $1 in
     amd64) vm_emulator=$vm_cache/qemu/qemu-system-x86_64 ;;
     arm64) vm_emulator=$vm_cache/qemu-arm/qemu-system-aarch64 ;;
-    *) vm_die "no emulator for architecture '$1'; there are: amd64 arm64" ;;
+    riscv64) vm_emulator=$vm_cache/qemu-riscv/qemu-system-riscv64 ;;
+    *) vm_die "no emulator for architecture '$1'; there are: amd64 arm64 riscv64" ;;
     esac
     [[ -x $vm_emulator ]] || vm_die "no $vm_emulator; run: tests/vm/fetch.sh"
 }

@@ -38,10 +38,16 @@ for place in "${places[@]}"; do
 done
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-words=(-C "$vm_build" CONFIG_SPFE=m CONFIG_DEBUG_INFO_BTF_MODULES= "$@")
+# The kernel's own compiler may be of another version.
+# shellcheck disable=SC2016 # for make
+words=(-C "$vm_build" CC='$(CROSS_COMPILE)gcc' CONFIG_SPFE=m CONFIG_DEBUG_INFO_BTF_MODULES= "$@")
+# The debug kernel instruments only the modules; its own code is not in question.
+[[ -z ${SPFE_VM_DEBUG:-} ]] || words+=(UBSAN_SANITIZE=y)
 case $arch in
 arm64) words+=(ARCH=arm64 "CROSS_COMPILE=${CROSS_COMPILE:-aarch64-linux-gnu-}") ;;
+armhf) words+=(ARCH=arm "CROSS_COMPILE=${CROSS_COMPILE:-arm-linux-gnueabihf-}") ;;
 i386) words+=(ARCH=i386) ;;
+riscv64) words+=(ARCH=riscv "CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}") ;;
 esac
 
 # object: the driver for a 32-bit kernel, as one object. The build tools of this machine know only
@@ -55,7 +61,7 @@ object() {
     vm_die "the kernel does not have: $missing"
 }
 
-if [[ $arch == i386 ]]; then
+if [[ $arch == i386 || $arch == armhf ]]; then
     object
     exit
 fi

@@ -2,10 +2,13 @@
 # Tests the Linux driver in virtual machines, against the device model; prints TAP.
 #
 #   tests/vm/run.sh [--short|--long] [TEST...]     default: --short, all of its tests
+#   tests/vm/run.sh --debug [TEST...]              on the debug kernel; default: all that it can run
 #   tests/vm/run.sh --list                         names of the tests
 #
 # --short is what `make test` runs. --long is everything, and the random tests run longer. Missing
-# packages are fetched (tests/vm/fetch.sh); if that fails, all tests are skipped.
+# packages are fetched (tests/vm/fetch.sh); if that fails, all tests are skipped, which counts as a
+# failure with CI=true. --debug builds a kernel first (debug_kernel.sh) that reports errors of memory,
+# locking, DMA and life time; a test takes several times as long on it. SPFE_VM_DEBUG=1 is the same.
 # tests/lib/guests.bash lists the variables that the tests read.
 set -uo pipefail
 # shellcheck source=lib.sh
@@ -15,10 +18,11 @@ cd "$vm_root" || exit
 readonly tests=tests/vm/vm.bats
 names() { sed -n 's/^@test "\([^":]*\).*/\1/p' "$tests" | uniq; }
 
-form=short chosen=() options=(--tap)
+form=short chosen=() options=(--tap) debug=${SPFE_VM_DEBUG:+1}
 while (($#)); do
     case $1 in
     --short | --long) form=${1#--} ;;
+    --debug) debug=1 ;;
     --list) names && exit ;;
     -*) vm_die "unknown option '$1'; see the top of $0" ;;
     *)
@@ -30,7 +34,15 @@ while (($#)); do
 done
 if ((${#chosen[@]})); then
     options+=(--filter "^($(IFS='|' && printf '%s' "${chosen[*]}"))(:|\$)")
+elif [[ -n $debug ]]; then
+    options+=(--filter-tags '!plain')
 elif [[ $form == short ]]; then
-    options+=(--filter-tags short)
+    options+=(--filter-tags 'short,!debug')
+else
+    options+=(--filter-tags '!debug')
+fi
+if [[ -n $debug ]]; then
+    export SPFE_VM_DEBUG=1
+    "$vm_dir/debug_kernel.sh" || exit
 fi
 SPFE_VM_FORM=$form exec bats "${options[@]}" "$tests"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # The Linux driver in virtual machines, against the device model. tests/vm/run.sh runs these tests
 # and selects them by their name up to the colon. The scripts that run inside the guests are in
-# guest/. No test looks at how long anything takes.
+# guest/. No test looks at how long anything takes. Tags: short, a test of `make test`; debug, only
+# for the debug kernel; plain, not for it.
 # shellcheck disable=SC2154 # lib/guests sets the variables
 
 load ../lib/common
@@ -10,19 +11,27 @@ load ../lib/guests
 # compile SERIES [ARCH]: builds the modules for a kernel; only warnings and errors are printed.
 compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/null; }
 
-# bats test_tags=short
+# bats test_tags=short,plain
 @test "build: Linux 6.1, no warnings" {
     silent compile 6.1
 }
 
-# bats test_tags=short
+# bats test_tags=short,plain
 @test "build: Linux 6.12, no warnings" {
     fetch kernel-6.12-amd64
     silent compile 6.12
 }
 
+# bats test_tags=short,plain
+@test "sparse: byte order, address spaces and locks" {
+    silent check_sources
+}
+check_sources() {
+    "$vm_dir/module.sh" C=2 CHECK='sparse -Wsparse-error' CF=-D__CHECK_ENDIAN__ >/dev/null
+}
+
 # 64-bit divisions do not link here, and 64-bit ring words take two accesses.
-# bats test_tags=short
+# bats test_tags=short,plain
 @test "build: Linux 6.1 for 32-bit processors, no warnings" {
     fetch kernel-6.1-i386
     silent compile 6.1 i386
@@ -52,12 +61,12 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
 
 # bats test_tags=short
 @test "life" {
-    with_devices life
+    with_devices life SPFE_NET=1
 }
 
 # bats test_tags=short
 @test "fuzz" {
-    with_devices "fuzz $seed $(by_form 2000 50000)" --timeout 300
+    with_devices "fuzz $seed $(by_form 2000 50000)" --timeout 300 SPFE_NET=1
 }
 
 # The device model is killed under traffic. The emulator aborts when a model dies before it has read
@@ -67,7 +76,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     local emulator
     image amd64 6.1
     devices 2
-    boot one --initrd "$image" "${model[@]}" SPFE_RUN=lost
+    boot one --initrd "$image" "${model[@]}" SPFE_NET=1 SPFE_RUN=lost
     printed one 'take it away' 120
     emulator=$(<"$logs/$test-one.pid")
     kill -STOP "$emulator"
@@ -101,36 +110,41 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     with_devices 'packets 500' --viommu
 }
 
+# bats test_tags=plain
 @test "boot" {
     plain_image amd64
     guest one --initrd "$image" SPFE_RUN=boot
 }
 
+# bats test_tags=plain
 @test "boot-6.12" {
     fetch kernel-6.12-amd64
     plain_image amd64
     guest one --kernel 6.12 --initrd "$image" SPFE_RUN=boot
 }
 
+# bats test_tags=plain
 @test "boot-arm64" {
     fetch qemu-arm kernel-6.1-arm64 guest-arm64
     plain_image arm64
     guest one --arch arm64 --initrd "$image" SPFE_RUN=boot
 }
 
+# bats test_tags=plain
 @test "driver-6.12" {
     fetch kernel-6.12-amd64
     image amd64 6.12
     guest one --kernel 6.12 --initrd "$image" SPFE_RUN=driver
 }
 
+# bats test_tags=plain
 @test "driver-arm64" {
     fetch qemu-arm kernel-6.1-arm64 guest-arm64
     image arm64 6.1
     guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
 }
 
-# bats test_tags=short
+# bats test_tags=short,plain
 @test "packets-6.12" {
     fetch kernel-6.12-amd64
     image amd64 6.12
@@ -138,6 +152,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     guest one --kernel 6.12 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
 }
 
+# bats test_tags=plain
 @test "packets-arm64" {
     fetch qemu-arm kernel-6.1-arm64 guest-arm64
     image arm64 6.1
@@ -156,7 +171,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
 @test "pulled" {
     image amd64 6.1
     devices 2
-    boot one --initrd "$image" "${model[@]}" 'SPFE_RUN=lost back'
+    boot one --initrd "$image" "${model[@]}" SPFE_NET=1 'SPFE_RUN=lost back'
     printed one 'take it away' 120
     signal model USR1
     printed one 'bring it back' 120
@@ -169,6 +184,7 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     with_devices platform
 }
 
+# bats test_tags=plain
 @test "platform-arm64" {
     fetch qemu-arm kernel-6.1-arm64 guest-arm64
     image arm64 6.1
@@ -182,11 +198,10 @@ compile() { "$vm_dir/module.sh" --kernel "$1" --arch "${2:-amd64}" W=1 >/dev/nul
     with_devices net --timeout 150
 }
 
-# Preemption and poisoned memory make a use after free likely to show.
+# Changes of the MTU and resets of the device under traffic in both directions.
 # bats test_tags=short
 @test "net-load" {
-    with_devices "net_load $(by_form 120 600)" --timeout 900 \
-        --append 'preempt=full slub_debug=FZPU'
+    with_devices "net_load $(by_form 120 600)" --timeout 900
 }
 
 # Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
@@ -229,7 +244,7 @@ separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]
     local before
     image amd64 6.1
     devices 2
-    boot one --initrd "$image" "${model[@]}" --timeout 1800 \
+    boot one --initrd "$image" "${model[@]}" --timeout 1800 SPFE_NET=1 \
         "SPFE_RUN=cycles $seed $(by_form 50 1000)"
     printed one '^# seed' 120
     before=$(model_files)
@@ -239,6 +254,7 @@ separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]
 }
 model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
 
+# bats test_tags=plain
 @test "perf" {
     with_devices perf --memory 1024 --timeout 600
 }
@@ -252,6 +268,7 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
     with_devices devlink
 }
 
+# bats test_tags=plain
 @test "devlink-6.12" {
     fetch kernel-6.12-amd64
     image amd64 6.12
@@ -264,10 +281,36 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
     with_devices ip_up --timeout 300
 }
 
+# Every detector of the debug kernel reports the error that it is for.
+# bats test_tags=debug
+@test "detectors" {
+    image amd64 6.1
+    guest one --initrd "$image" SPFE_PROVES=1 SPFE_RUN=detectors
+}
+
+# Each allocation of the kernel fails in turn.
+# bats test_tags=debug
+@test "failslab" {
+    with_devices failslab --timeout 600
+}
+
+# Errors of the bus, injected in the kernel.
+# bats test_tags=debug
+@test "aer" {
+    with_devices aer
+}
+
+# bats test_tags=debug
+@test "suspend" {
+    with_devices suspend
+}
+
+# bats test_tags=plain
 @test "baremetal: compiles for Cortex-M, RISC-V and 64-bit ARM" {
     make -s -C "$vm_source/driver/baremetal" check OUT="$dir/baremetal"
 }
 
+# bats test_tags=plain
 @test "baremetal: an image moves packets and messages" {
     fetch qemu-arm
     devices 2

@@ -23,9 +23,10 @@ skip() { echo "ok $1 # SKIP $2"; }
 # fails COMMAND...: succeeds if the command does not.
 fails() { ! "$@"; }
 
-# within SECONDS COMMAND...: repeats a command until it succeeds, at most for about that long.
+# within SECONDS COMMAND...: repeats a command until it succeeds, at most for about that long, or
+# SPFE_PATIENCE times as long.
 within() {
-    within_left=$(($1 * 10))
+    within_left=$(($1 * 10 * ${SPFE_PATIENCE:-1}))
     shift
     until "$@"; do
         within_left=$((within_left - 1))
@@ -41,6 +42,23 @@ load_driver() {
     check 'the driver loads' insmod /lib/spfe/spfe.ko || exit 1
     load_driver_last=$(($1 - 1))
     [ "$1" = 0 ] || check "$1 devices" within 60 test -c "/dev/spfe$load_driver_last" || exit 1
+    [ -z "${SPFE_NET:-}" ] || { net_up && check 'the network interfaces send frames' net_sent; }
+}
+
+# net_up: keeps the network interfaces of all devices up from now on, with frames on their way, also
+# after a device was away.
+net_up() {
+    [ -z "${net_keeper:-}" ] || return 0
+    while :; do
+        for keep in 0 1; do
+            [ -e /sys/class/net/spfe$keep ] || continue
+            ip addr add "10.99.$keep.1/24" broadcast "10.99.$keep.255" dev spfe$keep
+            ip link set spfe$keep up
+            ping -q -b -c 50 -i 0.002 -w 2 -s 1400 -I spfe$keep "10.99.$keep.255"
+        done
+        usleep 10000
+    done >/dev/null 2>&1 &
+    net_keeper=$!
 }
 
 # unload_driver: unloads the module and checks that nothing of it is left.
@@ -52,6 +70,10 @@ unload_driver() {
     check 'nothing is left in debugfs' fails test -e /sys/kernel/debug/spfe
     check 'no page is pinned' no_pins
 }
+
+# net_sent: an interface has sent frames.
+# shellcheck disable=SC2016 # for awk
+net_sent() { within 30 awk '/spfe/ && $10 > 0 { sent = 1 } END { exit !sent }' /proc/net/dev; }
 
 # no_pins: all pinned pages have been released. The kernel adds up its counters with a delay.
 no_pins() { within 10 no_pins_now; }
