@@ -28,7 +28,8 @@ impl Lock {
     /// Takes the lock of a socket.
     ///
     /// # Errors
-    /// BUSY if it is held for [`TIMEOUT`], ACCESS_DENIED if its file belongs to another user.
+    /// BUSY if it is held for [`TIMEOUT`], ACCESS_DENIED if its file belongs to another user, NOT_FOUND
+    /// if there is no such directory.
     pub fn take(socket: &Path) -> Result<Self> {
         let mut name = socket.as_os_str().to_owned();
         name.push(".lock");
@@ -54,14 +55,17 @@ impl Lock {
     /// `None` if another process holds the lock, or has just removed its file.
     fn attempt(path: &Path) -> Result<Option<OwnedFd>> {
         let failed = |error: Errno| {
-            let status = match error {
-                Errno::ACCESS | Errno::PERM | Errno::LOOP => Status::AccessDenied,
-                _ => Status::NoResources,
+            let (status, remedy) = match error {
+                Errno::ACCESS | Errno::PERM | Errno::LOOP => {
+                    (Status::AccessDenied, "remove it, or choose another directory with --listen")
+                }
+                Errno::NOENT | Errno::NOTDIR => {
+                    (Status::NotFound, "make the directory, or choose another with --listen")
+                }
+                _ => (Status::NoResources, "remove it, or choose another directory with --listen"),
             };
             let error = io::Error::from(error);
-            let what =
-                format!("lock file {}: {error}; remove it, or choose another", path.display());
-            Error::new(status, format!("{what} directory with --listen"))
+            Error::new(status, format!("lock file {}: {error}; {remedy}", path.display()))
         };
         // Without waiting for the other end of a pipe, and not through another user's link.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
@@ -110,6 +114,16 @@ mod tests {
         let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).unwrap();
         flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
         file
+    }
+
+    #[test]
+    fn a_missing_directory_is_not_found() {
+        let path = socket("missing");
+        let missing = path.parent().unwrap().join("no/socket");
+        let error = Lock::take(&missing).err().unwrap();
+        assert_eq!(error.status(), Status::NotFound, "{error}");
+        assert!(error.to_string().contains("make the directory"), "{error}");
+        std::fs::remove_dir(path.parent().unwrap()).unwrap();
     }
 
     #[test]
