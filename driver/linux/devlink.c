@@ -140,22 +140,31 @@ int spfe_devlink_register(struct spfe_device *spfe)
 	struct devlink_health_reporter *reporter;
 	struct spfe_devlink *priv;
 	struct devlink *devlink;
+	int err;
 
-	devlink = devlink_alloc(&spfe_devlink_ops, sizeof(*priv), spfe->parent);
+	devlink = spfe_devlink_alloc(&spfe_devlink_ops, sizeof(*priv), spfe->parent);
 	if (!devlink)
 		return -ENOMEM;
 	priv = devlink_priv(devlink);
 	priv->spfe = spfe;
+	err = spfe_devlink_begin(devlink, spfe->parent);
+	if (err)
+		goto err_free;
 	reporter = devlink_health_reporter_create(devlink, &spfe_health_ops, SPFE_GRACE_MS, spfe);
 	if (IS_ERR(reporter)) {
-		devlink_free(devlink);
-		return PTR_ERR(reporter);
+		err = PTR_ERR(reporter);
+		goto err_begin;
 	}
-	spfe_devlink_allow_reload(devlink);
-	devlink_register(devlink);
+	spfe_devlink_complete(devlink);
 	spfe->devlink = devlink;
 	spfe->reporter = reporter;
 	return 0;
+
+err_begin:
+	spfe_devlink_undo_begin(devlink);
+err_free:
+	devlink_free(devlink);
+	return err;
 }
 
 /* The caller has made sure that no report is running or will start. */

@@ -15,6 +15,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 
+#include "spfe_compat.h"
 #include "spfe_core.h"
 #include "spfe_ring.h"
 
@@ -485,7 +486,7 @@ int spfe_netdev_add(struct spfe_device *spfe)
 	priv->port = netdev_port;
 	priv->vc = netdev_vc < 0 ? vcs - 1 : netdev_vc;
 	INIT_DELAYED_WORK(&priv->link, spfe_net_link);
-	netif_napi_add(net, &priv->napi, spfe_net_poll);
+	spfe_napi_add(net, &priv->napi, spfe_net_poll);
 	netif_carrier_off(net);
 	err = register_netdev(net);
 	if (err) {

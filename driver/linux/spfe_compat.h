@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spfe: differences between the kernels that this driver supports, 6.1 to 6.12. Each entry names
- * the first version that no longer needs it; the rest of the driver uses the newer interface.
+ * spfe: differences between the kernels that this driver supports, 5.15 to 6.12, and those that
+ * 5.10 needs to compile. Each entry names the first version that no longer needs it; the rest of
+ * the driver uses the newer interface.
  */
 #ifndef SPFE_COMPAT_H
 #define SPFE_COMPAT_H
@@ -11,7 +12,9 @@
 #include <linux/eventfd.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <linux/platform_device.h>
+#include <linux/scatterlist.h>
 #include <linux/version.h>
 #include <net/devlink.h>
 
@@ -66,11 +69,93 @@ static inline bool spfe_dma_needs_sync(struct device *dev, dma_addr_t address)
 	return dma_need_sync(dev, address);
 }
 
-/* 6.4: devlink reload no longer has to be enabled. */
-static inline void spfe_devlink_allow_reload(struct devlink *devlink)
+/* 5.15: has a function for this. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+static inline int sg_alloc_table_from_pages_segment(struct sg_table *table, struct page **pages,
+						    unsigned int count, unsigned int offset,
+						    unsigned long size, unsigned int segment,
+						    gfp_t flags)
 {
+	return PTR_ERR_OR_ZERO(__sg_alloc_table_from_pages(table, pages, count, offset, size,
+							   segment, NULL, 0, flags));
+}
+#endif
+
+/* 5.11: has these functions. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+static inline void dev_sw_netstats_tx_add(struct net_device *net, unsigned int packets,
+					  unsigned int bytes)
+{
+	struct pcpu_sw_netstats *stats = this_cpu_ptr(net->tstats);
+
+	u64_stats_update_begin(&stats->syncp);
+	stats->tx_packets += packets;
+	stats->tx_bytes += bytes;
+	u64_stats_update_end(&stats->syncp);
+}
+
+static inline void dev_get_tstats64(struct net_device *net, struct rtnl_link_stats64 *stats)
+{
+	netdev_stats_to_stats64(stats, &net->stats);
+	dev_fetch_sw_netstats(stats, net->tstats);
+}
+#endif
+
+/* 6.1: netif_napi_add() has no weight. */
+static inline void spfe_napi_add(struct net_device *net, struct napi_struct *napi,
+				 int (*poll)(struct napi_struct *, int))
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+	netif_napi_add(net, napi, poll, NAPI_POLL_WEIGHT);
+#else
+	netif_napi_add(net, napi, poll);
+#endif
+}
+
+/* 5.15: devlink_alloc() takes the device. */
+static inline struct devlink *spfe_devlink_alloc(const struct devlink_ops *ops, size_t size,
+						 struct device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+	return devlink_alloc(ops, size);
+#else
+	return devlink_alloc(ops, size, dev);
+#endif
+}
+
+/*
+ * 5.16: devlink_register() makes a complete instance visible and cannot fail. On older kernels it
+ * comes before anything is added to the instance.
+ */
+static inline int spfe_devlink_begin(struct devlink *devlink, struct device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+	return devlink_register(devlink, dev);
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)
+	return devlink_register(devlink);
+#else
+	return 0;
+#endif
+}
+
+static inline void spfe_devlink_undo_begin(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)
+	devlink_unregister(devlink);
+#endif
+}
+
+/*
+ * 6.4: devlink reload no longer has to be enabled. Versions of 5.15 do this in different ways, so
+ * there is no reload before 5.16.
+ */
+static inline void spfe_devlink_complete(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 16, 0)
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+#endif
+	devlink_register(devlink);
 #endif
 }
 

@@ -6,7 +6,7 @@
 #   --initrd IMAGE     root file system, see initramfs.sh
 #   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator, PREFIX.pid
 #                      (while it runs); default: a temporary directory, deleted at the end
-#   --arch ARCH        amd64 (default) or arm64
+#   --arch ARCH        amd64 (default), arm64 or riscv64
 #   --kernel SERIES    6.1 (default) or 6.12
 #   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
 #   --option WORDS     options of the emulator, separated by spaces; repeatable
@@ -100,6 +100,12 @@ machine() {
         console=ttyAMA0
         words+=(-M "virt,gic-version=3,memory-backend=ram${viommu:+,iommu=smmuv3}" -cpu cortex-a57)
         ;;
+    riscv64)
+        console=ttyS0
+        # Without this interrupt controller there are no message-signalled interrupts.
+        words+=(-M 'virt,aia=aplic-imsic,memory-backend=ram' -cpu rv64
+            -bios "${vm_emulator%/*}/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
+        ;;
     esac
     case $accel in
     tcg) words+=(-accel 'tcg,thread=multi') ;;
@@ -112,7 +118,13 @@ machine() {
     if [[ -n $interactive ]]; then
         words+=(-serial mon:stdio)
     else
-        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console)
+        words+=(-chardev "file,id=console,path=$log.console")
+        # The machine has one serial port of its own. The kernel finds one on the PCI bus first.
+        if [[ $arch == riscv64 ]]; then
+            words+=(-device pci-serial,chardev=console)
+        else
+            words+=(-serial chardev:console)
+        fi
         if [[ -n $live ]]; then
             words+=(-chardev "stdio,id=result,signal=off,logfile=$log.result")
         else

@@ -23,7 +23,8 @@ done
 (($# == 1)) || vm_die 'usage: tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE'
 
 compiler=gcc
-[[ $arch == amd64 ]] || compiler=aarch64-linux-gnu-gcc
+[[ $arch != arm64 ]] || compiler=aarch64-linux-gnu-gcc
+[[ $arch != riscv64 ]] || compiler=riscv64-linux-gnu-gcc
 readonly programs=$vm_work/programs-$arch
 mkdir -p "$programs"
 

@@ -56,11 +56,15 @@ put_libraries() {
 pack() { find . | LC_ALL=C sort | "$busybox" cpio -o -H newc -R 0:0 2>/dev/null; }
 
 base() {
-    local program
+    local program place
     # The root directory must be accessible for all users.
     chmod 755 "$tree"
     mkdir -p "$tree"/{dev,proc,sys,tmp,root,run,etc,var/log,var/run,usr/local/bin}
     cp -a "$fetched"/{bin,lib,sbin,usr} "$tree/" 2>/dev/null || true
+    # Newer releases have them in /usr only.
+    for place in bin lib sbin; do
+        [[ -e $tree/$place ]] || ln -s "usr/$place" "$tree/$place"
+    done
     rm -rf "${tree:?}"/usr/share "$tree"/{usr/lib,lib}/systemd
     ln -s busybox "$tree/bin/sh"
     "$busybox" --list | while read -r program; do

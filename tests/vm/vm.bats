@@ -160,6 +160,44 @@ check_sources() {
     guest one --arch arm64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
 }
 
+# bats test_tags=plain
+@test "build: Linux 6.1 for ARMv7, no warnings" {
+    fetch kernel-6.1-armhf
+    silent compile 6.1 armhf
+}
+
+# Debian has no 5.15, which is the oldest kernel that the driver is for. 5.10 and 6.1 are the nearest.
+# bats test_tags=plain
+@test "build: Linux 5.10, no warnings" {
+    fetch kernel-5.10-amd64
+    silent compile 5.10
+}
+
+# bats test_tags=plain
+@test "driver-riscv64" {
+    riscv_image
+    guest one --kernel 6.12 --arch riscv64 --initrd "$image" SPFE_RUN=driver
+}
+
+# bats test_tags=plain
+@test "packets-riscv64" {
+    riscv_image
+    devices 2
+    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+# Not "life": this emulator ends with a memory error when a guest resets a device.
+# bats test_tags=plain
+@test "calls-riscv64" {
+    riscv_image
+    devices 2
+    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" SPFE_RUN=calls
+}
+riscv_image() {
+    fetch qemu-riscv kernel-6.12-riscv64 guest-riscv64
+    image riscv64 6.12
+}
+
 # Doorbell pages 64 KiB apart, as machines with large pages need them.
 @test "stride" {
     image amd64 6.1
