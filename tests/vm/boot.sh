@@ -121,7 +121,7 @@ machine() {
         words+=(-chardev "file,id=console,path=$log.console")
         # The machine has one serial port of its own. The kernel finds one on the PCI bus first.
         if [[ $arch == riscv64 ]]; then
-            words+=(-device pci-serial,chardev=console)
+            words+=(-device 'pci-serial,chardev=console')
         else
             words+=(-serial chardev:console)
         fi

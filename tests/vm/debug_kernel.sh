@@ -5,7 +5,7 @@
 #   tests/vm/debug_kernel.sh
 #
 # The source is Debian's, by version and checksum (fetch.sh, set source-6.1). The result is
-# kernel-debug-amd64 in the cache. It is built again when the source, debug/config or the compiler
+# kernel-debug-amd64 in the cache. It is built again when source, debug/config or compiler
 # changes. Needs the packages of group vm in tools/packages/debian.txt.
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -19,7 +19,7 @@ key() {
     {
         grep '^source-6.1 ' "$vm_lock"
         gcc --version | head -n 1
-        cat "$config" "$0"
+        grep '^CONFIG_' "$config"
     } | sha256sum | cut -d ' ' -f 1
 }
 
@@ -68,4 +68,6 @@ rm -rf "$final"
 mv "$new" "$final"
 # The build directory names the place of the source.
 sed -i "s#$new/#$final/#g" "$final/build/Makefile"
+ln -sfn "$final/source" "$final/build/source"
+rm -f "$final"/lib/modules/*/{build,source}
 vm_say "debug kernel: $(du -sm "$final" | cut -f 1) MiB, $((SECONDS - start)) s"
