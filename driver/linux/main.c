@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "spfe_core.h"
 
@@ -12,6 +13,8 @@
 
 static dev_t spfe_first;
 static DEFINE_IDA(spfe_minors);
+/* Devices that have not been released. A reference can outlive the removal of its device. */
+static atomic_t spfe_unreleased = ATOMIC_INIT(0);
 static struct class spfe_class = {
 	.name = SPFE_NAME,
 };
@@ -28,6 +31,8 @@ static void spfe_release_device(struct device *dev)
 	kfree(spfe->queues);
 	kfree(spfe->ports);
 	kfree(spfe);
+	if (atomic_dec_and_test(&spfe_unreleased))
+		wake_up_var(&spfe_unreleased);
 }
 
 static struct spfe_device *spfe_device_new(const struct spfe_resources *resources)
@@ -61,6 +66,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	spfe->state = SPFE_FAILED;
 	/* DMA stays off until the reset: the device may still hold addresses of an earlier driver. */
 	spfe->dma_is_off = true;
+	atomic_inc(&spfe_unreleased);
 	device_initialize(&spfe->dev);
 	spfe->dev.class = &spfe_class;
 	spfe->dev.parent = resources->parent;
@@ -155,6 +161,12 @@ void spfe_remove(struct spfe_device *spfe)
 	put_device(&spfe->dev);
 }
 
+/* Waits until nobody needs the code of spfe_release_device() any more. No device is left. */
+static void spfe_wait_released(void)
+{
+	wait_var_event(&spfe_unreleased, !atomic_read(&spfe_unreleased));
+}
+
 static int __init spfe_init(void)
 {
 	int err;
@@ -176,6 +188,7 @@ static int __init spfe_init(void)
 
 err_pci:
 	spfe_pci_unregister();
+	spfe_wait_released();
 err_chrdev:
 	spfe_debugfs_exit();
 	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
@@ -189,6 +202,7 @@ static void __exit spfe_exit(void)
 {
 	spfe_platform_unregister();
 	spfe_pci_unregister();
+	spfe_wait_released();
 	spfe_debugfs_exit();
 	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
 	class_unregister(&spfe_class);

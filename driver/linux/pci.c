@@ -83,6 +83,8 @@ static int spfe_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 		goto err_vectors;
 	}
 	pci_set_drvdata(pci, spfe);
+	/* For slot_reset: a link that was reset loses the addresses of the registers. */
+	pci_save_state(pci);
 	return 0;
 
 err_vectors:
@@ -133,6 +135,8 @@ static void spfe_pci_reset_done(struct pci_dev *pci)
 {
 	struct spfe_device *spfe = pci_get_drvdata(pci);
 
+	/* The reset has used up what was saved. */
+	pci_save_state(pci);
 	if (spfe)
 		spfe_restart(spfe);
 }

@@ -33,10 +33,12 @@ files=()
 for module in $modules; do
     files+=("$module=/lib/spfe/")
 done
-# The TUN driver, for interfaces in user space. Some kernels have it built in.
+# Interfaces in user space, and errors of the bus. Some kernels have them built in.
 vm_kernel "$kernel" "$arch"
-tap=$vm_modules/kernel/drivers/net/tun.ko
-[[ ! -e $tap ]] || files+=("$tap=/lib/spfe/")
+for module in net/tun.ko pci/pcie/aer_inject.ko; do
+    [[ ! -e $vm_modules/kernel/drivers/$module ]] ||
+        files+=("$vm_modules/kernel/drivers/$module=/lib/spfe/")
+done
 for source in "$vm_dir"/guest/*.c; do
     program=$programs/$(basename "$source" .c)
     [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||

@@ -333,7 +333,7 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
 }
 
 # Errors of the bus, injected in the kernel.
-# bats test_tags=debug
+# bats test_tags=short
 @test "aer" {
     with_devices aer
 }

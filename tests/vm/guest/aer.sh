@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
 # Errors of the bus: what a device corrected must disturb nobody, and after a fatal error the driver
 # must bring the device back.
+[ -e /dev/aer_inject ] || check 'the kernel can inject errors' insmod /lib/spfe/aer_inject.ko
 load_driver 2
 bus=$(address 0)
 inject() { aer_inject "$bus" "$1"; }
