@@ -54,7 +54,7 @@ net_up() {
             [ -e /sys/class/net/spfe$keep ] || continue
             ip addr add "10.99.$keep.1/24" broadcast "10.99.$keep.255" dev spfe$keep
             ip link set spfe$keep up
-            /bin/ping -q -b -c 50 -i 0.002 -w 2 -s 1400 -I spfe$keep "10.99.$keep.255"
+            /bin/ping -q -b -c 20 -i 0.05 -w 2 -s 1400 -I spfe$keep "10.99.$keep.255"
         done
         usleep 10000
     done >/dev/null 2>&1 &
