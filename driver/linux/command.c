@@ -119,8 +119,8 @@ int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index,
 	if (err == -ENODEV) {
 		spfe_fail(spfe, SPFE_GONE, "registers read all ones");
 	} else if (err) {
-		dev_err(&spfe->dev, "no answer to command %u, index %u, within %u ms\n", command, index,
-			command_timeout_ms);
+		dev_err(&spfe->dev, "no answer to command %u, index %u, within %u ms\n", command,
+			index, command_timeout_ms);
 		spfe_fail(spfe, SPFE_FAILED, "no answer to a command");
 	}
 	return err;

@@ -36,8 +36,9 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 	u64 doorbells;
 
 	if (size < SPFE_GLOBAL_BLOCK_SIZE)
-		return dev_err_probe(spfe->parent, -EPROTO, "global block has %u bytes, expected %u\n",
-				     size, SPFE_GLOBAL_BLOCK_SIZE);
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "global block has %u bytes, expected %u\n", size,
+				     SPFE_GLOBAL_BLOCK_SIZE);
 	if (version >> 16 != SPFE_CONTRACT_VERSION_MAJOR)
 		return dev_err_probe(spfe->parent, -EPROTONOSUPPORT,
 				     "device has contract version %u.%u, this driver supports %u.%u\n",
@@ -82,8 +83,8 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 
 	if (instance >= spfe->nports || size < SPFE_PORT_BLOCK_SIZE)
 		return dev_err_probe(spfe->parent, -EPROTO,
-				     "port block %u has %u bytes, the device has %u ports\n", instance,
-				     size, spfe->nports);
+				     "port block %u has %u bytes, the device has %u ports\n",
+				     instance, size, spfe->nports);
 	port = &spfe->ports[instance];
 	if (port->at)
 		return dev_err_probe(spfe->parent, -EPROTO, "port %u has two blocks\n", instance);
@@ -110,8 +111,9 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 static int spfe_take_extra(struct spfe_device *spfe, u32 at, u32 type, u32 instance)
 {
 	if (instance >= spfe->nports)
-		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u names port %u of %u\n", type,
-				     instance, spfe->nports);
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "block of type %u names port %u of %u\n", type, instance,
+				     spfe->nports);
 	spfe->ports[instance].extra_at = at;
 	if (type == SPFE_BLOCK_TYPE_BROADCAST)
 		spfe->ports[instance].channel = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_CHANNEL);
@@ -123,10 +125,12 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 	bool first = type == SPFE_BLOCK_TYPE_GLOBAL;
 
 	if (first != !at)
-		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u is at %#x\n", type, at);
+		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u is at %#x\n", type,
+				     at);
 	if ((u64)at + max_t(u32, size, SPFE_HEADER_BYTES) > spfe->size)
 		return dev_err_probe(spfe->parent, -EPROTO,
-				     "block of type %u at %#x ends behind the registers\n", type, at);
+				     "block of type %u at %#x ends behind the registers\n", type,
+				     at);
 	switch (type) {
 	case SPFE_BLOCK_TYPE_GLOBAL:
 		return spfe_take_global(spfe, size);
@@ -182,13 +186,14 @@ int spfe_discover(struct spfe_device *spfe)
 				      spfe_read(spfe, at + SPFE_HEADER_SIZE),
 				      spfe_read(spfe, at + SPFE_HEADER_INSTANCE));
 		if (err)
-			return dev_err_probe(spfe->parent, err, "register block at %#x is invalid\n", at);
+			return dev_err_probe(spfe->parent, err,
+					     "register block at %#x is invalid\n", at);
 		/* The list must lead forward, so that the walk ends. */
 		if (next && (next <= at || next % SPFE_BLOCK_ALIGN ||
 			     next > spfe->size - SPFE_HEADER_BYTES))
 			return dev_err_probe(spfe->parent, -EPROTO,
-					     "register block at %#x names %#x as the next block\n", at,
-					     next);
+					     "register block at %#x names %#x as the next block\n",
+					     at, next);
 	}
 	if (next || !spfe->queue_at || !spfe->region_at || !spfe->event_at)
 		return dev_err_probe(spfe->parent, -EPROTO,

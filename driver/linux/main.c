@@ -42,7 +42,8 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 
 	if (resources->size < SPFE_GLOBAL_BLOCK_SIZE || resources->size > SZ_2G)
 		return ERR_PTR(dev_err_probe(resources->parent, -EINVAL,
-					     "register window of %llu bytes is too small or too large\n", (u64)resources->size));
+					     "register window of %llu bytes is too small or too large\n",
+					     (u64)resources->size));
 	spfe = kzalloc(sizeof(*spfe), GFP_KERNEL);
 	if (!spfe)
 		return ERR_PTR(-ENOMEM);
@@ -64,7 +65,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	spfe_watch_init(spfe);
 	/* The device counts as failed until it has been discovered and reset. */
 	spfe->state = SPFE_FAILED;
-	/* DMA stays off until the reset: the device may still hold addresses of an earlier driver. */
+	/* DMA stays off until the reset: the device may hold addresses of an earlier driver. */
 	spfe->dma_is_off = true;
 	atomic_inc(&spfe_unreleased);
 	device_initialize(&spfe->dev);

@@ -496,7 +496,7 @@ int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64
 	struct spfe_chunk *chunk;
 	int err = 0;
 
-	/* dma_mmap_coherent() maps one chunk over the whole VMA, so pass it one window at a time. */
+	/* dma_mmap_coherent() maps one chunk over the whole VMA: pass it one window at a time. */
 	vma->vm_end = start;
 	list_for_each_entry(chunk, &region->chunks, node) {
 		if (offset >= chunk->size) {

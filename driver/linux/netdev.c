@@ -347,7 +347,8 @@ static int spfe_net_open(struct net_device *net)
 
 	err = spfe_net_resume(priv);
 	if (err) {
-		netdev_err(net, "port %u, virtual channel %u cannot be opened: %d\n", priv->port, priv->vc, err);
+		netdev_err(net, "port %u, virtual channel %u cannot be opened: %d\n", priv->port,
+			   priv->vc, err);
 		return err;
 	}
 	schedule_delayed_work(&priv->link, 0);

@@ -51,7 +51,8 @@ static int spfe_pci_prepare(struct pci_dev *pci)
 	if (err)
 		err = dma_set_mask_and_coherent(&pci->dev, DMA_BIT_MASK(32));
 	if (err)
-		return dev_err_probe(&pci->dev, err, "DMA addresses of 32 bits are not available\n");
+		return dev_err_probe(&pci->dev, err,
+				     "DMA addresses of 32 bits are not available\n");
 	dma_set_max_seg_size(&pci->dev, UINT_MAX);
 	err = pcim_iomap_regions(pci, BIT(SPFE_PCI_BAR), SPFE_NAME);
 	return err ? dev_err_probe(&pci->dev, err, "BAR %u cannot be mapped\n", SPFE_PCI_BAR) : 0;
@@ -115,7 +116,7 @@ static pci_ers_result_t spfe_pci_error_detected(struct pci_dev *pci, pci_channel
 static pci_ers_result_t spfe_pci_slot_reset(struct pci_dev *pci)
 {
 	pci_restore_state(pci);
-	/* The saved state has bus mastering on. The core turns it on after its own reset command. */
+	/* The saved state has bus mastering on. The core turns it on after its reset command. */
 	pci_clear_master(pci);
 	pci_save_state(pci);
 	if (spfe_restart(pci_get_drvdata(pci)))

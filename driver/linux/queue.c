@@ -55,7 +55,7 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 			return 0;
 		}
 	}
-	/* -EBUSY: another client has the virtual channel. -ENOSPC: all message contexts are used. */
+	/* -EBUSY: another client has the virtual channel. -ENOSPC: all message contexts in use. */
 	return setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
 }
 

@@ -28,8 +28,8 @@ struct spfe_ring {
 };
 
 /*
- * Stores and loads a word of a ring entry. A 32-bit CPU needs two accesses. The upper half of word 1
- * holds the phase, so it is stored last and loaded first: whoever sees the phase sees the rest.
+ * Stores and loads a word of a ring entry. A 32-bit CPU needs two accesses. The upper half of word
+ * 1 holds the phase, so it is stored last and loaded first: whoever sees the phase sees the rest.
  */
 static inline void spfe_entry_store(__le64 *word, u64 value)
 {

@@ -7,8 +7,8 @@
  * rings, doorbells and packets are shared memory whose rules are in the contract
  * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
- * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB), nothing else. Ports are
- * shared by all users of a device, so changing one needs CAP_NET_ADMIN.
+ * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB), nothing else. Ports
+ * are shared by all users of a device, so changing one needs CAP_NET_ADMIN.
  *
  * A file belongs to the process that first maps or registers memory with it. A child made by fork()
  * must open a file of its own. To ring a doorbell, store 64 bits (a contract doorbell) to the first
