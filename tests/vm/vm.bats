@@ -347,8 +347,7 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
 
 # bats test_tags=debug
 @test "suspend" {
-    # With that timer the real-time clock has no alarm.
-    with_devices suspend --option '-machine hpet=off'
+    with_devices suspend
 }
 
 # bats test_tags=plain
