@@ -64,6 +64,8 @@ net_up() {
 # unload_driver: unloads the module and checks that nothing of it is left.
 unload_driver() {
     check 'the driver unloads' rmmod spfe || return
+    # Without an interface it would only take time from what follows.
+    [ -z "${net_keeper:-}" ] || { kill "$net_keeper" && net_keeper=; }
     [ -z "${platform:-}" ] || check 'the platform devices are removed' rmmod spfe_shim
     check 'no device is left' fails test -e /dev/spfe0
     check 'no interrupt is left' fails grep -w spfe /proc/interrupts
