@@ -48,29 +48,35 @@ impl RdmaInitiator {
         match self.state {
             PairState::Reset | PairState::Error => None,
             PairState::Connecting => self.transmit_connect(now_ns, out),
-            PairState::Ready => loop {
-                self.skip_done();
-                if let Some(waiting) = self.waits(now_ns) {
-                    if matches!(waiting, PairWait::Credit { .. }) && self.starved_ns == 0 {
-                        self.starved_ns = now_ns.max(1);
-                    }
-                    return None;
-                }
-                match self.transmit_work(now_ns, memory, out) {
-                    Ok(bytes) => return Some(bytes),
-                    Err(Unwritten::NoRoom) => return None,
-                    Err(Unwritten::Local) => {
-                        let sent = self.work.get(self.cursor).map(|work| work.progress);
-                        let execution = match sent {
-                            Some(WorkProgress::Waiting) => Execution::NotExecuted,
-                            _ => Execution::Unknown,
-                        };
-                        let error = WorkError::LocalMemory(execution);
-                        self.fail(self.cursor, error, Execution::Unknown);
-                        return None;
-                    }
-                }
-            },
+            PairState::Ready => self.transmit_next(now_ns, memory, out),
+        }
+    }
+
+    fn transmit_next(
+        &mut self,
+        now_ns: u64,
+        memory: &impl LocalMemory,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        self.skip_done();
+        if let Some(waiting) = self.waits(now_ns) {
+            if matches!(waiting, PairWait::Credit { .. }) && self.starved_ns == 0 {
+                self.starved_ns = now_ns.max(1);
+            }
+            return None;
+        }
+        match self.transmit_work(now_ns, memory, out) {
+            Ok(bytes) => Some(bytes),
+            Err(Unwritten::NoRoom) => None,
+            Err(Unwritten::Local) => {
+                let sent = self.work.get(self.cursor).map(|work| work.progress);
+                let execution = match sent {
+                    Some(WorkProgress::Waiting) => Execution::NotExecuted,
+                    _ => Execution::Unknown,
+                };
+                self.fail(self.cursor, WorkError::LocalMemory(execution), Execution::Unknown);
+                None
+            }
         }
     }
 
