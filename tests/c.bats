@@ -71,6 +71,7 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
 }
 
 @test "the program in docs/c.md" {
+    # shellcheck disable=SC2016 # the backquotes are those of Markdown
     sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/c.md >"$dir/printed.c"
     shared
     # shellcheck disable=SC2046

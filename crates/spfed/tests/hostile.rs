@@ -187,7 +187,7 @@ fn the_exit_codes_are_those_of_spfe() {
         (&["--mode", "magic"], 2, "magic"),
         (&["--scenario", file], 2, "scenario '"),
         (&["--scenario", "/no/such"], 1, "scenario '/no/such'"),
-        (&["--listen", "/no/such/directory"], 1, "/no/such/directory"),
+        (&["--listen", "/no/such/directory"], 5, "/no/such/directory"),
         (&["--help"], 0, "130  interrupted before it was done"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_spfed")).args(words).output().unwrap();
