@@ -72,7 +72,7 @@ static int spfe_ioc_port_set(struct spfe_client *client, void *argument)
 	return spfe_port_set(client->spfe, argument);
 }
 
-/* Enables a new region on the device. Frees the region on error. */
+/* Enables a new region on the device; takes it over also on error. */
 static int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
 			     u64 *offset)
 {
@@ -80,17 +80,18 @@ static int spfe_region_enter(struct spfe_client *client, struct spfe_region *reg
 	int err;
 
 	mutex_lock(&spfe->lock);
+	/* mmap() finds the region as soon as it is enabled. */
+	if (offset)
+		region->offset = spfe_map_offset(spfe, region->size);
 	err = spfe_region_enable(client, region);
 	if (!err) {
 		*key = region->key;
-		if (offset) {
-			region->offset = spfe_map_offset(spfe, region->size);
+		if (offset)
 			*offset = region->offset;
-		}
 	}
 	mutex_unlock(&spfe->lock);
 	if (err)
-		spfe_region_free(region);
+		spfe_region_abandon(region);
 	return err;
 }
 
@@ -99,11 +100,11 @@ static int spfe_client_ready(struct spfe_client *client)
 {
 	int err;
 
-	mutex_lock(&client->spfe->lock);
+	mutex_lock(&client->lock);
 	err = spfe_client_check(client);
 	if (!err)
 		err = spfe_client_bind(client);
-	mutex_unlock(&client->spfe->lock);
+	mutex_unlock(&client->lock);
 	return err;
 }
 
@@ -157,6 +158,7 @@ static int spfe_ioc_unregister(struct spfe_client *client, void *argument)
 	struct spfe_device *spfe = client->spfe;
 	struct spfe_key *wish = argument;
 	struct spfe_region *region;
+	unsigned int tries = 0;
 	int err = -ENOENT;
 
 	if (wish->reserved)
@@ -164,7 +166,7 @@ static int spfe_ioc_unregister(struct spfe_client *client, void *argument)
 	mutex_lock(&spfe->lock);
 	region = spfe_region_find(client, wish->key);
 	if (region)
-		err = spfe_region_detach(client, region, false);
+		err = spfe_region_detach(client, region, &tries);
 	mutex_unlock(&spfe->lock);
 	if (err)
 		return err;
@@ -247,7 +249,9 @@ static int spfe_ioc_event_destroy(struct spfe_client *client, void *argument)
 	} else if (spfe_event_is_used(client, event)) {
 		err = -EBUSY;
 	} else {
+		mutex_lock(&client->lock);
 		xa_erase(&client->events, wish->event);
+		mutex_unlock(&client->lock);
 		spfe_event_detach(event);
 		spfe_event_put(event);
 	}
@@ -262,14 +266,9 @@ static int spfe_ioc_wait(struct spfe_client *client, void *argument)
 	struct spfe_signal *event;
 	int err;
 
-	mutex_lock(&client->spfe->lock);
-	event = xa_load(&client->events, wait->event);
-	if (event)
-		kref_get(&event->ref);
-	err = spfe_client_check(client);
-	mutex_unlock(&client->spfe->lock);
+	event = spfe_event_get(client, wait->event);
 	if (!event)
-		return err ?: -ENOENT;
+		return spfe_client_check(client) ?: -ENOENT;
 	err = spfe_event_wait(client, event, wait);
 	spfe_event_put(event);
 	return err;
@@ -279,13 +278,18 @@ static int spfe_ioc_wake(struct spfe_client *client, void *argument)
 {
 	struct spfe_index *wish = argument;
 	struct spfe_signal *event;
+	int err;
 
 	if (wish->reserved)
 		return -EINVAL;
-	event = xa_load(&client->events, wish->index);
+	err = spfe_client_check(client);
+	if (err)
+		return err;
+	event = spfe_event_get(client, wish->index);
 	if (!event)
 		return -ENOENT;
 	spfe_event_signal(event);
+	spfe_event_put(event);
 	return 0;
 }
 
@@ -319,10 +323,11 @@ static int spfe_ioc_queue_create(struct spfe_client *client, void *argument)
 static int spfe_ioc_queue_destroy(struct spfe_client *client, void *argument)
 {
 	struct spfe_index *wish = argument;
+	unsigned int tries = SPFE_BUSY_TRIES;
 
 	if (wish->reserved)
 		return -EINVAL;
-	return spfe_queue_destroy(client, wish->index);
+	return spfe_queue_destroy(client, wish->index, &tries);
 }
 
 static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
@@ -343,8 +348,8 @@ static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 	int err;
 
 	mutex_lock(&spfe->lock);
-	spfe_client_empty(client, &regions, true);
-	err = spfe_state_errno(spfe);
+	err = spfe_client_empty(client, &regions, true, SPFE_BUSY_TRIES);
+	err = spfe_state_errno(spfe) ?: err;
 	if (!err)
 		client->epoch = spfe->epoch;
 	mutex_unlock(&spfe->lock);
@@ -379,7 +384,7 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_EVENT_CREATE, SPFE_CALL_ALIVE | SPFE_CALL_WRITES, spfe_ioc_event_create },
 	{ SPFE_IOC_EVENT_DESTROY, SPFE_CALL_ALIVE, spfe_ioc_event_destroy },
 	{ SPFE_IOC_WAIT, 0, spfe_ioc_wait },
-	{ SPFE_IOC_WAKE, SPFE_CALL_USUAL, spfe_ioc_wake },
+	{ SPFE_IOC_WAKE, 0, spfe_ioc_wake },
 	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_queue_create },
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },

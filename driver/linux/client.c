@@ -57,6 +57,7 @@ struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_sp
 	client->spfe = spfe;
 	client->mapping = mapping;
 	client->writes = writes;
+	mutex_init(&client->lock);
 	INIT_LIST_HEAD(&client->regions);
 	xa_init_flags(&client->events, XA_FLAGS_ALLOC);
 	client->counts = (u32 *)get_zeroed_page(GFP_KERNEL);
@@ -79,36 +80,68 @@ err_client:
 	return ERR_PTR(err);
 }
 
+static void spfe_client_drop_events(struct spfe_client *client)
+{
+	struct spfe_signal *event;
+	unsigned long id;
+
+	xa_for_each(&client->events, id, event) {
+		mutex_lock(&client->lock);
+		xa_erase(&client->events, id);
+		mutex_unlock(&client->lock);
+		spfe_event_detach(event);
+		spfe_event_put(event);
+	}
+}
+
 /*
  * Removes all queues, events and regions of a client from the device. Moves the regions to a list
  * that the caller must free. With `keep`, regions of driver memory stay allocated although the
- * device no longer knows them: the process may have them mapped and still read its rings. Called
+ * device no longer knows them: the process may have them mapped and still read its rings. Returns
+ * -EBUSY if the device has not released all queues and regions; those stay with the client. Called
  * with spfe_device.lock held.
  */
-void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep)
+int spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep,
+		      unsigned int tries)
 {
 	struct spfe_device *spfe = client->spfe;
 	struct spfe_region *region, *next;
-	struct spfe_signal *event;
-	unsigned long id;
+	int err = 0;
 	u32 queue;
 
 	lockdep_assert_held(&spfe->lock);
 	for (queue = 0; queue < spfe->nqueues; queue++)
-		spfe_queue_destroy(client, queue);
+		if (spfe_queue_destroy(client, queue, &tries) == -EBUSY)
+			err = -EBUSY;
 	list_for_each_entry_safe(region, next, &client->regions, node) {
-		if (keep && !list_empty(&region->chunks)) {
-			spfe_region_disable(client, region, true);
-			continue;
-		}
-		spfe_region_detach(client, region, true);
-		list_add_tail(&region->node, regions);
+		if (keep && !list_empty(&region->chunks))
+			err = spfe_region_disable(client, region, &tries) ?: err;
+		else if (spfe_region_detach(client, region, &tries))
+			err = -EBUSY;
+		else
+			list_add_tail(&region->node, regions);
 	}
-	xa_for_each(&client->events, id, event) {
-		xa_erase(&client->events, id);
-		spfe_event_detach(event);
-		spfe_event_put(event);
-	}
+	spfe_client_drop_events(client);
+	return err;
+}
+
+/* Frees what only an open file needs. */
+static void spfe_client_strip(struct spfe_client *client)
+{
+	if (client->mm)
+		mmdrop(client->mm);
+	xa_destroy(&client->events);
+	__free_page(client->blank);
+	free_page((unsigned long)client->counts);
+}
+
+/* Frees a client that has no objects. Called with spfe_device.lock held. */
+static void spfe_client_free(struct spfe_client *client)
+{
+	list_del(&client->node);
+	if (client->writes)
+		ida_free(&client->spfe->domains, client->domain);
+	kfree(client);
 }
 
 /* Called with `alive` held for reading. */
@@ -116,21 +149,42 @@ void spfe_client_close(struct spfe_client *client)
 {
 	struct spfe_device *spfe = client->spfe;
 	LIST_HEAD(regions);
+	int err;
 
 	mutex_lock(&spfe->lock);
-	spfe_client_empty(client, &regions, false);
-	list_del(&client->node);
-	if (client->writes)
-		ida_free(&spfe->domains, client->domain);
+	err = spfe_client_empty(client, &regions, false, SPFE_BUSY_TRIES);
+	spfe_client_strip(client);
+	if (err) {
+		list_move_tail(&client->node, &spfe->kept);
+		atomic_inc(&spfe->usage.kept_clients);
+		dev_warn(&spfe->dev,
+			 "does not release the memory of a closed file, which stays allocated until a reset (devlink dev reload)\n");
+	} else {
+		spfe_client_free(client);
+	}
 	mutex_unlock(&spfe->lock);
 	spfe_regions_free(&regions);
 	atomic_dec(&spfe->usage.clients);
-	if (client->mm)
-		mmdrop(client->mm);
-	xa_destroy(&client->events);
-	__free_page(client->blank);
-	free_page((unsigned long)client->counts);
-	kfree(client);
+}
+
+/*
+ * Frees kept clients whose objects the device has released by now: all of them after a reset. The
+ * caller holds no lock of the driver but `alive`.
+ */
+void spfe_kept_free(struct spfe_device *spfe)
+{
+	struct spfe_client *client, *next;
+	LIST_HEAD(regions);
+
+	mutex_lock(&spfe->lock);
+	list_for_each_entry_safe(client, next, &spfe->kept, node) {
+		if (spfe_client_empty(client, &regions, false, 0))
+			continue;
+		spfe_client_free(client);
+		atomic_dec(&spfe->usage.kept_clients);
+	}
+	mutex_unlock(&spfe->lock);
+	spfe_regions_free(&regions);
 }
 
 /*
@@ -149,10 +203,11 @@ int spfe_client_check(const struct spfe_client *client)
 /*
  * Binds a client to the calling process. The first process that maps or registers memory is the
  * only one that may do so: the driver accounts its memory, and removal must find its mappings.
- * Called with spfe_device.lock held.
+ * Called with spfe_client.lock held.
  */
 int spfe_client_bind(struct spfe_client *client)
 {
+	lockdep_assert_held(&client->lock);
 	if (!client->mm) {
 		client->mm = current->mm;
 		mmgrab(client->mm);
@@ -185,9 +240,21 @@ void spfe_clients_tell(struct spfe_device *spfe)
 	spfe_irq_wake_all(spfe);
 }
 
+/* Returns the process to which a client is bound, or NULL. */
+static struct mm_struct *spfe_client_process(struct spfe_client *client)
+{
+	struct mm_struct *mm;
+
+	mutex_lock(&client->lock);
+	mm = client->mm;
+	mutex_unlock(&client->lock);
+	return mm;
+}
+
 /*
  * Removal: frees all objects of all clients; only the open files remain. The state is SPFE_GONE
- * already, so no mapping is added, and existing mappings show a blank page from now on.
+ * already, so no mapping is added, and existing mappings show a blank page from now on. A process
+ * that binds to a client after this look has not mapped anything and cannot any more.
  */
 void spfe_clients_evict(struct spfe_device *spfe)
 {
@@ -197,13 +264,14 @@ void spfe_clients_evict(struct spfe_device *spfe)
 	down_write(&spfe->alive);
 	list_for_each_entry(client, &spfe->clients, node) {
 		mutex_lock(&spfe->lock);
-		spfe_client_empty(client, &regions, false);
+		spfe_client_empty(client, &regions, false, 0);
 		mutex_unlock(&spfe->lock);
 		if (!client->mapping)
 			continue;
-		spfe_client_settle(client->mm);
+		spfe_client_settle(spfe_client_process(client));
 		unmap_mapping_range(client->mapping, 0, 0, 1);
 	}
 	spfe_regions_free(&regions);
+	spfe_kept_free(spfe);
 	up_write(&spfe->alive);
 }

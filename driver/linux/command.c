@@ -19,6 +19,8 @@ MODULE_PARM_DESC(command_timeout_ms,
 #define SPFE_ALL_ONES 0xffffffff
 /* Polls of CFG_ACK before the driver starts to sleep between them. */
 #define SPFE_QUICK_LOOKS 16
+/* Pause before a command is repeated that the device refused with BUSY. */
+#define SPFE_BUSY_PAUSE_MS 20
 /* Attempts to read a pair of registers before its upper word changes. */
 #define SPFE_PAIR_TRIES 8
 
@@ -122,6 +124,23 @@ int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index,
 		dev_err(&spfe->dev, "no answer to command %u, index %u, within %u ms\n", command,
 			index, command_timeout_ms);
 		spfe_fail(spfe, SPFE_FAILED, "no answer to a command");
+	}
+	return err;
+}
+
+/*
+ * Repeats a command as long as the device refuses it with BUSY. Each repetition uses up one of
+ * `tries`, which several commands may share.
+ */
+int spfe_command_patient(struct spfe_device *spfe, enum spfe_command command, u32 index,
+			 unsigned int *tries, u32 *status)
+{
+	int err = spfe_command(spfe, command, index, status);
+
+	while (!err && *status == SPFE_STATUS_BUSY && *tries) {
+		--*tries;
+		msleep(SPFE_BUSY_PAUSE_MS);
+		err = spfe_command(spfe, command, index, status);
 	}
 	return err;
 }

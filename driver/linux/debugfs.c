@@ -57,19 +57,27 @@ static int queues_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(queues);
 
+static void spfe_show_regions(struct seq_file *file, const struct spfe_client *client,
+			      const char *note)
+{
+	const struct spfe_region *region;
+
+	list_for_each_entry(region, &client->regions, node)
+		seq_printf(file, "%#06x domain %u %s bytes %llu access %#x page_shift %u%s\n",
+			   region->key, client->domain, region->npages ? "pinned" : "driver",
+			   region->size, region->access, region->page_shift, note);
+}
+
 static int regions_show(struct seq_file *file, void *unused)
 {
 	struct spfe_device *spfe = file->private;
 	struct spfe_client *client;
-	struct spfe_region *region;
 
 	mutex_lock(&spfe->lock);
 	list_for_each_entry(client, &spfe->clients, node)
-		list_for_each_entry(region, &client->regions, node)
-			seq_printf(file, "%#06x domain %u %s bytes %llu access %#x page_shift %u\n",
-				   region->key, client->domain,
-				   region->npages ? "pinned" : "driver", region->size,
-				   region->access, region->page_shift);
+		spfe_show_regions(file, client, "");
+	list_for_each_entry(client, &spfe->kept, node)
+		spfe_show_regions(file, client, " kept");
 	mutex_unlock(&spfe->lock);
 	return 0;
 }
@@ -127,7 +135,7 @@ static int usage_show(struct seq_file *file, void *unused)
 	seq_printf(file, "vectors %d\n", atomic_read(&usage->vectors));
 	seq_printf(file, "pinned_pages %ld\n", atomic_long_read(&usage->pinned_pages));
 	seq_printf(file, "coherent_bytes %ld\n", atomic_long_read(&usage->coherent_bytes));
-	seq_printf(file, "unsafe_regions %d\n", atomic_read(&usage->unsafe_regions));
+	seq_printf(file, "kept_clients %d\n", atomic_read(&usage->kept_clients));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(usage);

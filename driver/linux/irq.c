@@ -296,6 +296,19 @@ void spfe_event_put(struct spfe_signal *event)
 	kref_put(&event->ref, spfe_event_free);
 }
 
+/* Looks up an event of a client. Returns a reference, or NULL. */
+struct spfe_signal *spfe_event_get(struct spfe_client *client, u32 id)
+{
+	struct spfe_signal *event;
+
+	mutex_lock(&client->lock);
+	event = xa_load(&client->events, id);
+	if (event)
+		kref_get(&event->ref);
+	mutex_unlock(&client->lock);
+	return event;
+}
+
 /*
  * Sleeps until the count differs from the value that the caller has seen. The caller holds a
  * reference to the event, and no lock.

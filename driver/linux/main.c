@@ -62,6 +62,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	ida_init(&spfe->domains);
 	ida_init(&spfe->region_ids);
 	INIT_LIST_HEAD(&spfe->clients);
+	INIT_LIST_HEAD(&spfe->kept);
 	spfe_watch_init(spfe);
 	/* The device counts as failed until it has been discovered and reset. */
 	spfe->state = SPFE_FAILED;
@@ -159,6 +160,10 @@ void spfe_remove(struct spfe_device *spfe)
 	spfe_devlink_unregister(spfe);
 	spfe_irq_free(spfe);
 	spfe_clients_evict(spfe);
+	if (atomic_read(&spfe->usage.kept_clients))
+		dev_warn(&spfe->dev,
+			 "leaked the memory of %d files: the device may still access it\n",
+			 atomic_read(&spfe->usage.kept_clients));
 	put_device(&spfe->dev);
 }
 

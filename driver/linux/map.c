@@ -106,6 +106,7 @@ static int spfe_map(struct spfe_client *client, struct vm_area_struct *vma)
 	u64 size = vma->vm_end - vma->vm_start;
 	int err;
 
+	lockdep_assert_held(&client->lock);
 	err = spfe_client_check(client);
 	if (err)
 		return err;
@@ -133,9 +134,10 @@ int spfe_mmap(struct file *file, struct vm_area_struct *vma)
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &spfe_vm_operations;
 	vma->vm_private_data = client;
-	mutex_lock(&client->spfe->lock);
+	/* Not spfe_device.lock: page faults of the process wait until this function returns. */
+	mutex_lock(&client->lock);
 	err = spfe_map(client, vma);
-	mutex_unlock(&client->spfe->lock);
+	mutex_unlock(&client->lock);
 	return err;
 }
 

@@ -8,7 +8,6 @@
  * device and listed under spfe_device.lock, detached from the device under that lock, and freed
  * without it.
  */
-#include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -24,9 +23,6 @@
 #define SPFE_CHUNK_BYTES SZ_4M
 /* Pages per call of pin_user_pages_fast(). */
 #define SPFE_PIN_BATCH 1024UL
-/* Attempts to disable a region whose accesses the device could not stop in time. */
-#define SPFE_STOP_TRIES 10
-#define SPFE_STOP_PAUSE_MS 20
 
 static struct device *spfe_dma(const struct spfe_region *region)
 {
@@ -333,7 +329,7 @@ static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout 
 	spfe_take_pieces(region, spfe_layout_fill, layout);
 	err = spfe_region_tell(region, at, layout->shift);
 	/* Leak the list if a stuck device whose DMA cannot be blocked may still read it. */
-	if (!err || !region->spfe->stuck || region->spfe->dma_is_off)
+	if (!err || !spfe_is_loose(region->spfe))
 		dma_free_coherent(dev, bytes, layout->list, at);
 	else
 		dev_warn(&region->spfe->dev,
@@ -341,14 +337,22 @@ static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout 
 	return err;
 }
 
+static void spfe_region_list(struct spfe_client *client, struct spfe_region *region)
+{
+	mutex_lock(&client->lock);
+	list_add_tail(&region->node, &client->regions);
+	mutex_unlock(&client->lock);
+}
+
 /*
  * Enables a region on the device, with the largest page size that fits, and adds it to the client.
- * On error the caller must free the region. Called with spfe_device.lock held.
+ * On error the caller must call spfe_region_abandon(). Called with spfe_device.lock held.
  */
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 {
 	struct spfe_device *spfe = client->spfe;
 	struct spfe_layout layout = { .one = true };
+	unsigned int tries = 0;
 	int index, err;
 
 	lockdep_assert_held(&spfe->lock);
@@ -368,64 +372,56 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 		region->page_shift = layout.shift;
 		err = spfe_region_tell_list(region, &layout);
 	}
-	if (err) {
-		spfe_region_detach(client, region, true);
-		return err;
-	}
-	list_add_tail(&region->node, &client->regions);
-	return 0;
+	/* Without an answer the device may have the region: then it stays with the client. */
+	if (!err || spfe_region_detach(client, region, &tries))
+		spfe_region_list(client, region);
+	return err;
 }
 
 /*
- * Disables a region on the device; its memory and index stay allocated. Returns -EBUSY without any
- * change while a queue has rings in the region. With `force` it never does: a device that still
- * refuses counts as failed.
+ * Disables a region on the device; its memory and index stay allocated. Returns -EBUSY while the
+ * device may access it: a queue has rings in it, accesses do not end, or the device failed and
+ * nothing blocks its DMA.
  */
-int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, bool force)
+int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,
+			unsigned int *tries)
 {
 	struct spfe_device *spfe = region->spfe;
-	u32 status = SPFE_STATUS_OK;
-	unsigned int try;
-	int err = 0;
+	u32 status;
+	int err;
 
 	lockdep_assert_held(&spfe->lock);
 	/* A reset has already removed the region from the device. */
 	if (client->epoch != spfe->epoch)
 		region->enabled = false;
-	if (!region->enabled || spfe_state_errno(spfe))
+	if (!region->enabled)
 		return 0;
-	for (try = 0; try < SPFE_STOP_TRIES; try++) {
-		err = spfe_command(spfe, SPFE_COMMAND_REGION_DISABLE, region->index, &status);
-		if (err || status != SPFE_STATUS_BUSY || !force)
-			break;
-		msleep(SPFE_STOP_PAUSE_MS);
-	}
+	err = spfe_command_patient(spfe, SPFE_COMMAND_REGION_DISABLE, region->index, tries,
+				   &status);
+	if (err ? spfe_is_loose(spfe) : status == SPFE_STATUS_BUSY)
+		err = -EBUSY;
 	trace_spfe_region(spfe, false, region->key, region->size, region->page_shift, err);
-	if (!err && status == SPFE_STATUS_BUSY) {
-		if (!force)
-			return -EBUSY;
-		spfe_fail(spfe, SPFE_FAILED, "a region cannot be disabled");
-	} else if (!err) {
-		region->enabled = false;
-	}
+	if (err == -EBUSY)
+		return err;
+	region->enabled = false;
 	return 0;
 }
 
 /*
- * Disables a region and removes it from the tables; the caller must free it then. -EBUSY and
- * `force` are those of spfe_region_disable().
+ * Disables a region and removes it from the tables; the caller must free it then. -EBUSY is that of
+ * spfe_region_disable().
  */
-int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force)
+int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
+		       unsigned int *tries)
 {
 	struct spfe_device *spfe = region->spfe;
-	int err = spfe_region_disable(client, region, force);
+	int err = spfe_region_disable(client, region, tries);
 
 	if (err)
 		return err;
-	/* A failed device may still write until it is reset or its DMA is blocked. */
-	region->unsafe = region->enabled && spfe->stuck && !spfe->dma_is_off;
-	region->enabled = false;
+	mutex_lock(&client->lock);
 	list_del_init(&region->node);
+	mutex_unlock(&client->lock);
 	if (region->indexed)
 		ida_free(&spfe->region_ids, region->index);
 	region->indexed = false;
@@ -463,12 +459,6 @@ void spfe_region_free(struct spfe_region *region)
 {
 	struct spfe_device *spfe = region->spfe;
 
-	if (region->unsafe) {
-		atomic_inc(&spfe->usage.unsafe_regions);
-		dev_warn(&spfe->dev, "leaked %llu bytes: the device may still access them\n",
-			 region->size);
-		return;
-	}
 	spfe_chunks_free(region);
 	spfe_pages_free(region);
 	if (region->mm) {
@@ -477,6 +467,13 @@ void spfe_region_free(struct spfe_region *region)
 	}
 	atomic_dec(&spfe->usage.regions);
 	kfree(region);
+}
+
+/* Frees a region that was not enabled, unless it stays with its client. */
+void spfe_region_abandon(struct spfe_region *region)
+{
+	if (list_empty(&region->node))
+		spfe_region_free(region);
 }
 
 void spfe_regions_free(struct list_head *list)

@@ -2,14 +2,8 @@
 /*
  * spfe: queue contexts. Callers hold spfe_device.lock.
  */
-#include <linux/delay.h>
-
 #include "spfe_core.h"
 #include "spfe_trace.h"
-
-/* Attempts to disable a queue that the device could not stop in time. */
-#define SPFE_STOP_TRIES 10
-#define SPFE_STOP_PAUSE_MS 20
 
 /*
  * Finds the context for a queue. The order is fixed: TX of VC 0, RX of VC 0, TX of VC 1 and so on,
@@ -118,26 +112,25 @@ static void spfe_queue_drop(struct spfe_device *spfe, u32 queue)
 	atomic_dec(&spfe->usage.queues);
 }
 
-/* On return the device no longer accesses the rings: it has stopped, or its DMA is blocked. */
-int spfe_queue_destroy(struct spfe_client *client, u32 queue)
+/*
+ * Destroys a queue. Returns -EBUSY if the device does not stop it: the queue then stays, because
+ * the device still uses its memory. So may a device that failed; that is for its regions to know.
+ */
+int spfe_queue_destroy(struct spfe_client *client, u32 queue, unsigned int *tries)
 {
 	struct spfe_device *spfe = client->spfe;
-	u32 status = SPFE_STATUS_OK;
-	unsigned int try;
+	u32 status;
 	int err;
 
 	lockdep_assert_held(&spfe->lock);
 	if (queue >= spfe->nqueues || spfe->queues[queue].client != client)
 		return -ENOENT;
-	for (try = 0; try < SPFE_STOP_TRIES; try++) {
-		err = spfe_command(spfe, SPFE_COMMAND_QUEUE_DISABLE, queue, &status);
-		if (err || status != SPFE_STATUS_BUSY)
-			break;
-		msleep(SPFE_STOP_PAUSE_MS);
-	}
-	trace_spfe_queue(spfe, false, queue, 0, err);
+	err = spfe_command_patient(spfe, SPFE_COMMAND_QUEUE_DISABLE, queue, tries, &status);
 	if (!err && status == SPFE_STATUS_BUSY)
-		spfe_fail(spfe, SPFE_FAILED, "a queue cannot be stopped");
+		err = -EBUSY;
+	trace_spfe_queue(spfe, false, queue, 0, err);
+	if (err == -EBUSY)
+		return err;
 	spfe_queue_drop(spfe, queue);
 	return 0;
 }

@@ -6,7 +6,6 @@
  * ESHUTDOWN (the device was reset since the file was opened), their waiters wake up, and their
  * memory is freed on close.
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 
 #include "spfe_core.h"
@@ -19,9 +18,6 @@ MODULE_PARM_DESC(heartbeat_ms,
 /* While the watch is disabled, its period is read again after this time. */
 #define SPFE_WATCH_IDLE_MS 3000
 #define SPFE_MISSED_MAX 2
-/* Attempts of a RESET command that cannot stop a queue, and the pause between them. */
-#define SPFE_RESET_TRIES 10
-#define SPFE_RESET_PAUSE_MS 20
 
 const char *spfe_state_name(const struct spfe_device *spfe)
 {
@@ -71,22 +67,16 @@ void spfe_stop(struct spfe_device *spfe, const char *why)
 	mutex_lock(&spfe->lock);
 	dev_info(&spfe->dev, "stopped: %s\n", why);
 	spfe_halt(spfe, SPFE_FAILED, why);
-	spfe_forget_clients(spfe);
 	mutex_unlock(&spfe->lock);
 }
 
 static int spfe_command_reset(struct spfe_device *spfe)
 {
-	u32 status = SPFE_STATUS_OK;
-	unsigned int try;
+	unsigned int tries = SPFE_BUSY_TRIES;
+	u32 status;
 	int err;
 
-	for (try = 0; try < SPFE_RESET_TRIES; try++) {
-		err = spfe_command(spfe, SPFE_COMMAND_RESET, 0, &status);
-		if (err || status != SPFE_STATUS_BUSY)
-			break;
-		msleep(SPFE_RESET_PAUSE_MS);
-	}
+	err = spfe_command_patient(spfe, SPFE_COMMAND_RESET, 0, &tries, &status);
 	if (!err && status != SPFE_STATUS_OK) {
 		dev_err(&spfe->dev, "reset refused: %s\n", spfe_status_name(status));
 		spfe_fail(spfe, SPFE_FAILED, "reset refused");
@@ -95,15 +85,23 @@ static int spfe_command_reset(struct spfe_device *spfe)
 	return err;
 }
 
-/* Restores vectors and port settings on a device that was reset. */
+/*
+ * Restores vectors and port settings on a device that was reset. A device whose ports cannot be
+ * configured has failed.
+ */
 static int spfe_settle(struct spfe_device *spfe)
 {
+	int err;
+
 	spfe_forget_clients(spfe);
 	spfe->resets = spfe_read(spfe, SPFE_GLOBAL_BLOCK_RESETS);
 	spfe->heartbeat = spfe_read(spfe, SPFE_GLOBAL_BLOCK_HEARTBEAT);
 	spfe->missed = 0;
 	spfe_irq_restore(spfe);
-	return spfe_ports_apply(spfe);
+	err = spfe_ports_apply(spfe);
+	if (err)
+		spfe_fail(spfe, SPFE_FAILED, "a port cannot be configured");
+	return err;
 }
 
 /* Starts a device that was reset or answers again. Called with spfe_device.lock held. */
@@ -138,6 +136,7 @@ int spfe_restart(struct spfe_device *spfe)
 	mutex_lock(&spfe->lock);
 	err = spfe_revive(spfe);
 	mutex_unlock(&spfe->lock);
+	spfe_kept_free(spfe);
 	if (!err && device_is_registered(&spfe->dev))
 		dev_info(&spfe->dev, "works again\n");
 	return err;
@@ -156,6 +155,7 @@ int spfe_reset(struct spfe_device *spfe, const char *why)
 			err = spfe_settle(spfe);
 	}
 	mutex_unlock(&spfe->lock);
+	spfe_kept_free(spfe);
 	if (!err)
 		return 0;
 	if (spfe->ops->reset)
@@ -199,6 +199,8 @@ static void spfe_watch(struct work_struct *work)
 		}
 	}
 	mutex_unlock(&spfe->lock);
+	if (atomic_read(&spfe->usage.kept_clients))
+		spfe_kept_free(spfe);
 	schedule_delayed_work(&spfe->watch, msecs_to_jiffies(period ?: SPFE_WATCH_IDLE_MS));
 }
 

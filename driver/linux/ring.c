@@ -30,7 +30,7 @@ static struct spfe_region *spfe_ring_region(struct spfe_client *client, size_t b
 	err = spfe_region_enable(client, region);
 	mutex_unlock(&spfe->lock);
 	if (err) {
-		spfe_region_free(region);
+		spfe_region_abandon(region);
 		return ERR_PTR(err);
 	}
 	return region;

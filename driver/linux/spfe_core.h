@@ -10,11 +10,17 @@
  *	mmap_lock of a process	taken by the kernel around mmap(), by the driver to pin and to
  *				account
  *	spfe_device.lock	protects the command latch, tables, lists and all registers except
- *				doorbells
+ *				doorbells; held for as long as a command takes
+ *	spfe_client.lock	protects what mmap() and WAIT need of a client; never held while the
+ *				device works on a command
  *	spfe_vector.lock	protects the events of one interrupt; also taken in hard interrupts
  *
  * Code that touches user memory, pins or accounts must therefore not hold spfe_device.lock. Objects
  * leave the device under that lock (..._detach) and are freed without it (..._free).
+ *
+ * Memory is never freed while the device may access it. If the device does not release an object of
+ * a closed file, the client stays on spfe_device.kept with its domain, queues and regions. Each
+ * check of the heartbeat tries again, and a reset releases all.
  *
  * Lifetimes: the bus driver and each open file hold a reference to struct device, which contains
  * spfe_device. A client lives as long as its file; a mapping holds the file.
@@ -50,6 +56,8 @@
 #define SPFE_EVENTS_MAX (4096 / sizeof(u32))
 /* The event that the driver itself signals when the device fails or is reset. */
 #define SPFE_EVENT_OWN 0
+/* How often commands are repeated that the device refuses with BUSY, to release one client. */
+#define SPFE_BUSY_TRIES 10
 
 struct devlink;
 struct devlink_health_reporter;
@@ -156,7 +164,6 @@ struct spfe_region {
 	bool mapped;		/* the pages are mapped for DMA */
 	bool indexed;		/* `index` is allocated */
 	bool enabled;		/* the device knows the region */
-	bool unsafe;		/* leaked on purpose: the device may still access it */
 	u64 offset;		/* mmap offset of chunks */
 	enum dma_data_direction direction;
 	struct mm_struct *mm;	/* process whose RLIMIT_MEMLOCK it counts against, or NULL */
@@ -168,21 +175,22 @@ struct spfe_region {
 };
 
 struct spfe_queue_slot {
-	struct spfe_client *client;	/* owner, or NULL if free */
+	struct spfe_client *client;	/* owner, or NULL if free; may be a kept one */
 	struct spfe_signal *event;
 };
 
 /* One user of the device: an open file, or the network interface. */
 struct spfe_client {
-	struct list_head node;
+	struct list_head node;	/* in spfe_device.clients or .kept */
 	struct spfe_device *spfe;
 	u32 domain;
 	u32 epoch;		/* epoch of the device when the client was opened or reset */
 	bool writes;		/* may use the device; other files may only ask */
-	struct mm_struct *mm;	/* the one process that maps and registers memory, or NULL yet */
 	struct address_space *mapping;
+	struct mutex lock;	/* protects mm; `regions` changes under both locks */
+	struct mm_struct *mm;	/* the one process that maps and registers memory, or NULL yet */
 	struct list_head regions;
-	struct xarray events;
+	struct xarray events;	/* removal and lookup with a new reference hold `lock` */
 	u32 *counts;		/* one page: a count for each event */
 	struct page *blank;	/* zero page that mappings show once the device is gone */
 	u64 doorbell_offset;
@@ -198,7 +206,7 @@ struct spfe_usage {
 	atomic_t vectors;
 	atomic_long_t pinned_pages;
 	atomic_long_t coherent_bytes;
-	atomic_t unsafe_regions;
+	atomic_t kept_clients;
 };
 
 struct spfe_device {
@@ -248,6 +256,7 @@ struct spfe_device {
 	struct ida domains;
 	struct ida region_ids;
 	struct list_head clients;
+	struct list_head kept;	/* closed clients whose objects the device has not released */
 	u64 next_offset;	/* next mmap offset; offsets are never reused */
 	u64 commands;
 
@@ -302,6 +311,12 @@ static inline void spfe_ring(struct spfe_device *spfe, u32 page, u64 value)
 	writeq(value, spfe->regs + spfe->doorbell_at + page * spfe->doorbell_stride);
 }
 
+/* Whether a device that no longer takes commands may still access memory. */
+static inline bool spfe_is_loose(const struct spfe_device *spfe)
+{
+	return spfe->stuck && !spfe->dma_is_off;
+}
+
 /* Whether the device has a capability. */
 static inline bool spfe_can(const struct spfe_device *spfe, u32 capability)
 {
@@ -320,6 +335,8 @@ int spfe_state_errno(const struct spfe_device *spfe);
 int spfe_status_errno(u32 status);
 const char *spfe_status_name(u32 status);
 int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index, u32 *status);
+int spfe_command_patient(struct spfe_device *spfe, enum spfe_command command, u32 index,
+			 unsigned int *tries, u32 *status);
 void spfe_command_start(struct spfe_device *spfe);
 u64 spfe_read_pair(struct spfe_device *spfe, u32 low);
 u64 spfe_time(struct spfe_device *spfe);
@@ -365,9 +382,12 @@ int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struc
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
-int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, bool force);
-int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force);
+int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,
+			unsigned int *tries);
+int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
+		       unsigned int *tries);
 void spfe_region_free(struct spfe_region *region);
+void spfe_region_abandon(struct spfe_region *region);
 void spfe_regions_free(struct list_head *list);
 int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset);
 bool spfe_dma_bounces(struct spfe_device *spfe);
@@ -375,7 +395,7 @@ bool spfe_dma_bounces(struct spfe_device *spfe);
 /* queue.c; all callers hold spfe_device.lock. */
 int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
 		      u32 *status);
-int spfe_queue_destroy(struct spfe_client *client, u32 queue);
+int spfe_queue_destroy(struct spfe_client *client, u32 queue, unsigned int *tries);
 void spfe_queues_forget(struct spfe_device *spfe);
 
 /* client.c */
@@ -383,7 +403,10 @@ struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_sp
 				     bool writes);
 void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
-void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep);
+int spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep,
+		      unsigned int tries);
+void spfe_kept_free(struct spfe_device *spfe);
+struct spfe_signal *spfe_event_get(struct spfe_client *client, u32 id);
 int spfe_client_bind(struct spfe_client *client);
 void spfe_clients_tell(struct spfe_device *spfe);
 void spfe_clients_evict(struct spfe_device *spfe);

@@ -283,6 +283,12 @@ separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]
     with_devices calls
 }
 
+# Queues that the device does not stop.
+# bats test_tags=short
+@test "busy" {
+    with_devices busy
+}
+
 # Users, devices and the driver end at random. Neither the guest nor the device model may lose a
 # resource.
 @test "cycles" {

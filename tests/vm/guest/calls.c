@@ -3,13 +3,16 @@
  * Tests every call of /dev/spfeN with valid and invalid arguments.
  *
  *	calls DEVICE
+ *	calls DEVICE busy	a queue that does not stop until `queues` of spfe_busy.ko is 0
  *
  * Prints "ok NAME" or "not ok NAME" for each check; the exit code is 1 if one failed. Virtual
  * channel 0 of port 0 must be free.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/spfe.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -396,26 +400,37 @@ static void many_events(void)
 	close(file);
 }
 
+/* Fills in a transmit queue of virtual channel 0 whose rings are at the start of this region. */
+static struct spfe_queue transmit_queue(uint32_t key, uint32_t event)
+{
+	uint64_t at = (uint64_t)key << 48;
+
+	return (struct spfe_queue){
+		.kind = SPFE_QUEUE_KIND_TX,
+		.event = event,
+		.sq_log2 = 6,
+		.cq_log2 = 6,
+		.lines = at,
+		.sq = at + 128,
+		.cq = at + 128 + 16 * 64,
+		.stamps = at + 128 + 2 * 16 * 64,
+	};
+}
+
 static void queues(int file)
 {
 	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH };
 	struct spfe_event event = { .eventfd = -1 };
-	struct spfe_queue queue = { .kind = SPFE_QUEUE_KIND_TX, .sq_log2 = 6, .cq_log2 = 6 }, other;
+	struct spfe_queue queue, other;
 	struct spfe_index index = { 0 };
 	struct spfe_key key;
 	volatile unsigned char *mapped;
-	uint64_t at;
 	int second = open_device();
 
 	check("ALLOC and EVENT_CREATE for a queue", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
 	      ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
-	at = (uint64_t)alloc.key << 48;
 	key = (struct spfe_key){ .key = alloc.key };
-	queue.event = event.event;
-	queue.lines = at;
-	queue.sq = at + 128;
-	queue.cq = queue.sq + 16 * 64;
-	queue.stamps = queue.cq + 16 * 64;
+	queue = transmit_queue(alloc.key, event.event);
 	check("QUEUE_CREATE", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
 	index.index = queue.queue;
 	check("QUEUE_CREATE again", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EBUSY));
@@ -466,12 +481,105 @@ static void queues(int file)
 	close(second);
 }
 
+/* A thread that destroys a queue: the call lasts as long as the driver repeats the command. */
+struct destroyer {
+	int file;
+	uint32_t queue;
+	pid_t thread;
+	bool good;
+};
+
+static void *destroy(void *context)
+{
+	struct destroyer *job = context;
+	struct spfe_index index = { .index = job->queue };
+
+	__atomic_store_n(&job->thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	job->good = ends(job->file, SPFE_IOC_QUEUE_DESTROY, &index, EBUSY);
+	return NULL;
+}
+
+/* Whether a thread of this process waits for the device. */
+static bool waits_for_device(pid_t thread)
+{
+	char path[64], stack[4096] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stack", thread);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	stack[fread(stack, 1, sizeof(stack) - 1, file)] = 0;
+	fclose(file);
+	return strstr(stack, "spfe_command_patient");
+}
+
+/* Whether this process can map memory while another of its threads waits for the device. */
+static bool maps_meanwhile(int file, uint32_t queue, uint64_t offset)
+{
+	struct destroyer job = { .file = file, .queue = queue };
+	bool before = false, after = false;
+	pthread_t thread;
+	pid_t id = 0;
+	void *at;
+
+	if (pthread_create(&thread, NULL, destroy, &job))
+		return false;
+	while (!id)
+		id = __atomic_load_n(&job.thread, __ATOMIC_ACQUIRE);
+	while (!before && pthread_tryjoin_np(thread, NULL) == EBUSY)
+		before = waits_for_device(id);
+	if (!before)
+		return false;
+	at = map(file, PAGE, PROT_READ, offset);
+	after = waits_for_device(id);
+	pthread_join(thread, NULL);
+	munmap(at, PAGE);
+	return after && job.good && at != MAP_FAILED;
+}
+
+/* A queue that does not stop: calls fail with EBUSY, and nothing is lost. */
+static void busy(int file)
+{
+	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH };
+	struct spfe_event event = { .eventfd = -1 };
+	struct spfe_index index = { 0 };
+	struct spfe_queue queue;
+	struct spfe_info info;
+	struct spfe_key key;
+	bool mapped = false;
+	unsigned int try;
+	FILE *mask;
+
+	ioctl(file, SPFE_IOC_INFO, &info);
+	check("ALLOC and EVENT_CREATE", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
+	      ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
+	queue = transmit_queue(alloc.key, event.event);
+	key = (struct spfe_key){ .key = alloc.key };
+	check("QUEUE_CREATE", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
+	index.index = queue.queue;
+	check("QUEUE_DESTROY", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, EBUSY));
+	check("EVENT_DESTROY", ends(file, SPFE_IOC_EVENT_DESTROY, &event, EBUSY));
+	check("UNREGISTER", ends(file, SPFE_IOC_UNREGISTER, &key, EBUSY));
+	/* More than once, because the other thread may be done before this one gets the processor. */
+	for (try = 0; try < 50 && !mapped; try++)
+		mapped = maps_meanwhile(file, queue.queue, info.counts_offset);
+	check("mmap while another call waits for the device", mapped);
+	check("RESET", ends(file, SPFE_IOC_RESET, NULL, EBUSY));
+	check("TIME", ends(file, SPFE_IOC_TIME, &(struct spfe_time){ 0 }, 0));
+	mask = fopen("/sys/module/spfe_busy/parameters/queues", "w");
+	check("the queue can stop", mask && fputs("0", mask) >= 0 && fclose(mask) == 0);
+	check("QUEUE_DESTROY again", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, 0));
+	check("RESET again", ends(file, SPFE_IOC_RESET, NULL, 0));
+	check("UNREGISTER again", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
+}
+
 int main(int count, char **words)
 {
 	int file;
 
-	if (count != 2) {
-		fprintf(stderr, "calls DEVICE\n");
+	if (count != 2 && (count != 3 || strcmp(words[2], "busy"))) {
+		fprintf(stderr, "calls DEVICE [busy]\n");
 		return 2;
 	}
 	device = words[1];
@@ -479,6 +587,11 @@ int main(int count, char **words)
 	if (file < 0) {
 		perror(device);
 		return 1;
+	}
+	if (count == 3) {
+		busy(file);
+		close(file);
+		return failed;
 	}
 	queries(file);
 	port_settings(file);

@@ -1,5 +1,5 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # sourced after lib.sh
-# The devices as platform devices: packets, killed programs, unloading the driver.
+# shellcheck shell=sh disable=SC2034,SC2154,SC2317 # sourced after lib.sh; check runs functions
+# The devices as platform devices: packets, killed programs, failures, unloading the driver.
 platform=1
 load_driver 2
 device=/sys/class/spfe/spfe0/device
@@ -17,5 +17,25 @@ check 'packets flow' traffic
 killall -9 packets
 check 'killed: the program ends' ends 137
 check 'killed: the next program works' works
+
+# Nothing can block the DMA of such a device, so its memory must outlive the program.
+beats() { echo "$1" >/sys/module/spfe/parameters/heartbeat_ms; }
+fails_now() { beats 1 && within 60 grep -q failed /sys/class/spfe/spfe*/state; }
+# The program ends when the first of its two devices fails, so the other one may let go in time.
+usage() { grep -qhx "$1" /sys/kernel/debug/spfe/spfe*/usage; }
+reset_both() {
+    devlink_ask "platform/$(address 0)" reload && devlink_ask "platform/$(address 1)" reload
+}
+check 'the test module loads' insmod /lib/spfe/spfe_busy.ko resets=1
+check 'packets flow' traffic
+check 'the device fails' fails_now
+check 'failed: the client gets an error' ends 3
+check 'failed: the memory is kept' usage 'kept_clients 1'
+check 'failed: its pages stay pinned' usage 'pinned_pages [1-9].*'
+beats 3000
+rmmod spfe_busy
+check 'a reset succeeds' within 60 reset_both
+check 'a reset releases the memory' fails usage 'kept_clients 1'
+check 'reset: packets flow' works
 unload_driver
 exit "$failed"

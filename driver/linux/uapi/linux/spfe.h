@@ -20,7 +20,8 @@
  *	EINVAL		a field is out of range, or a reserved one is not zero
  *	EFAULT		the argument is not in memory of the caller
  *	ENOENT		no such port, queue, region or event of this file
- *	EBUSY		another file or the network interface uses the object
+ *	EBUSY		another file or the network interface uses the object, or the device does
+ *			not stop using it: try again
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
  *	EOPNOTSUPP	the device or the platform does not support the call
@@ -236,7 +237,8 @@ struct spfe_mib {
  * Releases all objects of this file and makes the file usable again after ESHUTDOWN. Pending
  * submissions get no completions: the program itself completes them with DEVICE_RESET, from the
  * state of its rings once the queues are destroyed. To allow this, memory of SPFE_IOC_ALLOC stays
- * allocated and mapped until it is unregistered, although the device no longer has access.
+ * allocated and mapped until it is unregistered, although the device no longer has access. If the
+ * device does not stop a queue (EBUSY), that queue and its memory stay: call this again.
  */
 #define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e)
 
