@@ -251,7 +251,8 @@ pub fn status_of(error: &io::Error) -> Option<Status> {
         libc::ESHUTDOWN => Status::DeviceReset,
         libc::ENOENT => Status::NotFound,
         libc::EBUSY => Status::Busy,
-        libc::ENOMEM | libc::ENOSPC => Status::NoResources,
+        libc::ENOMEM | libc::ENOSPC | libc::EDQUOT => Status::NoResources,
+        libc::EPERM | libc::EACCES => Status::AccessDenied,
         libc::EINVAL => Status::BadField,
         libc::EOPNOTSUPP => Status::BadOpcode,
         _ => return None,
@@ -264,6 +265,9 @@ pub fn error(call: &str, what: std::fmt::Arguments<'_>, source: io::Error) -> Er
         return Error::io(format!("{what}: {call}"), source);
     };
     let advice = match source.raw_os_error() {
+        Some(libc::EPERM) => "; ports need CAP_NET_ADMIN, and an open device serves one process",
+        Some(libc::EACCES) => "; the device must be opened for writing",
+        Some(libc::EDQUOT) => "; one user may have half of the device's objects: release some",
         Some(libc::ENOMEM) => "; raise RLIMIT_MEMLOCK (ulimit -l) or register less",
         Some(libc::ENODEV) => "; the device is gone: open it again when it is back",
         Some(libc::ESHUTDOWN) => "; the device was reset: open it again",
