@@ -182,7 +182,7 @@ static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *even
 	struct spfe_signal *event;
 	int err;
 
-	err = xa_alloc(&client->events, id, NULL, limit, GFP_KERNEL);
+	err = xa_alloc(&client->events, id, NULL, limit, GFP_KERNEL_ACCOUNT);
 	if (err) {
 		if (eventfd)
 			eventfd_ctx_put(eventfd);

@@ -8,28 +8,21 @@
 
 #include "spfe_core.h"
 
-static int spfe_client_take_domain(struct spfe_client *client)
-{
-	struct spfe_device *spfe = client->spfe;
-	int domain = ida_alloc_max(&spfe->domains, spfe->ndomains - 1, GFP_KERNEL);
-
-	if (domain < 0)
-		return domain;
-	client->domain = domain;
-	return 0;
-}
-
 static int spfe_client_enter(struct spfe_client *client)
 {
 	struct spfe_device *spfe = client->spfe;
 	int err;
 
 	mutex_lock(&spfe->lock);
-	err = spfe_state_errno(spfe);
-	if (!err && client->writes)
-		err = spfe_client_take_domain(client);
+	err = spfe_state_errno(spfe) ?: spfe_user_enter(client);
 	if (err)
 		goto out;
+	if (client->writes)
+		err = spfe_domain_take(client);
+	if (err) {
+		spfe_user_leave(client);
+		goto out;
+	}
 	client->epoch = spfe->epoch;
 	client->doorbell_offset = spfe_map_offset(spfe, spfe_doorbell_bytes(spfe));
 	client->counts_offset = spfe_map_offset(spfe, PAGE_SIZE);
@@ -51,7 +44,7 @@ struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_sp
 	struct spfe_client *client;
 	int err = -ENOMEM;
 
-	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 	if (!client)
 		return ERR_PTR(-ENOMEM);
 	client->spfe = spfe;
@@ -60,10 +53,10 @@ struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_sp
 	mutex_init(&client->lock);
 	INIT_LIST_HEAD(&client->regions);
 	xa_init_flags(&client->events, XA_FLAGS_ALLOC);
-	client->counts = (u32 *)get_zeroed_page(GFP_KERNEL);
+	client->counts = (u32 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!client->counts)
 		goto err_client;
-	client->blank = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	client->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!client->blank)
 		goto err_counts;
 	err = spfe_client_enter(client);
@@ -140,7 +133,8 @@ static void spfe_client_free(struct spfe_client *client)
 {
 	list_del(&client->node);
 	if (client->writes)
-		ida_free(&client->spfe->domains, client->domain);
+		spfe_domain_give(client);
+	spfe_user_leave(client);
 	kfree(client);
 }
 

@@ -224,7 +224,7 @@ struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
 	int err;
 
 	lockdep_assert_held(&spfe->lock);
-	event = kzalloc(sizeof(*event), GFP_KERNEL);
+	event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 	if (!event) {
 		err = -ENOMEM;
 		goto err_eventfd;
@@ -236,6 +236,10 @@ struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
 	event->notify = notify;
 	event->context = context;
 	event->vector = spfe_vector_choose(spfe);
+	if (client->user && event->vector->users >= SPFE_VECTOR_EVENTS_MAX) {
+		err = -ENOSPC;
+		goto err_event;
+	}
 	if (!event->vector->users) {
 		err = spfe_vector_acquire(event->vector);
 		if (err)

@@ -63,6 +63,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	ida_init(&spfe->region_ids);
 	INIT_LIST_HEAD(&spfe->clients);
 	INIT_LIST_HEAD(&spfe->kept);
+	INIT_LIST_HEAD(&spfe->users);
 	spfe_watch_init(spfe);
 	/* The device counts as failed until it has been discovered and reset. */
 	spfe->state = SPFE_FAILED;

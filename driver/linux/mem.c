@@ -36,7 +36,7 @@ static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size,
 	if (!size || size >> SPFE_OFFSET_BITS || !access ||
 	    access & ~(SPFE_ACCESS_WRITES | SPFE_ACCESS_READS))
 		return ERR_PTR(-EINVAL);
-	region = kzalloc(sizeof(*region), GFP_KERNEL);
+	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&region->node);
@@ -96,7 +96,8 @@ static int spfe_pin(struct spfe_region *region, u64 address)
 	bool writes = region->access & SPFE_ACCESS_WRITES;
 	int err;
 
-	region->pages = kvmalloc_array(count, sizeof(*region->pages), GFP_KERNEL | __GFP_NOWARN);
+	region->pages = kvmalloc_array(count, sizeof(*region->pages),
+				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!region->pages)
 		return -ENOMEM;
 	err = spfe_pin_pages(region, address, writes ? FOLL_WRITE | FOLL_LONGTERM :
@@ -170,7 +171,7 @@ struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64
 
 static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
 {
-	struct spfe_chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL);
+	struct spfe_chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
 	gfp_t flags;
 
 	if (!chunk)
@@ -359,7 +360,7 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 	err = spfe_client_check(client);
 	if (err)
 		return err;
-	index = ida_alloc_max(&spfe->region_ids, spfe->nregions - 1, GFP_KERNEL);
+	index = spfe_index_take(client);
 	if (index < 0)
 		return index;
 	region->index = index;
@@ -414,7 +415,6 @@ int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,
 int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
 		       unsigned int *tries)
 {
-	struct spfe_device *spfe = region->spfe;
 	int err = spfe_region_disable(client, region, tries);
 
 	if (err)
@@ -423,7 +423,7 @@ int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
 	list_del_init(&region->node);
 	mutex_unlock(&client->lock);
 	if (region->indexed)
-		ida_free(&spfe->region_ids, region->index);
+		spfe_index_give(client, region->index);
 	region->indexed = false;
 	return 0;
 }

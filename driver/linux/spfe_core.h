@@ -56,6 +56,10 @@
 #define SPFE_EVENTS_MAX (4096 / sizeof(u32))
 /* The event that the driver itself signals when the device fails or is reset. */
 #define SPFE_EVENT_OWN 0
+/* Region table entries that only the kernel uses, so that its own clients find room. */
+#define SPFE_KERNEL_REGIONS 8U
+/* Most events of open files that share an interrupt, which signals all of them. */
+#define SPFE_VECTOR_EVENTS_MAX 256
 /* How often commands are repeated that the device refuses with BUSY, to release one client. */
 #define SPFE_BUSY_TRIES 10
 
@@ -179,10 +183,20 @@ struct spfe_queue_slot {
 	struct spfe_signal *event;
 };
 
+/* What the open files of one user have of a device; protected by spfe_device.lock. */
+struct spfe_user {
+	struct list_head node;
+	kuid_t uid;
+	u32 clients;
+	u32 domains;
+	u32 regions;
+};
+
 /* One user of the device: an open file, or the network interface. */
 struct spfe_client {
 	struct list_head node;	/* in spfe_device.clients or .kept */
 	struct spfe_device *spfe;
+	struct spfe_user *user;	/* NULL for a client in the kernel */
 	u32 domain;
 	u32 epoch;		/* epoch of the device when the client was opened or reset */
 	bool writes;		/* may use the device; other files may only ask */
@@ -256,6 +270,7 @@ struct spfe_device {
 	struct ida domains;
 	struct ida region_ids;
 	struct list_head clients;
+	struct list_head users;
 	struct list_head kept;	/* closed clients whose objects the device has not released */
 	u64 next_offset;	/* next mmap offset; offsets are never reused */
 	u64 commands;
@@ -377,6 +392,14 @@ void spfe_event_detach(struct spfe_signal *event);
 void spfe_event_put(struct spfe_signal *event);
 void spfe_event_signal(struct spfe_signal *event);
 int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait);
+
+/* quota.c; all callers hold spfe_device.lock. */
+int spfe_user_enter(struct spfe_client *client);
+void spfe_user_leave(struct spfe_client *client);
+int spfe_domain_take(struct spfe_client *client);
+void spfe_domain_give(struct spfe_client *client);
+int spfe_index_take(struct spfe_client *client);
+void spfe_index_give(struct spfe_client *client, u32 index);
 
 /* mem.c; callers of enable, disable and detach hold spfe_device.lock. */
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);

@@ -16,11 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -347,6 +349,87 @@ static void limit(void)
 	close(file);
 }
 
+/* How many objects a user got, and why not more. */
+struct share {
+	uint32_t files;
+	uint32_t regions;
+	int files_errno;
+	int regions_errno;
+};
+
+/* Opens files, and registers pages with the first one, until it gets no more. */
+static struct share take_all(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct spfe_register memory = {.addr = (uintptr_t)page, .size = PAGE, .access = BOTH};
+	struct share share = { 0 };
+	int file, first = -1;
+
+	while ((file = open_device()) >= 0 && share.files < 10000) {
+		if (share.files++ == 0)
+			first = file;
+	}
+	share.files_errno = errno;
+	while (ioctl(first, SPFE_IOC_REGISTER, &memory) == 0 && share.regions < 10000)
+		share.regions++;
+	share.regions_errno = errno;
+	return share;
+}
+
+/*
+ * Nobody gets half of all domains and regions, root the rest. One domain and eight regions are left
+ * for the network interface. The caller has one domain. The parent has the objects of its child
+ * until the child ends.
+ */
+static void quotas(int file)
+{
+	struct share nobody = { 0 }, root = { 0 };
+	struct spfe_info info;
+	int done[2], end[2], status;
+	pid_t child;
+
+	ioctl(file, SPFE_IOC_INFO, &info);
+	if (pipe(done) || pipe(end) || chmod(device, 0666)) {
+		check("quotas: preparation", false);
+		return;
+	}
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		close(end[1]);
+		if (setuid(65534) != 0)
+			_exit(1);
+		nobody = take_all();
+		if (write(done[1], &nobody, sizeof(nobody)) != sizeof(nobody))
+			_exit(1);
+		_exit(read(end[0], &status, 1) != 0);
+	}
+	close(end[0]);
+	close(done[1]);
+	check("quotas: a user takes all", read(done[0], &nobody, sizeof(nobody)) == sizeof(nobody));
+	check("quotas: regions of a user",
+	      nobody.regions == info.regions / 2 && nobody.regions_errno == EDQUOT);
+	fflush(stdout);
+	if (fork() == 0) {
+		root = take_all();
+		check("quotas: domains of a user", nobody.files_errno == EDQUOT &&
+		      nobody.files == (nobody.files + root.files + 2) / 2);
+		check("quotas: domains in all", root.files && root.files_errno == ENOSPC);
+		check("quotas: regions in all",
+		      root.regions + nobody.regions == info.regions - 8 &&
+			      root.regions_errno == ENOSPC);
+		check("quotas: the kernel gets its share", !system("ip link set spfe0 up"));
+		check("quotas: and gives it back", !system("ip link set spfe0 down"));
+		fflush(stdout);
+		_exit(failed);
+	}
+	failed |= wait(&status) < 0 || status;
+	close(end[1]);
+	failed |= waitpid(child, &status, 0) != child || status;
+	close(done[0]);
+	chmod(device, 0600);
+}
+
 static void events(int file)
 {
 	struct spfe_info info;
@@ -388,16 +471,29 @@ static void events(int file)
 	close(fd);
 }
 
-/* Creates more events than there are interrupts: as many as the page of counts holds. */
+/*
+ * Creates more events than there are interrupts: as many as the page of counts holds, and not more
+ * than 256 for each interrupt.
+ */
 static void many_events(void)
 {
-	int file = open_device(), made = 0;
+	int files[2] = { open_device(), open_device() }, made[2] = { 0 };
 	struct spfe_event event = { .eventfd = -1 };
+	struct spfe_info info;
+	unsigned int i;
 
-	while (made < 100000 && ioctl(file, SPFE_IOC_EVENT_CREATE, &event) == 0)
-		made++;
-	check("1023 events", made == 1023 && errno == ENOSPC);
-	close(file);
+	ioctl(files[0], SPFE_IOC_INFO, &info);
+	for (i = 0; i < 2; i++) {
+		while (made[i] < 100000 && ioctl(files[i], SPFE_IOC_EVENT_CREATE, &event) == 0)
+			made[i]++;
+		if (i == 0)
+			check("1023 events", made[0] == 1023 && errno == ENOSPC);
+		else if (info.events - 1 <= 4)
+			check("256 events for an interrupt", errno == ENOSPC &&
+			      made[0] + made[1] == 256 * ((int)info.events - 1));
+	}
+	close(files[0]);
+	close(files[1]);
 }
 
 /* Fills in a transmit queue of virtual channel 0 whose rings are at the start of this region. */
@@ -601,6 +697,7 @@ int main(int count, char **words)
 	limit();
 	events(file);
 	many_events();
+	quotas(file);
 	queues(file);
 	close(file);
 	return failed;

@@ -24,6 +24,8 @@
  *			not stop using it: try again
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
+ *	EDQUOT		the user has half of the device's regions or domains already and lacks
+ *			CAP_SYS_RESOURCE
  *	EOPNOTSUPP	the device or the platform does not support the call
  *	EACCES		the file is not open for writing
  *	EPERM		the file belongs to another process, or the caller lacks CAP_NET_ADMIN,
