@@ -23,7 +23,7 @@ CLASSES = {
 # Linux numbers (asm-generic) of the errors that a status may map to.
 ERRNO = {
     "0": 0, "EPERM": 1, "ENOENT": 2, "EINTR": 4, "EIO": 5, "ENXIO": 6, "E2BIG": 7, "EBADF": 9,
-    "EAGAIN": 11, "ENOMEM": 12, "EACCES": 13, "EFAULT": 14, "EBUSY": 16, "EEXIST": 17,
+    "EAGAIN": 11, "ENOMEM": 12, "EACCES": 13, "EFAULT": 14, "EBUSY": 16, "EDQUOT": 122, "EEXIST": 17,
     "ENODEV": 19, "EINVAL": 22, "ENOSPC": 28, "EPIPE": 32, "ERANGE": 34, "EPROTO": 71,
     "EOVERFLOW": 75, "EMSGSIZE": 90, "EPROTONOSUPPORT": 93, "EOPNOTSUPP": 95, "ENETDOWN": 100,
     "ECONNRESET": 104, "ENOBUFS": 105, "ESHUTDOWN": 108, "ETIMEDOUT": 110, "EHOSTDOWN": 112,

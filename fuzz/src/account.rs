@@ -1,6 +1,6 @@
 //! Limits of one step of a flow, and checks of its counters.
 
-use spfe_contract::CHAIN_MAX;
+use spfe_device::CHAIN_MAX;
 use spfe_device::shared::{FlowShared, QueueCounts, RxState, TxState};
 
 /// Number of times that a runner may begin a step again. A generous limit.
@@ -48,7 +48,7 @@ impl Totals {
         // A runner begins a step again after mapping a region. A piece reads at most a chain.
         let read = now.read[0].wrapping_sub(self.read[0]);
         let budget = u64::from(budget).saturating_add(1) * TRIES;
-        let most = budget * (CHAIN_MAX + 1);
+        let most = budget * (CHAIN_MAX as u64 + 1);
         assert!(u64::from(read) <= most, "{read} submissions read with a budget of {budget}");
         let sent = now.count[0].packets - self.count[0].packets;
         assert!(sent <= budget, "{sent} packets counted with a budget of {budget}");

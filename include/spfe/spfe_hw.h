@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 1
+#define SPFE_CONTRACT_VERSION_MINOR 2
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -51,8 +51,8 @@ typedef uint64_t spfe_le64;
  */
 #define SPFE_INLINE_MAX_BYTES 11U
 /*
- * Maximum entries from which one packet may be gathered; a longer chain completes with
- * CHAIN_TOO_LONG.
+ * Entries from which every device can gather one packet. A longer chain than register CHAIN_MAX of
+ * the device allows completes with CHAIN_TOO_LONG.
  */
 #define SPFE_CHAIN_MAX 16U
 /* Maximum packets that one burst entry describes. */
@@ -80,6 +80,17 @@ typedef uint64_t spfe_le64;
 #define SPFE_PAGE_LOG2_MIN 12U
 /* log2 of the largest page size of a page list in bytes: 1 GiB. */
 #define SPFE_PAGE_LOG2_MAX 30U
+/* Addresses in a table of a page list with levels: a table is 4 KiB, aligned to 4 KiB. */
+#define SPFE_PAGE_TABLE_ENTRIES 512U
+/* Most levels of a page list: 512 GiB in pages of 4 KiB. */
+#define SPFE_PAGE_LEVELS_MAX 3U
+/*
+ * Byte offset in doorbell page 0 of the 32-bit counts seen, 4 bytes for each event vector
+ * (capability LEVEL).
+ */
+#define SPFE_SEEN_OFFSET 2048U
+/* Most event vectors that a device with the capability LEVEL has. */
+#define SPFE_SEEN_VECTORS 512U
 /* PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes). */
 #define SPFE_PCI_VENDOR 4617U
 /*
@@ -261,6 +272,11 @@ enum spfe_status {
 	SPFE_STATUS_NO_RESOURCES = 0x13,
 	/* Another owner holds the object. */
 	SPFE_STATUS_BUSY = 0x14,
+	/*
+	 * The client has its share of queues, regions, events or memory. The device may have room
+	 * for others.
+	 */
+	SPFE_STATUS_QUOTA_EXCEEDED = 0x15,
 	/* The far end went away with the packet unfinished. */
 	SPFE_STATUS_PEER_GONE = 0x20,
 	/* The link went down and the submission was not delivered. */
@@ -301,6 +317,7 @@ enum spfe_status {
 	X(DEVICE_GONE, 0x12, LOCAL, ENODEV, "The device or its daemon is gone.") \
 	X(NO_RESOURCES, 0x13, LOCAL, ENOMEM, "The device has no free queue, region or memory for it.") \
 	X(BUSY, 0x14, LOCAL, EBUSY, "Another owner holds the object.") \
+	X(QUOTA_EXCEEDED, 0x15, LOCAL, EDQUOT, "The client has its share of queues, regions, events or memory. The device may have room for others.") \
 	X(PEER_GONE, 0x20, REMOTE, EPIPE, "The far end went away with the packet unfinished.") \
 	X(LINK_DOWN, 0x30, LINK, ENETDOWN, "The link went down and the submission was not delivered.") \
 	X(PACKET_CUT, 0x31, LINK, EIO, "The packet ended with EEP.") \
@@ -570,6 +587,19 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_RESET 0x00000040U
 /* Each port has a mib block, and the device has the command MIB_SET. */
 #define SPFE_CAPABILITY_MIB 0x00000080U
+/* COUNT of an event vector rises before its interrupt is raised. */
+#define SPFE_CAPABILITY_COUNT_FIRST 0x00000100U
+/* A port signals the event vector in LINK_VECTOR when its STATE changes. */
+#define SPFE_CAPABILITY_LINK_EVENT 0x00000200U
+/* Regions with the option LOCAL_DMA, in domain 0 only. Needs IOVA. */
+#define SPFE_CAPABILITY_LOCAL_DMA 0x00000400U
+/* Page lists with more than one level. Needs IOVA. */
+#define SPFE_CAPABILITY_PAGE_LEVELS 0x00000800U
+/*
+ * Interrupt lines are level-sensitive: line n is high while vector n is enabled and its COUNT
+ * differs from the count seen.
+ */
+#define SPFE_CAPABILITY_LEVEL 0x00001000U
 
 /*
  * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
@@ -582,6 +612,13 @@ enum spfe_mib_item {
 #define SPFE_ACCESS_REMOTE_READ 0x00000004U
 /* The device may read the region (transmit). */
 #define SPFE_ACCESS_LOCAL_READ 0x00000100U
+
+/* Options of a region entry. */
+/*
+ * The region is everything that the device can reach on the bus: an offset is a bus address
+ * (capability LOCAL_DMA).
+ */
+#define SPFE_REGION_OPTIONS_LOCAL_DMA 0x00000001U
 
 /* Options of a queue context. */
 /* Write a timestamp for every completion. */
@@ -908,7 +945,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 
 /* Identity, capabilities and configuration latch of the device. */
 #define SPFE_GLOBAL_BLOCK_TYPE 1
-#define SPFE_GLOBAL_BLOCK_VERSION 1
+#define SPFE_GLOBAL_BLOCK_VERSION 2
 #define SPFE_GLOBAL_BLOCK_SIZE 0x00000100U
 /* 0x53504645; 0xffffffff means the device is gone. (ro) */
 #define SPFE_GLOBAL_BLOCK_MAGIC 0x00000010U
@@ -944,6 +981,16 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_DOORBELL_PAGES 0x0000004cU
 /* Number of protection domains; 1 or more, at most 65536. (ro) */
 #define SPFE_GLOBAL_BLOCK_DOMAINS 0x00000050U
+/*
+ * Most entries from which this device gathers one packet, at least the constant CHAIN_MAX; 0 stands
+ * for that constant. (ro)
+ */
+#define SPFE_GLOBAL_BLOCK_CHAIN_MAX 0x00000054U
+/*
+ * Most pages of a page list; 0 if the device does not say. A region may fail with NO_RESOURCES
+ * before. (ro)
+ */
+#define SPFE_GLOBAL_BLOCK_PAGES_MAX 0x00000058U
 /* command. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_COMMAND 0x00000080U
 /* Index of the object of the command. (rw) */
@@ -964,7 +1011,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 
 /* One network port. */
 #define SPFE_PORT_BLOCK_TYPE 2
-#define SPFE_PORT_BLOCK_VERSION 1
+#define SPFE_PORT_BLOCK_VERSION 2
 #define SPFE_PORT_BLOCK_SIZE 0x00000100U
 /* port_kind. (ro) */
 #define SPFE_PORT_BLOCK_KIND 0x00000010U
@@ -985,6 +1032,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Number of queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
+/* Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). (ro) */
+#define SPFE_PORT_BLOCK_CHANGES 0x00000030U
 /*
  * 1: start the link. A bus reset clears this register without changing the link. Write 1 before the
  * first PORT_CONFIGURE of a port that must stay up. (rw)
@@ -998,6 +1047,11 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_VC_PRIORITY_2 0x0000008cU
 /* Priorities of VC 24 to 31. (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_3 0x00000090U
+/*
+ * Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+ * LINK_EVENT). (rw)
+ */
+#define SPFE_PORT_BLOCK_LINK_VECTOR 0x00000094U
 
 /* Array of queue contexts: QUEUES elements, directly after the header. */
 #define SPFE_QUEUE_BLOCK_TYPE 3
@@ -1060,7 +1114,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 
 /* Memory-region table: REGIONS elements, directly after the header. */
 #define SPFE_REGION_BLOCK_TYPE 4
-#define SPFE_REGION_BLOCK_VERSION 1
+#define SPFE_REGION_BLOCK_VERSION 2
 #define SPFE_REGION_BLOCK_SIZE 0x00000010U
 #define SPFE_REGION_BLOCK_STRIDE 0x00000080U
 /*
@@ -1088,6 +1142,13 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
  * PAGE_LOG2_MAX), and BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
  */
 #define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
+/*
+ * 0 or 1: the page list is contiguous. 2 to PAGE_LEVELS_MAX: BASE is the bus address of the first
+ * of so many levels of tables (capability PAGE_LEVELS). (rw)
+ */
+#define SPFE_REGION_BLOCK_PAGE_LEVELS 0x0000005cU
+/* region_options. (rw) */
+#define SPFE_REGION_BLOCK_OPTIONS 0x00000060U
 
 /* Event vectors: EVENTS elements, directly after the header. */
 #define SPFE_EVENT_BLOCK_TYPE 5

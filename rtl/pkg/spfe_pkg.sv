@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0001;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0002;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -27,8 +27,8 @@ package spfe_pkg;
   /// Maximum bytes in an inline entry (8 in the address word, 3 in the length word): enough for a
   /// SpaceFibre path address.
   localparam logic [31:0] INLINE_MAX_BYTES = 32'd11;
-  /// Maximum entries from which one packet may be gathered; a longer chain completes with
-  /// CHAIN_TOO_LONG.
+  /// Entries from which every device can gather one packet. A longer chain than register CHAIN_MAX
+  /// of the device allows completes with CHAIN_TOO_LONG.
   localparam logic [31:0] CHAIN_MAX = 32'd16;
   /// Maximum packets that one burst entry describes.
   localparam logic [31:0] BURST_MAX = 32'd65535;
@@ -52,6 +52,15 @@ package spfe_pkg;
   localparam logic [31:0] PAGE_LOG2_MIN = 32'd12;
   /// log2 of the largest page size of a page list in bytes: 1 GiB.
   localparam logic [31:0] PAGE_LOG2_MAX = 32'd30;
+  /// Addresses in a table of a page list with levels: a table is 4 KiB, aligned to 4 KiB.
+  localparam logic [31:0] PAGE_TABLE_ENTRIES = 32'd512;
+  /// Most levels of a page list: 512 GiB in pages of 4 KiB.
+  localparam logic [31:0] PAGE_LEVELS_MAX = 32'd3;
+  /// Byte offset in doorbell page 0 of the 32-bit counts seen, 4 bytes for each event vector
+  /// (capability LEVEL).
+  localparam logic [31:0] SEEN_OFFSET = 32'd2048;
+  /// Most event vectors that a device with the capability LEVEL has.
+  localparam logic [31:0] SEEN_VECTORS = 32'd512;
   /// PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes).
   localparam logic [31:0] PCI_VENDOR = 32'd4617;
   /// PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event
@@ -220,6 +229,9 @@ package spfe_pkg;
     STATUS_NO_RESOURCES = 8'h13,
     /// Another owner holds the object.
     STATUS_BUSY = 8'h14,
+    /// The client has its share of queues, regions, events or memory. The device may have room for
+    /// others.
+    STATUS_QUOTA_EXCEEDED = 8'h15,
     /// The far end went away with the packet unfinished.
     STATUS_PEER_GONE = 8'h20,
     /// The link went down and the submission was not delivered.
@@ -488,6 +500,17 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_RESET = 32'h00000040;
   /// Each port has a mib block, and the device has the command MIB_SET.
   localparam logic [31:0] CAPABILITY_MIB = 32'h00000080;
+  /// COUNT of an event vector rises before its interrupt is raised.
+  localparam logic [31:0] CAPABILITY_COUNT_FIRST = 32'h00000100;
+  /// A port signals the event vector in LINK_VECTOR when its STATE changes.
+  localparam logic [31:0] CAPABILITY_LINK_EVENT = 32'h00000200;
+  /// Regions with the option LOCAL_DMA, in domain 0 only. Needs IOVA.
+  localparam logic [31:0] CAPABILITY_LOCAL_DMA = 32'h00000400;
+  /// Page lists with more than one level. Needs IOVA.
+  localparam logic [31:0] CAPABILITY_PAGE_LEVELS = 32'h00000800;
+  /// Interrupt lines are level-sensitive: line n is high while vector n is enabled and its COUNT
+  /// differs from the count seen.
+  localparam logic [31:0] CAPABILITY_LEVEL = 32'h00001000;
 
   // access: Permitted accesses to a memory region. The values are those of InfiniBand verbs where
   // they exist.
@@ -499,6 +522,11 @@ package spfe_pkg;
   localparam logic [31:0] ACCESS_REMOTE_READ = 32'h00000004;
   /// The device may read the region (transmit).
   localparam logic [31:0] ACCESS_LOCAL_READ = 32'h00000100;
+
+  // region_options: Options of a region entry.
+  /// The region is everything that the device can reach on the bus: an offset is a bus address
+  /// (capability LOCAL_DMA).
+  localparam logic [31:0] REGION_OPTIONS_LOCAL_DMA = 32'h00000001;
 
   // queue_options: Options of a queue context.
   /// Write a timestamp for every completion.
@@ -701,7 +729,7 @@ package spfe_pkg;
   /// block_type GLOBAL.
   localparam logic [15:0] GLOBAL_BLOCK_TYPE = 16'h0001;
   /// Version of the block.
-  localparam logic [15:0] GLOBAL_BLOCK_VERSION = 16'h0001;
+  localparam logic [15:0] GLOBAL_BLOCK_VERSION = 16'h0002;
   /// Size in bytes of the block, or of its header if it is an array.
   localparam logic [31:0] GLOBAL_BLOCK_SIZE = 32'h00000100;
   /// 0x53504645; 0xffffffff means the device is gone. (ro)
@@ -738,6 +766,12 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_DOORBELL_PAGES = 32'h0000004c;
   /// Number of protection domains; 1 or more, at most 65536. (ro)
   localparam logic [31:0] GLOBAL_BLOCK_DOMAINS = 32'h00000050;
+  /// Most entries from which this device gathers one packet, at least the constant CHAIN_MAX; 0
+  /// stands for that constant. (ro)
+  localparam logic [31:0] GLOBAL_BLOCK_CHAIN_MAX = 32'h00000054;
+  /// Most pages of a page list; 0 if the device does not say. A region may fail with NO_RESOURCES
+  /// before. (ro)
+  localparam logic [31:0] GLOBAL_BLOCK_PAGES_MAX = 32'h00000058;
   /// command. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_COMMAND = 32'h00000080;
   /// Index of the object of the command. (rw)
@@ -758,7 +792,7 @@ package spfe_pkg;
   /// block_type PORT.
   localparam logic [15:0] PORT_BLOCK_TYPE = 16'h0002;
   /// Version of the block.
-  localparam logic [15:0] PORT_BLOCK_VERSION = 16'h0001;
+  localparam logic [15:0] PORT_BLOCK_VERSION = 16'h0002;
   /// Size in bytes of the block, or of its header if it is an array.
   localparam logic [31:0] PORT_BLOCK_SIZE = 32'h00000100;
   /// port_kind. (ro)
@@ -778,6 +812,8 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Number of queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;
+  /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). (ro)
+  localparam logic [31:0] PORT_BLOCK_CHANGES = 32'h00000030;
   /// 1: start the link. A bus reset clears this register without changing the link. Write 1 before
   /// the first PORT_CONFIGURE of a port that must stay up. (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_START = 32'h00000080;
@@ -789,6 +825,9 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_2 = 32'h0000008c;
   /// Priorities of VC 24 to 31. (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_3 = 32'h00000090;
+  /// Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+  /// LINK_EVENT). (rw)
+  localparam logic [31:0] PORT_BLOCK_LINK_VECTOR = 32'h00000094;
 
   // queue block: Array of queue contexts: QUEUES elements, directly after the header.
   /// block_type QUEUE.
@@ -851,7 +890,7 @@ package spfe_pkg;
   /// block_type REGION.
   localparam logic [15:0] REGION_BLOCK_TYPE = 16'h0004;
   /// Version of the block.
-  localparam logic [15:0] REGION_BLOCK_VERSION = 16'h0001;
+  localparam logic [15:0] REGION_BLOCK_VERSION = 16'h0002;
   /// Size in bytes of the block, or of its header if it is an array.
   localparam logic [31:0] REGION_BLOCK_SIZE = 32'h00000010;
   /// Bytes from one element to the next.
@@ -876,6 +915,11 @@ package spfe_pkg;
   /// PAGE_LOG2_MAX), and BASE is the bus address of a list of 64-bit bus addresses, one per page.
   /// (rw)
   localparam logic [31:0] REGION_BLOCK_PAGE_LIST = 32'h00000058;
+  /// 0 or 1: the page list is contiguous. 2 to PAGE_LEVELS_MAX: BASE is the bus address of the
+  /// first of so many levels of tables (capability PAGE_LEVELS). (rw)
+  localparam logic [31:0] REGION_BLOCK_PAGE_LEVELS = 32'h0000005c;
+  /// region_options. (rw)
+  localparam logic [31:0] REGION_BLOCK_OPTIONS = 32'h00000060;
 
   // event block: Event vectors: EVENTS elements, directly after the header.
   /// block_type EVENT.

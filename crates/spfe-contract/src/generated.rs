@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 1;
+pub const CONTRACT_VERSION_MINOR: u16 = 2;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -23,8 +23,8 @@ pub const OFFSET_BITS: u64 = 48;
 /// Maximum bytes in an inline entry (8 in the address word, 3 in the length word): enough for a
 /// SpaceFibre path address.
 pub const INLINE_MAX_BYTES: u64 = 11;
-/// Maximum entries from which one packet may be gathered; a longer chain completes with
-/// CHAIN_TOO_LONG.
+/// Entries from which every device can gather one packet. A longer chain than register CHAIN_MAX of
+/// the device allows completes with CHAIN_TOO_LONG.
 pub const CHAIN_MAX: u64 = 16;
 /// Maximum packets that one burst entry describes.
 pub const BURST_MAX: u64 = 65535;
@@ -47,6 +47,15 @@ pub const DOORBELL_STRIDE: u64 = 4096;
 pub const PAGE_LOG2_MIN: u64 = 12;
 /// log2 of the largest page size of a page list in bytes: 1 GiB.
 pub const PAGE_LOG2_MAX: u64 = 30;
+/// Addresses in a table of a page list with levels: a table is 4 KiB, aligned to 4 KiB.
+pub const PAGE_TABLE_ENTRIES: u64 = 512;
+/// Most levels of a page list: 512 GiB in pages of 4 KiB.
+pub const PAGE_LEVELS_MAX: u64 = 3;
+/// Byte offset in doorbell page 0 of the 32-bit counts seen, 4 bytes for each event vector
+/// (capability LEVEL).
+pub const SEEN_OFFSET: u64 = 2048;
+/// Most event vectors that a device with the capability LEVEL has.
+pub const SEEN_VECTORS: u64 = 512;
 /// PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes).
 pub const PCI_VENDOR: u64 = 4617;
 /// PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event vector
@@ -630,6 +639,9 @@ pub enum Status {
     NoResources = 0x13,
     /// Another owner holds the object.
     Busy = 0x14,
+    /// The client has its share of queues, regions, events or memory. The device may have room for
+    /// others.
+    QuotaExceeded = 0x15,
     /// The far end went away with the packet unfinished.
     PeerGone = 0x20,
     /// The link went down and the submission was not delivered.
@@ -671,6 +683,7 @@ impl Status {
         Self::DeviceGone,
         Self::NoResources,
         Self::Busy,
+        Self::QuotaExceeded,
         Self::PeerGone,
         Self::LinkDown,
         Self::PacketCut,
@@ -697,6 +710,7 @@ impl Status {
             0x12 => Some(Self::DeviceGone),
             0x13 => Some(Self::NoResources),
             0x14 => Some(Self::Busy),
+            0x15 => Some(Self::QuotaExceeded),
             0x20 => Some(Self::PeerGone),
             0x30 => Some(Self::LinkDown),
             0x31 => Some(Self::PacketCut),
@@ -730,6 +744,7 @@ impl Status {
             Self::DeviceGone => "DEVICE_GONE",
             Self::NoResources => "NO_RESOURCES",
             Self::Busy => "BUSY",
+            Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::PeerGone => "PEER_GONE",
             Self::LinkDown => "LINK_DOWN",
             Self::PacketCut => "PACKET_CUT",
@@ -752,7 +767,7 @@ impl Status {
     pub const fn class(self) -> StatusClass {
         match self {
             Self::Ok => StatusClass::Ok,
-            Self::Cancelled | Self::DeviceReset | Self::DeviceGone | Self::NoResources | Self::Busy => StatusClass::Local,
+            Self::Cancelled | Self::DeviceReset | Self::DeviceGone | Self::NoResources | Self::Busy | Self::QuotaExceeded => StatusClass::Local,
             Self::PeerGone => StatusClass::Remote,
             Self::LinkDown | Self::PacketCut => StatusClass::Link,
             Self::BadOpcode | Self::BadRegion | Self::OutOfBounds | Self::AccessDenied | Self::Empty | Self::TooLong | Self::ChainTooLong | Self::BadVc | Self::BadField | Self::BadRing | Self::BadVersion | Self::NotFound => StatusClass::Usage,
@@ -768,6 +783,7 @@ impl Status {
             Self::DeviceGone => "ENODEV",
             Self::NoResources => "ENOMEM",
             Self::Busy => "EBUSY",
+            Self::QuotaExceeded => "EDQUOT",
             Self::PeerGone => "EPIPE",
             Self::LinkDown => "ENETDOWN",
             Self::PacketCut => "EIO",
@@ -793,6 +809,7 @@ impl Status {
             Self::DeviceGone => 19,
             Self::NoResources => 12,
             Self::Busy => 16,
+            Self::QuotaExceeded => 122,
             Self::PeerGone => 32,
             Self::LinkDown => 100,
             Self::PacketCut => 5,
@@ -818,6 +835,7 @@ impl Status {
             Self::DeviceGone => "The device or its daemon is gone.",
             Self::NoResources => "The device has no free queue, region or memory for it.",
             Self::Busy => "Another owner holds the object.",
+            Self::QuotaExceeded => "The client has its share of queues, regions, events or memory. The device may have room for others.",
             Self::PeerGone => "The far end went away with the packet unfinished.",
             Self::LinkDown => "The link went down and the submission was not delivered.",
             Self::PacketCut => "The packet ended with EEP.",
@@ -1440,6 +1458,17 @@ pub mod capability {
     pub const RESET: u32 = 1 << 6;
     /// Each port has a mib block, and the device has the command MIB_SET.
     pub const MIB: u32 = 1 << 7;
+    /// COUNT of an event vector rises before its interrupt is raised.
+    pub const COUNT_FIRST: u32 = 1 << 8;
+    /// A port signals the event vector in LINK_VECTOR when its STATE changes.
+    pub const LINK_EVENT: u32 = 1 << 9;
+    /// Regions with the option LOCAL_DMA, in domain 0 only. Needs IOVA.
+    pub const LOCAL_DMA: u32 = 1 << 10;
+    /// Page lists with more than one level. Needs IOVA.
+    pub const PAGE_LEVELS: u32 = 1 << 11;
+    /// Interrupt lines are level-sensitive: line n is high while vector n is enabled and its COUNT
+    /// differs from the count seen.
+    pub const LEVEL: u32 = 1 << 12;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1453,6 +1482,13 @@ pub mod access {
     pub const REMOTE_READ: u32 = 1 << 2;
     /// The device may read the region (transmit).
     pub const LOCAL_READ: u32 = 1 << 8;
+}
+
+/// Options of a region entry.
+pub mod region_options {
+    /// The region is everything that the device can reach on the bus: an offset is a bus address
+    /// (capability LOCAL_DMA).
+    pub const LOCAL_DMA: u32 = 1 << 0;
 }
 
 /// Options of a queue context.
@@ -2222,7 +2258,7 @@ pub mod global_block {
     /// block_type GLOBAL.
     pub const TYPE: u16 = 1;
     /// Version of the block.
-    pub const VERSION: u16 = 1;
+    pub const VERSION: u16 = 2;
     /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// 0x53504645; 0xffffffff means the device is gone. (ro)
@@ -2259,6 +2295,12 @@ pub mod global_block {
     pub const DOORBELL_PAGES: u32 = 0x4c;
     /// Number of protection domains; 1 or more, at most 65536. (ro)
     pub const DOMAINS: u32 = 0x50;
+    /// Most entries from which this device gathers one packet, at least the constant CHAIN_MAX; 0
+    /// stands for that constant. (ro)
+    pub const CHAIN_MAX: u32 = 0x54;
+    /// Most pages of a page list; 0 if the device does not say. A region may fail with NO_RESOURCES
+    /// before. (ro)
+    pub const PAGES_MAX: u32 = 0x58;
     /// command. (rw)
     pub const CFG_COMMAND: u32 = 0x80;
     /// Index of the object of the command. (rw)
@@ -2281,7 +2323,7 @@ pub mod port_block {
     /// block_type PORT.
     pub const TYPE: u16 = 2;
     /// Version of the block.
-    pub const VERSION: u16 = 1;
+    pub const VERSION: u16 = 2;
     /// Size in bytes.
     pub const SIZE: u32 = 0x100;
     /// port_kind. (ro)
@@ -2302,6 +2344,9 @@ pub mod port_block {
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Number of queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
+    /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT).
+    /// (ro)
+    pub const CHANGES: u32 = 0x30;
     /// 1: start the link. A bus reset clears this register without changing the link. Write 1
     /// before the first PORT_CONFIGURE of a port that must stay up. (rw)
     pub const LINK_START: u32 = 0x80;
@@ -2313,6 +2358,9 @@ pub mod port_block {
     pub const VC_PRIORITY_2: u32 = 0x8c;
     /// Priorities of VC 24 to 31. (rw)
     pub const VC_PRIORITY_3: u32 = 0x90;
+    /// Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+    /// LINK_EVENT). (rw)
+    pub const LINK_VECTOR: u32 = 0x94;
 }
 
 /// Array of queue contexts: QUEUES elements, directly after the header.
@@ -2438,7 +2486,7 @@ pub mod region_block {
     /// block_type REGION.
     pub const TYPE: u16 = 4;
     /// Version of the block.
-    pub const VERSION: u16 = 1;
+    pub const VERSION: u16 = 2;
     /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Register offsets are relative to an element.
@@ -2463,6 +2511,11 @@ pub mod region_block {
     /// PAGE_LOG2_MAX), and BASE is the bus address of a list of 64-bit bus addresses, one per page.
     /// (rw)
     pub const PAGE_LIST: u32 = 0x58;
+    /// 0 or 1: the page list is contiguous. 2 to PAGE_LEVELS_MAX: BASE is the bus address of the
+    /// first of so many levels of tables (capability PAGE_LEVELS). (rw)
+    pub const PAGE_LEVELS: u32 = 0x5c;
+    /// region_options. (rw)
+    pub const OPTIONS: u32 = 0x60;
 }
 
 /// Event vectors: EVENTS elements, directly after the header.

@@ -43,6 +43,11 @@ pub mod shared;
 pub mod step;
 pub mod transmit;
 
+/// Most entries from which this device gathers one packet (register CHAIN_MAX): room for the 17
+/// fragments of a network packet of Linux with its two headers, and to spare.
+pub const CHAIN_MAX: usize = 24;
+const _: () = assert!(CHAIN_MAX >= spfe_contract::CHAIN_MAX as usize);
+
 pub use flow::Flow;
 pub use memory::{Address, RegionKey, RegionMap};
 pub use queue::Host;

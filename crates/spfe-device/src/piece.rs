@@ -1,12 +1,13 @@
 //! A packet, or a piece of one, between source and sink.
 
+use crate::CHAIN_MAX;
 use crate::copy::{Copier, CopySource, CopyTarget, move_bytes};
 use crate::memory::Address;
-use spfe_contract::{self as contract, EndMarker, submit_flags};
+use spfe_contract::{EndMarker, submit_flags};
 
-/// A packet, or a piece of one, gathered from up to [`contract::CHAIN_MAX`] stretches of memory.
+/// A packet, or a piece of one, gathered from up to [`CHAIN_MAX`] stretches of memory.
 pub struct Piece {
-    sources: [CopySource; contract::CHAIN_MAX as usize],
+    sources: [CopySource; CHAIN_MAX],
     count: usize,
     /// Bytes of the whole piece.
     pub length: u32,
@@ -27,7 +28,7 @@ impl Default for Piece {
     fn default() -> Self {
         let nowhere = CopySource { at: core::ptr::null(), address: None, length: 0 };
         Self {
-            sources: [nowhere; contract::CHAIN_MAX as usize],
+            sources: [nowhere; CHAIN_MAX],
             count: 0,
             length: 0,
             done: 0,

@@ -1,5 +1,6 @@
 //! The transmit queue as a source of pieces.
 
+use crate::CHAIN_MAX;
 use crate::copy::{Copier, CopySource, FlowEnd};
 use crate::memory::{AccessRefusal, Address, READ, RegionMap};
 use crate::piece::Piece;
@@ -14,7 +15,6 @@ use spfe_ring::ring::RingEntry;
 use spfe_ring::submission::extent;
 use std::ptr::NonNull;
 
-const CHAIN_MAX: usize = contract::CHAIN_MAX as usize;
 const PACKET_MAX: u64 = contract::PACKET_MAX_BYTES;
 /// `TxState::open`: no packet is open.
 const CLOSED: u32 = 0;

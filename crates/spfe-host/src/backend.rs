@@ -98,6 +98,10 @@ pub trait Backend: Send + Sync {
     fn reset(&self) -> Result<()>;
     /// After a queue was stopped: waits until its pending submissions have completed.
     fn settle(&self) {}
+    /// Most buffers from which the device gathers one packet.
+    fn chain_max(&self) -> u32 {
+        spfe_contract::CHAIN_MAX as u32
+    }
     /// Rings the doorbell of the device.
     fn ring(&self);
     /// The clock of deadlines and of converted completion times.

@@ -42,11 +42,12 @@ use spfe_contract::{Message, MessageKind, message_flags};
 use spfe_host::{LinkRate, Topology};
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
+use spfe_plane::links::LinkWatcher;
 use spfe_sim::link::{NoObserver, Observer, SimulatedEnd};
 use spfe_sim::recorder::LinkDescription;
 use spfe_sim::time::{NS, Ps};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Result of running the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,14 @@ struct State {
     moved_at: Ps,
     /// Longest time that the last byte of a packet is held back.
     hold: Ps,
+    watches: Vec<Watch>,
+}
+
+/// A watcher of the state of a face.
+struct Watch {
+    face: usize,
+    running: bool,
+    watcher: Weak<dyn LinkWatcher>,
 }
 
 /// State between a port and the fabric.
@@ -133,7 +142,14 @@ impl Exact {
         }
         let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
         Self {
-            state: Mutex::new(State { fabric, hub: None, faces: made, moved_at: 0, hold }),
+            state: Mutex::new(State {
+                fabric,
+                hub: None,
+                faces: made,
+                moved_at: 0,
+                hold,
+                watches: Vec::new(),
+            }),
             faces,
             zero_ns: AtomicU64::new(0),
         }
@@ -212,6 +228,8 @@ impl Exact {
             Some(hub) => state.apply_faults(&mut hub.active()),
             None => state.apply_faults(&mut NoObserver),
         }
+        // A fault or a command may have stopped a link since the last step.
+        state.tell_watchers();
         let still = state.is_still();
         let settled = state.is_settled();
         let due = if still { None } else { state.due() };
@@ -237,6 +255,7 @@ impl Exact {
             None => fabric.run(until, &mut NoObserver),
         }
         state.apply_at_ports();
+        state.tell_watchers();
         Progress::Advanced
     }
 
@@ -361,6 +380,19 @@ impl At<'_> {
 }
 
 impl State {
+    /// Tells watchers whose link has come up or gone down since they were told last.
+    fn tell_watchers(&mut self) {
+        let Self { fabric, watches, .. } = self;
+        watches.retain_mut(|watch| {
+            let Some(watcher) = watch.watcher.upgrade() else { return false };
+            let running = fabric.face(watch.face).is_running();
+            if running != std::mem::replace(&mut watch.running, running) {
+                watcher.changed();
+            }
+            true
+        });
+    }
+
     /// Whether no event will happen before a port acts or a fault begins or ends.
     fn is_settled(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);

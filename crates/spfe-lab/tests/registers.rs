@@ -2,6 +2,8 @@
 
 #[path = "registers/driver.rs"]
 mod driver;
+#[path = "registers/events.rs"]
+mod events;
 #[path = "registers/hostile.rs"]
 mod hostile;
 #[path = "registers/layout.rs"]

@@ -35,4 +35,5 @@ pub use event::{Event, Signaller};
 pub use network::{Extensions, Network, Placement, UserLimits};
 pub use registers::guest::GuestMemory;
 pub use registers::{RegisterFile, Segments, Stride};
+pub use spfe_device::CHAIN_MAX;
 pub use view::{Runner, View};

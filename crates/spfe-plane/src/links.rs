@@ -11,7 +11,14 @@ use spfe_device::message::MessageObserver;
 use spfe_device::observer::DeliveryObserver;
 use spfe_device::shared::FlowShared;
 use spfe_host::{MibEntry, MibFault};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+/// Is told when the state of a port's link changes. Called with the lock of the links held, so it
+/// must neither wait nor ask them.
+pub trait LinkWatcher: Send + Sync {
+    /// The state has changed.
+    fn changed(&self);
+}
 
 /// The exact links of a network: simulated word by word, in the process that owns the network.
 ///
@@ -55,6 +62,8 @@ pub trait ExactLinks: Send + Sync {
     ) -> Result<(), MibFault>;
     /// Resets the link; false if it has no reset.
     fn reset(&self, endpoint: u32, port: u32) -> bool;
+    /// Tells `watcher` of every change of [`ExactLinks::state`] from now on, for as long as it lives.
+    fn watch(&self, endpoint: u32, port: u32, watcher: Weak<dyn LinkWatcher>);
     /// Opens the wire for a time in ns, in a lane or in all. The error says what is wrong with lane
     /// or time.
     fn cut(

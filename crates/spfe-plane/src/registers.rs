@@ -10,6 +10,7 @@
 //! | `status` | registers that the device writes |
 //! | `command` | the configuration latch |
 //! | `event` | event vectors |
+//! | `watch` | link events |
 //! | [`bus`] | source of the memory of regions |
 //! | [`guest`] | memory of a host behind a bus |
 //!
@@ -22,19 +23,24 @@ mod event;
 pub mod guest;
 mod layout;
 mod status;
+mod watch;
 
 use crate::network::Network;
 pub use bus::{Bus, Segments, Stride};
 use event::EventVector;
 use layout::{Layout, Place};
 use rustix::fd::OwnedFd;
-use spfe_contract::{DoorbellKind, QueueState, Status, doorbell, global_block as global};
+use spfe_contract::{
+    CONTRACT_VERSION_MINOR, DoorbellKind, QueueState, SEEN_OFFSET, SEEN_VECTORS, Status,
+    capability, doorbell, global_block as global,
+};
 use spfe_device::memory::{REGIONS, RegionKey};
 use spfe_host::os::{self, SharedMemory};
 use spfe_host::topology::PortConfig;
 use spfe_host::{Attachment, ControlError as Error};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use watch::PortWatch;
 
 /// Number of event vectors.
 pub const EVENTS: u32 = 64;
@@ -44,6 +50,19 @@ const DOMAINS: u32 = 1 << u8::BITS;
 const GONE: u32 = u32::MAX;
 /// Doorbell kind that executes the command in the configuration latch.
 const RING_LATCH: u64 = DoorbellKind::Latch.raw() as u64;
+
+/// Capabilities that came with minor version 2.
+const SINCE_2: u32 = capability::COUNT_FIRST
+    | capability::LINK_EVENT
+    | capability::LOCAL_DMA
+    | capability::PAGE_LEVELS
+    | capability::LEVEL;
+const _: () = assert!(EVENTS as u64 <= SEEN_VECTORS);
+
+/// Whether registers of a minor version can show a capability.
+const fn shows(minor: u16, capability: u32) -> bool {
+    minor >= 2 || capability & SINCE_2 == 0
+}
 
 fn low(value: u64) -> u32 {
     value as u32
@@ -91,6 +110,10 @@ pub struct RegisterFile {
     vectors: Vec<u32>,
     start_ns: u64,
     gone: AtomicBool,
+    /// Observers of the ports' links.
+    watches: Vec<Arc<PortWatch>>,
+    /// The minor version of the contract that the registers present.
+    minor: u16,
     state: Mutex<State>,
 }
 
@@ -106,7 +129,23 @@ impl RegisterFile {
         bus: Arc<dyn Bus>,
         stride: Stride,
     ) -> Result<Self, Error> {
-        let events = (0..EVENTS).map(|_| EventVector::new()).collect::<Result<Vec<_>, _>>()?;
+        Self::with_minor(network, endpoint, bus, stride, CONTRACT_VERSION_MINOR)
+    }
+
+    /// Creates registers that present an older minor version of the contract: they lack the
+    /// capabilities and registers that came later.
+    ///
+    /// # Errors
+    /// Those of [`RegisterFile::new`].
+    pub fn with_minor(
+        network: Arc<Network>,
+        endpoint: u32,
+        bus: Arc<dyn Bus>,
+        stride: Stride,
+        minor: u16,
+    ) -> Result<Self, Error> {
+        let late = !shows(minor, capability::COUNT_FIRST);
+        let events = (0..EVENTS).map(|_| EventVector::new(late)).collect::<Result<Vec<_>, _>>()?;
         let descriptors = events.iter().map(|vector| vector.descriptor().try_clone_to_owned());
         let descriptors = descriptors.collect::<std::io::Result<Vec<OwnedFd>>>()?;
         let at = network.attach(endpoint, "registers")?;
@@ -114,7 +153,13 @@ impl RegisterFile {
             .into_iter()
             .map(|descriptor| network.add_event_for_good(at, crate::Event::own(descriptor)))
             .collect::<Result<Vec<_>, _>>()?;
-        let layout = Layout::new(&network.topology().endpoints[endpoint as usize], stride);
+        let ports = &network.topology().endpoints[endpoint as usize];
+        let layout = Layout::new(ports, stride, minor);
+        let watches = (0..ports.len()).map(|_| Arc::<PortWatch>::default()).collect::<Vec<_>>();
+        for (port, watch) in (0..).zip(&watches) {
+            let watcher: Weak<PortWatch> = Arc::downgrade(watch);
+            network.watch_port(endpoint, port, watcher);
+        }
         let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 5] };
         let state = State {
             attached: true,
@@ -128,7 +173,19 @@ impl RegisterFile {
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
         let start_ns = os::now_ns();
-        Ok(Self { network, at, layout, bus, stride, vectors, start_ns, gone, state })
+        Ok(Self {
+            network,
+            at,
+            layout,
+            bus,
+            stride,
+            vectors,
+            start_ns,
+            gone,
+            watches,
+            minor,
+            state,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -185,6 +242,13 @@ impl RegisterFile {
                 }
             }
             Some(Place::Doorbell(page, 0)) => self.doorbell(page, u64::from(value)),
+            Some(Place::Doorbell(0, at)) if self.can(capability::LEVEL) => {
+                let vector = at.checked_sub(SEEN_OFFSET as u32).map(|inside| inside / 4);
+                let mut state = self.lock();
+                if let Some(vector) = vector.and_then(|at| state.events.get_mut(at as usize)) {
+                    vector.see(value);
+                }
+            }
             _ => {}
         }
     }
@@ -225,6 +289,17 @@ impl RegisterFile {
         state.events.get_mut(vector as usize).is_some_and(EventVector::take)
     }
 
+    /// Whether the interrupt line of any event vector is high (capability LEVEL).
+    pub fn line(&self) -> bool {
+        let mut state = self.lock();
+        self.can(capability::LEVEL) && state.events.iter_mut().any(EventVector::line)
+    }
+
+    /// Whether the registers present a capability that came after the first version.
+    fn can(&self, capability: u32) -> bool {
+        shows(self.minor, capability)
+    }
+
     /// Performs a reset of the bus: the command RESET, and all registers of the host become 0.
     ///
     /// # Errors
@@ -235,7 +310,8 @@ impl RegisterFile {
         state.words.fill(0);
         state.acknowledged = 0;
         state.status = Status::Ok;
-        state.events.iter_mut().for_each(|vector| vector.enabled = false);
+        state.events.iter_mut().for_each(|vector| vector.enable(false));
+        self.watches.iter().for_each(|watch| watch.set_event(None));
         Ok(())
     }
 

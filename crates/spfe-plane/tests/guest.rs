@@ -10,10 +10,13 @@ use spfe_plane::registers::guest::{PAGES_MAX, Rights, Unusable};
 use spfe_plane::{GuestMemory, Network};
 use spfe_ring::sync::{FenceMode, fence_mode};
 use std::io::ErrorKind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const PAGE: u64 = 4096;
 const BOTH: Rights = Rights { read: true, write: true };
+
+/// Held by tests that need many of the mappings that a process may have.
+static MANY: Mutex<()> = Mutex::new(());
 
 struct Host {
     memory: GuestMemory,
@@ -55,7 +58,7 @@ impl Host {
 
     fn region(&self, base: u64, bytes: u64, page_list: u32) -> Result<Arc<SharedMemory>, Status> {
         let access = access::LOCAL_READ | access::LOCAL_WRITE;
-        self.memory.memory(&RegionRequest { base, bytes, page_list, access })
+        self.memory.memory(&RegionRequest { base, bytes, page_list, levels: 0, access })
     }
 }
 
@@ -166,7 +169,7 @@ fn a_region_allows_what_its_mapping_allows() {
     host.map(1 << 20, 4 * PAGE, 0, Rights { read: true, write: false });
     host.map(2 << 20, 4 * PAGE, 0, Rights { read: false, write: true });
     let with = |base, access| {
-        let request = RegionRequest { base, bytes: PAGE, page_list: 0, access };
+        let request = RegionRequest { base, bytes: PAGE, access, ..RegionRequest::default() };
         host.memory.memory(&request).err()
     };
     let denied = Some(Status::AccessDenied);
@@ -178,13 +181,143 @@ fn a_region_allows_what_its_mapping_allows() {
     assert_eq!(with(2 << 20, access::LOCAL_READ), denied);
     assert_eq!(with(2 << 20, access::REMOTE_READ), denied);
     // The device has to read a list.
-    let request = RegionRequest { base: 2 << 20, bytes: PAGE, page_list: 12, access: 0 };
+    let request = RegionRequest { base: 2 << 20, bytes: PAGE, page_list: 12, levels: 0, access: 0 };
     assert_eq!(host.memory.memory(&request).err(), denied);
+}
+
+/// A page list in tables, written into a host's memory from an offset on, which is also its bus
+/// address. Returns the address of the first table.
+fn tables(host: &Host, mut at: u64, levels: u32, pages: impl Iterator<Item = u64>) -> u64 {
+    let mut entries: Vec<u64> = pages.collect();
+    for _ in 0..levels {
+        let mut above = Vec::new();
+        for table in entries.chunks(512) {
+            for (offset, entry) in (at..).step_by(8).zip(table) {
+                host.store(offset, *entry);
+            }
+            above.push(at);
+            at += PAGE;
+        }
+        entries = above;
+    }
+    assert_eq!(entries.len(), 1, "{levels} levels");
+    entries[0]
+}
+
+fn in_levels(host: &Host, base: u64, bytes: u64, levels: u32) -> Result<Arc<SharedMemory>, Status> {
+    let access = access::LOCAL_READ | access::LOCAL_WRITE;
+    host.memory.memory(&RegionRequest { base, bytes, page_list: 12, levels, access })
+}
+
+#[test]
+fn a_page_list_may_have_levels() {
+    let _alone = MANY.lock();
+    let host = Host::new(1024, 0);
+    for page in 0..8 {
+        host.store(page * PAGE, 0xfeed_0000 + page);
+    }
+    // One table; a full one; two; and as many as three levels need. Seven pages repeat.
+    for count in [1, 3, 511, 512, 513, 1000, 512 * 512 - 1, 512 * 512, 512 * 512 + 5] {
+        for levels in [2, 3].into_iter().filter(|levels| count <= 512u64.pow(*levels)) {
+            let page = |number: u64| number % 7 * PAGE;
+            // Long lists repeat one range of pages, because a process has few mappings.
+            let long = |number: u64| number % 256 * PAGE;
+            let at = |number| if count < 2000 { page(number) } else { long(number) };
+            let root = tables(&host, 300 * PAGE, levels, (0..count).map(at));
+            let memory = in_levels(&host, root, count * PAGE, levels).unwrap();
+            assert_eq!(memory.size() as u64, count * PAGE);
+            for number in [0, 1, 6, 7, 511, 512, 513, 999, count - 1] {
+                if number < count {
+                    let (got, want) =
+                        (host.load(&memory, number * PAGE), host.load(&host.ram, at(number)));
+                    assert_eq!(got, want, "page {number} of {count} in {levels} levels");
+                }
+            }
+        }
+    }
+}
+
+/// 8 GiB in pages of 4 KiB: no part of the list is longer than a page.
+#[test]
+fn a_region_of_8_gib_needs_no_contiguous_list() {
+    let (bytes, lists) = (8u64 << 30, 1u64 << 40);
+    // The file is sparse and takes almost no memory.
+    let file = memfd_create("large", MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&file, bytes).unwrap();
+    fcntl_add_seals(&file, SealFlags::SHRINK).unwrap();
+    let host = Host::new(4200, lists);
+    assert_eq!(host.memory.map(0, bytes, Some((file, 0)), BOTH).unwrap(), Ok(()));
+    // The tables are stored at offsets of the lists' own mapping.
+    let shift = |at: u64| at + lists;
+    let pages = bytes / PAGE;
+    assert_eq!(pages, PAGES_MAX);
+    let (mut at, mut entries) = (0, (0..pages).map(|page| page * PAGE).collect::<Vec<_>>());
+    while entries.len() > 1 {
+        let mut above = Vec::new();
+        for table in entries.chunks(512) {
+            for (offset, entry) in (at..).step_by(8).zip(table) {
+                host.store(offset, *entry);
+            }
+            above.push(shift(at));
+            at += PAGE;
+        }
+        entries = above;
+    }
+    let memory = in_levels(&host, entries[0], bytes, 3).unwrap();
+    assert_eq!(memory.size() as u64, bytes);
+    let whole = host.memory.memory(&RegionRequest {
+        base: 0,
+        bytes,
+        access: access::LOCAL_READ | access::LOCAL_WRITE,
+        ..RegionRequest::default()
+    });
+    let whole = whole.unwrap();
+    for page in [0, 1, 511, 512, 262_143, 262_144, pages - 1] {
+        // SAFETY: inside the mapping.
+        unsafe { host.word(&memory, page * PAGE + 8).write_volatile(page + 1) };
+        assert_eq!(host.load(&whole, page * PAGE + 8), page + 1);
+    }
+    assert_eq!(in_levels(&host, entries[0], bytes + PAGE, 3).err(), Some(Status::NoResources));
+}
+
+#[test]
+fn wrong_levels_and_tables_get_their_status() {
+    let _alone = MANY.lock();
+    let host = Host::new(64, 0);
+    let root = tables(&host, 8 * PAGE, 2, (0..600).map(|page| page % 8 * PAGE));
+    let bytes = 600 * PAGE;
+    let with = |base, levels| in_levels(&host, base, bytes, levels).err();
+    assert_eq!(with(root, 2), None);
+    for levels in [4, 5, 64, u32::MAX] {
+        assert_eq!(with(root, levels), Some(Status::BadField), "{levels} levels");
+    }
+    let most = 512 * 512 * PAGE;
+    assert_eq!(in_levels(&host, root, most + 1, 2).err(), Some(Status::BadField), "two levels");
+    assert_eq!(with(root + 8, 2), Some(Status::BadField), "alignment of the first table");
+    assert_eq!(with(1 << 40, 2), Some(Status::OutOfBounds), "no such table");
+    let second = root + 8;
+    let good = host.load(&host.ram, second);
+    for (entry, status) in [
+        (good + 8, Status::BadField),
+        (1 << 40, Status::OutOfBounds),
+        (u64::MAX - 4095, Status::OutOfBounds),
+    ] {
+        host.store(second, entry);
+        assert_eq!(with(root, 2), Some(status), "{entry:#x}");
+    }
+    // A table that names itself is as deep as the host says, and no deeper. It is 600 pages too.
+    host.store(root, root);
+    host.store(second, root);
+    assert_eq!(with(root, 3), None);
+    // Levels without a page list make no sense.
+    let request = RegionRequest { bytes: PAGE, levels: 2, ..RegionRequest::default() };
+    assert_eq!(host.memory.memory(&request).err(), Some(Status::BadField));
 }
 
 /// Every second page, backwards, so that no two are neighbours: one mapping each.
 #[test]
 fn a_region_of_too_many_mappings_is_refused_without_a_leak() {
+    let _alone = MANY.lock();
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
     let most = text.trim().parse::<u64>().unwrap() / 2;
     let pages = most.min(PAGES_MAX) + 1;

@@ -10,12 +10,12 @@ use raw::{
     Client, DATA, Queue, SIZE, buffer, burst, data, end, entry, flags, network, release, status,
 };
 use spfe_contract::{
-    BURST_MAX, CHAIN_MAX, EndMarker, EntryType, InlineSubmission, Message, MessageKind,
-    PACKET_MAX_BYTES, QueueKind, QueueSetup, Release, Status, access, submit_flags as sf,
+    BURST_MAX, EndMarker, EntryType, InlineSubmission, Message, MessageKind, PACKET_MAX_BYTES,
+    QueueKind, QueueSetup, Release, Status, access, submit_flags as sf,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{Mode, QueueRequest, SharedMemory};
-use spfe_plane::{DeviceThread, Network, Placement, Runner};
+use spfe_plane::{CHAIN_MAX, DeviceThread, Network, Placement, Runner};
 use spfe_ring::ring::RingEntry;
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,7 +69,7 @@ fn wrong_transmits(lab: &Lab) -> Vec<Wrong> {
     let key = |key: u16| Address::new(RegionKey(key), 0).0;
     let typed = |kind: u16| vec![entry(at, 8, kind | sf::SIGNAL)];
     let data_with = |bits: u16| vec![entry(at, 8, flags(EntryType::Data, bits))];
-    let chain = |count: u64| -> Vec<RingEntry> {
+    let chain = |count: usize| -> Vec<RingEntry> {
         let link = entry(at, 8, flags(EntryType::Data, sf::CHAIN));
         (1..count).map(|_| link).chain([data(at, 8)]).collect()
     };

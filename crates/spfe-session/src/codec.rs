@@ -162,6 +162,7 @@ mod tests {
         let attachment = Attachment { client: 255, endpoint: 63 };
         let reply = Ok(Reply::Welcome(Welcome {
             contract: (1, 0),
+            chain_max: 24,
             attachment,
             name: "n".repeat(64),
             topology,

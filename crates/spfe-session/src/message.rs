@@ -43,6 +43,8 @@ impl Hello {
 pub struct Welcome {
     /// Contract version of the daemon {major, minor}.
     pub contract: (u16, u16),
+    /// Most buffers from which the device gathers one packet.
+    pub chain_max: u32,
     /// Identity of the client.
     pub attachment: Attachment,
     /// Name of the endpoint; empty if it has none.

@@ -101,6 +101,11 @@ pub struct Batch<'a> {
 }
 
 impl Tx {
+    /// Most buffers of one packet ([`Batch::push_gather`]).
+    pub fn chain_max(&self) -> u32 {
+        self.queue.device.backend().chain_max().min(self.queue.sq.ring.size())
+    }
+
     pub(crate) fn open(
         device: Arc<Device>,
         port: u32,
@@ -393,15 +398,16 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Adds one packet gathered from up to 16 buffers.
+    /// Adds one packet gathered from up to 16 buffers, or as many as the device takes
+    /// ([`Tx::chain_max`]).
     ///
     /// # Errors
-    /// Returns the buffers. EMPTY for none, CHAIN_TOO_LONG for more than 16 or more than the queue
-    /// has entries, TOO_LONG for more than 1 GiB, BUSY if the queue is full: take completions first.
+    /// Returns the buffers. EMPTY for none, CHAIN_TOO_LONG for more, or for more than the queue has
+    /// entries, TOO_LONG for more than 1 GiB, BUSY if the queue is full: take completions first.
     pub fn push_gather(&mut self, parts: Vec<Buf>) -> Result<(), Refused<Vec<Buf>>> {
         let count = parts.len();
         let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let most = contract::CHAIN_MAX.min(u64::from(self.tx.queue.sq.ring.size()));
+        let most = u64::from(self.tx.chain_max());
         let fault = if count == 0 {
             Some(Status::Empty)
         } else if count as u64 > most {

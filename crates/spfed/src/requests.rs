@@ -155,7 +155,8 @@ impl Client {
             say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
         let name = server.network.names().get(endpoint as usize).cloned().unwrap_or_default();
-        let welcome = Welcome { contract: ours, attachment: at, name, topology };
+        let chain_max = spfe_plane::CHAIN_MAX as u32;
+        let welcome = Welcome { contract: ours, chain_max, attachment: at, name, topology };
         Ok((Reply::Welcome(welcome), Descriptors::Network(bell, shares)))
     }
 

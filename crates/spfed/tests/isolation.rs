@@ -212,7 +212,7 @@ fn one_user_does_not_get_all_regions_or_memory() {
         })
         .collect();
     assert_eq!(count, 192);
-    assert!(refusals.iter().all(|error| error.status() == Status::NoResources));
+    assert!(refusals.iter().all(|error| error.status() == Status::QuotaExceeded));
     assert!(refusals[0].what.contains("--max-regions"), "{}", refusals[0]);
     victim.is_served(&server);
     clients.clear();
@@ -245,7 +245,7 @@ fn one_user_does_not_get_all_queues_or_events() {
     let mut other = common::queue(key, QueueKind::Tx);
     other.vc = 1;
     let (status, what) = refused(a.ask(&Request::CreateQueue(other)));
-    assert_eq!(status, Status::NoResources);
+    assert_eq!(status, Status::QuotaExceeded);
     assert!(what.contains("2 queues") && what.contains("--max-queues"), "{what}");
     let destroy = Request::DestroyQueue { port: 0, vc: 0, kind: QueueKind::Rx.raw() };
     b.ask(&destroy).unwrap();
@@ -257,7 +257,7 @@ fn one_user_does_not_get_all_queues_or_events() {
     }
     a.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
     let (status, what) = refused(b.ask_with(&Request::AddEvent, event.as_fd()));
-    assert_eq!(status, Status::NoResources);
+    assert_eq!(status, Status::QuotaExceeded);
     assert!(what.contains("3 events") && what.contains("--max-events"), "{what}");
     victim.0.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
     victim.is_served(&server);

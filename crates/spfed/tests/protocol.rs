@@ -6,7 +6,7 @@ use common::{Client, config, eventually, place, queue, refused, server, socket_o
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use spfe_contract::{QueueKind, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, QueueKind, Status};
 use spfe_host::{Mode, SharedMemory};
 use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
@@ -32,7 +32,8 @@ fn other_versions_are_refused() {
     let hello = Hello { contract: (99, 0), ..Hello::new(None, "old") };
     let (status, what) = refused(connection.hello(hello));
     assert_eq!(status, Status::BadVersion);
-    assert!(what.contains("contract 1.1") && what.contains("99.0"), "{what}");
+    let ours = format!("contract {CONTRACT_VERSION_MAJOR}.{CONTRACT_VERSION_MINOR}");
+    assert!(what.contains(&ours) && what.contains("99.0"), "{what}");
 
     let raw = socket_of(&server);
     let mut datagram = codec::encode_request(5, &Request::Ping).unwrap();
@@ -162,7 +163,7 @@ fn memory_that_could_fault_is_refused() {
     client.add_region(&unsealed, 8192).unwrap();
     for size in [8193, 0, u64::MAX >> 20] {
         let (status, what) = refused(client.add_region(&unsealed, size));
-        assert!(matches!(status, Status::BadRegion | Status::NoResources), "{size}: {what}");
+        assert!(matches!(status, Status::BadRegion | Status::QuotaExceeded), "{size}: {what}");
     }
     let file = std::fs::File::open("/proc/self/exe").unwrap();
     let (status, what) = refused(client.add_region(&file, 4096));
@@ -223,7 +224,7 @@ fn regions_and_bytes_are_limited_for_each_user() {
     let key = client.add_region(memory.fd(), 40 << 10).unwrap();
     for client in [&mut client, &mut same] {
         let (status, what) = refused(client.add_region(memory.fd(), 40 << 10));
-        assert_eq!(status, Status::NoResources);
+        assert_eq!(status, Status::QuotaExceeded);
         assert!(what.contains("65536") && what.contains("--max-memory"), "{what}");
     }
     other.add_region(memory.fd(), 40 << 10).unwrap();
@@ -233,7 +234,7 @@ fn regions_and_bytes_are_limited_for_each_user() {
     }
     for client in [&mut client, &mut same] {
         let (status, what) = refused(client.add_region(memory.fd(), 4096));
-        assert_eq!(status, Status::NoResources);
+        assert_eq!(status, Status::QuotaExceeded);
         assert!(what.contains("3 regions") && what.contains("--max-regions"), "{what}");
     }
     other.add_region(memory.fd(), 4096).unwrap();
@@ -255,11 +256,11 @@ fn a_large_region_is_registered_without_touching_its_pages() {
     assert_eq!(pages(), 0);
     client.ask(&Request::Ping).unwrap();
     let (status, what) = refused(client.add_region(&large, 4096));
-    assert_eq!(status, Status::NoResources);
+    assert_eq!(status, Status::QuotaExceeded);
     assert!(what.contains("4294967296 of their 4294967296 bytes"), "{what}");
     client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
     let (status, what) = refused(client.add_region(&large, 5 << 30));
-    assert_eq!(status, Status::NoResources);
+    assert_eq!(status, Status::QuotaExceeded);
     assert!(what.contains("--max-memory"), "{what}");
     assert_eq!(pages(), 0);
 }

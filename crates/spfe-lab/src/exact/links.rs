@@ -2,15 +2,15 @@
 
 use super::ends::{LinkIn, LinkOut};
 use super::mib::fault;
-use super::{At, Exact};
+use super::{At, Exact, Watch};
 use spfe_contract::{MibItem, PortState};
 use spfe_device::shared::FlowShared;
 use spfe_host::mib::{CUT_MAX_NS, MibEntry, MibFault};
 use spfe_link::qos;
-use spfe_plane::links::{ExactLinks, LinkSink, LinkSource};
+use spfe_plane::links::{ExactLinks, LinkSink, LinkSource, LinkWatcher};
 use spfe_sim::fault::{EndCommand, FaultKind, FaultTarget, WireFault};
 use spfe_sim::time::NS;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 impl Exact {
     /// Calls `action` with the face of a port; `None` if the port is not on an exact link.
@@ -50,6 +50,13 @@ impl ExactLinks for Exact {
             Some(false) => PortState::Starting,
             None => PortState::Down,
         }
+    }
+
+    fn watch(&self, endpoint: u32, port: u32, watcher: Weak<dyn LinkWatcher>) {
+        let Some(face) = self.face(endpoint, port) else { return };
+        let mut state = self.lock();
+        let running = state.fabric.face(face).is_running();
+        state.watches.push(Watch { face, running, watcher });
     }
 
     fn set_priority(&self, endpoint: u32, port: u32, vc: u32, priority: u8) {

@@ -1,9 +1,9 @@
 //! A small driver: it knows only the device's registers, the contract and a piece of memory.
 
 use spfe_contract::{
-    BlockType, Command, Completion, EntryType, QueueKind, Status, Submission, access, doorbell,
-    event_block as event, global_block as global, mib_block as mib, queue_block as queue,
-    region_block as region, statistics_block as statistics, submit_flags,
+    BlockType, CONTRACT_VERSION_MINOR, Command, Completion, EntryType, QueueKind, Status,
+    Submission, access, doorbell, event_block as event, global_block as global, mib_block as mib,
+    queue_block as queue, region_block as region, statistics_block as statistics, submit_flags,
 };
 use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
 use spfe_lab::Lab;
@@ -72,20 +72,28 @@ impl Driver {
     pub fn of(topology: Topology, device: bool) -> Self {
         let lab = Arc::new(Lab::new(topology).unwrap());
         let device = device.then(|| lab.start_device().unwrap().expect("mode thread"));
-        Self::on(lab, device)
+        Self::on(lab, device, CONTRACT_VERSION_MINOR)
+    }
+
+    /// A driver of a device that has an older minor version of the contract.
+    pub fn with_older(topology: Topology, minor: u16) -> Self {
+        let lab = Arc::new(Lab::new(topology).unwrap());
+        let device = lab.start_device().unwrap();
+        Self::on(lab, device, minor)
     }
 
     /// Another driver of the same endpoint.
     pub fn sibling(&self) -> Self {
-        Self::on(self.lab.clone(), None)
+        Self::on(self.lab.clone(), None, CONTRACT_VERSION_MINOR)
     }
 
-    fn on(lab: Arc<Lab>, device: Option<DeviceThread>) -> Self {
+    fn on(lab: Arc<Lab>, device: Option<DeviceThread>, minor: u16) -> Self {
         let network = lab.network().clone();
         let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
         let segments = Arc::new(Segments::default());
         let segment = segments.add(memory.clone());
-        let registers = RegisterFile::new(network.clone(), 0, segments, Stride::Usual).unwrap();
+        let (at, stride) = (network.clone(), Stride::Usual);
+        let registers = RegisterFile::with_minor(at, 0, segments, stride, minor).unwrap();
         let blocks = walk(&registers);
         Self { lab, network, registers, memory, segment, blocks, _device: device }
     }

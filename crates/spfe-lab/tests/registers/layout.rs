@@ -13,8 +13,8 @@ use spfe_plane::RegisterFile;
 /// Registers of a block that the contract marks "ro".
 fn read_only(kind: BlockType) -> Vec<u32> {
     match kind {
-        BlockType::Global => (global::MAGIC..=global::DOMAINS).step_by(4).collect(),
-        BlockType::Port => (port::KIND..=port::QUEUE_COUNT).step_by(4).collect(),
+        BlockType::Global => (global::MAGIC..=global::PAGES_MAX).step_by(4).collect(),
+        BlockType::Port => (port::KIND..=port::CHANGES).step_by(4).collect(),
         BlockType::Queue => vec![queue::STATE, queue::ERROR, queue::PORT, queue::VC],
         BlockType::Region => vec![region::KEY],
         BlockType::Event => vec![event::COUNT],
@@ -60,7 +60,13 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
             // For an array: the part before its elements.
             _ => queue::SIZE,
         };
-        assert_eq!((block.size, block.version), (size, 1), "{block:?}");
+        let version = match block.kind {
+            BlockType::Global => global::VERSION,
+            BlockType::Port => port::VERSION,
+            BlockType::Region => region::VERSION,
+            _ => 1,
+        };
+        assert_eq!((block.size, block.version), (size, version), "{block:?}");
         end = block.at + block.size + count * stride;
     }
     let pages = registers.read32(global::DOORBELL_PAGES);
@@ -111,9 +117,9 @@ fn status_and_configuration_never_share_a_cache_line() {
         }
     }
     let (queues, regions) = (registers.read32(global::QUEUES), registers.read32(global::REGIONS));
-    // global 6 (CFG_SEQ left out), 5 of each port, 1 of each broadcast block, 18, 7 and 1.
+    // global 6 (CFG_SEQ left out), 6 of each port, 1 of each broadcast block, 18, 9 and 1.
     let events = registers.read32(global::EVENTS);
-    assert_eq!(writable, 6 + 4 * 5 + 2 + 18 * queues + 7 * regions + events);
+    assert_eq!(writable, 6 + 4 * 6 + 2 + 18 * queues + 9 * regions + events);
     let volatile = [global::HEARTBEAT, global::TIME_LO, global::TIME_HI];
     for (offset, was) in (0..end).step_by(4).zip(before) {
         if !volatile.contains(&offset) {

@@ -5,6 +5,7 @@ use crate::driver::{Driver, LOG2, MEMORY_BYTES, region_field};
 use spfe_contract::{
     BlockType, Command, QueueKind, Status, broadcast_block as broadcast, event_block as event,
     global_block as global, port_block as port, queue_block as queue, region_block as region,
+    region_options,
 };
 
 #[test]
@@ -62,6 +63,14 @@ fn wrong_port_configurations_get_their_status() {
     assert_eq!(configure(1), Status::Ok);
     driver.write(BlockType::Port, 1, port::LINK_START, 2);
     assert_eq!(configure(1), Status::BadField);
+    driver.write(BlockType::Port, 1, port::LINK_START, 1);
+    let events = driver.registers.read32(global::EVENTS);
+    for (vector, status) in
+        [(events, Status::Ok), (events + 1, Status::BadField), (u32::MAX, Status::BadField)]
+    {
+        driver.write(BlockType::Port, 1, port::LINK_VECTOR, vector);
+        assert_eq!(configure(1), status, "LINK_VECTOR {vector}");
+    }
 }
 
 /// Every command takes the ENABLE bits of the vectors over, also a command that fails.
@@ -110,7 +119,9 @@ fn wrong_region_configurations_get_their_status() {
         driver.write(BlockType::Region, 9, register, value);
         let status = driver.command(Command::RegionEnable, 9);
         assert_eq!(driver.read(BlockType::Region, 9, region::KEY), 0);
-        driver.write(BlockType::Region, 9, region::PAGE_LIST, 0);
+        for register in [region::PAGE_LIST, region::PAGE_LEVELS, region::OPTIONS] {
+            driver.write(BlockType::Region, 9, register, 0);
+        }
         status
     };
     assert_eq!(try_with(region::BASE_LO, 1), Status::BadField);
@@ -120,6 +131,10 @@ fn wrong_region_configurations_get_their_status() {
     assert_eq!(try_with(region::SIZE_HI, 1), Status::OutOfBounds);
     assert_eq!(try_with(region::DOMAIN, 256), Status::BadField);
     assert_eq!(try_with(region::PAGE_LIST, 12), Status::BadField);
+    // Without bus addresses there are neither page lists nor local DMA.
+    assert_eq!(try_with(region::PAGE_LEVELS, 2), Status::BadField);
+    assert_eq!(try_with(region::OPTIONS, region_options::LOCAL_DMA), Status::BadField);
+    assert_eq!(try_with(region::OPTIONS, 1 << 31), Status::BadField);
     let regions = driver.registers.read32(global::REGIONS);
     assert_eq!(driver.command(Command::RegionEnable, regions), Status::NotFound);
     assert_eq!(driver.command(Command::RegionDisable, regions), Status::NotFound);

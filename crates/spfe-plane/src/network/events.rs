@@ -66,7 +66,7 @@ impl Network {
     /// queue that uses it, or if the creation of its first queue fails.
     ///
     /// # Errors
-    /// NO_RESOURCES if the client has [`EVENTS_MAX`], NOT_FOUND if the client is not attached.
+    /// NO_RESOURCES if the client has [`EVENTS_MAX`], QUOTA_EXCEEDED if its user has its share, NOT_FOUND if the client is not attached.
     pub fn add_event(&self, at: Attachment, event: Event) -> Result<u32> {
         self.add_vector(at, event, false)
     }
@@ -91,7 +91,7 @@ impl Network {
                  queues that have one, or raise the limit with spfed --max-events",
                 shares.events_max
             );
-            return Err(Error::new(Status::NoResources, what));
+            return Err(Error::new(Status::QuotaExceeded, what));
         }
         let client = shares.events.get_mut(&at.client).ok_or_else(|| {
             Error::new(Status::NotFound, format!("client {} is not attached", at.client))

@@ -28,7 +28,7 @@ impl Default for UserLimits {
 }
 
 fn refuse<T>(what: String) -> Result<T> {
-    Err(Error::new(Status::NoResources, what))
+    Err(Error::new(Status::QuotaExceeded, what))
 }
 
 impl Inner {
@@ -47,7 +47,7 @@ impl Network {
     /// Checks that the limits of its user allow a client a region of this size.
     ///
     /// # Errors
-    /// NO_RESOURCES with the limit that it would exceed.
+    /// QUOTA_EXCEEDED with the limit that it would exceed; NO_RESOURCES if it is that of all users.
     pub fn check_region(&self, at: Attachment, bytes: u64) -> Result<()> {
         self.limit_region(&self.lock(), at, bytes)
     }
@@ -80,11 +80,13 @@ impl Network {
             ));
         }
         if bytes > limits.total_bytes.saturating_sub(total) {
-            return refuse(format!(
+            // Not this user's share is used up but the device's.
+            let what = format!(
                 "region of {bytes} bytes: all clients have registered {total} of their {} bytes; raise \
                  the limit with spfed --max-total-memory",
                 limits.total_bytes
-            ));
+            );
+            return Err(Error::new(Status::NoResources, what));
         }
         Ok(())
     }
@@ -92,7 +94,7 @@ impl Network {
     /// Checks that a client may create a queue.
     ///
     /// # Errors
-    /// NO_RESOURCES if its user has the largest number.
+    /// QUOTA_EXCEEDED if its user has the largest number.
     pub(super) fn check_queues(&self, inner: &Inner, at: Attachment) -> Result<()> {
         let Some(user) = inner.user(at.client) else { return Ok(()) };
         let clients = inner.clients.values().filter(|client| client.user == Some(user));

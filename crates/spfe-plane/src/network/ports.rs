@@ -2,12 +2,14 @@
 
 use super::{Attachment, Error, Network, Result};
 use crate::arena::CONTROL;
+use crate::links::LinkWatcher;
 use spfe_contract::{MibItem, PortState, Status};
 use spfe_device::message::CONTEXTS;
 use spfe_device::shared::QueueCounts;
 use spfe_host::port::{ChannelCounters, ChannelInfo, MessageCounters, TimeCodeInfo, TimeCodeValue};
 use spfe_host::{Peer, PortInfo};
 use spfe_ring::sync::Ordering;
+use std::sync::Weak;
 
 fn counters(values: QueueCounts) -> ChannelCounters {
     let QueueCounts { packets, bytes, errors, stalls, wakes, .. } = values;
@@ -98,6 +100,14 @@ impl Network {
             _ if config.peer == Peer::None => PortState::Down,
             Some(exact) => exact.state(endpoint, port),
             None => PortState::Up,
+        }
+    }
+
+    /// Tells `watcher` of every change of a port's state from now on, for as long as it lives. A
+    /// packet-level link never changes.
+    pub(crate) fn watch_port(&self, endpoint: u32, port: u32, watcher: Weak<dyn LinkWatcher>) {
+        if let Some(exact) = self.exact(endpoint, port) {
+            exact.watch(endpoint, port, watcher);
         }
     }
 

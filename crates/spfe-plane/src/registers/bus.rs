@@ -13,6 +13,8 @@ pub struct RegionRequest {
     pub bytes: u64,
     /// Register PAGE_LIST: 0, or log2 of the page size.
     pub page_list: u32,
+    /// Register PAGE_LEVELS: 0 or 1 for a contiguous list.
+    pub levels: u32,
     /// Register ACCESS.
     pub access: u32,
 }
@@ -21,6 +23,11 @@ pub struct RegionRequest {
 pub trait Bus: Send + Sync {
     /// Capability bits of the bus.
     fn capability(&self) -> u32;
+
+    /// Most pages of a page list (register PAGES_MAX); 0 without page lists.
+    fn pages_max(&self) -> u32 {
+        0
+    }
 
     /// The memory of a region, contiguous in this process's address space and at least of the
     /// requested size.
@@ -52,7 +59,7 @@ impl Bus for Segments {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let segment = usize::try_from(request.base).ok();
         let memory = segment.and_then(|number| list.get(number)).ok_or(Status::BadField)?;
-        if request.page_list != 0 || request.bytes == 0 {
+        if request.page_list != 0 || request.levels != 0 || request.bytes == 0 {
             return Err(Status::BadField);
         }
         if request.bytes > memory.size() as u64 {

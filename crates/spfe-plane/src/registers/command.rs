@@ -44,7 +44,7 @@ impl RegisterFile {
     fn latch_events(&self, state: &mut State) {
         for vector in 0..EVENTS {
             let enable = self.configured(state, BlockType::Event, vector, event::ENABLE);
-            state.events[vector as usize].enabled = enable & 1 != 0;
+            state.events[vector as usize].enable(enable & 1 != 0);
         }
     }
 
@@ -148,8 +148,12 @@ impl RegisterFile {
             base: pair(region::BASE_LO, region::BASE_HI),
             bytes: pair(region::SIZE_LO, region::SIZE_HI),
             page_list: word(region::PAGE_LIST),
+            levels: word(region::PAGE_LEVELS),
             access,
         };
+        if word(region::OPTIONS) != 0 {
+            return Err(Status::BadField);
+        }
         let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
         let memory = self.bus.memory(&request)?;
         let place = Placement { domain, index: Some(index as usize) };
@@ -182,11 +186,20 @@ impl RegisterFile {
         if !port.space_wire && channel > u32::from(u8::MAX) {
             return Err(Status::BadField);
         }
+        // Register LINK_VECTOR holds the number of the vector plus 1.
+        let event = match word(port_block::LINK_VECTOR) {
+            0 => None,
+            vector => {
+                let number = self.vectors.get(vector as usize - 1).ok_or(Status::BadField)?;
+                self.network.event(self.at.client, *number)
+            }
+        };
         for vc in 0..port.vcs {
             let register = port_block::VC_PRIORITY_0 + 4 * (vc / VCS_PER_REGISTER);
             let priority = word(register) >> (vc % VCS_PER_REGISTER * 4) & 0xf;
             self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
         }
+        self.watches[index as usize].set_event(event);
         Ok(())
     }
 

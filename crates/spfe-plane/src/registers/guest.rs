@@ -11,7 +11,9 @@
 use super::bus::{Bus, RegionRequest};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SealFlags, fcntl_get_seals, fstat, fstatfs};
-use spfe_contract::{PAGE_LOG2_MAX, PAGE_LOG2_MIN, Status, access, capability};
+use spfe_contract::{
+    PAGE_LEVELS_MAX, PAGE_LOG2_MAX, PAGE_LOG2_MIN, PAGE_TABLE_ENTRIES, Status, access, capability,
+};
 use spfe_host::os::{self, SharedMemory};
 use std::collections::BTreeMap;
 use std::io;
@@ -19,8 +21,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Maximum number of mappings: 1 GiB in pages of 4 KiB.
 pub const MAPPINGS_MAX: usize = 1 << 18;
-/// Maximum number of entries of a page list: a region of 1 GiB in pages of 4 KiB.
-pub const PAGES_MAX: u64 = 1 << 18;
+/// Maximum number of entries of a page list: a region of 8 GiB in pages of 4 KiB.
+pub const PAGES_MAX: u64 = 1 << 21;
+/// Maximum number of ranges of files in a region. A process has about 2^16 mappings by default.
+const RUNS_MAX: usize = 1 << 18;
+/// Bytes of a table of a page list with levels.
+const TABLE_BYTES: u64 = 8 * PAGE_TABLE_ENTRIES;
 /// File system of memfds of ordinary pages (`TMPFS_MAGIC`).
 const TMPFS: u32 = 0x0102_1994;
 
@@ -301,6 +307,9 @@ impl Inner {
         let host = rustix::param::page_size() as u64;
         let bytes = request.bytes.checked_next_multiple_of(host).ok_or(Status::OutOfBounds)?;
         if request.page_list == 0 {
+            if request.levels != 0 {
+                return Err(Status::BadField);
+            }
             if !request.base.is_multiple_of(host) {
                 return Err(Status::BadField);
             }
@@ -315,11 +324,13 @@ impl Inner {
         if count > PAGES_MAX {
             return Err(Status::NoResources);
         }
-        let list = self.read(request.base, count * 8)?;
-        let mut pages = Vec::with_capacity(list.len() / 8);
+        let list = match request.levels {
+            0 | 1 => self.addresses(request.base, count)?,
+            levels => self.tree(request.base, levels, count)?,
+        };
+        let mut pages = Vec::with_capacity(list.len());
         let mut left = bytes;
-        for entry in list.chunks_exact(8) {
-            let address = entry.try_into().map_or(0, u64::from_le_bytes);
+        for address in list {
             if !address.is_multiple_of(page.max(host)) {
                 return Err(Status::BadField);
             }
@@ -329,6 +340,38 @@ impl Inner {
             left -= bytes;
         }
         Ok(pages)
+    }
+
+    /// Reads a list of addresses.
+    fn addresses(&self, at: u64, count: u64) -> Result<Vec<u64>, Status> {
+        let list = self.read(at, count * 8)?;
+        let entries = list.chunks_exact(8);
+        Ok(entries.map(|entry| entry.try_into().map_or(0, u64::from_le_bytes)).collect())
+    }
+
+    /// Reads the `count` addresses in the last of several levels of tables, the first of which is
+    /// at `root`. Every level is read in whole tables of known number, so the depth and the work
+    /// are bounded by `count`, whatever the tables say.
+    fn tree(&self, root: u64, levels: u32, count: u64) -> Result<Vec<u64>, Status> {
+        let room = PAGE_TABLE_ENTRIES.checked_pow(levels).filter(|room| count <= *room);
+        if levels > PAGE_LEVELS_MAX as u32 || room.is_none() {
+            return Err(Status::BadField);
+        }
+        let mut tables = vec![root];
+        for below in (0..levels).rev() {
+            let mut left = count.div_ceil(PAGE_TABLE_ENTRIES.pow(below));
+            let mut entries = Vec::with_capacity(left as usize);
+            for table in tables {
+                if !table.is_multiple_of(TABLE_BYTES) {
+                    return Err(Status::BadField);
+                }
+                let here = left.min(PAGE_TABLE_ENTRIES);
+                entries.extend(self.addresses(table, here)?);
+                left -= here;
+            }
+            tables = entries;
+        }
+        Ok(tables)
     }
 
     /// Copies memory from bus addresses.
@@ -358,12 +401,14 @@ impl Inner {
         let mut runs: Vec<Run> = Vec::new();
         for &(address, bytes) in pages {
             self.walk(address, bytes, wanted, |file, offset, bytes| {
+                let full = runs.len() == RUNS_MAX;
                 match runs.last_mut() {
                     Some(last)
                         if Arc::ptr_eq(&last.file, file) && last.offset + last.bytes == offset =>
                     {
                         last.bytes += bytes;
                     }
+                    _ if full => return Err(Status::NoResources),
                     _ => runs.push(Run { file: file.clone(), offset, bytes }),
                 }
                 Ok(())
@@ -389,7 +434,11 @@ fn spans(pages: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 impl Bus for GuestMemory {
     fn capability(&self) -> u32 {
-        capability::IOVA
+        capability::IOVA | capability::PAGE_LEVELS
+    }
+
+    fn pages_max(&self) -> u32 {
+        PAGES_MAX as u32
     }
 
     fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status> {

@@ -140,18 +140,23 @@ pub struct Layout {
     pub size: u32,
     /// Bytes from one doorbell page to the next.
     pub stride: u32,
+    /// Minor version of the contract.
+    minor: u16,
 }
 
 impl Layout {
     /// The register space of an endpoint with these ports.
-    pub fn new(ports: &[PortConfig], stride: Stride) -> Self {
+    pub fn new(ports: &[PortConfig], stride: Stride, minor: u16) -> Self {
         let contexts = contexts(ports);
         let stride = stride.bytes();
-        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride };
+        let mut layout =
+            Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride, minor };
         let queues = layout.contexts.len() as u32;
-        layout.add(BlockType::Global, global::VERSION, global::SIZE, 0);
+        // These blocks have got registers with minor version 2.
+        let version = |now: u16| if minor < 2 { 1 } else { now };
+        layout.add(BlockType::Global, version(global::VERSION), global::SIZE, 0);
         for port in 0..ports.len() as u32 {
-            layout.add(BlockType::Port, port_block::VERSION, port_block::SIZE, port);
+            layout.add(BlockType::Port, version(port_block::VERSION), port_block::SIZE, port);
         }
         for (index, port) in (0..).zip(ports) {
             if port.space_wire {
@@ -164,7 +169,8 @@ impl Layout {
         }
         layout.array(BlockType::Queue, queue::VERSION, queue::STRIDE, queues, 0);
         let regions = REGIONS as u32;
-        layout.array(BlockType::Region, region::VERSION, region::STRIDE, regions, 0);
+        let kept = version(region::VERSION);
+        layout.array(BlockType::Region, kept, region::STRIDE, regions, 0);
         layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS, 0);
         layout.array(BlockType::Statistics, statistics::VERSION, statistics::STRIDE, queues, 0);
         for (index, port) in (0..).zip(ports) {
@@ -226,7 +232,8 @@ impl Layout {
             stride => (behind / stride, behind % stride),
         };
         let (kind, instance) = (block.kind, block.instance);
-        Some(Place::Register(Register { kind, instance, element, offset }))
+        let register = Register { kind, instance, element, offset };
+        (self.minor >= 2 || !register.is_since_2()).then_some(Place::Register(register))
     }
 
     /// Offset of a register in the register space. `element` selects the element of an array, or the
@@ -247,6 +254,15 @@ impl Layout {
 }
 
 impl Register {
+    /// Whether the host did not write the register before minor version 2 of the contract.
+    fn is_since_2(self) -> bool {
+        match self.kind {
+            BlockType::Port => self.offset == port_block::LINK_VECTOR,
+            BlockType::Region => (region::PAGE_LEVELS..=region::OPTIONS).contains(&self.offset),
+            _ => false,
+        }
+    }
+
     /// Whether the host writes the register: access `rw` in the contract.
     pub fn is_configuration(self) -> bool {
         match self.kind {
@@ -256,10 +272,10 @@ impl Register {
                 latch.contains(&self.offset) || value.contains(&self.offset)
             }
             BlockType::Port => {
-                (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset)
+                (port_block::LINK_START..=port_block::LINK_VECTOR).contains(&self.offset)
             }
             BlockType::Queue => (queue::KIND..=queue::FILTER).contains(&self.offset),
-            BlockType::Region => (region::BASE_LO..=region::PAGE_LIST).contains(&self.offset),
+            BlockType::Region => (region::BASE_LO..=region::OPTIONS).contains(&self.offset),
             BlockType::Event => self.offset == event::ENABLE,
             BlockType::Broadcast => self.offset == broadcast::CHANNEL,
             _ => false,

@@ -1,13 +1,14 @@
 //! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
-use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
+use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, State, high, low};
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MIB_VALUE_BYTES,
-    MibItem, PACKET_MAX_BYTES, broadcast_block as broadcast, capability, event_block as event,
-    global_block as global, mib_block as mib, port_block, queue_block as queue,
-    region_block as region, statistics_block as statistics, time_code_block as time_code,
+    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
+    broadcast_block as broadcast, capability, event_block as event, global_block as global,
+    mib_block as mib, port_block, queue_block as queue, region_block as region,
+    statistics_block as statistics, time_code_block as time_code,
 };
+use spfe_device::CHAIN_MAX;
 use spfe_device::memory::REGIONS;
 use spfe_device::message::{CONTEXTS, MessageContext};
 use spfe_device::shared::QueueCounts;
@@ -21,7 +22,10 @@ const CAPABILITY: u32 = capability::BURST
     | capability::STAMP
     | capability::MESSAGE
     | capability::RESET
-    | capability::MIB;
+    | capability::MIB
+    | capability::COUNT_FIRST
+    | capability::LINK_EVENT
+    | capability::LEVEL;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -54,11 +58,14 @@ impl RegisterFile {
     }
 
     fn global(&self, state: &State, offset: u32) -> u32 {
-        let version = u32::from(CONTRACT_VERSION_MAJOR) << 16 | u32::from(CONTRACT_VERSION_MINOR);
+        let version = u32::from(CONTRACT_VERSION_MAJOR) << 16 | u32::from(self.minor);
         match offset {
             global::MAGIC => CONTRACT_MAGIC,
             global::CONTRACT_VERSION => version,
-            global::CAPABILITY => CAPABILITY | self.bus.capability() | self.stride.capability(),
+            global::CAPABILITY => {
+                let all = CAPABILITY | self.bus.capability() | self.stride.capability();
+                if self.minor < 2 { all & !SINCE_2 } else { all }
+            }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,
             global::REGIONS => REGIONS as u32,
@@ -74,6 +81,9 @@ impl RegisterFile {
             global::PACKET_MAX => PACKET_MAX_BYTES as u32,
             global::DOORBELL_PAGES => self.layout.pages(),
             global::DOMAINS => DOMAINS,
+            _ if self.minor < 2 => 0,
+            global::CHAIN_MAX => CHAIN_MAX as u32,
+            global::PAGES_MAX => self.bus.pages_max(),
             _ => 0,
         }
     }
@@ -98,6 +108,9 @@ impl RegisterFile {
             }
             port_block::FIRST_QUEUE => self.layout.first_queue(index),
             port_block::QUEUE_COUNT => contexts_of(port),
+            port_block::CHANGES if self.can(capability::LINK_EVENT) => {
+                self.watches.get(index as usize).map_or(0, |watch| watch.changes())
+            }
             _ => 0,
         }
     }

@@ -95,7 +95,7 @@ fn wrong_page_lists_get_their_status() {
     assert_eq!(list(&[0], RAM / 2 / PAGE, 30), Status::Ok);
     assert_eq!(list(&[good], 0, 12), Status::BadField, "no bytes");
     assert_eq!(list(&[good], u64::MAX / PAGE, 12), Status::NoResources);
-    assert_eq!(list(&[good], 1 << 18 | 1, 12), Status::NoResources);
+    assert_eq!(list(&[good], 1 << 21 | 1, 12), Status::NoResources);
     assert_eq!(list(&[good], u64::MAX / PAGE, 30), Status::NoResources);
     let mut base = |base: u64, bytes: u64, log2: u32| {
         machine.configure_region(3, base, bytes, log2);

@@ -42,6 +42,7 @@ pub struct Daemon {
     /// Eventfd that wakes the device.
     doorbell: OwnedFd,
     engine: Option<Engine>,
+    chain_max: u32,
     clock: Clock,
     /// Event vectors of open queues, by {port, VC, kind}.
     vectors: Mutex<HashMap<(u32, u32, u8), u32>>,
@@ -95,7 +96,7 @@ impl Daemon {
         let wants = if cfg!(feature = "virtual") { WANT_ENGINE } else { 0 };
         let hello = Hello { wants, ..Hello::new(endpoint, name) };
         let (welcome, fds) = connection.hello(hello)?;
-        let info = check(&welcome, place)?;
+        let (info, chain_max) = (check(&welcome, place)?, welcome.chain_max);
         let mut fds = fds.into_iter();
         let mut next = |what: &str| {
             let what = format!("daemon at {place}: sent no descriptor of {what}");
@@ -116,6 +117,7 @@ impl Daemon {
             info,
             doorbell,
             engine,
+            chain_max,
             clock: Clock::Real,
             vectors: Mutex::default(),
         })
@@ -208,6 +210,10 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
 impl Backend for Daemon {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
+    }
+
+    fn chain_max(&self) -> u32 {
+        self.chain_max
     }
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {

@@ -160,6 +160,10 @@ impl Backend for EmbeddedBackend {
         }
     }
 
+    fn chain_max(&self) -> u32 {
+        spfe_plane::CHAIN_MAX as u32
+    }
+
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         Ok(self.embedded.network().port_info(self.at.endpoint, port)?)
     }
