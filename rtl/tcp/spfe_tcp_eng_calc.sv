@@ -54,7 +54,10 @@ module spfe_tcp_eng_calc
   assign ancient = seg_i.ack - tcb_i.una + 32'(tcb_i.max_wnd);
   assign tmr_dist = now_i - tcb_i.deadline;
   assign dack_dist = now_i - tcb_i.dack_at;
-  assign peer_mss = seg_i.mss == 16'd0 ? DefaultMss : seg_i.mss;
+  always_comb begin
+    if (seg_i.mss == 16'd0) peer_mss = DefaultMss;
+    else peer_mss = seg_i.mss < LeastMss ? LeastMss : seg_i.mss;
+  end
 
   assign p_o.ack_same = same;
   assign p_o.ack_new = !acked[31] && !same && !below_nxt[31];

@@ -19,10 +19,13 @@ module spfe_tcp_eng_find
   input logic tick_i,
   /// Send no resets (tcp_cfg_t).
   input logic silent_i,
-  /// Secret for initial sequence numbers (tcp_cfg_t).
-  input logic [31:0] iss_key_i,
-  /// Time for initial sequence numbers.
-  input seq_t iss_clock_i,
+  /// Connection that needs an initial sequence number.
+  output eng_tup_t iss_tup_o,
+  output logic iss_valid_o,
+  /// iss_i is the number; one cycle.
+  input logic iss_done_i,
+  /// With iss_done_i: initial sequence number.
+  input seq_t iss_i,
   /// Segment without a session; from the receiver.
   input seg_t seg_i,
   /// seg_i is valid; one cycle.
@@ -54,7 +57,7 @@ module spfe_tcp_eng_find
 
   typedef enum logic [2:0] {
     FindIdle,
-    FindMix,
+    FindIss,
     FindWalk,
     FindEnd,
     FindSyn,
@@ -62,7 +65,7 @@ module spfe_tcp_eng_find
   } find_e;
 
   find_e state_q;
-  logic fifo_valid, fifo_ready, fifo_pop, mix_start, mix_done;
+  logic fifo_valid, fifo_ready, fifo_pop;
   logic [5:0] unused_count;
   logic unused_almost;
   seg_t head;
@@ -70,6 +73,7 @@ module spfe_tcp_eng_find
   logic seen_q, listens_q, same_q, busy_q;
   eng_tup_t seen_tup_q;
   vif_t vif_q;
+  seq_t iss_q;
   ip_t ip_q;
   port_t port_q, lport_q;
   logic [4:0] resets_q;
@@ -91,23 +95,17 @@ module spfe_tcp_eng_find
     .almost_full_o(unused_almost)
   );
 
-  spfe_tcp_eng_mix i_mix (
-    .clk_i,
-    .rst_i,
-    .start_i(mix_start),
-    .ip_i(head.sip),
-    .port_i(head.sport),
-    .lport_i(head.dport),
-    .vif_i(head.vif),
-    .key_i(iss_key_i),
-    .clock_i(iss_clock_i),
-    .done_o(mix_done),
-    .iss_o(syn_iss_o)
-  );
-
   assign walks = !head.flags.ack;
   assign drop = same_q || (listens_q ? !head.flags.syn : busy_q);
-  assign mix_start = state_q == FindIdle && fifo_valid;
+  assign iss_valid_o = state_q == FindIss;
+  assign iss_tup_o = '{
+      used: UseNone,
+      vif: head.vif,
+      ip: head.sip,
+      port: head.sport,
+      lport: head.dport
+    };
+  assign syn_iss_o = iss_q;
   assign slot_o = slot_q;
   assign syn_valid_o = state_q == FindSyn;
   assign syn_sid_o = found_q;
@@ -136,23 +134,27 @@ module spfe_tcp_eng_find
   end
 
   always_ff @(posedge clk_i) begin
-    seen_q <= state_q == FindWalk;
+    if (iss_done_i) iss_q <= iss_i;
     seen_slot_q <= slot_q;
     seen_tup_q <= tup_i;
     vif_q <= head.vif;
     ip_q <= head.sip;
     port_q <= head.sport;
     lport_q <= head.dport;
+  end
+
+  always_ff @(posedge clk_i) begin
+    seen_q <= state_q == FindWalk;
     unique case (state_q)
       FindIdle: begin
         slot_q <= '0;
         listens_q <= 1'b0;
         same_q <= 1'b0;
         busy_q <= 1'b0;
-        if (fifo_valid) state_q <= walks ? FindMix : FindReset;
+        if (fifo_valid) state_q <= walks ? FindIss : FindReset;
       end
       // This also gives the previous passive open time to reach the memory.
-      FindMix: if (mix_done) state_q <= FindWalk;
+      FindIss: if (iss_done_i) state_q <= FindWalk;
       FindWalk: begin
         slot_q <= slot_q + Bits'(1);
         if (32'(slot_q) == SessionCount - 1) begin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Operations of software: computes the initial sequence number an operation may need, and offers
-/// it to the pipeline until it succeeds.
+/// Operations of software: asks for the initial sequence number that an operation may need, and
+/// offers the operation to the pipeline until it succeeds.
 module spfe_tcp_eng_op
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -16,10 +16,13 @@ module spfe_tcp_eng_op
   input logic op_valid_i,
   /// Accepts op_i when it is complete, or at once if the session does not exist.
   output logic op_ready_o,
-  /// Secret for initial sequence numbers (tcp_cfg_t).
-  input logic [31:0] iss_key_i,
-  /// Time for initial sequence numbers.
-  input seq_t iss_clock_i,
+  /// Connection that needs an initial sequence number.
+  output eng_tup_t iss_tup_o,
+  output logic iss_valid_o,
+  /// iss_i is the number; one cycle.
+  input logic iss_done_i,
+  /// With iss_done_i: initial sequence number.
+  input seq_t iss_i,
   /// The operation is ready for the pipeline.
   output logic valid_o,
   /// Initial sequence number for an operation that opens a connection.
@@ -33,13 +36,14 @@ module spfe_tcp_eng_op
 );
   typedef enum logic [1:0] {
     OpIdle,
-    OpMix,
+    OpIss,
     OpOffer,
     OpRun
   } state_e;
 
   state_e state_q;
-  logic mix_done, known;
+  logic known;
+  seq_t iss_q;
   logic unused_bits;
 
   // The operation itself is forwarded by the engine.
@@ -47,27 +51,25 @@ module spfe_tcp_eng_op
 
   assign known = 32'(op_i.sid) < SessionCount;
 
-  spfe_tcp_eng_mix i_mix (
-    .clk_i,
-    .rst_i,
-    .start_i(state_q == OpIdle && op_valid_i),
-    .ip_i(op_i.ip),
-    .port_i(op_i.port),
-    .lport_i(op_i.lport),
-    .vif_i(op_i.vif),
-    .key_i(iss_key_i),
-    .clock_i(iss_clock_i),
-    .done_o(mix_done),
-    .iss_o
-  );
-
+  assign iss_valid_o = state_q == OpIss;
+  assign iss_tup_o = '{
+      used: UseNone,
+      vif: op_i.vif,
+      ip: op_i.ip,
+      port: op_i.port,
+      lport: op_i.lport
+    };
+  assign iss_o = iss_q;
   assign valid_o = state_q == OpOffer;
   assign op_ready_o = (state_q == OpRun && done_i) || (state_q == OpIdle && op_valid_i && !known);
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
-      OpIdle: if (op_valid_i && known) state_q <= OpMix;
-      OpMix: if (mix_done) state_q <= OpOffer;
+      OpIdle: if (op_valid_i && known) state_q <= OpIss;
+      OpIss: begin
+        iss_q <= iss_i;
+        if (iss_done_i) state_q <= OpOffer;
+      end
       OpOffer: if (take_i) state_q <= OpRun;
       OpRun: begin
         if (done_i) state_q <= OpIdle;

@@ -96,7 +96,9 @@ module spfe_tcp_eng_sources
   logic [4:0] unused_count;
   slot_t queue_sid, arp_sid, mac_sid, syn_sid, due_sid, commit_slot;
   sid_t view_sid;
-  seq_t iss_clock;
+  seq_t iss_clock, iss;
+  eng_tup_t [1:0] iss_tup;
+  logic [1:0] iss_valid, iss_done;
   eng_seg_t seg;
   logic unused_bits;
 
@@ -129,8 +131,10 @@ module spfe_tcp_eng_sources
     .rst_i,
     .tick_i,
     .silent_i(cfg_i.rst_silent),
-    .iss_key_i(cfg_i.iss_key),
-    .iss_clock_i(iss_clock),
+    .iss_tup_o(iss_tup[1]),
+    .iss_valid_o(iss_valid[1]),
+    .iss_done_i(iss_done[1]),
+    .iss_i(iss),
     .seg_i,
     .seg_valid_i(seg_valid_i && !seg_i.hit),
     .slot_o(find_slot_o),
@@ -193,6 +197,18 @@ module spfe_tcp_eng_sources
     .due_ready_i(due_ready)
   );
 
+  // ---- initial sequence numbers
+  spfe_tcp_eng_iss i_iss (
+    .clk_i,
+    .rst_i,
+    .key_i(cfg_i.iss_key),
+    .clock_i(iss_clock),
+    .tup_i(iss_tup),
+    .valid_i(iss_valid),
+    .done_o(iss_done),
+    .iss_o(iss)
+  );
+
   // ---- next hops
   spfe_tcp_eng_arp #(
     .SessionCount(SessionCount),
@@ -236,8 +252,10 @@ module spfe_tcp_eng_sources
     .op_i,
     .op_valid_i,
     .op_ready_o,
-    .iss_key_i(cfg_i.iss_key),
-    .iss_clock_i(iss_clock),
+    .iss_tup_o(iss_tup[0]),
+    .iss_valid_o(iss_valid[0]),
+    .iss_done_i(iss_done[0]),
+    .iss_i(iss),
     .valid_o(op_valid),
     .iss_o(data_o.op_iss),
     .take_i(take_i.op),

@@ -71,7 +71,7 @@ package spfe_tcp_pkg;
     logic [3:0] wscale;  // our shift, 0..14
     logic [31:0] rcv_wnd;  // receive window in bytes, at most 65535 << wscale
     logic [15:0] mss;  // announced, and limit of our segments: MTU - 40
-    logic [31:0] iss_key;  // secret mixed into initial sequence numbers (RFC 6528)
+    logic [127:0] iss_key;  // secret of the initial sequence numbers (RFC 6528)
     logic [15:0] rto_min;  // ticks
     logic [15:0] rto_max;  // ticks
     logic [15:0] rto_init;  // ticks, until a round trip is measured

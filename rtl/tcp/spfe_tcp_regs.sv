@@ -20,10 +20,6 @@ module spfe_tcp_regs
   /// As in spfe_tcp.
   parameter int unsigned Mtu = 1500,
   /// As in spfe_tcp.
-  parameter int unsigned VlanCount = 1,
-  /// As in spfe_tcp.
-  parameter int unsigned MacAddressCount = 1,
-  /// As in spfe_tcp.
   parameter int unsigned VifCount = 1,
   /// Options of the build, as in the register BUILD_FEATURES.
   parameter logic [14:0] Features = 15'h600F,
@@ -89,7 +85,7 @@ module spfe_tcp_regs
   vif_t vif_select;
   vif_cfg_t vif_shown;
   view_t view;
-  logic op_busy, view_busy, core_rst, clear_probes;
+  logic op_busy, view_busy, key_set, core_rst, clear_probes;
   logic [$clog2(ResetCycles)-1:0] reset_left_q;
   logic soft_rst_q;
 
@@ -122,7 +118,7 @@ module spfe_tcp_regs
     .rd_addr_i(rd_addr),
     .rd_data_o(file_data),
     .rd_error_o(rd_error),
-    .lock_i(op_busy || view_busy),
+    .lock_i(op_busy || view_busy || !key_set),
     .hw_i(hw),
     .rw_o(rw),
     .wr_o(wr)
@@ -138,6 +134,15 @@ module spfe_tcp_regs
     .select_o(vif_select),
     .shown_o(vif_shown),
     .vif_o(cfg_o.vif)
+  );
+
+  spfe_tcp_regs_key i_key (
+    .clk_i,
+    .rst_i,
+    .wr_i(wr),
+    .wr_data_i(wr_data),
+    .key_o(cfg_o.iss_key),
+    .set_o(key_set)
   );
 
   spfe_tcp_regs_session i_session (
@@ -218,7 +223,6 @@ module spfe_tcp_regs
   assign cfg_o.wscale = rw.control_wscale;
   assign cfg_o.rcv_wnd = 32'(rw.rcv_wnd);
   assign cfg_o.mss = rw.mss;
-  assign cfg_o.iss_key = rw.iss_key;
   assign cfg_o.rto_min = rw.rto_min;
   assign cfg_o.rto_max = rw.rto_max;
   assign cfg_o.rto_init = rw.rto_init;
@@ -247,8 +251,6 @@ module spfe_tcp_regs
   assign hw.build_widths_user_rx = 8'(UserRxWidth);
   assign hw.build_limits_mtu = 16'(Mtu);
   assign hw.build_limits_vifs = 4'(VifCount);
-  assign hw.build_limits_vlans = 4'(VlanCount);
-  assign hw.build_limits_macs = 4'(MacAddressCount);
   assign {hw.build_features_rx_checksum, hw.build_features_rx_packed,
           hw.build_features_rx_eop_merge, hw.build_features_rx_reordering,
           hw.build_features_rx_out_of_sequence, hw.build_features_tx_drop_if_not_established,
@@ -272,6 +274,7 @@ module spfe_tcp_regs
   assign hw.vif_gateway = vif_shown.gateway;
   assign hw.session_status_operation_busy = op_busy;
   assign hw.session_status_snapshot_busy = view_busy;
+  assign hw.session_status_key_missing = !key_set;
   assign hw.view_state_state = view.state;
   assign hw.view_state_vif = view.vif;
   assign hw.view_state_mss = view.mss;

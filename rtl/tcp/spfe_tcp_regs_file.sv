@@ -50,7 +50,6 @@ module spfe_tcp_regs_file
       10'h009: refused_d = 1'b0;
       10'h00a: refused_d = 32'(wr_data_i[0+:30]) > 1073725440;
       10'h00b: refused_d = 32'(wr_data_i[0+:16]) < 64 || 32'(wr_data_i[0+:16]) > Mtu - 40;
-      10'h00c: refused_d = 1'b0;
       10'h00d: refused_d = 32'(wr_data_i[0+:16]) < 1;
       10'h00e: refused_d = 32'(wr_data_i[0+:16]) < 1;
       10'h00f: refused_d = 32'(wr_data_i[0+:16]) < 1;
@@ -61,6 +60,10 @@ module spfe_tcp_regs_file
       10'h014: refused_d = 32'(wr_data_i[0+:16]) < 1;
       10'h015: refused_d = 32'(wr_data_i[0+:8]) < 1;
       10'h016: refused_d = 1'b0;
+      10'h018: refused_d = 1'b0;
+      10'h019: refused_d = 1'b0;
+      10'h01a: refused_d = 1'b0;
+      10'h01b: refused_d = 1'b0;
       10'h020: refused_d = 32'(wr_data_i[0+:3]) > VifCount - 1;
       10'h021: refused_d = 1'b0;
       10'h022: refused_d = 1'b0;
@@ -104,11 +107,6 @@ module spfe_tcp_regs_file
       10'h00b: begin
         if (take) begin
           rw_d.mss = wr_data_i[0+:16];
-        end
-      end
-      10'h00c: begin
-        if (take) begin
-          rw_d.iss_key = wr_data_i[0+:32];
         end
       end
       10'h00d: begin
@@ -161,6 +159,18 @@ module spfe_tcp_regs_file
         if (take) begin
           rw_d.arp_refresh = wr_data_i[0+:32];
         end
+      end
+      10'h018: begin
+        wr_o.iss_key_0 = take;
+      end
+      10'h019: begin
+        wr_o.iss_key_1 = take;
+      end
+      10'h01a: begin
+        wr_o.iss_key_2 = take;
+      end
+      10'h01b: begin
+        wr_o.iss_key_3 = take;
       end
       10'h020: begin
         wr_o.vif_select = take;
@@ -228,7 +238,6 @@ module spfe_tcp_regs_file
       rw_q.control_wscale <= 4'(0);
       rw_q.rcv_wnd <= 30'(65535);
       rw_q.mss <= 16'(Mtu - 40);
-      rw_q.iss_key <= 32'(0);
       rw_q.rto_min <= 16'(200);
       rw_q.rto_max <= 16'(60000);
       rw_q.rto_init <= 16'(1000);
@@ -248,27 +257,24 @@ module spfe_tcp_regs_file
     end
   end
 
-  logic [7:0][31:0] group_q, group_d;
-  logic [8:0] known_q, known_d;
+  logic [8:0][31:0] group_q, group_d;
+  logic [9:0] known_q, known_d;
 
   always_comb begin
     group_d = '0;
     known_d = '0;
-    known_d[8] = rd_addr_i >= 10'h080 && rd_addr_i <= 10'h0d5;
+    known_d[9] = rd_addr_i >= 10'h080 && rd_addr_i <= 10'h0d5;
     if (rd_addr_i[9:3] == 7'd0) begin
       known_d[0] = 1'b1;
       unique case (rd_addr_i[2:0])
         3'h0: group_d[0] = 32'h53544350;
-        3'h1: group_d[0] = 32'h00010000;
+        3'h1: group_d[0] = 32'h00020000;
         3'h2: group_d[0] = {hw_i.build_sizes_arp_entries, hw_i.build_sizes_sessions};
         3'h3: group_d[0] = {
           hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx,
           hw_i.build_widths_mac_rx
         };
-        3'h4: group_d[0] = {
-          4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs,
-          hw_i.build_limits_mtu
-        };
+        3'h4: group_d[0] = {12'd0, hw_i.build_limits_vifs, hw_i.build_limits_mtu};
         3'h5: group_d[0] = {
           17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed,
           hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering,
@@ -297,7 +303,6 @@ module spfe_tcp_regs_file
         3'h1: group_d[1] = 32'd0;
         3'h2: group_d[1] = {2'd0, rw_q.rcv_wnd};
         3'h3: group_d[1] = {16'd0, rw_q.mss};
-        3'h4: group_d[1] = rw_q.iss_key;
         3'h5: group_d[1] = {16'd0, rw_q.rto_min};
         3'h6: group_d[1] = {16'd0, rw_q.rto_max};
         3'h7: group_d[1] = {16'd0, rw_q.rto_init};
@@ -317,69 +322,80 @@ module spfe_tcp_regs_file
         default: known_d[2] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:3] == 7'd4) begin
+    if (rd_addr_i[9:3] == 7'd3) begin
       known_d[3] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[3] = {29'd0, hw_i.vif_select};
-        3'h1: group_d[3] = {
-          hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable
-        };
-        3'h2: group_d[3] = {16'd0, hw_i.vif_mac_high};
-        3'h3: group_d[3] = hw_i.vif_mac_low;
-        3'h4: group_d[3] = hw_i.vif_ip;
-        3'h5: group_d[3] = hw_i.vif_mask;
-        3'h6: group_d[3] = hw_i.vif_gateway;
+        3'h0: group_d[3] = 32'd0;
+        3'h1: group_d[3] = 32'd0;
+        3'h2: group_d[3] = 32'd0;
+        3'h3: group_d[3] = 32'd0;
         default: known_d[3] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:3] == 7'd8) begin
+    if (rd_addr_i[9:3] == 7'd4) begin
       known_d[4] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[4] = {23'd0, rw_q.session_select};
-        3'h1: group_d[4] = rw_q.session_peer_ip;
-        3'h2: group_d[4] = {rw_q.session_ports_peer, rw_q.session_ports_local};
-        3'h3: group_d[4] = {29'd0, rw_q.session_vif};
-        3'h4: group_d[4] = 32'd0;
-        3'h5: group_d[4] = 32'd0;
-        3'h6: group_d[4] = {
-          30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy
+        3'h0: group_d[4] = {29'd0, hw_i.vif_select};
+        3'h1: group_d[4] = {
+          hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable
         };
+        3'h2: group_d[4] = {16'd0, hw_i.vif_mac_high};
+        3'h3: group_d[4] = hw_i.vif_mac_low;
+        3'h4: group_d[4] = hw_i.vif_ip;
+        3'h5: group_d[4] = hw_i.vif_mask;
+        3'h6: group_d[4] = hw_i.vif_gateway;
         default: known_d[4] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:3] == 7'd9) begin
+    if (rd_addr_i[9:3] == 7'd8) begin
       known_d[5] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[5] = {
-          hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state
+        3'h0: group_d[5] = {23'd0, rw_q.session_select};
+        3'h1: group_d[5] = rw_q.session_peer_ip;
+        3'h2: group_d[5] = {rw_q.session_ports_peer, rw_q.session_ports_local};
+        3'h3: group_d[5] = {29'd0, rw_q.session_vif};
+        3'h4: group_d[5] = 32'd0;
+        3'h5: group_d[5] = 32'd0;
+        3'h6: group_d[5] = {
+          29'd0, hw_i.session_status_key_missing, hw_i.session_status_snapshot_busy,
+          hw_i.session_status_operation_busy
         };
-        3'h1: group_d[5] = hw_i.view_peer_ip;
-        3'h2: group_d[5] = {hw_i.view_ports_peer, hw_i.view_ports_local};
-        3'h3: group_d[5] = hw_i.view_snd_una;
-        3'h4: group_d[5] = hw_i.view_snd_nxt;
-        3'h5: group_d[5] = hw_i.view_rcv_nxt;
-        3'h6: group_d[5] = hw_i.view_snd_wnd;
-        3'h7: group_d[5] = hw_i.view_cwnd;
         default: known_d[5] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:3] == 7'd10) begin
+    if (rd_addr_i[9:3] == 7'd9) begin
       known_d[6] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[6] = hw_i.view_ssthresh;
-        3'h1: group_d[6] = {hw_i.view_times_srtt, hw_i.view_times_rto};
-        3'h2: group_d[6] = hw_i.view_credit;
+        3'h0: group_d[6] = {
+          hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state
+        };
+        3'h1: group_d[6] = hw_i.view_peer_ip;
+        3'h2: group_d[6] = {hw_i.view_ports_peer, hw_i.view_ports_local};
+        3'h3: group_d[6] = hw_i.view_snd_una;
+        3'h4: group_d[6] = hw_i.view_snd_nxt;
+        3'h5: group_d[6] = hw_i.view_rcv_nxt;
+        3'h6: group_d[6] = hw_i.view_snd_wnd;
+        3'h7: group_d[6] = hw_i.view_cwnd;
         default: known_d[6] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:3] == 7'd32) begin
+    if (rd_addr_i[9:3] == 7'd10) begin
       known_d[7] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[7] = {16'd0, hw_i.probe_rx_last};
-        3'h1: group_d[7] = {hw_i.probe_rx_range_max, hw_i.probe_rx_range_min};
-        3'h2: group_d[7] = {16'd0, hw_i.probe_tx_last};
-        3'h3: group_d[7] = {hw_i.probe_tx_range_max, hw_i.probe_tx_range_min};
+        3'h0: group_d[7] = hw_i.view_ssthresh;
+        3'h1: group_d[7] = {hw_i.view_times_srtt, hw_i.view_times_rto};
+        3'h2: group_d[7] = hw_i.view_credit;
         default: known_d[7] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd32) begin
+      known_d[8] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[8] = {16'd0, hw_i.probe_rx_last};
+        3'h1: group_d[8] = {hw_i.probe_rx_range_max, hw_i.probe_rx_range_min};
+        3'h2: group_d[8] = {16'd0, hw_i.probe_tx_last};
+        3'h3: group_d[8] = {hw_i.probe_tx_range_max, hw_i.probe_tx_range_min};
+        default: known_d[8] = 1'b0;
       endcase
     end
   end
@@ -391,7 +407,7 @@ module spfe_tcp_regs_file
 
   always_comb begin
     rd_data_o = '0;
-    for (int unsigned i = 0; i < 8; i++) rd_data_o |= group_q[i];
+    for (int unsigned i = 0; i < 9; i++) rd_data_o |= group_q[i];
   end
 
   assign rd_error_o = known_q == '0;

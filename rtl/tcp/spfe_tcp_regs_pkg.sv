@@ -31,8 +31,6 @@ package spfe_tcp_regs_pkg;
     logic [29:0] rcv_wnd;
     /// Maximum payload bytes of a segment. The core announces this value and never sends more.
     logic [15:0] mss;
-    /// Secret of the initial sequence numbers (RFC 6528). Set it to a random number.
-    logic [31:0] iss_key;
     /// Minimum retransmission timeout in ticks (RFC 6298).
     logic [15:0] rto_min;
     /// Maximum retransmission timeout in ticks.
@@ -86,10 +84,6 @@ package spfe_tcp_regs_pkg;
     logic [15:0] build_limits_mtu;
     /// Number of virtual interfaces (VIRTUAL_INTERFACES_COUNT).
     logic [3:0] build_limits_vifs;
-    /// Number of different VLAN tags (VLAN_COUNT).
-    logic [3:0] build_limits_vlans;
-    /// Number of different MAC addresses (MAC_ADDRESS_COUNT).
-    logic [3:0] build_limits_macs;
     /// The transmitter pads frames to 60 bytes.
     logic build_features_mac_tx_pad;
     /// The core answers ICMP echo requests (ICMP_SERVER_EN).
@@ -155,6 +149,8 @@ package spfe_tcp_regs_pkg;
     logic session_status_operation_busy;
     /// 1: the snapshot is not complete yet.
     logic session_status_snapshot_busy;
+    /// 1: a word of ISS_KEY_0 to ISS_KEY_3 has not been written since the reset.
+    logic session_status_key_missing;
     /// 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6 FIN-WAIT-2, 7
     /// CLOSE-WAIT, 8 CLOSING, 9 LAST-ACK, 10 TIME-WAIT, 11 waiting for the MAC address of the next
     /// hop.
@@ -205,6 +201,16 @@ package spfe_tcp_regs_pkg;
   typedef struct packed {
     /// Commands for the whole core. Writing 1 to a bit starts the command.
     logic command;
+    /// Bits 31:0 of the secret from which initial sequence numbers are made (RFC 6528, with
+    /// SipHash-2-4): 128 random bits that no peer can know. All four words must be written after
+    /// each reset of the hardware, before any session is opened.
+    logic iss_key_0;
+    /// Bits 63:32 of the secret.
+    logic iss_key_1;
+    /// Bits 95:64 of the secret.
+    logic iss_key_2;
+    /// Bits 127:96 of the secret.
+    logic iss_key_3;
     /// Virtual interface that the VIF_* registers access.
     logic vif_select;
     /// Switches of the interface. Disable the interface before you change the other VIF registers.

@@ -17,10 +17,6 @@ module spfe_tcp_system
   parameter int unsigned UserRxWidth = 64,
   /// Largest IP packet in bytes, 576 to 9000.
   parameter int unsigned Mtu = 1500,
-  /// Number of different VLAN tags, at most VifCount.
-  parameter int unsigned VlanCount = 1,
-  /// Number of different MAC addresses, at most VifCount.
-  parameter int unsigned MacAddressCount = 1,
   /// Number of virtual interfaces, 1 to 8.
   parameter int unsigned VifCount = 1,
   /// 1: store-and-forward, with checksums verified; 0: cut-through.
@@ -118,8 +114,6 @@ module spfe_tcp_system
     .UserTxWidth(UserTxWidth),
     .UserRxWidth(UserRxWidth),
     .Mtu(Mtu),
-    .VlanCount(VlanCount),
-    .MacAddressCount(MacAddressCount),
     .VifCount(VifCount),
     .RxChecksum(RxChecksum),
     .RxPacked(RxPacked),

@@ -10,7 +10,7 @@ pub const ID_VALUE: u32 = 0x5354_4350;
 /// registers.
 pub const VERSION: u32 = 0x0000_0004;
 /// Value that VERSION reads.
-pub const VERSION_VALUE: u32 = 0x0001_0000;
+pub const VERSION_VALUE: u32 = 0x0002_0000;
 /// Offset: Table sizes of this build.
 pub const BUILD_SIZES: u32 = 0x0000_0008;
 /// Lowest bit: Number of sessions (SESSION_COUNT).
@@ -49,14 +49,6 @@ pub const BUILD_LIMITS_MTU_MASK: u32 = 0x0000_FFFF;
 pub const BUILD_LIMITS_VIFS_SHIFT: u32 = 16;
 /// Mask of the field, in place.
 pub const BUILD_LIMITS_VIFS_MASK: u32 = 0x000F_0000;
-/// Lowest bit: Number of different VLAN tags (VLAN_COUNT).
-pub const BUILD_LIMITS_VLANS_SHIFT: u32 = 20;
-/// Mask of the field, in place.
-pub const BUILD_LIMITS_VLANS_MASK: u32 = 0x00F0_0000;
-/// Lowest bit: Number of different MAC addresses (MAC_ADDRESS_COUNT).
-pub const BUILD_LIMITS_MACS_SHIFT: u32 = 24;
-/// Mask of the field, in place.
-pub const BUILD_LIMITS_MACS_MASK: u32 = 0x0F00_0000;
 /// Offset: Options of this build; 1 means built in.
 pub const BUILD_FEATURES: u32 = 0x0000_0014;
 /// Lowest bit: The transmitter pads frames to 60 bytes.
@@ -188,8 +180,6 @@ pub const COMMAND_CLEAR_PROBES_MASK: u32 = 0x0000_0004;
 pub const RCV_WND: u32 = 0x0000_0028;
 /// Offset: Maximum payload bytes of a segment. The core announces this value and never sends more.
 pub const MSS: u32 = 0x0000_002C;
-/// Offset: Secret of the initial sequence numbers (RFC 6528). Set it to a random number.
-pub const ISS_KEY: u32 = 0x0000_0030;
 /// Offset: Minimum retransmission timeout in ticks (RFC 6298).
 pub const RTO_MIN: u32 = 0x0000_0034;
 /// Offset: Maximum retransmission timeout in ticks.
@@ -220,6 +210,16 @@ pub const ARP_TRIES: u32 = 0x0000_0054;
 /// Offset: Interval in ticks at which the core announces its addresses and asks again for known
 /// ones; 0: never.
 pub const ARP_REFRESH: u32 = 0x0000_0058;
+/// Offset: Bits 31:0 of the secret from which initial sequence numbers are made (RFC 6528, with
+/// SipHash-2-4): 128 random bits that no peer can know. All four words must be written after each
+/// reset of the hardware, before any session is opened.
+pub const ISS_KEY_0: u32 = 0x0000_0060;
+/// Offset: Bits 63:32 of the secret.
+pub const ISS_KEY_1: u32 = 0x0000_0064;
+/// Offset: Bits 95:64 of the secret.
+pub const ISS_KEY_2: u32 = 0x0000_0068;
+/// Offset: Bits 127:96 of the secret.
+pub const ISS_KEY_3: u32 = 0x0000_006C;
 /// Offset: Virtual interface that the VIF_* registers access.
 pub const VIF_SELECT: u32 = 0x0000_0080;
 /// Offset: Switches of the interface. Disable the interface before you change the other VIF
@@ -271,8 +271,8 @@ pub const SESSION_OPERATION_CODE_SHIFT: u32 = 0;
 pub const SESSION_OPERATION_CODE_MASK: u32 = 0x0000_0007;
 /// Offset: Writing any value copies the state of the session into the VIEW_* registers.
 pub const SESSION_SNAPSHOT: u32 = 0x0000_0114;
-/// Offset: Operations in progress. While a bit is set, the core refuses writes to the SESSION_*
-/// registers.
+/// Offset: What keeps operations from starting. While a bit is set, the core refuses writes to the
+/// SESSION_* registers.
 pub const SESSION_STATUS: u32 = 0x0000_0118;
 /// Lowest bit: 1: the core has not accepted the operation yet.
 pub const SESSION_STATUS_OPERATION_BUSY_SHIFT: u32 = 0;
@@ -282,6 +282,10 @@ pub const SESSION_STATUS_OPERATION_BUSY_MASK: u32 = 0x0000_0001;
 pub const SESSION_STATUS_SNAPSHOT_BUSY_SHIFT: u32 = 1;
 /// Mask of the field, in place.
 pub const SESSION_STATUS_SNAPSHOT_BUSY_MASK: u32 = 0x0000_0002;
+/// Lowest bit: 1: a word of ISS_KEY_0 to ISS_KEY_3 has not been written since the reset.
+pub const SESSION_STATUS_KEY_MISSING_SHIFT: u32 = 2;
+/// Mask of the field, in place.
+pub const SESSION_STATUS_KEY_MISSING_MASK: u32 = 0x0000_0004;
 /// Offset: State of the session at the time of the snapshot.
 pub const VIEW_STATE: u32 = 0x0000_0120;
 /// Lowest bit: 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6

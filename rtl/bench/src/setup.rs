@@ -29,7 +29,10 @@ impl Station {
         for (register, value) in [
             (reg::RCV_WND, settings.rcv_wnd),
             (reg::MSS, settings.mss.into()),
-            (reg::ISS_KEY, settings.iss_key),
+            (reg::ISS_KEY_0, settings.iss_key as u32),
+            (reg::ISS_KEY_1, (settings.iss_key >> 32) as u32),
+            (reg::ISS_KEY_2, (settings.iss_key >> 64) as u32),
+            (reg::ISS_KEY_3, (settings.iss_key >> 96) as u32),
             (reg::RTO_MIN, settings.rto_min.into()),
             (reg::RTO_MAX, settings.rto_max.into()),
             (reg::RTO_INIT, settings.rto_init.into()),

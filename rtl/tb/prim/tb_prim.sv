@@ -26,6 +26,8 @@ module tb_prim;
   tb_code #(.Name("code-8"), .Width(8)) i_code_8 ();
   tb_code #(.Name("code-32"), .Width(32)) i_code_32 ();
   tb_code #(.Name("code-72"), .Width(72)) i_code_72 ();
+  tb_siphash #(.Name("siphash-1"), .Blocks(1)) i_siphash_1 ();
+  tb_siphash #(.Name("siphash-2")) i_siphash_2 ();
   tb_ratio #(.Name("ratio-2"), .Ratio(2)) i_ratio_2 ();
   tb_ratio #(.Name("ratio-5"), .Ratio(5)) i_ratio_5 ();
   tb_share #(.Name("share-2"), .Ports(2)) i_share_2 ();

@@ -19,6 +19,11 @@ task automatic test_open();
   check(i_env.view.mss == 16'd536, "MSS is 536");
   check(!i_env.live[0], "messages may be longer than the MSS");
 
+  begin_test("passive open, tiny MSS");
+  accept(1);
+  state(0, StEstablished);
+  check(i_env.view.mss == 16'd64, "MSS is 64");
+
   begin_test("passive open, window scale");
   i_env.cfg.wscale_en = 1'b1;
   i_env.cfg.wscale = 4'd3;

@@ -308,7 +308,7 @@ module eng_env
     };
     cfg.rcv_wnd = 32'd65535;
     cfg.mss = 16'd1460;
-    cfg.iss_key = 32'h5eed1234;
+    cfg.iss_key = 128'h5eed1234_00112233_44556677_8899aabb;
     cfg.rto_min = 16'd20;
     cfg.rto_max = 16'd400;
     cfg.rto_init = 16'd30;

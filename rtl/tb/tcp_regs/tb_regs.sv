@@ -65,7 +65,7 @@ module tb_regs
 
   spfe_tcp_regs #(
     .SessionCount(Sessions), .MacRxWidth(32), .MacTxWidth(64), .UserTxWidth(128), .UserRxWidth(64),
-    .Mtu(Mtu), .VlanCount(2), .MacAddressCount(1), .VifCount(Vifs), .Features(Features),
+    .Mtu(Mtu), .VifCount(Vifs), .Features(Features),
     .RxFifoPackets(3), .RxMemAddrBits(15), .TxMemAddrBits(16), .ArpEntries(32), .RxOutputPipe(1),
     .TxOutputPipe(2)
   ) i_dut (
@@ -156,6 +156,7 @@ module tb_regs
       cycles(3);
       reset_values();
       map_of_all();
+      key_missing();
       repeat (20) begin
         stored();
         interfaces();

@@ -3,10 +3,10 @@
 
   task automatic reset_values();
     must(12'h000, 32'h53544350);
-    must(12'h004, 32'h00010000);
+    must(12'h004, 32'h00020000);
     must(12'h008, {16'd32, 16'd64});
     must(12'h00C, {8'd64, 8'd128, 8'd64, 8'd32});
-    must(12'h010, {4'd0, 4'd1, 4'd2, 4'(Vifs), 16'(Mtu)});
+    must(12'h010, {12'd0, 4'(Vifs), 16'(Mtu)});
     must(12'h014, 32'(Features));
     must(12'h018, {4'd2, 4'd1, 8'd3, 8'd15, 8'd16});
     must(12'h020, 32'd0);
@@ -30,7 +30,7 @@
   endtask
 
   function automatic bit exists(logic [11:0] a);
-    return a <= 12'h018 || (a >= 12'h020 && a <= 12'h058) || (a >= 12'h080 && a <= 12'h098)
+    return a <= 12'h018 || (a >= 12'h020 && a <= 12'h058 && a != 12'h030) || (a >= 12'h060 && a <= 12'h06C) || (a >= 12'h080 && a <= 12'h098)
         || (a >= 12'h100 && a <= 12'h118) || (a >= 12'h120 && a <= 12'h148)
         || (a >= 12'h200 && a < 12'h200 + 12'(8 * CounterCount)) || (a >= 12'h400 && a <= 12'h40C);
   endfunction
@@ -75,10 +75,7 @@
     put(12'h02C, v, 1'b1);
     must(12'h02C, v);
     same(32'(cfg.mss), v, "mss");
-    v = $urandom;
-    put(12'h030, v, 1'b1);
-    must(12'h030, v);
-    same(cfg.iss_key, v, "iss_key");
+    key();
     v = below(1, 65535);
     put(12'h034, v, 1'b1);
     same(32'(cfg.rto_min), v, "rto_min");
@@ -114,6 +111,33 @@
     // Reserved bits are not stored.
     put(12'h048, 32'hFFFF_0123, 1'b1);
     must(12'h048, 32'h0123);
+  endtask
+
+  /// The key reaches the core and cannot be read.
+  task automatic key();
+    logic [3:0][31:0] v;
+    for (int unsigned i = 0; i < 4; i++) begin
+      v[i] = $urandom;
+      put(12'h060 + 12'(4 * i), v[i], 1'b1);
+      must(12'h060 + 12'(4 * i), 32'd0);
+    end
+    checks++;
+    if (cfg.iss_key != v) $fatal(1, "the key is %h, not %h", cfg.iss_key, v);
+  endtask
+
+  /// No session can be touched before each word of the key has been written.
+  task automatic key_missing();
+    int unsigned last;
+    last = $urandom_range(3);
+    for (int unsigned i = 0; i < 4; i++) begin
+      must(12'h118, 32'd4);
+      locked();
+      if (i != last) put(12'h060 + 12'(4 * i), $urandom, 1'b1);
+    end
+    must(12'h118, 32'd4);
+    locked();
+    put(12'h060 + 12'(4 * last), 32'd0, 1'b1);
+    must(12'h118, 32'd0);
   endtask
 
   task automatic interfaces();
@@ -240,6 +264,7 @@
     put(12'h120, 32'd0, 1'b0);
     put(12'h200, 32'd0, 1'b0);
     put(12'h404, 32'd0, 1'b0);
+    put(12'h030, 32'd0, 1'b0);
     put(12'h05C, 32'd0, 1'b0);
     put(12'hFFC, 32'd0, 1'b0);
     put(12'h022, 32'd0, 1'b0);
@@ -301,7 +326,7 @@
     logic [31:0] was;
     bit good;
     int unsigned n;
-    get(12'h030, was, good);
+    get(12'h034, was, good);
     window(want);
     put(12'h110, 32'd2, 1'b1);
     if (core_rst) $fatal(1, "reset before software asked for it");
@@ -316,6 +341,6 @@
     checks++;
     if (n != 16) $fatal(1, "reset of %0d cycles", n);
     must(12'h118, 32'd0);
-    must(12'h030, was);
+    must(12'h034, was);
     must(12'h100, 32'(want.sid));
   endtask

@@ -13,7 +13,7 @@
  */
 #define SPFE_TCP_VERSION 0x00000004U
 /* Value that VERSION reads. */
-#define SPFE_TCP_VERSION_VALUE 0x00010000U
+#define SPFE_TCP_VERSION_VALUE 0x00020000U
 /* Offset: Table sizes of this build. */
 #define SPFE_TCP_BUILD_SIZES 0x00000008U
 /* Lowest bit: Number of sessions (SESSION_COUNT). */
@@ -52,14 +52,6 @@
 #define SPFE_TCP_BUILD_LIMITS_VIFS_SHIFT 16
 /* Mask of the field, in place. */
 #define SPFE_TCP_BUILD_LIMITS_VIFS_MASK 0x000F0000U
-/* Lowest bit: Number of different VLAN tags (VLAN_COUNT). */
-#define SPFE_TCP_BUILD_LIMITS_VLANS_SHIFT 20
-/* Mask of the field, in place. */
-#define SPFE_TCP_BUILD_LIMITS_VLANS_MASK 0x00F00000U
-/* Lowest bit: Number of different MAC addresses (MAC_ADDRESS_COUNT). */
-#define SPFE_TCP_BUILD_LIMITS_MACS_SHIFT 24
-/* Mask of the field, in place. */
-#define SPFE_TCP_BUILD_LIMITS_MACS_MASK 0x0F000000U
 /* Offset: Options of this build; 1 means built in. */
 #define SPFE_TCP_BUILD_FEATURES 0x00000014U
 /* Lowest bit: The transmitter pads frames to 60 bytes. */
@@ -211,8 +203,6 @@
  * Offset: Maximum payload bytes of a segment. The core announces this value and never sends more.
  */
 #define SPFE_TCP_MSS 0x0000002CU
-/* Offset: Secret of the initial sequence numbers (RFC 6528). Set it to a random number. */
-#define SPFE_TCP_ISS_KEY 0x00000030U
 /* Offset: Minimum retransmission timeout in ticks (RFC 6298). */
 #define SPFE_TCP_RTO_MIN 0x00000034U
 /* Offset: Maximum retransmission timeout in ticks. */
@@ -247,6 +237,18 @@
  * ones; 0: never.
  */
 #define SPFE_TCP_ARP_REFRESH 0x00000058U
+/*
+ * Offset: Bits 31:0 of the secret from which initial sequence numbers are made (RFC 6528, with
+ * SipHash-2-4): 128 random bits that no peer can know. All four words must be written after each
+ * reset of the hardware, before any session is opened.
+ */
+#define SPFE_TCP_ISS_KEY_0 0x00000060U
+/* Offset: Bits 63:32 of the secret. */
+#define SPFE_TCP_ISS_KEY_1 0x00000064U
+/* Offset: Bits 95:64 of the secret. */
+#define SPFE_TCP_ISS_KEY_2 0x00000068U
+/* Offset: Bits 127:96 of the secret. */
+#define SPFE_TCP_ISS_KEY_3 0x0000006CU
 /* Offset: Virtual interface that the VIF_* registers access. */
 #define SPFE_TCP_VIF_SELECT 0x00000080U
 /*
@@ -303,8 +305,8 @@
 /* Offset: Writing any value copies the state of the session into the VIEW_* registers. */
 #define SPFE_TCP_SESSION_SNAPSHOT 0x00000114U
 /*
- * Offset: Operations in progress. While a bit is set, the core refuses writes to the SESSION_*
- * registers.
+ * Offset: What keeps operations from starting. While a bit is set, the core refuses writes to the
+ * SESSION_* registers.
  */
 #define SPFE_TCP_SESSION_STATUS 0x00000118U
 /* Lowest bit: 1: the core has not accepted the operation yet. */
@@ -315,6 +317,10 @@
 #define SPFE_TCP_SESSION_STATUS_SNAPSHOT_BUSY_SHIFT 1
 /* Mask of the field, in place. */
 #define SPFE_TCP_SESSION_STATUS_SNAPSHOT_BUSY_MASK 0x00000002U
+/* Lowest bit: 1: a word of ISS_KEY_0 to ISS_KEY_3 has not been written since the reset. */
+#define SPFE_TCP_SESSION_STATUS_KEY_MISSING_SHIFT 2
+/* Mask of the field, in place. */
+#define SPFE_TCP_SESSION_STATUS_KEY_MISSING_MASK 0x00000004U
 /* Offset: State of the session at the time of the snapshot. */
 #define SPFE_TCP_VIEW_STATE 0x00000120U
 /*

@@ -8,7 +8,7 @@ use crate::registers as reg;
 use crate::station::Station;
 
 /// Published generics, with the register and the mask of their value in this core.
-const READ: [(&str, u32, u32); 32] = [
+const READ: [(&str, u32, u32); 30] = [
     ("SESSION_COUNT", reg::BUILD_SIZES, reg::BUILD_SIZES_SESSIONS_MASK),
     ("ARP_TABLE_ENTRY_COUNT", reg::BUILD_SIZES, reg::BUILD_SIZES_ARP_ENTRIES_MASK),
     ("MAC2TCP_DATA_WIDTH", reg::BUILD_WIDTHS, reg::BUILD_WIDTHS_MAC_RX_MASK),
@@ -17,8 +17,6 @@ const READ: [(&str, u32, u32); 32] = [
     ("TCP2USER_DATA_WIDTH", reg::BUILD_WIDTHS, reg::BUILD_WIDTHS_USER_RX_MASK),
     ("MTU", reg::BUILD_LIMITS, reg::BUILD_LIMITS_MTU_MASK),
     ("VIRTUAL_INTERFACES_COUNT", reg::BUILD_LIMITS, reg::BUILD_LIMITS_VIFS_MASK),
-    ("VLAN_COUNT", reg::BUILD_LIMITS, reg::BUILD_LIMITS_VLANS_MASK),
-    ("MAC_ADDRESS_COUNT", reg::BUILD_LIMITS, reg::BUILD_LIMITS_MACS_MASK),
     ("ICMP_SERVER_EN", reg::BUILD_FEATURES, reg::BUILD_FEATURES_ICMP_SERVER_MASK),
     ("ARP_GRATUITOUS_REFRESH_EN", reg::BUILD_FEATURES, reg::BUILD_FEATURES_ARP_GRATUITOUS_MASK),
     ("ARP_SERVER_EN", reg::BUILD_FEATURES, reg::BUILD_FEATURES_ARP_SERVER_MASK),
@@ -54,11 +52,13 @@ const READ: [(&str, u32, u32); 32] = [
 
 /// Published generics that are not parameters of this core. docs/tcp-core.md says what it does
 /// instead.
-pub const FIXED: [&str; 16] = [
+pub const FIXED: [&str; 18] = [
     "DEBUG_MODE_EN",
     "EMI2USER_DATA_WIDTH",
     "MM_ADDR_WIDTH",
     "PEER_IPV4_ADDRESS_COUNT",
+    "VLAN_COUNT",
+    "MAC_ADDRESS_COUNT",
     "RX_REORDERING_MEM_DATA_WIDTH",
     "RX_REORDERING_MEM_MASK_WIDTH",
     "RX_REORDERING_MEM_INTERNAL_RAM_TYPE",

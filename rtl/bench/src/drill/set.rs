@@ -24,7 +24,7 @@ pub(super) fn apply(s: &mut Settings, mut line: ScriptLine) -> Result<(), Script
         "wscale" => s.wscale = Some(num(14)? as u8),
         "rcv_wnd" => s.rcv_wnd = num(65535 << 14)? as u32,
         "mss" => s.mss = num(8960)? as u16,
-        "iss_key" => s.iss_key = num(u64::from(u32::MAX))? as u32,
+        "iss_key" => s.iss_key = num(u64::MAX)?.into(),
         "rto_min" => s.rto_min = num(65535)? as u16,
         "rto_max" => s.rto_max = num(65535)? as u16,
         "rto_init" => s.rto_init = num(65535)? as u16,

@@ -31,7 +31,7 @@ pub fn settings(seed: u64) -> Settings {
         wscale,
         rcv_wnd: rcv_wnd.min(most),
         mss: [1460, 1460, 1000, 536][r.below(4) as usize],
-        iss_key: r.bits() as u32,
+        iss_key: u128::from(r.bits()) << 64 | u128::from(r.bits()),
         rto_min: 5,
         rto_init: 10,
         rto_max: 40,

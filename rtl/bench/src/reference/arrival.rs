@@ -10,6 +10,8 @@ use crate::drill::wire::{ACK, FIN, RST, SYN, Segment};
 const CHALLENGES: u32 = 4;
 /// Maximum number of resets per tick for segments without a session.
 const RESETS: u32 = 16;
+/// Least MSS of a peer that is used.
+const LEAST_MSS: u16 = 64;
 /// Distance of the initial sequence number of a new connection from the old one in TIME-WAIT.
 pub(super) const REOPEN_STEP: u32 = 131_072;
 
@@ -98,7 +100,7 @@ impl Reference {
         let s = self.session(id);
         s.irs = seg.seq;
         s.rcv_nxt = seg.seq.wrapping_add(1);
-        s.peer_mss = seg.mss().filter(|m| *m != 0).unwrap_or(536);
+        s.peer_mss = seg.mss().filter(|m| *m != 0).map_or(536, |m| m.max(LEAST_MSS));
         let ws = seg.wscale();
         s.scaled = ws.is_some() && offered.is_some();
         s.snd_ws = if s.scaled { ws.unwrap_or(0).min(14) } else { 0 };

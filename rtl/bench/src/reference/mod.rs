@@ -31,6 +31,8 @@ use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, 
 use net::Net;
 use session::{Session, State};
 use std::collections::{HashMap, HashSet, VecDeque};
+#[expect(deprecated, reason = "see `new_iss`")]
+use std::hash::{Hasher, SipHasher};
 
 /// Reasons of a `closed` event.
 mod reason {
@@ -144,20 +146,20 @@ impl Reference {
         self.event(2, id, why);
     }
 
-    /// Makes an initial sequence number (RFC 9293, 3.4.1) from a clock and a hash of the
-    /// four-tuple. It is the same as the core's, so that scripts can choose it.
+    /// Makes an initial sequence number (RFC 6528) from a clock and SipHash-2-4 of the connection. It
+    /// is the same as the core's, so that scripts can choose it.
+    #[expect(deprecated, reason = "SipHasher is SipHash-2-4; its successor hides the algorithm")]
     fn new_iss(&mut self, id: usize) -> u32 {
         if let Some(iss) = self.hints.remove(&(id as u16)) {
             return iss;
         }
         let (s, key) = (&self.sessions[id], self.settings.iss_key);
         let ports = u32::from(s.peer_port) << 16 | u32::from(s.port);
-        let words = [s.peer.map_or(0, u32::from), ports, key, key.rotate_left(19)];
-        let mix = words.iter().cycle().take(8).fold(key, |sum, word| {
-            let turned = sum.rotate_left(7) ^ sum.rotate_left(19) ^ sum ^ word;
-            turned.wrapping_add(key.rotate_left(11))
-        });
-        mix.wrapping_add((self.now as u32).wrapping_mul(256))
+        let mut hash = SipHasher::new_with_keys(key as u64, (key >> 64) as u64);
+        let peer = s.peer.map_or(0, u32::from);
+        hash.write(&(u64::from(peer) << 32 | u64::from(ports)).to_le_bytes());
+        hash.write(&[0]); // the virtual interface
+        (hash.finish() as u32).wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
     /// Number of bytes waiting for the user.
