@@ -497,6 +497,7 @@ pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
         mode,
         virtual_time,
         foreign: Vec::new(),
+        targets: Vec::new(),
     }
 }
 

@@ -34,6 +34,7 @@ pub fn peer(info: &PortInfo) -> String {
         }
         Peer::Echo => "echo".to_owned(),
         Peer::Rmap(unit) => unit.to_string(),
+        Peer::Target { .. } => "RDMA target".to_owned(),
         Peer::Network => "network".to_owned(),
         Peer::Foreign { stream } => format!("foreign end {stream}"),
     }

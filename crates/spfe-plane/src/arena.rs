@@ -6,6 +6,7 @@
 //! into one port *is* the flow out of the other.
 
 use crate::instrument::rmap::{self, RmapPort};
+use crate::instrument::target::{self, TargetPort};
 use spfe_device::FlowShared;
 use spfe_device::memory::{REGIONS, RegionShared};
 use spfe_device::message::MessagePort;
@@ -13,6 +14,7 @@ use spfe_device::pace::LinkTime;
 use spfe_host::SharedMemory;
 use spfe_host::topology::Topology;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use std::collections::HashMap;
 use std::io;
 use std::mem::size_of;
 use std::sync::Arc;
@@ -51,6 +53,8 @@ pub struct Arena {
     regions: Vec<usize>,
     /// RMAP targets of this process; they are not in the block.
     rmap: Vec<Vec<Option<Arc<RmapPort>>>>,
+    /// RDMA targets of this process, by endpoint and port.
+    targets: HashMap<(u32, u32), Arc<TargetPort>>,
 }
 
 struct PortPlace {
@@ -102,11 +106,12 @@ impl Arena {
     /// Creates the memory of a network. The topology must have been checked.
     ///
     /// # Errors
-    /// The system has no memory left.
+    /// The system has no memory left, or the file of an RDMA target is wrong.
     pub fn create(topology: Topology) -> io::Result<Self> {
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
-        let arena = Self { memory, topology, ports, regions, rmap };
+        let targets = target::ports(&topology)?;
+        let arena = Self { memory, topology, ports, regions, rmap, targets };
         arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
         arena.header().magic.store(MAGIC, Ordering::Release);
         Ok(arena)
@@ -121,7 +126,8 @@ impl Arena {
         topology.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::open(memory, size)?, rmap::ports(&topology));
-        let arena = Self { memory, topology, ports, regions, rmap };
+        let targets = target::ports(&topology)?;
+        let arena = Self { memory, topology, ports, regions, rmap, targets };
         arena.memory.populate(0, size);
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
@@ -203,6 +209,11 @@ impl Arena {
     /// This process's instance of the RMAP target on a port.
     pub fn rmap(&self, endpoint: u32, port: u32) -> Option<&Arc<RmapPort>> {
         self.rmap.get(endpoint as usize)?.get(port as usize)?.as_ref()
+    }
+
+    /// This process's instance of the RDMA target on a port.
+    pub fn target(&self, endpoint: u32, port: u32) -> Option<&Arc<TargetPort>> {
+        self.targets.get(&(endpoint, port))
     }
 
     /// Marks a participant as dead or alive.

@@ -2,6 +2,7 @@
 //! RMAP target. The runner of the flow owns them; they have no thread.
 
 pub mod rmap;
+pub mod target;
 
 use crate::links::{LinkSink, LinkSource};
 use spfe_contract::EndMarker;
@@ -94,6 +95,8 @@ pub enum FlowSource {
     Echo(EchoOut),
     /// Sends the replies of its [`rmap::RmapIn`].
     Rmap(rmap::RmapOut),
+    /// Sends the responses of its [`target::TargetIn`].
+    Target(target::TargetOut),
     /// Packets from an exact link.
     Link(Box<dyn LinkSource>),
 }
@@ -106,6 +109,8 @@ pub enum FlowSink {
     Echo(EchoIn),
     /// Executes RMAP commands.
     Rmap(rmap::RmapIn),
+    /// Executes requests of RDMA, and RMAP commands.
+    Target(target::TargetIn),
     /// Packets go to an exact link.
     Link(Box<dyn LinkSink>),
 }
@@ -161,6 +166,7 @@ impl PieceSource for FlowSource {
             }
             Self::Echo(talker) => talker.next(piece),
             Self::Rmap(talker) => talker.next(piece),
+            Self::Target(talker) => talker.next(piece),
             Self::Link(link) => link.next(piece),
         }
     }
@@ -170,6 +176,7 @@ impl PieceSource for FlowSource {
             Self::Generator(talker) => talker.done = piece.done,
             Self::Echo(talker) => lock(&talker.store).done = piece.done,
             Self::Rmap(talker) => talker.pause(piece.done),
+            Self::Target(talker) => talker.pause(piece.done),
             Self::Link(link) => link.pause(piece.done),
         }
     }
@@ -190,6 +197,7 @@ impl PieceSource for FlowSource {
             }
             Self::Echo(talker) => talker.finish(),
             Self::Rmap(talker) => talker.finish(piece),
+            Self::Target(talker) => talker.finish(piece),
             Self::Link(link) => link.done(piece.length),
         }
     }
@@ -434,6 +442,7 @@ impl PieceSink for FlowSink {
             }
             Self::Echo(echo) => echo.take(piece, cx),
             Self::Rmap(target) => target.take(piece, cx),
+            Self::Target(target) => target.take(piece, cx),
             Self::Link(link) => link.take(piece, &mut cx.copier),
         }
     }
@@ -443,6 +452,7 @@ impl PieceSink for FlowSink {
             Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
             Self::Sink(_) => {}
             Self::Rmap(target) => target.cut(cx.through_ns),
+            Self::Target(target) => target.cut(cx.through_ns),
             Self::Echo(echo) => {
                 let through_ns = cx.through_ns;
                 let mut store = lock(&echo.store);
@@ -486,6 +496,7 @@ impl PieceSink for FlowSink {
             Self::Sink(sink) => sink.open,
             Self::Echo(echo) => echo.open,
             Self::Rmap(target) => target.is_open(),
+            Self::Target(target) => target.is_open(),
             Self::Link(link) => link.is_open(),
         }
     }

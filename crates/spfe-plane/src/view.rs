@@ -210,6 +210,7 @@ impl View {
             }
             Peer::Echo
             | Peer::Rmap(_)
+            | Peer::Target { .. }
             | Peer::Generator { .. }
             | Peer::None
             | Peer::Network
@@ -266,6 +267,13 @@ impl View {
             let (listener, talker) = target.ends(vc, commands, replies, &self.clock);
             out.flow_mut().set_sink(FlowSink::Rmap(listener));
             into.flow_mut().set_source(FlowSource::Rmap(talker));
+            return (out, into);
+        }
+        if let Some(target) = self.arena.target(endpoint, port) {
+            let (requests, responses) = (out.shared(), into.shared());
+            let (listener, talker) = target.ends(vc, requests, responses, &self.clock);
+            out.flow_mut().set_sink(FlowSink::Target(listener));
+            into.flow_mut().set_source(FlowSource::Target(talker));
             return (out, into);
         }
         let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);

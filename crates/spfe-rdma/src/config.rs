@@ -144,6 +144,48 @@ impl TargetFile {
         Ok(file)
     }
 
+    /// A target with one region of this many bytes, and RMAP.
+    pub fn of_size(bytes: u64) -> Self {
+        let region = RegionFile {
+            name: "memory".to_owned(),
+            size: RegionSize::Bytes(bytes),
+            base: 0,
+            rights: default_rights(),
+            generation: None,
+            initiators: None,
+            notify: false,
+            hidden: false,
+        };
+        Self {
+            logical_address: default_address(),
+            protocol: default_protocol(),
+            segment: default_segment(),
+            notifications: 0,
+            vendor: 0,
+            device: 0,
+            serial: 0,
+            rmap: Some(RmapFile::default()),
+            regions: vec![region],
+        }
+    }
+
+    /// Reads what a user names: a size such as `1M`, or the path of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or those of [`TargetFile::parse`]. The text names the file.
+    pub fn open(name: &str) -> Result<Self, TargetFileError> {
+        if let Ok(bytes) = units::size(name) {
+            let file = Self::of_size(bytes);
+            file.check()?;
+            return Ok(file);
+        }
+        let named = |what: &dyn std::fmt::Display| {
+            TargetFileError::Value(format!("target file '{}': {what}", name.escape_debug()))
+        };
+        let text = std::fs::read_to_string(name).map_err(|error| named(&error))?;
+        Self::parse(&text).map_err(|error| named(&error))
+    }
+
     fn check(&self) -> Result<(), TargetFileError> {
         let wrong = |what: String| Err(TargetFileError::Value(what));
         if !(0xf0..=0xfe).contains(&self.protocol) {

@@ -26,6 +26,7 @@ pub use options::{InitiatorCounts, RdmaInitiatorOptions};
 pub use waiting::PairWait;
 pub use work::{PostError, WorkFlags, WorkKind, WorkRequest};
 
+use spfe_proto::sfrp::SfrpStatus;
 use std::collections::VecDeque;
 use work::{Work, WorkProgress};
 
@@ -78,6 +79,8 @@ pub struct RdmaInitiator {
     /// Last sign of progress.
     progress_ns: u64,
     completions: VecDeque<WorkCompletion>,
+    /// Why the last CONNECT was refused.
+    refusal: Option<SfrpStatus>,
     counts: InitiatorCounts,
 }
 
@@ -101,6 +104,7 @@ impl RdmaInitiator {
             pause_ns: 0,
             progress_ns: 0,
             completions: VecDeque::new(),
+            refusal: None,
             counts: InitiatorCounts::default(),
         }
     }
@@ -128,11 +132,16 @@ impl RdmaInitiator {
     /// Starts a new sequence of messages. Requests that have not completed are flushed first.
     pub fn connect(&mut self) {
         self.flush(Execution::Unknown);
-        self.state = PairState::Connecting;
+        (self.state, self.refusal) = (PairState::Connecting, None);
         self.base = fastrand::u16(..);
         self.connecting = Connecting { request: self.request(), attempts: 0, again_ns: 0 };
         (self.cursor, self.offset, self.unasked) = (0, 0, 0);
         (self.sends, self.credit, self.starved_ns, self.pause_ns) = (0, 0, 0, 0);
+    }
+
+    /// Why the last CONNECT was refused; `None` if it was not, or had no answer.
+    pub fn refusal(&self) -> Option<SfrpStatus> {
+        self.refusal
     }
 
     /// Posts a request. Nothing happens before [`RdmaInitiator::ring`].

@@ -11,7 +11,7 @@
 //! | [`region`], [`memory`] | regions, keys and rights; sparse memory |
 //! | [`target`] | the side that has the memory |
 //! | [`initiator`] | the side that asks |
-//! | [`config`] | the TOML file of a target-only endpoint |
+//! | [`node`], [`config`] | a target-only endpoint, which serves RMAP, too; its TOML file |
 //!
 //! No packet makes an engine panic. A target checks everything before it touches memory; an
 //! initiator ends every operation within a bound that its options give.
@@ -20,6 +20,7 @@
 pub mod config;
 pub mod initiator;
 pub mod memory;
+pub mod node;
 pub mod region;
 pub mod target;
 
@@ -28,5 +29,6 @@ pub use initiator::{
     Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, RdmaInitiatorOptions,
     WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
 };
+pub use node::TargetNode;
 pub use region::{RegionRights, RegionTable, RemoteKey, TargetRegion};
 pub use target::{Notification, RdmaTarget, RdmaTargetOptions};

@@ -112,6 +112,7 @@ pub struct RdmaTarget {
     responses: Responses,
     notifications: Notifications,
     counts: TargetCounts,
+    vcs: u8,
 }
 
 /// A request on its way through the checks.
@@ -150,6 +151,7 @@ impl RdmaTarget {
             responses: Responses::default(),
             notifications: Notifications::new(options.notifications),
             counts: TargetCounts::default(),
+            vcs: 32,
         }
     }
 
@@ -186,13 +188,19 @@ impl RdmaTarget {
         self.responses.clear(&mut self.regions);
     }
 
-    /// Whether packets must wait until responses have gone out.
-    pub fn is_full(&self) -> bool {
-        self.responses.is_full()
+    /// Whether packets of a virtual channel must wait until responses have gone out.
+    pub fn is_full(&self, vc: u8) -> bool {
+        self.responses.is_full(vc)
+    }
+
+    /// Sets the number of virtual channels of the port, 32 at first.
+    pub fn set_vcs(&mut self, vcs: u32) {
+        self.vcs = vcs.clamp(1, 32) as u8;
     }
 
     /// Takes a packet that arrived on a virtual channel.
     pub fn handle(&mut self, packet: &[u8], end: PacketEnd, vc: u8, now_ns: u64) -> Handled {
+        self.responses.now_ns = now_ns;
         let handled = self.check(packet, end, vc, now_ns);
         self.counts.count(handled);
         handled
@@ -213,8 +221,10 @@ impl RdmaTarget {
         if header.is_response() || header.opcode() == Some(Opcode::Credit) {
             return Handled::ForInitiator;
         }
-        // RVC: a virtual channel, or that of arrival.
-        let vc = if header.status < 32 { header.status } else { vc };
+        // RVC: a virtual channel, or that of arrival. Nobody can block another channel with it.
+        let wanted = header.status;
+        let usable = wanted < self.vcs && !self.responses.is_full(wanted);
+        let vc = if usable { wanted } else { vc };
         let supported = u32::from(VERSION) << 8 | u32::from(VERSION);
         if header.version != VERSION {
             return self.refuse(&header, vc, SfrpStatus::BAD_VERSION, supported);
@@ -337,6 +347,11 @@ impl RdmaTarget {
     /// Whether a virtual channel has a response to send.
     pub fn has_response(&self, vc: u8) -> bool {
         self.responses.is_waiting(vc)
+    }
+
+    /// Time of the request that the next packet of a virtual channel answers.
+    pub fn ready_ns(&self, vc: u8) -> Option<u64> {
+        self.responses.ready_ns(vc)
     }
 
     /// The lowest virtual channel that has a response to send.

@@ -85,6 +85,11 @@ pub enum Peer {
     Echo,
     /// An instrument with memory that RMAP commands on any virtual channel read and write.
     Rmap(RmapUnit),
+    /// A target-only endpoint of RDMA.
+    Target {
+        /// Its file, an index into [`Topology::targets`].
+        file: u32,
+    },
     /// The simulated network of a scenario. The link is exact.
     Network,
     /// A simulator or board that a stream of words reaches. The link is exact.
@@ -97,7 +102,7 @@ pub enum Peer {
 impl Peer {
     /// Whether this is an instrument that answers packets.
     pub const fn answers(&self) -> bool {
-        matches!(self, Self::Echo | Self::Rmap(_))
+        matches!(self, Self::Echo | Self::Rmap(_) | Self::Target { .. })
     }
 }
 
@@ -174,6 +179,9 @@ pub struct Topology {
     /// Streams to foreign ends. Clients of a daemon do not learn their addresses.
     #[serde(skip)]
     pub foreign: Vec<ForeignStream>,
+    /// Files that describe target-only endpoints (docs/rdma.md). Clients of a daemon do not see them.
+    #[serde(skip)]
+    pub targets: Vec<String>,
 }
 
 /// Maximum number of endpoints of a network.
@@ -204,6 +212,12 @@ impl Topology {
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
         let port = PortConfig { peer, ..PortConfig::of(rate) };
         Self { endpoints: vec![vec![port]], mode, ..Self::default() }
+    }
+
+    /// One endpoint with one port, which is connected to a target-only endpoint of RDMA.
+    pub fn with_target(file: &str, rate: LinkRate, mode: Mode) -> Self {
+        let topology = Self::instrument(Peer::Target { file: 0 }, rate, mode);
+        Self { targets: vec![file.to_owned()], ..topology }
     }
 
     /// One endpoint with one port, whose link has a foreign end.
@@ -406,7 +420,12 @@ impl Topology {
             Peer::Rmap(unit) => {
                 unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
             }
-            Peer::None | Peer::Sink { .. } | Peer::Echo | Peer::Network | Peer::Foreign { .. } => {}
+            Peer::None
+            | Peer::Sink { .. }
+            | Peer::Echo
+            | Peer::Target { .. }
+            | Peer::Network
+            | Peer::Foreign { .. } => {}
         }
         Ok(())
     }

@@ -317,7 +317,7 @@ impl PooledTx {
     }
 
     /// Device time in ns.
-    pub(crate) fn now_ns(&self) -> u64 {
+    pub fn now_ns(&self) -> u64 {
         self.queue.device.backend().clock().now_ns()
     }
 

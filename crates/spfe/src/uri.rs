@@ -35,8 +35,8 @@ const FORMS: &str = "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAM
 /// The options of a virtual device, for messages.
 const OPTIONS: &str = "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed and time";
 /// What can be at the far end of a virtual device, for messages.
-const PEERS: &str =
-    "loop, pair, sink, check, echo, rmap[:SIZE], generator[:MIN[:MAX]], foreign:STREAM";
+const PEERS: &str = "loop, pair, sink, check, echo, rmap[:SIZE], target:FILE, generator[:MIN[:MAX]], \
+     foreign:STREAM";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
     Error::Name { name: text.to_owned(), what: what.to_string() }
@@ -167,6 +167,9 @@ impl<'a> Options<'a> {
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
+            _ if peer.starts_with("target:") => {
+                Topology::with_target(&peer["target:".len()..], rate, self.mode)
+            }
             _ if peer.starts_with("foreign:") => {
                 Topology::with_foreign_end(peer["foreign:".len()..].parse()?, rate, self.mode)
             }

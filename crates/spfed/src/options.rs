@@ -64,6 +64,7 @@ pub struct Options {
     /// Shape of the network: pairs, loop (one endpoint, ports 0 and 1 linked), or one endpoint with
     /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (sizes),
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target);
+    /// target:FILE (a target-only endpoint of RDMA, docs/rdma.md);
     /// foreign:STREAM is another simulator or a board (docs/foreign-ends.md): needs an exact link.
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
@@ -126,6 +127,8 @@ pub enum Kind {
     Loop,
     /// One endpoint with an instrument on port 0.
     Instrument(Peer),
+    /// One endpoint with a target-only endpoint of RDMA on port 0.
+    Target(String),
     /// One endpoint whose port leads to another simulator or a board.
     Foreign(ForeignStream),
 }
@@ -137,7 +140,7 @@ impl FromStr for Kind {
         let bad = || {
             format!(
                 "topology '{text}' is not one of pairs, loop, sink, check, echo, rmap[:BYTES...], \
-                 generator[:MIN[:MAX]], foreign:STREAM"
+                 target:FILE, generator[:MIN[:MAX]], foreign:STREAM"
             )
         };
         let mut parts = text.split(':');
@@ -150,6 +153,10 @@ impl FromStr for Kind {
             Some("rmap") => {
                 let unit = text.split_once(':').map_or("", |(_, unit)| unit);
                 return Ok(Self::Instrument(Peer::Rmap(unit.parse()?)));
+            }
+            Some("target") => {
+                let file = text.split_once(':').ok_or_else(bad)?.1;
+                return Ok(Self::Target(file.to_owned()));
             }
             Some("foreign") => {
                 let stream = text.split_once(':').map_or("", |(_, stream)| stream);
@@ -216,6 +223,7 @@ impl Options {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
             Kind::Loop => Topology::looped(rate, self.mode),
             Kind::Instrument(peer) => Topology::instrument(*peer, rate, self.mode),
+            Kind::Target(file) => Topology::with_target(file, rate, self.mode),
             Kind::Foreign(stream) => Topology::with_foreign_end(stream.clone(), rate, self.mode),
         };
         let mut topology =

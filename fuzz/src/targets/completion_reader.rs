@@ -161,6 +161,7 @@ fn topology() -> Topology {
         mode: Mode::Thread,
         virtual_time: true,
         foreign: Vec::new(),
+        targets: Vec::new(),
     }
 }
 

@@ -95,7 +95,7 @@ fn topology() -> Topology {
         peer: Peer::Port { endpoint: 0, port: other },
     };
     let ports = vec![port(false, 2, 1), port(false, 2, 0), port(true, 1, 3), port(true, 1, 2)];
-    Topology { endpoints: vec![ports], mode: Mode::Thread, virtual_time: true, foreign: Vec::new() }
+    Topology { endpoints: vec![ports], mode: Mode::Thread, virtual_time: true, foreign: Vec::new(), targets: Vec::new() }
 }
 
 struct Driver {

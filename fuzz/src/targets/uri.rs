@@ -103,7 +103,7 @@ impl<'a> Arbitrary<'a> for Input {
                 };
                 let endpoints = (0..u.int_in_range(0..=3u8)?).map(|_| endpoint(u));
                 let endpoints = endpoints.collect::<arbitrary::Result<_>>()?;
-                Self::Network(Topology { endpoints, mode: Mode::Inline, virtual_time: false, foreign: Vec::new() })
+                Self::Network(Topology { endpoints, mode: Mode::Inline, virtual_time: false, foreign: Vec::new(), targets: Vec::new() })
             }
         })
     }

@@ -262,6 +262,7 @@ fn far(port: &PortConfig) -> Option<String> {
         Peer::Generator { .. } => "generator".to_owned(),
         Peer::Echo => "echo".to_owned(),
         Peer::Rmap(_) => "rmap".to_owned(),
+        Peer::Target { .. } => "target".to_owned(),
         Peer::Foreign { stream } => format!("foreign{stream}"),
     })
 }

@@ -89,7 +89,9 @@ impl RdmaInitiator {
             (self.credit, self.progress_ns) = (header.immediate, now_ns);
             return InitiatorOutcome::Taken;
         }
-        let error = WorkError::Refused(SfrpStatus(header.status), Execution::NotExecuted);
+        let status = SfrpStatus(header.status);
+        self.refusal = Some(status);
+        let error = WorkError::Refused(status, Execution::NotExecuted);
         self.rung = self.work.len();
         if self.work.is_empty() {
             self.state = PairState::Error;

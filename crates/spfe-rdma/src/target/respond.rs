@@ -6,7 +6,7 @@ use spfe_proto::NoRoom;
 use spfe_proto::sfrp::{Flags, ReplyPath, SfrpHeader, SfrpSegments, SfrpStatus};
 use std::collections::VecDeque;
 
-/// Number of waiting responses beyond which requests wait.
+/// Number of waiting responses of a virtual channel beyond which requests wait.
 const RESPONSES_MAX: usize = 256;
 /// Virtual channels.
 const VCS: usize = 32;
@@ -22,34 +22,42 @@ struct Response {
     header: SfrpHeader,
     path: ReplyPath,
     body: Body,
+    /// It is not sent before.
+    ready_ns: u64,
 }
 
 /// Responses in the order of their requests, by virtual channel.
 pub struct Responses {
     queues: [VecDeque<Response>; VCS],
-    count: usize,
+    /// Time of the packet that is being handled.
+    pub now_ns: u64,
     /// Reads that have ended since the owner looked, by the header of their response.
     ended: Vec<SfrpHeader>,
 }
 
 impl Default for Responses {
     fn default() -> Self {
-        Self { queues: std::array::from_fn(|_| VecDeque::new()), count: 0, ended: Vec::new() }
+        Self { queues: std::array::from_fn(|_| VecDeque::new()), now_ns: 0, ended: Vec::new() }
     }
 }
 
 impl Responses {
-    pub fn is_full(&self) -> bool {
-        self.count >= RESPONSES_MAX
+    /// Whether a virtual channel has as many responses as it may have.
+    pub fn is_full(&self, vc: u8) -> bool {
+        self.queues.get(usize::from(vc)).is_none_or(|queue| queue.len() >= RESPONSES_MAX)
     }
 
     pub fn is_waiting(&self, vc: u8) -> bool {
         self.queues.get(usize::from(vc)).is_some_and(|queue| !queue.is_empty())
     }
 
+    pub fn ready_ns(&self, vc: u8) -> Option<u64> {
+        Some(self.queues.get(usize::from(vc))?.front()?.ready_ns)
+    }
+
     fn push(&mut self, vc: u8, header: SfrpHeader, path: ReplyPath, body: Body) {
-        self.count += 1;
-        self.queues[usize::from(vc) % VCS].push_back(Response { header, path, body });
+        let ready_ns = self.now_ns;
+        self.queues[usize::from(vc) % VCS].push_back(Response { header, path, body, ready_ns });
     }
 
     /// Answers a request with OK.
@@ -160,7 +168,6 @@ impl Responses {
         };
         if done {
             queue.pop_front();
-            self.count -= 1;
         }
         Some(out.len())
     }
@@ -193,7 +200,6 @@ impl Responses {
                 !gone
             });
         }
-        self.count = self.queues.iter().map(VecDeque::len).sum();
     }
 }
 
