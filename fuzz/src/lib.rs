@@ -93,6 +93,8 @@ targets! {
     scenario
     session_request
     session_server
+    sfrp_initiator
+    sfrp_target
     spacewire_port
     tcp_bench
     trace
