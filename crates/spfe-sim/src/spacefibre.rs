@@ -527,3 +527,6 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
         self.now = self.now.max(time);
     }
 }
+
+#[cfg(test)]
+mod tests;

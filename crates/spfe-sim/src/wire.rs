@@ -185,6 +185,12 @@ impl LaneWire {
         self.tail += 1;
     }
 
+    /// The group sent `back` word periods ago; 1 is the last one.
+    #[cfg(test)]
+    pub fn sent(&self, back: usize) -> u64 {
+        self.places[self.tail.wrapping_sub(back) & (self.places.len() - 1)]
+    }
+
     /// Receives a group, once per word period.
     #[inline(always)]
     pub fn receive(&mut self) -> u64 {
