@@ -2,6 +2,10 @@
 //!
 //! Codes are in line order: bit 0 of the ten bits of a symbol is `a`, bit 9 is `j`. A word has 40
 //! bits with symbol 0 in bits 9:0.
+//!
+//! Most words on a simulated line arrive as they were sent. The bits of a data word are therefore
+//! computed only where something looks at them: a [`line group`](uncoded) is the 40 bits, or the
+//! data word and the disparity around it. [`bits_of`] has the bits of both.
 
 use crate::word::{Word, k};
 
@@ -175,6 +179,48 @@ impl Symbol {
     }
 }
 
+/// Line group of a word period without a signal.
+pub const SILENCE: u64 = u64::MAX;
+
+/// Marks a data word without its bits. Bits above 40 of a coded group are 0.
+const UNCODED: u64 = 1 << 62;
+const UNCODED_BEFORE: u32 = 32;
+const UNCODED_AFTER: u32 = 33;
+
+/// For each value of a data symbol, whether its code changes the disparity.
+static CHANGES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut value = 0;
+    while value < 256 {
+        let entry = entry(value as u8, false, false);
+        table[value] = (entry & AFTER_PLUS != 0) as u8;
+        value += 1;
+    }
+    table
+};
+
+/// A data word as a line group without its bits, `before` and `after` the disparity around it.
+#[inline(always)]
+fn uncoded(bits: u32, before: u64, after: u64) -> u64 {
+    UNCODED | after << UNCODED_AFTER | before << UNCODED_BEFORE | u64::from(bits)
+}
+
+/// Whether a line group is a data word without its bits.
+#[inline(always)]
+pub const fn is_uncoded(group: u64) -> bool {
+    group >> 62 == 1
+}
+
+/// The 40 bits of a line group.
+#[inline]
+pub fn bits_of(group: u64) -> u64 {
+    if !is_uncoded(group) {
+        return group;
+    }
+    let disparity = Disparity::from_bit((group >> UNCODED_BEFORE) as u32);
+    SymbolEncoder { disparity }.word(Word::data(group as u32))
+}
+
 /// 8b/10b encoder of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolEncoder {
@@ -210,6 +256,19 @@ impl SymbolEncoder {
         };
         self.disparity = after;
         code
+    }
+
+    /// Encodes a word to a line group: a data word keeps its bits for later.
+    #[inline(always)]
+    pub fn group(&mut self, word: Word) -> u64 {
+        if word.k != 0 {
+            return self.word_with_k(word);
+        }
+        let [a, b, c, d] = word.symbols().map(|symbol| CHANGES[usize::from(symbol)]);
+        let before = self.disparity as u64;
+        let after = before ^ u64::from(a ^ b ^ c ^ d);
+        self.disparity = Disparity::from_bit(after as u32);
+        uncoded(word.bits, before, after)
     }
 
     /// Encodes a word to 40 bits.
@@ -257,6 +316,29 @@ impl SymbolDecoder {
     /// Running disparity.
     pub const fn disparity(&self) -> Disparity {
         self.disparity
+    }
+
+    /// Whether a line group is a data word without its bits that continues the disparity.
+    #[inline(always)]
+    pub const fn is_in_step(&self, group: u64) -> bool {
+        is_uncoded(group) && (group >> UNCODED_BEFORE) as u32 & 1 == self.disparity as u32
+    }
+
+    /// Takes over the disparity before a data word without its bits.
+    #[inline(always)]
+    pub const fn step_to(&mut self, group: u64) {
+        self.disparity = Disparity::from_bit((group >> UNCODED_BEFORE) as u32);
+    }
+
+    /// Decodes a line group that is a data word without its bits, if it continues the disparity of
+    /// this decoder.
+    #[inline(always)]
+    pub fn uncoded(&mut self, group: u64) -> Option<Word> {
+        if !self.is_in_step(group) {
+            return None;
+        }
+        self.disparity = Disparity::from_bit((group >> UNCODED_AFTER) as u32);
+        Some(Word::data(group as u32))
     }
 
     #[inline(always)]
@@ -309,6 +391,14 @@ impl SymbolDecoder {
         }
         (Word { bits, k }, errors)
     }
+}
+
+/// Whether a data word without its bits follows another one in the same code.
+#[inline(always)]
+pub const fn follows(group: u64, before: u64) -> bool {
+    is_uncoded(before)
+        && is_uncoded(group)
+        && (before >> UNCODED_AFTER ^ group >> UNCODED_BEFORE) & 1 == 0
 }
 
 /// Inverts the 40 bits of a word, as a pair with swapped wires does.

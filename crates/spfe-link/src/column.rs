@@ -3,14 +3,14 @@
 
 use crate::control::edf;
 use crate::crc::Crc16;
-use crate::prbs::Prbs;
+use crate::prbs::Scrambler;
 use crate::word::Word;
 
 /// One column of a data frame, in one direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     crc: Crc16,
-    prbs: Prbs,
+    scrambler: Scrambler,
     scrambled: bool,
     crc_covers_scrambled: bool,
 }
@@ -19,21 +19,26 @@ impl Column {
     /// Creates a column outside a frame. `crc_covers_scrambled`: the CRC covers the words on the
     /// line; otherwise it covers the words before scrambling.
     pub const fn new(crc_covers_scrambled: bool) -> Self {
-        Self { crc: Crc16::new(), prbs: Prbs::new(), scrambled: false, crc_covers_scrambled }
+        Self {
+            crc: Crc16::new(),
+            scrambler: Scrambler::new(),
+            scrambled: false,
+            crc_covers_scrambled,
+        }
     }
 
     /// Starts a frame with its SDF.
     #[inline]
     pub const fn start(&mut self, sdf: Word, scrambled: bool) {
         self.crc = Crc16::new().word(sdf);
-        self.prbs = Prbs::new();
+        self.scrambler = Scrambler::new();
         self.scrambled = scrambled;
     }
 
     /// Converts a data word to the word on the line.
     #[inline]
     pub const fn send(&mut self, plain: Word) -> Word {
-        let sent = if self.scrambled { self.prbs.scramble(plain) } else { plain };
+        let sent = if self.scrambled { self.scrambler.word(plain) } else { plain };
         self.crc = self.crc.word(if self.crc_covers_scrambled { sent } else { plain });
         sent
     }
@@ -41,9 +46,37 @@ impl Column {
     /// Converts a word on the line to the data word.
     #[inline]
     pub const fn receive(&mut self, sent: Word) -> Word {
-        let plain = if self.scrambled { self.prbs.scramble(sent) } else { sent };
+        let plain = if self.scrambled { self.scrambler.word(sent) } else { sent };
         self.crc = self.crc.word(if self.crc_covers_scrambled { sent } else { plain });
         plain
+    }
+
+    /// Converts data words to the words on the line.
+    pub fn send_all(&mut self, words: &mut [Word]) {
+        if !self.crc_covers_scrambled {
+            self.crc = self.crc.words(words);
+        }
+        self.scramble(words);
+        if self.crc_covers_scrambled {
+            self.crc = self.crc.words(words);
+        }
+    }
+
+    /// Converts words on the line to the data words.
+    pub fn receive_all(&mut self, words: &mut [Word]) {
+        if self.crc_covers_scrambled {
+            self.crc = self.crc.words(words);
+        }
+        self.scramble(words);
+        if !self.crc_covers_scrambled {
+            self.crc = self.crc.words(words);
+        }
+    }
+
+    fn scramble(&mut self, words: &mut [Word]) {
+        if self.scrambled {
+            self.scrambler.words(words);
+        }
     }
 
     /// The EDF of this column.

@@ -32,6 +32,7 @@
 
 mod broadcast;
 mod buffer;
+mod burst;
 mod identify;
 mod mib;
 mod queue;

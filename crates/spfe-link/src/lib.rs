@@ -10,6 +10,7 @@
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
 //! | [`packet`] | 50-11C 5.3.7, 5.3.9 | words of a packet, and the N-Chars of a word |
+//! | [`burst`] | - | many word periods at once |
 //! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
@@ -22,6 +23,7 @@
 //! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
 
+pub mod burst;
 pub mod code;
 pub mod column;
 pub mod control;

@@ -102,6 +102,71 @@ impl Prbs {
     }
 }
 
+/// Words of [`SEQUENCE`]: four times those of a frame of one lane.
+const SEQUENCE_WORDS: usize = 256;
+
+/// What the scrambler of a frame adds to its first words. Longer frames exist only where data that
+/// was cut for many lanes goes over few.
+static SEQUENCE: [u32; SEQUENCE_WORDS] = {
+    let mut words = [0; SEQUENCE_WORDS];
+    let mut prbs = Prbs::new();
+    let mut index = 0;
+    while index < SEQUENCE_WORDS {
+        words[index] = prbs.word();
+        index += 1;
+    }
+    words
+};
+
+/// The scrambler of a data frame: the sequence from its seed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scrambler {
+    /// Words so far.
+    place: usize,
+    /// What comes behind the table.
+    rest: Prbs,
+}
+
+impl Scrambler {
+    /// The scrambler at the start of a frame.
+    pub const fn new() -> Self {
+        Self { place: 0, rest: const { Prbs::after(SEQUENCE[SEQUENCE_WORDS - 1]) } }
+    }
+
+    /// Scrambles or unscrambles the next word.
+    #[inline(always)]
+    pub const fn word(&mut self, word: Word) -> Word {
+        if self.place == SEQUENCE_WORDS {
+            return self.rest.scramble(word);
+        }
+        let bits = word.bits ^ (SEQUENCE[self.place] & BYTES[(word.k & 0xf) as usize]);
+        self.place += 1;
+        Word { bits, k: word.k }
+    }
+
+    /// Scrambles or unscrambles the next words.
+    pub fn words(&mut self, words: &mut [Word]) {
+        let Some(masks) = SEQUENCE.get(self.place..self.place + words.len()) else {
+            words.iter_mut().for_each(|word| *word = self.word(*word));
+            return;
+        };
+        self.place += words.len();
+        if words.iter().all(|word| word.k == 0) {
+            words.iter_mut().zip(masks).for_each(|(word, mask)| word.bits ^= mask);
+            return;
+        }
+        for (word, mask) in words.iter_mut().zip(masks) {
+            word.bits ^= mask & BYTES[usize::from(word.k & 0xf)];
+        }
+    }
+}
+
+impl Default for Scrambler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Bits of the data characters, for each K mask.
 const BYTES: [u32; 16] = {
     let mut table = [0; 16];

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use spfe_link::code::{Disparity, SymbolDecoder, SymbolEncoder, invert_group, invert_word};
+use spfe_link::code::{
+    Disparity, SymbolDecoder, SymbolEncoder, bits_of, invert_group, invert_word, is_uncoded,
+};
 use spfe_link::control::ControlWord;
 use spfe_link::lane::LineDecoder;
 use spfe_link::word::{Word, k};
@@ -172,5 +174,65 @@ fn a_violation_is_one_damaged_symbol() {
         let (out, place) = (pair[1].0, pair[0].1);
         let expected = if place < 4 { 1 << place } else { 0 };
         assert_eq!((out.errors, out.moved), (expected, false), "word {index}");
+    }
+}
+
+/// The bits of a data word may be left out of a line group. They are computed where they matter, and
+/// decoders of both kinds of groups agree.
+#[test]
+fn data_words_without_their_bits_decode_as_the_bits_do() {
+    let mut rng = random_words(7);
+    let (mut coder, mut encoder) = (SymbolEncoder::default(), SymbolEncoder::default());
+    let (mut lazy, mut bits) = (LineDecoder::new(), LineDecoder::new());
+    let mut left_out = 0;
+    for step in 0..200_000u32 {
+        let word = match rng() % 16 {
+            0 => ControlWord::Skip.encode(),
+            1 => ControlWord::Sdf { vc: rng() as u8 }.encode(),
+            2 => Word::from_symbols([rng() as u8, k::EOP, k::FILL, k::FILL], 0xe),
+            _ => Word::data(rng()),
+        };
+        let (group, coded) = (coder.group(word), encoder.word(word));
+        assert_eq!(bits_of(group), coded, "{word:?}");
+        assert_eq!(coder.disparity(), encoder.disparity(), "{word:?}");
+        left_out += u32::from(is_uncoded(group));
+        // Lost and damaged groups, and a decoder out of step.
+        let (group, coded) = match rng() % 500 {
+            0 => continue,
+            1 => (coded ^ 1 << (rng() % 40), coded),
+            _ => (group, coded),
+        };
+        let coded = if is_uncoded(group) { coded } else { group };
+        assert_eq!(lazy.receive(group), bits.receive(coded), "step {step}: {word:?}");
+    }
+    assert!(left_out > 150_000);
+}
+
+/// No comma begins behind the first bit of data in one code, so data never moves a word boundary.
+#[test]
+fn data_has_no_comma() {
+    for first in 0..=u8::MAX {
+        for second in 0..=u8::MAX {
+            for (_, before) in BOTH {
+                let mut encoder = SymbolEncoder::new(before);
+                let bits = [first, second].map(|value| u32::from(encoder.symbol(value, false)));
+                let bits = bits[0] | bits[1] << 10;
+                // A comma has seven bits, so it lies within two symbols.
+                for shift in 0..14 {
+                    let seven = bits >> shift & 0x7f;
+                    assert!(seven != 0b111_1100 && seven != 0b000_0011, "{first} {second} {shift}");
+                }
+            }
+        }
+    }
+}
+
+/// A generator of random words.
+fn random_words(seed: u64) -> impl FnMut() -> u32 {
+    let mut state = seed;
+    move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
     }
 }

@@ -1001,3 +1001,47 @@ fn realignment_damages_one_word() {
     assert_eq!(sync.receive(Word::data(3)), Word::RXERR);
     assert_eq!(sync.receive(Word::data(4)), Word::data(3));
 }
+
+/// Passing many words at once is writing and reading them in turn, in either order.
+#[test]
+fn an_elastic_buffer_passes_words_at_once() {
+    let skip = ControlWord::Skip.encode();
+    let mut state = 5u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as u32
+    };
+    let (mut one, mut all) = (ElasticBuffer::new(), ElasticBuffer::new());
+    for step in 0..20_000 {
+        // The clocks drift: now and then one end has a word period more.
+        match (random() % 20, step / 500 % 2) {
+            (0, 0) => {
+                let word = Word::data(random());
+                one.write(word);
+                all.write(word);
+            }
+            (0, 1) => assert_eq!(one.read(), all.read()),
+            _ => {}
+        }
+        let (count, skips) = (random() as usize % 16, step / 2000 % 2 == 0);
+        let mut word = || if skips && random() % 12 == 0 { skip } else { Word::data(random()) };
+        let words: Vec<Word> = (0..count).map(|_| word()).collect();
+        let first = random() % 2 == 0;
+        let mut passed = words.clone();
+        all.pass(&mut passed, first);
+        let single = words.iter().map(|word| {
+            if first {
+                one.write(*word);
+                one.read()
+            } else {
+                let read = one.read();
+                one.write(*word);
+                read
+            }
+        });
+        assert_eq!(single.collect::<Vec<_>>(), passed);
+        assert_eq!((one.fill(), one.slips()), (all.fill(), all.slips()));
+        assert_eq!((one.deleted(), one.repeated()), (all.deleted(), all.repeated()));
+    }
+    assert!(one.slips() != 0 && one.deleted() != 0 && one.repeated() != 0);
+}

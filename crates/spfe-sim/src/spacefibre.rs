@@ -5,6 +5,7 @@
 //! does the same in reverse. Where the clocks of the ends differ, an elastic buffer per lane
 //! compensates.
 
+mod burst;
 mod config;
 mod end;
 mod foreign;
@@ -83,7 +84,7 @@ impl<const L: usize> LinkEnd<L> {
     #[inline(always)]
     fn transmit(&mut self) -> [u64; L] {
         match self {
-            Self::Exact(end) => end.transmit(),
+            Self::Exact(end) => end.transmit_groups(),
             Self::Foreign(end) => end.transmit(),
         }
     }
@@ -326,9 +327,14 @@ impl<const L: usize> SpaceFibreLink<L> {
             let count = left.min(self.patience);
             left -= count;
             self.patience -= count;
-            for _ in 0..count {
-                self.clocks[0].advance();
-                self.period(observer);
+            let mut rest = count;
+            while rest != 0 {
+                let burst = self.burst_locked(rest);
+                if burst == 0 {
+                    self.clocks[0].advance();
+                    self.period(observer);
+                }
+                rest -= burst.max(1);
             }
             if self.patience == 0 {
                 self.look(observer);
@@ -343,6 +349,10 @@ impl<const L: usize> SpaceFibreLink<L> {
             let side = if next[1] < next[0] { Side::B } else { Side::A };
             if next[side as usize] >= until {
                 return;
+            }
+            if self.burst_free(side, until) != 0 {
+                next = [self.clocks[0].next_ps(), self.clocks[1].next_ps()];
+                continue;
             }
             self.turn = side;
             self.clocks[side as usize].advance();

@@ -1,11 +1,11 @@
-//! The wire of one lane in one direction: a delay line of 40-bit groups, and its faults.
+//! The wire of one lane in one direction: a delay line of [line groups](spfe_link::code), and its
+//! faults.
 
 use crate::fault::{FOREVER, FaultKind};
 use crate::time::{Ps, WordClock};
 use fastrand::Rng;
-
-/// Marks a word period without a signal.
-pub const SILENCE: u64 = u64::MAX;
+pub use spfe_link::code::SILENCE;
+use spfe_link::code::bits_of;
 
 const BITS: u32 = 40;
 const GROUP: u64 = (1 << BITS) - 1;
@@ -145,7 +145,7 @@ impl LaneWire {
         self.plain_bits = if self.special { 0 } else { self.to_error };
     }
 
-    /// Sends a group, once per word period. True if a fault changed it.
+    /// Sends a line group, once per word period. True if a fault changed it.
     #[inline(always)]
     pub fn send(&mut self, group: u64) -> bool {
         if self.plain_bits >= u64::from(BITS) {
@@ -188,7 +188,7 @@ impl LaneWire {
     /// The group sent `back` word periods ago; 1 is the last one.
     #[cfg(test)]
     pub fn sent(&self, back: usize) -> u64 {
-        self.places[self.tail.wrapping_sub(back) & (self.places.len() - 1)]
+        bits_of(self.places[self.tail.wrapping_sub(back) & (self.places.len() - 1)])
     }
 
     /// Receives a group, once per word period.
@@ -199,7 +199,44 @@ impl LaneWire {
         group
     }
 
+    /// Whether that many groups can pass in both directions of the delay line, with no fault due.
+    #[inline(always)]
+    pub fn passes(&self, groups: usize) -> bool {
+        self.plain_bits >= groups as u64 * u64::from(BITS)
+            && groups <= self.length()
+            && groups <= self.places.len() - self.length()
+    }
+
+    /// Sends groups that pass.
+    #[inline]
+    pub fn send_all(&mut self, groups: &[u64]) {
+        self.plain_bits -= groups.len() as u64 * u64::from(BITS);
+        let first = self.tail & (self.places.len() - 1);
+        let (to_end, rest) = groups.split_at(groups.len().min(self.places.len() - first));
+        self.places[first..first + to_end.len()].copy_from_slice(to_end);
+        self.places[..rest.len()].copy_from_slice(rest);
+        self.tail += groups.len();
+    }
+
+    /// Receives groups that pass.
+    #[inline]
+    pub fn receive_all(&mut self, groups: &mut [u64]) {
+        let first = self.head & (self.places.len() - 1);
+        let now = groups.len().min(self.places.len() - first);
+        let (to_end, rest) = groups.split_at_mut(now);
+        to_end.copy_from_slice(&self.places[first..first + now]);
+        rest.copy_from_slice(&self.places[..rest.len()]);
+        self.head += groups.len();
+    }
+
+    /// Takes back groups that were received last.
+    #[inline]
+    pub const fn unreceive(&mut self, groups: usize) {
+        self.head -= groups;
+    }
+
     fn change(&mut self, group: u64) -> (u64, bool) {
+        let group = bits_of(group);
         let sent = group;
         let mut group = group;
         if !self.special {

@@ -115,6 +115,17 @@ impl<B: Store> Ring<B> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// Copies the words from `position` on.
+    #[inline]
+    pub fn copy(&self, position: usize, to: &mut [Word]) {
+        let now = self.piece(position, to.len());
+        let (first, rest) = to.split_at_mut(now.len());
+        first.copy_from_slice(now);
+        if !rest.is_empty() {
+            rest.copy_from_slice(self.piece(position.wrapping_add(first.len()), rest.len()));
+        }
+    }
+
     /// Up to `count` words from `position` on, cut at the end of the memory.
     fn piece(&self, position: usize, count: usize) -> &[Word] {
         let words = self.words.as_ref();
@@ -122,13 +133,19 @@ impl<B: Store> Ring<B> {
         &words[first..words.len().min(first + count)]
     }
 
-    /// The caller has checked that there is room.
-    fn extend(&mut self, words: &[Word]) {
-        let first = self.tail & (self.capacity() - 1);
+    /// Puts words behind the last one and `skipped` more. The caller has checked that there is room.
+    #[inline]
+    fn put_all(&mut self, skipped: usize, words: &[Word]) {
+        let first = self.tail.wrapping_add(skipped) & (self.capacity() - 1);
         let (to_end, rest) = words.split_at(words.len().min(self.capacity() - first));
         let memory = self.words.as_mut();
         memory[first..first + to_end.len()].copy_from_slice(to_end);
         memory[..rest.len()].copy_from_slice(rest);
+    }
+
+    /// The caller has checked that there is room.
+    fn extend(&mut self, words: &[Word]) {
+        self.put_all(0, words);
         self.advance_tail(words.len());
     }
 
@@ -336,6 +353,16 @@ impl<B: Store> InputBuffer<B> {
         } else {
             self.overflow = true;
         }
+    }
+
+    /// Stores words of the frame in progress.
+    #[inline]
+    pub fn stage_all(&mut self, words: &[Word]) {
+        let room = self.ring.free().saturating_sub(self.staged);
+        let fits = words.len().min(room);
+        self.ring.put_all(self.staged, &words[..fits]);
+        self.staged += fits;
+        self.overflow |= fits != words.len();
     }
 
     /// Accepts the frame in progress. Returns false if it did not fit.

@@ -111,6 +111,18 @@ impl Identification {
         !matches!(self.state, IdentificationState::RxNothing | IdentificationState::RxIdleFrame)
     }
 
+    /// Words that the data or idle frame may still have.
+    #[inline(always)]
+    pub const fn words_left(&self) -> usize {
+        self.limit.saturating_sub(self.words) as usize
+    }
+
+    /// Accounts for words of the data or idle frame, at most [`Identification::words_left`].
+    #[inline(always)]
+    pub const fn pass(&mut self, words: u32) {
+        self.words += words;
+    }
+
     fn frame_error(&mut self) -> WordVerdict {
         self.state = IdentificationState::RxNothing;
         WordVerdict::FrameError

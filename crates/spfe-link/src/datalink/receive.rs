@@ -16,8 +16,8 @@ const NO_CHANNEL: u8 = u8::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Receiver {
     /// Virtual channel of the data frame.
-    vc: u8,
-    words: u32,
+    pub(super) vc: u8,
+    pub(super) words: u32,
     broadcast: LinkBroadcast,
     second: bool,
     crc8: Crc8,

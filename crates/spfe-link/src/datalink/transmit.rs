@@ -13,7 +13,7 @@ use crate::word::Word;
 const FULL_ROWS: u64 = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum CurrentFrame {
+pub(super) enum CurrentFrame {
     #[default]
     None,
     Idle {
@@ -33,7 +33,7 @@ enum CurrentFrame {
 /// State of the transmit side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmitter {
-    frame: CurrentFrame,
+    pub(super) frame: CurrentFrame,
     /// Words already sent of the broadcast frame in progress; 0 if there is none.
     broadcast: u8,
     crc8: Crc8,
@@ -54,9 +54,9 @@ pub(super) struct Transmitter {
     since_update: u32,
     fct_turn: u32,
     /// Rows for which the frame in progress can continue without checking anything else.
-    quiet: u32,
+    pub(super) quiet: u32,
     /// Rows of those that are not accounted for yet.
-    skipped: u32,
+    pub(super) skipped: u32,
 }
 
 impl Transmitter {

@@ -2,7 +2,7 @@
 //! 5.5.9).
 
 use super::{Lane, LaneParameters};
-use crate::code::{GROUP_BITS, SymbolDecoder, SymbolEncoder, invert_group};
+use crate::code::{self, GROUP_BITS, SILENCE, SymbolDecoder, SymbolEncoder, bits_of, invert_group};
 use crate::word::Word;
 
 const GROUP: u64 = (1 << GROUP_BITS) - 1;
@@ -10,6 +10,7 @@ const GROUP: u64 = (1 << GROUP_BITS) - 1;
 /// Finds the word boundary. Only K28.5 and K28.7 contain a comma, and both are always symbol 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitSync {
+    /// The line group before.
     before: u64,
     offset: u32,
 }
@@ -29,13 +30,25 @@ impl BitSync {
     /// group before, and whether the word boundary moved.
     #[inline(always)]
     pub fn receive(&mut self, group: u64) -> (u64, bool) {
-        let before = core::mem::replace(&mut self.before, group & GROUP);
+        let kept = if code::is_uncoded(group) { group } else { group & GROUP };
+        let before = bits_of(core::mem::replace(&mut self.before, kept));
+        let group = bits_of(kept);
         let elsewhere = commas(before | group << GROUP_BITS) & GROUP & !(1 << self.offset);
         if elsewhere != 0 {
             self.offset = elsewhere.trailing_zeros() % GROUP_BITS;
         }
         let word = before >> self.offset | group << (GROUP_BITS - self.offset);
         (word & GROUP, elsewhere != 0)
+    }
+
+    /// Processes a data word without its bits that follows another one, and returns that one. Data
+    /// in the same code has no comma, so the word boundary stays.
+    #[inline(always)]
+    fn uncoded(&mut self, group: u64) -> Option<u64> {
+        if self.offset != 0 || !code::follows(group, self.before) {
+            return None;
+        }
+        Some(core::mem::replace(&mut self.before, group))
     }
 }
 
@@ -77,6 +90,57 @@ impl LineDecoder {
     /// Decodes the next 40 bits of the line, cut at any place.
     #[inline(always)]
     pub fn receive(&mut self, group: u64) -> AlignedWord {
+        if let Some(before) = self.bits.uncoded(group) {
+            let (word, errors) = match self.decoder.uncoded(before) {
+                Some(word) => (word, 0),
+                None => self.decoder.word(bits_of(before)),
+            };
+            return AlignedWord { word, errors, moved: false };
+        }
+        self.receive_bits(group)
+    }
+
+    /// Decodes groups up to silence, an error or another word boundary. Returns their number.
+    #[inline]
+    fn receive_all(&mut self, groups: &[u64], words: &mut [Word]) -> usize {
+        let mut before = self.bits.before;
+        // The last group was a data word without its bits, in step with this decoder.
+        let mut in_step = self.bits.offset == 0 && self.decoder.is_in_step(before);
+        for (place, (group, word)) in groups.iter().zip(words).enumerate() {
+            if in_step && code::follows(*group, before) {
+                *word = Word::data(before as u32);
+                before = *group;
+                continue;
+            }
+            self.catch_up(before);
+            if *group == SILENCE {
+                return place;
+            }
+            let kept = *self;
+            let AlignedWord { word: other, errors, moved } = self.receive_bits(*group);
+            if moved || errors != 0 {
+                *self = kept;
+                return place;
+            }
+            *word = other;
+            before = *group;
+            in_step = self.bits.offset == 0 && self.decoder.is_in_step(before);
+        }
+        self.catch_up(before);
+        groups.len()
+    }
+
+    /// Goes on after groups without their bits, the last of which is `before`.
+    #[inline(always)]
+    fn catch_up(&mut self, before: u64) {
+        if self.bits.before != before {
+            self.decoder.step_to(before);
+            self.bits.before = before;
+        }
+    }
+
+    #[inline(never)]
+    fn receive_bits(&mut self, group: u64) -> AlignedWord {
         let (group, moved) = self.bits.receive(group);
         let (word, errors) = self.decoder.word(group);
         AlignedWord { word, errors, moved }
@@ -110,14 +174,20 @@ impl LaneCoder {
         }
     }
 
-    /// Encodes the word that [`Lane::transmit`] returned.
-    #[inline(always)]
+    /// Encodes the word that [`Lane::transmit`] returned to 40 bits.
+    #[inline]
     pub fn transmit(&mut self, word: Option<Word>) -> Option<u64> {
+        self.transmit_group(word).map(bits_of)
+    }
+
+    /// Encodes the word that [`Lane::transmit`] returned to a [line group](crate::code).
+    #[inline(always)]
+    pub fn transmit_group(&mut self, word: Option<Word>) -> Option<u64> {
         let Some(word) = word else {
             self.sent = None;
             return self.back.flatten();
         };
-        let group = self.encoder.word(word);
+        let group = self.encoder.group(word);
         self.sent = Some(group);
         match self.back {
             None => Some(group),
@@ -125,7 +195,7 @@ impl LaneCoder {
         }
     }
 
-    /// Decodes 40 bits of the line, cut at any place, to the word for [`Lane::receive`]. Inverts
+    /// Decodes a line group, cut at any place, to the word for [`Lane::receive`]. Inverts
     /// the bits if the lane asks for it, and tells the lane when the word boundary moves.
     #[inline(always)]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
@@ -137,7 +207,7 @@ impl LaneCoder {
             _ => self.loop_back(&lane.parameters, line)?,
         };
         let inverts = lane.invert_rx() && !lane.config().inverts_words;
-        let group = if inverts { invert_group(group) } else { group };
+        let group = if inverts { invert_group(bits_of(group)) } else { group };
         let AlignedWord { word, errors, moved } = self.decoder.receive(group);
         if moved {
             lane.realign();
@@ -147,6 +217,38 @@ impl LaneCoder {
             self.error_symbols += u64::from(errors.count_ones());
         }
         Some(word)
+    }
+
+    /// Encodes the words of a lane that runs.
+    pub fn transmit_all(&mut self, words: &[Word], groups: &mut [u64]) {
+        for (word, group) in words.iter().zip(&mut *groups) {
+            *group = self.encoder.group(*word);
+        }
+        self.sent = groups.last().copied().or(self.sent);
+    }
+
+    /// Decodes groups of the line for a lane that runs, up to the first that needs
+    /// [`LaneCoder::receive`]. Returns their number.
+    pub fn receive_all(&mut self, lane: &Lane, groups: &[u64], words: &mut [Word]) -> usize {
+        let LaneParameters { near_end_serial_loopback, far_end_serial_loopback, .. } =
+            lane.parameters;
+        let looped = near_end_serial_loopback || far_end_serial_loopback || self.back.is_some();
+        if looped || lane.invert_rx() {
+            return 0;
+        }
+        self.decoder.receive_all(groups, words)
+    }
+
+    /// The receiving half, to go back to where [`LaneCoder::receive_all`] began.
+    #[inline(always)]
+    pub const fn decoder(&self) -> LineDecoder {
+        self.decoder
+    }
+
+    /// Goes back.
+    #[inline(always)]
+    pub const fn set_decoder(&mut self, decoder: LineDecoder) {
+        self.decoder = decoder;
     }
 
     /// Applies the serial loopbacks. Returns the bits to receive.

@@ -70,6 +70,30 @@ impl ElasticBuffer {
         word
     }
 
+    /// Writes words and reads as many, in turn; each place gets the word read. `written_first`: each
+    /// word is written before the read, otherwise after it.
+    pub fn pass(&mut self, words: &mut [Word], written_first: bool) {
+        let held = (0..self.count).any(|place| self.words[(self.first + place) % DEPTH] == SKIP);
+        let plain = !held && !self.lost && (1..DEPTH).contains(&self.count);
+        if plain && !words.contains(&SKIP) {
+            for word in words {
+                let last = (self.first + self.count) % DEPTH;
+                self.words[last] = core::mem::replace(word, self.words[self.first % DEPTH]);
+                self.first = (self.first + 1) % DEPTH;
+            }
+            return;
+        }
+        for word in words {
+            if written_first {
+                self.write(*word);
+                *word = self.read();
+            } else {
+                let next = core::mem::replace(word, self.read());
+                self.write(next);
+            }
+        }
+    }
+
     /// Number of words in the buffer.
     pub const fn fill(&self) -> usize {
         self.count

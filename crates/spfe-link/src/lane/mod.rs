@@ -4,6 +4,7 @@
 //! stands for a driver that is off or a cable that is unplugged. A lane works on words;
 //! [`LaneCoder`] adds the 8b/10b code and the bits of the line.
 
+mod burst;
 mod coded;
 mod elastic;
 pub mod mib;
@@ -11,6 +12,7 @@ mod seen;
 mod state;
 mod sync;
 
+pub(crate) use burst::LaneWord;
 pub use coded::{AlignedWord, BitSync, LaneCoder, LineDecoder};
 pub use elastic::ElasticBuffer;
 pub use mib::{LaneConfig, LaneParameters, LaneStatus};

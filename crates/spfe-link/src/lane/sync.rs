@@ -68,6 +68,18 @@ impl WordSync {
         self.receive_slowly(raw)
     }
 
+    /// The word that comes out next.
+    #[inline(always)]
+    pub const fn held(&self) -> Word {
+        self.held
+    }
+
+    /// Goes on after words without an error that were taken in Ready, the last of which is held.
+    #[inline(always)]
+    pub const fn hold(&mut self, last: Word) {
+        self.held = last;
+    }
+
     fn receive_slowly(&mut self, raw: Word) -> Word {
         let bad = has_error_symbol(raw);
         match self.state {

@@ -61,4 +61,19 @@ impl Fifo {
         self.first = (self.first + 1) % DEPTH;
         head
     }
+
+    /// Adds data words and removes as many, all of them data; each place gets the word removed.
+    #[inline]
+    pub fn pass_all(&mut self, words: &mut [Word]) {
+        if self.count != 0 {
+            words.iter_mut().for_each(|word| *word = self.pass(*word));
+        }
+    }
+
+    /// Whether all words in the buffer are data, and another one can be added.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.count < DEPTH
+            && (0..self.count).all(|place| self.words[(self.first + place) % DEPTH].k == 0)
+    }
 }

@@ -4,6 +4,7 @@
 //! In each word period call [`MultiLane::wants`], build a row, then call [`MultiLane::transmit`]
 //! and [`MultiLane::receive`]. With one lane the layer is bypassed and costs nothing.
 
+mod burst;
 mod fifo;
 pub mod mib;
 mod receive;

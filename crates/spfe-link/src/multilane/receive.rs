@@ -82,6 +82,12 @@ impl<const L: usize> MultiLane<L> {
         if self.changed || !self.all_lanes_active() {
             self.update();
         }
+        self.receive_up(up)
+    }
+
+    /// Processes the words that the lanes hand up.
+    #[inline(always)]
+    pub(super) fn receive_up(&mut self, up: [Option<Word>; L]) -> Option<ReceivedRow<L>> {
         if self.is_bypassed() {
             self.misaligned = None;
             let word = up[0]?;

@@ -4,10 +4,12 @@ use super::config::{SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig
 use crate::fault::EndCommand;
 use crate::link::{self, EndCounters};
 use crate::wire::SILENCE;
+use spfe_link::code::bits_of;
 use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast, capability};
 use spfe_link::lane::{ElasticBuffer, LaneCoder, LaneState};
 use spfe_link::mib::{self, LinkMib};
 use spfe_link::multilane::{self, MultiLane};
+use spfe_link::row::ReceivedRow;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_link::word::Word;
 use spfe_link::{lane, qos};
@@ -25,11 +27,11 @@ pub struct SpaceFibreEnd<const L: usize> {
     /// The multi-lane layer with its lanes.
     pub lanes: MultiLane<L>,
     /// Number of lanes in use; the others stay in reset.
-    count: usize,
-    coded: [LaneCoder; L],
-    elastic: Option<Box<[LaneLine; L]>>,
+    pub(super) count: usize,
+    pub(super) coded: [LaneCoder; L],
+    pub(super) elastic: Option<Box<[LaneLine; L]>>,
     /// INIT3 announces that this end is being reset.
-    says_reset: bool,
+    pub(super) says_reset: bool,
     /// Commands that [`super::watch`] has not reported yet.
     pub(super) commands: Vec<EndCommand>,
     /// A parameter was changed. The link has to run one more period to apply it.
@@ -39,9 +41,9 @@ pub struct SpaceFibreEnd<const L: usize> {
 
 /// A lane's elastic buffer, and whether there is a signal.
 #[derive(Clone, Default)]
-struct LaneLine {
-    elastic: ElasticBuffer,
-    signal: bool,
+pub(super) struct LaneLine {
+    pub elastic: ElasticBuffer,
+    pub signal: bool,
 }
 
 impl<const L: usize> SpaceFibreEnd<L> {
@@ -109,9 +111,25 @@ impl<const L: usize> SpaceFibreEnd<L> {
         })
     }
 
-    /// Runs the transmitter for one word period. Returns the groups for the wires.
-    #[inline(always)]
+    /// Runs the transmitter for one word period. Returns the 40 bits for each wire.
     pub fn transmit(&mut self) -> [u64; L] {
+        self.transmit_groups().map(bits_of)
+    }
+
+    /// Does the same, and returns line groups.
+    #[inline(always)]
+    pub(super) fn transmit_groups(&mut self) -> [u64; L] {
+        let words = self.send();
+        let mut groups = [SILENCE; L];
+        for ((coded, word), group) in self.coded.iter_mut().zip(words).zip(&mut groups) {
+            *group = coded.transmit_group(word).unwrap_or(SILENCE);
+        }
+        groups
+    }
+
+    /// Words for the lines in the next word period.
+    #[inline(always)]
+    pub(super) fn send(&mut self) -> [Option<Word>; L] {
         if self.data_link.take_lane_reset() {
             self.lanes.lane_reset();
             self.lanes.link_reset();
@@ -125,12 +143,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
             }
             None
         };
-        let (words, _) = self.lanes.transmit(row.as_ref());
-        let mut groups = [SILENCE; L];
-        for ((coded, word), group) in self.coded.iter_mut().zip(words).zip(&mut groups) {
-            *group = coded.transmit(word).unwrap_or(SILENCE);
-        }
-        groups
+        self.lanes.transmit(row.as_ref()).0
     }
 
     /// Runs the receiver for one word period on groups from the wires.
@@ -177,7 +190,14 @@ impl<const L: usize> SpaceFibreEnd<L> {
 
     #[inline(always)]
     fn take(&mut self, words: [Option<Word>; L]) {
-        if let Some(row) = self.lanes.receive(words) {
+        let row = self.lanes.receive(words);
+        self.deliver(row);
+    }
+
+    /// Ends a word period with the row that the lanes received.
+    #[inline(always)]
+    pub(super) fn deliver(&mut self, row: Option<ReceivedRow<L>>) {
+        if let Some(row) = row {
             self.data_link.receive(row);
         }
         while let Some(far) = self.lanes.take_far_end_capability() {

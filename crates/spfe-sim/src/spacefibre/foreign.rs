@@ -4,6 +4,7 @@ use crate::fault::EndCommand;
 use crate::foreign::{Border, FarStream};
 use crate::link::{EndCounters, SimulatedEnd};
 use crate::wire::SILENCE;
+use spfe_link::code::bits_of;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
@@ -110,7 +111,7 @@ impl<const L: usize> ForeignSide<L> {
         let lanes = groups.iter().zip(&mut self.borders).zip(&mut self.line).take(self.lanes);
         let out = &mut self.outbox[self.place * self.lanes..][..self.lanes];
         for (((group, border), word), cell) in lanes.zip(out) {
-            let group = (*group != SILENCE).then_some(*group);
+            let group = (*group != SILENCE).then(|| bits_of(*group));
             (*cell, *word) = border.leave(self.kind, group);
         }
         if !self.connected {
