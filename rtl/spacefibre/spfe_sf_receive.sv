@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Receive side of the data link layer: data word identification (ECSS-E-ST-50-11C, 5.7.8), checks
+/// (5.7.6) and replies (5.7.7). A row is processed one cycle after it came.
+module spfe_sf_receive
+  import spfe_sf_pkg::*;
+  import spfe_sf_link_pkg::*;
+#(
+  /// Largest number of words in a row.
+  parameter int unsigned Lanes = 1,
+  /// Virtual channels.
+  parameter int unsigned Vcs = 4,
+  /// Most words of a data or idle frame.
+  parameter int unsigned Segment = SegmentWords,
+  /// Bits of a number of words in a row; follows from Lanes.
+  localparam int unsigned CountWidth = $clog2(Lanes + 1)
+) (
+  input logic clk_i,
+  input logic rst_i,
+  /// Link reset.
+  input logic clear_i,
+  /// The link is initialised; otherwise nothing is processed.
+  input logic on_i,
+
+  /// Row received: RowControl with word 0, RowData with the words, RowRxErr or RowNone.
+  input row_kind_e row_i,
+  /// Its words.
+  input word_t [Lanes-1:0] words_i,
+  /// Number of data words.
+  input logic [CountWidth-1:0] count_i,
+  /// For an EDF: the CRC-16 of all lanes is right.
+  input logic crc16_good_i,
+
+  /// Virtual channel of the data frame.
+  output logic [Vcs-1:0] vc_o,
+  /// A data frame begins.
+  output logic begin_o,
+  /// Words of it.
+  output word_t [Lanes-1:0] words_o,
+  /// Their number; 0: none.
+  output logic [CountWidth-1:0] count_o,
+  /// It is accepted.
+  output logic accept_o,
+  /// The words did not fit.
+  input logic [Vcs-1:0] overflow_i,
+
+  /// Channel of an accepted FCT.
+  output logic [Vcs-1:0] give_vc_o,
+  /// Its words.
+  output logic [9:0] give_o,
+  /// Broadcast message received; one that finds no room is dropped.
+  output broadcast_t broadcast_o,
+  output logic broadcast_valid_o,
+  input logic broadcast_ready_i,
+
+  /// ACK or NACK for the error recovery.
+  output ack_t ack_o,
+  /// Its number has the polarity of the items being sent.
+  input logic ack_valid_i,
+  /// It belongs to no item.
+  input logic ack_wrong_i,
+  /// A word was damaged; it may have been an ACK.
+  output logic damaged_o,
+
+  /// Reply that is due.
+  output reply_e reply_o,
+  /// Its number.
+  output logic [7:0] reply_seq_o,
+  /// The reply is sent.
+  input logic reply_sent_i,
+
+  /// A protocol error or an overflow: the link must be reset.
+  output logic reset_o,
+  /// Events of the receive side; the fields of the others are 0.
+  output link_event_t ev_o
+);
+  localparam int unsigned WordsWidth = $clog2(Segment + Lanes + 1);
+
+  typedef enum logic [2:0] {
+    RxNothing,
+    RxDataFrame,
+    RxBroadcastFrame,
+    RxBroadcastAndDataFrame,
+    RxIdleFrame
+  } state_e;
+
+  // Verdicts on a word.
+  typedef enum logic [2:0] {
+    Ignore,
+    Accept,
+    FrameError,
+    CrcError,
+    SequenceError,
+    RxError
+  } verdict_e;
+
+  // First stage: kind of the word and its CRC-8.
+  link_kind_e kind_in, kind_q;
+  word_t [Lanes-1:0] words_q;
+  logic [CountWidth-1:0] count_q;
+  logic crc8_good_q, crc16_good_q;
+  logic [7:0] crc_q, crc_next, crc_word;
+
+  always_comb begin
+    case (row_i)
+      RowControl: kind_in = link_kind(words_i[0]);
+      RowData: kind_in = LinkData;
+      RowRxErr: kind_in = LinkRxErr;
+      default: kind_in = LinkNothing;
+    endcase
+  end
+
+  spfe_crc #(
+    .Width(8),
+    .Poly(8'hE0),
+    .Bytes(4)
+  ) i_crc (
+    .crc_i(kind_in == LinkSbf ? 8'd0 : crc_q),
+    .data_i(words_i[0].bits),
+    .crc_o(crc_next)
+  );
+  spfe_crc #(
+    .Width(8),
+    .Poly(8'hE0),
+    .Bytes(3)
+  ) i_crc_word (
+    .crc_i(kind_in == LinkEbf ? crc_q : 8'd0),
+    .data_i(words_i[0].bits[23:0]),
+    .crc_o(crc_word)
+  );
+
+  always_ff @(posedge clk_i) begin
+    kind_q <= kind_in;
+    words_q <= words_i;
+    count_q <= row_i == RowData ? count_i : CountWidth'(1);
+    crc8_good_q <= crc_word == words_i[0].bits[31:24];
+    crc16_good_q <= crc16_good_i;
+    if (kind_in == LinkSbf || kind_in == LinkData) crc_q <= crc_next;
+    if (rst_i) kind_q <= LinkNothing;
+  end
+
+  // Second stage.
+  link_kind_e kind;
+  state_e state_q, state_d;
+  verdict_e verdict;
+  logic nack;
+  logic [WordsWidth-1:0] words_num_q, words_num;
+  logic [1:0] bwords_q, bwords;
+  logic [7:0] seq;
+  logic in_frame;
+  logic in_broadcast;
+  logic next_good;
+  logic current_good;
+  logic seq_good;
+  logic crc_good;
+
+  logic [6:0] rx_count_q, rx_count;
+  logic negative_q, negative;
+  logic error_q, error;
+  reply_e reply_q, reply;
+  logic [Vcs-1:0] vc_q;
+  // Channel, type and data of the broadcast message.
+  logic [15:0] name_q;
+  logic [63:0] message_q;
+
+  assign kind = on_i ? kind_q : LinkNothing;
+  assign seq = kind == LinkEdf ? words_q[0].bits[15:8] : words_q[0].bits[23:16];
+  assign next_good = seq == {negative_q, rx_count_q + 7'd1};
+  assign current_good = seq == {negative_q, rx_count_q};
+  assign in_frame = state_q != RxNothing && state_q != RxIdleFrame;
+  assign in_broadcast = state_q == RxBroadcastFrame || state_q == RxBroadcastAndDataFrame;
+  assign crc_good = kind == LinkEdf ? crc16_good_q : crc8_good_q;
+
+  always_comb begin
+    case (kind)
+      LinkSif, LinkFull: seq_good = current_good;
+      LinkEdf, LinkEbf, LinkFct: seq_good = next_good;
+      default: seq_good = 1'b1;
+    endcase
+  end
+
+  // Words of the frame so far, with those of this row.
+  assign words_num = words_num_q + WordsWidth'(state_q == RxDataFrame ? count_q : CountWidth'(1));
+  assign bwords = bwords_q == 2'd3 ? 2'd3 : bwords_q + 2'd1;
+
+  always_comb begin
+    verdict = Ignore;
+    state_d = state_q;
+    nack = in_frame;
+    case (kind)
+      LinkData: begin
+        if (state_q == RxNothing) verdict = Ignore;
+        else if (in_broadcast) verdict = bwords > 2'd2 ? FrameError : Accept;
+        else verdict = words_num > WordsWidth'(Segment) ? FrameError : Accept;
+      end
+      LinkSdf: begin
+        verdict = in_frame ? FrameError : Accept;
+        state_d = RxDataFrame;
+      end
+      LinkSbf: begin
+        verdict = in_broadcast ? FrameError : Accept;
+        state_d = state_q == RxDataFrame ? RxBroadcastAndDataFrame : RxBroadcastFrame;
+      end
+      LinkEdf, LinkEbf: begin
+        if (state_q == RxNothing) verdict = Ignore;
+        else if (kind == LinkEdf ? state_q != RxDataFrame : !in_broadcast) verdict = FrameError;
+        else if (!crc_good) verdict = CrcError;
+        else if (!seq_good) verdict = SequenceError;
+        else if (kind == LinkEbf && bwords_q != 2'd2) verdict = FrameError;
+        else verdict = Accept;
+        if (verdict != Ignore) begin
+          state_d = state_q == RxBroadcastAndDataFrame ? RxDataFrame : RxNothing;
+        end
+      end
+      LinkSif: begin
+        if (!crc_good) verdict = CrcError;
+        else if (!seq_good) verdict = SequenceError;
+        else verdict = in_frame ? FrameError : Accept;
+        state_d = RxIdleFrame;
+      end
+      LinkFct, LinkAck, LinkNack, LinkFull: begin
+        if (!crc_good) verdict = CrcError;
+        else if (!seq_good) verdict = SequenceError;
+        else verdict = Accept;
+      end
+      LinkRetry: begin
+        verdict = Accept;
+        state_d = RxNothing;
+      end
+      LinkRxErr: verdict = RxError;
+      default: ;
+    endcase
+    if (verdict != Accept && verdict != Ignore) state_d = RxNothing;
+  end
+
+  // Replies and the receive error state machine.
+  logic item;
+  assign item = verdict == Accept && (kind == LinkEdf || kind == LinkEbf || kind == LinkFct);
+  always_comb begin
+    rx_count = rx_count_q + 7'(item);
+    negative = negative_q;
+    error = error_q;
+    reply = reply_sent_i ? ReplyNone : reply_q;
+    if (item || (verdict == Accept && kind == LinkFull)) begin
+      reply = ReplyAck;
+      error = 1'b0;
+    end
+    if ((verdict == CrcError || verdict == RxError) && nack) begin
+      reply = ReplyNack;
+      error = 1'b1;
+      if (!error_q) negative = !negative_q;
+    end
+    if (verdict == SequenceError) begin
+      reply = ReplyNack;
+      error = 1'b1;
+      if (!error_q || seq[7] == negative_q) negative = !negative_q;
+    end
+  end
+  assign reply_o = reply_q;
+  assign reply_seq_o = {reply_q == ReplyNack ? !negative_q : negative_q, rx_count_q};
+
+  // Actions.
+  logic overflow;
+  logic wrong;
+  logic acks;
+  logic message_ready;
+  logic [3:0] unused_count;
+  logic unused_almost;
+  assign vc_o = vc_q;
+  assign words_o = words_q;
+  assign begin_o = verdict == Accept && kind == LinkSdf;
+  assign count_o = verdict == Accept && kind == LinkData && state_q == RxDataFrame ? count_q : '0;
+  assign accept_o = verdict == Accept && kind == LinkEdf;
+  assign overflow = accept_o && (overflow_i & vc_q) != '0;
+  assign give_o = {words_q[0].bits[15:13] + 4'd1, 6'd0};
+  always_comb begin
+    for (int unsigned i = 0; i < Vcs; i++) begin
+      give_vc_o[i] = verdict == Accept && kind == LinkFct && 32'(words_q[0].bits[12:8]) == i;
+    end
+  end
+  assign wrong = verdict == Accept && (kind == LinkAck || kind == LinkNack) && ack_valid_i
+      && ack_wrong_i;
+  spfe_fifo #(
+    .Width($bits(broadcast_t)),
+    .Depth(Broadcasts)
+  ) i_messages (
+    .clk_i,
+    .rst_i,
+    .data_i({words_q[0].bits[8], words_q[0].bits[9], name_q, message_q}),
+    .valid_i(verdict == Accept && kind == LinkEbf && message_ready),
+    .ready_o(message_ready),
+    .data_o(broadcast_o),
+    .valid_o(broadcast_valid_o),
+    .ready_i(broadcast_ready_i),
+    .count_o(unused_count),
+    .almost_full_o(unused_almost)
+  );
+
+  assign acks = verdict == Accept && (kind == LinkAck || kind == LinkNack) && ack_valid_i
+      && !ack_wrong_i;
+  assign ack_o = '{
+      look: words_i[0].bits[22:16],
+      seq: words_q[0].bits[23:16],
+      ack: acks,
+      nack: acks && kind == LinkNack
+    };
+  assign damaged_o = verdict == CrcError || verdict == RxError;
+  assign reset_o = overflow || wrong;
+
+  always_comb begin
+    ev_o = '0;
+    ev_o.rxerr = verdict == RxError;
+    ev_o.crc16_error = verdict == CrcError && kind == LinkEdf;
+    ev_o.crc8_error = verdict == CrcError && kind != LinkEdf;
+    ev_o.frame_error = verdict == FrameError;
+    ev_o.sequence_error = verdict == SequenceError;
+    ev_o.protocol_error = wrong;
+    ev_o.input_overflow = overflow;
+    ev_o.recovery = ack_o.nack;
+    if (verdict == Accept) begin
+      ev_o.got_frame = kind == LinkEdf;
+      ev_o.got_broadcast = kind == LinkEbf;
+      ev_o.broadcast_dropped = kind == LinkEbf && !message_ready;
+      ev_o.got_fct = kind == LinkFct;
+      ev_o.got_ack = kind == LinkAck;
+      ev_o.got_nack = kind == LinkNack;
+      ev_o.got_full = kind == LinkFull;
+      ev_o.got_retry = kind == LinkRetry;
+      ev_o.got_idle = kind == LinkSif;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    state_q <= state_d;
+    rx_count_q <= rx_count;
+    negative_q <= negative;
+    error_q <= error;
+    reply_q <= reply;
+    if (verdict == Accept) begin
+      if (kind == LinkData && !in_broadcast) words_num_q <= words_num;
+      if (kind == LinkData && in_broadcast) begin
+        bwords_q <= bwords;
+        if (bwords_q == 2'd0) message_q[31:0] <= words_q[0].bits;
+        else message_q[63:32] <= words_q[0].bits;
+      end
+      if (kind == LinkSdf || kind == LinkSif) words_num_q <= '0;
+      if (kind == LinkSbf) begin
+        bwords_q <= '0;
+        name_q <= words_q[0].bits[31:16];
+      end
+      if (kind == LinkSdf) begin
+        for (int unsigned i = 0; i < Vcs; i++) vc_q[i] <= 32'(words_q[0].bits[23:16]) == i;
+      end
+    end
+    if (rst_i || clear_i) begin
+      state_q <= RxNothing;
+      rx_count_q <= '0;
+      negative_q <= 1'b0;
+      error_q <= 1'b0;
+      reply_q <= ReplyNone;
+    end
+  end
+endmodule
