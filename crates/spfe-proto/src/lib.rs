@@ -10,7 +10,7 @@
 //! | [`pid`] | ECSS-E-ST-50-51C | which protocol a packet belongs to |
 //! | [`rmap`] | ECSS-E-ST-50-52C | remote memory access: packets, initiator, target |
 //! | [`ptp`] | ECSS-E-ST-50-53C | CCSDS packet transfer, and the header of a space packet |
-//! | [`ethernet`] | `docs/netdev.md` | Ethernet frames in packets |
+//! | `ethernet` (feature) | `docs/netdev.md` | Ethernet frames in packets |
 //! | `sfrp` (feature) | `docs/rdma.md` | RDMA over SpaceFibre: packets |
 //!
 //! # Example
@@ -56,6 +56,7 @@
 #[cfg(feature = "sfrp")]
 extern crate std;
 
+#[cfg(feature = "ethernet")]
 pub mod ethernet;
 mod packet;
 pub mod pid;
