@@ -26,6 +26,7 @@ enum Step {
     List { pages: [u8; 8], at: u16, bytes: u32, log2: u8, access: u16 },
     Anywhere { base: u64, bytes: u64, page_list: u32, access: u32 },
     Bus(bool),
+    Tables { page: u8, at: u16, bytes: u32, log2: u8, levels: u8, access: u16 },
 }
 
 /// An expected mapping: page on the bus, number of pages, page of the file, rights.
@@ -163,7 +164,7 @@ impl Host {
                 let page = u64::from(page);
                 let pages: Vec<u64> = (page..page + bytes.div_ceil(PAGE)).collect();
                 let (base, access) = (at(page), u32::from(access));
-                self.ask(RegionRequest { base, bytes, page_list: 0, access }, &pages);
+                self.ask(RegionRequest { base, bytes, page_list: 0, levels: 0, access }, &pages);
             }
             Step::List { pages, at: place, bytes, log2, access } => {
                 let place = u64::from(place) * 8 % (PAGES * PAGE - PAGE);
@@ -187,11 +188,19 @@ impl Host {
                     page..page + size
                 });
                 let pages: Vec<u64> = named.take(bytes.div_ceil(PAGE) as usize).collect();
-                self.ask(RegionRequest { base, bytes, page_list, access }, &pages);
+                self.ask(RegionRequest { base, bytes, page_list, levels: 1, access }, &pages);
             }
             Step::Anywhere { base, bytes, page_list, access } => {
                 // Any result is fine if it does no damage.
-                let request = RegionRequest { base, bytes, page_list, access };
+                let request = RegionRequest { base, bytes, page_list, levels: 0, access };
+                drop(self.memory.memory(&request));
+            }
+            Step::Tables { page, at: place, bytes, log2, levels, access } => {
+                // Tables in what the lists have left there. Any result is fine here, too.
+                let base = at(page.into()) + u64::from(place) * 8 % PAGE;
+                let (page_list, levels) = (12 + u32::from(log2 % 3), u32::from(levels % 8));
+                let (bytes, access) = (u64::from(bytes), access.into());
+                let request = RegionRequest { base, bytes, page_list, levels, access };
                 drop(self.memory.memory(&request));
             }
             Step::Bus(on) => {

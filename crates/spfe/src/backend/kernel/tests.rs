@@ -19,7 +19,7 @@ fn a_refused_call_says_what_is_missing() {
     for (errno, status, what) in [
         (libc::EPERM, Status::AccessDenied, "CAP_NET_ADMIN"),
         (libc::EACCES, Status::AccessDenied, "opened for writing"),
-        (libc::EDQUOT, Status::NoResources, "half of the device's objects"),
+        (libc::EDQUOT, Status::QuotaExceeded, "half of the device's objects"),
         (libc::ENOMEM, Status::NoResources, "RLIMIT_MEMLOCK"),
     ] {
         let source = std::io::Error::from_raw_os_error(errno);
