@@ -1,15 +1,16 @@
 #!/usr/bin/env bats
 # Captures as Wireshark's tshark shows them with the dissector of this project.
 #
-# SPFE_SAMPLE names the program that writes the capture (default: the example `sample` of
-# spfe-capture), SPFE_RECORD the one that records a scenario (default: the example `record` of
-# spfe-sim); the defaults are built when needed. SPFE_BIN names the directory of spfe and spfed
+# SPFE_SAMPLE and SPFE_SFRP name the programs that write the captures (default: the examples `sample`
+# and `sfrp` of spfe-capture), SPFE_RECORD the one that records a scenario (default: the example
+# `record` of spfe-sim); the defaults are built when needed. SPFE_BIN names the directory of spfe and spfed
 # (default: the release build). SPFE_FUZZ_RUNS damaged captures are read (default 20).
 
 load lib/common
 
 release=${CARGO_TARGET_DIR:-target}/release
 sample=${SPFE_SAMPLE:-$release/examples/sample} record=${SPFE_RECORD:-$release/examples/record}
+sfrp=${SPFE_SFRP:-$release/examples/sfrp}
 runs=${SPFE_FUZZ_RUNS:-20}
 
 setup_file() {
@@ -17,8 +18,10 @@ setup_file() {
     unavailable "$(programs tshark capinfos editcap)"
     [[ -z $TEST_UNAVAILABLE ]] || return 0
     [[ -n ${SPFE_SAMPLE:-} ]] || cargo build --quiet --release -p spfe-capture --example sample
+    [[ -n ${SPFE_SFRP:-} ]] || cargo build --quiet --release -p spfe-capture --example sfrp
     [[ -n ${SPFE_RECORD:-} ]] || cargo build --quiet --release -p spfe-sim --example record
     "$sample" "$dir/all.pcapng" >"$dir/counts"
+    "$sfrp" vectors/sfrp.txt "$dir/sfrp.pcapng"
     "$sample" "$dir/short.pcapng" 64 >"$dir/counts.short"
     "$sample" "$dir/dated.pcapng" 262144 1800000000 >/dev/null
 }
@@ -53,6 +56,13 @@ record() {
     local -a names
     read -ra names <<<"$2"
     same "$(tab "${@:3}")" "$(fields "$dir/all.pcapng" "frame.number==$1" "${names[@]}")"
+}
+
+# rdma FILTER FIELDS VALUE...: the same for the first packet of SFRP that a filter finds.
+rdma() {
+    local -a names
+    read -ra names <<<"$2"
+    same "$(tab "${@:3}")" "$(fields "$dir/sfrp.pcapng" "$1" "${names[@]}" | head -n 1)"
 }
 
 # tab WORD...: the words with tabs between them.
@@ -182,6 +192,64 @@ control_words() {
 
 @test "RMAP: packet cut by the network" {
     record 12 'spacewire.end rmap.data' 2 dead
+}
+
+@test "SFRP: nothing is malformed" {
+    clean "$dir/sfrp.pcapng"
+}
+
+@test "SFRP: exactly the damaged packets have errors" {
+    local expected
+    expected=$(
+        echo 'Header CRC is bad: nothing in the packet can be trusted'
+        echo 'Payload CRC is bad'
+        echo 'Error end of packet: the network cut it,Packet ends before its payload does'
+    )
+    same "$expected" "$(fields "$dir/sfrp.pcapng" '_ws.expert.severity == 0x800000' \
+        _ws.expert.message)"
+}
+
+@test "SFRP WRITE and its response" {
+    rdma 'frame.number == 1' \
+        'sfrp.opcode sfrp.key sfrp.address sfrp.payload sfrp.payload_crc_good sfrp.response_in' \
+        1 0x00012abc 0x0000000000001000 1011121314151617 1 2
+    rdma 'frame.number == 2' 'sfrp.response sfrp.status sfrp.executed sfrp.response_to sfrp.time_ps' \
+        1 0 8 1 1000001
+}
+
+@test "SFRP READ and its response" {
+    rdma 'frame.number == 3' 'sfrp.length sfrp.payload sfrp.response_in' 8 '' 4
+    rdma 'frame.number == 4' 'sfrp.offset sfrp.payload sfrp.response_to' 0 1011121314151617 3
+}
+
+@test "SFRP SEND: reply path, immediate data, length of the message" {
+    rdma 'sfrp.opcode == 3' \
+        'sfrp.reply_path sfrp.immediate sfrp.flags.solicited sfrp.message_length sfrp.message_offset' \
+        0305 0xcafef00d 1 5 0
+}
+
+@test "SFRP: credit, time to wait, expected message" {
+    rdma 'sfrp.opcode == 9' sfrp.credit 64
+    rdma 'sfrp.status == 7' sfrp.wait 100
+    rdma 'sfrp.status == 16' sfrp.expected 7
+}
+
+@test "SFRP: both segments of a WRITE have the same request" {
+    same $'0x00000008\t1\t0\n0x00000008\t0\t1' "$(fields "$dir/sfrp.pcapng" \
+        'sfrp.request == 8 && sfrp.sequence == 65535' sfrp.request sfrp.flags.first sfrp.flags.last)"
+}
+
+@test "SFRP: every packet of the vectors has intact CRCs" {
+    local good
+    good=$(fields "$dir/sfrp.pcapng" 'sfrp.header_crc_good == 1' frame.number | wc -l)
+    same "$(grep -vc '^#' vectors/sfrp.txt)" "$((good - 2))"
+    same '' "$(fields "$dir/sfrp.pcapng" \
+        "sfrp.payload_crc_good == 0 && frame.number <= $((good - 2))" frame.number)"
+}
+
+@test "SFRP: columns" {
+    same "$(tab SFRP 'SFRP READ response, the access reaches beyond the region, 0 bytes, queue pairs 7 to 5, message 3')" \
+        "$(fields "$dir/sfrp.pcapng" frame.number==5 _ws.col.Protocol _ws.col.Info)"
 }
 
 @test "space packet" {
@@ -370,6 +438,27 @@ END
     rm -rf "$dir/.local"
     same '3 4 ' "$found"
     fails grep -i 'lua' "$dir/tshark.err"
+}
+
+# What `spfe rdma` sends to a target-only endpoint, and its answers.
+@test "a live capture of RDMA" {
+    local bin=${SPFE_BIN:-$release} socket=$dir/rdma.sock
+    built "$bin/spfe" "$bin/spfed"
+    start rdmad "$bin/spfed" --listen "$socket" --topology target:64K
+    wait_until test -S "$socket"
+    # shellcheck disable=SC2016 # for the inner shell
+    start rdma bash -c 'timeout 60 "$0" -q capture "unix:$1" -w "$2" --packets 6' \
+        "$bin/spfe" "$socket" "$dir/rdma.pcapng"
+    wait_until test -s "$dir/rdma.pcapng"
+    "$bin/spfe" rdma write "unix:$socket" -a 0x10 --data deadbeef
+    ends rdma
+    signal rdmad
+    ends rdmad
+    clean "$dir/rdma.pcapng"
+    same $'REGIONS\nREGIONS\nCONNECT\nCONNECT\nWRITE\nWRITE' "$(shark "$dir/rdma.pcapng" -T fields \
+        -e _ws.col.Info | awk '{ sub(",", "", $2); print $2 }')"
+    same "$(tab deadbeef 0x0000000000000010 6)" "$(fields "$dir/rdma.pcapng" \
+        'sfrp.opcode == 1 && sfrp.response == 0' sfrp.payload sfrp.address sfrp.response_in)"
 }
 
 # A live capture through a pipe: commands to the daemon's RMAP target and the replies, by name.

@@ -38,6 +38,18 @@ local function crc_table(polynomial)
 end
 
 local table8, table16 = crc_table(0xe0), crc_table(0x8408)
+local table32 = crc_table(0x82f63b78)
+
+-- The table of a CRC-16 that takes the most significant bit first.
+local table_header = {}
+for index = 0, 255 do
+    local rest = index * 256
+    for _ = 1, 8 do
+        rest = rest * 2
+        if rest >= 0x10000 then rest = bxor(rest - 0x10000, 0x1021) end
+    end
+    table_header[index] = rest
+end
 
 --- Adds a byte to a CRC-8 of SpaceFibre words, broadcast frames or RMAP. It starts at 0.
 function M.crc8(crc, byte)
@@ -56,6 +68,25 @@ function M.crc8_range(tvb, from, count)
         crc = table8[bxor(crc, bytes:get_index(index))]
     end
     return crc
+end
+
+--- CRC-16 of an SFRP header (polynomial 0x1021, seed 0xffff, most significant bit first).
+function M.crc16_header(tvb, from, count)
+    local bytes, crc = tvb(from, count):bytes(), 0xffff
+    for index = 0, count - 1 do
+        local top = bxor(rshift(crc, 8), bytes:get_index(index))
+        crc = bxor(band(crc * 256, 0xffff), table_header[top])
+    end
+    return crc
+end
+
+--- CRC-32C of an SFRP payload.
+function M.crc32c(tvb, from, count)
+    local bytes, crc = tvb(from, count):bytes(), 0xffffffff
+    for index = 0, count - 1 do
+        crc = bxor(rshift(crc, 8), table32[band(bxor(crc, bytes:get_index(index)), 0xff)])
+    end
+    return bxor(crc, 0xffffffff)
 end
 
 M.PRBS_SEED = 0xffff

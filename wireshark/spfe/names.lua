@@ -291,6 +291,7 @@ M.pids = {
     [2] = "CCSDS packet transfer",
     [238] = "GRDDP",
     [239] = "STUP",
+    [240] = "SFRP",
     [255] = "Reserved",
 }
 M.rmap_status = {
@@ -307,5 +308,39 @@ M.rmap_status = {
     [10] = "command not implemented or not authorised",
     [11] = "invalid data length of read-modify-write",
     [12] = "invalid target logical address",
+}
+M.sfrp_opcodes = {
+    [1] = "WRITE",
+    [2] = "READ",
+    [3] = "SEND",
+    [4] = "FETCH_ADD",
+    [5] = "CMP_SWAP",
+    [6] = "FLUSH",
+    [7] = "INFO",
+    [8] = "REGIONS",
+    [9] = "CREDIT",
+    [10] = "CONNECT",
+    [11] = "DISCONNECT",
+}
+M.sfrp_status = {
+    [0] = "done",
+    [1] = "the target does not speak this version of SFRP",
+    [2] = "the target does not offer this operation",
+    [3] = "no region of the target has this key",
+    [4] = "the access reaches beyond the region",
+    [5] = "the region does not allow this access to this initiator",
+    [6] = "the length or the alignment is not allowed",
+    [7] = "the receiver has posted no buffer",
+    [8] = "the message is longer than the receive buffer",
+    [9] = "the payload was damaged on the way",
+    [10] = "the packet ended before its payload",
+    [11] = "the packet continued after its payload",
+    [12] = "the network cut the packet",
+    [13] = "the memory of the target failed",
+    [14] = "the target is busy",
+    [15] = "the queue pair does not exist or is not connected",
+    [16] = "an earlier message is missing at the target",
+    [17] = "the region is being removed",
+    [255] = "the target failed",
 }
 return M

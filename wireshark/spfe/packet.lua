@@ -32,7 +32,11 @@ return function(lib)
     local pids = DissectorTable.new("spacewire.pid", "SpaceWire protocol identifier", ftypes.UINT8,
         base.DEC, proto)
 
-    local M = { proto = proto, pids = pids }
+    -- For protocol identifiers that several protocols use: tells from the packet whether it belongs
+    -- to the dissector in the table. (A dissector that refuses leaves the bytes to Wireshark.)
+    local accepts = {}
+
+    local M = { proto = proto, pids = pids, accepts = accepts }
 
     --- The packet that is being dissected, for dissectors in the table `spacewire.pid`.
     M.current = { ends = 0, cut = false, place = "" }
@@ -59,7 +63,8 @@ return function(lib)
             local extended_item = tree:add(f.extended, extended)
             if extended:uint() < 0x100 then extended_item:add_proto_expert_info(e.reserved_pid) end
             start = from + 4
-        elseif pid > 0 and pids:get_dissector(pid) and pids:try(pid, tvb(from):tvb(), pinfo, root) > 0 then
+        elseif pid > 0 and pids:get_dissector(pid) and
+            (not accepts[pid] or accepts[pid](tvb(from))) and pids:try(pid, tvb(from):tvb(), pinfo, root) > 0 then
             return nil
         end
         if tvb:len() > start then tree:add(f.cargo, tvb(start)) end

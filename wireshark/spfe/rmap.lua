@@ -52,12 +52,10 @@ return function(lib)
         { "no_command", "Reply without a command in this capture", group.SEQUENCE, severity.NOTE },
     })
 
-    -- Commands that wait for a reply, by their identity, and matches of commands and replies, by
-    -- place.
-    local waiting, matches = {}, {}
+    local exchange = lib.exchange.new(f, e.no_command)
 
     function proto.init()
-        waiting, matches = {}, {}
+        exchange:clear()
     end
 
     local function code_of(instruction)
@@ -73,41 +71,6 @@ return function(lib)
         local name = bits.test(instruction, 4) and "Verified write" or "Write"
         if not bits.test(instruction, 2) then name = name .. " single address" end
         return name
-    end
-
-    local time_field = Field.new("frame.time_epoch")
-
-    -- Finds and shows the command of a reply, or the reply of a command. Copies of a packet on
-    -- other links belong to the first command.
-    local function match(pinfo, tree, about, key, is_reply)
-        local found = matches[about.place]
-        if not found then
-            local stamp = time_field().value
-            found = { number = pinfo.number, secs = stamp.secs, nsecs = stamp.nsecs, ps = about.sub_ns or 0 }
-            matches[about.place] = found
-            local command = waiting[key]
-            if is_reply then
-                found.command = command
-                if command and not command.reply then command.reply = pinfo.number end
-            elseif not command or command.reply then
-                waiting[key] = found
-            end
-        end
-        local command = found.command
-        if is_reply and not command then
-            tree:add_proto_expert_info(e.no_command)
-        elseif is_reply then
-            tree:add(f.reply_to, command.number):set_generated()
-            local secs, nsecs = found.secs - command.secs, found.nsecs - command.nsecs
-            local ps = (secs * 1e9 + nsecs) * 1000 + found.ps - command.ps
-            if nsecs < 0 then secs, nsecs = secs - 1, nsecs + 1e9 end
-            if ps >= 0 then
-                tree:add(f.time, NSTime.new(secs, nsecs)):set_generated()
-                tree:add(f.time_ps, UInt64.new(ps % 2 ^ 32, math.floor(ps / 2 ^ 32))):set_generated()
-            end
-        elseif found.reply then
-            tree:add(f.reply_in, found.reply):set_generated()
-        end
     end
 
     local function show_crc(tvb, tree, at, crc, field, good, bad)
@@ -197,7 +160,7 @@ return function(lib)
         end
         if bits.test(instruction, 3) and not reserved then
             local key = string.format("%d/%d/%d", tvb(4 + r, 1):uint(), tvb(0, 1):uint(), transaction)
-            match(pinfo, tree, about, key, false)
+            exchange:show(pinfo, tree, about, key, false)
         end
         return tvb:len()
     end
@@ -238,7 +201,7 @@ return function(lib)
             tree:add_proto_expert_info(e.too_much)
         end
         local key = string.format("%d/%d/%d", tvb(0, 1):uint(), tvb(4, 1):uint(), transaction)
-        match(pinfo, tree, about, key, true)
+        exchange:show(pinfo, tree, about, key, true)
         return tvb:len()
     end
 

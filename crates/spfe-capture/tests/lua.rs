@@ -13,6 +13,7 @@ use spfe_link::spacewire::{ErrorResetCause, SpaceWireState};
 use spfe_link::word::k;
 use spfe_link::{ControlWord, Word};
 use spfe_proto::rmap::RmapStatus;
+use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use std::fmt::{Debug, Display, Write};
 use std::path::PathBuf;
 
@@ -244,12 +245,17 @@ fn protocols(out: &mut String) {
             (spfe_proto::ptp::PID.into(), "CCSDS packet transfer"),
             (238, "GRDDP"),
             (239, "STUP"),
+            (spfe_proto::sfrp::PID.into(), "SFRP"),
             (255, "Reserved"),
         ]),
     );
     let status = |number: u8| (u32::from(number), RmapStatus(number).text().to_owned());
     let rows: Vec<_> = (0..=12).map(status).collect();
     texts(out, "rmap_status", &rows);
+    let opcode = |opcode: &Opcode| (*opcode as u32, opcode.name().to_owned());
+    texts(out, "sfrp_opcodes", &Opcode::ALL.iter().map(opcode).collect::<Vec<_>>());
+    let status = |code: u8| Some((u32::from(code), SfrpStatus(code).meaning()?.to_owned()));
+    texts(out, "sfrp_status", &(0..=255).filter_map(status).collect::<Vec<_>>());
 }
 
 #[test]

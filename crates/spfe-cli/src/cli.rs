@@ -16,6 +16,7 @@ use crate::man::{self, ManArgs};
 use crate::packet::{self, PacketArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
 use crate::ping::{self, PingArgs};
+use crate::rdma::{self, RdmaArgs};
 use crate::recv::{self, RecvArgs};
 use crate::rmap::{self, RmapArgs};
 use crate::send::{self, SendArgs};
@@ -67,6 +68,8 @@ enum Command {
     Timecode(TimeCodeArgs),
     #[command(subcommand)]
     Rmap(RmapArgs),
+    #[command(subcommand)]
+    Rdma(Box<RdmaArgs>),
     Stats(StatsArgs),
     Capture(CaptureArgs),
     Decode(DecodeArgs),
@@ -95,6 +98,7 @@ impl Command {
             Self::Broadcast(args) => Some(args.device()),
             Self::Timecode(args) => Some(args.device()),
             Self::Rmap(args) => Some(args.device()),
+            Self::Rdma(args) => Some(args.device()),
             Self::Stats(args) => Some(&args.device),
             Self::Capture(args) => Some(&args.device),
             Self::Link(args) => Some(&args.device),
@@ -116,6 +120,7 @@ impl Command {
         match self {
             Self::Recv(args) => args.owns_stdout(),
             Self::Rmap(args) => args.owns_stdout(),
+            Self::Rdma(args) => args.owns_stdout(),
             Self::Capture(args) => args.owns_stdout(),
             _ => false,
         }
@@ -141,6 +146,7 @@ impl Cli {
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Rmap(args) => rmap::run(args, &context),
+            Command::Rdma(args) => rdma::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
             Command::Capture(args) => capture::run(args, &context),
             Command::Decode(args) => decode::run(args, &context),

@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::{output, signal};
 use clap::Args;
-use spfe::{Deadline, Endpoint, Peer, Port, PortKind};
+use spfe::{Canceller, Deadline, Endpoint, Peer, Port, PortKind};
 use std::time::Duration;
 
 /// The default device.
@@ -102,6 +102,15 @@ pub fn port_of(endpoint: &Endpoint, number: Option<u32>, kind: PortKind) -> Resu
     }
     let what = format!("device {}: no port speaks {}", endpoint.info().uri, kind.name());
     Err(Failure::not_there(what))
+}
+
+/// Cancels the waits of a queue when a signal arrives.
+pub fn end_at_signal(canceller: Canceller) {
+    const LOOK: Duration = Duration::from_millis(50);
+    std::thread::spawn(move || {
+        while signal::sleep(LOOK) {}
+        canceller.cancel();
+    });
 }
 
 /// Waits that end at a signal or after a time without progress, also in virtual time.

@@ -27,6 +27,7 @@ mod perf;
 mod ping;
 mod ports;
 mod post;
+mod rdma;
 mod recv;
 mod rmap;
 mod scenario;

@@ -73,6 +73,20 @@ impl RdmaServer {
         Ok(executed)
     }
 
+    /// Waits until all responses have been taken over by the link.
+    ///
+    /// # Errors
+    /// The deadline has passed, a queue of the endpoint failed, or a canceller ended the wait.
+    pub fn flush(&mut self, deadline: Deadline) -> Result<(), RdmaError> {
+        loop {
+            self.send()?;
+            if self.tx.outstanding() == 0 && self.node.ready_ns(0).is_none() {
+                return Ok(());
+            }
+            self.tx.wait(deadline)?;
+        }
+    }
+
     fn receive(&mut self) -> u64 {
         let mut executed = 0;
         while !self.node.is_full(0) {

@@ -1,13 +1,13 @@
 //! The remote target and the path to it.
 
 use super::values;
-use crate::context::{Context, DeviceArg};
+use crate::context::{Context, DeviceArg, end_at_signal};
 use crate::error::Failure;
-use crate::{parse, signal};
+use crate::parse;
 use clap::Args;
 use serde_json::Value;
 use spfe::rmap::{ADDRESS_MAX, Initiator, InitiatorOptions, ReplyAddress};
-use spfe::{Canceller, Deadline, Endpoint};
+use spfe::{Deadline, Endpoint};
 use std::time::Duration;
 
 /// Default device: a network with an RMAP target.
@@ -128,13 +128,4 @@ impl Remote {
         object["commands"] = self.initiator.counters().packets.commands.into();
         object
     }
-}
-
-/// Cancels the waits of a queue when a signal arrives.
-pub fn end_at_signal(canceller: Canceller) {
-    const LOOK: Duration = Duration::from_millis(50);
-    std::thread::spawn(move || {
-        while signal::sleep(LOOK) {}
-        canceller.cancel();
-    });
 }

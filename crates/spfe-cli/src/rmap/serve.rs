@@ -1,7 +1,7 @@
 //! `spfe rmap serve`: an RMAP target with a memory.
 
-use super::{remote, values};
-use crate::context::{Context, DeviceArg, Role};
+use super::values;
+use crate::context::{Context, DeviceArg, Role, end_at_signal};
 use crate::error::Failure;
 use crate::{output, parse};
 use clap::Args;
@@ -64,7 +64,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let mut target = Target::open(&vc, config, args.max_data)?;
     let memory = endpoint.alloc(bytes as usize)?.buf(0..bytes as usize)?;
     target.add(Window::new(base, memory).allow(allow))?;
-    remote::end_at_signal(target.canceller());
+    end_at_signal(target.canceller());
     context.say(&format!("{unit} on port {} VC {}", args.port, args.vc));
     let outcome = serve(&mut target, args.count);
     report(target.counters(), context);

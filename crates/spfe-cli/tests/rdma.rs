@@ -1,0 +1,204 @@
+//! `spfe rdma` against the instrument, a daemon's target-only endpoint and `spfe rdma serve`.
+
+mod common;
+
+use common::{Directory, end, interrupt, spfe, start, wait_for_message};
+use spfe_host::{LinkRate, Mode, Topology};
+use spfed::{Server, ServerConfig};
+
+const FILE: &str = r#"
+logical_address = 0x42
+notifications = 16
+[[region]]
+name = "frames"
+size = "16M"
+base = 0x1000
+generation = 0xabc
+[[region]]
+name = "mailbox"
+size = 64
+generation = 0x123
+notify = true
+[[region]]
+name = "table"
+size = 64
+rights = "r"
+generation = 7
+hidden = true
+"#;
+
+fn target_file(directory: &Directory) -> String {
+    let path = directory.path("node.toml");
+    std::fs::write(&path, FILE).unwrap();
+    path
+}
+
+fn daemon(directory: &Directory, topology: Topology) -> (Server, String) {
+    let socket = directory.path("sock");
+    let server = Server::start(ServerConfig::new(topology).listen(&socket)).unwrap();
+    (server, format!("unix:{socket}"))
+}
+
+/// A daemon with a target-only endpoint at its only port.
+fn node(directory: &Directory) -> (Server, String) {
+    let file = target_file(directory);
+    daemon(directory, Topology::with_target(&file, LinkRate::Unlimited, Mode::Thread))
+}
+
+#[test]
+fn the_default_device_has_a_target() {
+    let run = spfe(&["rdma", "regions"]).exits(0);
+    let text = run.text();
+    let row = text.lines().nth(1).unwrap();
+    assert!(row.starts_with("0 ") && row.contains("rwa"), "{text}");
+    assert!(row.ends_with("0x0  1048576"), "{text}");
+    let read = ["rdma", "read", "--address", "0xffff8", "--json"];
+    let result = spfe(&read).exits(0).json();
+    assert_eq!((&result["data"], &result["bytes"]), (&"0000000000000000".into(), &8.into()));
+}
+
+#[test]
+fn regions_and_atomic_operations() {
+    let directory = Directory::new("rdma-regions");
+    let (_server, device) = node(&directory);
+    let ask =
+        |words: &[&str]| spfe(&[&["rdma"], words, &[&device, "--target-logical", "0x42"]].concat());
+    let list = ask(&["regions", "--json"]).exits(0).json();
+    let region = |index: usize| list["regions"][index].clone();
+    assert_eq!((&region(0)["key"], &region(0)["base"]), (&"0x00000abc".into(), &"0x1000".into()));
+    assert_eq!((&region(1)["rights"], &region(1)["notifies"]), (&"rwa".into(), &true.into()));
+    assert_eq!((&region(2)["key"], &region(2)["rights"]), (&().into(), &"r--".into()));
+
+    assert_eq!(ask(&["atomic", "--add", "5"]).exits(0).text(), "0x0\n");
+    assert_eq!(ask(&["atomic", "--compare", "5", "--swap", "0x77"]).exits(0).text(), "0x5\n");
+    let run = ask(&["atomic", "--compare", "5", "--swap", "1"]).exits(0);
+    assert_eq!(run.text(), "0x77  not changed\n");
+    let run = ask(&["read", "--length", "8"]).exits(0);
+    assert!(run.text().starts_with("0000001000  77 00 00 00 00 00 00 00"), "{}", run.text());
+    let run = ask(&["ping", "--count", "3", "--interval", "0", "--json"]).exits(0);
+    assert_eq!(run.json()["reads"], 3);
+    // 32 bytes become a notification of a node without queue pairs.
+    ask(&["send", "--queue", "0", "--data", "01020304"]).exits(0);
+    ask(&["send", "--queue", "0", "--data", &"00".repeat(33)]).fails(1, "longer than the receive");
+}
+
+#[test]
+fn a_file_goes_there_and_back() {
+    let directory = Directory::new("rdma-file");
+    let (_server, device) = node(&directory);
+    let ask =
+        |words: &[&str]| spfe(&[&["rdma"], words, &[&device, "--target-logical", "0x42"]].concat());
+    // More than one piece of 8 MiB, and not a multiple of anything.
+    let data: Vec<u8> = (0..9_000_001u32).map(|n| (n.wrapping_mul(40_503) >> 8) as u8).collect();
+    let (path, copy) = (directory.path("data"), directory.path("copy"));
+    std::fs::write(&path, &data).unwrap();
+    let written = ask(&["write", "--address", "0x1003", "--data", &format!("@{path}")]).exits(0);
+    let read = ["read", "-a", "0x1003", "-l", "9000001", "-o", &copy];
+    let back = ask(&read).exits(0);
+    let digest = |text: &str| text.split_whitespace().next().unwrap().to_owned();
+    assert_eq!(digest(&written.text()), digest(&back.text()));
+    assert_eq!(digest(&back.text()).len(), 64);
+    assert!(std::fs::read(&copy).unwrap() == data);
+    let run = ask(&["read", "-k", "0xabc", "-a", "0x1003", "-l", "5000", "-o", "-"]).exits(0);
+    assert!(run.stdout == data[..5000]);
+    let empty = ask(&["write", "--data", ""]).exits(0);
+    assert!(empty.text().starts_with("e3b0c44298fc1c149afbf4c8996fb924"), "{}", empty.text());
+}
+
+#[test]
+fn refusals_and_mistakes_say_what_to_do() {
+    let directory = Directory::new("rdma-refused");
+    let (_server, device) = node(&directory);
+    let ask =
+        |words: &[&str]| spfe(&[&["rdma"], words, &[&device, "--target-logical", "0x42"]].concat());
+    ask(&["read", "-k", "0xabd", "-l", "4"]).fails(1, "no region of the target has this key");
+    ask(&["read", "-k", "0xabc", "-l", "4"]).fails(1, "beyond the region");
+    ask(&["write", "-k", "0x2007", "--data", "00"]).fails(1, "does not allow this access");
+    ask(&["read", "--region", "2", "-l", "4"]).fails(2, "does not tell its key; use --key");
+    ask(&["read", "--region", "9", "-l", "4"]).fails(5, "`spfe rdma regions` lists them");
+    ask(&["read", "-k", "0xabc"]).fails(2, "--length: needed with --key");
+    ask(&["read"]).fails(2, "use --output FILE, or --length");
+    ask(&["read", "-a", "0x999", "-l", "1"]).fails(2, "16777216 bytes at 0x1000");
+    ask(&["send", "--queue", "9", "--data", "00"]).fails(1, "queue pair does not exist");
+    let silent = ["rdma", "read", &device, "-l", "4", "--timeout", "50ms"];
+    spfe(&silent).fails(3, "is there a target with these --target-logical");
+    for (words, text) in [
+        (&["read", "--segment", "1000"][..], "a power of two"),
+        (&["read", "--protocol", "1"], "240 to 254"),
+        (&["read", "--key", "0x100000000"], "at most 0xffffffff"),
+        (&["write", "--data", "123"], "in pairs"),
+        (&["write", "--data", "@/no/such/file"], "/no/such/file"),
+        (&["atomic"], "--add"),
+        (&["atomic", "--swap", "1"], "--compare"),
+        (&["serve", "--target", "/no/such/file"], "/no/such/file"),
+        (&["serve", "virtual:"], "exists in this process only"),
+    ] {
+        spfe(&[&["rdma"], words].concat())
+            .fails(if text == "/no/such/file" && words[0] == "write" { 1 } else { 2 }, text);
+    }
+}
+
+#[test]
+fn a_served_region_and_its_notifications() {
+    let directory = Directory::new("rdma-serve");
+    let (_daemon, socket) =
+        daemon(&directory, Topology::pairs(2, LinkRate::Unlimited, Mode::Thread));
+    let [here, there] = [0, 1].map(|end| format!("{socket}/{end}"));
+    let file = target_file(&directory);
+    let words = ["rdma", "serve", &here, "--target", &file, "--watch", "--json"];
+    let mut server = start(&words);
+    wait_for_message(&mut server, "target 0x42 with 3 regions");
+    let ask = |words: &[&str]| {
+        let options = ["--target-logical", "0x42", "--timeout", "20"];
+        spfe(&[&["rdma"], words, &[&there], &options].concat())
+    };
+    ask(&["write", "--region", "1", "-a", "8", "--data", "68656c6c6f"]).exits(0);
+    let run = ask(&["read", "--region", "1", "-a", "8", "-l", "5"]).exits(0);
+    assert!(run.text().ends_with("|hello|\n"), "{}", run.text());
+    ask(&["send", "--queue", "0", "--immediate", "7", "--data", "0102"]).exits(0);
+    interrupt(&server);
+    let run = end(server).exits(0);
+    let seen: Vec<serde_json::Value> =
+        run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let writes = seen.iter().find(|event| event["operation"] == "WRITE").unwrap();
+    assert_eq!((&writes["region"], &writes["bytes"]), (&1.into(), &5.into()));
+    let message = seen.iter().find(|event| event["operation"] == "SEND").unwrap();
+    assert_eq!((&message["data"], &message["immediate"]), (&"0102".into(), &7.into()));
+}
+
+#[test]
+fn messages_carry_a_file() {
+    for mode in [Mode::Thread, Mode::Inline] {
+        let directory = Directory::new(&format!("rdma-messages-{mode}"));
+        let (_daemon, socket) = daemon(&directory, Topology::pairs(2, LinkRate::Unlimited, mode));
+        let [here, there] = [0, 1].map(|end| format!("{socket}/{end}"));
+        let (path, copy) = (directory.path("data"), directory.path("copy"));
+        let data: Vec<u8> = (0..300_007u32).map(|n| (n.wrapping_mul(40_503) >> 8) as u8).collect();
+        std::fs::write(&path, &data).unwrap();
+        let words = ["rdma", "receive", &here, "--queue", "7", "--message", "10K"];
+        let mut receiver = start(&[&words[..], &["--bytes", "300007", "--output", &copy]].concat());
+        wait_for_message(&mut receiver, "queue pair 7");
+        let send = ["rdma", "send", &there, "--queue", "7", "--timeout", "20"];
+        let file = format!("@{path}");
+        let run = spfe(&[&send[..], &["--message", "10K", "--data", &file]].concat()).exits(0);
+        let digest = run.text().split_whitespace().next().unwrap().to_owned();
+        let received = end(receiver).exits(0);
+        assert!(received.text().starts_with(&digest), "{mode}: {}", received.text());
+        assert!(std::fs::read(&copy).unwrap() == data, "{mode}");
+    }
+}
+
+#[test]
+fn a_message_longer_than_the_buffer_is_refused() {
+    let directory = Directory::new("rdma-long");
+    let (_daemon, socket) =
+        daemon(&directory, Topology::pairs(2, LinkRate::Unlimited, Mode::Thread));
+    let [here, there] = [0, 1].map(|end| format!("{socket}/{end}"));
+    let mut receiver = start(&["rdma", "receive", &here, "--message", "16"]);
+    wait_for_message(&mut receiver, "queue pair 1");
+    let long = "00".repeat(17);
+    let words = ["rdma", "send", &there, "--timeout", "20", "--data", &long];
+    spfe(&words).fails(1, "longer than the receive buffer");
+    let run = end(receiver).exits(1);
+    assert!(run.text().is_empty());
+}
