@@ -166,15 +166,15 @@ fn records() -> Records {
     }
 }
 
-/// The real table, with results of today's sources for all its tops.
+/// The real table, with made-up results of today's sources for all its tops.
 fn synthesis() -> Synthesis {
     let mut out = Synthesis::read().expect("rtl/synth.toml and its record");
     for wanted in out.table.tops.clone() {
-        let file = || vec![format!("rtl/tcp/{}.sv", wanted.module)];
         if wanted.module.starts_with("spfe_tcp") {
-            out.files.entry(wanted.module.clone()).or_insert_with(file);
+            let file = format!("rtl/tcp/{}.sv", wanted.module);
+            out.files.insert(wanted.module.clone(), vec![file]);
         }
-        let sources = out.now(&wanted.module).unwrap_or_default();
+        let sources = out.now(&wanted.module).ok().flatten().unwrap_or_default();
         let xcup = Xcup {
             lut_total: 20_000,
             ff: 20_000,
@@ -325,7 +325,15 @@ fn stale_results_of_synthesis_are_marked() {
     taken.expect("cells").sources = "0123456789".to_owned();
     let taken = records.synthesis.tops.get_mut("tcp-tx").expect("top").ecp5.as_mut();
     taken.expect("rates").fmax_mhz.remove("3");
+    // A file of the transmitter that no longer exists.
+    let (gone, sources) = ("spfe_tcp_tx", "abcdef0123".to_owned());
+    let files = records.synthesis.files.get_mut(gone).expect("files");
+    files.push("rtl/tcp/gone.sv".to_owned());
+    for top in records.synthesis.tops.values_mut().filter(|top| top.module == gone) {
+        top.xcup.as_mut().expect("cells").sources = sources.clone();
+    }
     let (page, _) = render(&records).expect("whole");
+    assert!(page.contains("stale: abcdef01<"));
     assert_eq!(page.matches("stale: 01234567<").count(), 1);
     assert!(page.contains("1 of ") && page.contains("results are of older sources"));
     assert_eq!(page.matches(">4 of 5<").count(), 1);
@@ -344,7 +352,7 @@ fn strings(code: &str) -> Vec<String> {
         }
         let quoted = parts.iter().enumerate().filter(|(index, _)| index % 2 == 1);
         found.extend(quoted.map(|(_, part)| (*part).to_owned()));
-        if parts.len() % 2 == 0 && !line.trim_end().ends_with('\\') {
+        if parts.len().is_multiple_of(2) && !line.trim_end().ends_with('\\') {
             found.push(parts[0].to_owned());
         }
     }

@@ -218,22 +218,25 @@ impl Synthesis {
     /// # Errors
     /// Those of [`Self::now`].
     pub fn stale(&self, wanted: &Wanted, sources: &str) -> Result<bool, String> {
-        Ok(self.now(&wanted.module)? != sources)
+        Ok(self.now(&wanted.module)?.as_deref() != Some(sources))
     }
 
     /// Hash of the code in a module's files as they are now, as `tools/rtl_record.py` computes it.
+    /// `None` if a file no longer exists.
     ///
     /// # Errors
     /// The record does not list the module, or a file cannot be read.
-    pub fn now(&self, module: &str) -> Result<String, String> {
+    pub fn now(&self, module: &str) -> Result<Option<String>, String> {
         let mut sum = Sha256::new();
         for name in self.files.get(module).ok_or_else(|| format!("results.json: no {module}"))? {
             let path = root().join(name);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
-            sum.update(code(&text));
+            match std::fs::read_to_string(&path) {
+                Ok(text) => sum.update(code(&text)),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(format!("{}: {error}", path.display())),
+            }
         }
-        Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(Some(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 }
 
