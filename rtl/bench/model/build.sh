@@ -5,7 +5,9 @@
 #
 # writes target/rtl/models/NAME.so, unless it exists and none of its sources has changed.
 # rtl/bench/model/builds.toml lists the builds of the bench. SPFE_RTL_TOP names another top module:
-# spfe_tcp_system, which contains the memory, or one with the ports of spfe_tcp.
+# spfe_tcp_system, which contains the memory, or one with the ports of spfe_tcp. SPFE_CORE_SEED
+# chooses the bits of registers and memories without an initial value when a core starts (default
+# 1).
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -57,7 +59,7 @@ for argument in "$@"; do
 done
 
 rm -rf "$work"
-verilator --cc -Wno-fatal -O3 --x-assign fast --x-initial fast --no-timing --assert \
+verilator --cc -Wno-fatal -O3 --x-assign unique --x-initial unique --no-timing --assert \
     --top-module "$top" --prefix Vcore --Mdir "$work" --output-split 20000 \
     "${search[@]}" "$@" "$(printf '%s\n' "${sources[@]}" | grep "/$top\.sv$")" >"$out/$name.log" 2>&1 || {
     cat "$out/$name.log" >&2

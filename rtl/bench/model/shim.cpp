@@ -2,6 +2,7 @@
 #include "pins.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -257,7 +258,11 @@ EXPORT uint32_t spfe_tcp_abi(void) { return SPFE_TCP_ABI; }
 EXPORT void *spfe_tcp_new(void) {
     auto model = std::make_unique<Model>();
     current = model.get();
-    model->context.randReset(0);
+    // What has no initial value begins with random bits.
+    const char *seed = std::getenv("SPFE_CORE_SEED");
+    Verilated::threadContextp(&model->context);
+    model->context.randReset(2);
+    model->context.randSeed(std::max(seed ? std::atoi(seed) : 1, 1));
     model->context.errorLimit(1 << 30);
     model->core = std::make_unique<Vcore>(&model->context, "core");
     return model.release();

@@ -19,6 +19,7 @@ pub mod mac;
 pub mod model;
 pub mod peer;
 pub mod published;
+pub mod racing;
 pub mod random;
 pub mod rate;
 pub mod reference;

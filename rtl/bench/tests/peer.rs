@@ -1,7 +1,7 @@
 //! Tests the reference endpoint against the stack of smoltcp.
 
 use spfe_tcp_bench::drill::endpoint::Build;
-use spfe_tcp_bench::peer::cases::{Case, CaseResult, all, run};
+use spfe_tcp_bench::peer::cases::{Case, CaseResult, all, plants, run};
 use spfe_tcp_bench::peer::channel::Impair;
 use spfe_tcp_bench::reference::Reference;
 
@@ -25,7 +25,7 @@ fn check(build: &Build, cases: &[Case]) -> Vec<CaseResult> {
 #[test]
 fn the_reference_passes_all_cases() {
     let rows = check(&Build::default(), &all(1));
-    assert!(rows.iter().all(|r| r.result == "passed"));
+    assert!(rows.iter().all(|r| r.result == "passed" && r.checked_segments > 0));
     for r in rows.iter().filter(|r| r.case.contains("drop, 10 %")) {
         assert!(r.impaired_frames > 10 && r.sent_again_out > 0 && r.sent_again_in > 0);
     }
@@ -36,6 +36,12 @@ fn other_builds_of_the_reference_pass() {
     let base = Build::default();
     check(&Build { rx_checksum: false, instant_ack: true, ..base.clone() }, &all(1));
     check(&Build { rx_reordering: true, tx_congestion_control: true, ..base }, &all(1));
+}
+
+#[test]
+fn the_rules_find_every_planted_fault() {
+    let found = plants(&mut Reference::new(Build::default()), SEED).expect("all are found");
+    assert_eq!(found, 10);
 }
 
 /// Shows that the cases can fail: this line loses every frame.

@@ -11,6 +11,7 @@ use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite::{self, ScriptRecord};
 use spfe_tcp_bench::fuzz::{self, runs::add};
 use spfe_tcp_bench::peer;
+use spfe_tcp_bench::racing::Racing;
 use spfe_tcp_bench::reference::Reference;
 use spfe_tcp_bench::reference::lockstep::Lockstep;
 
@@ -51,6 +52,12 @@ enum Command {
         /// commas.
         #[arg(long, default_value = "")]
         only: String,
+        /// Never bring the core to rest, and let all its interfaces pause at random.
+        #[arg(long)]
+        racing: bool,
+        /// Falsify the trace of a case in several ways, which the rules must find.
+        #[arg(long)]
+        plants: bool,
     },
     /// Send frames that are almost valid.
     Fuzz {
@@ -109,19 +116,50 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
     Ok(passed)
 }
 
-fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
-    let (mut endpoint, _) = make(&a.core)?;
+/// Options of the command `peer`.
+struct PeerOptions<'a> {
+    scale: u32,
+    seed: u64,
+    only: &'a str,
+    racing: bool,
+    plants: bool,
+}
+
+/// Makes an endpoint for the peer.
+fn racer(name: &str, racing: bool, seed: u64) -> Result<Box<dyn Endpoint>, String> {
+    if !racing {
+        return make(name).map(|(endpoint, _)| endpoint);
+    }
+    let core = Core::new(name).map_err(|error| error.to_string())?;
+    Ok(Box::new(Racing::new(core, seed)))
+}
+
+fn peers(a: &Arguments, options: &PeerOptions<'_>) -> Result<bool, String> {
+    let PeerOptions { scale, seed, only, racing, plants } = *options;
+    let mut endpoint = racer(&a.core, racing, seed)?;
+    if plants {
+        let found = peer::cases::plants(endpoint.as_mut(), seed)?;
+        println!("plants: {found} faults planted into the trace, all found");
+        return Ok(true);
+    }
     let core = if a.core == REFERENCE { String::new() } else { builds::sources()? };
     let mut passed = true;
     let wanted = |case: &peer::cases::Case| only.split(',').any(|part| case.name.contains(part));
     for case in peer::cases::all(scale).iter().filter(|case| wanted(case)) {
         let mut row = peer::cases::run(case, endpoint.as_mut(), seed);
         println!(
-            "{:<8} {} ({} ticks, {} frames out, {} sent again) {}",
-            row.result, row.case, row.ticks, row.frames_out, row.sent_again_out, row.detail
+            "{:<8} {} ({} ticks, {} frames out, {} sent again, {} segments and {} bytes checked) {}",
+            row.result,
+            row.case,
+            row.ticks,
+            row.frames_out,
+            row.sent_again_out,
+            row.checked_segments,
+            row.checked_bytes,
+            row.detail
         );
         passed &= row.result != "failed";
-        row.endpoint.clone_from(&a.core);
+        row.endpoint = a.core.clone() + if racing { ", racing" } else { "" };
         row.core.clone_from(&core);
         row.scale = scale;
         record::change(&file("peer", &a.core), |all: &mut Vec<peer::cases::CaseResult>| {
@@ -173,7 +211,10 @@ fn main() -> ExitCode {
     let a = Arguments::parse();
     let result = match &a.command {
         Command::Drill { only, verbose, scripts } => drill(&a, scripts, only, *verbose),
-        Command::Peer { scale, seed, only } => peers(&a, *scale, *seed, only),
+        Command::Peer { scale, seed, only, racing, plants } => {
+            let (scale, seed, racing, plants) = (*scale, *seed, *racing, *plants);
+            peers(&a, &PeerOptions { scale, seed, only, racing, plants })
+        }
         Command::Fuzz { frames, seed, lockstep } => fuzzing(&a, *frames, *seed, *lockstep),
     };
     match result {

@@ -304,6 +304,11 @@ pub trait Endpoint {
     fn op(&mut self, session: u16, op: Op);
     /// Reads the state of a session.
     fn view(&mut self, session: u16) -> View;
+    /// Whether it works on while frames come and go, with random pauses of its interfaces. It may
+    /// then drop and defer more than on a quiet line.
+    fn races(&self) -> bool {
+        false
+    }
     /// Reads all counters with their names. An endpoint may have none.
     fn counters(&mut self) -> Vec<(&'static str, u32)> {
         Vec::new()

@@ -3,6 +3,7 @@
 use super::again::LineCounters;
 use super::channel::{Channel, Impair};
 use super::stack::Stack;
+use super::watch::Watch;
 use crate::drill::endpoint::{Endpoint, Settings};
 
 /// IP address of the stack.
@@ -25,6 +26,8 @@ pub struct PeerBench<'a> {
     pub now: u64,
     /// Counters of the line.
     pub line: LineCounters,
+    /// Checks all connections.
+    pub watch: Watch,
     to_ep: Channel,
     to_stack: Channel,
 }
@@ -38,6 +41,7 @@ impl<'a> PeerBench<'a> {
             stack: Stack::new(PEER_IP, PEER_MAC, seed),
             now: 0,
             line: LineCounters::default(),
+            watch: Watch::new(settings.rto_min),
             to_ep: Channel::new(impair, seed ^ 0x1111),
             to_stack: Channel::new(impair, seed ^ 0x2222),
         }
@@ -52,7 +56,7 @@ impl<'a> PeerBench<'a> {
     /// Exchanges frames until there are none left, then ticks once.
     ///
     /// # Errors
-    /// The endpoint sent a malformed frame.
+    /// The endpoint sent a malformed frame, or one that violates a rule of [`Watch`].
     pub fn tick(&mut self) -> Result<(), String> {
         for _ in 0..MAX_ROUNDS {
             if !self.exchange()? {
@@ -76,11 +80,13 @@ impl<'a> PeerBench<'a> {
         }
         for (bytes, bad_fcs) in self.to_ep.pop(self.now) {
             moved = true;
+            self.watch.incoming(&bytes, bad_fcs);
             self.ep.inject(&bytes, bad_fcs);
         }
         self.ep.run_idle();
         for frame in self.ep.frames() {
             moved = true;
+            self.watch.outgoing(self.now, &frame.bytes, frame.poisoned)?;
             if !frame.poisoned {
                 let control = self.count(&frame.bytes, true)?;
                 self.to_stack.push(self.now, &frame.bytes, control);

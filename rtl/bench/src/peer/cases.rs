@@ -2,6 +2,7 @@
 
 use super::bed::PeerBench;
 use super::channel::Impair;
+use super::plant::{PLANTS, Plant};
 use super::transfer::{Connection, Job};
 use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Settings};
@@ -52,6 +53,9 @@ pub struct CaseResult {
     pub sent_again_out: u64,
     pub sent_again_in: u64,
     pub impaired_frames: u64,
+    /// Segments of the endpoint, and bytes of both directions, that were checked by the rules.
+    pub checked_segments: u64,
+    pub checked_bytes: u64,
     /// `passed`, `skipped` or `failed`.
     pub result: String,
     pub detail: String,
@@ -77,6 +81,11 @@ pub fn settings() -> Settings {
 
 /// Runs a case.
 pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> CaseResult {
+    run_with(case, ep, seed, None)
+}
+
+/// Runs a case with a fault planted into its trace.
+pub fn run_with(case: &Case, ep: &mut dyn Endpoint, seed: u64, plant: Option<Plant>) -> CaseResult {
     let mut row = CaseResult {
         case: case.name.clone(),
         seed,
@@ -92,7 +101,11 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> CaseResult {
         row.detail = lacks.map_or_else(|| "too few sessions".into(), |n| format!("{n} is 0"));
         return row;
     }
+    let clean = case.impair.is_clean() && case.stall == 0 && !ep.races();
     let mut bed = PeerBench::new(ep, &settings(), case.impair, seed);
+    if let Some(plant) = plant {
+        bed.watch.plant(plant);
+    }
     let result = caught(|| drive(case, &mut bed, seed)).and_then(|done| done);
     row.ticks = bed.now;
     row.frames_out = bed.line.out.frames;
@@ -101,7 +114,8 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> CaseResult {
     row.sent_again_in = bed.line.inward.again;
     row.impaired_frames = bed.hits();
     let again = bed.line.out.again + bed.line.inward.again;
-    let clean = case.impair.is_clean() && case.stall == 0;
+    row.checked_segments = bed.watch.segments;
+    row.checked_bytes = bed.watch.bytes;
     let result = result.and_then(|()| match clean && again != 0 {
         true => Err(format!("{again} segments retransmitted although none was lost")),
         false => Ok(()),
@@ -111,6 +125,23 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> CaseResult {
         row.detail = text;
     }
     row
+}
+
+/// Runs the first case once with each planted fault.
+///
+/// # Errors
+/// Names the faults that no rule, or the wrong one, has found.
+pub fn plants(ep: &mut dyn Endpoint, seed: u64) -> Result<usize, String> {
+    let cases = all(1);
+    let case = cases.first().ok_or("there is no case")?;
+    let mut wrong = Vec::new();
+    for (plant, rules) in PLANTS {
+        let row = run_with(case, ep, seed, Some(plant));
+        if !rules.iter().any(|rule| row.detail.contains(&format!("{rule:?}: "))) {
+            wrong.push(format!("{plant:?}: {} {}, not {rules:?}", row.result, row.detail));
+        }
+    }
+    if wrong.is_empty() { Ok(PLANTS.len()) } else { Err(wrong.join("\n")) }
 }
 
 fn drive(case: &Case, bed: &mut PeerBench<'_>, seed: u64) -> Result<(), String> {
@@ -136,7 +167,7 @@ fn drive(case: &Case, bed: &mut PeerBench<'_>, seed: u64) -> Result<(), String> 
         }
         for d in bed.ep.delivered() {
             match slots.get_mut(usize::from(d.session)) {
-                Some(Some(c)) if !d.err && d.ahead.is_none() => c.delivered(&d.bytes)?,
+                Some(Some(c)) if !d.err && d.ahead.is_none() => c.delivered(bed, &d.bytes)?,
                 Some(Some(_)) => {}
                 _ => return Err(format!("payload for session {}, which is closed", d.session)),
             }
@@ -147,7 +178,7 @@ fn drive(case: &Case, bed: &mut PeerBench<'_>, seed: u64) -> Result<(), String> 
             if c.done(bed) {
                 done += 1;
                 if let Some(c) = slot.take() {
-                    c.remove(bed);
+                    c.remove(bed)?;
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use super::bed::{OUR_IP, PEER_IP, PeerBench};
 use super::stack::Handle;
+use super::watch::Key;
 use crate::drill::endpoint::{Mode, Op};
 use crate::drill::pattern;
 use crate::random::Random;
@@ -46,8 +47,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Opens connection number `n` in a closed session.
     pub fn open(bed: &mut PeerBench<'_>, session: u16, n: u32, job: Job) -> Result<Self, String> {
-        let ours = 1000 + session;
-        let theirs = 20_000 + (n % 40_000) as u16;
+        let (ours, theirs) = (ours(session), theirs(n));
         let socket = if job.active {
             let socket = bed.stack.listen(theirs, job.buffer)?;
             let ip = Ipv4Addr::from(PEER_IP);
@@ -98,8 +98,14 @@ impl Connection {
         self.got_up == self.job.up && self.got_down == self.job.down
     }
 
+    /// The ports of the connection.
+    fn key(&self) -> Key {
+        (ours(self.session), theirs(self.salt))
+    }
+
     /// Checks payload that the endpoint delivered to its user.
-    pub fn delivered(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn delivered(&mut self, bed: &mut PeerBench<'_>, bytes: &[u8]) -> Result<(), String> {
+        bed.watch.delivered(self.key(), bytes)?;
         self.got_down = check(self.salt, true, self.got_down, bytes)?;
         if self.got_down > self.sent_down {
             return Err(format!("session {}: more delivered than sent", self.session));
@@ -125,6 +131,7 @@ impl Connection {
             }
             let bytes = data(self.salt, false, self.sent_up, len);
             let mode = [Mode::Nothing, Mode::Length, Mode::LengthAndSum];
+            bed.watch.given(self.key(), &bytes);
             bed.ep.send(self.session, &bytes, mode[random.below(3) as usize]);
             self.sent_up += len;
         }
@@ -164,9 +171,10 @@ impl Connection {
         self.ended && self.all_moved() && bed.stack.is_done(self.socket)
     }
 
-    /// Removes the socket from the stack.
-    pub fn remove(self, bed: &mut PeerBench<'_>) {
+    /// Checks the end of the connection and removes the socket from the stack.
+    pub fn remove(self, bed: &mut PeerBench<'_>) -> Result<(), String> {
         bed.stack.remove(self.socket);
+        bed.watch.ended(self.key())
     }
 
     /// Describes the connection for messages.
@@ -174,6 +182,16 @@ impl Connection {
         let view = bed.ep.view(self.session);
         format!("{self:?}; stack {}; endpoint {view:?}", bed.stack.state(self.socket))
     }
+}
+
+/// The endpoint's port of a session.
+fn ours(session: u16) -> u16 {
+    1000 + session
+}
+
+/// The peer's port of connection number `n`.
+fn theirs(n: u32) -> u16 {
+    20_000 + (n % 40_000) as u16
 }
 
 fn data(salt: u32, down: bool, at: u32, len: u32) -> Vec<u8> {
