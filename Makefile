@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ lint: setup ## only the checks of generated files, format, scripts and Rust code
 test-tcp: setup ## the TCP core in simulation: scripts, other stacks, fuzzing, Linux; minutes (TCP_BUILDS="sf64 ct64")
 	@tools/setup.sh rtl test
 	@TCP_FORM=full TCP_BUILDS="$(TCP_BUILDS)" tools/test.sh tcp
+
+fuzz-tcp: setup ## a million mutated frames (TCP_FRAMES) against one state of the TCP core, in lock-step with a model; resumes
+	@tools/setup.sh rtl
+	tools/tcp_fuzz.sh $(TCP_FRAMES)
 
 report-tcp: setup ## measure the TCP core in virtual time, check it in short, and write target/rtl/report
 	@tools/setup.sh rtl

@@ -127,7 +127,7 @@ run_rtl() {
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
     step tcp tcp-core tap \
-        env CORE_FORM="${TCP_FORM:-short}" TEST_VARIANTS="${TCP_BUILDS:-sf64}" \
+        env CORE_FORM="${TCP_FORM:-short}" TEST_VARIANTS="${TCP_BUILDS:-sf64 ct64}" \
         tests/run.sh tests/tcp/core.bats
     # These are for `make test-tcp`.
     if [[ ${TCP_FORM:-short} != short ]]; then

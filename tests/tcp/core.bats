@@ -15,7 +15,7 @@
 load ../lib/common
 
 programs=${CARGO_TARGET_DIR:-rtl/bench/target}/release
-form=${CORE_FORM:-short} cases='' racing='' frames=3000 scale=1 limit=600
+form=${CORE_FORM:-short} cases='' racing='' frames=3000 scale=1 limit=1500
 case $form in
     short) cases='passive,active,zero windows' racing='delay 0,16 sessions' ;;
     full) frames=20000 limit=3600 ;;

@@ -1,20 +1,24 @@
 #!/usr/bin/env bats
 # The Verilated TCP core against the TCP of Linux, behind a TAP device in a network namespace of its
 # own.
+# variants: full ct64 ct64_mac64
+#
+# TEST_VARIANTS names builds of rtl/bench/model/builds.toml (default: store-and-forward with all
+# options, cut-through, and cut-through with 64 bits to and from the MAC), or `reference`, the model
+# in software.
 #
 # PEER_PARTS names the parts to run, default all: network (ARP, ping), transfers, sessions (all at
 # once, aborts), cycles (openings and closings), windows (of zero), lines (with faults), captures
 # (tshark), curl, iperf3 and tap. PEER_ONLY selects the checks whose printed name contains it, for
 # example "both ways (client)". SPFE_SOAK=1 runs the long form, in which each part may take
-# PEER_LIMIT seconds (7200). TCP_ENDPOINT names a build of rtl/bench/model/builds.toml (default
-# full), or `reference`, the model in software.
+# PEER_LIMIT seconds (7200).
 #
 # Rates are printed and never judged. Captures of failed checks stay in target/rtl/report/peers, the
 # records of all runs in target/rtl/report/data/peers.json.
 
 load ../lib/common
 
-endpoint=${TCP_ENDPOINT:-full} limit=${PEER_LIMIT:-7200}
+endpoint=${TEST_VARIANT:-full} limit=${PEER_LIMIT:-7200}
 bench=${CARGO_TARGET_DIR:-rtl/bench/target}/release/tcp-bench
 
 setup_file() {
