@@ -248,7 +248,8 @@ def main():
     options = parser.parse_args()
     folders = options.crates or [
         file.parent for file in [*sorted((ROOT / "crates").glob("*/Cargo.toml")),
-                                 ROOT / "rtl/bench/Cargo.toml"] if file.is_file()
+                                 ROOT / "rtl/bench/Cargo.toml",
+                                 ROOT / "rtl/sim/Cargo.toml"] if file.is_file()
     ]
     crates = [Crate(folder.resolve()) for folder in folders]
     if options.edges:

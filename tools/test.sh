@@ -106,6 +106,7 @@ run_quick() {
     fi
     step lint rustfmt check cargo fmt --all --check
     step lint rustfmt-rtl check cargo fmt --manifest-path rtl/bench/Cargo.toml --check
+    step lint rustfmt-sim check cargo fmt --manifest-path rtl/sim/Cargo.toml --check
     step lint shellcheck check shellcheck -x -P SCRIPTDIR "${scripts[@]}" .ci/run tools/hooks/*
 }
 
@@ -124,6 +125,8 @@ run_rtl() {
     step rtl generator unittest tools/rtl.sh run python3 -m unittest discover -v -s contract/gen
     step rtl rtl-lint tap tools/rtl.sh lint
     step rtl rtl-test tap tools/rtl.sh test --ci
+    step rtl rtl-sim cargo env CARGO_TARGET_DIR=target/sim \
+        cargo test --locked --manifest-path rtl/sim/Cargo.toml --no-fail-fast
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
     step tcp tcp-core tap \

@@ -158,7 +158,8 @@ module spfe_sf_lane
   spfe_sf_word_sync i_sync (
     .clk_i,
     .rst_i,
-    .lose_i(!hears || realigned_i || (enters && state_d == StClearLine)),
+    .lose_i(!hears || (enters && state_d == StClearLine)),
+    .moved_i(realigned_i),
     .word_i(in),
     .word_o(heard),
     .kind_o(kind),
@@ -324,15 +325,22 @@ module spfe_sf_lane
   // Status.
   logic ev_capability_q, ev_timeout_q, ev_standby_q, ev_lost_signal_q, ev_overflow_q;
   logic [7:0] field_q;
-  logic may_stop;
-  assign may_stop = state_q >= StStarted && enters && !reset && state_d == StClearLine && stopped;
+  // The reason why the lane goes to ClearLine; of several reasons the first of the standard's list.
+  logic starting, gives_up, stops;
+  always_comb begin
+    starting = state_q >= StStarted && state_q <= StConnected;
+    gives_up = enters && !reset && state_d == StClearLine;
+    if (starting && state_q != StStarted) gives_up &= !lost_signal;
+    stops = gives_up && state_q >= StStarted && stopped;
+    if (starting) stops &= !timed_out;
+    else if (state_q != StActive) stops &= count < CountWidth'(BurstWords);
+  end
 
   always_ff @(posedge clk_i) begin
     ev_capability_q <= init3_new && (state_q == StConnecting || state_q == StConnected);
-    ev_timeout_q <= !reset && timed_out && enters && state_d == StClearLine
-        && state_q >= StStarted && state_q <= StConnected;
-    ev_standby_q <= may_stop && far_standby;
-    ev_lost_signal_q <= may_stop && !far_standby;
+    ev_timeout_q <= starting && gives_up && timed_out;
+    ev_standby_q <= stops && far_standby;
+    ev_lost_signal_q <= stops && !far_standby;
     ev_overflow_q <= rxerr == 8'hFF && rxerr_q != 8'hFF;
     if (stopped) field_q <= stop_field;
     if (rst_i) begin

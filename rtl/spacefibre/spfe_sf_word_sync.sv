@@ -11,8 +11,11 @@ module spfe_sf_word_sync
 ) (
   input logic clk_i,
   input logic rst_i,
-  /// Loses synchronisation: the receiver is off, or the word boundary moved.
+  /// Loses synchronisation, and the words before this cycle: the receiver is off.
   input logic lose_i,
+  /// The word boundary moved: this word is lost, and the one before it stays (5.5.7). A comma in it
+  /// starts the synchronisation again.
+  input logic moved_i,
   /// Word from the line, in each cycle; a damaged symbol is K0.0.
   input word_t word_i,
   /// The word before, or RXERR.
@@ -32,7 +35,7 @@ module spfe_sf_word_sync
     Ready
   } sync_e;
 
-  sync_e sync_q, sync_d;
+  sync_e sync_q, sync_d, sync;
   logic [3:0] errors_q, errors_d;
   word_t held_q;
   lane_kind_e kind_q;
@@ -44,10 +47,11 @@ module spfe_sf_word_sync
   assign bad = has_error(word_i);
   assign comma = word_i.k[0] && (word_i.bits[7:0] == Comma || word_i.bits[7:0] == InitComma);
 
+  assign sync = moved_i ? LostSync : sync_q;
   always_comb begin
-    sync_d = sync_q;
+    sync_d = sync;
     errors_d = errors_q;
-    unique case (sync_q)
+    unique case (sync)
       LostSync: begin
         errors_d = '0;
         if (!bad && comma) sync_d = CheckSync;
@@ -61,13 +65,13 @@ module spfe_sf_word_sync
         if (bad) sync_d = CheckSync;
       end
     endcase
-    if (sync_q != LostSync && bad && 32'(errors_d) >= ErrorWords) sync_d = LostSync;
+    if (sync != LostSync && bad && 32'(errors_d) >= ErrorWords) sync_d = LostSync;
   end
 
-  assign rxerr = bad || sync_q == LostSync;
+  assign rxerr = bad || sync == LostSync;
   // In LostSync the words before are RXERR already.
-  assign word_o = bad && sync_q != LostSync ? RxErr : held_q;
-  assign kind_o = bad && sync_q != LostSync ? LaneError : kind_q;
+  assign word_o = bad && sync != LostSync ? RxErr : held_q;
+  assign kind_o = bad && sync != LostSync ? LaneError : kind_q;
   assign synced_o = sync_q != LostSync;
 
   always_ff @(posedge clk_i) begin

@@ -5,9 +5,9 @@
 #
 # writes target/rtl/models/NAME.so, unless it exists and none of its sources has changed.
 # rtl/bench/model/builds.toml lists the builds of the bench. SPFE_RTL_TOP names another top module:
-# spfe_tcp_system, which contains the memory, or one with the ports of spfe_tcp. SPFE_CORE_SEED
-# chooses the bits of registers and memories without an initial value when a core starts (default
-# 1).
+# spfe_tcp_system, which contains the memory, or one with the ports of spfe_tcp. SPFE_RTL_SHIM names
+# another file with the C functions, for tops with other ports. SPFE_CORE_SEED chooses the bits of
+# registers and memories without an initial value when a core starts (default 1).
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -15,6 +15,7 @@ cd "$(dirname "$0")/../../.."
 readonly name=$1
 shift
 readonly here=rtl/bench/model top=${SPFE_RTL_TOP:-spfe_tcp}
+readonly shim=${SPFE_RTL_SHIM:-$here/shim.cpp}
 readonly out=target/rtl/models
 readonly library=$out/$name.so stamp=$out/$name.stamp work=$out/$name.d
 
@@ -46,7 +47,7 @@ flock "$lock"
 key=$({
     printf '%s\n' "$top" "$@"
     verilator --version
-    cat "${sources[@]}" "$here"/{build.sh,shim.cpp,pins.h}
+    cat "${sources[@]}" "$shim" "$here"/{build.sh,pins.h}
 } | sha256sum)
 if [[ -e $library && -e $stamp && $(<"$stamp") == "$key" ]]; then
     exit
@@ -90,7 +91,7 @@ flock -u "$runtime_lock"
 
 inside=()
 [[ $top == spfe_tcp_system ]] && inside=(-DCORE_HAS_MEMORY)
-cp "$here/shim.cpp" "$work"
+cp "$shim" "$work/shim.cpp"
 printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" "${inside[@]}" -I"$work" -I"$here" >"$work/flags"
 # Half of the code runs only once, at the start; it is not optimised.
 for part in "$work"/*__Slow.cpp; do

@@ -289,6 +289,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return;
         }
         self.status.error_recovery_attempts += 1;
+        // A NACK acknowledges what was sent before its number.
+        self.transmitter.acknowledged();
         self.transmitter.retry();
         self.waiting.for_each(|message| message.late = true);
     }

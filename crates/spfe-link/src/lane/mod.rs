@@ -235,6 +235,8 @@ impl Lane {
 
     #[inline(never)]
     fn transmit_any(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
+        // A far-end loopback takes no word, so a near-end loopback beside it delivers none.
+        let offered = offered.filter(|_| !self.parameters.far_end_parallel_loopback);
         let (word, mut taken) = if self.is_active() {
             self.transmit_active(offered)
         } else {
@@ -380,7 +382,8 @@ impl Lane {
         let inverts = rx_polarity_inverted && self.config.inverts_words;
         let near = self.parameters.near_end_parallel_loopback;
         let stays = rx_en && (lane_start || auto_start);
-        let changes = no_signal | self.reset | lane_reset | inverts | near;
+        // An INIT1 that came in RxOnly counts when RxOnly ends.
+        let changes = no_signal | self.reset | lane_reset | inverts | near | self.seen.init1;
         self.is_active() && stays && !changes
     }
 

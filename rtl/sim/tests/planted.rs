@@ -1,0 +1,66 @@
+//! Bugs planted in the core are found. Each needs a build of its own, so this is not for every run:
+//! `cargo test --manifest-path rtl/sim/Cargo.toml --test planted -- --ignored`.
+
+use std::path::Path;
+use std::process::Command;
+
+/// File of rtl/spacefibre, its text, what becomes of it, and the test that has to notice.
+const BUGS: [(&str, &str, &str, &str); 10] = [
+    ("spfe_sf_word_sync.sv", "errors_d = 4'(bad);", "errors_d = '0;", "lane"),
+    (
+        "spfe_sf_lane_seen.sv",
+        "init3_o = seen_d.init3 == 2'd3",
+        "init3_o = seen_d.init3 >= 2'd2",
+        "lane",
+    ),
+    ("spfe_sf_lane.sv", "else if (init1 && !rx_only_i)", "else if (init1)", "lane"),
+    ("spfe_sf_receive.sv", "if (!error_q || seq[7] == negative_q)", "if (!error_q)", "link"),
+    ("spfe_sf_receive.sv", "bwords > 2'd2", "bwords > 2'd3", "link"),
+    ("spfe_sf_transmit.sv", "GapWidth'(AckGap) :", "GapWidth'(AckGap + 1) :", "link"),
+    ("spfe_sf_transmit.sv", "if (frame_q == FrameIdle) frame_d = FrameNone;", "", "link"),
+    ("spfe_sf_qos.sv", "price << 1 : price", "price : price", "link"),
+    ("spfe_sf_broadcast_tx.sv", "if (late_sent_i) late_q <= '1;", "", "link"),
+    (
+        "spfe_sf_recovery.sv",
+        "if (ack_i.nack) sent = ack_i.seq[6:0] == acked_q ? head_q : acked;",
+        "if (ack_i.nack) sent = acked;",
+        "link",
+    ),
+];
+
+fn run(program: &str, arguments: &[&str], directory: &Path) -> std::process::Output {
+    let output = Command::new(program).args(arguments).current_dir(directory).output();
+    output.unwrap_or_else(|error| panic!("{program} cannot be run: {error}"))
+}
+
+#[test]
+#[ignore = "builds the core for each bug"]
+fn planted_bugs_are_found() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.join("../..").canonicalize().expect("exists");
+    let copy = root.join("target/rtl/planted");
+    std::fs::create_dir_all(&copy).expect("can be made");
+    let mut missed = Vec::new();
+    for (file, from, to, test) in BUGS {
+        let arguments = ["-r", "rtl", "tools", copy.to_str().expect("is text")];
+        assert!(run("cp", &arguments, &root).status.success());
+        let path = copy.join("rtl/spacefibre").join(file);
+        let text = std::fs::read_to_string(&path).expect("can be read");
+        assert_eq!(text.matches(from).count(), 1, "{file} has {from:?}");
+        std::fs::write(&path, text.replace(from, to)).expect("can be written");
+        let output = Command::new(env!("CARGO"))
+            .args(["test", "--test", test])
+            .current_dir(here)
+            .env("SPFE_SIM_ROOT", &copy)
+            .output()
+            .expect("cargo can be run");
+        // Something else than a difference would fail here, too.
+        let said = String::from_utf8_lossy(&output.stdout);
+        let found = said.contains("assertion") && said.contains("cycle");
+        println!("{file}: {from:?}: {}", if found { "found" } else { "MISSED" });
+        if output.status.success() || !found {
+            missed.push((file, from));
+        }
+    }
+    assert!(missed.is_empty(), "not found: {missed:?}");
+}
