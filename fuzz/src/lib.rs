@@ -94,6 +94,7 @@ targets! {
     session_request
     session_server
     sfrp_initiator
+    sfrp_packet
     sfrp_target
     spacewire_port
     tcp_bench

@@ -243,6 +243,52 @@ fn existing_devices_are_measured_like_a_new_network() {
 }
 
 #[test]
+fn the_tables_of_rdma_stand_beside_published_figures() {
+    let words = ["tables", "--paper", "rdma", "--quick", "--duration", "2ms", "--json"];
+    let document = json(&words);
+    assert_eq!(document["meta"]["link"], "4x6.25G");
+    let rows = document["results"].as_array().expect("results");
+    assert_eq!(rows.len(), 48);
+    for row in rows {
+        assert!(row["rate_gbps"].as_f64() > Some(0.0), "{row}");
+        let published = !row["scenario"].as_str().unwrap().ends_with("-ahead")
+            && row["size_bytes"].as_u64() < Some(512 << 10);
+        assert_eq!(row["paper"].is_object(), published, "{row}");
+    }
+    let text = spfe(&[
+        "perf",
+        "tables",
+        "--paper",
+        "rdma",
+        "--published",
+        "--quick",
+        "--duration",
+        "2ms",
+        "-q",
+    ]);
+    assert!(text.exits(0).text().contains("Tables 4-1 to 4-4"));
+}
+
+#[test]
+fn rdma_is_measured_with_chosen_groups() {
+    for (words, scenario, bytes) in [
+        (&["write", "--size", "4K", "--group", "8", "--under-way", "3"][..], "rdma-write", 4096),
+        (&["read", "--size", "100", "--group", "8", "--under-way", "3"], "rdma-read", 100),
+        (&["atomic", "--group", "8", "--under-way", "3"], "rdma-atomic", 8),
+    ] {
+        let row =
+            &json(&[&["rdma"], words, &["--seconds", "0.01", "--json"]].concat())["results"][0];
+        assert_eq!((&row["scenario"], &row["size_bytes"]), (&scenario.into(), &bytes.into()));
+        assert_eq!((&row["group"], &row["under_way"]), (&8.into(), &3.into()));
+        assert!(row["rate_gbps"].as_f64() > Some(0.0), "{row}");
+    }
+    let many = ["perf", "rdma", "write", "--group", "16384", "--under-way", "2"];
+    spfe(&many).fails(2, "more than the 16384 of a queue");
+    let words = ["perf", "rdma", "write", "--processes", "2"];
+    spfe(&words).fails(2, "in a network of its own");
+}
+
+#[test]
 fn published_figures_stand_beside_the_same_link_only() {
     let words = ["tables", "--published", "--quick", "--duration", "2ms", "--json"];
     for (link, published) in [("4x7.5G", true), ("4x25G", false), ("unlimited", false)] {

@@ -1,7 +1,9 @@
 //! The initiator on two queues of a virtual channel.
 
 use crate::error::RdmaError;
-use spfe::{Canceller, Deadline, End, PoolOptions, PooledRx, PooledTx, Threshold, Vc};
+use spfe::{
+    Canceller, Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Threshold, Vc,
+};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Info, Opcode, RegionEntry, SfrpStatus};
 use spfe_rdma::initiator::{InitiatorCounts, InitiatorOutcome, PostError};
@@ -26,6 +28,8 @@ pub struct RdmaQueueOptions {
     pub initiator: RdmaInitiatorOptions,
     /// Packets in each of the two queues.
     pub slots: u32,
+    /// How the queues wait, among others.
+    pub queue: QueueOptions,
 }
 
 impl Default for RdmaQueueOptions {
@@ -38,7 +42,7 @@ impl Default for RdmaQueueOptions {
             retries: 5,
             ..RdmaInitiatorOptions::default()
         };
-        Self { initiator, slots: 64 }
+        Self { initiator, slots: 64, queue: QueueOptions::default() }
     }
 }
 
@@ -65,6 +69,7 @@ impl RdmaQueue {
     pub fn open(vc: &Vc, options: RdmaQueueOptions) -> spfe::Result<Self> {
         let initiator = RdmaInitiator::new(options.initiator);
         let pool = PoolOptions::new(options.slots.max(4), initiator.packet_bytes_max() as u32 + 1);
+        let pool = pool.queue(options.queue);
         let (tx, rx) = (vc.tx_pooled(pool)?, vc.rx_pooled(pool)?);
         let (memory, answers) = (Vec::new(), VecDeque::new());
         Ok(Self { initiator, memory, tx, rx, inside: false, answers })
@@ -109,6 +114,17 @@ impl RdmaQueue {
     /// What happened so far.
     pub fn counts(&self) -> &InitiatorCounts {
         self.initiator.counts()
+    }
+
+    /// Number of times that the thread slept in a wait.
+    pub fn sleeps(&self) -> u64 {
+        self.tx.stats().sleeps + self.rx.stats().sleeps
+    }
+
+    /// Time that the device's engine took in this thread, ns, if [`spfe::Endpoint::measure_engine`]
+    /// was on when the queue was opened.
+    pub fn engine_ns(&self) -> u64 {
+        self.tx.engine_ns() + self.rx.engine_ns()
     }
 
     /// The credit, timer or partner that the queue waits for.

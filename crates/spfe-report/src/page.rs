@@ -144,16 +144,20 @@ pub(crate) fn definitions(document: &Document) -> String {
          <dt>% of a core</dt><dd>Loads are % of <em>one</em> core: two busy cores are \
          200&nbsp;%.</dd>\n",
     );
-    if document.results.iter().any(|row| row.paper.is_some()) {
+    if let Some(row) = document.results.iter().find(|row| row.paper.is_some()) {
+        let rdma = paper::source(&row.scenario) == paper::RDMA_SOURCE;
+        let (lane, limit) = match rdma {
+            true => ("6.25", paper::RDMA_LINK_LIMIT_GBPS),
+            false => ("7.5", paper::LINK_LIMIT_GBPS),
+        };
         let _ = writeln!(
             out,
             "<dt>Paper</dt><dd>{}: the same scenarios with an endpoint in the programmable logic \
-             of a Zynq UltraScale+ (four Cortex-A53 cores, Linux, 4 lanes at 7.5 Gbit/s, link \
-             limit about {} Gbit/s). Its loads are % of four cores and are multiplied by {} here. \
+             of a Zynq UltraScale+ (four Cortex-A53 cores, Linux, 4 lanes at {lane} Gbit/s, link \
+             limit about {limit} Gbit/s). Its loads are % of four cores and are multiplied by {} here. \
              Another processor and real hardware: compare the shape of the curves before their \
              values.</dd>",
-            escape(paper::SOURCE),
-            paper::LINK_LIMIT_GBPS,
+            escape(paper::source(&row.scenario)),
             paper::CORES,
         );
     }

@@ -1,11 +1,16 @@
-//! The published figures of the four basic scenarios.
+//! The published figures of the basic scenarios: packets, and RDMA.
 //!
-//! Source: D. Gibson et al., "Ultra-Fast, Low-Overhead SpaceFibre Communication for
+//! Packets: D. Gibson et al., "Ultra-Fast, Low-Overhead SpaceFibre Communication for
 //! System-on-Chips" (STAR-Dundee), Tables I to IV. The machine there is an AMD Zynq UltraScale+
 //! MPSoC on a ZCU102 board: four ARM Cortex-A53 cores under Linux, the endpoint in programmable
 //! logic, one link of four lanes at 7.5 Gbit/s, ten iterations of 10 s per case. CPU loads are
 //! those of the whole system: one busy core of four is 25 %, the plateau of Tables I and III.
 //! [`CORES`] converts them.
+//!
+//! RDMA: D. Gibson et al., "Remote Direct Memory Access over SpaceFibre" (STAR-Dundee), Tables 4-1
+//! to 4-4: the same board as initiator, a target-only endpoint in a PCIe board with 8 GB of memory,
+//! one link of four lanes at 6.25 Gbit/s, 100 iterations of 10 s per case. There are no figures for
+//! 512 KB.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +26,14 @@ pub const LINK_LIMIT_GBPS: f64 = 22.9;
 /// Highest payload rate per direction of the published link with traffic in both, Gbit/s.
 pub const LINK_LIMIT_BOTH_GBPS: f64 = 22.2;
 
-/// Citation of the source in reports.
+/// Highest payload rate of the published link of the RDMA figures, one direction, Gbit/s.
+pub const RDMA_LINK_LIMIT_GBPS: f64 = 19.2;
+
+/// Citation of the source of RDMA figures in reports.
+pub const RDMA_SOURCE: &str = "D. Gibson et al., Remote Direct Memory Access over SpaceFibre, Tables \
+                               4-1 to 4-4";
+
+/// Citation of the source of packet figures in reports.
 pub const SOURCE: &str = "D. Gibson et al., Ultra-Fast, Low-Overhead SpaceFibre Communication for \
                           System-on-Chips, Tables I-IV";
 
@@ -129,6 +141,50 @@ pub const RECEIVE_THRESHOLD: [PaperCase; 9] = [
     case(256, 20.02, 20.02, 1.27, 1.54),
 ];
 
+/// Table 4-1: single RDMA writes.
+pub const RDMA_WRITE_SINGLE: [PaperCase; 7] = [
+    case(4, 2.12, 2.11, 16.18, 17.19),
+    case(8, 4.12, 4.10, 15.59, 16.79),
+    case(16, 6.78, 6.77, 13.50, 14.00),
+    case(32, 10.16, 10.14, 10.24, 13.50),
+    case(64, 13.49, 13.46, 6.46, 7.18),
+    case(128, 16.11, 16.09, 3.74, 4.01),
+    case(256, 17.62, 17.61, 2.05, 2.57),
+];
+
+/// Table 4-2: single RDMA reads.
+pub const RDMA_READ_SINGLE: [PaperCase; 7] = [
+    case(4, 1.95, 1.93, 14.48, 15.88),
+    case(8, 3.53, 3.52, 14.17, 15.55),
+    case(16, 5.96, 5.95, 10.84, 12.74),
+    case(32, 9.03, 9.02, 8.66, 9.03),
+    case(64, 12.31, 12.28, 5.57, 5.98),
+    case(128, 14.95, 14.95, 1.58, 2.40),
+    case(256, 16.78, 16.77, 0.86, 1.53),
+];
+
+/// Table 4-3: groups of RDMA writes, [`rdma_group`] of them per operation.
+pub const RDMA_WRITE_GROUP: [PaperCase; 7] = [
+    case(4, 15.16, 15.15, 4.21, 4.47),
+    case(8, 16.90, 16.89, 3.33, 3.58),
+    case(16, 17.93, 17.91, 1.65, 1.89),
+    case(32, 18.40, 18.40, 0.75, 1.00),
+    case(64, 18.65, 18.65, 0.67, 0.99),
+    case(128, 18.78, 18.77, 0.48, 0.86),
+    case(256, 18.84, 18.84, 0.34, 0.42),
+];
+
+/// Table 4-4: groups of RDMA reads.
+pub const RDMA_READ_GROUP: [PaperCase; 7] = [
+    case(4, 14.91, 14.90, 4.73, 4.96),
+    case(8, 16.74, 16.73, 1.70, 1.89),
+    case(16, 17.84, 17.83, 2.80, 5.02),
+    case(32, 18.30, 18.29, 0.66, 0.89),
+    case(64, 18.53, 18.53, 0.73, 0.99),
+    case(128, 18.65, 18.64, 0.44, 0.63),
+    case(256, 18.71, 18.71, 0.28, 0.56),
+];
+
 /// Interrupts per second that the published figure of Table II notes beside four cases: packet size
 /// in KB, and interrupts. They are the cases whose rate gives as many groups, so each group of 1 MB
 /// had one interrupt.
@@ -145,12 +201,16 @@ pub fn interrupts_per_s(scenario: &str, size_bytes: u64, group: u32) -> Option<f
 
 /// The published table of a scenario, if it has one.
 #[must_use]
-pub fn table(scenario: &str) -> Option<&'static [PaperCase; 9]> {
+pub fn table(scenario: &str) -> Option<&'static [PaperCase]> {
     match scenario {
         scenario::SEND_SINGLE => Some(&SEND_SINGLE),
         scenario::SEND_GROUP => Some(&SEND_GROUP),
         scenario::RECEIVE_SINGLE => Some(&RECEIVE_SINGLE),
         scenario::RECEIVE_THRESHOLD => Some(&RECEIVE_THRESHOLD),
+        scenario::RDMA_WRITE_SINGLE => Some(&RDMA_WRITE_SINGLE),
+        scenario::RDMA_READ_SINGLE => Some(&RDMA_READ_SINGLE),
+        scenario::RDMA_WRITE_GROUP => Some(&RDMA_WRITE_GROUP),
+        scenario::RDMA_READ_GROUP => Some(&RDMA_READ_GROUP),
         _ => None,
     }
 }
@@ -162,12 +222,29 @@ pub fn group(size_bytes: u64) -> u32 {
     u32::try_from(fitting.clamp(1, 128)).unwrap_or(128)
 }
 
+/// Operations in a published group of RDMA: 128, or as many as fit in 2 MB.
+#[must_use]
+pub fn rdma_group(size_bytes: u64) -> u32 {
+    let fitting = (2_u64 << 20) / size_bytes.max(1);
+    u32::try_from(fitting.clamp(1, 128)).unwrap_or(128)
+}
+
+/// Citation of the source of a scenario's figures.
+#[must_use]
+pub fn source(scenario: &str) -> &'static str {
+    if scenario.starts_with("rdma-") { RDMA_SOURCE } else { SOURCE }
+}
+
 /// The published case with this scenario and packet size. For groups of packets the number of
 /// packets must match as well; other numbers were not published.
 #[must_use]
 pub fn figure(scenario: &str, size_bytes: u64, group: u32) -> Option<&'static PaperCase> {
-    let grouped = scenario == scenario::SEND_GROUP;
-    if grouped && group != self::group(size_bytes) {
+    let published = match scenario {
+        scenario::SEND_GROUP => self::group(size_bytes),
+        scenario::RDMA_WRITE_GROUP | scenario::RDMA_READ_GROUP => rdma_group(size_bytes),
+        _ => group,
+    };
+    if group != published {
         return None;
     }
     table(scenario)?.iter().find(|case| case.size_kb * 1024 == size_bytes)
@@ -186,6 +263,26 @@ mod tests {
                 assert!(case.worst_cpu_pct_of_4_cores >= case.cpu_pct_of_4_cores);
             }
         }
+    }
+
+    #[test]
+    fn rdma_tables_double_from_4_to_256_kb() {
+        let tables = [&RDMA_WRITE_SINGLE, &RDMA_READ_SINGLE, &RDMA_WRITE_GROUP, &RDMA_READ_GROUP];
+        for cases in tables {
+            for (step, case) in cases.iter().enumerate() {
+                assert_eq!(case.size_kb, 4 << step);
+                assert!(case.worst_gbps <= case.rate_gbps && case.rate_gbps < RDMA_LINK_LIMIT_GBPS);
+                assert!(case.worst_cpu_pct_of_4_cores >= case.cpu_pct_of_4_cores);
+            }
+        }
+        let groups: Vec<u32> =
+            RDMA_WRITE_GROUP.iter().map(|case| rdma_group(case.size_kb << 10)).collect();
+        assert_eq!(groups, [128, 128, 128, 64, 32, 16, 8]);
+        let case = figure(scenario::RDMA_READ_GROUP, 128 << 10, 16).expect("published");
+        assert_eq!(case.rate_gbps, 18.65);
+        assert_eq!(figure(scenario::RDMA_READ_GROUP, 128 << 10, 8), None);
+        assert_eq!(figure(scenario::RDMA_READ_GROUP, 512 << 10, 4), None);
+        assert_eq!(source(scenario::RDMA_READ_GROUP), RDMA_SOURCE);
     }
 
     #[test]

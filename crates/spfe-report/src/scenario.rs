@@ -14,6 +14,24 @@ pub const SEND_GROUP_AHEAD: &str = "send-group-ahead";
 pub const SEND_BURST_AHEAD: &str = "send-burst-ahead";
 /// As [`RECEIVE_THRESHOLD`], into one area where packets lie back to back.
 pub const RECEIVE_PACKED: &str = "receive-packed";
+/// RDMA writes, each submitted after the one before has completed.
+pub const RDMA_WRITE_SINGLE: &str = "rdma-write-single";
+/// RDMA reads, each submitted after the one before has completed.
+pub const RDMA_READ_SINGLE: &str = "rdma-read-single";
+/// Groups of RDMA writes, one group at a time.
+pub const RDMA_WRITE_GROUP: &str = "rdma-write-group";
+/// Groups of RDMA reads, one group at a time.
+pub const RDMA_READ_GROUP: &str = "rdma-read-group";
+/// As [`RDMA_WRITE_GROUP`], but the next group is submitted before the one before has completed.
+pub const RDMA_WRITE_AHEAD: &str = "rdma-write-ahead";
+/// As [`RDMA_READ_GROUP`], but the next group is submitted before the one before has completed.
+pub const RDMA_READ_AHEAD: &str = "rdma-read-ahead";
+/// RDMA writes with a chosen group and number of groups under way.
+pub const RDMA_WRITE: &str = "rdma-write";
+/// RDMA reads with a chosen group and number of groups under way.
+pub const RDMA_READ: &str = "rdma-read";
+/// Atomic operations on 8 bytes of remote memory.
+pub const RDMA_ATOMIC: &str = "rdma-atomic";
 /// Highest rate, transmitting.
 pub const RATE_TX: &str = "rate-tx";
 /// Highest rate, receiving.

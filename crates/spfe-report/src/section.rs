@@ -124,6 +124,15 @@ fn title(key: &str) -> String {
         scenario::RECEIVE_SINGLE => "Receiving single packets",
         scenario::RECEIVE_THRESHOLD => "Receiving at a fill threshold",
         scenario::RECEIVE_PACKED => "Receiving at a fill threshold into a packed area",
+        scenario::RDMA_WRITE_SINGLE => "RDMA: single writes",
+        scenario::RDMA_READ_SINGLE => "RDMA: single reads",
+        scenario::RDMA_WRITE_GROUP => "RDMA: groups of writes, one at a time",
+        scenario::RDMA_READ_GROUP => "RDMA: groups of reads, one at a time",
+        scenario::RDMA_WRITE_AHEAD => "RDMA: groups of writes, two under way",
+        scenario::RDMA_READ_AHEAD => "RDMA: groups of reads, two under way",
+        scenario::RDMA_WRITE => "RDMA: writes",
+        scenario::RDMA_READ => "RDMA: reads",
+        scenario::RDMA_ATOMIC => "RDMA: atomic operations",
         scenario::RATE_TX => "Highest rate, transmitting",
         scenario::RATE_RX => "Highest rate, receiving",
         scenario::RATE_BOTH => "Highest rate, both directions",
@@ -160,6 +169,18 @@ fn about(key: &str) -> &'static str {
         scenario::RECEIVE_THRESHOLD => {
             "Completions are handled together, once the buffers have filled to a threshold or the \
              timeout after the first packet has passed."
+        }
+        scenario::RDMA_WRITE_SINGLE | scenario::RDMA_READ_SINGLE => {
+            "Each operation on the memory of a target-only endpoint is submitted when the one before \
+             has completed. The host's load includes making and checking the packets."
+        }
+        scenario::RDMA_WRITE_GROUP | scenario::RDMA_READ_GROUP => {
+            "128 operations, or as many as fit into 2 MiB, have one doorbell and one completion. The \
+             next group is submitted when the one before has completed. The host's load includes \
+             making and checking the packets."
+        }
+        scenario::RDMA_WRITE_AHEAD | scenario::RDMA_READ_AHEAD => {
+            "Not published. The next group is submitted before the one before has completed."
         }
         scenario::RATE_TX | scenario::RATE_RX => "Many operations in flight, in one direction.",
         scenario::RATE_BOTH => {

@@ -28,19 +28,19 @@ pub fn text(document: &Document) -> String {
         out.push('\n');
         out.push_str(&aligned(&columns::loads(section)));
     }
-    let published = document.results.iter().any(|row| row.paper.is_some());
+    let published = document.results.iter().find(|row| row.paper.is_some());
     out.push_str(
         "\nRates are user payload, 10^9 bit/s; 1 KB = 1024 bytes; CPU loads are % of one core;\n\
          the worst of all iterations is in parentheses. Host: application and library. Device: what\n\
          hardware would do. User, System: this process. Machine: all programs and interrupts. Rest:\n\
          Machine without this process. Floor: as many sleeps by a thread that does nothing else.\n",
     );
-    if published {
+    if let Some(row) = published {
         let _ = writeln!(
             out,
             "Paper: {};\n\
              its loads are published as % of four cores and shown here times {}, as % of one core.",
-            paper::SOURCE,
+            paper::source(&row.scenario),
             paper::CORES,
         );
     }

@@ -44,9 +44,11 @@ pub enum Test {
     Latency(LatencyArgs),
     /// Measure the latency of broadcast messages and time-codes, on an idle link and beside data.
     Broadcast(MessageArgs),
-    /// Repeat the four published scenarios as published, with the published figures beside them.
+    /// Repeat the four scenarios of a publication as published, with the published figures beside them.
     /// Then measure better methods, in rows of their own.
     Tables(TablesArgs),
+    /// Measure reads, writes and atomic operations on the memory of a target-only endpoint.
+    Rdma(RdmaArgs),
     /// Show several measurements in one report: their curves in the same charts.
     Compare(CompareArgs),
     Theory(TheoryArgs),
@@ -90,6 +92,46 @@ pub struct MessageArgs {
     pub setup: SetupArgs,
 }
 
+/// Operations on remote memory.
+#[derive(Args, Clone, Debug)]
+pub struct RdmaArgs {
+    /// The operation.
+    #[arg(value_enum)]
+    pub operation: RdmaOperation,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// Operations with one doorbell and one completion; auto is as many as fit into 2 MiB, at most
+    /// 128.
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = group)]
+    pub group: Group,
+    /// Groups that are submitted before the first of them has completed.
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub under_way: u32,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// Operations of RDMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum RdmaOperation {
+    /// Write remote memory.
+    Write,
+    /// Read remote memory.
+    Read,
+    /// Add to 8 bytes of remote memory.
+    Atomic,
+}
+
+/// A publication with tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Publication {
+    /// Sending and receiving packets.
+    Packets,
+    /// Single and grouped RDMA operations.
+    Rdma,
+}
+
 /// Reports of earlier measurements.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
@@ -129,6 +171,9 @@ pub struct TablesArgs {
     /// first only.
     #[arg(long, value_name = "TX,RX", value_parser = window, default_value = "1M,4M")]
     pub window: (u64, u64),
+    /// The publication.
+    #[arg(long, value_enum, default_value = "packets")]
+    pub paper: Publication,
     /// Only the published scenarios.
     #[arg(long)]
     pub published: bool,

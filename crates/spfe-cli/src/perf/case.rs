@@ -1,6 +1,6 @@
 //! A test case: everything that both ends must know.
 
-use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::args::{Direction, Group, RdmaOperation, SizeArgs, Step, TrafficArgs, Wait};
 use super::place::Spot;
 use super::setup::Setup;
 use crate::address::AddressArgs;
@@ -47,6 +47,8 @@ impl Sizes {
 /// Kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
+    /// Operations on the memory of a target-only endpoint.
+    Rdma(RdmaOperation),
     /// Packets in one or both directions.
     Stream(Direction),
     /// Single packets to the far end and back.
@@ -172,6 +174,20 @@ impl Case {
         Self::one_at_a_time(scenario::LATENCY_LOOP, Kind::Loop, sizes, wait, check)
     }
 
+    /// Operations on remote memory: groups of them, so many at a time.
+    pub fn rdma(
+        name: &str,
+        operation: RdmaOperation,
+        bytes: u64,
+        group: u32,
+        under_way: u32,
+        wait: Wait,
+    ) -> Self {
+        let sizes = Sizes::fixed(bytes);
+        let case = Self::one_at_a_time(name, Kind::Rdma(operation), sizes, wait, false);
+        Self { group, under_way: Some(under_way), ..case }
+    }
+
     /// Messages in a loop. Their contents are always verified.
     pub fn message(message: Message, wait: Wait) -> Self {
         let sizes = Sizes::fixed(message.bytes());
@@ -261,9 +277,11 @@ impl Case {
         match self.kind {
             Kind::Stream(Direction::Tx) => (true, false),
             Kind::Stream(Direction::Rx) => (false, true),
-            Kind::Stream(Direction::Both) | Kind::RoundTrip | Kind::Loop | Kind::Message(_) => {
-                (true, true)
-            }
+            Kind::Stream(Direction::Both)
+            | Kind::RoundTrip
+            | Kind::Loop
+            | Kind::Message(_)
+            | Kind::Rdma(_) => (true, true),
         }
     }
 

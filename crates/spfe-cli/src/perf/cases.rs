@@ -3,9 +3,11 @@
 #[cfg(test)]
 use super::args::Wait;
 use super::args::{
-    Direction, Group, Joined, LatencyArgs, MessageArgs, RandomArgs, RateArgs, TablesArgs,
+    Direction, Group, Joined, LatencyArgs, MessageArgs, RandomArgs, RateArgs, RdmaArgs,
+    RdmaOperation, TablesArgs,
 };
 use super::case::{self, Case, Message, Sizes, sizes};
+use super::rdma;
 use super::setup::{Network, Plan};
 use crate::context::Context;
 use crate::error::Failure;
@@ -137,6 +139,54 @@ pub fn tables(args: &TablesArgs, plan: &Plan) -> Vec<Case> {
     scenarios.flat_map(|this| sizes().map(move |size| case(this, size))).collect()
 }
 
+/// Cases of `spfe perf rdma`.
+pub fn rdma(args: &RdmaArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
+    let (name, sizes) = match args.operation {
+        RdmaOperation::Write => (scenario::RDMA_WRITE, sizes(&args.sizes, 4 << 10, 512 << 10)?),
+        RdmaOperation::Read => (scenario::RDMA_READ, sizes(&args.sizes, 4 << 10, 512 << 10)?),
+        RdmaOperation::Atomic => (scenario::RDMA_ATOMIC, vec![8]),
+    };
+    let case = |size| {
+        let group = match args.group {
+            Group::Auto => paper::rdma_group(size),
+            Group::Of(count) => count,
+        };
+        let under_way = u64::from(group) * u64::from(args.under_way);
+        if under_way > rdma::DEPTH_MAX {
+            return Err(Failure::usage(format!(
+                "--under-way: {} groups of {group} operations are more than the {} of a queue",
+                args.under_way,
+                rdma::DEPTH_MAX
+            )));
+        }
+        Ok(Case::rdma(name, args.operation, size, group, args.under_way, plan.wait)
+            .on(&plan.setup, plan.seconds))
+    };
+    sizes.into_iter().map(case).collect()
+}
+
+/// The four published scenarios of RDMA, 4 KB to 512 KB in powers of two each (there is no published
+/// figure for 512 KB). Then two groups under way, under names that have no published figures.
+pub fn rdma_tables(args: &TablesArgs, plan: &Plan) -> Vec<Case> {
+    use RdmaOperation::{Read, Write};
+    let published = [
+        (scenario::RDMA_WRITE_SINGLE, Write, false, 1),
+        (scenario::RDMA_READ_SINGLE, Read, false, 1),
+        (scenario::RDMA_WRITE_GROUP, Write, true, 1),
+        (scenario::RDMA_READ_GROUP, Read, true, 1),
+    ];
+    let better =
+        [(scenario::RDMA_WRITE_AHEAD, Write, true, 2), (scenario::RDMA_READ_AHEAD, Read, true, 2)];
+    let better = better.into_iter().filter(|_| !args.published);
+    let case = |(name, operation, grouped, under_way), size| {
+        let group = if grouped { paper::rdma_group(size) } else { 1 };
+        Case::rdma(name, operation, size, group, under_way, plan.wait).on(&plan.setup, plan.seconds)
+    };
+    let sizes = || (0..8).map(|step| 4096u64 << step);
+    let scenarios = published.into_iter().chain(better);
+    scenarios.flat_map(|this| sizes().map(move |size| case(this, size))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +231,30 @@ mod tests {
         }
         assert!(better.iter().take(18).all(|case| case.most_under_way() >= 2));
         assert_eq!(cases(&["--published"]).len(), 36);
+    }
+
+    #[test]
+    fn published_rows_of_rdma_are_run_as_published() {
+        let line = ["spfe", "tables", "--paper", "rdma"];
+        let Test::Tables(args) = Line::try_parse_from(line).expect("valid options").perf.test
+        else {
+            panic!("another test");
+        };
+        let link = crate::perf::PUBLISHED_RDMA;
+        let plan = crate::perf::plan(&args.setup, link, (1, 1.0), Wait::Block, None);
+        let all = rdma_tables(&args, &plan.expect("a plan"));
+        let (published, better) = all.split_at(32);
+        for case in published {
+            assert_eq!(case.under_way, Some(1));
+            let size = u64::from(case.sizes.max);
+            let figure = paper::figure(&case.scenario, size, case.group);
+            assert_eq!(figure.is_some(), size < 512 << 10, "{} {size}", case.scenario);
+        }
+        assert_eq!(better.len(), 16);
+        for case in better {
+            assert_eq!(case.under_way, Some(2));
+            assert!(paper::figure(&case.scenario, 4096, case.group).is_none());
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::lab::Lab;
 use super::latency::Pinger;
 use super::loops::{self, MessageLap, PacketLap};
 use super::meter::{LinkClock, Meter, Tally};
+use super::rdma;
 use super::saturate::Saturation;
 use super::streams::{StreamEnds, Streams};
 use crate::stats::NetworkState;
@@ -49,7 +50,10 @@ pub fn iteration(
         meter.with_device(device.clone()).with_process().with_links(link_clock(&near))
     };
     let mut latency = None;
-    let (near, far) = if let Kind::Loop | Kind::Message(_) = case.kind {
+    let (near, far) = if let Kind::Rdma(operation) = case.kind {
+        let tally = rdma::measure(&near, case, operation, meter(true))?;
+        (Streams { send: Some(tally), receive: None }, Streams::default())
+    } else if let Kind::Loop | Kind::Message(_) = case.kind {
         let (tally, times) = in_a_loop(lab, case, meter(true).for_packets(case.count))?;
         latency = times;
         (Streams { send: Some(tally), receive: None }, Streams::default())

@@ -72,6 +72,22 @@ impl Lab {
         Ok(lab)
     }
 
+    /// A new network of one endpoint with a target-only endpoint of RDMA on port 0.
+    pub fn target(setup: &Setup, device: Device, memory: &str) -> Result<Self> {
+        prepare(setup);
+        let topology =
+            Topology::with_target(memory, setup.link, setup.mode).with_model(setup.model);
+        let lab = if device == Device::Daemon {
+            let (server, scratch) = serve(topology)?;
+            let near = Endpoint::open(&name(&server, 0))?;
+            Self { server: Some(server), _scratch: Some(scratch), ..Self::of(near) }
+        } else {
+            Self::of(Endpoint::attach(&Embedded::new(topology)?, 0, "virtual:0")?)
+        };
+        pin(setup.cpus(false).0);
+        Ok(lab)
+    }
+
     fn of(near: Endpoint) -> Self {
         let (far, other, far_cpu, server, scratch) = (None, None, None, None, None);
         let (alone, peered) = (false, false);

@@ -10,6 +10,7 @@
 //! | [`runner`], [`iteration`] | runs cases; one iteration of a case |
 //! | [`lab`], [`far`] | the network of a case; the far end, in a thread or a process |
 //! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
+//! | [`rdma`] | operations on remote memory |
 //! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
 //! | `place`, [`theory`] | names of ends; what links allow |
@@ -27,6 +28,7 @@ mod loops;
 mod meter;
 mod output;
 mod place;
+mod rdma;
 mod receive;
 mod runner;
 mod saturate;
@@ -38,7 +40,8 @@ mod theory;
 use crate::context::Context;
 use crate::error::Failure;
 use args::{
-    Direction, LatencyArgs, MessageArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test, Wait,
+    Direction, LatencyArgs, MessageArgs, Publication, RandomArgs, RateArgs, RdmaArgs, SetupArgs,
+    TablesArgs, Test, Wait,
 };
 pub use args::{PerfArgs, WorkerArgs};
 use runner::CaseRunner;
@@ -47,6 +50,9 @@ use spfe::{Endpoint, LinkRate};
 
 /// The link of the published measurements.
 const PUBLISHED: LinkRate = LinkRate::SpaceFibre { lanes: 4, mbps: 7500 };
+
+/// The link of the published measurements of RDMA.
+const PUBLISHED_RDMA: LinkRate = LinkRate::SpaceFibre { lanes: 4, mbps: 6250 };
 
 /// Runs a measurement and writes its results.
 ///
@@ -74,9 +80,17 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
             let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive, None)?;
             (setup, plan, setup.report.is_some())
         }
-        Test::Tables(TablesArgs { setup, quick, .. }) => {
+        Test::Tables(TablesArgs { setup, quick, paper, .. }) => {
             let often = if *quick { (1, 0.7) } else { (10, 10.0) };
-            (setup, plan(setup, PUBLISHED, often, Wait::Block, None)?, true)
+            let link = match paper {
+                Publication::Packets => PUBLISHED,
+                Publication::Rdma => PUBLISHED_RDMA,
+            };
+            (setup, plan(setup, link, often, Wait::Block, None)?, true)
+        }
+        Test::Rdma(RdmaArgs { setup, .. }) => {
+            let plan = plan(setup, LinkRate::Unlimited, (1, 1.0), Wait::Adaptive, None)?;
+            (setup, plan, setup.report.is_some())
         }
         Test::Compare(args) => return compare::run(args, context),
     };
@@ -94,9 +108,13 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Random(args) => runner.run(&cases::random(args, &plan, context)?),
         Test::Latency(args) => runner.run(&cases::latency(args, &plan)?),
         Test::Broadcast(args) => runner.run(&cases::messages(args, &plan)?),
+        Test::Rdma(args) => runner.run(&cases::rdma(args, &plan)?),
         Test::Compare(_) | Test::Theory(_) => Ok(Vec::new()),
         Test::Tables(args) => {
-            let cases = cases::tables(args, &plan);
+            let cases = match args.paper {
+                Publication::Packets => cases::tables(args, &plan),
+                Publication::Rdma => cases::rdma_tables(args, &plan),
+            };
             runner.with_bar(cases.len()).run(&cases)
         }
     }?;

@@ -4,6 +4,7 @@ use super::args::Direction;
 use super::case::{Case, Kind, Sizes};
 use super::iteration::{Iteration, iteration};
 use super::lab::Lab;
+use super::rdma;
 use super::setup::{Network, Plan, Setup};
 use crate::context::Context;
 use crate::error::Failure;
@@ -77,7 +78,7 @@ impl<'a> CaseRunner<'a> {
     fn ends(&self, case: &Case) -> u32 {
         let each = match case.kind {
             Kind::Stream(Direction::Both) => 2,
-            Kind::Loop | Kind::Message(_) => return 1,
+            Kind::Loop | Kind::Message(_) | Kind::Rdma(_) => return 1,
             _ => 1,
         };
         if instrument(case, &Setup { processes: 1, ..self.plan.setup.clone() }).is_some() {
@@ -97,6 +98,15 @@ impl<'a> CaseRunner<'a> {
                 iteration.point.device_cpu_pct = f64::NAN;
             }
             return Ok(iteration);
+        }
+        if matches!(case.kind, Kind::Rdma(_)) {
+            let Network::Own(device) = &setup.network else { return Err(needs_a_network()) };
+            if setup.processes == 2 {
+                return Err(needs_a_network());
+            }
+            // A new network each time, as with an instrument.
+            let mut lab = Lab::target(setup, *device, rdma::MEMORY)?;
+            return Ok(iteration(&mut lab, case, label, false)?);
         }
         if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {
             // A new network each time, so that the instrument's packet sequence restarts.
@@ -142,6 +152,13 @@ fn floor(setup: &Setup, sleeps_per_s: f64, threads: u32, seconds: f64) -> Option
     Some(cost_ns * sleeps_per_s / 1e7)
 }
 
+fn needs_a_network() -> Failure {
+    Failure::usage(
+        "RDMA is measured in a network of its own, in this process: use --mode and --link, without \
+         devices and --processes",
+    )
+}
+
 /// The instrument that can serve as the far end of a case, if any.
 fn instrument(case: &Case, setup: &Setup) -> Option<Peer> {
     // Instruments have packet-level links and send without end.
@@ -176,10 +193,15 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
     let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
     let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
     row.link_limit_gbps = link_limit(link, case.kind, Some(size));
-    if link != super::PUBLISHED {
+    let published = match case.kind {
+        Kind::Rdma(_) => super::PUBLISHED_RDMA,
+        _ => super::PUBLISHED,
+    };
+    if link != published {
         row.paper = None;
     }
-    row.under_way = matches!(case.kind, Kind::Stream(_)).then(|| case.most_under_way());
+    row.under_way =
+        matches!(case.kind, Kind::Stream(_) | Kind::Rdma(_)).then(|| case.most_under_way());
     row.link_minimum_ns = link_minimum_ns(link, case);
     row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
     if !case.sizes.is_fixed() {
