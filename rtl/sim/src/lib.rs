@@ -1,10 +1,11 @@
 //! The SpaceFibre core, Verilated, beside the word-exact model `spfe-link`.
 //!
-//! The tests run both with the same inputs and compare what comes out: `tests/lane.rs` and
-//! `tests/link.rs` in every cycle. `RTL_SEEDS` is the number of random seeds (1), besides the fixed
+//! `tests/lane.rs` and `tests/link.rs` run both with the same inputs and compare what comes out, in
+//! every cycle; in `tests/port.rs` they are the two ends of a link. `RTL_SEEDS` is the number of random seeds (1), besides the fixed
 //! ones, and `RTL_SEED` selects a single one.
 
 pub mod core;
+pub mod link;
 pub mod pins;
 
 pub use crate::core::Core;

@@ -14,7 +14,7 @@ use spfe_link::datalink::{
 use spfe_link::qos::QosParameters;
 use spfe_link::word::k;
 use spfe_link::{ControlWord, ReceivedRow, Row, Word};
-use spfe_rtl_sim::{Core, Packer, Unpacker, once_in, seeds};
+use spfe_rtl_sim::{Core, Packer, Unpacker, link, once_in, seeds};
 
 /// Cycles for each row.
 const PERIOD: u32 = 12;
@@ -68,15 +68,6 @@ fn bits_of_count(lanes: usize) -> usize {
     (usize::BITS - lanes.leading_zeros()) as usize
 }
 
-/// Rows of the link for each row of a channel, in 256ths.
-fn price(share: u16) -> u64 {
-    match share {
-        0 => 0,
-        u16::MAX => 256,
-        _ => (1 << 24) / u64::from(share),
-    }
-}
-
 impl<const L: usize, const V: usize> Inputs<L, V> {
     fn pack(&self, bits: &mut Packer) {
         let count_bits = bits_of_count(L);
@@ -108,7 +99,7 @@ impl<const L: usize, const V: usize> Inputs<L, V> {
         }
         bits.put(kind, 3).put(self.width as u64, count_bits);
         bits.flag(self.row_ready).flag(self.broadcast_ready).flag(self.broadcast.is_some());
-        pack_broadcast(bits, &self.broadcast.unwrap_or_default());
+        link::put_broadcast(bits, &self.broadcast.unwrap_or_default());
         for ready in self.rx_ready {
             bits.flag(ready);
         }
@@ -123,28 +114,12 @@ impl<const L: usize, const V: usize> Inputs<L, V> {
                 bits.word(words.get(lane).copied().unwrap_or_default());
             }
         }
-        for (vc, qos) in self.qos.iter().enumerate() {
-            bits.flag(self.parameters.continuous_mode >> vc & 1 != 0)
-                .put(qos.time_slots, 64)
-                .put(price(qos.expected_bandwidth), 25)
-                .put(qos.priority.into(), 4);
-        }
-        let share = u64::from(self.parameters.expected_broadcast_bandwidth);
-        let rows = ((4 << 16) + share / 2).checked_div(share).unwrap_or(0);
-        // routing_switch, idle_limit, time_slot, broadcast_rows
-        bits.flag(false).put(0xf_ffff, 24).put(self.slot.into(), 6).put(rows, 19);
-        bits.flag(self.parameters.data_scrambled).flag(self.link_reset);
-        bits.flag(self.interface_reset);
+        link::put_channels(bits, &self.parameters, &self.qos);
+        let Self { link_reset, interface_reset, .. } = *self;
+        let commands = link::Commands { link_reset, interface_reset };
+        link::put_parameters(bits, &self.parameters, self.slot, commands);
         bits.flag(self.rst);
     }
-}
-
-fn pack_broadcast(bits: &mut Packer, message: &LinkBroadcast) {
-    bits.put(u64::from_le_bytes(message.data), 64)
-        .put(message.channel.into(), 8)
-        .put(message.kind.into(), 8)
-        .flag(message.delayed)
-        .flag(message.late);
 }
 
 /// Events that the core reports, in the order of `link_event_t` from its end.
@@ -213,13 +188,7 @@ fn unpack(words: &[u32], lanes: usize, channels: usize) -> Outputs {
     row.truncate(if kind == 4 { count } else { 1 });
     out.row = (kind != 0).then_some((kind, row));
     let valid = bits.flag();
-    let message = LinkBroadcast {
-        data: bits.get(64).to_le_bytes(),
-        channel: bits.get(8) as u8,
-        kind: bits.get(8) as u8,
-        delayed: bits.flag(),
-        late: bits.flag(),
-    };
+    let message = link::get_broadcast(&mut bits);
     out.broadcast = valid.then_some(message);
     out.broadcast_ready = bits.flag();
     let valid: Vec<bool> = (0..channels).map(|_| bits.flag()).collect();
@@ -514,10 +483,12 @@ impl<const L: usize, const V: usize> Rig<L, V> {
                 self.far.far_end_capability(lane, capability, false);
             }
         }
+        // The core is reset before the users act, the model at the end of this row.
+        let resets = self.model.reset_state() == LinkResetState::NearEndReset;
         let takes = self.inputs.width != 0 && self.rng.u32(..100) < self.activity[2];
         let mut sent = None;
         for cycle in 0..PERIOD {
-            if cycle == USER {
+            if cycle == USER && !resets {
                 self.before_user();
             }
             self.inputs.row_ready = takes && cycle == PERIOD - 1;
@@ -526,7 +497,7 @@ impl<const L: usize, const V: usize> Rig<L, V> {
             }
             let out = self.cycle();
             match cycle {
-                USER => self.user(out),
+                USER if !resets => self.user(out),
                 _ if cycle == PERIOD - 1 => self.compare(&out),
                 _ => {}
             }

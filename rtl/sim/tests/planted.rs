@@ -40,6 +40,11 @@ fn planted_bugs_are_found() {
     let root = here.join("../..").canonicalize().expect("exists");
     let copy = root.join("target/rtl/planted");
     std::fs::create_dir_all(&copy).expect("can be made");
+    // Without a bug the tests pass; otherwise they would find anything.
+    for test in ["lane", "link"] {
+        let passes = run(env!("CARGO"), &["test", "--test", test], here).status.success();
+        assert!(passes, "the test {test} fails without a planted bug");
+    }
     let mut missed = Vec::new();
     for (file, from, to, test) in BUGS {
         let arguments = ["-r", "rtl", "tools", copy.to_str().expect("is text")];
