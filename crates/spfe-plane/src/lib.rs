@@ -34,6 +34,6 @@ pub use device_thread::DeviceThread;
 pub use event::{Event, Signaller};
 pub use network::{Extensions, Network, Placement, UserLimits};
 pub use registers::guest::GuestMemory;
-pub use registers::{RegisterFile, Segments, Stride};
+pub use registers::{RegisterFile, Segments, Stride, Variant};
 pub use spfe_device::CHAIN_MAX;
 pub use view::{Runner, View};

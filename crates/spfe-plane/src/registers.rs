@@ -26,7 +26,7 @@ mod status;
 mod watch;
 
 use crate::network::Network;
-pub use bus::{Bus, Segments, Stride};
+pub use bus::{Bus, Segments, Stride, Variant};
 use event::EventVector;
 use layout::{Layout, Place};
 use rustix::fd::OwnedFd;

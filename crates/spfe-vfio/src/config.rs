@@ -2,7 +2,7 @@
 //!
 //! | offset | content |
 //! | --- | --- |
-//! | 0x00 | type 0 header: BAR 0 (registers) and BAR 2 (MSI-X), 64-bit, not prefetchable; no INTx |
+//! | 0x00 | type 0 header: BAR 0 (registers) and BAR 2 (MSI-X), 64-bit, not prefetchable; INTA# |
 //! | 0x40 | PCI Express capability, version 2, endpoint, with function level reset |
 //! | 0x80 | MSI-X capability: table at 0 and pending bits at 0x800 of BAR 2 |
 //! | 0x100 | advanced error reporting, without which a host never tells the driver of bus errors |
@@ -18,6 +18,8 @@ pub const MSIX_BYTES: u64 = 0x1000;
 pub const PENDING: u64 = 0x800;
 
 const COMMAND: usize = 0x04;
+/// The register STATUS.
+pub const STATUS: usize = 0x06;
 const BAR0: usize = 0x10;
 const BAR2: usize = 0x18;
 const EXPRESS: usize = 0x40;
@@ -27,6 +29,10 @@ const ERRORS: usize = 0x100;
 
 /// COMMAND: the device may access memory and send interrupts.
 const BUS_MASTER: u8 = 1 << 2;
+/// COMMAND, high byte: INTA# stays low.
+const LINE_OFF: u8 = 1 << 2;
+/// STATUS: INTA# is high, whether or not it is disabled.
+const LINE_HIGH: u8 = 1 << 3;
 /// Writable bits of COMMAND: memory space, bus master, parity response, SERR#, INTx disable.
 const COMMAND_BITS: u16 = 0x0546;
 /// High byte of the device control register: initiate function level reset. Reads as 0.
@@ -57,11 +63,12 @@ pub struct ConfigSpace {
 
 impl ConfigSpace {
     /// Makes the configuration space after power-up of a device whose registers have
-    /// `register_bytes` bytes, a power of two.
-    pub fn new(register_bytes: u32) -> Self {
+    /// `register_bytes` bytes, a power of two. `line`: the device has INTA#.
+    pub fn new(register_bytes: u32, line: bool) -> Self {
         let (bytes, writable) = (vec![0; BYTES], vec![0; BYTES]);
         let mut space = Self { bytes, writable, register_bytes };
         space.header();
+        space.set(0x3d, &[line.into()]);
         space.express();
         space.msix();
         space.errors();
@@ -83,7 +90,7 @@ impl ConfigSpace {
         }
         self.allow(COMMAND, &COMMAND_BITS.to_le_bytes());
         // STATUS: the device has a list of capabilities.
-        self.set(0x06, &0x0010u16.to_le_bytes());
+        self.set(STATUS, &0x0010u16.to_le_bytes());
         self.set(0x09, &(PCI_CLASS as u32).to_le_bytes()[..3]);
         // Cache line size and interrupt line only store values of the host.
         self.allow(0x0c, &[0xff]);
@@ -152,6 +159,19 @@ impl ConfigSpace {
         effect
     }
 
+    /// Whether INTA# is disabled.
+    pub fn is_line_off(&self) -> bool {
+        self.bytes[COMMAND + 1] & LINE_OFF != 0
+    }
+
+    /// Shows in STATUS whether INTA# is high.
+    pub fn set_line(&mut self, high: bool) {
+        self.bytes[STATUS] &= !LINE_HIGH;
+        if high {
+            self.bytes[STATUS] |= LINE_HIGH;
+        }
+    }
+
     /// Whether the bus master bit is set.
     pub fn is_master(&self) -> bool {
         self.bytes[COMMAND] & BUS_MASTER != 0
@@ -176,7 +196,7 @@ mod tests {
 
     #[test]
     fn identity_and_capabilities_are_found() {
-        let space = ConfigSpace::new(0x20000);
+        let space = ConfigSpace::new(0x20000, true);
         assert_eq!(word(&space, 0), 0x5f0e_1209);
         assert_eq!(word(&space, 0x2c), 0x5f0e_1209);
         assert_eq!(word(&space, 8) >> 8, 0x02_8000);
@@ -196,7 +216,7 @@ mod tests {
 
     #[test]
     fn bars_report_their_sizes() {
-        let mut space = ConfigSpace::new(0x20000);
+        let mut space = ConfigSpace::new(0x20000, true);
         space.write(0x10, &[0xff; 8]);
         assert_eq!((word(&space, 0x10), word(&space, 0x14)), (0xfffe_0004, u32::MAX));
         space.write(0x10, &0x4000_0000u32.to_le_bytes());
@@ -207,7 +227,7 @@ mod tests {
 
     #[test]
     fn errors_can_be_masked_and_called_fatal() {
-        let mut space = ConfigSpace::new(0x20000);
+        let mut space = ConfigSpace::new(0x20000, true);
         assert_eq!((word(&space, 0x108), word(&space, 0x10c)), (0, 0x0046_2030));
         for at in (0x100..0x148).step_by(4) {
             space.write(at, &[0xff; 4]);
@@ -220,7 +240,7 @@ mod tests {
 
     #[test]
     fn writes_change_writable_bits_only() {
-        let mut space = ConfigSpace::new(0x20000);
+        let mut space = ConfigSpace::new(0x20000, true);
         assert_eq!(space.write(0, &[0xff; 4]), Effect::default());
         assert_eq!(word(&space, 0), 0x5f0e_1209);
         let effect = space.write(4, &0x0006u16.to_le_bytes());

@@ -36,7 +36,7 @@ impl Connection {
     pub fn new(shared: Arc<Shared>, register_bytes: u32) -> Self {
         shared.set_master(false);
         let table = vec![0; TABLE_BYTES];
-        let config = ConfigSpace::new(register_bytes);
+        let config = ConfigSpace::new(register_bytes, shared.variant.has_line());
         Self { shared, serial: 0, config, table, register_bytes, warned: None }
     }
 
@@ -52,9 +52,15 @@ impl Connection {
     }
 
     fn power_up(&mut self, registers: &RegisterFile) {
-        self.config = ConfigSpace::new(registers.size());
+        self.config = ConfigSpace::new(registers.size(), self.has_line());
         self.table.fill(0);
+        self.shared.vectors.set_line_off(false);
         self.shared.set_master(false);
+    }
+
+    /// Whether the device has an interrupt line.
+    pub fn has_line(&self) -> bool {
+        self.shared.variant.has_line()
     }
 
     /// Counts an access that addresses no register.
@@ -118,9 +124,20 @@ impl Connection {
         let effect = self.config.write(offset, data);
         if effect.reset {
             self.reset_device();
-        } else if let Some(on) = effect.master {
+            return;
+        }
+        if let Some(on) = effect.master {
             self.shared.set_master(on);
         }
+        self.shared.vectors.set_line_off(self.config.is_line_off());
+        self.shared.update_line();
+    }
+
+    /// Reads the configuration, in which one bit of STATUS shows the line.
+    fn read_config(&mut self, registers: &RegisterFile, offset: u64, data: &mut [u8]) {
+        let shows_status = offset <= config::STATUS as u64 && self.shared.vectors.uses_line();
+        self.config.set_line(shows_status && registers.line());
+        self.config.read(offset, data);
     }
 }
 
@@ -150,7 +167,7 @@ impl Connection {
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => self.read_registers(&registers, offset, data),
             vfio::VFIO_PCI_BAR2_REGION_INDEX => self.read_msix(offset, data),
-            vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.config.read(offset, data),
+            vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.read_config(&registers, offset, data),
             _ => data.fill(0xff),
         }
     }
@@ -158,7 +175,10 @@ impl Connection {
     pub fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) {
         let Some(registers) = self.registers() else { return };
         match region {
-            vfio::VFIO_PCI_BAR0_REGION_INDEX => self.write_registers(&registers, offset, data),
+            vfio::VFIO_PCI_BAR0_REGION_INDEX => {
+                self.write_registers(&registers, offset, data);
+                self.shared.update_line();
+            }
             vfio::VFIO_PCI_BAR2_REGION_INDEX => self.write_msix(offset, data),
             vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.write_config(offset, data),
             _ => self.refuse(),
@@ -209,27 +229,43 @@ impl Connection {
         count: u32,
         fds: Vec<OwnedFd>,
     ) -> io::Result<()> {
-        match index {
-            vfio::VFIO_PCI_MSIX_IRQ_INDEX => {}
+        let is_line = match index {
+            vfio::VFIO_PCI_MSIX_IRQ_INDEX => false,
+            vfio::VFIO_PCI_INTX_IRQ_INDEX if self.has_line() => true,
             // The device never reports bus errors.
             vfio::VFIO_PCI_ERR_IRQ_INDEX => return Ok(()),
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "MSI-X only")),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "no such interrupt")),
+        };
+        if is_line && (start, count.min(1)) != (0, count) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the device has one line"));
         }
         if flags & vfio::VFIO_IRQ_SET_DATA_BOOL != 0 {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let has = |bit: u32| flags & bit != 0;
         let vectors = &self.shared.vectors;
-        if has(vfio::VFIO_IRQ_SET_ACTION_TRIGGER) {
+        let action = if !has(vfio::VFIO_IRQ_SET_ACTION_TRIGGER) {
             if has(vfio::VFIO_IRQ_SET_DATA_EVENTFD) {
-                return vectors.set(start, count, Action::Descriptors(fds));
+                return Err(io::ErrorKind::Unsupported.into());
             }
-            if count == 0 {
-                vectors.clear();
-                return Ok(());
+            Action::Mask(has(vfio::VFIO_IRQ_SET_ACTION_MASK))
+        } else if has(vfio::VFIO_IRQ_SET_DATA_EVENTFD) {
+            Action::Descriptors(fds)
+        } else if count == 0 {
+            if is_line {
+                vectors.clear_line()
+            } else {
+                vectors.clear_vectors()
             }
-            return vectors.set(start, count, Action::Trigger);
+            return Ok(());
+        } else {
+            Action::Trigger
+        };
+        if is_line {
+            vectors.set_line(action)?;
+            self.shared.update_line();
+            return Ok(());
         }
-        vectors.set(start, count, Action::Mask(has(vfio::VFIO_IRQ_SET_ACTION_MASK)))
+        vectors.set(start, count, action)
     }
 }

@@ -1,4 +1,4 @@
-//! MSI-X: raises event descriptors of the virtual machine for event vectors of the registers.
+//! MSI-X and INTA#: raises event descriptors of the virtual machine for event vectors of the registers.
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
@@ -17,9 +17,21 @@ struct Vector {
     pending: bool,
 }
 
-/// All MSI-X vectors of a device.
+/// The line INTA#. Each interrupt masks it until the client unmasks it.
+#[derive(Default)]
+struct Line {
+    event: Option<Event>,
+    masked: bool,
+    /// Interrupts are disabled in the configuration.
+    off: bool,
+}
+
+/// All MSI-X vectors of a device, and its line.
 pub(crate) struct Vectors {
     list: Mutex<Vec<Vector>>,
+    line: Mutex<Line>,
+    /// Whether the client has given the line a descriptor.
+    line_used: AtomicBool,
     /// Whether bus mastering is on. An interrupt is a write to the bus.
     master: AtomicBool,
     raised: AtomicU64,
@@ -28,7 +40,13 @@ pub(crate) struct Vectors {
 impl Default for Vectors {
     fn default() -> Self {
         let list = Mutex::new((0..EVENTS).map(|_| Vector::default()).collect());
-        Self { list, master: AtomicBool::new(false), raised: AtomicU64::new(0) }
+        Self {
+            list,
+            line: Mutex::default(),
+            line_used: AtomicBool::new(false),
+            master: AtomicBool::new(false),
+            raised: AtomicU64::new(0),
+        }
     }
 }
 
@@ -47,9 +65,62 @@ impl Vectors {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Removes all descriptors.
     pub fn clear(&self) {
+        self.clear_vectors();
+        self.clear_line();
+    }
+
+    /// Removes the descriptors of MSI-X.
+    pub fn clear_vectors(&self) {
         self.lock().fill_with(Vector::default);
+    }
+
+    /// Removes the descriptor of the line.
+    pub fn clear_line(&self) {
+        let mut line = self.line();
+        *line = Line { off: line.off, ..Line::default() };
+        self.line_used.store(false, Ordering::Release);
+    }
+
+    /// Performs an action on the line. The caller raises it if it is high.
+    pub fn set_line(&self, action: Action) -> io::Result<()> {
+        let mut line = self.line();
+        match action {
+            Action::Descriptors(files) => {
+                let event = files.into_iter().next().map(Event::foreign).transpose()?;
+                self.line_used.store(event.is_some(), Ordering::Release);
+                *line = Line { event, masked: false, off: line.off };
+            }
+            Action::Trigger => line.event.iter().for_each(Event::signal),
+            Action::Mask(masked) => line.masked = masked,
+        }
+        Ok(())
+    }
+
+    /// Enables or disables the line in the configuration.
+    pub fn set_line_off(&self, off: bool) {
+        self.line().off = off;
+    }
+
+    /// Whether the client uses the line.
+    pub fn uses_line(&self) -> bool {
+        self.line_used.load(Ordering::Acquire)
+    }
+
+    /// Interrupts if the line is high and nothing keeps it from that.
+    pub fn raise_line(&self, high: impl FnOnce() -> bool) {
+        let mut line = self.line();
+        let Line { event: Some(event), masked: false, off: false } = &*line else { return };
+        if self.master.load(Ordering::Acquire) && high() {
+            self.raised.fetch_add(1, Ordering::Relaxed);
+            event.signal();
+            line.masked = true;
+        }
     }
 
     /// Performs an action on `count` vectors from `start` on.
@@ -175,6 +246,9 @@ fn run(set: &OwnedFd, registers: &RegisterFile, vectors: &Vectors) {
                     // Consume the event in any case: an interrupt that cannot be raised is lost.
                     if registers.take_event(vector as u32) {
                         vectors.raise(vector as u32);
+                        if vectors.uses_line() {
+                            vectors.raise_line(|| registers.line());
+                        }
                     }
                 }
             }

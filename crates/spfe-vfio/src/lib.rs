@@ -7,7 +7,7 @@
 //! * an endpoint with the vendor, device and class of the contract, and function level reset;
 //! * BAR 0: the registers of the contract and the doorbell pages, for aligned accesses of 4 and 8
 //!   bytes. Other accesses read all ones and write nothing;
-//! * BAR 2: MSI-X, entry n for event vector n;
+//! * BAR 2: MSI-X, entry n for event vector n; and INTA#, for a machine that does not use MSI-X;
 //! * regions by bus address or page list (capability IOVA) within memory mapped for the device;
 //! * no memory accesses and no interrupts while the bus master bit is off.
 //!
@@ -15,7 +15,7 @@
 //! | --- | --- |
 //! | `config` | configuration space |
 //! | `device` | accesses, mappings and resets |
-//! | `interrupts` | MSI-X |
+//! | `interrupts` | MSI-X and INTA# |
 //! | `message` | the messages of the protocol |
 //! | `shared` | state shared by the threads of a device |
 //!
@@ -42,7 +42,7 @@ use rustix::net::{
 };
 use shared::Shared;
 use spfe_host::ControlError as Error;
-use spfe_plane::{Network, Stride};
+use spfe_plane::{Network, Variant};
 use std::io::{self, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream;
@@ -72,11 +72,11 @@ impl VfioDevice {
     pub fn start(
         network: Arc<Network>,
         endpoint: u32,
-        stride: Stride,
+        variant: impl Into<Variant>,
         listener: OwnedFd,
         log: Log,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(network, endpoint, stride, log));
+        let shared = Arc::new(Shared::new(network, endpoint, variant.into(), log));
         let bytes = shared.plug()?;
         let (accepting, served) = (listener.try_clone()?, shared.clone());
         let run = move || serve(&accepting, &served, bytes);
@@ -200,10 +200,10 @@ impl VfioExchange {
     pub fn new(
         network: Arc<Network>,
         endpoint: u32,
-        stride: Stride,
+        variant: impl Into<Variant>,
         log: Log,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(network, endpoint, stride, log));
+        let shared = Arc::new(Shared::new(network, endpoint, variant.into(), log));
         let bytes = shared.plug()?;
         Ok(Self { connection: Connection::new(shared.clone(), bytes), shared })
     }

@@ -170,7 +170,7 @@ fn perform(
             Ok(())
         }
         command::REGION_INFO => region_info(connection, body, reply),
-        command::IRQ_INFO => irq_info(body, reply),
+        command::IRQ_INFO => irq_info(connection, body, reply),
         command::SET_IRQS => {
             let body = sized(body, SET_IRQS_BYTES)?;
             let [flags, index, start, count] = [4, 8, 12, 16].map(|at| u32_at(body, at));
@@ -208,14 +208,17 @@ fn region_info(connection: &Connection, body: &[u8], reply: &mut Vec<u8>) -> io:
     Ok(())
 }
 
-/// The interrupts of the device. It has MSI-X. It also claims to report bus errors, because
+/// The interrupts of the device. It has MSI-X and, if the contract knows lines, INTA#. It also claims to report bus errors, because
 /// emulators expect this.
-fn irq_info(body: &[u8], reply: &mut Vec<u8>) -> io::Result<()> {
+fn irq_info(connection: &Connection, body: &[u8], reply: &mut Vec<u8>) -> io::Result<()> {
     let index = u32_at(sized(body, IRQ_INFO_BYTES)?, 8);
     let eventfd = vfio::VFIO_IRQ_INFO_EVENTFD;
     let (flags, count) = match index {
         vfio::VFIO_PCI_MSIX_IRQ_INDEX => (eventfd | vfio::VFIO_IRQ_INFO_MASKABLE, EVENTS),
         vfio::VFIO_PCI_ERR_IRQ_INDEX => (eventfd, 1),
+        vfio::VFIO_PCI_INTX_IRQ_INDEX if connection.has_line() => {
+            (eventfd | vfio::VFIO_IRQ_INFO_MASKABLE | vfio::VFIO_IRQ_INFO_AUTOMASKED, 1)
+        }
         _ if index < vfio::VFIO_PCI_NUM_IRQS => (0, 0),
         _ => return Err(invalid("no such interrupt")),
     };

@@ -4,7 +4,7 @@
 use crate::Log;
 use crate::interrupts::{Raiser, Vectors};
 use spfe_host::SharedMemory;
-use spfe_plane::{GuestMemory, Network, RegisterFile, Stride};
+use spfe_plane::{GuestMemory, Network, RegisterFile, Variant};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,7 +48,7 @@ struct Plugged {
 pub(crate) struct Shared {
     pub network: Arc<Network>,
     pub endpoint: u32,
-    pub stride: Stride,
+    pub variant: Variant,
     pub log: Log,
     pub memory: Arc<GuestMemory>,
     pub vectors: Arc<Vectors>,
@@ -67,11 +67,11 @@ struct Slot {
 }
 
 impl Shared {
-    pub fn new(network: Arc<Network>, endpoint: u32, stride: Stride, log: Log) -> Self {
+    pub fn new(network: Arc<Network>, endpoint: u32, variant: Variant, log: Log) -> Self {
         Self {
             network,
             endpoint,
-            stride,
+            variant,
             log,
             memory: Arc::default(),
             vectors: Arc::default(),
@@ -101,7 +101,8 @@ impl Shared {
             return Ok(0);
         }
         let (network, memory) = (self.network.clone(), self.memory.clone());
-        let registers = RegisterFile::new(network, self.endpoint, memory, self.stride)?;
+        let Variant { stride, minor } = self.variant;
+        let registers = RegisterFile::with_minor(network, self.endpoint, memory, stride, minor)?;
         let registers = Arc::new(registers);
         let raiser = Raiser::start(registers.clone(), self.vectors.clone())?;
         slot.serial += 1;
@@ -168,6 +169,15 @@ impl Shared {
         self.say(format_args!(
             "{why} while regions were in use: {regions} regions disabled, {queues} queues stopped"
         ));
+    }
+
+    /// Raises INTA# if a write to the registers or the configuration made it high.
+    pub fn update_line(&self) {
+        if self.vectors.uses_line()
+            && let Some((registers, _)) = self.registers()
+        {
+            self.vectors.raise_line(|| registers.line());
+        }
     }
 
     /// Turns bus mastering on or off.

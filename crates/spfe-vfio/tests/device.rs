@@ -10,11 +10,11 @@ use machine::{
 };
 use rustix::fd::OwnedFd;
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, Command, QueueState, Status, capability, event_block as event,
-    global_block as global, queue_block as queue, region_block as region,
+    BlockType, CONTRACT_MAGIC, Command, QueueState, SEEN_OFFSET, Status, capability,
+    event_block as event, global_block as global, queue_block as queue, region_block as region,
 };
 use spfe_host::{LinkRate, Mode, Topology};
-use spfe_plane::{DeviceThread, Network, Stride};
+use spfe_plane::{DeviceThread, Network, Stride, Variant};
 use spfe_vfio::VfioDevice;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
@@ -36,7 +36,8 @@ impl Lab {
         Self::with(name, Stride::Usual)
     }
 
-    fn with(name: &str, stride: Stride) -> Self {
+    fn with(name: &str, variant: impl Into<Variant>) -> Self {
+        let variant = variant.into();
         let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
         let network = Network::new(topology).unwrap();
         let thread = DeviceThread::start(&network).unwrap();
@@ -45,7 +46,7 @@ impl Lab {
             let listener = UnixListener::bind(&paths[number as usize]).unwrap();
             let log: spfe_vfio::Log = Arc::new(|line| eprintln!("{line}"));
             let socket = OwnedFd::from(listener);
-            VfioDevice::start(network.clone(), number, stride, socket, log).unwrap()
+            VfioDevice::start(network.clone(), number, variant, socket, log).unwrap()
         });
         Self { network, paths, devices, _thread: thread }
     }
@@ -93,7 +94,7 @@ fn a_machine_finds_its_device() {
     let bits = machine.read(global::CAPABILITY);
     assert_eq!(bits & (capability::IOVA | capability::DOORBELL_64K), capability::IOVA);
     let info = machine.client.get_irq_info(2).unwrap();
-    assert_eq!((info.count, machine.client.get_irq_info(0).unwrap().count), (64, 0));
+    assert_eq!((info.count, machine.client.get_irq_info(0).unwrap().count), (64, 1));
     let size = machine.client.region(BAR0).unwrap().size;
     assert!(size.is_power_of_two() && size > machine.read(global::DOORBELL_OFFSET).into());
     // Read both halves of a time at once, and one by one.
@@ -204,6 +205,69 @@ fn interrupts_come_when_armed_enabled_and_bus_master() {
     rx.complete();
     wait("the event", || b.get(BlockType::Event, 9, event::COUNT) > before);
     assert!(!signalled(&interrupt, 0));
+}
+
+#[test]
+fn the_line_is_high_until_the_host_has_seen_the_count() {
+    let lab = Lab::new("line");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let (from, to) = (a.region(0, 8), b.region(0, 8));
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    let mut rx = b.queue(&to, 0, true, 0, 9);
+    let line = b.line();
+    b.put(BlockType::Event, 9, event::ENABLE, 1);
+    assert_eq!(b.command(Command::Nop, 0), Status::Ok);
+    let mut receive = |b: &mut Machine, sequence| {
+        let before = b.get(BlockType::Event, 9, event::COUNT);
+        b.post(&mut rx, true, buffers(1), 64);
+        b.arm(&rx, sequence);
+        a.post(&mut tx, false, buffers(1), 64);
+        assert_eq!((rx.complete().bytes, tx.complete().status), (64, 0));
+        wait("the event", || b.get(BlockType::Event, 9, event::COUNT) != before);
+        before + 1
+    };
+    let high = |b: &mut Machine| {
+        let mut status = [0; 2];
+        b.client.region_read(CONFIG, 6, &mut status).unwrap();
+        status[0] & 8 != 0
+    };
+    assert!(!signalled(&line, 0) && !high(&mut b), "nothing was received");
+    receive(&mut b, 1);
+    assert!(signalled(&line, 30), "an interrupt");
+    let count = receive(&mut b, 3);
+    assert!(!signalled(&line, 0), "the interrupt has masked the line");
+    assert!(high(&mut b));
+    b.unmask_line();
+    assert!(signalled(&line, 30), "nobody has seen the count");
+    let page = b.read(global::DOORBELL_OFFSET);
+    let seen = page + SEEN_OFFSET as u32 + 4 * 9;
+    b.write(seen + 4096, count);
+    assert!(high(&mut b), "page 1 takes no counts");
+    b.write(seen, count);
+    assert!(!high(&mut b));
+    b.unmask_line();
+    assert!(!signalled(&line, 0), "the line is low");
+    b.write(seen, count - 1);
+    assert!(signalled(&line, 30), "a count that differs is not the one seen");
+    b.write(seen, count);
+    b.unmask_line();
+    // Disabled in the configuration, the line shows in STATUS only.
+    b.client.region_write(CONFIG, 4, &0x0406u16.to_le_bytes()).unwrap();
+    receive(&mut b, 5);
+    wait("the line", || high(&mut b));
+    assert!(!signalled(&line, 0));
+    b.set_master(true);
+    assert!(signalled(&line, 30), "the interrupt that was pending");
+}
+
+#[test]
+fn a_device_of_version_1_1_has_no_line() {
+    let lab = Lab::with("older", Variant { minor: 1, ..Variant::default() });
+    let mut machine = lab.machine(0, 1);
+    assert_eq!(machine.client.get_irq_info(0).unwrap().count, 0);
+    let mut pin = [0xff];
+    machine.client.region_read(CONFIG, 0x3d, &mut pin).unwrap();
+    assert_eq!((machine.read(global::CONTRACT_VERSION), pin[0]), (0x1_0001, 0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::devices::DeviceConfig;
 use spfe_host::Topology;
 use spfe_lab::Scenario;
-use spfe_plane::{Stride, UserLimits};
+use spfe_plane::{UserLimits, Variant};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub struct ServerConfig {
     pub topology: Topology,
     /// Endpoints that virtual machines use as devices (mode thread only).
     pub devices: Vec<DeviceConfig>,
-    /// Distance between the doorbell pages of these devices.
-    pub stride: Stride,
+    /// Variant of the registers of these devices.
+    pub variant: Variant,
     /// A simulated network to serve instead: its nodes of kind `endpoint` become the endpoints. Of
     /// `topology` only the mode is used.
     pub scenario: Option<Scenario>,
@@ -52,7 +52,7 @@ impl ServerConfig {
             listen: None,
             topology,
             devices: Vec::new(),
-            stride: Stride::Usual,
+            variant: Variant::default(),
             scenario: None,
             max_clients: 48,
             max_memory: 1 << 30,

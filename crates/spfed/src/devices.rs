@@ -3,7 +3,7 @@
 use crate::listen::Listener;
 use crate::say;
 use rustix::fd::AsFd;
-use spfe_plane::{Network, Stride};
+use spfe_plane::{Network, Variant};
 use spfe_session::{Error, Result};
 use spfe_vfio::{Log, VfioDevice};
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ impl Devices {
     pub(crate) fn start(
         configs: &[DeviceConfig],
         network: &Arc<Network>,
-        stride: Stride,
+        variant: Variant,
     ) -> Result<Arc<Self>> {
         let log: Log = Arc::new(say);
         let devices = Self::default();
@@ -59,7 +59,8 @@ impl Devices {
             let listener = Listener::bind_stream(&config.path)?;
             let endpoint = config.endpoint.unwrap_or(number);
             let socket = listener.as_fd().try_clone_to_owned().map_err(Error::from)?;
-            let device = VfioDevice::start(network.clone(), endpoint, stride, socket, log.clone())?;
+            let device =
+                VfioDevice::start(network.clone(), endpoint, variant, socket, log.clone())?;
             devices.lock().push((device, listener));
         }
         Ok(Arc::new(devices))

@@ -3,10 +3,11 @@
 use crate::failure::{EXIT_CODES, FailureKind};
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
+use spfe_contract::CONTRACT_VERSION_MINOR;
 use spfe_host::topology::{ForeignStream, units};
 use spfe_host::{Link, Mode, Peer, Topology};
 use spfe_lab::Scenario;
-use spfe_plane::Stride;
+use spfe_plane::{Stride, Variant};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -85,6 +86,11 @@ pub struct Options {
     /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
+    /// Minor version of the contract of such a device; an older one tests a driver with an older
+    /// device.
+    #[arg(long, value_name = "N", default_value_t = CONTRACT_VERSION_MINOR, hide = true,
+          value_parser = clap::value_parser!(u16).range(1..=CONTRACT_VERSION_MINOR as i64))]
+    pub contract_minor: u16,
     /// Largest number of attached clients of one user of the system; 64 is the limit for all users.
     #[arg(long, value_name = "N", default_value_t = 48, help_heading = LIMITS)]
     pub max_clients: usize,
@@ -237,7 +243,7 @@ impl Options {
         let devices = self.devices(most)?;
         Ok(ServerConfig {
             devices,
-            stride: self.doorbell_stride,
+            variant: Variant { stride: self.doorbell_stride, minor: self.contract_minor },
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
             max_clients: self.max_clients,
             max_memory: self.max_memory,
@@ -334,10 +340,14 @@ mod tests {
     fn a_device_without_a_number_gets_its_position() {
         let config = parse("--vfio-user /tmp/a --vfio-user /tmp/b=0").unwrap_err();
         assert!(config.contains("already a device"), "{config}");
-        let line = "--endpoints 4 --vfio-user /tmp/a=3 --vfio-user /tmp/b --doorbell-stride 65536";
+        let line = "--endpoints 4 --vfio-user /tmp/a=3 --vfio-user /tmp/b --doorbell-stride 65536 \
+                    --contract-minor 1";
         let config = parse(line).unwrap();
         let endpoints: Vec<_> = config.devices.iter().map(|device| device.endpoint).collect();
-        assert_eq!((endpoints, config.stride), (vec![Some(3), Some(1)], Stride::Wide));
+        assert_eq!(
+            (endpoints, config.variant),
+            (vec![Some(3), Some(1)], Variant { stride: Stride::Wide, minor: 1 })
+        );
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Server {
             None => Lab::new(config.topology.clone())?,
         });
         let (network, device) = (lab.network().clone(), lab.start_device()?);
-        let devices = Devices::start(&config.devices, &network, config.stride)?;
+        let devices = Devices::start(&config.devices, &network, config.variant)?;
         let control = Control::new()?;
         network.set_limits(config.limits());
         let state = ServerState { network: network.clone(), lab, config };

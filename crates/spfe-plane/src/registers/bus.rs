@@ -1,6 +1,6 @@
 //! Source of the memory of regions.
 
-use spfe_contract::{DOORBELL_STRIDE, Status, capability};
+use spfe_contract::{CONTRACT_VERSION_MINOR, DOORBELL_STRIDE, Status, capability};
 use spfe_host::SharedMemory;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -94,5 +94,34 @@ impl Stride {
             Self::Usual => 0,
             Self::Wide => capability::DOORBELL_64K,
         }
+    }
+}
+
+/// Variant of the registers that a host finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Distance of doorbell pages.
+    pub stride: Stride,
+    /// Minor version of the contract. With an older one the registers lack what came later, to test
+    /// drivers with an older device.
+    pub minor: u16,
+}
+
+impl Default for Variant {
+    fn default() -> Self {
+        Self { stride: Stride::default(), minor: CONTRACT_VERSION_MINOR }
+    }
+}
+
+impl From<Stride> for Variant {
+    fn from(stride: Stride) -> Self {
+        Self { stride, ..Self::default() }
+    }
+}
+
+impl Variant {
+    /// Whether the device has interrupt lines (capability LEVEL).
+    pub const fn has_line(self) -> bool {
+        super::shows(self.minor, capability::LEVEL)
     }
 }

@@ -31,6 +31,9 @@ pub const BAR0: u32 = 0;
 pub const BAR2: u32 = 2;
 pub const CONFIG: u32 = 7;
 const MSIX: u32 = 2;
+const INTX: u32 = 0;
+/// SET_IRQS flags: unmask.
+const UNMASK: u32 = 1 | 16;
 /// SET_IRQS flags: set the trigger descriptors.
 const EVENTFD: u32 = 4 | 32;
 
@@ -307,6 +310,18 @@ impl Machine {
         self.put(BlockType::Event, vector, event::ENABLE, 1);
         assert_eq!(self.command(Command::Nop, 0), Status::Ok);
         event
+    }
+
+    /// Gives the device's line an event.
+    pub fn line(&mut self) -> OwnedFd {
+        let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).unwrap();
+        self.client.set_irqs(INTX, EVENTFD, 0, 1, &[event.as_raw_fd()]).unwrap();
+        event
+    }
+
+    /// Unmasks the line, which every interrupt masks.
+    pub fn unmask_line(&mut self) {
+        self.client.set_irqs(INTX, UNMASK, 0, 1, &[]).unwrap();
     }
 
     /// Posts a buffer and rings the doorbell.

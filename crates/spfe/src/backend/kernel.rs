@@ -240,6 +240,11 @@ impl Backend for Kernel {
         }
     }
 
+    fn chain_max(&self) -> u32 {
+        // 0: a driver before version 2 of its interface.
+        self.info.chain_max.max(spfe_contract::CHAIN_MAX as u32)
+    }
+
     fn port_info(&self, number: u32) -> Result<PortInfo> {
         self.port_info_of(number)
     }

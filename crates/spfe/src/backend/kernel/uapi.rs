@@ -94,7 +94,9 @@ structures! {
         doorbell_offset: u64,
         counts_offset: u64,
         packet_max: u64,
-        reserved: [u64; 2],
+        chain_max: u32,
+        reserved0: u32,
+        reserved: u64,
     }
     Time as "spfe_time" {
         before_ns: u64,
@@ -319,7 +321,8 @@ mod tests {
             writeln!(expected, "{name} {request}").unwrap();
         }
         for (name, value) in [
-            ("SPFE_UAPI_VERSION", VERSION),
+            // Of the header; the library also works with older drivers.
+            ("SPFE_UAPI_VERSION", 2),
             ("SPFE_INFO_BOUNCE", INFO_BOUNCE),
             ("SPFE_MIB_SET", MIB_SET),
             ("SPFE_PORT_PRIORITY", PORT_PRIORITY),
