@@ -40,7 +40,7 @@ static int spfe_ioc_info(struct spfe_client *client, void *argument)
 	info->ports = spfe->nports;
 	info->queues = spfe->nqueues;
 	info->regions = spfe->nregions;
-	info->events = spfe->nvectors + 1;
+	info->events = spfe->nshared + 1;
 	info->domain = client->domain;
 	info->doorbell_bytes = spfe_doorbell_bytes(spfe);
 	info->counts_bytes = PAGE_SIZE;
@@ -48,6 +48,7 @@ static int spfe_ioc_info(struct spfe_client *client, void *argument)
 	info->doorbell_offset = client->doorbell_offset;
 	info->counts_offset = client->counts_offset;
 	info->packet_max = spfe->packet_max;
+	info->chain_max = spfe->chain_max;
 	return 0;
 }
 
@@ -72,29 +73,6 @@ static int spfe_ioc_port_set(struct spfe_client *client, void *argument)
 	return spfe_port_set(client->spfe, argument);
 }
 
-/* Enables a new region on the device; takes it over also on error. */
-static int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
-			     u64 *offset)
-{
-	struct spfe_device *spfe = client->spfe;
-	int err;
-
-	mutex_lock(&spfe->lock);
-	/* mmap() finds the region as soon as it is enabled. */
-	if (offset)
-		region->offset = spfe_map_offset(spfe, region->size);
-	err = spfe_region_enable(client, region);
-	if (!err) {
-		*key = region->key;
-		if (offset)
-			*offset = region->offset;
-	}
-	mutex_unlock(&spfe->lock);
-	if (err)
-		spfe_region_abandon(region);
-	return err;
-}
-
 /* Checks that a client may register or allocate memory, and binds it to the calling process. */
 static int spfe_client_ready(struct spfe_client *client)
 {
@@ -112,6 +90,7 @@ static int spfe_ioc_register(struct spfe_client *client, void *argument)
 {
 	struct spfe_register *wish = argument;
 	struct spfe_region *region;
+	u64 offset;
 	int err;
 
 	if (wish->flags || wish->reserved)
@@ -122,7 +101,7 @@ static int spfe_ioc_register(struct spfe_client *client, void *argument)
 	region = spfe_region_pin(client, wish->addr, wish->size, wish->access);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	return spfe_region_enter(client, region, &wish->key, NULL);
+	return spfe_region_enter(client, region, &wish->key, &offset);
 }
 
 static int spfe_ioc_alloc(struct spfe_client *client, void *argument)

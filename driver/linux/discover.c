@@ -52,6 +52,8 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 	spfe->nevents = spfe_read(spfe, SPFE_GLOBAL_BLOCK_EVENTS);
 	spfe->ndomains = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOMAINS);
 	spfe->packet_max = spfe_read(spfe, SPFE_GLOBAL_BLOCK_PACKET_MAX);
+	/* 0 on devices of version 1.1. */
+	spfe->chain_max = max(spfe_read(spfe, SPFE_GLOBAL_BLOCK_CHAIN_MAX), SPFE_CHAIN_MAX);
 	spfe->doorbell_at = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET);
 	spfe->doorbell_pages = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOORBELL_PAGES);
 	spfe->doorbell_stride = spfe_can(spfe, SPFE_CAPABILITY_DOORBELL_64K) ?
@@ -96,9 +98,10 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 	port->first_queue = spfe_read(spfe, at + SPFE_PORT_BLOCK_FIRST_QUEUE);
 	port->queue_count = spfe_read(spfe, at + SPFE_PORT_BLOCK_QUEUE_COUNT);
 	port->mib_elements = max(port->vcs, spfe_read(spfe, at + SPFE_PORT_BLOCK_LANES));
-	port->link_start = 1;
-	for (i = 0; i < ARRAY_SIZE(port->priority); i++)
-		port->priority[i] = spfe_read(spfe, at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i);
+	port->settings.link_start = 1;
+	for (i = 0; i < ARRAY_SIZE(port->settings.priority); i++)
+		port->settings.priority[i] =
+			spfe_read(spfe, at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i);
 	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs ||
 	    check_add_overflow(port->first_queue, port->queue_count, &end) || end > spfe->nqueues)
 		return dev_err_probe(spfe->parent, -EPROTO,
@@ -116,7 +119,8 @@ static int spfe_take_extra(struct spfe_device *spfe, u32 at, u32 type, u32 insta
 				     spfe->nports);
 	spfe->ports[instance].extra_at = at;
 	if (type == SPFE_BLOCK_TYPE_BROADCAST)
-		spfe->ports[instance].channel = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_CHANNEL);
+		spfe->ports[instance].settings.channel =
+			spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_CHANNEL);
 	return 0;
 }
 

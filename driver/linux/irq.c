@@ -6,6 +6,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/irq.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -45,15 +46,32 @@ static u32 spfe_vector_count(struct spfe_vector *vector)
 }
 
 /*
- * Whether an interrupt was raised before the current events came. A signal that arrives while the
- * vector is masked stays pending until the next event unmasks it, and must not count for that
- * event. Reads a register for the first interrupt only. Called with the vector's lock held.
+ * Whether an interrupt stands for an event that was not seen yet. Called with the vector's lock
+ * held. Most interrupts need no look at the device, but two do:
+ *
+ * A signal that arrives while the vector is masked stays pending until the next event unmasks it,
+ * and must not count for that event. So the first interrupt is compared with the count at that
+ * time, if the device counts before it interrupts. On another device COUNT says nothing.
+ *
+ * A level-sensitive line stays high until the device knows the count that was seen. If an event
+ * comes between the two accesses, the line stays high and the handler runs again. The line may be
+ * shared with other devices, and a store that is still on its way makes the handler run once more.
  */
-static bool spfe_vector_stale(struct spfe_vector *vector)
+static bool spfe_vector_news(struct spfe_vector *vector)
 {
-	if (vector->fresh)
-		vector->fresh = spfe_vector_count(vector) == vector->before;
-	return vector->fresh;
+	struct spfe_device *spfe = vector->spfe;
+	u32 count;
+
+	if (!vector->level && !vector->fresh)
+		return true;
+	count = spfe_vector_count(vector);
+	if (vector->level)
+		spfe_write(spfe, spfe->doorbell_at + SPFE_SEEN_OFFSET + 4 * vector->index, count);
+	if (count == vector->seen)
+		return false;
+	vector->seen = count;
+	vector->fresh = false;
+	return true;
 }
 
 static irqreturn_t spfe_interrupt(int irq, void *context)
@@ -63,15 +81,17 @@ static irqreturn_t spfe_interrupt(int irq, void *context)
 	u32 events = 0;
 
 	spin_lock(&vector->lock);
-	if (spfe_vector_stale(vector)) {
+	if (!spfe_vector_news(vector)) {
 		spin_unlock(&vector->lock);
-		return IRQ_HANDLED;
+		return vector->level ? IRQ_NONE : IRQ_HANDLED;
 	}
 	vector->fired++;
 	list_for_each_entry(event, &vector->events, node) {
 		spfe_event_fire(event);
 		events++;
 	}
+	if (vector == vector->spfe->link_vector)
+		spfe_links_check(vector->spfe);
 	spin_unlock(&vector->lock);
 	trace_spfe_irq(vector->spfe, vector->index, events);
 	return IRQ_HANDLED;
@@ -104,6 +124,43 @@ void spfe_irq_wake_all(struct spfe_device *spfe)
 	}
 }
 
+static int spfe_vector_request(struct spfe_vector *vector)
+{
+	/* Other devices may use the same line, but not the same message. */
+	int err = request_irq(vector->irq, spfe_interrupt, vector->level ? IRQF_SHARED : 0,
+			      vector->name, vector);
+
+	if (err)
+		return err;
+	vector->requested = true;
+	if (vector != vector->spfe->link_vector)
+		atomic_inc(&vector->spfe->usage.vectors);
+	return 0;
+}
+
+static void spfe_vector_release(struct spfe_vector *vector)
+{
+	if (!vector->requested)
+		return;
+	free_irq(vector->irq, vector);
+	vector->requested = false;
+	if (vector != vector->spfe->link_vector)
+		atomic_dec(&vector->spfe->usage.vectors);
+}
+
+/* Which of the two the kernel knows before the interrupt is requested depends on the machine. */
+static bool spfe_irq_is_level(int irq)
+{
+	struct irq_data *data = irq_get_irq_data(irq);
+
+	return data && (irqd_is_level_type(data) ||
+			irqd_get_trigger_type(data) & IRQ_TYPE_LEVEL_MASK);
+}
+
+/*
+ * Prepares the vectors. If the device has link events and more than one interrupt, the last one is
+ * for them alone, so that no other event makes the driver look at the ports.
+ */
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources)
 {
 	u32 count = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
@@ -121,20 +178,23 @@ int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resour
 		vector->spfe = spfe;
 		vector->index = index;
 		vector->irq = resources->irqs[index];
+		vector->level = resources->lines || spfe_irq_is_level(vector->irq);
 		spin_lock_init(&vector->lock);
 		INIT_LIST_HEAD(&vector->events);
 		snprintf(vector->name, sizeof(vector->name), "%s-%u", dev_name(&spfe->dev), index);
+		spfe->lines |= vector->level;
 	}
-	return 0;
-}
-
-static void spfe_vector_release(struct spfe_vector *vector)
-{
-	if (!vector->requested)
-		return;
-	free_irq(vector->irq, vector);
-	vector->requested = false;
-	atomic_dec(&vector->spfe->usage.vectors);
+	if (spfe->lines && !spfe_can(spfe, SPFE_CAPABILITY_LEVEL))
+		return dev_err_probe(spfe->parent, -EOPNOTSUPP,
+				     "interrupts are level-sensitive, but the device lacks the capability LEVEL\n");
+	spfe->nshared = count;
+	if (!spfe_can(spfe, SPFE_CAPABILITY_LINK_EVENT) || count == 1)
+		return 0;
+	spfe->nshared--;
+	spfe->link_vector = &spfe->vectors[count - 1];
+	/* Never released while the driver is bound. A reset unmasks it, also the one at probe. */
+	spfe->link_vector->users = 1;
+	return spfe_vector_request(spfe->link_vector);
 }
 
 /*
@@ -151,6 +211,15 @@ void spfe_irq_free(struct spfe_device *spfe)
 	mutex_unlock(&spfe->lock);
 }
 
+/* Link events end first: user space must not be told of a device that goes away. */
+void spfe_irq_links_stop(struct spfe_device *spfe)
+{
+	mutex_lock(&spfe->lock);
+	if (spfe->link_vector)
+		spfe_vector_release(spfe->link_vector);
+	mutex_unlock(&spfe->lock);
+}
+
 static void spfe_vector_switch(struct spfe_vector *vector, bool on)
 {
 	struct spfe_device *spfe = vector->spfe;
@@ -162,12 +231,18 @@ static void spfe_vector_switch(struct spfe_vector *vector, bool on)
 /* Unmasks the vectors in use after a reset. The next command latches the registers. */
 void spfe_irq_restore(struct spfe_device *spfe)
 {
+	struct spfe_vector *vector;
 	u32 index;
 
 	for (index = 0; index < spfe->nvectors; index++) {
+		vector = &spfe->vectors[index];
 		/* The clients know of the reset. The device may count signals from 0 again. */
-		spfe->vectors[index].fresh = false;
-		spfe_vector_switch(&spfe->vectors[index], spfe->vectors[index].users);
+		spin_lock_irq(&vector->lock);
+		vector->fresh = false;
+		if (vector->level)
+			vector->seen = spfe_vector_count(vector);
+		spin_unlock_irq(&vector->lock);
+		spfe_vector_switch(vector, vector->users);
 	}
 }
 
@@ -178,13 +253,11 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
 	u32 status;
 	int err;
 
-	vector->fresh = true;
-	vector->before = spfe_vector_count(vector);
-	err = request_irq(vector->irq, spfe_interrupt, 0, vector->name, vector);
+	vector->fresh = spfe_can(spfe, SPFE_CAPABILITY_COUNT_FIRST);
+	vector->seen = spfe_vector_count(vector);
+	err = spfe_vector_request(vector);
 	if (err)
 		return err;
-	vector->requested = true;
-	atomic_inc(&spfe->usage.vectors);
 	spfe_vector_switch(vector, true);
 	err = spfe_command(spfe, SPFE_COMMAND_NOP, 0, &status);
 	if (err)
@@ -198,12 +271,12 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
  */
 static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 {
-	struct spfe_vector *best = &spfe->vectors[spfe->next_vector % spfe->nvectors];
+	struct spfe_vector *best = &spfe->vectors[spfe->next_vector % spfe->nshared];
 	struct spfe_vector *other;
 	u32 index;
 
-	for (index = 1; index < spfe->nvectors && best->users; index++) {
-		other = &spfe->vectors[(spfe->next_vector + index) % spfe->nvectors];
+	for (index = 1; index < spfe->nshared && best->users; index++) {
+		other = &spfe->vectors[(spfe->next_vector + index) % spfe->nshared];
 		if (other->users < best->users)
 			best = other;
 	}

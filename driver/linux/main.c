@@ -54,6 +54,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	}
 	spfe->parent = resources->parent;
 	spfe->ops = resources->ops;
+	spfe->reset_line = resources->reset_line;
 	spfe->regs = resources->regs;
 	spfe->phys = resources->phys;
 	spfe->size = resources->size;
@@ -65,6 +66,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	INIT_LIST_HEAD(&spfe->kept);
 	INIT_LIST_HEAD(&spfe->users);
 	spfe_watch_init(spfe);
+	spfe_links_init(spfe);
 	/* The device counts as failed until it has been discovered and reset. */
 	spfe->state = SPFE_FAILED;
 	/* DMA stays off until the reset: the device may hold addresses of an earlier driver. */
@@ -132,6 +134,7 @@ struct spfe_device *spfe_probe(const struct spfe_resources *resources)
 	if (err)
 		dev_warn(&spfe->dev, "no network interface: %d\n", err);
 	spfe_watch_start(spfe);
+	spfe_links_check(spfe);
 	dev_info(&spfe->dev,
 		 "contract %u.%u, %u ports, %u queues, %u regions, %u of %u events, %u domains%s\n",
 		 spfe->contract_version >> 16, spfe->contract_version & 0xffff, spfe->nports,
@@ -144,6 +147,7 @@ err_devlink:
 	spfe_watch_stop(spfe);
 	spfe_devlink_unregister(spfe);
 err_stop:
+	spfe_links_stop(spfe);
 	spfe_shutdown(spfe);
 	spfe_watch_stop(spfe);
 	put_device(&spfe->dev);
@@ -153,6 +157,7 @@ err_stop:
 /* On return the driver no longer accesses the device. Open files stay valid. */
 void spfe_remove(struct spfe_device *spfe)
 {
+	spfe_links_stop(spfe);
 	spfe_netdev_remove(spfe);
 	cdev_device_del(&spfe->cdev, &spfe->dev);
 	spfe_debugfs_remove(spfe);

@@ -36,12 +36,23 @@ static u32 spfe_doorbell_steps(const struct spfe_device *spfe)
 }
 
 /*
+ * The first page is the driver's own: a device with level-sensitive interrupts takes the counts
+ * that were seen there, and who can write them can silence others. A device may have just one
+ * page, which all share then, if it has no such interrupts.
+ */
+static u32 spfe_doorbell_first(const struct spfe_device *spfe)
+{
+	return spfe_doorbell_steps(spfe) > 1 || spfe->lines;
+}
+
+/*
  * Returns the bytes that a process maps to ring doorbells, or 0 if a page of this CPU would expose
  * more than doorbells.
  */
 u64 spfe_doorbell_bytes(const struct spfe_device *spfe)
 {
-	bool apart = PAGE_ALIGNED(spfe->phys + spfe->doorbell_at) && spfe_doorbell_steps(spfe);
+	bool apart = PAGE_ALIGNED(spfe->phys + spfe->doorbell_at) &&
+		     spfe_doorbell_steps(spfe) > spfe_doorbell_first(spfe);
 
 	return apart ? PAGE_SIZE : 0;
 }
@@ -49,7 +60,8 @@ u64 spfe_doorbell_bytes(const struct spfe_device *spfe)
 static int spfe_map_doorbell(struct spfe_client *client, struct vm_area_struct *vma)
 {
 	struct spfe_device *spfe = client->spfe;
-	u32 step = client->domain % spfe_doorbell_steps(spfe);
+	u32 first = spfe_doorbell_first(spfe);
+	u32 step = first + client->domain % (spfe_doorbell_steps(spfe) - first);
 	phys_addr_t at = spfe->phys + spfe->doorbell_at + (u64)step * spfe_doorbell_step(spfe);
 
 	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);

@@ -41,6 +41,7 @@ static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size,
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&region->node);
 	INIT_LIST_HEAD(&region->chunks);
+	INIT_LIST_HEAD(&region->list);
 	region->spfe = client->spfe;
 	region->domain = client->domain;
 	region->size = size;
@@ -162,6 +163,8 @@ struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64
 		err = spfe_map(region);
 	if (!err)
 		err = spfe_check_direct(region);
+	if (!err)
+		err = spfe_region_describe(region);
 	if (err) {
 		spfe_region_free(region);
 		return ERR_PTR(err);
@@ -169,37 +172,65 @@ struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64
 	return region;
 }
 
-static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
+/* Allocates one chunk, or returns NULL. */
+struct spfe_chunk *spfe_chunk_alloc(struct spfe_region *region, size_t size)
 {
 	struct spfe_chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
-	gfp_t flags;
+	/* A large request must fail rather than invoke the OOM killer. */
+	gfp_t flags = GFP_KERNEL | __GFP_NOWARN |
+		      (size > PAGE_SIZE ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL);
 
 	if (!chunk)
 		return NULL;
-	for (;;) {
-		/* A large request must fail rather than invoke the OOM killer. */
-		flags = GFP_KERNEL | __GFP_NOWARN;
-		flags |= *size > PAGE_SIZE ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
-		chunk->cpu = dma_alloc_coherent(dev, *size, &chunk->dma, flags);
-		if (chunk->cpu) {
-			chunk->size = *size;
-			return chunk;
-		}
-		if (*size <= PAGE_SIZE)
-			break;
-		*size = max_t(size_t, rounddown_pow_of_two(*size - 1), PAGE_SIZE);
+	chunk->cpu = dma_alloc_coherent(spfe_dma(region), size, &chunk->dma, flags);
+	if (!chunk->cpu) {
+		kfree(chunk);
+		return NULL;
 	}
-	kfree(chunk);
-	return NULL;
+	chunk->size = size;
+	atomic_long_add(size, &region->spfe->usage.coherent_bytes);
+	return chunk;
+}
+
+/* Allocates chunks, as large as there are, and adds them to a list, also before an error. */
+int spfe_chunks_alloc(struct spfe_region *region, struct list_head *list, u64 size)
+{
+	size_t piece = SPFE_CHUNK_BYTES;
+	struct spfe_chunk *chunk;
+
+	while (size) {
+		piece = min_t(u64, piece, size);
+		chunk = spfe_chunk_alloc(region, piece);
+		if (chunk) {
+			list_add_tail(&chunk->node, list);
+			size -= piece;
+		} else {
+			if (piece <= PAGE_SIZE)
+				return -ENOMEM;
+			piece = max_t(size_t, rounddown_pow_of_two(piece - 1), PAGE_SIZE);
+		}
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+void spfe_chunks_free(struct spfe_device *spfe, struct list_head *list)
+{
+	struct spfe_chunk *chunk, *next;
+
+	list_for_each_entry_safe(chunk, next, list, node) {
+		list_del(&chunk->node);
+		atomic_long_sub(chunk->size, &spfe->usage.coherent_bytes);
+		dma_free_coherent(spfe->parent, chunk->size, chunk->cpu, chunk->dma);
+		kfree(chunk);
+	}
 }
 
 /* Allocates driver memory. */
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access)
 {
 	struct spfe_region *region;
-	struct spfe_chunk *chunk;
-	size_t piece = SPFE_CHUNK_BYTES;
-	u64 left;
 	int err;
 
 	if (!size || size > SIZE_MAX - PAGE_SIZE)
@@ -211,18 +242,10 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 	if (IS_ERR(region))
 		return region;
 	err = spfe_region_account(client, region);
-	for (left = region->size; !err && left; left -= chunk->size) {
-		piece = min_t(u64, piece, left);
-		chunk = spfe_chunk_alloc(spfe_dma(region), &piece);
-		if (!chunk) {
-			err = -ENOMEM;
-			break;
-		}
-		list_add_tail(&chunk->node, &region->chunks);
-		atomic_long_add(chunk->size, &region->spfe->usage.coherent_bytes);
-		if (fatal_signal_pending(current))
-			err = -EINTR;
-	}
+	if (!err)
+		err = spfe_chunks_alloc(region, &region->chunks, region->size);
+	if (!err)
+		err = spfe_region_describe(region);
 	if (err) {
 		spfe_region_free(region);
 		return ERR_PTR(err);
@@ -230,62 +253,11 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 	return region;
 }
 
-/* Receives a piece of a region that is contiguous on the bus. */
-typedef void (*spfe_piece_fn)(void *context, dma_addr_t at, u64 bytes);
-
-/* Calls `take` for every bus-contiguous piece of a region, in order. */
-static void spfe_take_pieces(struct spfe_region *region, spfe_piece_fn take, void *context)
-{
-	struct scatterlist *entry;
-	struct spfe_chunk *chunk;
-	int i;
-
-	if (region->mapped)
-		for_each_sgtable_dma_sg(&region->table, entry, i)
-			take(context, sg_dma_address(entry), sg_dma_len(entry));
-	list_for_each_entry(chunk, &region->chunks, node)
-		take(context, chunk->dma, chunk->size);
-}
-
-/* Layout of a region on the bus, summed up over its pieces. */
-struct spfe_layout {
-	u64 bits;	/* OR of the addresses and offsets of all pieces */
-	u64 offset;
-	u64 start;
-	u64 end;	/* bus address after the last piece */
-	bool one;	/* the whole region is contiguous */
-	u32 shift;
-	__le64 *list;
-	u32 count;
-};
-
-static void spfe_layout_look(void *context, dma_addr_t at, u64 bytes)
-{
-	struct spfe_layout *layout = context;
-
-	if (!layout->offset)
-		layout->start = at;
-	else if (at != layout->end)
-		layout->one = false;
-	layout->bits |= at | layout->offset;
-	layout->offset += bytes;
-	layout->end = at + bytes;
-}
-
-static void spfe_layout_fill(void *context, dma_addr_t at, u64 bytes)
-{
-	struct spfe_layout *layout = context;
-	u64 done;
-
-	for (done = 0; done < bytes; done += BIT_ULL(layout->shift))
-		layout->list[layout->count++] = cpu_to_le64(at + done);
-}
-
 /*
  * Issues the command that enables a region. The device reads the page list before it acknowledges
- * the command, so the caller may free the list afterwards.
+ * the command.
  */
-static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
+static int spfe_region_tell(struct spfe_region *region)
 {
 	struct spfe_device *spfe = region->spfe;
 	u32 at = spfe->region_at + region->index * SPFE_REGION_BLOCK_STRIDE;
@@ -295,11 +267,13 @@ static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
 	err = spfe_state_errno(spfe);
 	if (err)
 		return err;
-	spfe_write_pair(spfe, at + SPFE_REGION_BLOCK_BASE_LO, base);
+	spfe_write_pair(spfe, at + SPFE_REGION_BLOCK_BASE_LO, region->base);
 	spfe_write_pair(spfe, at + SPFE_REGION_BLOCK_SIZE_LO, region->size);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_ACCESS, region->access);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_DOMAIN, region->domain);
-	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LIST, shift);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LIST, region->page_shift);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LEVELS, region->levels);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_OPTIONS, 0);
 	/* The page list and the memory must be visible before the device reads them. */
 	mb();
 	err = spfe_command(spfe, SPFE_COMMAND_REGION_ENABLE, region->index, &status);
@@ -309,32 +283,7 @@ static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
 		err = spfe_status_errno(status);
 	if (!err)
 		region->key = spfe_read(spfe, at + SPFE_REGION_BLOCK_KEY);
-	trace_spfe_region(spfe, true, region->key, region->size, shift, err);
-	return err;
-}
-
-static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout *layout)
-{
-	struct device *dev = spfe_dma(region);
-	u64 entries = DIV_ROUND_UP_ULL(region->size, BIT_ULL(layout->shift));
-	size_t bytes;
-	dma_addr_t at;
-	int err;
-
-	if (entries > SIZE_MAX / sizeof(*layout->list))
-		return -ENOMEM;
-	bytes = entries * sizeof(*layout->list);
-	layout->list = dma_alloc_coherent(dev, bytes, &at, GFP_KERNEL | __GFP_NOWARN);
-	if (!layout->list)
-		return -ENOMEM;
-	spfe_take_pieces(region, spfe_layout_fill, layout);
-	err = spfe_region_tell(region, at, layout->shift);
-	/* Leak the list if a stuck device whose DMA cannot be blocked may still read it. */
-	if (!err || !spfe_is_loose(region->spfe))
-		dma_free_coherent(dev, bytes, layout->list, at);
-	else
-		dev_warn(&region->spfe->dev,
-			 "leaked a page list of %zu bytes: the device may still read it\n", bytes);
+	trace_spfe_region(spfe, true, region->key, region->size, region->page_shift, err);
 	return err;
 }
 
@@ -346,13 +295,12 @@ static void spfe_region_list(struct spfe_client *client, struct spfe_region *reg
 }
 
 /*
- * Enables a region on the device, with the largest page size that fits, and adds it to the client.
- * On error the caller must call spfe_region_abandon(). Called with spfe_device.lock held.
+ * Enables a region on the device and adds it to the client. After an error it may still belong to
+ * the client, because the device may have it. Called with spfe_device.lock held.
  */
-int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
+static int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 {
 	struct spfe_device *spfe = client->spfe;
-	struct spfe_layout layout = { .one = true };
 	unsigned int tries = 0;
 	int index, err;
 
@@ -365,17 +313,39 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 		return index;
 	region->index = index;
 	region->indexed = true;
-	spfe_take_pieces(region, spfe_layout_look, &layout);
-	if (layout.one) {
-		err = spfe_region_tell(region, layout.start, 0);
-	} else {
-		layout.shift = min_t(u32, __ffs64(layout.bits), SPFE_PAGE_LOG2_MAX);
-		region->page_shift = layout.shift;
-		err = spfe_region_tell_list(region, &layout);
-	}
+	err = spfe_region_tell(region);
 	/* Without an answer the device may have the region: then it stays with the client. */
 	if (!err || spfe_region_detach(client, region, &tries))
 		spfe_region_list(client, region);
+	return err;
+}
+
+/*
+ * Enables a new region, whose memory can be mapped at its offset from then on. Takes the region
+ * over also on error. Called without a lock of the driver but `alive`.
+ */
+int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
+		      u64 *offset)
+{
+	struct spfe_device *spfe = client->spfe;
+	LIST_HEAD(list);
+	bool owned;
+	int err;
+
+	mutex_lock(&spfe->lock);
+	if (!list_empty(&region->chunks))
+		region->offset = spfe_map_offset(spfe, region->size);
+	err = spfe_region_enable(client, region);
+	*key = region->key;
+	*offset = region->offset;
+	owned = !list_empty(&region->node);
+	/* A stuck device may still read the page list: then it lives as long as the region. */
+	if (!spfe_is_loose(spfe))
+		list_splice_init(&region->list, &list);
+	mutex_unlock(&spfe->lock);
+	spfe_chunks_free(spfe, &list);
+	if (err && !owned)
+		spfe_region_free(region);
 	return err;
 }
 
@@ -428,18 +398,6 @@ int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
 	return 0;
 }
 
-static void spfe_chunks_free(struct spfe_region *region)
-{
-	struct spfe_chunk *chunk, *next;
-
-	list_for_each_entry_safe(chunk, next, &region->chunks, node) {
-		list_del(&chunk->node);
-		atomic_long_sub(chunk->size, &region->spfe->usage.coherent_bytes);
-		dma_free_coherent(spfe_dma(region), chunk->size, chunk->cpu, chunk->dma);
-		kfree(chunk);
-	}
-}
-
 static void spfe_pages_free(struct spfe_region *region)
 {
 	if (region->mapped) {
@@ -459,7 +417,8 @@ void spfe_region_free(struct spfe_region *region)
 {
 	struct spfe_device *spfe = region->spfe;
 
-	spfe_chunks_free(region);
+	spfe_chunks_free(spfe, &region->list);
+	spfe_chunks_free(spfe, &region->chunks);
 	spfe_pages_free(region);
 	if (region->mm) {
 		account_locked_vm(region->mm, region->accounted, false);
@@ -467,13 +426,6 @@ void spfe_region_free(struct spfe_region *region)
 	}
 	atomic_dec(&spfe->usage.regions);
 	kfree(region);
-}
-
-/* Frees a region that was not enabled, unless it stays with its client. */
-void spfe_region_abandon(struct spfe_region *region)
-{
-	if (list_empty(&region->node))
-		spfe_region_free(region);
 }
 
 void spfe_regions_free(struct list_head *list)
@@ -524,6 +476,11 @@ bool spfe_dma_bounces(struct spfe_device *spfe)
 
 	if (!page)
 		return true;
+	/* One page says nothing about others if the device does not reach all of the memory. */
+	if (dma_addressing_limited(dev)) {
+		__free_page(page);
+		return true;
+	}
 	at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	if (!dma_mapping_error(dev, at)) {
 		bounces = spfe_dma_needs_sync(dev, at);

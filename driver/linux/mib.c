@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* spfe: the management information base (MIB) of a port. Callers hold spfe_device.lock. */
+#include <linux/nospec.h>
+
 #include "spfe_core.h"
 
 /* Number of items: the words of an element in front of the bitmap of present items. */
@@ -25,7 +27,8 @@ static int spfe_mib_get(struct spfe_device *spfe, const struct spfe_port_info *p
 	return 0;
 }
 
-static int spfe_mib_set(struct spfe_device *spfe, struct spfe_mib *wish)
+static int spfe_mib_set(struct spfe_device *spfe, struct spfe_port_info *port,
+			struct spfe_mib *wish)
 {
 	u32 status;
 	int err;
@@ -37,13 +40,18 @@ static int spfe_mib_set(struct spfe_device *spfe, struct spfe_mib *wish)
 	if (err)
 		return err;
 	wish->status = status;
-	return status == SPFE_STATUS_OK ? 0 : -EREMOTEIO;
+	if (status != SPFE_STATUS_OK)
+		return -EREMOTEIO;
+	/* PORT_CONFIGURE, and so a reset, sets all priorities of a port. */
+	if (wish->item == SPFE_MIB_ITEM_PRIORITY)
+		spfe_port_priority(&port->settings, wish->element, wish->value);
+	return 0;
 }
 
 /* Reads or sets an item. `may_set` states whether the caller may set items. */
 int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_set)
 {
-	const struct spfe_port_info *port;
+	struct spfe_port_info *port;
 
 	if (wish->reserved || wish->status || wish->flags & ~SPFE_MIB_SET)
 		return -EINVAL;
@@ -51,10 +59,10 @@ int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_se
 		return -EOPNOTSUPP;
 	if (wish->port >= spfe->nports)
 		return -ENOENT;
-	port = &spfe->ports[wish->port];
+	port = &spfe->ports[array_index_nospec(wish->port, spfe->nports)];
 	if (!port->mib_at || wish->item >= SPFE_MIB_ITEMS || wish->element >= port->mib_elements)
 		return -ENOENT;
 	if (!(wish->flags & SPFE_MIB_SET))
 		return spfe_mib_get(spfe, port, wish);
-	return may_set ? spfe_mib_set(spfe, wish) : -EPERM;
+	return may_set ? spfe_mib_set(spfe, port, wish) : -EPERM;
 }

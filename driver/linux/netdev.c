@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/checksum.h>
 
 #include "spfe_compat.h"
 #include "spfe_core.h"
@@ -40,8 +41,12 @@ MODULE_PARM_DESC(netdev_vc, "Virtual channel of the network interface (default: 
 #define SPFE_NET_SIGNAL 8
 /* Most bytes of a received frame that are copied into the linear part of the skb. */
 #define SPFE_NET_LINEAR 256
-/* Period of polling the port state; the contract has no interrupt for it. */
+/*
+ * Period of the look at port and rings. Where the device signals that its link changed, it serves
+ * to find a ring that broke.
+ */
 #define SPFE_NET_LINK_MS 250
+#define SPFE_NET_CALM_MS 2000
 /* Index of the only event of this client. */
 #define SPFE_NET_EVENT (SPFE_EVENT_OWN + 1)
 
@@ -95,6 +100,20 @@ static void spfe_net_check_room(struct spfe_netdev *priv)
 		napi_schedule(&priv->napi);
 }
 
+/* Copies all fragments of a frame, and computes the checksum that the stack left to the device. */
+static void spfe_net_copy(const struct sk_buff *skb, u8 *frame)
+{
+	__sum16 *sum;
+
+	skb_copy_and_csum_dev(skb, frame);
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return;
+	/* To UDP a sum of 0 means that there is none. The other 0 of this arithmetic is 0xffff. */
+	sum = (__sum16 *)(frame + skb_checksum_start_offset(skb) + skb->csum_offset);
+	if (!get_unaligned(sum))
+		put_unaligned(CSUM_MANGLED_0, sum);
+}
+
 static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
 {
 	struct spfe_netdev *priv = netdev_priv(net);
@@ -105,6 +124,9 @@ static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
 	if (priv->tx.broken || bytes > priv->tx.slot_bytes) {
 		net->stats.tx_dropped++;
 		dev_kfree_skb_any(skb);
+		/* Earlier frames of the same batch may wait for this. */
+		if (!netdev_xmit_more())
+			spfe_ring_notify(&priv->tx);
 		return NETDEV_TX_OK;
 	}
 	if (!spfe_ring_room(&priv->tx)) {
@@ -113,8 +135,7 @@ static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
 	}
 	slot = spfe_ring_slot(&priv->tx, priv->tx.posted);
 	memcpy(slot, spfe_net_header, sizeof(spfe_net_header));
-	/* Copies all fragments and computes the checksum that the stack left to the device. */
-	skb_copy_and_csum_dev(skb, slot + sizeof(spfe_net_header));
+	spfe_net_copy(skb, slot + sizeof(spfe_net_header));
 	if (priv->tx.posted % SPFE_NET_SIGNAL == SPFE_NET_SIGNAL - 1)
 		flags |= SPFE_SUBMIT_FLAGS_SIGNAL;
 	spfe_ring_post(&priv->tx, flags, bytes);
@@ -351,7 +372,7 @@ static int spfe_net_open(struct net_device *net)
 			   priv->vc, err);
 		return err;
 	}
-	schedule_delayed_work(&priv->link, 0);
+	queue_delayed_work(system_freezable_wq, &priv->link, 0);
 	return 0;
 }
 
@@ -369,12 +390,17 @@ static void spfe_net_link(struct work_struct *work)
 {
 	struct spfe_netdev *priv = container_of(work, struct spfe_netdev, link.work);
 	struct spfe_device *spfe = priv->spfe;
+	unsigned int pause = SPFE_NET_LINK_MS;
 	bool up = false;
 	int err;
 
 	/* ndo_stop holds rtnl while it waits for this work, so do not block on it. */
 	if (!rtnl_trylock())
 		goto again;
+	if (!netif_running(priv->net)) {
+		rtnl_unlock();
+		return;
+	}
 	mutex_lock(&spfe->lock);
 	err = priv->client ? spfe_client_check(priv->client) : -ESHUTDOWN;
 	if (!err)
@@ -388,9 +414,39 @@ static void spfe_net_link(struct work_struct *work)
 	} else {
 		netif_carrier_off(priv->net);
 	}
+	if (spfe->link_vector && !err)
+		pause = SPFE_NET_CALM_MS;
 	rtnl_unlock();
 again:
-	schedule_delayed_work(&priv->link, msecs_to_jiffies(SPFE_NET_LINK_MS));
+	queue_delayed_work(system_freezable_wq, &priv->link, msecs_to_jiffies(pause));
+}
+
+/* Looks at the link now, because it may have changed. */
+void spfe_netdev_check(struct spfe_device *spfe)
+{
+	struct spfe_netdev *priv;
+
+	mutex_lock(&spfe->lock);
+	priv = spfe->netdev;
+	if (priv && netif_running(priv->net))
+		mod_delayed_work(system_freezable_wq, &priv->link, 0);
+	mutex_unlock(&spfe->lock);
+}
+
+/*
+ * Stops the interface before the device sleeps or the machine goes down. spfe_net_link() starts it
+ * again when the device works.
+ */
+void spfe_netdev_halt(struct spfe_device *spfe)
+{
+	struct spfe_netdev *priv = spfe->netdev;
+
+	if (!priv)
+		return;
+	rtnl_lock();
+	if (netif_running(priv->net))
+		spfe_net_quiesce(priv);
+	rtnl_unlock();
 }
 
 static int spfe_net_change_mtu(struct net_device *net, int mtu)
@@ -494,7 +550,9 @@ int spfe_netdev_add(struct spfe_device *spfe)
 		free_netdev(net);
 		return err;
 	}
+	mutex_lock(&spfe->lock);
 	spfe->netdev = priv;
+	mutex_unlock(&spfe->lock);
 	return 0;
 }
 
@@ -504,7 +562,11 @@ void spfe_netdev_remove(struct spfe_device *spfe)
 
 	if (!priv)
 		return;
+	mutex_lock(&spfe->lock);
 	spfe->netdev = NULL;
+	mutex_unlock(&spfe->lock);
 	unregister_netdev(priv->net);
+	/* One that was queued while the interface went down. */
+	cancel_delayed_work_sync(&priv->link);
 	free_netdev(priv->net);
 }

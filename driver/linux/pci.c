@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* spfe: PCI Express binding. BAR 0 holds the registers; MSI-X entry n is event vector n. */
+/*
+ * spfe: PCI Express binding. BAR 0 holds the registers; MSI-X entry n is event vector n. A machine
+ * without message-signalled interrupts has one line, and all events share vector 0.
+ */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 
+#include "spfe_compat.h"
 #include "spfe_core.h"
 
 #define SPFE_PCI_BAR 0
@@ -68,7 +72,8 @@ static int spfe_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	err = spfe_pci_prepare(pci);
 	if (err)
 		return err;
-	count = pci_alloc_irq_vectors(pci, 1, SPFE_VECTORS_MAX, PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	count = pci_alloc_irq_vectors(pci, 1, SPFE_VECTORS_MAX,
+				      PCI_IRQ_MSIX | PCI_IRQ_MSI | PCI_IRQ_INTX);
 	if (count < 0)
 		return dev_err_probe(&pci->dev, count, "no interrupt vectors available\n");
 	for (i = 0; i < count; i++)
@@ -78,6 +83,7 @@ static int spfe_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	resources.size = pci_resource_len(pci, SPFE_PCI_BAR);
 	resources.irqs = irqs;
 	resources.nirqs = count;
+	resources.lines = !pci_dev_msi_enabled(pci);
 	spfe = spfe_probe(&resources);
 	if (IS_ERR(spfe)) {
 		err = PTR_ERR(spfe);

@@ -3,6 +3,7 @@
  * spfe: ports and counters. The driver stores the settings of each port and applies them again
  * after a reset.
  */
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -14,6 +15,11 @@ static const char *const spfe_port_states[] = {
 	[SPFE_PORT_STATE_UP] = "up",
 };
 
+static const char *spfe_port_state_name(u32 state)
+{
+	return state < ARRAY_SIZE(spfe_port_states) ? spfe_port_states[state] : "unknown";
+}
+
 /* Writes the settings of a port to the device. Called with spfe_device.lock held. */
 int spfe_port_apply(struct spfe_device *spfe, u32 index)
 {
@@ -22,12 +28,16 @@ int spfe_port_apply(struct spfe_device *spfe, u32 index)
 	u32 status;
 	int err;
 
-	spfe_write(spfe, port->at + SPFE_PORT_BLOCK_LINK_START, port->link_start);
-	for (i = 0; i < ARRAY_SIZE(port->priority); i++)
+	spfe_write(spfe, port->at + SPFE_PORT_BLOCK_LINK_START, port->settings.link_start);
+	for (i = 0; i < ARRAY_SIZE(port->settings.priority); i++)
 		spfe_write(spfe, port->at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i,
-			   port->priority[i]);
+			   port->settings.priority[i]);
+	if (spfe_can(spfe, SPFE_CAPABILITY_LINK_EVENT))
+		spfe_write(spfe, port->at + SPFE_PORT_BLOCK_LINK_VECTOR,
+			   spfe->link_vector ? spfe->link_vector->index + 1 : 0);
 	if (port->kind == SPFE_PORT_KIND_SPACEFIBRE && port->extra_at)
-		spfe_write(spfe, port->extra_at + SPFE_BROADCAST_BLOCK_CHANNEL, port->channel);
+		spfe_write(spfe, port->extra_at + SPFE_BROADCAST_BLOCK_CHANNEL,
+			   port->settings.channel);
 	err = spfe_command(spfe, SPFE_COMMAND_PORT_CONFIGURE, index, &status);
 	return err ?: spfe_status_errno(status);
 }
@@ -44,6 +54,8 @@ int spfe_ports_apply(struct spfe_device *spfe)
 			return err;
 		}
 	}
+	/* Changes before this command were not signalled. */
+	spfe_links_check(spfe);
 	return 0;
 }
 
@@ -63,7 +75,7 @@ static void spfe_port_messages(struct spfe_device *spfe, const struct spfe_port_
 	if (!at)
 		return;
 	if (port->kind == SPFE_PORT_KIND_SPACEFIBRE) {
-		query->channel = port->channel;
+		query->channel = port->settings.channel;
 		query->sent = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_SENT);
 		query->received = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_RECEIVED);
 		query->dropped = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_DROPPED);
@@ -84,6 +96,7 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 		return -EINVAL;
 	if (index >= spfe->nports)
 		return -ENOENT;
+	index = array_index_nospec(index, spfe->nports);
 	port = &spfe->ports[index];
 	memset(query, 0, sizeof(*query));
 	query->port = index;
@@ -91,8 +104,8 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 	query->vcs = port->vcs;
 	query->first_queue = port->first_queue;
 	query->queue_count = port->queue_count;
-	query->link_start = port->link_start;
-	memcpy(query->priority, port->priority, sizeof(query->priority));
+	query->link_start = port->settings.link_start;
+	memcpy(query->priority, port->settings.priority, sizeof(query->priority));
 	query->state = spfe_port_state(spfe, index);
 	query->lanes = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_LANES);
 	query->lane_rate_mbps = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_LANE_RATE_MBPS);
@@ -101,11 +114,22 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 	return 0;
 }
 
+/* Notes the priority of a virtual channel, which the device may know already. */
+void spfe_port_priority(struct spfe_port_settings *settings, u32 vc, u32 priority)
+{
+	u32 shift = vc % 8 * 4, word = vc / 8;
+
+	if (word >= ARRAY_SIZE(settings->priority))
+		return;
+	settings->priority[word] &= ~(0xfU << shift);
+	settings->priority[word] |= (priority & 0xf) << shift;
+}
+
 /* Stores new settings and applies them. Called with spfe_device.lock held. */
 int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
 {
-	struct spfe_port_info *port, before;
-	u32 shift;
+	struct spfe_port_settings before;
+	struct spfe_port_info *port;
 	int err;
 
 	if (set->reserved || !set->what ||
@@ -113,7 +137,7 @@ int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
 		return -EINVAL;
 	if (set->port >= spfe->nports)
 		return -ENOENT;
-	port = &spfe->ports[set->port];
+	port = &spfe->ports[array_index_nospec(set->port, spfe->nports)];
 	if (set->what & SPFE_PORT_LINK_START && set->link_start > 1)
 		return -EINVAL;
 	if (set->what & SPFE_PORT_PRIORITY && (set->vc >= port->vcs || set->priority > 15))
@@ -122,34 +146,33 @@ int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
 		return -EINVAL;
 	if (set->what & SPFE_PORT_CHANNEL && port->kind != SPFE_PORT_KIND_SPACEFIBRE)
 		return -EOPNOTSUPP;
-	before = *port;
+	before = port->settings;
 	if (set->what & SPFE_PORT_LINK_START)
-		port->link_start = set->link_start;
-	if (set->what & SPFE_PORT_PRIORITY) {
-		shift = set->vc % 8 * 4;
-		port->priority[set->vc / 8] &= ~(0xfU << shift);
-		port->priority[set->vc / 8] |= set->priority << shift;
-	}
+		port->settings.link_start = set->link_start;
+	if (set->what & SPFE_PORT_PRIORITY)
+		spfe_port_priority(&port->settings, set->vc, set->priority);
 	if (set->what & SPFE_PORT_CHANNEL)
-		port->channel = set->channel;
+		port->settings.channel = set->channel;
 	err = spfe_port_apply(spfe, set->port);
 	if (err)
-		*port = before;
+		port->settings = before;
 	return err;
 }
 
 /* Called with spfe_device.lock held. */
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query)
 {
-	u32 at;
+	u32 queue, at;
 
 	if (query->reserved)
 		return -EINVAL;
-	if (query->queue >= spfe->nqueues)
+	queue = query->queue;
+	if (queue >= spfe->nqueues)
 		return -ENOENT;
+	queue = array_index_nospec(queue, spfe->nqueues);
 	if (!spfe->statistics_at)
 		return -EOPNOTSUPP;
-	at = spfe->statistics_at + query->queue * SPFE_STATISTICS_BLOCK_STRIDE;
+	at = spfe->statistics_at + queue * SPFE_STATISTICS_BLOCK_STRIDE;
 	query->packets = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_PACKETS_LO);
 	query->bytes = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_BYTES_LO);
 	query->errors = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_ERRORS_LO);
@@ -157,6 +180,60 @@ int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *quer
 	query->wakes = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_WAKES_LO);
 	query->dropped = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_DROPPED_LO);
 	return 0;
+}
+
+/* Tells user space of the new state of a link: poll() of the attribute, and an event for udev. */
+static void spfe_link_tell(struct spfe_port_info *port, u32 state)
+{
+	struct device *dev = &port->spfe->dev;
+	char name[sizeof("SPFE_PORT=255")], word[sizeof("SPFE_LINK=unknown")];
+	char *words[3] = { name, word };
+
+	snprintf(name, sizeof(name), "SPFE_PORT=%u", port->index);
+	snprintf(word, sizeof(word), "SPFE_LINK=%s", spfe_port_state_name(state));
+	sysfs_notify(&dev->kobj, port->name, "state");
+	kobject_uevent_env(&dev->kobj, KOBJ_CHANGE, words);
+}
+
+static void spfe_links_work(struct work_struct *work)
+{
+	struct spfe_device *spfe = container_of(work, struct spfe_device, links);
+	struct spfe_port_info *port;
+	u32 index, state;
+	bool news;
+
+	if (!device_is_registered(&spfe->dev))
+		return;
+	for (index = 0; index < spfe->nports; index++) {
+		port = &spfe->ports[index];
+		mutex_lock(&spfe->lock);
+		state = spfe_port_state(spfe, index);
+		news = state != port->told;
+		port->told = state;
+		mutex_unlock(&spfe->lock);
+		if (news)
+			spfe_link_tell(port, state);
+	}
+	spfe_netdev_check(spfe);
+}
+
+void spfe_links_init(struct spfe_device *spfe)
+{
+	INIT_WORK(&spfe->links, spfe_links_work);
+}
+
+/* Looks at the links soon. Can be called in interrupts. */
+void spfe_links_check(struct spfe_device *spfe)
+{
+	if (spfe->link_vector)
+		queue_work(system_freezable_wq, &spfe->links);
+}
+
+/* Ends link events for good. */
+void spfe_links_stop(struct spfe_device *spfe)
+{
+	spfe_irq_links_stop(spfe);
+	cancel_work_sync(&spfe->links);
 }
 
 /* Attributes in /sys/class/spfe/spfeN/portM/ */
@@ -174,9 +251,7 @@ static ssize_t spfe_port_state_show(struct device *dev, struct device_attribute 
 	mutex_lock(&port->spfe->lock);
 	state = spfe_port_state(port->spfe, port->index);
 	mutex_unlock(&port->spfe->lock);
-	if (state >= ARRAY_SIZE(spfe_port_states))
-		return sysfs_emit(buf, "unknown\n");
-	return sysfs_emit(buf, "%s\n", spfe_port_states[state]);
+	return sysfs_emit(buf, "%s\n", spfe_port_state_name(state));
 }
 
 static ssize_t spfe_port_register_show(struct device_attribute *attr, u32 offset, char *buf)

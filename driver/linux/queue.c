@@ -2,6 +2,8 @@
 /*
  * spfe: queue contexts. Callers hold spfe_device.lock.
  */
+#include <linux/nospec.h>
+
 #include "spfe_core.h"
 #include "spfe_trace.h"
 
@@ -18,7 +20,7 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 
 	if (setup->port >= spfe->nports)
 		return -ENOENT;
-	port = &spfe->ports[setup->port];
+	port = &spfe->ports[array_index_nospec(setup->port, spfe->nports)];
 	messages = port->queue_count - 2 * port->vcs;
 	switch (setup->kind) {
 	case SPFE_QUEUE_KIND_TX:
@@ -123,7 +125,10 @@ int spfe_queue_destroy(struct spfe_client *client, u32 queue, unsigned int *trie
 	int err;
 
 	lockdep_assert_held(&spfe->lock);
-	if (queue >= spfe->nqueues || spfe->queues[queue].client != client)
+	if (queue >= spfe->nqueues)
+		return -ENOENT;
+	queue = array_index_nospec(queue, spfe->nqueues);
+	if (spfe->queues[queue].client != client)
 		return -ENOENT;
 	err = spfe_command_patient(spfe, SPFE_COMMAND_QUEUE_DISABLE, queue, tries, &status);
 	if (!err && status == SPFE_STATUS_BUSY)

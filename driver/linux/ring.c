@@ -20,20 +20,15 @@ static u32 spfe_ring_index(const struct spfe_ring *ring, u32 position)
 /* Allocates and enables a region for the kernel. Closing the client frees it. */
 static struct spfe_region *spfe_ring_region(struct spfe_client *client, size_t bytes, u32 access)
 {
-	struct spfe_device *spfe = client->spfe;
 	struct spfe_region *region = spfe_region_alloc(client, bytes, access);
+	u64 offset;
+	u32 key;
 	int err;
 
 	if (IS_ERR(region))
 		return region;
-	mutex_lock(&spfe->lock);
-	err = spfe_region_enable(client, region);
-	mutex_unlock(&spfe->lock);
-	if (err) {
-		spfe_region_abandon(region);
-		return ERR_PTR(err);
-	}
-	return region;
+	err = spfe_region_enter(client, region, &key, &offset);
+	return err ? ERR_PTR(err) : region;
 }
 
 /* Computes the address of every buffer. No buffer may cross the border of two chunks. */

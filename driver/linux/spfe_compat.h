@@ -169,6 +169,11 @@ static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
 #endif
 }
 
+/* 6.8: the flag for the interrupt line of a device has this name. */
+#ifndef PCI_IRQ_INTX
+#define PCI_IRQ_INTX PCI_IRQ_LEGACY
+#endif
+
 /* 6.10: __assign_str() takes the source from the declaration of the string. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define SPFE_TRACE_DEVICE(spfe) __assign_str(device, dev_name(&(spfe)->dev))

@@ -65,6 +65,7 @@
 
 struct devlink;
 struct devlink_health_reporter;
+struct reset_control;
 struct spfe_client;
 struct spfe_device;
 struct spfe_netdev;
@@ -80,7 +81,10 @@ struct spfe_bus_ops {
 	/* Blocks all DMA of the device, even of a faulty one. False if the bus cannot do that. */
 	bool (*dma_off)(struct spfe_device *spfe);
 	void (*dma_on)(struct spfe_device *spfe);
-	/* Resets the device by means of the bus. Calls spfe_stop() and spfe_restart(). */
+	/*
+	 * Resets the device by means of the bus. Calls spfe_stop() and spfe_restart(). If dma_off
+	 * holds the device in reset, this releases it.
+	 */
 	int (*reset)(struct spfe_device *spfe);
 };
 
@@ -91,11 +95,20 @@ struct spfe_resources {
 	phys_addr_t phys;
 	resource_size_t size;
 	const struct spfe_bus_ops *ops;
+	struct reset_control *reset_line;	/* of a platform device, or NULL */
 	const int *irqs;
 	unsigned int nirqs;
+	bool lines;		/* level-sensitive interrupts, even if the kernel does not say so */
 };
 
-/* A port: the places of its register blocks, and the settings to apply after a reset. */
+/* What is applied to a port after a reset. */
+struct spfe_port_settings {
+	u32 link_start;
+	u32 priority[4];
+	u32 channel;
+};
+
+/* A port: the places of its register blocks, and its settings. */
 struct spfe_port_info {
 	struct spfe_device *spfe;
 	u32 index;
@@ -107,13 +120,12 @@ struct spfe_port_info {
 	u32 vcs;
 	u32 first_queue;
 	u32 queue_count;
-	u32 link_start;
-	u32 priority[4];
-	u32 channel;
+	struct spfe_port_settings settings;
 	struct attribute_group group;
 	struct dev_ext_attribute attrs[3];
 	struct attribute *list[4];
 	char name[16];
+	u32 told;	/* link state that user space was last told of */
 };
 
 /* An interrupt and the events that share it. */
@@ -122,11 +134,12 @@ struct spfe_vector {
 	u32 index;
 	int irq;
 	bool requested;
+	bool level;	/* high until the device knows the count that was seen */
 	u32 users;	/* number of events; protected by spfe_device.lock */
 	spinlock_t lock;
 	struct list_head events;
 	bool fresh;	/* no interrupt seen since its first event came; protected by lock */
-	u32 before;	/* signals the device had counted when the first event came */
+	u32 seen;	/* COUNT at the last look, where it matters; protected by lock */
 	u64 fired;
 	char name[32];
 };
@@ -164,7 +177,10 @@ struct spfe_region {
 	u32 domain;
 	u32 access;
 	u64 size;
+	u64 base;		/* bus address of the memory or of the page list */
 	u32 page_shift;		/* page size of the page list; 0 if the region is contiguous */
+	u32 levels;		/* of the page list; 0 if it is one piece */
+	struct list_head list;	/* chunks of the page list, until the device has read it */
 	bool mapped;		/* the pages are mapped for DMA */
 	bool indexed;		/* `index` is allocated */
 	bool enabled;		/* the device knows the region */
@@ -228,6 +244,7 @@ struct spfe_device {
 	struct cdev cdev;
 	struct device *parent;
 	const struct spfe_bus_ops *ops;
+	struct reset_control *reset_line;	/* for platform.c */
 	void __iomem *regs;
 	phys_addr_t phys;
 	u32 size;
@@ -248,6 +265,7 @@ struct spfe_device {
 	u32 contract_version;
 	u32 capability;
 	u32 packet_max;
+	u32 chain_max;
 	u32 nports;
 	u32 nqueues;
 	u32 nregions;
@@ -266,6 +284,10 @@ struct spfe_device {
 	struct spfe_queue_slot *queues;
 	struct spfe_vector *vectors;
 	u32 nvectors;
+	u32 nshared;	/* of these the first are for events */
+	bool lines;	/* interrupts are level-sensitive */
+	struct spfe_vector *link_vector; /* for link events, or NULL */
+	struct work_struct links;
 	u32 next_vector; /* where the next search for a vector begins */
 	struct ida domains;
 	struct ida region_ids;
@@ -363,6 +385,8 @@ void spfe_stop(struct spfe_device *spfe, const char *why);
 int spfe_restart(struct spfe_device *spfe);
 int spfe_reset(struct spfe_device *spfe, const char *why);
 void spfe_shutdown(struct spfe_device *spfe);
+void spfe_sleep(struct spfe_device *spfe);
+void spfe_power_off(struct spfe_device *spfe);
 void spfe_watch_start(struct spfe_device *spfe);
 void spfe_watch_stop(struct spfe_device *spfe);
 void spfe_watch_init(struct spfe_device *spfe);
@@ -371,6 +395,10 @@ void spfe_watch_init(struct spfe_device *spfe);
 int spfe_ports_apply(struct spfe_device *spfe);
 int spfe_port_apply(struct spfe_device *spfe, u32 port);
 u32 spfe_port_state(struct spfe_device *spfe, u32 port);
+void spfe_port_priority(struct spfe_port_settings *settings, u32 vc, u32 priority);
+void spfe_links_init(struct spfe_device *spfe);
+void spfe_links_check(struct spfe_device *spfe);
+void spfe_links_stop(struct spfe_device *spfe);
 int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query);
 int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
 int spfe_port_groups(struct spfe_device *spfe);
@@ -384,6 +412,7 @@ int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_se
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources);
 void spfe_irq_free(struct spfe_device *spfe);
 void spfe_irq_restore(struct spfe_device *spfe);
+void spfe_irq_links_stop(struct spfe_device *spfe);
 void spfe_irq_wake_all(struct spfe_device *spfe);
 struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
 				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
@@ -401,16 +430,22 @@ void spfe_domain_give(struct spfe_client *client);
 int spfe_index_take(struct spfe_client *client);
 void spfe_index_give(struct spfe_client *client, u32 index);
 
-/* mem.c; callers of enable, disable and detach hold spfe_device.lock. */
+/* pagelist.c */
+int spfe_region_describe(struct spfe_region *region);
+
+/* mem.c; callers of disable and detach hold spfe_device.lock. */
+struct spfe_chunk *spfe_chunk_alloc(struct spfe_region *region, size_t size);
+int spfe_chunks_alloc(struct spfe_region *region, struct list_head *list, u64 size);
+void spfe_chunks_free(struct spfe_device *spfe, struct list_head *list);
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
-int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
+int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
+		      u64 *offset);
 int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,
 			unsigned int *tries);
 int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
 		       unsigned int *tries);
 void spfe_region_free(struct spfe_region *region);
-void spfe_region_abandon(struct spfe_region *region);
 void spfe_regions_free(struct list_head *list);
 int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset);
 bool spfe_dma_bounces(struct spfe_device *spfe);
@@ -461,6 +496,8 @@ extern const struct attribute_group spfe_attribute_group;
 /* netdev.c */
 int spfe_netdev_add(struct spfe_device *spfe);
 void spfe_netdev_remove(struct spfe_device *spfe);
+void spfe_netdev_check(struct spfe_device *spfe);
+void spfe_netdev_halt(struct spfe_device *spfe);
 
 /* pci.c and platform.c */
 int spfe_pci_register(void);

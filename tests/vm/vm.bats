@@ -205,6 +205,32 @@ riscv_image() {
     image riscv64 6.12
 }
 
+# Devices one minor version older than the driver.
+# bats test_tags=short
+@test "older" {
+    image amd64 6.1
+    devices 2 --contract-minor 1
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=older
+}
+
+# bats test_tags=short
+@test "link" {
+    image amd64 6.1
+    devices 2 --link exact:1x6.25G
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=link
+}
+
+# Level-sensitive interrupts.
+# bats test_tags=short
+@test "lines" {
+    with_devices lines --append pci=nomsi
+}
+
+# bats test_tags=plain
+@test "large" {
+    with_devices large --memory 2816 --timeout 300
+}
+
 # Doorbell pages 64 KiB apart, as machines with large pages need them.
 @test "stride" {
     image amd64 6.1

@@ -36,9 +36,9 @@ within() {
 }
 
 # load_driver DEVICES: loads the module and waits for this many devices. With platform=1 they are
-# platform devices.
+# platform devices, which the parameter in shim changes.
 load_driver() {
-    [ -z "${platform:-}" ] || insmod /lib/spfe/spfe_shim.ko || exit 1
+    [ -z "${platform:-}" ] || insmod /lib/spfe/spfe_shim.ko ${shim:+"$shim"} || exit 1
     check 'the driver loads' insmod /lib/spfe/spfe.ko || exit 1
     load_driver_last=$(($1 - 1))
     [ "$1" = 0 ] || check "$1 devices" within 60 test -c "/dev/spfe$load_driver_last" || exit 1

@@ -35,6 +35,20 @@ there ip link set spfe1 up
 check 'carrier' within 10 carrier 1
 check 'ping' reaches
 check 'ping of 8000 bytes' reaches -s 8000
+# Without the search for duplicates, the addresses can be used at once.
+echo 0 >/proc/sys/net/ipv6/conf/spfe0/accept_dad
+there sh -c 'echo 0 >/proc/sys/net/ipv6/conf/spfe1/accept_dad'
+ip addr add fd00::1/64 dev spfe0
+there ip addr add fd00::2/64 dev spfe1
+{
+    there udp_zero receive
+    echo $? >/tmp/udp.code
+} &
+udp_arrived() {
+    udp_zero send fd00::1 fd00::2
+    [ "$(cat /tmp/udp.code)" = 0 ]
+}
+check 'a datagram whose checksum is 0' within 3 udp_arrived
 there iperf3 -s -D
 check 'iperf3' within 5 rate && cat /tmp/check.out
 check 'iperf3 in the other direction' rate -R && cat /tmp/check.out

@@ -15,6 +15,7 @@
  *	how=H       poll (default) or wait (sleeps in the driver until the device interrupts)
  *	seed=N      default 1
  *	huge=1      buffers in huge pages
+ *	far=N       bytes of registered memory in front of the buffers of the sender, in small pages
  *
  * Compares every byte. Prints its counters as lines "NAME: NUMBER". The exit code is 0 if all
  * packets arrived and 3 if the device was lost or reset.
@@ -61,9 +62,9 @@ struct queue {
 };
 
 static struct {
-	uint64_t count, bytes, seed;
+	uint64_t count, bytes, seed, far;
 	bool driver_memory, read_only, sleeps, huge;
-} options = { 1000, 4096, 1, false, false, false, false };
+} options = { 1000, 4096, 1, 0, false, false, false, false };
 
 static size_t stride; /* distance between buffers, bytes */
 
@@ -124,9 +125,9 @@ static void *map(const struct queue *q, size_t bytes, int protection, uint64_t o
 	return at;
 }
 
-static void get_memory(struct queue *q)
+static void get_memory(struct queue *q, size_t far)
 {
-	size_t bytes = BUFFERS + stride * ENTRIES, unit = options.huge ? 2U << 20 : PAGE;
+	size_t bytes = BUFFERS + far + stride * ENTRIES, unit = options.huge ? 2U << 20 : PAGE;
 
 	bytes = (bytes + unit - 1) / unit * unit;
 	if (options.driver_memory || q->info.flags & SPFE_INFO_BOUNCE) {
@@ -145,13 +146,15 @@ static void get_memory(struct queue *q)
 			     MAP_PRIVATE | MAP_ANONYMOUS | (options.huge ? MAP_HUGETLB : 0), -1, 0);
 		if (q->memory == MAP_FAILED)
 			die("memory");
+		if (far)
+			madvise(q->memory, bytes, MADV_NOHUGEPAGE);
 		memset(q->memory, 0, bytes);
 		r.addr = (uintptr_t)q->memory;
 		control(q, SPFE_IOC_REGISTER, &r, "REGISTER");
 		q->address = (uint64_t)r.key << 48;
 	}
-	q->buffers = q->memory + BUFFERS;
-	q->buffers_address = q->address + BUFFERS;
+	q->buffers = q->memory + BUFFERS + far;
+	q->buffers_address = q->address + BUFFERS + far;
 }
 
 /*
@@ -192,7 +195,7 @@ static void open_queue(struct queue *q, char *where, uint32_t kind)
 		map(q, q->info.doorbell_bytes, PROT_READ | PROT_WRITE, q->info.doorbell_offset);
 	q->counts = map(q, q->info.counts_bytes, PROT_READ, q->info.counts_offset);
 	q->lost = q->counts[0];
-	get_memory(q);
+	get_memory(q, kind == SPFE_QUEUE_KIND_TX ? options.far : 0);
 	if (options.read_only && kind == SPFE_QUEUE_KIND_TX && !(q->info.flags & SPFE_INFO_BOUNCE))
 		get_read_only_buffers(q);
 	control(q, SPFE_IOC_EVENT_CREATE, &event, "EVENT_CREATE");
@@ -408,6 +411,8 @@ static void option(char *word)
 		options.count = strtoull(value, NULL, 0);
 	else if (!strcmp(word, "bytes"))
 		options.bytes = strtoull(value, NULL, 0);
+	else if (!strcmp(word, "far"))
+		options.far = strtoull(value, NULL, 0);
 	else if (!strcmp(word, "seed"))
 		options.seed = strtoull(value, NULL, 0);
 	else if (!strcmp(word, "memory")) {

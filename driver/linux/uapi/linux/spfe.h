@@ -45,7 +45,7 @@
 #include <linux/types.h>
 
 /* Incremented by additions. Existing definitions keep their meaning. */
-#define SPFE_UAPI_VERSION 1
+#define SPFE_UAPI_VERSION 2
 
 #define SPFE_IOC_MAGIC 0xBB
 
@@ -75,7 +75,9 @@ struct spfe_info {
 	 */
 	__u64 counts_offset;
 	__u64 packet_max;	/* out: PACKET_MAX of the device */
-	__u64 reserved[2];
+	__u32 chain_max;	/* out: most entries of a packet; since version 2 */
+	__u32 reserved0;
+	__u64 reserved;
 };
 
 struct spfe_time {
