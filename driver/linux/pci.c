@@ -11,10 +11,29 @@
 #include "spfe_core.h"
 
 #define SPFE_PCI_BAR 0
+/* What a read of 16 bits returns if no device answers. */
+#define SPFE_PCI_NOTHING 0xffff
 
+/* Memory is freed when this returns true, so it believes what it reads and not what it wrote. */
 static bool spfe_pci_dma_off(struct spfe_device *spfe)
 {
-	pci_clear_master(to_pci_dev(spfe->parent));
+	struct pci_dev *pci = to_pci_dev(spfe->parent);
+	u16 command;
+
+	pci_clear_master(pci);
+	/* Nothing can come from a device that was removed, or behind a link that was shut off. */
+	if (pci_channel_offline(pci) || pci_read_config_word(pci, PCI_COMMAND, &command) ||
+	    command == SPFE_PCI_NOTHING)
+		return true;
+	if (command & PCI_COMMAND_MASTER) {
+		dev_err(&pci->dev, "does not turn bus mastering off\n");
+		return false;
+	}
+	/* Reads on their way could still be answered into memory of another owner. */
+	if (!pci_wait_for_pending_transaction(pci)) {
+		dev_err(&pci->dev, "does not end its transactions\n");
+		return false;
+	}
 	return true;
 }
 
@@ -107,6 +126,28 @@ static void spfe_pci_remove(struct pci_dev *pci)
 	pci_free_irq_vectors(pci);
 }
 
+static void spfe_pci_shutdown(struct pci_dev *pci)
+{
+	spfe_power_off(pci_get_drvdata(pci));
+}
+
+static int __maybe_unused spfe_pci_suspend(struct device *dev)
+{
+	spfe_sleep(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int __maybe_unused spfe_pci_resume(struct device *dev)
+{
+	/* For slot_reset: waking up has used what was saved. Bus mastering is still off. */
+	pci_save_state(to_pci_dev(dev));
+	/* A device that does not come back was reported. The system wakes up anyway. */
+	spfe_restart(dev_get_drvdata(dev));
+	return 0;
+}
+
+static SIMPLE_DEV_PM_OPS(spfe_pci_pm, spfe_pci_suspend, spfe_pci_resume);
+
 static pci_ers_result_t spfe_pci_error_detected(struct pci_dev *pci, pci_channel_state_t state)
 {
 	struct spfe_device *spfe = pci_get_drvdata(pci);
@@ -155,6 +196,7 @@ static const struct pci_error_handlers spfe_pci_errors = {
 	.reset_done = spfe_pci_reset_done,
 };
 
+/* The virtual device. Hardware has IDs of its maker, to add here or in new_id (docs/porting.md). */
 static const struct pci_device_id spfe_pci_ids[] = {
 	{ PCI_DEVICE(SPFE_PCI_VENDOR, SPFE_PCI_DEVICE) },
 	{ }
@@ -166,7 +208,9 @@ static struct pci_driver spfe_pci_driver = {
 	.id_table = spfe_pci_ids,
 	.probe = spfe_pci_probe,
 	.remove = spfe_pci_remove,
+	.shutdown = spfe_pci_shutdown,
 	.err_handler = &spfe_pci_errors,
+	.driver.pm = &spfe_pci_pm,
 };
 
 int spfe_pci_register(void)

@@ -177,6 +177,38 @@ void spfe_shutdown(struct spfe_device *spfe)
 	mutex_unlock(&spfe->lock);
 }
 
+/*
+ * The system goes to sleep: the device may lose its power. It stops in good order. When the bus
+ * calls spfe_restart() after the sleep, programs find that the device was reset.
+ */
+void spfe_sleep(struct spfe_device *spfe)
+{
+	bool stopped;
+
+	spfe_netdev_halt(spfe);
+	mutex_lock(&spfe->lock);
+	if (spfe->state == SPFE_WORKING) {
+		stopped = !spfe_command_reset(spfe);
+		if (stopped)
+			spfe_forget_clients(spfe);
+		dev_info(&spfe->dev, "stopped: sleep\n");
+		spfe_halt(spfe, SPFE_FAILED, "sleep");
+		spfe->stuck = !stopped;
+	}
+	mutex_unlock(&spfe->lock);
+}
+
+/*
+ * The machine goes down or starts another kernel, which must not find a device that writes to
+ * memory. The driver is not unbound.
+ */
+void spfe_power_off(struct spfe_device *spfe)
+{
+	spfe_netdev_halt(spfe);
+	spfe_shutdown(spfe);
+	dev_info(&spfe->dev, "stopped: shutdown\n");
+}
+
 static void spfe_watch(struct work_struct *work)
 {
 	struct spfe_device *spfe = container_of(work, struct spfe_device, watch.work);
@@ -201,7 +233,8 @@ static void spfe_watch(struct work_struct *work)
 	mutex_unlock(&spfe->lock);
 	if (atomic_read(&spfe->usage.kept_clients))
 		spfe_kept_free(spfe);
-	schedule_delayed_work(&spfe->watch, msecs_to_jiffies(period ?: SPFE_WATCH_IDLE_MS));
+	queue_delayed_work(system_freezable_wq, &spfe->watch,
+			   msecs_to_jiffies(period ?: SPFE_WATCH_IDLE_MS));
 }
 
 static void spfe_report(struct work_struct *work)
@@ -217,7 +250,8 @@ void spfe_watch_init(struct spfe_device *spfe)
 
 void spfe_watch_start(struct spfe_device *spfe)
 {
-	schedule_delayed_work(&spfe->watch, 0);
+	/* Freezable: a device that sleeps has no registers. */
+	queue_delayed_work(system_freezable_wq, &spfe->watch, 0);
 }
 
 void spfe_watch_stop(struct spfe_device *spfe)

@@ -226,6 +226,29 @@ riscv_image() {
     with_devices lines --append pci=nomsi
 }
 
+# A machine that goes down must leave devices that do not touch its memory.
+# bats test_tags=short
+@test "shutdown" {
+    with_devices shutdown --append loglevel=7 SPFE_NET=1
+    (($(grep -c 'spfe[01]: stopped: shutdown' "$logs/$test-one.console") == 2))
+    run grep -h 'in use' "$dir"/model.{out,err}
+    printf '%s\n' "$output"
+    ((status == 1))
+}
+
+# Devices that do not reach all of the memory.
+# bats test_tags=short
+@test "limited" {
+    with_devices limited --append kernelcore=200M
+}
+
+# bats test_tags=plain
+@test "reset-line-riscv64" {
+    riscv_image
+    devices 2
+    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" SPFE_RUN=reset_line
+}
+
 # bats test_tags=plain
 @test "large" {
     with_devices large --memory 2816 --timeout 300

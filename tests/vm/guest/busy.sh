@@ -60,6 +60,26 @@ echo "$bus" >/sys/bus/pci/drivers/spfe/unbind
 echo "$bus" >/sys/bus/pci/drivers/spfe/bind
 stuck 0
 check 'bound again: packets flow' within 60 works
+
+# A failed device that goes on with its DMA although it was told not to: the driver must look.
+beats() { echo "$1" >/sys/module/spfe/parameters/heartbeat_ms; }
+fails_now() { beats 1 && within 60 grep -q failed /sys/class/spfe/spfe*/state; }
+keeps() { cat /sys/kernel/debug/spfe/spfe*/usage | grep -qx "$1"; }
+# disobeys 0|1: without resets, the driver cannot repair the device by itself.
+disobeys() {
+    for what in masters resets; do echo "$1" >"/sys/module/spfe_busy/parameters/$what"; done
+}
+check 'packets flow' traffic
+disobeys 1
+check 'the device fails and stays bus master' fails_now
+check 'the program gets an error' ends 3
+check 'the memory is kept' keeps 'kept_clients 1'
+check 'its pages stay pinned' keeps 'pinned_pages [1-9].*'
+beats 3000
+disobeys 0
+check 'a reset brings it back' within 60 reset_both
+check 'a reset releases the memory' fails keeps 'kept_clients 1'
+check 'packets flow after that' within 60 works
 check 'the test module unloads' rmmod spfe_busy
 unload_driver
 exit "$failed"
