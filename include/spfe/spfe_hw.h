@@ -91,13 +91,16 @@ typedef uint64_t spfe_le64;
 #define SPFE_SEEN_OFFSET 2048U
 /* Most event vectors that a device with the capability LEVEL has. */
 #define SPFE_SEEN_VECTORS 512U
-/* PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes). */
-#define SPFE_PCI_VENDOR 4617U
 /*
- * PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event vector n
- * is MSI-X entry n.
+ * PCI vendor ID and subsystem vendor ID of a virtual PCI Express device: that of Red Hat. Hardware
+ * has the IDs of its maker.
  */
-#define SPFE_PCI_DEVICE 24334U
+#define SPFE_PCI_VENDOR 6900U
+/*
+ * PCI device ID and subsystem ID of a virtual PCI Express device, from the range for experiments,
+ * 0x10f0 to 0x10ff, which is assigned to nobody.
+ */
+#define SPFE_PCI_DEVICE 4341U
 /* PCI class code: other network controller. */
 #define SPFE_PCI_CLASS 163840U
 

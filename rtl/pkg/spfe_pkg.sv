@@ -61,11 +61,12 @@ package spfe_pkg;
   localparam logic [31:0] SEEN_OFFSET = 32'd2048;
   /// Most event vectors that a device with the capability LEVEL has.
   localparam logic [31:0] SEEN_VECTORS = 32'd512;
-  /// PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes).
-  localparam logic [31:0] PCI_VENDOR = 32'd4617;
-  /// PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event
-  /// vector n is MSI-X entry n.
-  localparam logic [31:0] PCI_DEVICE = 32'd24334;
+  /// PCI vendor ID and subsystem vendor ID of a virtual PCI Express device: that of Red Hat.
+  /// Hardware has the IDs of its maker.
+  localparam logic [31:0] PCI_VENDOR = 32'd6900;
+  /// PCI device ID and subsystem ID of a virtual PCI Express device, from the range for
+  /// experiments, 0x10f0 to 0x10ff, which is assigned to nobody.
+  localparam logic [31:0] PCI_DEVICE = 32'd4341;
   /// PCI class code: other network controller.
   localparam logic [31:0] PCI_CLASS = 32'd163840;
 

@@ -56,11 +56,12 @@ pub const PAGE_LEVELS_MAX: u64 = 3;
 pub const SEEN_OFFSET: u64 = 2048;
 /// Most event vectors that a device with the capability LEVEL has.
 pub const SEEN_VECTORS: u64 = 512;
-/// PCI vendor ID and subsystem vendor ID of a PCI Express device (pid.codes).
-pub const PCI_VENDOR: u64 = 4617;
-/// PCI device ID and subsystem ID of a PCI Express device. BAR 0 holds the registers; event vector
-/// n is MSI-X entry n.
-pub const PCI_DEVICE: u64 = 24334;
+/// PCI vendor ID and subsystem vendor ID of a virtual PCI Express device: that of Red Hat. Hardware
+/// has the IDs of its maker.
+pub const PCI_VENDOR: u64 = 6900;
+/// PCI device ID and subsystem ID of a virtual PCI Express device, from the range for experiments,
+/// 0x10f0 to 0x10ff, which is assigned to nobody.
+pub const PCI_DEVICE: u64 = 4341;
 /// PCI class code: other network controller.
 pub const PCI_CLASS: u64 = 163840;
 
