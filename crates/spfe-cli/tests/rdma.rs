@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Directory, end, interrupt, spfe, start, wait_for_message};
+use common::{Directory, end, interrupt, spfe, start, wait_for_message, wait_until};
 use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
+use std::io::BufRead;
 
 const FILE: &str = r#"
 logical_address = 0x42
@@ -201,4 +202,56 @@ fn a_message_longer_than_the_buffer_is_refused() {
     spfe(&words).fails(1, "longer than the receive buffer");
     let run = end(receiver).exits(1);
     assert!(run.text().is_empty());
+}
+
+/// A client that is killed in the middle of a write leaves a server that works for the next one, and
+/// a server that is killed leaves a client that says so.
+#[test]
+fn either_end_may_be_killed() {
+    let directory = Directory::new("rdma-kill");
+    let (_daemon, socket) =
+        daemon(&directory, Topology::pairs(2, LinkRate::Unlimited, Mode::Thread));
+    let [here, there] = [0, 1].map(|end| format!("{socket}/{end}"));
+    let serve = ["rdma", "serve", &here, "--target", "64M", "-q"];
+    let mut server = start(&serve);
+    let path = directory.path("data");
+    std::fs::write(&path, vec![7; 48 << 20]).unwrap();
+    let file = format!("@{path}");
+    let write = ["rdma", "write", &there, "--data", &file, "--timeout", "20"];
+    let read = |address: &str| {
+        let words = ["rdma", "read", &there, "-a", address, "-l", "4", "--timeout", "20", "--json"];
+        spfe(&words).exits(0).json()["data"].clone()
+    };
+    for _ in 0..3 {
+        let mut client = start(&write);
+        // Until some of it is on its way.
+        wait_until("100 packets are sent", || {
+            let text = spfe(&["stats", &there, "--json"]).text();
+            let counts = text.split("\"packets\":").skip(1);
+            let mut counts = counts.map(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                rest[..end].parse().unwrap_or(0)
+            });
+            counts.any(|count: u64| count > 100) || client.try_wait().unwrap().is_some()
+        });
+        client.kill().unwrap();
+        client.wait().unwrap();
+        let small = ["rdma", "write", &there, "-a", "0x3f00000", "--timeout", "20"];
+        spfe(&[&small[..], &["--data", "01020304"]].concat()).exits(0);
+        assert_eq!(read("0x3f00000"), "01020304");
+    }
+    let words = ["rdma", "ping", &there, "--count", "0", "--interval", "1ms", "--timeout", "1"];
+    let mut client = start(&words);
+    let mut lines = std::io::BufReader::new(client.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("8 bytes"));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    while lines.next().is_some() {}
+    let run = end(client).fails(3, "0xfe.0");
+    assert!(run.stderr.contains("waits for") || run.stderr.contains("no answer"), "{}", run.stderr);
+    // A new server has the keys and the contents of a new one.
+    let server = start(&serve);
+    assert_eq!(read("0x3f00000"), "00000000");
+    interrupt(&server);
+    end(server).exits(0);
 }
