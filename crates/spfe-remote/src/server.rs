@@ -59,15 +59,16 @@ impl RdmaServer {
         if executed > 0 {
             return Ok(executed);
         }
-        if self.node.ready_ns(0).is_some() {
-            self.tx.wait(deadline)?;
-            self.send()?;
-        } else {
-            match self.rx.wait(&Threshold::ONE, deadline) {
-                Err(error) if error.is_timeout() => return Ok(0),
-                waited => waited?,
-            };
-        }
+        // With responses that wait for room, or for a request.
+        let waited = match self.node.ready_ns(0) {
+            Some(_) => self.tx.wait(deadline),
+            None => self.rx.wait(&Threshold::ONE, deadline),
+        };
+        match waited {
+            Err(error) if error.is_timeout() => return Ok(0),
+            waited => waited?,
+        };
+        self.send()?;
         executed = self.receive();
         self.send()?;
         Ok(executed)

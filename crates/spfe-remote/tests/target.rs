@@ -1,7 +1,7 @@
 //! Remote memory over links: a target-only endpoint as an instrument, and a server on an exact link.
 
 use spfe::rmap::{Initiator, InitiatorOptions, Remote};
-use spfe::{Deadline, Endpoint};
+use spfe::{Deadline, Embedded, Endpoint, Mode, Topology};
 use spfe_proto::sfrp::SfrpStatus;
 use spfe_rdma::{TargetFile, TargetNode, WorkError};
 use spfe_remote::{RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer};
@@ -75,6 +75,34 @@ fn a_target_only_endpoint() {
 fn a_file_that_is_wrong_is_named() {
     let error = Endpoint::open("virtual:?peer=target:/no/such/file").err().unwrap().to_string();
     assert!(error.contains("/no/such/file"), "{error}");
+}
+
+/// Responses that wait for room in the transmit queue do not make a server fail: a read of 600 KB
+/// takes seconds on this link, and the deadlines of the server pass meanwhile.
+#[test]
+fn a_server_without_room_returns_at_its_deadline() {
+    let topology = Topology::pairs(2, "spw:2M".parse().unwrap(), Mode::Inline);
+    let network = Embedded::new(topology).unwrap();
+    let near = Endpoint::attach(&network, 0, "near").unwrap();
+    let far = Endpoint::attach(&network, 1, "far").unwrap();
+    let node = TargetNode::new(&TargetFile::parse(FILE).unwrap()).unwrap();
+    let mut server = RdmaServer::open(&far.port(0).unwrap().vc(0).unwrap(), node).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                server.serve(far.deadline_after(Duration::from_millis(1)))?;
+            }
+            Ok::<(), RdmaError>(())
+        });
+        let mut queue = RdmaQueue::open(&near.port(0).unwrap().vc(0).unwrap(), options()).unwrap();
+        let result = queue
+            .connect(PATIENCE)
+            .and_then(|()| queue.read(0xabc, 0, 600_000, Duration::from_millis(300)));
+        stop.store(true, Ordering::Relaxed);
+        served.join().unwrap().unwrap();
+        assert!(result.unwrap_err().is_timeout());
+    });
 }
 
 /// A software target at the other end of an exact link, on which every symbol is carried.
