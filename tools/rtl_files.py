@@ -20,7 +20,7 @@ NOT_DESIGN = ("tb", "formal", "bench")
 CORES = ("host", "spacefibre", "spacewire", "rdma")
 USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CORES),
         "sim": ("prim", "pkg", "endpoint", *CORES),
-        **{core: ("prim", "pkg") for core in CORES}}
+        **{core: ("prim", "pkg") for core in CORES}, "host": ("prim", "pkg", "spacefibre")}
 WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
 
