@@ -182,6 +182,13 @@ impl Synthesis {
         found.map(Some).ok_or_else(|| missing(&wanted.name, "--ecp5"))
     }
 
+    /// What the record lacks of the TCP core, each with the command that measures it.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let lacks = |top| [self.xcup(top).err(), self.ecp5(top).err()];
+        self.wanted().flat_map(lacks).flatten().collect()
+    }
+
     /// Finds the whole core in a configuration.
     ///
     /// # Errors

@@ -106,9 +106,8 @@ fn run(command: &Command) -> Result<Vec<String>, String> {
             code => std::process::exit(code.into()),
         },
         Command::Peers(peers) => peers.run(),
-        Command::Report => report::write().map(|()| {
+        Command::Report => report::write().inspect(|_| {
             println!("{}", record::directory().join("index.html").display());
-            Vec::new()
         }),
         Command::All => {
             about()?;

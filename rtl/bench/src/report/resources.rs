@@ -142,13 +142,24 @@ fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     table.complete_html("plain-first")
 }
 
+/// The cells of a top without results, in a table of so many columns.
+fn absent(missing: String, columns: usize) -> TableCell {
+    TableCell::toned(missing, CellTone::Worse).over(columns - 1)
+}
+
 /// The table of logic depth, which limits the clock rate.
 fn depth(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Top", "LUT", "FF", "Levels", "from", "to", "Sources"].map(str::to_owned);
     let caption = "All cores and blocks: cells and longest chain of look-up tables, UltraScale+";
-    let mut table = HtmlTable::with_head(caption, head);
+    let mut table = HtmlTable::with_head(caption, head.clone());
     for top in synthesis.wanted() {
-        let Xcup { logic, lut_total, ff, sources, .. } = synthesis.xcup(top)?;
+        let Xcup { logic, lut_total, ff, sources, .. } = match synthesis.xcup(top) {
+            Ok(taken) => taken,
+            Err(missing) => {
+                table.row(top.name.clone(), [absent(missing, head.len())]);
+                continue;
+            }
+        };
         table.row(
             top.name.clone(),
             [
@@ -170,9 +181,16 @@ fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
     let mut table =
         HtmlTable::with_head("Place and route, ECP5-85, fastest grade", head.map(str::to_owned));
     for top in synthesis.wanted() {
-        let Some(taken) = synthesis.ecp5(top)? else {
-            table.row(top.name.clone(), [TableCell::absent(&top.no_ecp5).over(head.len() - 1)]);
-            continue;
+        let taken = match synthesis.ecp5(top) {
+            Ok(Some(taken)) => taken,
+            Ok(None) => {
+                table.row(top.name.clone(), [TableCell::absent(&top.no_ecp5).over(head.len() - 1)]);
+                continue;
+            }
+            Err(missing) => {
+                table.row(top.name.clone(), [absent(missing, head.len())]);
+                continue;
+            }
         };
         let Ecp5 { lut4_total, ff, harness_ff, dp16kd, fmax_mhz, sources, .. } = taken;
         let all = synthesis.table.seeds.len();
@@ -197,14 +215,16 @@ fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
     table.complete_html("plain-first wraps")
 }
 
-/// Says which tools the figures come from, and how many of them are of older sources.
+/// Says which tools the figures come from, how many of them are of older sources, and how many are
+/// missing.
 fn state(synthesis: &Synthesis) -> Result<String, String> {
     let mut tools = Vec::new();
     let (mut all, mut old) = (0, 0);
     for top in synthesis.wanted() {
-        let xcup = synthesis.xcup(top)?;
-        let mut flows = vec![(&xcup.sources, &xcup.tool)];
-        flows.extend(synthesis.ecp5(top)?.map(|taken| (&taken.sources, &taken.tool)));
+        let xcup = synthesis.xcup(top).ok();
+        let ecp5 = synthesis.ecp5(top).ok().flatten();
+        let mut flows = Vec::from_iter(xcup.map(|taken| (&taken.sources, &taken.tool)));
+        flows.extend(ecp5.map(|taken| (&taken.sources, &taken.tool)));
         for (sources, tool) in flows {
             tools.push(tool.replace("==", " "));
             all += 1;
@@ -213,17 +233,21 @@ fn state(synthesis: &Synthesis) -> Result<String, String> {
     }
     tools.sort();
     tools.dedup();
-    let state = match old {
+    let mut state = match old {
         0 => format!("all {all} results are of the present sources"),
         old => format!("{old} of {all} results are of older sources and marked as stale"),
     };
+    match synthesis.missing().len() {
+        0 => {}
+        missing => state += &format!("; {missing} more are missing"),
+    }
     Ok(paragraph(&format!("Made by {}; {state}.", tools.join(" and "))))
 }
 
 /// Renders the section.
 ///
 /// # Errors
-/// A published table is missing, or a result of synthesis.
+/// A published table is missing, or the result of synthesis of a published configuration.
 pub fn html(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let mut body = paragraph(
         "Published: after place and route, without the external retransmission memory. Ours: an \
