@@ -21,6 +21,8 @@ module formal_rx_rcv
   input logic end_i,
   /// Free: the segment is accepted, unless it is stale.
   input logic take_i,
+  /// Free: commands have to wait.
+  input logic busy_i,
   /// Free: the new RCV.NXT.
   input seq_t move_nxt_i,
   /// Free: the segment has FIN.
@@ -29,7 +31,7 @@ module formal_rx_rcv
   logic rst_q = 1'b1;
   logic watched_q;
   logic cmd_ready, is_open, stale;
-  seq_t nxt, tx_nxt, eng_nxt;
+  seq_t nxt, tx_nxt, eng_nxt, read_nxt, credit_nxt;
   rcv_cmd_t cmd;
 
   // A segment reads its session once, ends, and moves RCV.NXT in the next cycle. Only then the next
@@ -61,8 +63,10 @@ module formal_rx_rcv
     .cmd_i(cmd),
     .cmd_valid_i,
     .cmd_ready_o(cmd_ready),
+    .busy_i,
     .read_i(read),
     .read_sid_i(sid_t'(read_sid_i)),
+    .read_nxt_o(read_nxt),
     .nxt_o(nxt),
     .open_o(is_open),
     .stale_o(stale),
@@ -74,7 +78,9 @@ module formal_rx_rcv
     .tx_sid_i(sid_t'(watched_q)),
     .tx_nxt_o(tx_nxt),
     .eng_sid_i(sid_t'(watched_q)),
-    .eng_nxt_o(eng_nxt)
+    .eng_nxt_o(eng_nxt),
+    .credit_sid_i(sid_t'(watched_q)),
+    .credit_nxt_o(credit_nxt)
   );
 
   // Model of the watched session.

@@ -26,8 +26,8 @@ module spfe_tcp
   parameter bit RxPacked = 1'b1,
   /// Cut-through. 1: the last beat waits for the verdict; 0: an empty beat carries it.
   parameter bit RxEopMerge = 1'b0,
-  /// Number of frames of Mtu bytes that the FIFO of store-and-forward holds.
-  parameter int unsigned RxFifoPackets = 3,
+  /// Number of frames of Mtu bytes in the FIFO of store-and-forward, 1 to 255; limits the windows.
+  parameter int unsigned RxFifoPackets = 64,
   /// 1: segments out of order are kept and delivered in order; needs RxChecksum.
   parameter bit RxReordering = 1'b0,
   /// log2 of the number of 16-byte words in the reordering memory, over all sessions.
@@ -100,7 +100,6 @@ module spfe_tcp
   /// Answer to a read, the first byte in bits 7:0; cannot be stalled.
   input logic [127:0] mem_rsp_i,
   input logic mem_rsp_valid_i,
-
   /// AXI4-Lite slave, from the master: 4 KiB of 32-bit registers.
   input axil_req_t axil_req_i,
   /// AXI4-Lite slave, to the master.
@@ -120,9 +119,8 @@ module spfe_tcp
   seg_t seg;
   rcv_cmd_t rcv_cmd;
   key_cmd_t key_cmd;
-  logic seg_valid, rcv_cmd_valid, rcv_cmd_ready, key_cmd_valid;
-  sid_t ack_lo_sid, eng_rcv_sid;
-  seq_t ack_lo, eng_rcv_nxt;
+  logic seg_valid, rcv_cmd_valid, rcv_cmd_ready, key_cmd_valid, wnd_open_ready;
+  wnd_open_t wnd_open;
   // Transmitter and engine.
   hdr_cmd_t hdr_cmd;
   snd_cmd_t snd_cmd;
@@ -130,11 +128,11 @@ module spfe_tcp
   tx_done_t tx_done;
   logic hdr_cmd_valid, hdr_cmd_ready, snd_cmd_valid, snd_cmd_ready, tx_cmd_valid, tx_cmd_ready;
   logic tx_done_valid, tx_done_ready;
-  sid_t snd_rd_sid;
+  // What blocks read of each other.
+  wnd_req_t wnd_req;
+  sid_t ack_lo_sid, eng_rcv_sid, snd_rd_sid, tx_rcv_sid, rx_snd_sid;
+  seq_t ack_lo, eng_rcv_nxt, tx_rcv_nxt, rx_snd_nxt, tx_wnd;
   snd_ptr_t snd_rd_ptr;
-  // Receiver and transmitter: RCV.NXT for headers, SND.NXT to check acknowledgements.
-  sid_t tx_rcv_sid, rx_snd_sid;
-  seq_t tx_rcv_nxt, rx_snd_nxt;
   // ARP and ICMP with the engine and the transmitter.
   arp_query_t arp_query;
   arp_answer_t arp_answer;
@@ -183,6 +181,10 @@ module spfe_tcp
     .key_cmd_valid_i(key_cmd_valid),
     .tx_sid_i(tx_rcv_sid),
     .tx_nxt_o(tx_rcv_nxt),
+    .wnd_req_i(wnd_req),
+    .wnd_o(tx_wnd),
+    .wnd_open_o(wnd_open),
+    .wnd_open_ready_i(wnd_open_ready),
     .eng_sid_i(eng_rcv_sid),
     .eng_nxt_o(eng_rcv_nxt),
     .ack_sid_o(ack_lo_sid),
@@ -236,6 +238,8 @@ module spfe_tcp
     .rx_nxt_o(rx_snd_nxt),
     .rcv_sid_o(tx_rcv_sid),
     .rcv_nxt_i(tx_rcv_nxt),
+    .wnd_req_o(wnd_req),
+    .wnd_i(tx_wnd),
     .mem_wr_o,
     .mem_wr_valid_o,
     .mem_wr_ready_i,
@@ -264,6 +268,8 @@ module spfe_tcp
     .cfg_i(cfg),
     .seg_i(seg),
     .seg_valid_i(seg_valid),
+    .wnd_open_i(wnd_open),
+    .wnd_open_ready_o(wnd_open_ready),
     .rcv_cmd_o(rcv_cmd),
     .rcv_cmd_valid_o(rcv_cmd_valid),
     .rcv_cmd_ready_i(rcv_cmd_ready),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Decision for a report of the transmitter. Combinational.
+/// Decision for a report of the transmitter or of the receiver's windows. Combinational.
 module spfe_tcp_eng_done
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -28,6 +28,9 @@ module spfe_tcp_eng_done
     if (done.kind == TxCommand) begin
       if (tcb.busy != 2'd0) dec_o.tcb.busy = tcb.busy - 2'd1;
       if (done.flags.fin) dec_o.tcb.fin_in = tcb.fin_out;
+    end
+    if (done.kind == TxWindow && tcb.state inside {StEstablished, StFinWait1, StFinWait2}) begin
+      dec_o.tcb.ack_now = 1'b1;
     end
     if (done.kind == TxDeferred) begin
       dec_o.tcb.send_check = keyed_i;

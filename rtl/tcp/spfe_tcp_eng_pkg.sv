@@ -21,8 +21,8 @@ package spfe_tcp_eng_pkg;
   localparam logic [2:0] ChallengeLimit = 3'd4;
   /// MSS of a peer that does not announce one (RFC 9293, 3.7.1).
   localparam logic [15:0] DefaultMss = 16'd536;
-  /// Least MSS of a peer that the engine uses: a smaller one would let a peer have a message cut into
-  /// segments that are nearly all header. It is also the least value of the register MSS.
+  /// Least MSS of a peer that the engine uses: a smaller one would let a peer have a message cut
+  /// into segments that are nearly all header. It is also the least value of the register MSS.
   localparam logic [15:0] LeastMss = 16'd64;
 
   /// Purpose of the long timer of a session. Only one of these runs at a time.

@@ -28,6 +28,10 @@ module spfe_tcp_eng_sources
   input seg_t seg_i,
   /// seg_i is valid; one cycle.
   input logic seg_valid_i,
+  /// Session whose receive window has opened again and should be announced; from the receiver.
+  input wnd_open_t wnd_open_i,
+  /// wnd_open_i is taken.
+  output logic wnd_open_ready_o,
   /// Report from the transmitter.
   input tx_done_t tx_done_i,
   input logic tx_done_valid_i,
@@ -150,14 +154,15 @@ module spfe_tcp_eng_sources
     .drop_o
   );
 
-  // ---- reports, service and timers
+  // ---- reports, service and timers; the receiver reports like the transmitter, when that does not
+  assign wnd_open_ready_o = wnd_open_i.valid && tx_done_ready_o && !tx_done_valid_i;
   spfe_tcp_eng_report #(
     .SessionCount(SessionCount)
   ) i_report (
     .clk_i,
     .rst_i,
-    .done_i(tx_done_i),
-    .valid_i(tx_done_valid_i),
+    .done_i(tx_done_valid_i ? tx_done_i : '{kind: TxWindow, sid: wnd_open_i.sid, default: '0}),
+    .valid_i(tx_done_valid_i || wnd_open_i.valid),
     .ready_o(tx_done_ready_o),
     .done_o(data_o.done),
     .valid_o(done_valid),

@@ -34,6 +34,10 @@ module spfe_tcp_engine
   input seg_t seg_i,
   /// seg_i is valid; one cycle.
   input logic seg_valid_i,
+  /// Session whose receive window has opened again and should be announced; from the receiver.
+  input wnd_open_t wnd_open_i,
+  /// wnd_open_i is taken.
+  output logic wnd_open_ready_o,
   /// Delivery command to the receiver.
   output rcv_cmd_t rcv_cmd_o,
   output logic rcv_cmd_valid_o,
@@ -144,6 +148,8 @@ module spfe_tcp_engine
     .now_o(now),
     .seg_i,
     .seg_valid_i,
+    .wnd_open_i,
+    .wnd_open_ready_o,
     .tx_done_i,
     .tx_done_valid_i,
     .tx_done_ready_o,

@@ -184,10 +184,23 @@ package spfe_tcp_pkg;
     seq_t written;  // end of the data in the ring
   } snd_ptr_t;
 
+  // A header announces a receive window: a request of the transmitter to the receiver.
+  typedef struct packed {
+    logic valid;
+    logic scaled;  // the window is scaled
+  } wnd_req_t;
+
+  // A session whose receive window has opened again: the engine should announce it.
+  typedef struct packed {
+    logic valid;
+    sid_t sid;
+  } wnd_open_t;
+
   typedef enum logic [1:0] {
     TxLive = 2'd0,  // a message has left at once
     TxDeferred = 2'd1,  // a message waits in the ring: not sent live, or its frame was aborted
-    TxCommand = 2'd2  // the segment of a tx_cmd_t has left
+    TxCommand = 2'd2,  // the segment of a tx_cmd_t has left
+    TxWindow = 2'd3  // no transmission: the receive window has opened and should be announced
   } tx_kind_e;
 
   typedef struct packed {

@@ -24,7 +24,7 @@ module spfe_tcp_regs
   /// Options of the build, as in the register BUILD_FEATURES.
   parameter logic [14:0] Features = 15'h600F,
   /// As in spfe_tcp.
-  parameter int unsigned RxFifoPackets = 3,
+  parameter int unsigned RxFifoPackets = 64,
   /// As in spfe_tcp.
   parameter int unsigned RxMemAddrBits = 15,
   /// As in spfe_tcp.

@@ -25,7 +25,7 @@ module spfe_tcp_rx
   /// Cut-through. 1: the last beat waits for the end of the frame.
   parameter bit EopMerge = 1'b0,
   /// Number of packets of Mtu bytes that the FIFO of store-and-forward holds.
-  parameter int unsigned FifoPackets = 3,
+  parameter int unsigned FifoPackets = 64,
   /// 1: segments out of order are kept and delivered in order.
   parameter bit Reordering = 1'b0,
   /// log2 of the number of 16-byte words in the reordering memory, over all sessions.
@@ -65,6 +65,14 @@ module spfe_tcp_rx
   input sid_t tx_sid_i,
   /// RCV.NXT of tx_sid_i, in the same cycle.
   output seq_t tx_nxt_o,
+  /// The transmitter builds a header of tx_sid_i that announces a window.
+  input wnd_req_t wnd_req_i,
+  /// Window of that header in bytes, before scaling; from two cycles after wnd_req_i on.
+  output logic [31:0] wnd_o,
+  /// Session whose window has opened again and should be announced; to the engine.
+  output wnd_open_t wnd_open_o,
+  /// wnd_open_o is taken.
+  input logic wnd_open_ready_i,
   /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
   /// RCV.NXT of eng_sid_i, in the same cycle.
@@ -114,8 +122,8 @@ module spfe_tcp_rx
   if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
     $error("spfe_tcp_rx: VifCount is %0d, must be 1 to %0d", VifCount, MaxVifs);
   end
-  if (FifoPackets < 1 || FifoPackets > 64) begin : gen_bad_fifo
-    $error("spfe_tcp_rx: FifoPackets is %0d, must be 1 to 64", FifoPackets);
+  if (FifoPackets < 1 || FifoPackets > 255) begin : gen_bad_fifo
+    $error("spfe_tcp_rx: FifoPackets is %0d, must be 1 to 255", FifoPackets);
   end
   if (Reordering && (OutOfSequence || !Checksum)) begin : gen_bad_order
     $error("spfe_tcp_rx: Reordering needs Checksum, and not OutOfSequence");
@@ -175,6 +183,7 @@ module spfe_tcp_rx
   );
 
   match_t match;
+  logic [$clog2(FifoDepth):0] used;
   logic finish, deliver, taken, fin, move, hold, gap, read, verdict_move;
   seq_t move_nxt, verdict_nxt;
 
@@ -183,7 +192,10 @@ module spfe_tcp_rx
     .MacWidth(MacWidth),
     .VifCount(VifCount),
     .Ahead(Ahead),
-    .Limit(Reordering ? 2 ** RingBits : 0)
+    .Limit(Reordering ? 2 ** RingBits : 0),
+    .Capacity(Checksum ? FifoDepth * UserBytes : 0),
+    .BeatBytes(UserBytes),
+    .UsedBits($clog2(FifoDepth) + 1)
   ) i_session (
     .clk_i,
     .rst_i,
@@ -194,7 +206,8 @@ module spfe_tcp_rx
     .vif_match_i(vif_match),
     .fault_i(fault),
     .len_i(len),
-    .wnd_i(cfg_i.rcv_wnd),
+    .cfg_i,
+    .used_i(used),
     .key_i(key_cmd_i),
     .key_valid_i(key_cmd_valid_i),
     .cmd_i(rcv_cmd_i),
@@ -206,6 +219,10 @@ module spfe_tcp_rx
     .move_close_i(fin),
     .tx_sid_i,
     .tx_nxt_o,
+    .wnd_req_i,
+    .wnd_o,
+    .wnd_open_o,
+    .wnd_open_ready_i,
     .eng_sid_i,
     .eng_nxt_o,
     .ack_sid_o,
@@ -253,6 +270,7 @@ module spfe_tcp_rx
     .finish_i(finish),
     .deliver_i(deliver),
     .payload_i(len != '0),
+    .used_o(used),
     .no_room_o(no_room),
     .drain_i(drain),
     .drain_valid_i(drain_valid),

@@ -28,6 +28,8 @@ module spfe_tcp_rx_fifo #(
   /// Side band of the beat.
   input logic [SideBits-1:0] side_i,
   input logic valid_i,
+  /// Beats in the memory, those of the open segment included.
+  output logic [$clog2(Depth):0] used_o,
   /// A beat of this segment found no room; complete when the segment has ended.
   output logic no_room_o,
   /// The segment has ended. No beat comes with it but one with tail_i.
@@ -95,6 +97,7 @@ module spfe_tcp_rx_fifo #(
   assign full = free_one || free_none;
   assign write = valid_i && !no_room_q && (tail_i || !full);
   assign no_room_o = no_room_q;
+  assign used_o = write_q - read_q;
   assign end_d = tail_i && !no_room_q ? above_q : write_q;
   assign begin_d = tail_i && !no_room_q ? above_q + ptr_t'(1) : above_q;
   assign write_d = write ? above_q : write_q;

@@ -17,10 +17,14 @@ module spfe_tcp_rx_rcv
   input rcv_cmd_t cmd_i,
   input logic cmd_valid_i,
   output logic cmd_ready_o,
+  /// No command is accepted.
+  input logic busy_i,
   /// Loads the state of the session of the segment that comes.
   input logic read_i,
   /// With read_i: the session.
   input sid_t read_sid_i,
+  /// RCV.NXT of read_sid_i, in the same cycle.
+  output seq_t read_nxt_o,
   /// RCV.NXT of that session, from the next cycle on.
   output seq_t nxt_o,
   /// That session delivers payload; from the next cycle on.
@@ -44,7 +48,11 @@ module spfe_tcp_rx_rcv
   /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
   /// RCV.NXT of eng_sid_i, in the same cycle.
-  output seq_t eng_nxt_o
+  output seq_t eng_nxt_o,
+  /// Session whose RCV.NXT the owner of the windows reads.
+  input sid_t credit_sid_i,
+  /// RCV.NXT of credit_sid_i, in the same cycle.
+  output seq_t credit_nxt_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
 
@@ -62,13 +70,13 @@ module spfe_tcp_rx_rcv
   sid_t write_sid;
   seq_t write_data;
   seq_t read_nxt;
-  logic [2:0][IndexBits-1:0] read_index;
-  logic [2:0][31:0] read_data;
+  logic [3:0][IndexBits-1:0] read_index;
+  logic [3:0][31:0] read_data;
   logic unused_bits;
 
   assign nxt_o = nxt_q;
   assign open_o = read_open_q;
-  assign cmd_ready_o = !end_i && !move_i;
+  assign cmd_ready_o = !end_i && !move_i && !busy_i;
   assign cmd = cmd_valid_i && cmd_ready_o;
   assign write_nxt = move_i || (cmd && cmd_i.set);
   assign write_sid = move_i ? move_sid_i : cmd_i.sid;
@@ -78,15 +86,18 @@ module spfe_tcp_rx_rcv
   assign read_index[0] = read_sid_i[IndexBits-1:0];
   assign read_index[1] = tx_sid_i[IndexBits-1:0];
   assign read_index[2] = eng_sid_i[IndexBits-1:0];
+  assign read_index[3] = credit_sid_i[IndexBits-1:0];
   assign read_nxt = read_data[0];
+  assign read_nxt_o = read_nxt;
   assign tx_nxt_o = read_data[1];
   assign eng_nxt_o = read_data[2];
-  assign unused_bits = ^{read_sid_i, tx_sid_i, eng_sid_i, write_sid};
+  assign credit_nxt_o = read_data[3];
+  assign unused_bits = ^{read_sid_i, tx_sid_i, eng_sid_i, credit_sid_i, write_sid};
 
   spfe_lutram #(
     .Width(32),
     .Depth(SessionCount),
-    .Ports(3)
+    .Ports(4)
   ) i_nxt (
     .clk_i,
     .we_i(write_nxt),

@@ -14,7 +14,13 @@ module spfe_tcp_rx_session
   /// 1: segments ahead of RCV.NXT are accepted too.
   parameter bit Ahead = 1'b0,
   /// Upper limit of the window in bytes; 0: none.
-  parameter int unsigned Limit = 0
+  parameter int unsigned Limit = 0,
+  /// Bytes in the FIFO that the sessions share; 0: there is none.
+  parameter int unsigned Capacity = 0,
+  /// Bytes in a beat of the FIFO.
+  parameter int unsigned BeatBytes = 8,
+  /// Bits in a number of beats in the FIFO.
+  parameter int unsigned UsedBits = 1
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -32,8 +38,10 @@ module spfe_tcp_rx_session
   input fault_t fault_i,
   /// Payload in bytes.
   input logic [15:0] len_i,
-  /// Announced window in bytes; from the registers.
-  input logic [31:0] wnd_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// Beats in the FIFO.
+  input logic [UsedBits-1:0] used_i,
   /// Four-tuple of a session, for one cycle; from the engine.
   input key_cmd_t key_i,
   input logic key_valid_i,
@@ -53,6 +61,14 @@ module spfe_tcp_rx_session
   input sid_t tx_sid_i,
   /// RCV.NXT of tx_sid_i, in the same cycle.
   output seq_t tx_nxt_o,
+  /// The transmitter builds a header of tx_sid_i that announces a window.
+  input wnd_req_t wnd_req_i,
+  /// Window of that header in bytes, before scaling; from two cycles after wnd_req_i on.
+  output logic [31:0] wnd_o,
+  /// Session whose window has opened again and should be announced; to the engine.
+  output wnd_open_t wnd_open_o,
+  /// wnd_open_o is taken.
+  input logic wnd_open_ready_i,
   /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
   /// RCV.NXT of eng_sid_i, in the same cycle.
@@ -74,7 +90,10 @@ module spfe_tcp_rx_session
 
   // The session is known in cycle 10 and its state in cycle 11; on a 64-bit MAC in the same cycle.
   logic found, read;
-  sid_t found_sid, read_sid;
+  sid_t found_sid, read_sid, credit_sid;
+  seq_t read_nxt, credit_nxt;
+  logic credit_busy, unused_cfg;
+  assign unused_cfg = ^cfg_i;
 
   spfe_tcp_rx_cam #(
     .SessionCount(SessionCount),
@@ -115,8 +134,10 @@ module spfe_tcp_rx_session
     .cmd_i,
     .cmd_valid_i,
     .cmd_ready_o,
+    .busy_i(credit_busy),
     .read_i(read),
     .read_sid_i(read_sid),
+    .read_nxt_o(read_nxt),
     .nxt_o(match_o.nxt),
     .open_o(match_o.open),
     .stale_o(match_o.stale),
@@ -128,8 +149,58 @@ module spfe_tcp_rx_session
     .tx_sid_i,
     .tx_nxt_o,
     .eng_sid_i,
-    .eng_nxt_o
+    .eng_nxt_o,
+    .credit_sid_i(credit_sid),
+    .credit_nxt_o(credit_nxt)
   );
+
+  // ---- windows
+  logic [31:0] room_q;
+  if (Capacity != 0) begin : gen_credit
+    seq_t room;
+    spfe_tcp_rx_credit #(
+      .SessionCount(SessionCount),
+      .Capacity(Capacity),
+      .BeatBytes(BeatBytes),
+      .Limit(Limit)
+    ) i_credit (
+      .clk_i,
+      .rst_i,
+      .wnd_i(cfg_i.rcv_wnd),
+      .wscale_i(cfg_i.wscale),
+      .mss_i(cfg_i.mss),
+      .used_i,
+      .key_i,
+      .key_valid_i,
+      .rcv_i(cmd_i),
+      .rcv_fire_i(cmd_valid_i && cmd_ready_o),
+      .busy_o(credit_busy),
+      .sid_o(credit_sid),
+      .nxt_i(credit_nxt),
+      .head_i(wnd_req_i),
+      .head_sid_i(tx_sid_i),
+      .head_nxt_i(tx_nxt_o),
+      .head_wnd_o(wnd_o),
+      .read_sid_i(read_sid),
+      .read_nxt_i(read_nxt),
+      .room_o(room),
+      .move_i,
+      .move_sid_i(match_o.sid),
+      .move_by_i(move_nxt_i - match_o.nxt),
+      .open_o(wnd_open_o),
+      .open_ready_i(wnd_open_ready_i)
+    );
+    always_ff @(posedge clk_i) if (read) room_q <= room;
+  end else begin : gen_no_credit
+    // The user cannot stall, so the window is always open.
+    assign credit_busy = 1'b0;
+    assign credit_sid = '0;
+    assign room_q = '0;
+    assign wnd_o = cfg_i.rcv_wnd;
+    assign wnd_open_o = '0;
+    logic unused_credit;
+    assign unused_credit = ^{credit_nxt, read_nxt, used_i, wnd_req_i, wnd_open_ready_i};
+  end
 
   assign read_o = read;
   assign ack_sid_o = read_sid;
@@ -154,10 +225,12 @@ module spfe_tcp_rx_session
   spfe_tcp_rx_window #(
     .Ahead(Ahead),
     .Limit(Limit),
+    .Shared(Capacity != 0),
     .Registered(Narrow)
   ) i_window (
     .clk_i,
-    .wnd_i,
+    .wnd_i(cfg_i.rcv_wnd),
+    .room_i(room_q),
     .seq_i(fields_i.seq),
     .nxt_i(match_o.nxt),
     .len_i,

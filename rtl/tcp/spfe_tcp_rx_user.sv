@@ -66,6 +66,8 @@ module spfe_tcp_rx_user
   input logic deliver_i,
   /// With finish_i: the segment has payload.
   input logic payload_i,
+  /// Beats in the FIFO.
+  output logic [$clog2(FifoDepth):0] used_o,
   /// The FIFO had no room for the segment, this cycle included.
   output logic no_room_o,
   /// Kept payload that the last segment made deliverable, for one cycle.
@@ -152,6 +154,7 @@ module spfe_tcp_rx_user
       .last_i(beat_last),
       .tail_i(beat_tail),
       .side_i(side_in),
+      .used_o,
       .no_room_o,
       .finish_i,
       .commit_i(deliver_i && payload_i),
@@ -222,6 +225,7 @@ module spfe_tcp_rx_user
     end
   end else begin : gen_cut_through
     assign no_room_o = 1'b0;
+    assign used_o = '0;
     user_t out_q;
     logic out_valid_q;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Computes how far a segment is ahead of RCV.NXT, and whether it ends within the announced window;
-/// a segment that does not is dropped (RFC 9293, 3.10.7.4).
+/// a segment that does not is dropped (RFC 9293, 3.10.7.4). The window is the configured one, or
+/// with Shared the part of it that was offered to the session.
 module spfe_tcp_rx_window
   import spfe_tcp_pkg::*;
 #(
@@ -9,12 +10,16 @@ module spfe_tcp_rx_window
   parameter bit Ahead = 1'b0,
   /// Upper limit of the window in bytes; 0: none.
   parameter int unsigned Limit = 0,
+  /// 1: room_i limits the window.
+  parameter bit Shared = 1'b0,
   /// 1: fits_o comes from a register. With Ahead and a 64-bit MAC there is no cycle for it.
   parameter bit Registered = 1'b1
 ) (
   input logic clk_i,
   /// Announced window in bytes; from the registers.
   input logic [31:0] wnd_i,
+  /// With Shared: bytes from RCV.NXT to the right edge of the session; from a register.
+  input logic [31:0] room_i,
   /// SEQ of the segment.
   input seq_t seq_i,
   /// RCV.NXT of its session.
@@ -34,6 +39,7 @@ module spfe_tcp_rx_window
 );
   seq_t ahead_q;
   logic [31:0] wnd_q;
+  logic [31:0] room;
   logic fits;
 
   assign ahead_q_o = ahead_q;
@@ -44,15 +50,19 @@ module spfe_tcp_rx_window
     ahead_q <= ahead_o;
   end
 
+  assign room = Shared ? room_i : wnd_q;
+  logic unused_bits;
+  assign unused_bits = ^room_i;
+
   if (Ahead) begin : gen_ahead
     logic [32:0] stop;
     assign stop = {1'b0, ahead_q} + {17'd0, len_i} + 33'(fin_i);
-    assign fits = stop <= {1'b0, wnd_q};
+    assign fits = stop <= {1'b0, room};
     assign oos_o = ahead_o != '0 && ahead_o < wnd_q;
   end else begin : gen_in_order
     logic [16:0] stop;
     assign stop = {1'b0, len_i} + 17'(fin_i);
-    assign fits = wnd_q[31:17] != '0 || stop <= wnd_q[16:0];
+    assign fits = room[31:17] != '0 || stop <= room[16:0];
     assign oos_o = 1'b0;
   end
 

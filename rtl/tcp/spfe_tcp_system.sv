@@ -26,7 +26,7 @@ module spfe_tcp_system
   /// Cut-through. 1: the last beat waits for the verdict; 0: an empty beat carries it.
   parameter bit RxEopMerge = 1'b0,
   /// Number of frames of Mtu bytes that the FIFO of store-and-forward holds.
-  parameter int unsigned RxFifoPackets = 3,
+  parameter int unsigned RxFifoPackets = 64,
   /// 1: segments out of order are kept and delivered in order; needs RxChecksum.
   parameter bit RxReordering = 1'b0,
   /// log2 of the number of 16-byte words in the reordering memory, over all sessions.

@@ -81,6 +81,10 @@ module spfe_tcp_tx
   output sid_t rcv_sid_o,
   /// RCV.NXT of rcv_sid_o, in the same cycle; from the receiver.
   input seq_t rcv_nxt_i,
+  /// A header of rcv_sid_o announces a window; to the receiver.
+  output wnd_req_t wnd_req_o,
+  /// Window in bytes, before scaling; two cycles after wnd_req_o. From the receiver.
+  input logic [31:0] wnd_i,
 
   /// Write to the ring memory.
   output mem_write_t mem_wr_o,
@@ -295,6 +299,8 @@ module spfe_tcp_tx
     .cmd_nxt_i(cmd_nxt),
     .rcv_sid_o,
     .rcv_nxt_i,
+    .wnd_req_o,
+    .wnd_i,
     .pushed_i(pushed),
     .popped_i(popped),
     .mem_rd_o,

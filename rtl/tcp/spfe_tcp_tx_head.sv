@@ -38,6 +38,10 @@ module spfe_tcp_tx_head
   input seq_t snd_nxt_i,
   /// In the cycle after load_i: RCV.NXT of the session.
   input seq_t rcv_nxt_i,
+  /// In the cycle after load_i: the header announces a window, and rcv_nxt_i is read for it.
+  output wnd_req_t wnd_req_o,
+  /// Window in bytes, before scaling; two cycles after wnd_req_o.
+  input logic [31:0] wnd_i,
   /// Payload sum; valid when the word with the TCP checksum is requested.
   input sum_t payload_sum_i,
 
@@ -71,8 +75,9 @@ module spfe_tcp_tx_head
   // ---- one cycle later
   seq_t seq_q, ack_q;
   logic [15:0] len_q, total_q, wnd_q, bits_q;
+  logic scaled_q;
+  logic [31:0] wnd_shifted;
   sum_t id_sum_q, wnd_sum_q;
-  logic [15:0] wnd_plain_q, wnd_scaled_q, wnd_now;
   flags_t live_flags, flags;
   logic [3:0] words;
 
@@ -82,14 +87,15 @@ module spfe_tcp_tx_head
     live_flags.psh = Push || desc_i.push;
     flags = live_q ? live_flags : seg_i.cmd.flags;
     words = live_q ? 4'd5 : 4'd5 + seg_i.options;
-    // The window of a SYN is never scaled (RFC 7323, 2.2).
-    wnd_now = hdr_q.scaled && !flags.syn ? wnd_scaled_q : wnd_plain_q;
   end
+  // The window of a SYN is never scaled (RFC 7323, 2.2).
+  assign wnd_req_o.scaled = hdr_q.scaled && !flags.syn;
+  assign wnd_req_o.valid = first_q && !flags.rst && (live_q || seg_i.cmd.ack_rcv || flags.syn);
+  assign wnd_shifted = scaled_q ? wnd_i >> cfg_i.wscale : wnd_i;
 
   always_ff @(posedge clk_i) begin
-    wnd_plain_q <= cfg_i.rcv_wnd > 32'd65535 ? 16'hffff : cfg_i.rcv_wnd[15:0];
-    wnd_scaled_q <= (cfg_i.rcv_wnd >> cfg_i.wscale) > 32'd65535 ? 16'hffff :
-        16'(cfg_i.rcv_wnd >> cfg_i.wscale);
+    wnd_q <= wnd_shifted[31:16] != '0 ? 16'hffff : wnd_shifted[15:0];
+    wnd_sum_q <= sum2(hdr_q.tcp_sum, wnd_q);
     first_q <= load_i;
     // Load in every idle cycle: whether a frame starts is known too late to gate these registers.
     if (idle_i) begin
@@ -105,9 +111,8 @@ module spfe_tcp_tx_head
       len_q <= live_q ? desc_i.len : seg_i.bytes;
       total_q <= (live_q ? desc_i.len : seg_i.bytes) + 16'd40;
       bits_q <= {words, 6'd0, flags};
-      wnd_q <= wnd_now;
+      scaled_q <= wnd_req_o.scaled;
       id_sum_q <= sum2(hdr_q.ip_sum, id_q);
-      wnd_sum_q <= sum2(hdr_q.tcp_sum, wnd_now);
     end
     if (rst_i) begin
       first_q <= 1'b0;
@@ -115,7 +120,8 @@ module spfe_tcp_tx_head
     end
   end
 
-  // ---- sums; tcp_sum_q covers everything but the payload four cycles after load_i
+  // ---- sums; tcp_sum_q covers everything but the payload six cycles after load_i. The window
+  // comes last.
   logic [15:0] ip_sum_q;
   sum_t seq_sum_q, ack_sum_q, len_sum_q, nums_q, rest_q, tcp_sum_q;
   always_ff @(posedge clk_i) begin
@@ -124,8 +130,8 @@ module spfe_tcp_tx_head
     ack_sum_q <= sum2(ack_q[31:16], ack_q[15:0]);
     len_sum_q <= sum2(len_q, bits_q);
     nums_q <= sum2(seq_sum_q, ack_sum_q);
-    rest_q <= sum2(wnd_sum_q, len_sum_q);
-    tcp_sum_q <= sum2(nums_q, rest_q);
+    rest_q <= sum2(nums_q, len_sum_q);
+    tcp_sum_q <= sum2(wnd_sum_q, rest_q);
   end
 
   // ---- words

@@ -104,6 +104,10 @@ module spfe_tcp_tx_out
   output sid_t rcv_sid_o,
   /// RCV.NXT of rcv_sid_o, in the same cycle; from the receiver.
   input seq_t rcv_nxt_i,
+  /// A header of rcv_sid_o announces a window.
+  output wnd_req_t wnd_req_o,
+  /// Window in bytes, before scaling; two cycles after wnd_req_o.
+  input logic [31:0] wnd_i,
 
   /// Number of writes queued before the ring memory, modulo 256.
   input logic [7:0] pushed_i,
@@ -228,6 +232,8 @@ module spfe_tcp_tx_out
     .seg_i(seg),
     .snd_nxt_i(cmd_nxt_i),
     .rcv_nxt_i,
+    .wnd_req_o,
+    .wnd_i,
     .payload_sum_i(payload_sum),
     .index_i(index),
     .words_o(words),

@@ -52,7 +52,7 @@ const DEFAULTS: [(&str, u32); 24] = [
     ("RxEopMerge", 0),
     ("VifCount", 1),
     ("TxMemAddrBits", 16),
-    ("RxFifoPackets", 3),
+    ("RxFifoPackets", 64),
     ("RxReordering", 0),
     ("RxOutOfSequence", 0),
     ("TxDropIfNotEstablished", 0),

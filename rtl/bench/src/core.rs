@@ -44,6 +44,7 @@ fn field(value: u32, mask: u32) -> u16 {
 /// Reads the generics from the core's registers.
 fn generics(station: &mut Station) -> Build {
     let sizes = station.read(reg::BUILD_SIZES);
+    let widths = station.read(reg::BUILD_WIDTHS);
     let limits = station.read(reg::BUILD_LIMITS);
     let memories = station.read(reg::BUILD_MEMORIES);
     let features = station.read(reg::BUILD_FEATURES);
@@ -53,6 +54,7 @@ fn generics(station: &mut Station) -> Build {
         mtu: field(limits, reg::BUILD_LIMITS_MTU_MASK),
         rx_checksum: has(reg::BUILD_FEATURES_RX_CHECKSUM_MASK),
         rx_fifo_packets: field(memories, reg::BUILD_MEMORIES_RX_FIFO_PACKETS_MASK),
+        user_rx_width: field(widths, reg::BUILD_WIDTHS_USER_RX_MASK),
         rx_reordering: has(reg::BUILD_FEATURES_RX_REORDERING_MASK),
         rx_out_of_sequence: has(reg::BUILD_FEATURES_RX_OUT_OF_SEQUENCE_MASK),
         tx_drop_if_not_established: has(reg::BUILD_FEATURES_TX_DROP_IF_NOT_ESTABLISHED_MASK),

@@ -46,6 +46,22 @@ task automatic test_data();
   ticks(6);
   want("A", pack, pseq + 200);
 
+  begin_test("window update");
+  accept();
+  i_env.tells(0);
+  want("A", pack, pseq);
+  put("A", pseq, pack, 100);
+  i_env.tells(0);
+  want("A", pack, pseq + 100);
+  ticks(10);
+  silence(50);  // the delayed ACK has gone with it
+  put("FA", pseq + 100, pack);
+  want("A", pack, pseq + 101);
+  i_env.tells(0);
+  silence(100);  // the peer sends nothing more
+  i_env.tells(1);
+  silence(100);
+
   begin_test("live message");
   accept();
   i_env.message(0, 200);

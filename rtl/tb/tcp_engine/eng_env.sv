@@ -41,6 +41,8 @@ module eng_env
   logic snd_cmd_valid, snd_cmd_ready = 0;
   tx_cmd_t tx_cmd;
   logic tx_cmd_valid, tx_cmd_ready = 0;
+  wnd_open_t tell = '0;
+  logic tell_ready;
   tx_done_t tx_done;
   logic tx_done_valid = 0, tx_done_ready;
   arp_query_t arp_query;
@@ -91,6 +93,8 @@ module eng_env
     .tx_cmd_o(tx_cmd),
     .tx_cmd_valid_o(tx_cmd_valid),
     .tx_cmd_ready_i(tx_cmd_ready),
+    .wnd_open_i(tell),
+    .wnd_open_ready_o(tell_ready),
     .tx_done_i(tx_done),
     .tx_done_valid_i(tx_done_valid),
     .tx_done_ready_o(tx_done_ready),
@@ -171,7 +175,7 @@ module eng_env
 
   // All models run in one process. A transfer seen before the rising edge is applied after it.
   initial forever begin
-    bit rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
+    bit tell_fire, rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
     @(posedge clk);
     rcv_fire = rcv_cmd_valid && rcv_cmd_ready;
     hdr_fire = hdr_cmd_valid && hdr_cmd_ready;
@@ -179,6 +183,7 @@ module eng_env
     tx_fire = tx_cmd_valid && tx_cmd_ready;
     done_fire = tx_done_valid && tx_done_ready;
     op_fire = op_valid && op_ready;
+    tell_fire = tell.valid && tell_ready;
     upd_fire = arp_update_valid && arp_update_ready;
     if (!rst) begin
       if (rcv_fire) begin
@@ -205,6 +210,7 @@ module eng_env
     cycles++;
     if (cycles == limit) $fatal(1, "%s: not finished after %0d cycles", what, cycles);
     if (op_fire) op_valid = 0;
+    if (tell_fire) tell.valid = 0;
     if (upd_fire) arp_update_valid = 0;
     if (done_fire) begin
       void'(dones.pop_front());
@@ -287,6 +293,12 @@ module eng_env
     user_sid.push_back(sid);
     user_len.push_back(len);
     user_bad.push_back(bad);
+  endtask
+
+  task automatic tells(int sid);
+    @(posedge clk) #2;
+    tell = '{valid: 1'b1, sid: sid_t'(sid)};
+    while (tell.valid) @(posedge clk) #2;
   endtask
 
   task automatic look(int sid);

@@ -31,6 +31,8 @@ module tb_rx
   parameter bit Order = 1'b0,
   /// Passed to spfe_tcp_rx as MemAddrBits.
   parameter int unsigned Mem = 11,
+  /// Passed to spfe_tcp_rx as FifoPackets.
+  parameter int unsigned Fifo = 64,
   /// Number of random frames.
   parameter int unsigned Frames = 2000
 );
@@ -39,6 +41,7 @@ module tb_rx
   localparam int unsigned Vifs = 2;
   localparam int unsigned Ring = 2 ** (Mem + 4 - $clog2(Sessions));
   localparam int unsigned Spans = 4;
+  localparam int unsigned Capacity = UserBytes * 2 ** $clog2(Fifo * ((Mtu + UserBytes - 1) / UserBytes));
 
   logic clk, rst;
   bit run;
@@ -51,6 +54,9 @@ module tb_rx
   logic user_valid, user_ready, user_last, user_err, user_oos;
   sid_t user_sid, ack_sid, snd_sid, eng_sid, tx_sid;
   seq_t user_rel, eng_nxt, tx_nxt;
+  logic tx_head, tx_scaled;
+  logic [31:0] tx_wnd;
+  wnd_open_t tell;
   seg_t seg;
   logic seg_valid, rcv_cmd_valid, rcv_cmd_ready, key_cmd_valid, event_valid;
   rcv_cmd_t rcv_cmd;
@@ -79,7 +85,7 @@ module tb_rx
   spfe_tcp_rx #(
     .SessionCount(Sessions), .MacWidth(Mac), .UserWidth(User), .Mtu(Mtu), .VifCount(Vifs),
     .Checksum(Sum), .Packed(Packed), .EopMerge(Merge), .OutputPipe(Pipe), .Reordering(Order),
-    .OutOfSequence(Ahead), .MemAddrBits(Mem)
+    .OutOfSequence(Ahead), .MemAddrBits(Mem), .FifoPackets(Fifo)
   ) i_dut (
     .clk_i(clk), .rst_i(rst), .cfg_i(cfg),
     .mac_i(mac), .mac_valid_i(mac_valid),
@@ -87,7 +93,9 @@ module tb_rx
     .seg_o(seg), .seg_valid_o(seg_valid),
     .rcv_cmd_i(rcv_cmd), .rcv_cmd_valid_i(rcv_cmd_valid), .rcv_cmd_ready_o(rcv_cmd_ready),
     .key_cmd_i(key_cmd), .key_cmd_valid_i(key_cmd_valid),
-    .tx_sid_i(tx_sid), .tx_nxt_o(tx_nxt), .eng_sid_i(eng_sid), .eng_nxt_o(eng_nxt),
+    .tx_sid_i(tx_sid), .tx_nxt_o(tx_nxt), .wnd_req_i('{valid: tx_head, scaled: tx_scaled}),
+    .wnd_o(tx_wnd), .wnd_open_o(tell), .wnd_open_ready_i(1'b1), .eng_sid_i(eng_sid),
+    .eng_nxt_o(eng_nxt),
     .ack_sid_o(ack_sid), .ack_lo_i(ack_lo[ack_sid]),
     .snd_sid_o(snd_sid), .snd_nxt_i(snd_nxt[snd_sid]),
     .event_o(event_data), .event_valid_o(event_valid), .count_o(count)
@@ -109,6 +117,11 @@ module tb_rx
   // State of the session of the current segment, when the receiver read it.
   seq_t read_nxt;
   bit read_open, stale, stale_q, room_q, hit_q;
+  // Right edges of the windows that were announced, as far as the bench knows them.
+  seq_t right[Numbers], read_edge, head_nxt;
+  bit known[Numbers], read_sure;
+  sid_t head_sid;
+  int unsigned head_age = 99, head_count, cut_count, told_count, changed[Numbers];
   bit read_gap;
   sid_t read_sid, sid_q;
   // RCV.NXT as the sender of the frames assumes it; runs ahead of the model.
@@ -137,6 +150,7 @@ module tb_rx
   int unsigned window_count;
   bit measuring;
   int unsigned ready_percent, disturbance, key_cycle;
+  bit heads;
 
   function automatic void must(bit good, string what);
     checks++;
@@ -236,6 +250,10 @@ module tb_rx
     ahead = s.seq - read_nxt;
     limit = Order && cfg.rcv_wnd > Ring ? Ring : cfg.rcv_wnd;
     oos = (Ahead || Order) && ahead != 0 && ahead < limit;
+    if (Sum) begin
+      // A window that is announced while the session is read: follow the receiver, as both are right.
+      limit = read_sure ? read_edge - read_nxt : i_dut.i_session.room_q;
+    end
     in_window = 64'(oos ? ahead : 0) + 64'(s.len) + 64'(s.flags.fin) <= 64'(limit);
     accept = !wrong && hit && read_open && (ahead == 0 || oos) && s.flags.ack && !s.flags.syn &&
         !s.flags.rst && doff >= 5 && word13;
@@ -350,19 +368,58 @@ module tb_rx
       read_open = open[read_sid];
       read_gap = Order && (span[read_sid].size() != 0 || fin_noted[read_sid]);
       stale = 0;
+      read_edge = right[read_sid];
+      read_sure = known[read_sid] && !(head_sid == read_sid && head_age < 5) &&
+          cycle - changed[read_sid] > 8;
     end
     if (command) begin
       if (sid == read_sid) stale = 1;
       open[sid] = rcv_cmd.open;
       if (rcv_cmd.set) begin
+        right[sid] += rcv_cmd.nxt - nxt[sid];
+        changed[sid] = cycle;
         nxt[sid] = rcv_cmd.nxt;
         span[sid].delete();
         fin_noted[sid] = 0;
       end
     end
     if (key_cmd_valid) begin
+      if (key_cmd.valid != key[key_cmd.sid].valid) known[key_cmd.sid] = 0;
+      changed[key_cmd.sid] = cycle;
       key[key_cmd.sid] = key_cmd;
       key_cycle = cycle;
+    end
+  endfunction
+
+  // Follows the announced windows: an edge never moves left, and beside what is in the FIFO there is
+  // twice the room for all that was offered.
+  function automatic void watch_windows();
+    if (head_age < 99) head_age++;
+    if (tell.valid) told_count++;
+    if (tx_head) begin
+      head_age = 0;
+      head_sid = tx_sid;
+      head_nxt = tx_nxt;
+      head_count++;
+    end
+    // In cut-through the window is always the configured one.
+    if (Sum && head_age == 2 && cycle - changed[head_sid] > 4 && key[head_sid].valid) begin
+      seq_t now;
+      longint unsigned held;
+      now = head_nxt + tx_wnd;
+      must(!known[head_sid] || seq_le(right[head_sid], now), $sformatf(
+           "the window of session %0d shrinks from %0d to %0d", head_sid, right[head_sid], now));
+      must(tx_wnd <= cfg.rcv_wnd || known[head_sid], "the window is larger than configured");
+      held = 64'(i_dut.used) * 64'(UserBytes);
+      for (int unsigned i = 0; i < Sessions; i++) begin
+        if (key[i].valid && known[i] && !right[i][31] == !nxt[i][31] && seq_le(nxt[i], right[i]))
+          held += 64'(32'(right[i] - nxt[i])) * 2;
+      end
+      must(!known[head_sid] || now == right[head_sid] || held <= 64'(Capacity),
+           "more is offered than fits");
+      if (tx_wnd < cfg.rcv_wnd) cut_count++;
+      right[head_sid] = now;
+      known[head_sid] = 1;
     end
   endfunction
 
@@ -446,6 +503,7 @@ module tb_rx
   always @(posedge clk) begin
     cycle <= cycle + 1;
     watch_frames();
+    watch_windows();
     watch_commands();
     watch_segments();
     watch_user();

@@ -9,10 +9,19 @@ task automatic tick();
   // A command ends when it is accepted.
   if (done) rcv_cmd_valid = 1'b0;
   key_cmd_valid = 1'b0;
+  tx_head = 1'b0;
+  if (heads && head_age > 7 && spfe_tb_pkg::chance(5)) announce(spfe_tb_pkg::chance(60) ? 1 : $urandom_range(Sessions - 1));
   if ($urandom_range(999) < disturbance) begin
     disturb(spfe_tb_pkg::chance(70) ? 1 : $urandom_range(Sessions - 1));
   end
 endtask
+
+// Lets the transmitter build a header of a session, with its window.
+function automatic void announce(int unsigned i);
+  tx_sid = 9'(i);
+  tx_scaled = 1'($urandom);
+  tx_head = 1'b1;
+endfunction
 
 // Sends a frame, with random pauses in `bubble` percent of the cycles, at `rate` idle cycles per
 // beat, and with `gap` cycles after it.
@@ -57,6 +66,7 @@ task automatic idle();
   repeat (8) tick();
   ready_percent = 100;
   disturbance = 0;
+  heads = 0;
   repeat (50) tick();
   for (int unsigned i = 0; i < 100000 && (wanted.size() != 0 || user_valid); i++) tick();
   must(sent.size() == 0, "a frame has no end");
@@ -77,6 +87,11 @@ endtask
 task automatic session(int unsigned i, bit valid, bit opened);
   key_cmd = '{sid: 9'(i), valid: valid, vif: 3'(i % Vifs), sip: 32'h0a000000 + 32'(i / 4),
              sport: 16'(40000 + i % 3), dport: 16'(80 + i % 4)};
+  // The session was closed before, so that no old window remains.
+  key_cmd.valid = 1'b0;
+  key_cmd_valid = 1'b1;
+  repeat (8) tick();
+  key_cmd.valid = valid;
   key_cmd_valid = 1'b1;
   tick();
   guess[i] = $urandom_range(1) == 0 ? $urandom : 32'(-$urandom_range(3000));
@@ -86,13 +101,17 @@ task automatic session(int unsigned i, bit valid, bit opened);
   rcv_cmd_valid = 1'b1;
   tick();
   while (rcv_cmd_valid) tick();
+  repeat (8) tick();
+  announce(i);
+  repeat (8) tick();
 endtask
 
 // Changes a session while frames arrive: opens or closes delivery, sets RCV.NXT, or removes or
 // restores the four-tuple.
 function automatic void disturb(int unsigned i);
   if (rcv_cmd_valid || key_cmd_valid) return;
-  if (Sum && spfe_tb_pkg::chance(30)) begin
+  // The engine takes longer for each session.
+  if (Sum && cycle - key_cycle > 12 && spfe_tb_pkg::chance(30)) begin
     key_cmd = key[i];
     key_cmd.valid = spfe_tb_pkg::chance(70);
     key_cmd_valid = 1'b1;
@@ -200,6 +219,7 @@ task automatic random_frames();
         default: cfg.rcv_wnd = 32'd65535;
       endcase
       repeat (2) tick();
+      heads = 1;
     end
     if (n % 20 == 0) begin
       // The sender learns what was lost.
@@ -359,7 +379,7 @@ initial begin
       cfg.vif[i].ip = 32'hc0a80101 + 32'(i << 8);
     end
     {mac_data, mac_keep, mac_valid, mac_last, mac_err} = '0;
-    {rcv_cmd, rcv_cmd_valid, key_cmd, key_cmd_valid, eng_sid, tx_sid} = '0;
+    {rcv_cmd, rcv_cmd_valid, key_cmd, key_cmd_valid, eng_sid, tx_sid, tx_head, tx_scaled} = '0;
     ready_percent = 100;
     run = 1'b1;
     repeat (4) tick();
@@ -372,9 +392,11 @@ initial begin
     if (Ahead || Order) must(ahead_count > Frames / 20, "hardly any segment was ahead");
     if (Order) must(jump_count > 15, "hardly any hole was closed");
     must(taken_count > Frames / 20, "hardly any segment was accepted");
+    if (Sum) must(head_count > Frames && cut_count > 20, "hardly any window was cut");
     $display("%s: %0d accepted, %0d withdrawn, %0d without room, %0d beyond the window, %0d stale,",
              Name, taken_count, err_count, full_count, window_count, stale_count,
-             " %0d ahead, %0d holes closed", ahead_count, jump_count);
+             " %0d ahead, %0d holes closed, %0d windows cut, %0d told", ahead_count, jump_count,
+             cut_count, told_count);
     spfe_tb_pkg::passed(Name, checks);
   end
 end

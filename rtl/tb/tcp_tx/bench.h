@@ -14,7 +14,7 @@ struct Bench {
   u64 mac[2] = {0x02a0b0c0d0e0, 0x02a1b1c1d1e1};
   u32 ip[2] = {0x0a010203, 0xfffe7f01};
   u16 tag = 0xa123;
-  u32 rcv_wnd = 100000;
+  u32 wnd_stage[2] = {0, 0};
   int wscale = 3;
   std::vector<Session> ses;
   std::deque<Message> messages;
@@ -73,7 +73,6 @@ struct Bench {
     mem.assign(std::size_t(16) << top.p_mem_o, 0);
     ses.resize(sessions + 1);
     top.cfg_mss_i = u16(mss);
-    top.cfg_rcv_wnd_i = rcv_wnd;
     top.cfg_wscale_i = u8(wscale);
     top.cfg_mac0_i = mac[0];
     top.cfg_mac1_i = mac[1];
@@ -84,6 +83,9 @@ struct Bench {
     top.rst_i = 0;
     for (int i = 0; i < 4; i++) edge();
   }
+
+  /// Receive window of a session: different for each, some with more bits than the field has.
+  u32 window_of(u32 sid) const { return 40000 + 9001 * sid; }
 
   void edge() {
     top.clk_i = 1;

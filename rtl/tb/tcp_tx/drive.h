@@ -159,6 +159,10 @@ inline void Bench::drive_engine() {
   }
   top.done_ready_i = chance(k.done_ready);
   top.rcv_nxt_i = top.rcv_sid_o <= u32(sessions) ? ses[top.rcv_sid_o].rcv_nxt : 0;
+  // The window of a header comes two cycles after the request for it.
+  top.wnd_i = wnd_stage[1];
+  wnd_stage[1] = wnd_stage[0];
+  if (top.wnd_valid_o) wnd_stage[0] = window_of(top.rcv_sid_o);
 }
 /// Sets SND.UNA and the right edge to what the peer has acknowledged.
 inline void Bench::set(int sid, bool init) {

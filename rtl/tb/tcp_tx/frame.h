@@ -85,8 +85,8 @@ inline Segment Bench::check_headers(const Bytes& f) {
   g.header = std::size_t(t[12] >> 4) * 4;
   g.flags = t[13];
   CHECK((t[12] & 15) == 0 && (g.flags & 0xc0) == 0 && be16(t + 18) == 0, "reserved bits");
-  u32 w = s.scaled && !(g.flags & SYN) ? rcv_wnd >> wscale : rcv_wnd;
-  CHECK(be16(t + 14) == std::min<u32>(w, 65535), "window %u", be16(t + 14));
+  u32 w = window_of(u32(g.sid)) >> (s.scaled && !(g.flags & SYN) ? wscale : 0);
+  CHECK((g.flags & RST) || be16(t + 14) == std::min<u32>(w, 65535), "window %u", be16(t + 14));
   u32 pseudo = sum_of(p + 12, 8) + 6 + u32(total - 20);
   g.good = sum_of(t, total - 20, pseudo) == 0xffff;
   g.len = total - 20 - g.header;

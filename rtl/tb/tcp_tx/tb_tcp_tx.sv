@@ -38,8 +38,6 @@ module tb_tcp_tx
   /// Field of tcp_cfg_t.
   input logic [15:0] cfg_mss_i,
   /// Field of tcp_cfg_t.
-  input logic [31:0] cfg_rcv_wnd_i,
-  /// Field of tcp_cfg_t.
   input logic [3:0] cfg_wscale_i,
   /// Field of tcp_cfg_t.
   input logic cfg_ring_refuse_i,
@@ -152,6 +150,10 @@ module tb_tcp_tx
   output logic [8:0] rcv_sid_o,
   /// RCV.NXT of a session; see spfe_tcp_tx.
   input logic [31:0] rcv_nxt_i,
+  /// Window of a header; see spfe_tcp_tx.
+  output logic wnd_valid_o,
+  /// Window of a header; see spfe_tcp_tx.
+  input logic [31:0] wnd_i,
 
   /// Ring memory; see spfe_tcp_tx.
   output logic wr_valid_o,
@@ -197,16 +199,18 @@ module tb_tcp_tx
   tcp_cfg_t cfg;
   hdr_cmd_t hdr;
   snd_cmd_t snd;
+  wnd_req_t wnd_req;
   tx_cmd_t cmd;
   tx_done_t done;
   event_t ev;
   tx_count_t count;
 
+  assign wnd_valid_o = wnd_req.valid;
+
   always_comb begin
     cfg = '0;
     cfg.enable = 1'b1;
     cfg.mss = cfg_mss_i;
-    cfg.rcv_wnd = cfg_rcv_wnd_i;
     cfg.wscale = cfg_wscale_i;
     cfg.ring_refuse = cfg_ring_refuse_i;
     cfg.vif[0].enable = 1'b1;
@@ -312,6 +316,8 @@ module tb_tcp_tx
     .rx_nxt_o,
     .rcv_sid_o,
     .rcv_nxt_i,
+    .wnd_req_o(wnd_req),
+    .wnd_i,
     .mem_wr_o(mem_wr),
     .mem_wr_valid_o(wr_valid_o),
     .mem_wr_ready_i(wr_ready_i),

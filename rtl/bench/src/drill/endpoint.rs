@@ -194,6 +194,7 @@ pub struct Build {
     pub mtu: u16,
     pub rx_checksum: bool,
     pub rx_fifo_packets: u16,
+    pub user_rx_width: u16,
     pub rx_reordering: bool,
     pub rx_out_of_sequence: bool,
     pub tx_drop_if_not_established: bool,
@@ -216,7 +217,8 @@ impl Default for Build {
             session_count: 16,
             mtu: 1500,
             rx_checksum: true,
-            rx_fifo_packets: 3,
+            rx_fifo_packets: 64,
+            user_rx_width: 64,
             rx_reordering: false,
             rx_out_of_sequence: false,
             tx_drop_if_not_established: false,
@@ -241,6 +243,38 @@ impl Build {
     pub fn ring_bytes(&self) -> u32 {
         let slots = u32::from(self.session_count).next_power_of_two();
         (16u32 << self.tx_mem_addr_bits) / slots
+    }
+
+    /// Size of a beat to the user in bytes.
+    #[must_use]
+    pub fn beat_bytes(&self) -> u32 {
+        u32::from(self.user_rx_width) / 8
+    }
+
+    /// Size of the receive FIFO in bytes.
+    #[must_use]
+    pub fn fifo_bytes(&self) -> u32 {
+        let beats =
+            u32::from(self.rx_fifo_packets) * u32::from(self.mtu).div_ceil(self.beat_bytes());
+        beats.next_power_of_two() * self.beat_bytes()
+    }
+
+    /// Number of bytes that each session has set aside in the receive FIFO.
+    #[must_use]
+    pub fn least_window(&self) -> u32 {
+        let share = self.fifo_bytes() / (4 * u32::from(self.session_count));
+        (1 << share.ilog2()).min(32768)
+    }
+
+    /// The largest window with which this number of sessions never have to share.
+    #[must_use]
+    pub fn free_window(&self, sessions: u32) -> u32 {
+        if !self.rx_checksum {
+            return u32::MAX;
+        }
+        let left = self.fifo_bytes() - 2 * self.least_window() * u32::from(self.session_count);
+        // Two frames may be in the FIFO.
+        (left - 2 * u32::from(self.mtu)) / (2 * sessions)
     }
 
     /// Number of bytes that reordering can hold for a session.

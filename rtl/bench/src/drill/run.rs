@@ -83,6 +83,12 @@ impl World<'_> {
                 self.settle()?;
             }
             Step::Read { session, len, any } => self.read(*session, *len, *any)?,
+            Step::ReadAll { session } => {
+                let read = self.streams.get(session).map_or(0, |s| s.read);
+                let sent = self.track().next.wrapping_sub(1).wrapping_sub(read);
+                self.read(*session, sent.into(), false)?;
+            }
+            Step::Fill { len, most } => self.fill(*len, *most)?,
             Step::Ahead { session, ahead, len } => self.ahead(*session, *ahead, *len)?,
             Step::UserReady(ready) => {
                 self.ep.user_ready(*ready);
@@ -241,6 +247,46 @@ impl World<'_> {
         }
     }
 
+    /// The peer sends until the window it was offered has no room, but at most `most` bytes. All of
+    /// it must be acknowledged.
+    fn fill(&mut self, len: u16, most: u32) -> Result<(), String> {
+        let mut sent = 0;
+        while sent < most {
+            let track = self.track();
+            track.queue.clear();
+            let at = track.flow.iss.wrapping_add(track.next);
+            let room = track.edge.map_or(0, |edge| edge.wrapping_sub(at) as i32).max(0) as u32;
+            let len = room.min(len.into()).min(most - sent) as u16;
+            if len == 0 {
+                // An acknowledgement may be delayed.
+                if self.track().acked == Some(at) || !self.opens(100)? {
+                    break;
+                }
+                continue;
+            }
+            sent += u32::from(len);
+            self.inject_segment(&Inject { flags: ACK, len, ..Inject::default() })?;
+        }
+        self.opens(100)?;
+        let track = self.track();
+        track.queue.clear();
+        let lost = track.acked.map_or(track.next, |a| track.flow.iss.wrapping_add(track.next) - a);
+        self.log(format!("  the peer has filled the window with {sent} bytes"));
+        if lost == 0 { Ok(()) } else { Err(format!("{lost} of {sent} bytes were lost")) }
+    }
+
+    /// Waits up to this number of ticks for the window to open. Returns whether it has.
+    fn opens(&mut self, ticks: u64) -> Result<bool, String> {
+        let edge = self.track().edge;
+        for _ in 0..ticks {
+            self.tick()?;
+            if self.track().edge != edge {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn ahead(&mut self, session: u16, ahead: u32, len: u16) -> Result<(), String> {
         let at = self.deliveries.iter().position(|d| d.session == session && d.ahead.is_some());
         let got = at
@@ -288,6 +334,10 @@ impl World<'_> {
             options: i.options.clone(),
             payload,
         };
+        if seg.flags & SYN != 0 {
+            track.scales = seg.wscale().is_some();
+            track.settle_scale(seg.flags & ACK != 0);
+        }
         let end = rel.wrapping_add(seg.seq_len());
         if (end.wrapping_sub(track.next) as i32) > 0 {
             track.next = end;

@@ -130,6 +130,13 @@ pub enum Step {
         len: u64,
         any: bool,
     },
+    ReadAll {
+        session: u16,
+    },
+    Fill {
+        len: u16,
+        most: u32,
+    },
     Ahead {
         session: u16,
         ahead: u32,

@@ -12,6 +12,9 @@ type Steps = Vec<(usize, Step)>;
 /// Maximum payload of an injected segment.
 const MAX_LEN: u64 = 9000;
 
+/// Maximum number of bytes with which a window is filled.
+const MAX_FILL: u64 = 4 << 20;
+
 fn session(line: &mut ScriptLine) -> Result<u16, ScriptError> {
     Ok(line.number("session", 255)? as u16)
 }
@@ -62,6 +65,11 @@ pub(super) fn parse(
             };
             Step::Read { session, len, any }
         }
+        "drain" => Step::ReadAll { session: session(&mut line)? },
+        "fill" => Step::Fill {
+            len: line.num("len", MAX_LEN)?.unwrap_or(1460) as u16,
+            most: line.num("most", MAX_FILL)?.unwrap_or(MAX_FILL) as u32,
+        },
         "ahead" => Step::Ahead {
             session: session(&mut line)?,
             ahead: line.number("distance", 1 << 30)? as u32,

@@ -3,7 +3,7 @@
 use super::args::Seq;
 use super::endpoint::{Delivery, Endpoint, Event, Settings};
 use super::steps::PeerConnection;
-use super::wire::{Arp, Echo, Packet, SYN, Segment, parse};
+use super::wire::{ACK, Arp, Echo, Packet, RST, SYN, Segment, parse};
 use std::collections::{HashMap, VecDeque};
 
 /// Maximum number of lines of a trace.
@@ -28,6 +28,50 @@ pub(super) struct Track {
     pub top: Option<u32>,
     pub queue: VecDeque<Segment>,
     pub salt: u32,
+    /// Largest acknowledgement number of the endpoint.
+    pub acked: Option<u32>,
+    /// Right edge of the window that the endpoint has offered.
+    pub edge: Option<u32>,
+    /// Window shift of the connection: that of the endpoint if both sides have announced one.
+    pub shift: u8,
+    /// Whether the last SYN of the peer had a window shift.
+    pub scales: bool,
+}
+
+impl Track {
+    /// With the SYN-ACK of either side it is known whether both scale.
+    pub(super) fn settle_scale(&mut self, answered: bool) {
+        if answered && !self.scales {
+            self.shift = 0;
+        }
+    }
+
+    /// Follows the offered window. Its edge must never move left, except by the rounding of a
+    /// scaled window (RFC 7323, 2.4).
+    fn follow(&mut self, seg: &Segment) -> Result<(), String> {
+        if seg.flags & SYN != 0 {
+            self.shift = seg.wscale().unwrap_or(0);
+            self.settle_scale(seg.flags & ACK != 0);
+            (self.acked, self.edge) = (None, None);
+        }
+        if seg.flags & ACK == 0 || seg.flags & RST != 0 {
+            return Ok(());
+        }
+        let shift = if seg.flags & SYN == 0 { self.shift } else { 0 };
+        let edge = seg.ack.wrapping_add(u32::from(seg.window) << shift);
+        let slack = (1 << shift) - 1;
+        let left = self.edge.map_or(0, |old| old.wrapping_sub(edge) as i32);
+        if left > slack {
+            return Err(format!("the window shrinks by {left} bytes with {}", seg.text()));
+        }
+        if left <= 0 {
+            self.edge = Some(edge);
+        }
+        if self.acked.is_none_or(|old| (seg.ack.wrapping_sub(old) as i32) > 0) {
+            self.acked = Some(seg.ack);
+        }
+        Ok(())
+    }
 }
 
 /// Positions in both streams of a session.
@@ -80,7 +124,19 @@ impl<'a> World<'a> {
         let at = self.tracks.iter().position(|t| t.flow.name == flow.name);
         let salt = u32::from(flow.port) << 8 ^ flow.iss;
         let queue = VecDeque::new();
-        let track = Track { flow, iss: 0, next: 0, top: None, queue, salt };
+        let (acked, edge, shift) = (None, None, 0);
+        let track = Track {
+            flow,
+            iss: 0,
+            next: 0,
+            top: None,
+            queue,
+            salt,
+            acked,
+            edge,
+            shift,
+            scales: false,
+        };
         match at {
             Some(i) => {
                 self.tracks[i] = track;
@@ -221,6 +277,7 @@ impl<'a> World<'a> {
         if track.top.is_none_or(|top| (end.wrapping_sub(top) as i32) > 0) {
             track.top = Some(end);
         }
+        track.follow(&seg)?;
         track.queue.push_back(seg);
         Ok(())
     }

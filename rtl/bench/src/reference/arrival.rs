@@ -99,7 +99,9 @@ impl Reference {
         let offered = self.settings.wscale;
         let s = self.session(id);
         s.irs = seg.seq;
+        let left = s.edge.wrapping_sub(s.rcv_nxt);
         s.rcv_nxt = seg.seq.wrapping_add(1);
+        s.edge = s.rcv_nxt.wrapping_add(left);
         s.peer_mss = seg.mss().filter(|m| *m != 0).map_or(536, |m| m.max(LEAST_MSS));
         let ws = seg.wscale();
         s.scaled = ws.is_some() && offered.is_some();
@@ -339,7 +341,7 @@ impl Reference {
         let s = &self.sessions[id];
         let ahead = seg.seq.wrapping_sub(s.rcv_nxt);
         // A segment that ends beyond the window is not kept, not even in part.
-        let fits = u64::from(ahead) + u64::from(seg.seq_len()) <= u64::from(self.kept_window());
+        let fits = u64::from(ahead) + u64::from(seg.seq_len()) <= u64::from(self.offered(id));
         if !s.receiving() || !fits || ahead != 0 {
             if s.receiving() && fits {
                 self.out_of_order(id, ahead, seg);
@@ -378,8 +380,8 @@ impl Reference {
 
     /// Whether the FIFO to the user has room for this payload (store-and-forward).
     fn room_for(&self, payload: &[u8]) -> bool {
-        let room = usize::from(self.build.rx_fifo_packets) * usize::from(self.build.mtu);
-        !self.build.rx_checksum || self.fifo_bytes() + payload.len() <= room
+        let beats = (payload.len() as u32).next_multiple_of(self.build.beat_bytes());
+        !self.build.rx_checksum || self.fifo_used() + beats <= self.build.fifo_bytes()
     }
 
     /// Delivers payload to the user.

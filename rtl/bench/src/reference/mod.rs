@@ -14,6 +14,7 @@
 //! * a SYN for a port whose listening session is in use is dropped, not refused;
 //! * a connection that follows TIME-WAIT keeps the round-trip times of the one before it;
 //! * with reordering, four pieces of a session are kept;
+//! * the receive FIFO is shared as `spfe_tcp_rx_credit` does it;
 //! * the last of several equal options counts.
 
 mod arrival;
@@ -26,6 +27,7 @@ mod recovery;
 mod sequence;
 pub mod session;
 mod timers;
+mod window;
 
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use net::Net;
@@ -162,11 +164,6 @@ impl Reference {
         (hash.finish() as u32).wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
-    /// Number of bytes waiting for the user.
-    fn fifo_bytes(&self) -> usize {
-        self.fifo.iter().map(|d| d.bytes.len()).sum()
-    }
-
     fn drain_fifo(&mut self) {
         if self.ready {
             self.delivered.extend(self.fifo.drain(..));
@@ -237,6 +234,7 @@ impl Endpoint for Reference {
     fn user_ready(&mut self, ready: bool) {
         self.ready = ready;
         self.drain_fifo();
+        self.tell_windows();
     }
 
     fn events(&mut self) -> Vec<Event> {

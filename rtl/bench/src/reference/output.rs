@@ -56,6 +56,7 @@ impl Reference {
         s.una = iss;
         s.nxt = iss.wrapping_add(1);
         s.base = s.nxt;
+        self.first_offer(id);
     }
 
     /// Sends the first SYN or SYN-ACK, whose round trip is measured.
@@ -217,12 +218,6 @@ impl Reference {
         if self.sessions[id].scaled { wnd } else { wnd.min(65535) }
     }
 
-    /// The part of the announced window that is accepted: with reordering, the memory of a session.
-    pub(super) fn kept_window(&self) -> u32 {
-        let wnd = self.settings.rcv_wnd;
-        if self.build.rx_reordering { wnd.min(self.build.kept_bytes()) } else { wnd }
-    }
-
     /// Sends RST for a segment with a wrong ACK before the connection is open.
     pub(super) fn send_reset(&mut self, id: usize, seq: u32) {
         let delack = self.sessions[id].delack_at;
@@ -243,7 +238,8 @@ impl Reference {
         let Some(dst) = s.peer else { return };
         let scaled = s.scaled && flags & SYN == 0;
         let shift = if scaled { self.settings.wscale.unwrap_or(0) } else { 0 };
-        let wnd = self.settings.rcv_wnd;
+        let wnd = if flags & RST == 0 { self.offer(id, scaled) } else { 0 };
+        let s = &self.sessions[id];
         let seg = Segment {
             src_mac: self.settings.mac,
             dst_mac: s.mac,

@@ -114,6 +114,10 @@ pub struct Session {
 
     pub irs: u32,
     pub rcv_nxt: u32,
+    /// Right edge of the window that was offered.
+    pub edge: u32,
+    /// Whether the last offer was cut short.
+    pub cut: bool,
     /// Payload after a gap (reordering).
     pub kept: Kept,
 
