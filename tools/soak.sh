@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 tools/setup.sh rtl test
 cargo build --release -q
 target/release/link_soak "${SOAK_WORDS:-1000000000}"
-SPFE_SOAK=1 tests/run.sh tests/file_transfer.bats
+SPFE_SOAK=1 tests/run.sh tests/file_transfer.bats tests/rdma.bats
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
 CORE_FORM=soak TEST_VARIANTS="sf64 ct64 reorder full" tests/run.sh tests/tcp/core.bats

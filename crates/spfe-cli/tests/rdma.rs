@@ -58,6 +58,18 @@ fn the_default_device_has_a_target() {
     assert_eq!((&result["data"], &result["bytes"]), (&"0000000000000000".into(), &8.into()));
 }
 
+/// Clients that move packets themselves cannot reach the memory of the daemon.
+#[test]
+fn a_daemon_with_a_target_has_mode_thread() {
+    let directory = Directory::new("rdma-mode");
+    for mode in [Mode::Inline, Mode::Coop] {
+        let topology = Topology::with_target("1M", LinkRate::Unlimited, mode);
+        let config = ServerConfig::new(topology).listen(directory.path("sock"));
+        let error = Server::start(config).err().unwrap().to_string();
+        assert!(error.contains("need mode thread"), "{error}");
+    }
+}
+
 #[test]
 fn regions_and_atomic_operations() {
     let directory = Directory::new("rdma-regions");

@@ -57,6 +57,14 @@ impl Server {
             );
             return Err(Error::new(Status::BadField, what));
         }
+        if !config.topology.targets.is_empty() && config.topology.mode != Mode::Thread {
+            let what = format!(
+                "target-only endpoints need mode thread, because the daemon has their memory; this \
+                 network has mode {}",
+                config.topology.mode
+            );
+            return Err(Error::new(Status::BadField, what));
+        }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
         let lab = Arc::new(match &config.scenario {
