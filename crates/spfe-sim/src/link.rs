@@ -286,6 +286,12 @@ pub trait SimulatedLink: Send {
     /// may then be skipped.
     fn is_quiet(&self) -> bool;
 
+    /// Whether its time may stand still while it is quiet: nothing is planned for later, and no end is
+    /// foreign.
+    fn may_sleep(&self) -> bool {
+        true
+    }
+
     /// Skips time without simulating it. The link does not change until then.
     fn skip_to(&mut self, time: Ps);
 

@@ -6,7 +6,7 @@
 use crate::fault::{FaultKind, WireFault};
 use crate::link::{Side, SimulatedLink};
 use crate::rng;
-use crate::scenario::{FaultAction, FaultTiming, Scenario, ScenarioFault};
+use crate::scenario::{FaultAction, FaultTiming, ScenarioFault};
 use crate::time::Ps;
 use fastrand::Rng;
 
@@ -216,14 +216,8 @@ const fn inverse(kind: FaultKind) -> Option<FaultKind> {
 }
 
 /// Ends the effect of a fault on the wires of a link.
-pub fn undo_on_wires(
-    scenario: &Scenario,
-    links: &mut [Box<dyn SimulatedLink>],
-    now: Ps,
-    what: &FaultAction,
-) {
-    let FaultAction::Words { link, direction, lane, target, kind } = what else { return };
-    let Some(link) = scenario.link(link).and_then(|index| links.get_mut(index)) else { return };
+pub fn undo_on_wires(link: &mut dyn SimulatedLink, now: Ps, what: &FaultAction) {
+    let FaultAction::Words { direction, lane, target, kind, .. } = what else { return };
     for from in direction.from() {
         link.restore(*from, *lane);
         if let Some(kind) = inverse(*kind) {
@@ -232,12 +226,9 @@ pub fn undo_on_wires(
     }
 }
 
-/// Ends the cuts, stuck signals and planned faults of a link, or of all links.
-pub fn restore(links: &mut [Box<dyn SimulatedLink>], which: Option<usize>) {
-    let chosen = links.iter_mut().enumerate();
-    for (_, link) in chosen.filter(|(index, _)| which.is_none_or(|which| which == *index)) {
-        Side::BOTH.into_iter().for_each(|side| link.restore(side, None));
-    }
+/// Ends the cuts, stuck signals and planned faults of a link.
+pub fn restore(link: &mut dyn SimulatedLink) {
+    Side::BOTH.into_iter().for_each(|side| link.restore(side, None));
 }
 
 #[cfg(test)]

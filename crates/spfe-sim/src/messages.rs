@@ -9,7 +9,8 @@ mod sender;
 pub use relay::{Relay, TimeCodeChannel};
 pub use sender::{DueMessage, MessageSource, Sender, SenderSettings};
 
-use crate::link::{Side, SimulatedLink};
+use crate::link::Side;
+use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
@@ -27,11 +28,14 @@ pub enum NumberedMessage {
 /// Takes the next received message from an end of a link.
 pub fn take(
     now: Ps,
-    links: &mut [Box<dyn SimulatedLink>],
+    links: &mut Links,
     (link, side): (usize, Side),
     tap: &mut PacketTap<'_>,
 ) -> Option<NumberedMessage> {
-    let end = links.get_mut(link)?.end(side);
+    if !links.is_awake(link) {
+        return None;
+    }
+    let end = links.end((link, side))?;
     if let Some(message) = end.receive_broadcast() {
         tap.outer.broadcast(now, link as u32, side, false, &message);
         return Some(NumberedMessage::Broadcast(message));
@@ -44,12 +48,13 @@ pub fn take(
 /// Gives a message to an end of a link. False if it accepts none.
 pub fn give(
     now: Ps,
-    links: &mut [Box<dyn SimulatedLink>],
+    links: &mut Links,
     (link, side): (usize, Side),
     message: NumberedMessage,
     tap: &mut PacketTap<'_>,
 ) -> bool {
-    let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { return false };
+    links.used(link);
+    let Some(end) = links.end((link, side)) else { return false };
     match message {
         NumberedMessage::Broadcast(message) => {
             let taken = end.send_broadcast(message);

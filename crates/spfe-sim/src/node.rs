@@ -1,11 +1,12 @@
 //! Nodes: they send the packets of traffic streams and RMAP, and receive packets.
 
 use crate::ledger::{Ledger, PacketVerdict};
-use crate::link::{Side, SimulatedLink};
+use crate::link::Side;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketHeader, PacketMaker};
 use crate::results::PacketTally;
 use crate::rmap::RmapUnits;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, UnitId};
+use crate::simulation::Links;
 use crate::stream::ActiveStream;
 use crate::tap::PacketTap;
 use crate::time::Ps;
@@ -64,6 +65,8 @@ pub struct SimulatedNode {
     ports: Vec<NodePort>,
     /// An application reads and writes the ports.
     attached: bool,
+    /// Before this time it has nothing to do unless one of its links is simulated.
+    due_ps: Ps,
     sent: PacketTally,
     received: PacketTally,
     truncated: PacketTally,
@@ -92,7 +95,7 @@ impl SimulatedNode {
             }
         }
         let (sent, received, truncated) = Default::default();
-        Self { index: index as u32, ports, attached: false, sent, received, truncated }
+        Self { index: index as u32, ports, attached: false, due_ps: 0, sent, received, truncated }
     }
 
     /// Adds a traffic stream that starts at this node.
@@ -112,6 +115,7 @@ impl SimulatedNode {
         {
             outlet.queue.push_back(QueuedPacket { from_ps, bytes });
             port.used |= 1 << vc;
+            self.due_ps = self.due_ps.min(from_ps);
         }
     }
 
@@ -163,30 +167,52 @@ impl SimulatedNode {
         outlets.filter_map(|outlet| outlet.queue.front().map(|queued| queued.from_ps)).min()
     }
 
+    /// Makes it look at its streams, which have changed.
+    pub const fn wake(&mut self) {
+        self.due_ps = 0;
+    }
+
+    /// When it has something to do, although none of its links is simulated.
+    pub const fn due_ps(&self) -> Ps {
+        self.due_ps
+    }
+
     /// Exchanges words with links. True if any moved.
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         if self.attached {
+            self.due_ps = Ps::MAX;
             return false;
         }
         let received = self.receive(now, links, context);
-        self.transmit(now, links, context) || received
+        let moved = self.transmit(now, links, context) || received;
+        self.due_ps = match links.awake_at(UnitId::Node(self.index as usize)) {
+            0 => self.next_due(context.flows),
+            _ => 0,
+        };
+        moved
+    }
+
+    /// When the next packet is due.
+    fn next_due(&self, flows: &[ActiveStream]) -> Ps {
+        let outlets = self.ports.iter().flat_map(|port| &port.outlets);
+        let own = outlets.flat_map(|outlet| &outlet.flows);
+        let own = own.filter_map(|flow| flows.get(*flow)?.source.next_ps());
+        own.chain(self.next_ps()).min().unwrap_or(Ps::MAX)
     }
 
     fn transmit(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;
         for port in &mut self.ports {
-            let Some(link) = links.get_mut(port.link) else { continue };
-            let end = link.end(port.side);
             let mut used = port.used;
             while used != 0 {
                 let vc = used.trailing_zeros() as usize;
@@ -195,14 +221,15 @@ impl SimulatedNode {
                 if !outlet.has_work(now, context.flows) {
                     continue;
                 }
+                let Some(end) = links.end((port.link, port.side)) else { break };
                 let (running, mut room) = (end.is_running(), end.writable(vc));
+                let before = room;
                 while room != 0 && outlet.begin(now, running, (port.link, port.side), vc, context) {
                     let Some((maker, of)) = &mut outlet.current else { break };
                     let mut words = [Word::default(); CHUNK];
                     let count = maker.fill(words.get_mut(..room.min(CHUNK)).unwrap_or_default());
                     end.write(vc, words.get(..count).unwrap_or_default());
                     room -= count;
-                    moved = true;
                     if maker.is_done() {
                         let bytes = of.map_or(0, |(_, header)| header.bytes);
                         self.sent.add(bytes.into());
@@ -211,6 +238,10 @@ impl SimulatedNode {
                         }
                         outlet.current = None;
                     }
+                }
+                if room != before {
+                    links.used(port.link);
+                    moved = true;
                 }
                 for flow in &outlet.flows {
                     if let Some(flow) = context.flows.get_mut(*flow) {
@@ -225,15 +256,19 @@ impl SimulatedNode {
     fn receive(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;
         let mut answers = Vec::new();
         for port in &mut self.ports {
             let (link, side) = (port.link, port.side);
-            let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { continue };
+            if !links.is_awake(link) {
+                continue;
+            }
+            let Some(end) = links.end((link, side)) else { continue };
             let mut waiting = end.waiting() & !port.blocked;
+            let any = waiting != 0;
             while waiting != 0 {
                 let vc = waiting.trailing_zeros() as usize;
                 waiting &= waiting - 1;
@@ -267,6 +302,9 @@ impl SimulatedNode {
                         answers.extend(reply.map(|(from_ps, bytes)| (place, from_ps, bytes)));
                     }
                 }
+            }
+            if any {
+                links.used(link);
             }
         }
         for ((link, side, vc), from_ps, bytes) in answers {

@@ -10,9 +10,10 @@ mod registers;
 pub use registers::Port0;
 
 use crate::ledger::Ledger;
-use crate::link::{Side, SimulatedLink};
+use crate::link::Side;
 use crate::scenario::route::RouterInput;
 use crate::scenario::{self, PortName, Scenario};
+use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use engine::Engine;
@@ -101,7 +102,7 @@ impl RouterSwitch {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         ledger: &mut Ledger,
         tap: &mut PacketTap<'_>,
     ) -> bool {

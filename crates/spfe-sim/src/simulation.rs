@@ -1,15 +1,18 @@
 //! The simulation of a scenario.
 //!
 //! Time advances in steps of [`Scenario::quantum_ps`]. In each step, nodes and routers exchange
-//! words with the ends of links, then each link runs to the end of the step. The same scenario with
-//! the same seed gives the same words.
+//! words with the ends of links, then each link runs to the end of the step. A link on which nothing
+//! happens sleeps until somebody uses it, and so do the nodes and routers around it. The same
+//! scenario with the same seed gives the same words.
 
 mod agenda;
 mod build;
 mod finish;
+mod links;
 mod live;
 
 pub use build::SimulationError;
+pub(crate) use links::Links;
 
 use crate::fault::WireFault;
 use crate::foreign::OpenStream;
@@ -26,6 +29,7 @@ use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
+use links::Observed;
 use std::time::Duration;
 
 /// A router: its packet switch, its message relay and its configuration port.
@@ -33,12 +37,21 @@ struct SimulatedRouter {
     switch: RouterSwitch,
     relay: Relay,
     port0: Port0,
+    /// Before this time it has nothing to do unless one of its links is simulated.
+    due_ps: Ps,
+}
+
+impl SimulatedRouter {
+    /// Whether it holds no words and no messages.
+    fn is_empty(&self) -> bool {
+        self.switch.is_empty() && self.relay.is_empty()
+    }
 }
 
 /// A running network.
 pub struct Simulation {
     scenario: Scenario,
-    links: Vec<Box<dyn SimulatedLink>>,
+    links: Links,
     nodes: Vec<SimulatedNode>,
     routers: Vec<SimulatedRouter>,
     flows: Vec<ActiveStream>,
@@ -51,10 +64,6 @@ pub struct Simulation {
     open: OpenPackets,
     now: Ps,
     quantum_ps: Ps,
-    /// Number of active bit error rates. Time is not skipped while there are any.
-    errors: u32,
-    /// A link shows its words, so time is not skipped.
-    shows_words: bool,
     ended: bool,
 }
 
@@ -93,7 +102,7 @@ impl Simulation {
 
     /// Words (SpaceWire: characters) sent on all lanes of all links.
     pub fn words(&self) -> u64 {
-        self.links.iter().map(|link| link.words()).sum()
+        self.links.words()
     }
 
     /// Sets whether observers see the words or characters of a link. False if there is no such
@@ -104,7 +113,9 @@ impl Simulation {
             return false;
         };
         link.show_words(on);
-        self.shows_words |= on;
+        if on {
+            self.links.never_sleep();
+        }
         true
     }
 
@@ -112,8 +123,9 @@ impl Simulation {
     /// simulation itself no longer reads or writes the ports of that node. The application reads
     /// and writes words, messages and codes between two calls of [`Simulation::run`].
     pub fn endpoint(&mut self, place: &PortName) -> Option<&mut dyn SimulatedEnd> {
-        let (link, side) = self.attach(place)?;
-        self.links.get_mut(link).map(|link| link.end(side))
+        let end = self.attach(place)?;
+        self.links.used(end.0);
+        self.links.end(end)
     }
 
     /// Does the same and returns the link and its end for [`Simulation::end`].
@@ -129,7 +141,7 @@ impl Simulation {
     ///
     /// `link` is not an index into [`Scenario::links`].
     pub fn end(&mut self, link: usize, side: Side) -> &mut dyn SimulatedEnd {
-        self.links[link].end(side)
+        self.links.get_mut(link).expect("an index into the links of the scenario").end(side)
     }
 
     /// Injects a fault now into words that an end sends. False if there is no such link, or if it
@@ -150,12 +162,12 @@ impl Simulation {
     /// Time up to which [`Simulation::run`] does not wait for a foreign end. Waits for at most
     /// `wait` until their next words are here.
     pub fn ready(&mut self, wait: Duration) -> Ps {
-        self.links.iter_mut().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
+        self.links.as_they_are().iter_mut().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
     }
 
     /// Whether a link has a foreign end.
     pub fn has_foreign_ends(&self) -> bool {
-        self.links.iter().any(|link| link.has_foreign_end())
+        self.links.has_foreign_ends()
     }
 
     /// Simulates until a time.
@@ -165,28 +177,23 @@ impl Simulation {
             self.apply_faults(observer);
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
-            if !moved && self.is_quiet() {
-                let next = self.next_event().map_or(until, |event| event.clamp(next, until));
-                self.links.iter_mut().for_each(|link| link.skip_to(next));
-                // Links that cannot skip time are behind: they catch up.
-                self.run_links(next, observer);
-                self.now = next;
-            } else {
-                self.run_links(next, observer);
-                self.now = next;
-            }
-        }
-    }
-
-    fn run_links(&mut self, until: Ps, observer: &mut dyn Observer) {
-        for (link, of) in self.links.iter_mut().zip(&self.scenario.links) {
-            let mut listener = RunningLinkObserver {
+            let skips = !moved && self.is_quiet();
+            let next = match skips {
+                true => self.next_event().map_or(until, |event| event.clamp(next, until)),
+                false => next,
+            };
+            let mut observed = Observed {
                 outer: &mut *observer,
                 ledger: &mut self.ledger,
                 records: &mut self.records,
-                spacewire: of.is_spacewire(),
+                scenario: &self.scenario,
             };
-            link.run(until, &mut listener);
+            if skips {
+                self.links.skip_to(next, &mut observed);
+            } else {
+                self.links.run(next, &mut observed);
+            }
+            self.now = next;
         }
     }
 
@@ -210,7 +217,7 @@ impl Simulation {
 
     /// Whether all links are idle, so that time may be skipped.
     pub fn is_quiet(&self) -> bool {
-        self.errors == 0 && !self.shows_words && self.links.iter().all(|link| link.is_quiet())
+        self.links.is_quiet()
     }
 
     /// Lets nodes and routers exchange words and messages with links. True if anything moved.
@@ -249,11 +256,16 @@ impl Simulation {
             ledger: &mut self.ledger,
             tap: &mut tap,
         };
-        for node in &mut self.nodes {
-            moved |= node.exchange(now, &mut self.links, &mut context);
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            if node.due_ps() <= now || self.links.awake_at(UnitId::Node(index)) != 0 {
+                moved |= node.exchange(now, &mut self.links, &mut context);
+            }
         }
         let RmapUnits { truth, .. } = &mut self.units;
-        for router in &mut self.routers {
+        for (index, router) in self.routers.iter_mut().enumerate() {
+            if now < router.due_ps && self.links.awake_at(UnitId::Router(index)) == 0 {
+                continue;
+            }
             let truth: &mut ExecutedCommands = truth;
             moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
             moved |= router.port0.exchange(&mut router.switch, &mut self.links, truth);
@@ -267,7 +279,10 @@ impl Simulation {
         let mut tap = PacketTap { packets: false, outer: observer, open: &mut self.open };
         let mut moved = false;
         let mut slots = Vec::new();
-        for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.is_attached()) {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if node.is_attached() || self.links.awake_at(UnitId::Node(index)) == 0 {
+                continue;
+            }
             for end in node.links() {
                 while let Some(message) = messages::take(now, &mut self.links, end, &mut tap) {
                     moved = true;
@@ -283,11 +298,17 @@ impl Simulation {
         }
         let senders = &self.senders;
         for (index, router) in self.routers.iter_mut().enumerate() {
+            let unit = UnitId::Router(index);
+            if now < router.due_ps && self.links.awake_at(unit) == 0 {
+                continue;
+            }
             moved |= router.relay.exchange(now, &mut self.links, &mut tap, |message| {
                 let schedules = senders.iter().filter(|sender| sender.is_schedule());
                 let marks = schedules.filter_map(|sender| sender.recognise(message));
                 slots.extend(marks.map(|mark| (UnitId::Router(index), mark as u8)));
             });
+            let still = self.links.awake_at(unit) == 0 && router.is_empty();
+            router.due_ps = if still { router.switch.deadline_ps().unwrap_or(Ps::MAX) } else { 0 };
         }
         for (unit, slot) in slots {
             self.schedule(unit, slot);

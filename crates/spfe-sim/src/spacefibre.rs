@@ -518,9 +518,13 @@ impl<const L: usize> SimulatedLink for SpaceFibreLink<L> {
             [near, far] => active(near).zip(active(far)).is_none_or(|(near, far)| near == far),
         };
         self.armed.is_empty()
+            && self.ends.iter().all(quiet)
             && agree
             && self.wires.iter().flatten().all(LaneWire::is_quiet)
-            && self.ends.iter().all(quiet)
+    }
+
+    fn may_sleep(&self) -> bool {
+        self.planned.is_empty() && !self.has_foreign_end()
     }
 
     fn skip_to(&mut self, time: Ps) {

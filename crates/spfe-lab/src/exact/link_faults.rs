@@ -77,10 +77,11 @@ impl LinkFaults {
     ) -> usize {
         let (count, changes) = self.live.end(which);
         match which {
-            FaultChoice::All => live::restore(links, None),
+            FaultChoice::All => links.iter_mut().for_each(|link| live::restore(&mut **link)),
             FaultChoice::Place(name) => {
-                if let Some(link) = self.plan.as_ref().and_then(|plan| plan.link(name)) {
-                    live::restore(links, Some(link));
+                let link = self.plan.as_ref().and_then(|plan| plan.link(name));
+                if let Some(link) = link.and_then(|link| links.get_mut(link)) {
+                    live::restore(&mut **link);
                 }
             }
             FaultChoice::Number(_) => {}
@@ -153,8 +154,11 @@ impl LinkFaults {
             | FaultAction::Words { .. }
             | FaultAction::Command { .. } => {}
         }
-        if !begins {
-            live::undo_on_wires(plan, links, now, &fault.what);
+        if !begins
+            && let FaultAction::Words { link, .. } = &fault.what
+            && let Some(link) = plan.link(link).and_then(|link| links.get_mut(link))
+        {
+            live::undo_on_wires(&mut **link, now, &fault.what);
         }
     }
 

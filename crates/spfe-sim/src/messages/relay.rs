@@ -1,8 +1,9 @@
 //! Forwarding of messages in a router.
 
 use super::{NumberedMessage, give, take};
-use crate::link::{Side, SimulatedLink};
+use crate::link::Side;
 use crate::scenario::{Scenario, ScenarioRouter};
+use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
@@ -86,7 +87,7 @@ impl Relay {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         tap: &mut PacketTap<'_>,
         mut heard: impl FnMut(&NumberedMessage),
     ) -> bool {
@@ -109,7 +110,7 @@ impl Relay {
         now: Ps,
         port: usize,
         message: NumberedMessage,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         tap: &mut PacketTap<'_>,
     ) -> bool {
         let (ns, from) = (now / 1000, port as u8);
@@ -153,14 +154,14 @@ impl Relay {
         now: Ps,
         out: u32,
         message: LinkBroadcast,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
             let Some(end) = self.ports.get(&port) else { continue };
             let held = self.held.entry(port).or_default();
-            let at_once = held.is_empty()
-                && links.get_mut(end.0).is_some_and(|link| link.end(end.1).broadcasts_at_once());
+            let at_once =
+                held.is_empty() && links.end(*end).is_some_and(|end| end.broadcasts_at_once());
             let message = LinkBroadcast { delayed: message.delayed || !at_once, ..message };
             if held.is_empty() && give(now, links, *end, NumberedMessage::Broadcast(message), tap) {
                 continue;
@@ -178,7 +179,7 @@ impl Relay {
         now: Ps,
         out: u32,
         code: BroadcastCode,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
@@ -188,12 +189,7 @@ impl Relay {
         }
     }
 
-    fn send_held(
-        &mut self,
-        now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
-        tap: &mut PacketTap<'_>,
-    ) -> bool {
+    fn send_held(&mut self, now: Ps, links: &mut Links, tap: &mut PacketTap<'_>) -> bool {
         let mut any = false;
         for (port, held) in &mut self.held {
             let Some(end) = self.ports.get(port) else { continue };
@@ -206,6 +202,11 @@ impl Relay {
             }
         }
         any
+    }
+
+    /// Whether it holds no message.
+    pub fn is_empty(&self) -> bool {
+        self.held.values().all(VecDeque::is_empty)
     }
 
     /// Counters by name.

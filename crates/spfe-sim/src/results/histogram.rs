@@ -44,16 +44,33 @@ pub struct Histogram {
 /// Collects durations for a histogram.
 #[derive(Clone, Debug)]
 pub struct LatencyRecorder {
-    /// Allocated by the first duration.
-    hdr: Option<Box<Hdr<u64>>>,
+    durations: Durations,
     min: Ps,
     max: Ps,
 }
 
+/// Durations one by one while they take less memory than a table, which has 330 KiB. Most of the
+/// thousands of streams of a large network have few.
+#[derive(Clone, Debug)]
+enum Durations {
+    Few(Vec<Ps>),
+    Many(Box<Hdr<u64>>),
+}
+
+/// Most durations that are kept one by one.
+const FEW: usize = 256;
+
 impl Default for LatencyRecorder {
     fn default() -> Self {
-        Self { hdr: None, min: Ps::MAX, max: 0 }
+        Self { durations: Durations::Few(Vec::new()), min: Ps::MAX, max: 0 }
     }
+}
+
+/// A table of durations.
+fn table(durations: &[Ps]) -> Box<Hdr<u64>> {
+    let mut hdr = Hdr::new_with_bounds(1, LONGEST_PS, 3).expect("bounds that are in order");
+    durations.iter().for_each(|time| hdr.saturating_record(*time));
+    Box::new(hdr)
 }
 
 impl LatencyRecorder {
@@ -64,11 +81,14 @@ impl LatencyRecorder {
 
     /// Adds a duration.
     pub fn record(&mut self, time: Ps) {
-        if self.hdr.is_none() {
-            self.hdr = Hdr::new_with_bounds(1, LONGEST_PS, 3).ok().map(Box::new);
-        }
-        if let Some(hdr) = &mut self.hdr {
-            hdr.saturating_record(time);
+        match &mut self.durations {
+            Durations::Few(few) if few.len() < FEW => few.push(time),
+            Durations::Few(few) => {
+                let mut hdr = table(few);
+                hdr.saturating_record(time);
+                self.durations = Durations::Many(hdr);
+            }
+            Durations::Many(hdr) => hdr.saturating_record(time),
         }
         self.min = self.min.min(time);
         self.max = self.max.max(time);
@@ -76,7 +96,11 @@ impl LatencyRecorder {
 
     /// Summary of the durations so far.
     pub fn histogram(&self) -> Histogram {
-        let Some(hdr) = &self.hdr else { return Histogram::default() };
+        let hdr = match &self.durations {
+            Durations::Few(few) if few.is_empty() => return Histogram::default(),
+            Durations::Few(few) => &table(few),
+            Durations::Many(hdr) => hdr,
+        };
         // A quantile is the upper bound of a small range. It must not exceed the maximum.
         let quantile = |q: f64| hdr.value_at_quantile(q).clamp(self.min, self.max);
         Histogram {
@@ -156,6 +180,19 @@ mod tests {
             let bound = upper_bound(time);
             assert!(bound >= time && bound as f64 <= time as f64 * 1.3 + 1.0, "{time} {bound}");
         }
+    }
+
+    #[test]
+    fn few_durations_take_little_memory_and_read_like_many() {
+        let (mut few, mut many) = (LatencyRecorder::new(), LatencyRecorder::new());
+        many.durations = Durations::Many(table(&[]));
+        for time in (1..=FEW as u64 + 1).map(|n| n * n * 977) {
+            assert!(matches!(&few.durations, Durations::Few(few) if few.capacity() <= FEW));
+            few.record(time);
+            many.record(time);
+            assert_eq!(few.histogram(), many.histogram());
+        }
+        assert!(matches!(few.durations, Durations::Many(_)));
     }
 
     #[test]

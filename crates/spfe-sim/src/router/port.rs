@@ -1,8 +1,9 @@
 //! A port of a router: it buffers words between a link and the switch.
 
 use super::BURST;
-use crate::link::{Side, SimulatedLink};
+use crate::link::Side;
 use crate::scenario::{self, Medium, StartMode};
+use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::Word;
@@ -132,19 +133,18 @@ impl RouterPort {
     }
 
     /// Reads words from the link. True if the switch has any to move.
-    pub fn refill(
-        &mut self,
-        now: Ps,
-        links: &mut [Box<dyn SimulatedLink>],
-        tap: &mut PacketTap<'_>,
-    ) -> bool {
+    pub fn refill(&mut self, now: Ps, links: &mut Links, tap: &mut PacketTap<'_>) -> bool {
         if self.is_inner {
             self.refill_inner();
         }
         let Some((link, side)) = self.link else { return self.waiting != 0 };
-        let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { return false };
+        if !links.is_awake(link) {
+            return self.waiting != 0;
+        }
+        let Some(end) = links.end((link, side)) else { return false };
         self.running = end.is_running();
         let mut more = end.waiting() & !self.waiting;
+        let any = more != 0;
         while more != 0 {
             let vc = more.trailing_zeros() as usize;
             more &= more - 1;
@@ -156,6 +156,9 @@ impl RouterPort {
                 let words = input.words.get(..input.count).unwrap_or(&[]);
                 tap.words(now, link, side, vc, words);
             }
+        }
+        if any {
+            links.used(link);
         }
         self.waiting != 0
     }
@@ -172,13 +175,14 @@ impl RouterPort {
     }
 
     /// Writes words to the link.
-    pub fn flush(&mut self, links: &mut [Box<dyn SimulatedLink>]) {
+    pub fn flush(&mut self, links: &mut Links) {
         let Some((link, side)) = self.link else { return };
         while self.filled != 0 {
             let vc = self.filled.trailing_zeros() as usize;
             self.filled &= self.filled - 1;
-            if let (Some(output), Some(link)) = (self.outputs.get_mut(vc), links.get_mut(link)) {
-                link.end(side).write(vc, &output.words);
+            links.used(link);
+            if let (Some(output), Some(end)) = (self.outputs.get_mut(vc), links.end((link, side))) {
+                end.write(vc, &output.words);
                 output.words.clear();
             }
         }
@@ -199,7 +203,7 @@ impl RouterPort {
 /// The ports during a step of the switch.
 pub struct Exchange<'a> {
     pub ports: &'a mut [RouterPort],
-    pub links: &'a mut [Box<dyn SimulatedLink>],
+    pub links: &'a mut Links,
     pub spilled: &'a mut Vec<DiscardNote>,
 }
 
@@ -246,9 +250,7 @@ impl SwitchPorts for Exchange<'_> {
         let Some(output) = port.outputs.get_mut(vc) else { return false };
         if output.room == UNKNOWN {
             output.room = match port.link {
-                Some((link, side)) => {
-                    self.links.get_mut(link).map_or(0, |link| link.end(side).writable(vc))
-                }
+                Some(end) => self.links.end(end).map_or(0, |end| end.writable(vc)),
                 None => BURST,
             };
         }

@@ -4,10 +4,10 @@
 use super::RouterSwitch;
 use crate::configuration::ConfigurationMemory;
 use crate::fault::EndCommand;
-use crate::link::SimulatedLink;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketMaker};
 use crate::rmap::{ExecutedCommands, execute};
 use crate::scenario::unit;
+use crate::simulation::Links;
 use spfe_link::Word;
 use spfe_link::network::config::{
     self, SwitchPortControl, SwitchPortCounter, SwitchPortKind, SwitchPortStatus, SwitchShape,
@@ -44,7 +44,7 @@ impl Port0 {
     pub fn exchange(
         &mut self,
         switch: &mut RouterSwitch,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         truth: &mut ExecutedCommands,
     ) -> bool {
         let words = switch.take_configuration_words();
@@ -63,7 +63,7 @@ impl Port0 {
         packet: &[u8],
         end: PacketEnd,
         switch: &mut RouterSwitch,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut Links,
         truth: &mut ExecutedCommands,
     ) {
         let mut registers = Registers { switch, links };
@@ -93,13 +93,13 @@ impl Port0 {
 /// Access to a switch and its links as registers.
 struct Registers<'a> {
     switch: &'a mut RouterSwitch,
-    links: &'a mut [Box<dyn SimulatedLink>],
+    links: &'a mut Links,
 }
 
 impl Registers<'_> {
     fn qos(&mut self, port: usize, vc: usize) -> Option<qos::QosParameters> {
         let (link, side) = self.switch.ports.get(port)?.link?;
-        self.links.get_mut(link)?.end(side).qos(vc)
+        self.links.end((link, side))?.qos(vc)
     }
 }
 

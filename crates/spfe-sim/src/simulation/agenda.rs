@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::fault::{EndCommand, LastingFault};
 use crate::ledger::Cause;
 use crate::link::{EndEvent, Observer, Side};
+use crate::node::SimulatedNode;
 use crate::results::RecordedEventKind;
 use crate::rng;
 use crate::scenario::{FaultAction, FaultTiming, ScenarioFault, UnitId};
@@ -100,7 +101,7 @@ impl Simulation {
         while let Some((at, action)) = self.agenda.pop(self.now) {
             match action {
                 AgendaAction::Sample(step) => {
-                    self.records.sample(&mut self.links, step);
+                    self.records.sample(self.links.as_they_are(), step);
                     let next = at.saturating_add(self.scenario.step_ps());
                     self.agenda.push(next, AgendaAction::Sample(step + 1));
                 }
@@ -118,7 +119,7 @@ impl Simulation {
         let Some(schedule) = &self.scenario.schedule else { return };
         let slot = (number % u64::from(schedule.slots.clamp(1, 64))) as u8;
         let next = at.saturating_add(schedule.slot.0.max(1));
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             Side::BOTH.into_iter().for_each(|side| link.end(side).schedule(slot));
         }
         self.agenda.push(next, AgendaAction::Slot(number + 1));
@@ -199,12 +200,13 @@ impl Simulation {
                     link.set_bit_error_rate(*from, *lane, if on { *rate } else { 0.0 });
                     tell((index, *from), LastingFault::BitErrorRate { lane: *lane, rate: *rate });
                 }
-                self.errors = if on { self.errors + 1 } else { self.errors.saturating_sub(1) };
+                self.links.count_errors(index, on);
             }
             FaultAction::Babble { flow } => {
                 let index = self.scenario.flows.iter().position(|of| of.name == *flow);
                 if let Some(flow) = index.and_then(|index| self.flows.get_mut(index)) {
                     flow.source.babble(self.now, on);
+                    self.nodes.iter_mut().for_each(SimulatedNode::wake);
                 }
                 let of = index.and_then(|index| self.scenario.flows.get(index));
                 if let Some((end, of)) =

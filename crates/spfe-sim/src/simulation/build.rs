@@ -1,5 +1,6 @@
 //! Builds links, nodes and routers from a scenario.
 
+use super::links::Links;
 use super::{Agenda, SimulatedRouter, Simulation};
 use crate::foreign::{OpenStream, WantedStream};
 use crate::ledger::Ledger;
@@ -239,13 +240,18 @@ pub fn simulation(
     for (index, router) in scenario.routers.iter().enumerate() {
         let switch = about("router", &router.name, RouterSwitch::new(scenario, index))?;
         let relay = Relay::new(scenario, router, switch.ports(), clock);
-        routers.push(SimulatedRouter { switch, relay, port0: Port0::new(router.configuration) });
+        routers.push(SimulatedRouter {
+            switch,
+            relay,
+            port0: Port0::new(router.configuration),
+            due_ps: 0,
+        });
     }
     let steps = scenario.duration.0.div_ceil(scenario.step_ps()) as usize;
     Ok(Simulation {
         scenario: scenario.clone(),
         records: Measurements::new(links.len(), scenario.events, steps),
-        links,
+        links: Links::new(scenario, links),
         nodes,
         routers,
         flows,
@@ -257,8 +263,6 @@ pub fn simulation(
         open: Default::default(),
         now: 0,
         quantum_ps: scenario.quantum_ps(),
-        errors: 0,
-        shows_words: false,
         ended: false,
     })
 }

@@ -8,14 +8,7 @@ use std::collections::BTreeMap;
 impl Simulation {
     /// Whether the network is empty: every packet has arrived or was discarded.
     pub fn is_drained(&mut self) -> bool {
-        let mut ends = 0;
-        for link in &mut self.links {
-            if !link.is_quiet() {
-                return false;
-            }
-            ends |= Side::BOTH.iter().fold(0, |mask, side| mask | link.end(*side).waiting());
-        }
-        ends == 0
+        self.links.is_drained()
             && self.nodes.iter().all(|node| node.is_idle())
             && self.routers.iter().all(|router| router.switch.is_empty())
     }
@@ -32,7 +25,8 @@ impl Simulation {
         let step_ps = scenario.step_ps();
         let steps = self.now.div_ceil(step_ps) as usize;
         let full = self.now / step_ps;
-        self.records.sample(&mut self.links, full as usize);
+        self.links.wake_all();
+        self.records.sample(self.links.as_they_are(), full as usize);
         let (mut events, events_left_out) = self.records.events();
         for event in &mut events {
             let link = event.link.and_then(|link| scenario.links.get(link as usize));
@@ -53,7 +47,7 @@ impl Simulation {
             seed: scenario.seed,
             duration_ps: self.now,
             step_ps,
-            words: self.links.iter().map(|link| link.words()).sum(),
+            words: self.links.words(),
             links: self.link_results(steps),
             flows: self
                 .flows
@@ -88,7 +82,9 @@ impl Simulation {
 
     fn link_results(&mut self, steps: usize) -> Vec<results::LinkResults> {
         let mut all = Vec::new();
-        for (index, (link, of)) in self.links.iter_mut().zip(&self.scenario.links).enumerate() {
+        for (index, (link, of)) in
+            self.links.as_they_are().iter_mut().zip(&self.scenario.links).enumerate()
+        {
             let item_bits = if of.is_spacewire() { N_CHAR_BITS } else { WORD_BITS };
             let words_in = |ps: u64, lanes: u8| {
                 of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / item_bits

@@ -34,10 +34,11 @@ impl Simulation {
     pub fn end_faults(&mut self, which: &FaultChoice, observer: &mut dyn Observer) -> usize {
         let (count, changes) = self.live.end(which);
         match which {
-            FaultChoice::All => live::restore(&mut self.links, None),
+            FaultChoice::All => self.links.iter_mut().for_each(|link| live::restore(&mut **link)),
             FaultChoice::Place(name) => {
-                if let Some(link) = self.scenario.link(name) {
-                    live::restore(&mut self.links, Some(link));
+                let link = self.scenario.link(name).and_then(|link| self.links.get_mut(link));
+                if let Some(link) = link {
+                    live::restore(&mut **link);
                 }
             }
             FaultChoice::Number(_) => {}
@@ -81,7 +82,11 @@ impl Simulation {
         if *begins {
             self.do_fault(fault, observer);
         } else {
-            live::undo_on_wires(&self.scenario, &mut self.links, self.now, &fault.what);
+            if let FaultAction::Words { link, .. } = &fault.what
+                && let Some(link) = self.scenario.link(link).and_then(|of| self.links.get_mut(of))
+            {
+                live::undo_on_wires(&mut **link, self.now, &fault.what);
+            }
             self.last(fault, false, observer);
         }
     }

@@ -220,3 +220,66 @@ fn idle_time_is_skipped() {
     assert!(results.words < 10_000_000, "{} words", results.words);
     assert!(flow.latency.max_ps < 3_000_000, "{:?}", flow.latency);
 }
+
+/// A busy link beside a number of links that carry a packet each, late.
+fn beside_idle_links(idle: usize) -> Results {
+    let mut text = String::from(
+        r#"
+        title = "many links"
+        duration = "300us"
+        [[flow]]
+        name = "busy"
+        from = "a0"
+        to = "b0"
+        size = "1KiB"
+        rate = "saturate"
+        "#,
+    );
+    for n in 0..=idle {
+        text += &format!(
+            r#"
+            [[node]]
+            name = "a{n}"
+            [[node]]
+            name = "b{n}"
+            [[link]]
+            name = "link{n}"
+            ends = ["a{n}", "b{n}"]
+            cable = "5m"
+            spacefibre = {{ channels = 2 }}
+            "#
+        );
+    }
+    for n in 1..=idle {
+        text += &format!(
+            r#"
+            [[flow]]
+            name = "late{n}"
+            from = "a{n}"
+            to = "b{n}"
+            size = "1KiB"
+            period = "1ms"
+            start = "{}us"
+            count = 1
+            "#,
+            200 + n
+        );
+    }
+    simulate(&text)
+}
+
+#[test]
+fn idle_links_cost_nothing_and_wake_up() {
+    let (alone, many) = (beside_idle_links(0), beside_idle_links(20));
+    assert_eq!(flow(&alone, "busy"), flow(&many, "busy"));
+    let idle = &many.links[1..];
+    let most = idle.iter().map(|link| link.words).max().unwrap();
+    // They start, and carry a packet of 257 words and its acknowledgement.
+    assert!(most * 4 < many.links[0].words, "{most} of {} words", many.links[0].words);
+    for n in 1..=20 {
+        let late = flow(&many, &format!("late{n}"));
+        assert_eq!(late.delivered.packets, 1, "{late:?}");
+        // The link was idle, so the packet takes as long on each.
+        assert!(late.latency.max_ps < 4_000_000, "{late:?}");
+    }
+}
