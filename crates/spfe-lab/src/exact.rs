@@ -94,6 +94,8 @@ struct Face {
     blocked: u32,
     /// Virtual channels on which a fault sends as fast as it can.
     babbles: u32,
+    /// Its link was awake when it was last looked at.
+    awake: bool,
 }
 
 /// A port's face and its end of the link, borrowed together.
@@ -138,6 +140,7 @@ impl Exact {
                 into: (0..vcs).map(|_| Inbound::default()).collect(),
                 blocked: 0,
                 babbles: 0,
+                awake: true,
             });
         }
         let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
@@ -269,6 +272,25 @@ impl Exact {
         self.lock().due().map(|due| due / NS)
     }
 
+    /// Faces at which there may be something to do although nothing was posted at their ports.
+    fn busy_faces(&self, busy: &mut Vec<usize>) {
+        let mut state = self.lock();
+        let State { fabric, faces, .. } = &mut *state;
+        let is_busy = |(number, face): (usize, &mut Face)| {
+            // What a link brought before it fell asleep is seen once more.
+            let awake = fabric.is_awake(number);
+            let was_awake = std::mem::replace(&mut face.awake, awake);
+            let holds = || {
+                face.babbles != 0
+                    || face.into.iter().any(Inbound::has_some)
+                    || face.out.iter().any(Outbound::is_pending)
+            };
+            (awake || was_awake || holds()).then_some(number)
+        };
+        busy.clear();
+        busy.extend(faces.iter_mut().enumerate().filter_map(is_busy));
+    }
+
     /// Virtual channels of a face that have received words, as a bit mask.
     fn waiting(&self, face: usize) -> u32 {
         self.at(face, |at| {
@@ -282,10 +304,10 @@ impl Exact {
 
     /// Virtual channels of a face that accept words, as a bit mask.
     fn writable(&self, face: usize) -> u32 {
-        self.at(face, |at| {
-            let vcs = 0..at.face.out.len();
-            vcs.fold(0, |mask, vc| mask | u32::from(channel::writable(vc, at.end) != 0) << vc)
-        })
+        let mut state = self.lock();
+        let State { fabric, faces, .. } = &mut *state;
+        let (end, vcs) = (fabric.look(face), 0..faces[face].out.len());
+        vcs.fold(0, |mask, vc| mask | u32::from(channel::writable(vc, end) != 0) << vc)
     }
 
     /// Sends end markers of cut packets that had no room before, and the packets of babbling
@@ -385,7 +407,7 @@ impl State {
         let Self { fabric, watches, .. } = self;
         watches.retain_mut(|watch| {
             let Some(watcher) = watch.watcher.upgrade() else { return false };
-            let running = fabric.face(watch.face).is_running();
+            let running = fabric.look(watch.face).is_running();
             if running != std::mem::replace(&mut watch.running, running) {
                 watcher.changed();
             }
@@ -438,5 +460,36 @@ fn mbps(rate: LinkRate) -> u32 {
     match rate {
         LinkRate::SpaceFibre { mbps, .. } | LinkRate::SpaceWire { mbps } => mbps,
         LinkRate::Unlimited => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spfe_host::topology::{LinkModel, Mode};
+
+    #[test]
+    fn only_ports_of_links_that_are_awake_are_visited() {
+        let rate = LinkRate::SpaceFibre { lanes: 1, mbps: 6250 };
+        let topology = Topology::pairs(16, rate, Mode::Thread).with_model(LinkModel::Exact);
+        let exact = Exact::of(&topology).unwrap().expect("exact links");
+        let mut busy = Vec::new();
+        exact.busy_faces(&mut busy);
+        assert_eq!(busy.len(), 32, "all links start");
+        while exact.run(None) != Progress::Blocked {}
+        // The first look sees what the links brought before they fell asleep.
+        exact.run(Some(exact.now_ns() + 1_000));
+        (0..2).for_each(|_| exact.busy_faces(&mut busy));
+        assert!(busy.is_empty(), "{busy:?}");
+        let face = exact.face(4, 0).unwrap();
+        let code = Message { kind: MessageKind::Broadcast.raw(), ..Message::default() };
+        assert!(exact.send(face, &code));
+        exact.busy_faces(&mut busy);
+        assert_eq!(busy.len(), 2, "both ends of its link: {busy:?}");
+        while exact.run(None) != Progress::Blocked {}
+        let peer = busy.iter().copied().find(|of| *of != face).unwrap();
+        exact.busy_faces(&mut busy);
+        assert!(busy.contains(&peer), "its message waits");
+        assert!(exact.receive(peer).is_some());
     }
 }

@@ -165,6 +165,15 @@ impl Fabric for Simulated {
         self.simulation.end(link, side)
     }
 
+    fn look(&mut self, face: usize) -> &dyn SimulatedEnd {
+        let (link, side) = self.faces[face];
+        self.simulation.look(link, side)
+    }
+
+    fn is_awake(&self, face: usize) -> bool {
+        self.simulation.is_awake(self.faces[face].0)
+    }
+
     fn quiet_until(&self) -> Option<Ps> {
         let next = self.simulation.next_event().unwrap_or(Ps::MAX);
         self.simulation.is_quiet().then_some(next)

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | interfaces of every link: the link, its ends, its observers |
+//! | [`links`] | links side by side, of which those sleep where nothing happens |
 //! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
 //! | [`spacewire`] | SpaceWire links, character by character |
 //! | [`wire`] | the wire of one lane: delay, skew and faults |
@@ -30,6 +31,7 @@ pub mod fault;
 pub mod foreign;
 mod ledger;
 pub mod link;
+pub mod links;
 pub mod live;
 mod messages;
 mod node;

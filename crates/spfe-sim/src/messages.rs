@@ -10,7 +10,7 @@ pub use relay::{Relay, TimeCodeChannel};
 pub use sender::{DueMessage, MessageSource, Sender, SenderSettings};
 
 use crate::link::Side;
-use crate::simulation::Links;
+use crate::links::LinkSet;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
@@ -28,7 +28,7 @@ pub enum NumberedMessage {
 /// Takes the next received message from an end of a link.
 pub fn take(
     now: Ps,
-    links: &mut Links,
+    links: &mut LinkSet,
     (link, side): (usize, Side),
     tap: &mut PacketTap<'_>,
 ) -> Option<NumberedMessage> {
@@ -48,7 +48,7 @@ pub fn take(
 /// Gives a message to an end of a link. False if it accepts none.
 pub fn give(
     now: Ps,
-    links: &mut Links,
+    links: &mut LinkSet,
     (link, side): (usize, Side),
     message: NumberedMessage,
     tap: &mut PacketTap<'_>,

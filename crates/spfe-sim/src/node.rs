@@ -2,11 +2,11 @@
 
 use crate::ledger::{Ledger, PacketVerdict};
 use crate::link::Side;
+use crate::links::LinkSet;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketHeader, PacketMaker};
 use crate::results::PacketTally;
 use crate::rmap::RmapUnits;
-use crate::scenario::{Scenario, UnitId};
-use crate::simulation::Links;
+use crate::scenario::Scenario;
 use crate::stream::ActiveStream;
 use crate::tap::PacketTap;
 use crate::time::Ps;
@@ -181,7 +181,7 @@ impl SimulatedNode {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut Links,
+        links: &mut LinkSet,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         if self.attached {
@@ -190,10 +190,8 @@ impl SimulatedNode {
         }
         let received = self.receive(now, links, context);
         let moved = self.transmit(now, links, context) || received;
-        self.due_ps = match links.awake_at(UnitId::Node(self.index as usize)) {
-            0 => self.next_due(context.flows),
-            _ => 0,
-        };
+        let awake = links.any_awake_of(self.index as usize);
+        self.due_ps = if awake { 0 } else { self.next_due(context.flows) };
         moved
     }
 
@@ -208,7 +206,7 @@ impl SimulatedNode {
     fn transmit(
         &mut self,
         now: Ps,
-        links: &mut Links,
+        links: &mut LinkSet,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;
@@ -256,7 +254,7 @@ impl SimulatedNode {
     fn receive(
         &mut self,
         now: Ps,
-        links: &mut Links,
+        links: &mut LinkSet,
         context: &mut ExchangeContext<'_, '_>,
     ) -> bool {
         let mut moved = false;

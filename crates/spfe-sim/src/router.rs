@@ -11,9 +11,9 @@ pub use registers::Port0;
 
 use crate::ledger::Ledger;
 use crate::link::Side;
+use crate::links::LinkSet;
 use crate::scenario::route::RouterInput;
 use crate::scenario::{self, PortName, Scenario};
-use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use engine::Engine;
@@ -102,7 +102,7 @@ impl RouterSwitch {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut Links,
+        links: &mut LinkSet,
         ledger: &mut Ledger,
         tap: &mut PacketTap<'_>,
     ) -> bool {

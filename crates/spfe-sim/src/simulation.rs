@@ -8,16 +8,15 @@
 mod agenda;
 mod build;
 mod finish;
-mod links;
 mod live;
 
 pub use build::SimulationError;
-pub(crate) use links::Links;
 
 use crate::fault::WireFault;
 use crate::foreign::OpenStream;
 use crate::ledger::Ledger;
 use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
+use crate::links::LinkSet;
 use crate::live::LiveFaults;
 use crate::messages::{self, DueMessage, Relay, Sender};
 use crate::node::{ExchangeContext, SimulatedNode};
@@ -29,7 +28,6 @@ use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
-use links::Observed;
 use std::time::Duration;
 
 /// A router: its packet switch, its message relay and its configuration port.
@@ -51,7 +49,8 @@ impl SimulatedRouter {
 /// A running network.
 pub struct Simulation {
     scenario: Scenario,
-    links: Links,
+    /// Nodes own them, and, counted behind the nodes, routers.
+    links: LinkSet,
     nodes: Vec<SimulatedNode>,
     routers: Vec<SimulatedRouter>,
     flows: Vec<ActiveStream>,
@@ -124,7 +123,6 @@ impl Simulation {
     /// and writes words, messages and codes between two calls of [`Simulation::run`].
     pub fn endpoint(&mut self, place: &PortName) -> Option<&mut dyn SimulatedEnd> {
         let end = self.attach(place)?;
-        self.links.used(end.0);
         self.links.end(end)
     }
 
@@ -141,7 +139,7 @@ impl Simulation {
     ///
     /// `link` is not an index into [`Scenario::links`].
     pub fn end(&mut self, link: usize, side: Side) -> &mut dyn SimulatedEnd {
-        self.links.get_mut(link).expect("an index into the links of the scenario").end(side)
+        self.links.end((link, side)).expect("an index into the links of the scenario")
     }
 
     /// Injects a fault now into words that an end sends. False if there is no such link, or if it
@@ -165,6 +163,20 @@ impl Simulation {
         self.links.as_they_are().iter_mut().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
     }
 
+    /// An end of a link, to look at.
+    ///
+    /// # Panics
+    ///
+    /// `link` is not an index into [`Scenario::links`].
+    pub fn look(&mut self, link: usize, side: Side) -> &dyn SimulatedEnd {
+        self.links.look((link, side)).expect("an index into the links of the scenario")
+    }
+
+    /// Whether a link is simulated at the moment; nothing arrives at the ends of the others.
+    pub fn is_awake(&self, link: usize) -> bool {
+        self.links.is_awake(link)
+    }
+
     /// Whether a link has a foreign end.
     pub fn has_foreign_ends(&self) -> bool {
         self.links.has_foreign_ends()
@@ -182,16 +194,20 @@ impl Simulation {
                 true => self.next_event().map_or(until, |event| event.clamp(next, until)),
                 false => next,
             };
-            let mut observed = Observed {
-                outer: &mut *observer,
-                ledger: &mut self.ledger,
-                records: &mut self.records,
-                scenario: &self.scenario,
+            let run = &mut |index: usize, link: &mut dyn SimulatedLink| {
+                let of = self.scenario.links.get(index);
+                let mut listener = RunningLinkObserver {
+                    outer: &mut *observer,
+                    ledger: &mut self.ledger,
+                    records: &mut self.records,
+                    spacewire: of.is_some_and(|of| of.is_spacewire()),
+                };
+                link.run(next, &mut listener);
             };
             if skips {
-                self.links.skip_to(next, &mut observed);
+                self.links.skip_to(next, run);
             } else {
-                self.links.run(next, &mut observed);
+                self.links.run(next, run);
             }
             self.now = next;
         }
@@ -257,13 +273,13 @@ impl Simulation {
             tap: &mut tap,
         };
         for (index, node) in self.nodes.iter_mut().enumerate() {
-            if node.due_ps() <= now || self.links.awake_at(UnitId::Node(index)) != 0 {
+            if node.due_ps() <= now || self.links.any_awake_of(index) {
                 moved |= node.exchange(now, &mut self.links, &mut context);
             }
         }
         let RmapUnits { truth, .. } = &mut self.units;
-        for (index, router) in self.routers.iter_mut().enumerate() {
-            if now < router.due_ps && self.links.awake_at(UnitId::Router(index)) == 0 {
+        for (router, owner) in self.routers.iter_mut().zip(self.nodes.len()..) {
+            if now < router.due_ps && !self.links.any_awake_of(owner) {
                 continue;
             }
             let truth: &mut ExecutedCommands = truth;
@@ -280,7 +296,7 @@ impl Simulation {
         let mut moved = false;
         let mut slots = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
-            if node.is_attached() || self.links.awake_at(UnitId::Node(index)) == 0 {
+            if node.is_attached() || !self.links.any_awake_of(index) {
                 continue;
             }
             for end in node.links() {
@@ -298,8 +314,8 @@ impl Simulation {
         }
         let senders = &self.senders;
         for (index, router) in self.routers.iter_mut().enumerate() {
-            let unit = UnitId::Router(index);
-            if now < router.due_ps && self.links.awake_at(unit) == 0 {
+            let owner = self.nodes.len() + index;
+            if now < router.due_ps && !self.links.any_awake_of(owner) {
                 continue;
             }
             moved |= router.relay.exchange(now, &mut self.links, &mut tap, |message| {
@@ -307,7 +323,7 @@ impl Simulation {
                 let marks = schedules.filter_map(|sender| sender.recognise(message));
                 slots.extend(marks.map(|mark| (UnitId::Router(index), mark as u8)));
             });
-            let still = self.links.awake_at(unit) == 0 && router.is_empty();
+            let still = !self.links.any_awake_of(owner) && router.is_empty();
             router.due_ps = if still { router.switch.deadline_ps().unwrap_or(Ps::MAX) } else { 0 };
         }
         for (unit, slot) in slots {

@@ -46,6 +46,11 @@ impl Outbound {
         self.open
     }
 
+    /// Whether the end marker of a cut packet waits for room.
+    pub fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
     /// Sends the end marker of a cut packet. Whether it was sent.
     pub fn flush(&mut self, vc: usize, end: &mut dyn SimulatedEnd) -> bool {
         let Some(word) = self.pending else { return false };

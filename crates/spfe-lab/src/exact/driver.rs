@@ -20,25 +20,24 @@ struct Channel {
     runner: Runner,
     /// A client has a queue on the channel.
     active: bool,
-    /// The last run found nothing more to do, and the host's side has not changed since.
-    rests: bool,
     /// Time at which the engine can do more, ns.
     due_ns: Option<u64>,
 }
 
 impl Channel {
     fn new(runner: Runner) -> Self {
-        Self { runner, active: false, rests: false, due_ns: None }
+        Self { runner, active: false, due_ns: None }
     }
 
-    /// Runs the flow. Whether anything moved.
-    fn run(&mut self) -> bool {
+    /// Runs the flow. Whether anything moved, and whether it found nothing more to do.
+    fn run(&mut self) -> (bool, bool) {
         let step = self.runner.run(BUDGET);
         // `None`: the control plane holds the flow for a moment, so try again.
-        self.rests = matches!(step, Some(StepOutcome::Idle(_)) if self.is_out());
-        step.is_none_or(|step| step.packets() != 0)
+        let rests = matches!(step, Some(StepOutcome::Idle(_)));
+        (step.is_none_or(|step| step.packets() != 0), rests)
     }
 
+    /// Whether its queue sends.
     fn is_out(&self) -> bool {
         self.runner.flow().tx_view().is_some()
     }
@@ -50,6 +49,10 @@ struct Port {
     out: Vec<Channel>,
     into: Vec<Channel>,
     messages: MessageRunner,
+    /// Virtual channels whose queue may have something to send, a bit for each.
+    sends: u32,
+    /// The port may have messages to send.
+    has_messages: bool,
 }
 
 /// The exact links of a network and the flows at their ends.
@@ -57,6 +60,8 @@ pub struct Driver {
     exact: Arc<Exact>,
     view: Arc<View>,
     ports: Vec<Port>,
+    /// Faces at which there may be something to do.
+    busy: Vec<usize>,
     epoch: Option<u32>,
 }
 
@@ -76,10 +81,14 @@ impl Driver {
                     out: channels(&|vc| view.runner_out(e, p, vc, true)),
                     into: channels(&|vc| view.runner_into(e, p, vc, true)),
                     messages: view.messages_out(e, p),
+                    sends: 0,
+                    has_messages: false,
                 });
             }
         }
-        Self { exact: exact.clone(), view: view.clone(), ports, epoch: None }
+        ports.sort_by_key(|port| port.face);
+        let busy = Vec::with_capacity(ports.len());
+        Self { exact: exact.clone(), view: view.clone(), ports, busy, epoch: None }
     }
 
     fn channels(&mut self) -> impl Iterator<Item = &mut Channel> {
@@ -111,35 +120,47 @@ impl Driver {
     /// Starts a turn: hosts may have posted on any channel since the last one.
     fn begin(&mut self) {
         self.refresh();
-        for channel in self.channels() {
-            channel.rests = false;
+        for port in &mut self.ports {
+            let active = port.out.iter().enumerate().filter(|(_, channel)| channel.active);
+            port.sends = active.fold(0, |mask, (vc, _)| mask | 1 << vc);
+            port.has_messages = port.messages.has_work();
         }
     }
 
     /// Moves packets and messages between queues and links. Whether anything moved.
     fn pump(&mut self) -> bool {
         let mut moved = false;
+        let exact = &*self.exact;
+        exact.busy_faces(&mut self.busy);
+        let mut busy = self.busy.iter().copied().peekable();
         for port in &mut self.ports {
-            let exact = &*self.exact;
-            exact.flush(port.face);
-            let waiting = exact.waiting(port.face);
-            let into = port.into.iter_mut().enumerate().filter(|(_, channel)| channel.active);
-            for (_, channel) in into.filter(|(vc, _)| waiting >> vc & 1 != 0) {
-                moved |= channel.run();
+            let is_busy = busy.next_if_eq(&port.face).is_some();
+            if !is_busy && port.sends == 0 && !port.has_messages {
+                continue;
             }
-            let writable = exact.writable(port.face);
+            if is_busy {
+                exact.flush(port.face);
+                let waiting = exact.waiting(port.face);
+                let into = port.into.iter_mut().enumerate().filter(|(_, channel)| channel.active);
+                for (_, channel) in into.filter(|(vc, _)| waiting >> vc & 1 != 0) {
+                    moved |= channel.run().0;
+                }
+            }
+            let writable = exact.writable(port.face) & port.sends;
             let out = port.out.iter_mut().enumerate();
-            let ready = |channel: &Channel| channel.active && !channel.rests;
-            for (_, channel) in
-                out.filter(|(vc, channel)| ready(channel) && writable >> vc & 1 != 0)
-            {
-                moved |= channel.run();
+            for (vc, channel) in out.filter(|(vc, _)| writable >> vc & 1 != 0) {
+                let (any, rests) = channel.run();
+                moved |= any;
+                if rests && channel.is_out() {
+                    port.sends &= !(1 << vc);
+                }
             }
-            while let Some(message) = exact.receive(port.face) {
+            while is_busy && let Some(message) = exact.receive(port.face) {
                 port.messages.arrive(message);
                 moved = true;
             }
-            if port.messages.has_work() {
+            port.has_messages = port.messages.has_work();
+            if port.has_messages {
                 let carry = &mut |message: &_| exact.send(port.face, message);
                 moved |= port.messages.run_over(MESSAGES, carry) != 0;
             }

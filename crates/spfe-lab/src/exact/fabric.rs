@@ -15,6 +15,7 @@ use spfe_proto::PacketEnd;
 use spfe_sim::fault::WireFault;
 use spfe_sim::foreign::{FarStream, OpenStream, WantedStream};
 use spfe_sim::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
+use spfe_sim::links::LinkSet;
 use spfe_sim::live::{FaultChange, FaultChoice, LiveFault};
 use spfe_sim::recorder::LinkDescription;
 use spfe_sim::scenario::{PortName, ScenarioFault};
@@ -41,6 +42,12 @@ pub trait Fabric: Send {
 
     /// The end of the link at a face.
     fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd;
+
+    /// The same end, only to look at: a link that sleeps goes on sleeping.
+    fn look(&mut self, face: usize) -> &dyn SimulatedEnd;
+
+    /// Whether something may arrive at a face. Otherwise nothing does until a port acts.
+    fn is_awake(&self, face: usize) -> bool;
 
     /// The time of the next event, if no port acts before; `None` if the fabric is busy.
     fn quiet_until(&self) -> Option<Ps>;
@@ -106,7 +113,9 @@ const FOREIGN_LOOK: Ps = 10 * MS;
 
 /// Links side by side.
 pub struct Links {
-    links: Vec<Box<dyn SimulatedLink>>,
+    links: LinkSet,
+    /// One of them has a foreign end.
+    foreign: bool,
     /// The link and end of each face.
     faces: Vec<(usize, Side)>,
     /// Time waits for foreign ends. Otherwise a link stands still until its foreign end has sent
@@ -183,8 +192,13 @@ impl Links {
             }
         }
         let watch = Watch::new(links.len());
-        let faults = LinkFaults::default();
-        Ok((Self { links, faces, lock_step, wirings, watch, now: 0, step, paces, faults }, places))
+        let links = LinkSet::new(links, |_| [None; 2]);
+        let foreign = links.has_foreign_ends();
+        let (now, faults) = (0, LinkFaults::default());
+        Ok((
+            Self { links, foreign, faces, lock_step, wirings, watch, now, step, paces, faults },
+            places,
+        ))
     }
 }
 
@@ -294,19 +308,16 @@ impl Observer for Tee<'_> {
 impl Fabric for Links {
     fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         let mut both = Tee { watch: &mut self.watch, observer };
-        let mut own = self.links.iter().filter(|link| !link.has_foreign_end());
-        let busy = own.any(|link| !link.is_quiet());
-        let wait = if busy { Duration::ZERO } else { FOREIGN_WAIT };
-        for link in &mut self.links {
-            if !self.lock_step && link.has_foreign_end() {
-                Self::run_foreign(link.as_mut(), until, wait, &mut both);
-                continue;
+        let waits = self.foreign && self.links.waits_for_foreign_ends();
+        let wait = if waits { FOREIGN_WAIT } else { Duration::ZERO };
+        let lock_step = self.lock_step;
+        self.links.run(until, &mut |_, link| {
+            if !lock_step && link.has_foreign_end() {
+                Self::run_foreign(link, until, wait, &mut both);
+            } else {
+                link.run(until, &mut both);
             }
-            if link.is_quiet() {
-                link.skip_to(until);
-            }
-            link.run(until, &mut both);
-        }
+        });
         self.now = self.now.max(until);
     }
 
@@ -331,25 +342,31 @@ impl Fabric for Links {
 
     fn face(&mut self, face: usize) -> &mut dyn SimulatedEnd {
         let (link, side) = self.faces[face];
-        self.links[link].end(side)
+        self.links.end((link, side)).expect("a link for each face")
+    }
+
+    fn look(&mut self, face: usize) -> &dyn SimulatedEnd {
+        self.links.look(self.faces[face]).expect("a link for each face")
+    }
+
+    fn is_awake(&self, face: usize) -> bool {
+        self.links.is_awake(self.faces[face].0)
     }
 
     fn quiet_until(&self) -> Option<Ps> {
-        let foreign = self.links.iter().any(|link| link.has_foreign_end());
-        let next = if foreign && !self.lock_step { self.now + FOREIGN_LOOK } else { Ps::MAX };
-        self.links.iter().all(|link| link.is_quiet()).then_some(next)
+        let next = if self.foreign && !self.lock_step { self.now + FOREIGN_LOOK } else { Ps::MAX };
+        self.links.is_quiet().then_some(next)
     }
 
     fn skip_to(&mut self, time: Ps) {
-        let mut reached = time;
-        for link in &mut self.links {
-            if !self.lock_step {
-                // A foreign end may have come.
+        if self.foreign && !self.lock_step {
+            // A foreign end may have come.
+            for (_, link) in self.links.iter_awake() {
                 link.ready(Duration::ZERO);
             }
-            link.skip_to(time);
-            reached = reached.min(link.now());
         }
+        let mut reached = time;
+        self.links.skip_to(time, &mut |_, link| reached = reached.min(link.now()));
         self.now = self.now.max(reached);
     }
 
@@ -362,14 +379,17 @@ impl Fabric for Links {
     }
 
     fn patience_ps(&mut self) -> Ps {
-        let of_link = |(link, pace): (&mut Box<dyn SimulatedLink>, &Pace)| match link.is_quiet() {
+        let paces = &self.paces;
+        let of_link = |(index, link): (usize, &mut Box<dyn SimulatedLink>)| match link.is_quiet() {
             true => 0,
             // Its foreign end may send something at any time.
             false if link.has_foreign_end() => Ps::MAX,
-            false if Side::BOTH.iter().all(|side| link.end(*side).is_running()) => pace.patience,
+            false if Side::BOTH.iter().all(|side| link.end(*side).is_running()) => {
+                paces[index].patience
+            }
             false => START_PS,
         };
-        self.links.iter_mut().zip(&self.paces).map(of_link).max().unwrap_or(0)
+        self.links.iter_awake().map(of_link).max().unwrap_or(0)
     }
 
     fn mib(&mut self, face: usize) -> Vec<MibEntry> {
@@ -381,7 +401,8 @@ impl Fabric for Links {
 
     fn inject(&mut self, face: usize, fault: WireFault) -> bool {
         let (link, side) = self.faces[face];
-        self.links[link].inject(self.now, side, fault)
+        let now = self.now;
+        self.links.get_mut(link).is_some_and(|link| link.inject(now, side, fault))
     }
 
     fn add_fault(&mut self, fault: ScenarioFault) -> Result<u32, String> {

@@ -2,7 +2,8 @@
 
 use crate::capture::LinkEnd;
 use spfe_sim::fault::{LastingFault, WireFault};
-use spfe_sim::link::{EndEvent, Observer, Side, SimulatedLink};
+use spfe_sim::link::{EndEvent, Observer, Side};
+use spfe_sim::links::LinkSet;
 use spfe_sim::live::{self, FaultChange, FaultChoice, LiveFault, LiveFaults};
 use spfe_sim::recorder::LinkDescription;
 use spfe_sim::scenario::{FaultAction, PortName, Scenario, ScenarioFault};
@@ -26,15 +27,12 @@ impl Default for LinkFaults {
 }
 
 /// The links as a scenario.
-fn plan(
-    wirings: &[LinkDescription],
-    links: &mut [Box<dyn SimulatedLink>],
-) -> Result<Scenario, String> {
+fn plan(wirings: &[LinkDescription], links: &mut LinkSet) -> Result<Scenario, String> {
     let mut text = "title = 'network'\n".to_owned();
     for name in wirings.iter().flat_map(|wiring| &wiring.ends) {
         let _ = writeln!(text, "[[node]]\nname = '{name}'");
     }
-    for (wiring, link) in wirings.iter().zip(links) {
+    for (wiring, link) in wirings.iter().zip(links.as_they_are()) {
         let [a, b] = &wiring.ends;
         let (name, mbps) = (&wiring.name, wiring.rate_bps / 1_000_000);
         let _ =
@@ -54,7 +52,7 @@ impl LinkFaults {
     pub fn add(
         &mut self,
         wirings: &[LinkDescription],
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut LinkSet,
         now: Ps,
         fault: ScenarioFault,
     ) -> Result<u32, String> {
@@ -70,7 +68,7 @@ impl LinkFaults {
     /// Ends faults; returns how many of those that waited, repeated or lasted.
     pub fn end(
         &mut self,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut LinkSet,
         now: Ps,
         which: &FaultChoice,
         observer: &mut dyn Observer,
@@ -93,12 +91,7 @@ impl LinkFaults {
     }
 
     /// Applies the changes that are due. True if there were any.
-    pub fn apply(
-        &mut self,
-        links: &mut [Box<dyn SimulatedLink>],
-        now: Ps,
-        observer: &mut dyn Observer,
-    ) -> bool {
+    pub fn apply(&mut self, links: &mut LinkSet, now: Ps, observer: &mut dyn Observer) -> bool {
         let mut any = false;
         while let Some(change) = self.live.due(now) {
             self.change(links, now, &change, observer);
@@ -109,7 +102,7 @@ impl LinkFaults {
 
     fn change(
         &self,
-        links: &mut [Box<dyn SimulatedLink>],
+        links: &mut LinkSet,
         now: Ps,
         FaultChange { fault, begins }: &FaultChange,
         observer: &mut dyn Observer,
@@ -127,11 +120,12 @@ impl LinkFaults {
             }
             FaultAction::BitErrorRate { link, direction, lane, rate } => {
                 let Some(index) = plan.link(link) else { return };
+                let Some(link) = links.get_mut(index) else { return };
                 for from in direction.from() {
                     let fault = LastingFault::BitErrorRate { lane: *lane, rate: *rate };
                     let event = EndEvent::Lasting { fault, begins: *begins };
                     let rate = if *begins { *rate } else { 0.0 };
-                    links[index].set_bit_error_rate(*from, *lane, rate);
+                    link.set_bit_error_rate(*from, *lane, rate);
                     observer.event(now, index as u32, *from, event);
                 }
             }

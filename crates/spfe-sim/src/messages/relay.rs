@@ -2,8 +2,8 @@
 
 use super::{NumberedMessage, give, take};
 use crate::link::Side;
+use crate::links::LinkSet;
 use crate::scenario::{Scenario, ScenarioRouter};
-use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
@@ -87,7 +87,7 @@ impl Relay {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut Links,
+        links: &mut LinkSet,
         tap: &mut PacketTap<'_>,
         mut heard: impl FnMut(&NumberedMessage),
     ) -> bool {
@@ -110,7 +110,7 @@ impl Relay {
         now: Ps,
         port: usize,
         message: NumberedMessage,
-        links: &mut Links,
+        links: &mut LinkSet,
         tap: &mut PacketTap<'_>,
     ) -> bool {
         let (ns, from) = (now / 1000, port as u8);
@@ -154,7 +154,7 @@ impl Relay {
         now: Ps,
         out: u32,
         message: LinkBroadcast,
-        links: &mut Links,
+        links: &mut LinkSet,
         tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
@@ -179,7 +179,7 @@ impl Relay {
         now: Ps,
         out: u32,
         code: BroadcastCode,
-        links: &mut Links,
+        links: &mut LinkSet,
         tap: &mut PacketTap<'_>,
     ) {
         for port in bits_of(out) {
@@ -189,7 +189,7 @@ impl Relay {
         }
     }
 
-    fn send_held(&mut self, now: Ps, links: &mut Links, tap: &mut PacketTap<'_>) -> bool {
+    fn send_held(&mut self, now: Ps, links: &mut LinkSet, tap: &mut PacketTap<'_>) -> bool {
         let mut any = false;
         for (port, held) in &mut self.held {
             let Some(end) = self.ports.get(port) else { continue };

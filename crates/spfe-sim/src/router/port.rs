@@ -2,8 +2,8 @@
 
 use super::BURST;
 use crate::link::Side;
+use crate::links::LinkSet;
 use crate::scenario::{self, Medium, StartMode};
-use crate::simulation::Links;
 use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::Word;
@@ -133,7 +133,7 @@ impl RouterPort {
     }
 
     /// Reads words from the link. True if the switch has any to move.
-    pub fn refill(&mut self, now: Ps, links: &mut Links, tap: &mut PacketTap<'_>) -> bool {
+    pub fn refill(&mut self, now: Ps, links: &mut LinkSet, tap: &mut PacketTap<'_>) -> bool {
         if self.is_inner {
             self.refill_inner();
         }
@@ -175,7 +175,7 @@ impl RouterPort {
     }
 
     /// Writes words to the link.
-    pub fn flush(&mut self, links: &mut Links) {
+    pub fn flush(&mut self, links: &mut LinkSet) {
         let Some((link, side)) = self.link else { return };
         while self.filled != 0 {
             let vc = self.filled.trailing_zeros() as usize;
@@ -203,7 +203,7 @@ impl RouterPort {
 /// The ports during a step of the switch.
 pub struct Exchange<'a> {
     pub ports: &'a mut [RouterPort],
-    pub links: &'a mut Links,
+    pub links: &'a mut LinkSet,
     pub spilled: &'a mut Vec<DiscardNote>,
 }
 

@@ -200,7 +200,6 @@ impl Simulation {
                     link.set_bit_error_rate(*from, *lane, if on { *rate } else { 0.0 });
                     tell((index, *from), LastingFault::BitErrorRate { lane: *lane, rate: *rate });
                 }
-                self.links.count_errors(index, on);
             }
             FaultAction::Babble { flow } => {
                 let index = self.scenario.flows.iter().position(|of| of.name == *flow);

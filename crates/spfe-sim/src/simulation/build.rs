@@ -1,10 +1,10 @@
 //! Builds links, nodes and routers from a scenario.
 
-use super::links::Links;
 use super::{Agenda, SimulatedRouter, Simulation};
 use crate::foreign::{OpenStream, WantedStream};
 use crate::ledger::Ledger;
 use crate::link::{Side, SimulatedLink};
+use crate::links::LinkSet;
 use crate::live::LiveFaults;
 use crate::messages::{MessageSource, Relay, Sender, SenderSettings, TimeCodeChannel};
 use crate::node::SimulatedNode;
@@ -251,7 +251,7 @@ pub fn simulation(
     Ok(Simulation {
         scenario: scenario.clone(),
         records: Measurements::new(links.len(), scenario.events, steps),
-        links: Links::new(scenario, links),
+        links: LinkSet::new(links, |link| owners(scenario, link)),
         nodes,
         routers,
         flows,
@@ -265,6 +265,16 @@ pub fn simulation(
         quantum_ps: scenario.quantum_ps(),
         ended: false,
     })
+}
+
+/// Numbers of the units at the ends of a link: nodes, and behind them routers.
+fn owners(scenario: &Scenario, link: usize) -> [Option<usize>; 2] {
+    let number = |unit: UnitId| match unit {
+        UnitId::Node(node) => node,
+        UnitId::Router(router) => scenario.nodes.len() + router,
+    };
+    let ends = scenario.links.get(link).map(|link| &link.ends);
+    Side::BOTH.map(|side| scenario.unit(&ends?[side as usize].unit).map(number))
 }
 
 /// Builds all sources of messages.
