@@ -315,6 +315,24 @@ class Coverage(unittest.TestCase):
             "line": {"reached": 1, "points": 2, "missed": [7]},
             "toggle": {"reached": 1, "points": 2, "missed": ["3 x:1->0"]}}})
 
+    def test_the_page_is_that_of_the_record(self):
+        self.assertEqual(rtl_coverage.PAGE.read_text(), rtl_coverage.page(rtl_coverage.read()),
+                         "run: tools/rtl.sh coverage --page")
+
+    def test_the_page_adds_up_folders(self):
+        def program(**modules):
+            return {"sources": "", "modules": {
+                name: {"file": f"rtl/{folder}/{name}.sv", "line": line, "toggle": toggle}
+                for name, (folder, line, toggle) in modules.items()}}
+
+        page = rtl_coverage.page({
+            "one": program(a=("x", [1, 4], [2, 2]), b=("x", [4, 4], [2, 2])),
+            "two": program(b=("x", [3, 4], [2, 2]), c=("y", [1, 4], [0, 0]))})
+        self.assertIn("| [rtl/x](#rtlx) | 62.5 % of 8 | 100.0 % of 4 |\n", page)
+        self.assertIn("| b | 100.0 % of 4 | 100.0 % of 2 | one |\n", page)
+        self.assertIn("| c | 25.0 % of 4 | none | two |\n", page)
+        self.assertEqual(page.count("| b |"), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
