@@ -125,7 +125,8 @@ run_rtl() {
     step rtl generator unittest tools/rtl.sh run python3 -m unittest discover -v -s contract/gen
     step rtl rtl-lint tap tools/rtl.sh lint
     step rtl rtl-test tap tools/rtl.sh test --ci
-    step rtl rtl-sim cargo env CARGO_TARGET_DIR=target/sim \
+    # Random seeds are for longer runs by hand.
+    step rtl rtl-sim cargo env CARGO_TARGET_DIR=target/sim RTL_SEEDS="${RTL_SEEDS:-0}" \
         cargo test --locked --manifest-path rtl/sim/Cargo.toml --no-fail-fast
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
