@@ -90,7 +90,7 @@ module spfe_tcp_tx_head
   end
   // The window of a SYN is never scaled (RFC 7323, 2.2).
   assign wnd_req_o.scaled = hdr_q.scaled && !flags.syn;
-  assign wnd_req_o.valid = first_q && !flags.rst && (live_q || seg_i.cmd.ack_rcv || flags.syn);
+  assign wnd_req_o.valid = first_q && !flags.rst;
   assign wnd_shifted = scaled_q ? wnd_i >> cfg_i.wscale : wnd_i;
 
   always_ff @(posedge clk_i) begin
