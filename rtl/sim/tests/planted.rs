@@ -1,5 +1,5 @@
 //! Bugs planted in the core are found. Each needs a build of its own, so this is not for every run:
-//! `cargo test --manifest-path rtl/sim/Cargo.toml --test planted -- --ignored`.
+//! `cargo test --manifest-path rtl/sim/Cargo.toml --features planted --test planted`.
 
 use std::path::Path;
 use std::process::Command;
@@ -53,7 +53,6 @@ fn run(program: &str, arguments: &[&str], directory: &Path) -> std::process::Out
 }
 
 #[test]
-#[ignore = "builds the core for each bug"]
 fn planted_bugs_are_found() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.join("../..").canonicalize().expect("exists");
