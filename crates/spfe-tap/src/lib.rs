@@ -4,9 +4,11 @@
 //! needs the capability `CAP_NET_ADMIN` in the network namespace.
 
 mod error;
+mod queue;
 mod request;
 
 pub use error::TapError;
+pub use queue::{OFFLOAD_HEADER, TapQueue};
 
 use request::{ethernet_text, interface_request, ipv4_sockaddr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -42,18 +44,14 @@ impl TapDevice {
     ///
     /// The TUN driver is missing, the caller lacks a privilege, or the name is in use.
     pub fn open(name: &str) -> Result<Self, TapError> {
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(DRIVER, flags, Mode::empty()).map_err(|error| {
-            let error = io::Error::from(error);
-            match error.kind() {
-                io::ErrorKind::NotFound => TapError::NoDriver { path: DRIVER },
-                io::ErrorKind::PermissionDenied => TapError::Driver { path: DRIVER, error },
-                _ => TapError::Open { path: DRIVER, error },
-            }
-        })?;
+        Self::open_with(name, libc::IFF_TAP | libc::IFF_NO_PI)
+    }
+
+    fn open_with(name: &str, flags: libc::c_int) -> Result<Self, TapError> {
+        let file = open_driver()?;
         let created = interface_index(name) == 0;
         let mut request = interface_request(name);
-        request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+        request.ifr_ifru.ifru_flags = flags as libc::c_short;
         request::ATTACH.send(&file, &mut request).map_err(|error| {
             let name = name.to_owned();
             match error.raw_os_error() {
@@ -202,18 +200,7 @@ impl TapDevice {
     ///
     /// The caller lacks a privilege, or the interface was removed.
     pub fn set_up(&self) -> Result<(), TapError> {
-        let mut request = interface_request(&self.name);
-        let result = request::GET_FLAGS.send(&self.control, &mut request);
-        self.checked(result, || "state".to_owned())?;
-        // SAFETY: this request fills in the flags.
-        let flags = unsafe { request.ifr_ifru.ifru_flags };
-        let up = libc::IFF_UP as libc::c_short;
-        if flags & up != 0 {
-            return Ok(());
-        }
-        request.ifr_ifru.ifru_flags = flags | up;
-        let result = request::SET_FLAGS.send(&self.control, &mut request);
-        self.checked(result, || "state up".to_owned())
+        bring_up(&self.control, &self.name)
     }
 
     /// Tells the kernel whether the interface has a carrier, as if its cable was plugged in.
@@ -228,6 +215,43 @@ impl TapDevice {
     fn checked(&self, result: io::Result<()>, what: impl Fn() -> String) -> Result<(), TapError> {
         result.map_err(|error| TapError::interface(&self.name, &what(), error))
     }
+}
+
+/// Brings any interface of the namespace up, for example `lo`.
+///
+/// # Errors
+/// There is no such interface, or the caller lacks a privilege.
+pub fn set_interface_up(name: &str) -> Result<(), TapError> {
+    let control = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)
+        .map_err(|error| TapError::interface(name, "control socket", error.into()))?;
+    bring_up(&control, name)
+}
+
+fn bring_up(control: &OwnedFd, name: &str) -> Result<(), TapError> {
+    let failed = |what, error| TapError::interface(name, what, error);
+    let mut request = interface_request(name);
+    request::GET_FLAGS.send(control, &mut request).map_err(|error| failed("state", error))?;
+    // SAFETY: this request fills in the flags.
+    let flags = unsafe { request.ifr_ifru.ifru_flags };
+    let up = libc::IFF_UP as libc::c_short;
+    if flags & up != 0 {
+        return Ok(());
+    }
+    request.ifr_ifru.ifru_flags = flags | up;
+    request::SET_FLAGS.send(control, &mut request).map_err(|error| failed("state up", error))
+}
+
+/// Opens the TUN driver without blocking reads and writes.
+fn open_driver() -> Result<OwnedFd, TapError> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(DRIVER, flags, Mode::empty()).map_err(|error| {
+        let error = io::Error::from(error);
+        match error.kind() {
+            io::ErrorKind::NotFound => TapError::NoDriver { path: DRIVER },
+            io::ErrorKind::PermissionDenied => TapError::Driver { path: DRIVER, error },
+            _ => TapError::Open { path: DRIVER, error },
+        }
+    })
 }
 
 /// Number of the interface with this name, or 0 if there is none.
