@@ -7,6 +7,7 @@ use crate::console;
 use crate::context::{Context, DeviceArg};
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
+use crate::fabric::{self, FabricArgs};
 use crate::fault::{self, FaultArgs};
 use crate::info::{self, InfoArgs};
 use crate::ip::{self, IpArgs};
@@ -77,6 +78,8 @@ enum Command {
     Fault(FaultArgs),
     #[command(subcommand)]
     Ip(IpArgs),
+    #[command(subcommand)]
+    Fabric(Box<FabricArgs>),
     Perf(Box<PerfArgs>),
     Sim(SimArgs),
     Topo(TopoArgs),
@@ -106,6 +109,7 @@ impl Command {
             Self::Ip(IpArgs::Up(args)) => Some(&args.device),
             Self::List
             | Self::Decode(_)
+            | Self::Fabric(_)
             | Self::Perf(_)
             | Self::Sim(_)
             | Self::Topo(_)
@@ -153,6 +157,7 @@ impl Cli {
             Command::Link(args) => link::run(args, &context),
             Command::Fault(args) => fault::run(args, &context),
             Command::Ip(args) => ip::run(args, &context),
+            Command::Fabric(args) => fabric::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),
@@ -165,7 +170,7 @@ impl Cli {
 
 /// Parses the command line, runs the command and reports its failure.
 pub fn main() -> ExitCode {
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = expanded(std::env::args_os().collect());
     // Look for --json before parsing: usage errors are printed as JSON, too.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     let cli = match Cli::try_parse_from(words) {
@@ -183,6 +188,15 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json),
     }
+}
+
+/// The words of the command line. The program's alias `vxfabric` is `spfe fabric status`.
+fn expanded(mut words: Vec<OsString>) -> Vec<OsString> {
+    let name = words.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
+    if name.is_some_and(|name| name == "vxfabric") {
+        words.splice(..1, ["spfe", "fabric", "status"].map(OsString::from));
+    }
+    words
 }
 
 /// Prints help and version; reports every other parse error in one line.
@@ -216,6 +230,13 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn vxfabric_is_the_status_of_the_fabric() {
+        let of = |words: &[&str]| expanded(words.iter().map(OsString::from).collect());
+        assert_eq!(of(&["/usr/bin/vxfabric", "-a"]), ["spfe", "fabric", "status", "-a"]);
+        assert_eq!(of(&["spfe", "vxfabric"]), ["spfe", "vxfabric"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod counters;
 mod inbound;
 mod pump;
-mod values;
+pub mod values;
 
 use crate::context::{Context, DeviceArg};
 use crate::error::Failure;

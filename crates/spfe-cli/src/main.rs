@@ -13,6 +13,7 @@ mod completions;
 mod context;
 mod decode;
 mod error;
+mod fabric;
 mod fault;
 mod frame;
 mod info;

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # lib/fabric sets the variables
+# A star of twelve nodes, each a process in a network namespace: status, IP between any two nodes,
+# and what happens when one part goes away.
+
+load lib/common
+load lib/fabric
+
+@test "twelve nodes start and are READY" {
+    start up "$spfe" --json fabric up star12-x2 --nodes --net 192.168.20.0/24
+    wait_until all_ready
+    comment "$(tail -n 1 "$dir/up.out")"
+}
+
+@test "vxfabric prints the table" {
+    local line
+    "$dir/vxfabric" | tee "$dir/table"
+    same 13 "$(wc -l <"$dir/table")"
+    read -r line <"$dir/table"
+    [[ $line =~ ^Node\ +Slot\ +State\ +CPU\ +Memory\ window\ +Control\ window\ +MAC\ +IP$ ]]
+    grep -E '^ +1 +\* +1 +READY +A +\* +0x400000000000\(0x4000000\) +NONE\(NONE\) +02:56:58:00:01:01 +192\.168\.20\.1$' "$dir/table"
+    grep -E '^ +12 +6 +READY +B +0x40002c000000\(0x4000000\) +0x300001600000\(0x101000\) +02:56:58:00:06:0c +192\.168\.20\.12$' "$dir/table"
+}
+
+@test "132 pairs reach each other" {
+    local from
+    for from in {1..12}; do
+        # shellcheck disable=SC2016 # the inner shell expands these
+        on "$from" bash -c 'for to in {1..12}; do
+            (("$to" == "$0")) || ping -q -c 1 -W 5 "192.168.20.$to" >/dev/null || exit 1
+        done' "$from"
+    done
+}
+
+@test "interface has the MTU and the flags of an Ethernet interface" {
+    on 3 ip link show vxeth0 | tee "$dir/link"
+    grep 'BROADCAST,MULTICAST,UP,LOWER_UP.*mtu 65500' "$dir/link"
+}
+
+@test "the longest packet passes whole, a longer one in fragments" {
+    pings 1 2 65472 -M 'do'
+    fails pings 1 2 65473 -M 'do'
+    pings 2 12 65507
+}
+
+@test "IPv6 and multicast" {
+    on 1 ping -q -c 2 -i 0.01 -W 5 'fe80::56:58ff:fe00:60c%vxeth0'
+    # All nodes answer the group of all nodes.
+    on 1 ping -c 1 -W 1 'ff02::1%vxeth0' >"$dir/group" || true
+    wait_until group_answers
+}
+group_answers() {
+    on 1 ping -c 2 -i 1 -W 1 'ff02::1%vxeth0' | tee "$dir/group"
+    (($(grep -c 'bytes from fe80' "$dir/group") >= 12))
+}
+
+@test "20 MiB over TCP arrive whole" {
+    tcp_file 1 12
+    tcp_file 7 4
+}
+
+@test "UDP datagrams of all sizes" {
+    listen 5 udp
+    peer 6 5 udp
+    ends listener
+}
+
+@test "TCP rate" {
+    rate 3 9 'TCP, 65500'
+}
+
+@test "traffic between slots 4 and 5 leaves the port of slot 1 alone" {
+    local before
+    # Neighbour discovery of a new interface goes to all nodes.
+    sleep 1
+    before=$(carried 1A switch1)
+    rate 7 9 'TCP, slot 4 to 5'
+    (($(carried 4A switch1) > 20000000))
+    # Less than a thousandth: only frames to groups go everywhere.
+    (($(carried 1A switch1) - before < 20000))
+}
+
+@test "a killed node returns and the others notice nothing" {
+    local process
+    process=$(field 5 process)
+    start flow "$spfe" fabric exec 1 ping -q -i 0.01 -c 200 192.168.20.2
+    kill -KILL "$process"
+    wait_until gone 5
+    start_node 5
+    wait_until all_ready
+    same 2 "$(field 5 epoch)"
+    wait_until pings 1 5 56
+    tcp_file 5 8
+    ends flow
+    output_has flow '200 received, 0% packet loss'
+}
+gone() { [[ $(field "$1" state) == ABSENT ]]; }
+
+@test "a stopped node holds up nobody" {
+    local process
+    process=$(field 10 process)
+    kill -STOP "$process"
+    on 1 ping -q -c 1 -W 1 192.168.20.10 || true
+    pings 1 2 30000
+    tcp_file 1 3
+    kill -CONT "$process"
+    wait_until pings 1 10 56
+}
+
+@test "partitions and links while the fabric runs" {
+    fabric change partition 6 red
+    fails on 1 ping -q -c 1 -W 1 192.168.20.6
+    fabric status --node 1 | grep -E '^ +6 +3 +NOLINK'
+    fabric change partition 6
+    wait_until pings 1 6 56
+    fabric change link-down 3B switch1
+    fails on 1 ping -q -c 1 -W 1 192.168.20.6
+    fabric change link-up 3B switch1
+    wait_until pings 1 6 56
+}
+
+@test "limits of links" {
+    fabric change rate pcie
+    rate 1 2 'TCP, limited to 1.0 GB/s'
+    fabric change rate unlimited
+}
+
+@test "drawing" {
+    fabric status --svg "$dir/fabric.svg"
+    grep -q 'node 12 READY' "$dir/fabric.svg"
+}
+
+@test "the end of the fabric ends its nodes" {
+    fabric down
+    ends up
+    ends node5
+}
+
+@test "nodes survive the death of the backplane" {
+    start backplane "$spfe" --json fabric up dist2-x8
+    start_node 1
+    start_node 3
+    wait_until all_ready
+    # The kernel has these addresses from now on.
+    pings 1 3 56
+    start flow nsenter_ping 1 3
+    stop backplane KILL
+    start backplane "$spfe" --json fabric up dist2-x8
+    wait_until all_ready
+    pings 1 3 56
+    stop node1
+    stop node3
+    stop backplane
+}
+nsenter_ping() { "$spfe" fabric exec "$1" ping -q -i 0.01 -c 100 "192.168.20.$2"; }
+
+@test "ordinary users: frames are sorted by the node" {
+    ((EUID == 0)) || skip 'the tests before have done this'
+    start backplane "$spfe" --json fabric up dist2-x8
+    for node in 1 3; do
+        start "node$node" unshare --user --map-root-user \
+            "$spfe" fabric node "$node" --namespace --address "192.168.20.$node/24"
+    done
+    wait_until all_ready
+    error_has node1 'frames are sorted by this process'
+    pings 1 3 65472 -M 'do'
+    tcp_file 1 3
+    stop node1
+    stop node3
+    stop backplane
+}
+
+@test "wrong topologies and names are refused" {
+    run "$spfe" fabric up nonsense
+    same 2 "$status"
+    grep 'star12-x2' <<<"$output"
+    printf '[fabric]\nname = "t"\n[[node]]\nslot = 40\n' >"$dir/bad.toml"
+    run "$spfe" fabric topo "$dir/bad.toml"
+    same 2 "$status"
+    grep 'slot = 40: 1 to 32' <<<"$output"
+    run "$spfe" fabric status
+    same 5 "$status"
+    grep 'spfe fabric up' <<<"$output"
+}
