@@ -8,8 +8,8 @@ file bench.toml in it may say more: `flags` for Verilator, `sources` in C++ that
 program instead of the top's own clock, `ci = false` to leave it out of `make test`, and programs
 `[[program]]` with a name, parameters of the top and a `ci` of their own. "+list" prints "bench
 NAME" for each bench of a program, "+bench=NAME +seed=N" runs one, which ends with "passed NAME:".
-Each bench runs with the seeds 1 to 3 (--ci: 1) and RTL_SEEDS random ones (1), or only with
-RTL_SEED.
+Each bench runs with the seeds 1 to 3 and RTL_SEEDS random ones (1), or only with RTL_SEED. With
+--ci it runs with seeds 1 and 2 and no random one, so that a change is judged by what it changed.
 """
 
 import os
@@ -85,8 +85,8 @@ def seeds(short=False):
     """Seeds to run each bench with."""
     if "RTL_SEED" in os.environ:
         return [int(os.environ["RTL_SEED"])]
-    count = int(os.environ.get("RTL_SEEDS", "1"))
-    return [*(SEEDS[:1] if short else SEEDS), *(random.randrange(4, 2**31) for _ in range(count))]
+    count = int(os.environ.get("RTL_SEEDS", "0" if short else "1"))
+    return [*(SEEDS[:2] if short else SEEDS), *(random.randrange(4, 2**31) for _ in range(count))]
 
 
 def run_bench(job):
