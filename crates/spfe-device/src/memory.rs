@@ -4,7 +4,8 @@ pub use spfe_contract::{Address, RegionKey};
 use spfe_contract::{Status, access};
 use spfe_ring::sync::{AtomicU64, Ordering};
 use std::cell::Cell;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Maximum number of regions of an endpoint.
 pub const REGIONS: usize = 256;
@@ -68,6 +69,20 @@ impl RegionShared {
     }
 }
 
+/// A region whose memory comes and goes while it is enabled: everything that a device can reach on a
+/// bus (contract `region_options::LOCAL_DMA`).
+///
+/// # Safety
+/// A pointer from [`BusWindow::at`] may be used for the length and access that were asked for as
+/// long as the object exists, also after the memory was taken from the device.
+pub unsafe trait BusWindow: Send + Sync {
+    /// The memory of `length` bytes from a bus address.
+    ///
+    /// # Errors
+    /// OUT_OF_BOUNDS if the device cannot reach all of them, ACCESS_DENIED if it lacks an `access`.
+    fn at(&self, address: u64, length: u64, access: u32) -> Result<*mut u8, Status>;
+}
+
 /// A region as this process has mapped it. `base` is its address here.
 #[derive(Default)]
 struct Mapped {
@@ -83,11 +98,14 @@ struct Mapped {
 /// translated it is running: the control plane takes the seats of those flows first.
 pub struct RegionMap {
     mapped: Box<[Mapped]>,
+    /// Regions of all bus addresses, by index. Their size in `mapped` is 0.
+    windows: RwLock<BTreeMap<usize, Arc<dyn BusWindow>>>,
 }
 
 impl Default for RegionMap {
     fn default() -> Self {
-        Self { mapped: (0..REGIONS).map(|_| Mapped::default()).collect() }
+        let mapped = (0..REGIONS).map(|_| Mapped::default()).collect();
+        Self { mapped, windows: RwLock::default() }
     }
 }
 
@@ -116,11 +134,22 @@ impl RegionMap {
         mapped.tag.store(tag.0, Ordering::Release);
     }
 
+    /// Makes a region of all bus addresses usable for translation. It stays until the region is
+    /// cleared ([`RegionMap::clear`]) and every step that began before has ended.
+    pub fn set_window(&self, tag: RegionTag, window: Arc<dyn BusWindow>) {
+        let mut windows = self.windows.write().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(tag.key().index(), window);
+        drop(windows);
+        // SAFETY: there are no bytes.
+        unsafe { self.set(tag, std::ptr::dangling_mut(), 0) };
+    }
+
     /// Removes the region at an index.
     pub fn clear(&self, index: usize) {
         if let Some(mapped) = self.mapped.get(index) {
             mapped.tag.store(0, Ordering::Release);
         }
+        self.windows.write().unwrap_or_else(PoisonError::into_inner).remove(&index);
     }
 
     /// Removes every region whose tag differs from the one in the shared table.
@@ -158,7 +187,7 @@ impl RegionMap {
         let offset = address.offset();
         // offset < 2^48 and length < 2^33, so the sum cannot overflow.
         if offset + length > size {
-            return Err(AccessRefusal::Fault(Status::OutOfBounds));
+            return self.beyond(key, offset, length, access);
         }
         let base = mapped.base.load(Ordering::Relaxed) as *mut u8;
         Ok(base.wrapping_add(offset as usize))
@@ -192,6 +221,20 @@ impl RegionMap {
             delta: delta.into(),
             most: most.into(),
         })
+    }
+
+    /// An access that ends after the size of its region: to a bus address, or wrong.
+    #[cold]
+    fn beyond(
+        &self,
+        key: RegionKey,
+        offset: u64,
+        length: u64,
+        access: u32,
+    ) -> Result<*mut u8, AccessRefusal> {
+        let windows = self.windows.read().unwrap_or_else(PoisonError::into_inner);
+        let window = windows.get(&key.index()).ok_or(Status::OutOfBounds);
+        window.and_then(|window| window.at(offset, length, access)).map_err(AccessRefusal::Fault)
     }
 
     #[cold]

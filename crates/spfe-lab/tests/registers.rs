@@ -8,6 +8,8 @@ mod events;
 mod hostile;
 #[path = "registers/layout.rs"]
 mod layout;
+#[path = "registers/local_dma.rs"]
+mod local_dma;
 #[path = "registers/mib.rs"]
 mod mib;
 #[path = "registers/refusals.rs"]

@@ -30,6 +30,7 @@ mod seats;
 pub use events::EVENTS_MAX;
 pub use limits::UserLimits;
 pub use queues::Placement;
+pub use regions::RegionMemory;
 
 use crate::arena::{Arena, CONTROL, FIRST_CLIENT};
 use crate::bells::Bells;
@@ -38,7 +39,7 @@ use crate::links::{ExactLinks, LinkObserver};
 use crate::view::{Fetch, Runner, View};
 use events::ClientEvents;
 use spfe_contract::Status;
-use spfe_device::memory::{REGIONS, RegionKey};
+use spfe_device::memory::{BusWindow, REGIONS, RegionKey};
 use spfe_device::shared::QueueConfig;
 use spfe_host::topology::PortConfig;
 use spfe_host::{
@@ -96,7 +97,7 @@ struct Inner {
 /// What runners need while the control plane may be working on their flow. No thread waits for
 /// anything else while it holds this lock.
 struct Shares {
-    memories: HashMap<(u32, RegionKey), Arc<SharedMemory>>,
+    memories: HashMap<(u32, RegionKey), RegionMemory>,
     /// User and event vectors of each client.
     events: HashMap<u32, ClientEvents>,
     /// Largest number of event vectors of the clients of one user.
@@ -133,6 +134,9 @@ struct Owned(Weak<Network>);
 impl Fetch for Owned {
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
         self.0.upgrade()?.region_memory(endpoint, key)
+    }
+    fn window(&self, endpoint: u32, key: RegionKey) -> Option<Arc<dyn BusWindow>> {
+        self.0.upgrade()?.shares().memories.get(&(endpoint, key))?.window.clone()
     }
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         self.0.upgrade()?.event(participant, vector)

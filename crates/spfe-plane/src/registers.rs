@@ -13,6 +13,7 @@
 //! | `watch` | link events |
 //! | [`bus`] | source of the memory of regions |
 //! | [`guest`] | memory of a host behind a bus |
+//! | `local_dma` | all of that memory, by bus address |
 //!
 //! Reads have no side effect. Offsets without a register, and offsets that are not a multiple of 4,
 //! read 0 and ignore writes.
@@ -22,6 +23,7 @@ mod command;
 mod event;
 pub mod guest;
 mod layout;
+mod local_dma;
 mod status;
 mod watch;
 
@@ -84,6 +86,8 @@ struct Queue {
 struct Region {
     key: RegionKey,
     memory: Arc<SharedMemory>,
+    /// It is everything that the device can reach on the bus.
+    local_dma: bool,
 }
 
 /// The mutable state of a register file.

@@ -15,7 +15,7 @@ use crate::instrument::{self, FlowSink, FlowSource, Generator, SinkCheck};
 use crate::links::{ExactLinks, LinkObserver};
 use spfe_contract::Status;
 use spfe_device::flow::{Flow, Regions, StepLimits};
-use spfe_device::memory::{AccessRefusal, RegionMap};
+use spfe_device::memory::{AccessRefusal, BusWindow, RegionMap};
 use spfe_device::message::Messages;
 use spfe_device::pace::{LinkTime, Pacer};
 use spfe_device::queue::QueueView;
@@ -32,6 +32,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Fetch: Send + Sync {
     /// Memory of a region of any endpoint; `None` if it does not exist.
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>>;
+    /// The bus addresses that a region has instead of memory, in the process that owns the network.
+    fn window(&self, _endpoint: u32, _key: RegionKey) -> Option<Arc<dyn BusWindow>> {
+        None
+    }
     /// The eventfd of a participant's event vector; `None` if the vector does not exist. The caller
     /// holds the seat of a flow, so this must not wait for the control plane.
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>>;
@@ -139,10 +143,16 @@ impl View {
             return true;
         }
         let Some(memory) = self.fetch.region(endpoint, key) else { return false };
-        let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
-        // SAFETY: `held` keeps the mapping until the region is revoked, which happens after every
-        // flow has been stopped (`Network::remove_region`), or until another region has its index.
-        unsafe { self.maps[endpoint as usize].set(tag, memory.base().as_ptr(), size) };
+        let map = &self.maps[endpoint as usize];
+        if let Some(window) = self.fetch.window(endpoint, key) {
+            map.set_window(tag, window);
+        } else {
+            let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
+            // SAFETY: `held` keeps the mapping until the region is revoked, which happens after
+            // every flow has been stopped (`Network::remove_region`), or until another region has
+            // its index.
+            unsafe { map.set(tag, memory.base().as_ptr(), size) };
+        }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.insert((endpoint, key.index()), memory);
         true

@@ -185,6 +185,55 @@ fn a_region_allows_what_its_mapping_allows() {
     assert_eq!(host.memory.memory(&request).err(), denied);
 }
 
+#[test]
+fn everything_is_what_is_mapped_at_the_moment() {
+    let host = Host::new(8, 0x10_0000);
+    host.map(0x20_0000, 2 * PAGE, 6 * PAGE, Rights { read: true, write: false });
+    let (memory, window) = host.memory.everything().unwrap();
+    let (read, write) = (access::LOCAL_READ, access::LOCAL_WRITE);
+    let at = |address, length, access| {
+        // SAFETY: the window has just returned the memory, which is long enough and aligned.
+        window.at(address, length, access).map(|at| unsafe { at.cast::<u64>().read_volatile() })
+    };
+    host.store(0, 10);
+    host.store(6 * PAGE, 16);
+    assert_eq!(at(0x10_0000, 8 * PAGE, read | write), Ok(10));
+    assert_eq!(at(0x20_0000, 8, read), Ok(16));
+    assert_eq!(at(0x20_0000, 8, write), Err(Status::AccessDenied));
+    assert_eq!(at(0x10_0000 + 8, 8 * PAGE, read), Err(Status::OutOfBounds), "a byte too many");
+    assert_eq!(at(0x10_0000 - 8, 16, read), Err(Status::OutOfBounds), "begins before");
+    assert_eq!(at(u64::MAX - 7, 8, read), Err(Status::OutOfBounds));
+    assert_eq!(at((1 << 48) - 8, 8, read), Err(Status::OutOfBounds));
+    // A mapping that comes later, behind the first one: accesses go from one to the other.
+    host.map(0x10_0000 + 8 * PAGE, PAGE, 5 * PAGE, BOTH);
+    host.store(5 * PAGE, 15);
+    assert_eq!(at(0x10_0000 + 8 * PAGE, 8, write), Ok(15));
+    assert_eq!(at(0x10_0000 + 7 * PAGE, 2 * PAGE, write), Ok(0));
+    // What the host takes away cannot be reached, also not by who has just looked it up.
+    let late = window.at(0x10_0000, 8, write).unwrap().cast::<u64>();
+    assert!(host.memory.unmap(0x10_0000, 8 * PAGE).unwrap().is_empty(), "the region stays");
+    assert_eq!(at(0x10_0000, 8, read), Err(Status::OutOfBounds));
+    assert_eq!(at(0x10_0000 + 7 * PAGE, 2 * PAGE, write), Err(Status::OutOfBounds));
+    assert_eq!(at(0x10_0000 + 8 * PAGE, 8, write), Ok(15));
+    // SAFETY: memory stays accessible as long as the window exists.
+    unsafe {
+        assert_eq!(late.read_volatile(), 0);
+        late.write_volatile(99);
+    }
+    assert_eq!(host.load(&host.ram, 0), 10);
+    // The same place, now read-only: the late access reaches neither this memory nor faults.
+    host.map(0x10_0000, PAGE, 0, Rights { read: true, write: false });
+    assert_eq!(at(0x10_0000, 8, read), Ok(10));
+    // SAFETY: as above.
+    unsafe { late.write_volatile(99) };
+    assert_eq!(host.load(&host.ram, 0), 10);
+    // Without the bus it is lost as every region.
+    let lost = host.memory.set_on(false).unwrap();
+    assert!(lost.len() == 1 && Arc::ptr_eq(&lost[0], &memory));
+    assert_eq!(at(0x20_0000, 8, read), Err(Status::OutOfBounds));
+    assert_eq!(host.memory.everything().err(), Some(Status::AccessDenied));
+}
+
 /// A page list in tables, written into a host's memory from an offset on, which is also its bus
 /// address. Returns the address of the first table.
 fn tables(host: &Host, mut at: u64, levels: u32, pages: impl Iterator<Item = u64>) -> u64 {

@@ -231,7 +231,7 @@ fn a_region_is_bound_to_its_client_access_and_lifetime() {
     assert_eq!(network.remove_region(lab.a.at, other.key).unwrap_err().status(), Status::BadRegion);
     let domain = Placement { domain: 1, index: None };
     let elsewhere =
-        network.add_region_at(lab.a.at, memory(), 4096, access::LOCAL_READ, domain).unwrap();
+        network.add_region_at(lab.a.at, memory().into(), access::LOCAL_READ, domain).unwrap();
     let cases = [
         (other.key, Status::BadRegion),
         (gone, Status::BadRegion),

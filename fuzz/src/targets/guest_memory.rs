@@ -4,6 +4,7 @@
 use arbitrary::Arbitrary;
 use rustix::fd::OwnedFd;
 use spfe_contract::{Status, access};
+use spfe_device::memory::BusWindow;
 use spfe_host::SharedMemory;
 use spfe_plane::GuestMemory;
 use spfe_plane::registers::bus::{Bus, RegionRequest};
@@ -27,6 +28,8 @@ enum Step {
     Anywhere { base: u64, bytes: u64, page_list: u32, access: u32 },
     Bus(bool),
     Tables { page: u8, at: u16, bytes: u32, log2: u8, levels: u8, access: u16 },
+    Everything,
+    Look { page: u8, inside: u16, length: u32, access: u16 },
 }
 
 /// An expected mapping: page on the bus, number of pages, page of the file, rights.
@@ -37,6 +40,8 @@ struct Host {
     known: Vec<Known>,
     on: bool,
     held: Vec<Arc<SharedMemory>>,
+    /// A region of everything, and what stands for it.
+    window: Option<(Arc<SharedMemory>, Arc<dyn BusWindow>)>,
 }
 
 /// Memory of the host. The last word of each page is its number.
@@ -95,6 +100,29 @@ impl Host {
                 let fair = files.is_none() || !self.on || pages.is_empty();
                 assert!(fair || status == Status::BadField, "{request:?}: {}", status.name());
             }
+        }
+    }
+
+    /// Looks up an address in the region of everything.
+    fn look(&self, page: u8, inside: u16, length: u32, access: u16) {
+        let Some((_, window)) = &self.window else { return };
+        let (length, access) = (u64::from(length) % (8 * PAGE), u32::from(access));
+        let address = NEAR + u64::from(page) * PAGE + u64::from(inside) % PAGE;
+        let wanted = Self::wanted(access);
+        let (first, end) = (address / PAGE, (address + length).div_ceil(PAGE));
+        let pages = (first..end).filter(|_| length != 0).map(|page| page - NEAR / PAGE);
+        let files: Option<Vec<u64>> = pages.map(|page| self.file_page(page, wanted)).collect();
+        match (window.at(address, length, access), files) {
+            (Ok(memory), Some(files)) => {
+                let start = memory.wrapping_sub((address % PAGE) as usize);
+                for (at, file) in (0..).step_by(PAGE as usize).zip(files) {
+                    let word = start.wrapping_add(at + PAGE as usize - 8).cast::<u64>();
+                    // SAFETY: the page is in the window, whose memory stays accessible.
+                    assert_eq!(unsafe { word.read_volatile() }, file);
+                }
+            }
+            (Ok(_), None) => panic!("{length} bytes at {address:#x} are not mapped"),
+            (Err(status), files) => assert!(files.is_none(), "{}", status.name()),
         }
     }
 
@@ -203,8 +231,17 @@ impl Host {
                 let request = RegionRequest { base, bytes, page_list, levels, access };
                 drop(self.memory.memory(&request));
             }
+            Step::Everything => match self.memory.everything() {
+                Ok(window) => self.window = Some(window),
+                Err(status) => assert!(!self.on, "{}", status.name()),
+            },
+            Step::Look { page, inside, length, access } => self.look(page, inside, length, access),
             Step::Bus(on) => {
-                let lost = self.memory.set_on(on).expect("a mapping");
+                let mut lost = self.memory.set_on(on).expect("a mapping");
+                if let Some((memory, _)) = self.window.take_if(|_| !on) {
+                    let whole = lost.iter().position(|lost| Arc::ptr_eq(lost, &memory));
+                    lost.remove(whole.expect("without the bus nothing can be reached"));
+                }
                 assert!(!on || lost.is_empty());
                 self.on = on;
                 self.lost(&lost);
@@ -223,6 +260,6 @@ crate::target!(|steps: Vec<Step>| {
         store(page * PAGE + PAGE - 8, page);
     }
     let memory = GuestMemory::default();
-    let mut host = Host { memory, known: Vec::new(), on: true, held: Vec::new() };
+    let mut host = Host { memory, known: Vec::new(), on: true, held: Vec::new(), window: None };
     steps.into_iter().take(200).for_each(|step| host.step(step));
 });

@@ -7,7 +7,9 @@ use spfe_contract::{
 };
 use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
 use spfe_lab::Lab;
-use spfe_plane::{DeviceThread, Network, RegisterFile, Segments, Stride};
+use spfe_plane::registers::bus::Bus;
+use spfe_plane::registers::guest::Rights;
+use spfe_plane::{DeviceThread, GuestMemory, Network, RegisterFile, Segments, Stride};
 use spfe_ring::{Arm, AtomicDeviceLine, AtomicHostLine, Consumer, Producer, Ring};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,7 +54,8 @@ pub struct Driver {
     pub network: Arc<Network>,
     pub registers: RegisterFile,
     pub memory: Arc<SharedMemory>,
-    pub segment: u32,
+    /// Register BASE of a region of all of the memory.
+    base: u64,
     blocks: Vec<Block>,
     _device: Option<DeviceThread>,
 }
@@ -75,6 +78,17 @@ impl Driver {
         Self::on(lab, device, CONTRACT_VERSION_MINOR)
     }
 
+    /// A driver whose memory is at a bus address (capability IOVA).
+    pub fn behind_bus(address: u64, bus: &Arc<GuestMemory>) -> Self {
+        let lab = Arc::new(Lab::new(Topology::looped(LinkRate::Unlimited, Mode::Thread)).unwrap());
+        let device = lab.start_device().unwrap();
+        let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
+        let file = Some((memory.fd().try_clone_to_owned().unwrap(), 0));
+        let rights = Rights { read: true, write: true };
+        assert_eq!(bus.map(address, MEMORY_BYTES as u64, file, rights).unwrap(), Ok(()));
+        Self::with(lab, device, CONTRACT_VERSION_MINOR, memory, bus.clone(), address)
+    }
+
     /// A driver of a device that has an older minor version of the contract.
     pub fn with_older(topology: Topology, minor: u16) -> Self {
         let lab = Arc::new(Lab::new(topology).unwrap());
@@ -88,14 +102,25 @@ impl Driver {
     }
 
     fn on(lab: Arc<Lab>, device: Option<DeviceThread>, minor: u16) -> Self {
-        let network = lab.network().clone();
         let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
         let segments = Arc::new(Segments::default());
-        let segment = segments.add(memory.clone());
+        let base = segments.add(memory.clone());
+        Self::with(lab, device, minor, memory, segments, base.into())
+    }
+
+    fn with(
+        lab: Arc<Lab>,
+        device: Option<DeviceThread>,
+        minor: u16,
+        memory: Arc<SharedMemory>,
+        bus: Arc<dyn Bus>,
+        base: u64,
+    ) -> Self {
+        let network = lab.network().clone();
         let (at, stride) = (network.clone(), Stride::Usual);
-        let registers = RegisterFile::with_minor(at, 0, segments, stride, minor).unwrap();
+        let registers = RegisterFile::with_minor(at, 0, bus, stride, minor).unwrap();
         let blocks = walk(&registers);
-        Self { lab, network, registers, memory, segment, blocks, _device: device }
+        Self { lab, network, registers, memory, base, blocks, _device: device }
     }
 
     /// Offset of a block's first register; for arrays, of an element.
@@ -176,8 +201,8 @@ impl Driver {
     /// Writes a region entry: the whole segment, readable and writable.
     pub fn configure_region(&self, index: u32, domain: u32) {
         let write = |register, value| self.write(BlockType::Region, index, register, value);
-        write(region::BASE_LO, self.segment);
-        write(region::BASE_HI, 0);
+        write(region::BASE_LO, self.base as u32);
+        write(region::BASE_HI, (self.base >> 32) as u32);
         write(region::SIZE_LO, MEMORY_BYTES as u32);
         write(region::SIZE_HI, 0);
         write(region::ACCESS, access::LOCAL_READ | access::LOCAL_WRITE);
@@ -209,6 +234,11 @@ impl Driver {
         address(queue::CQ_LO, 0x1000);
         address(queue::STAMP_LO, 0x2000);
         address(queue::LINES_LO, 0x3000);
+    }
+
+    /// A queue that is enabled already.
+    pub fn queue(&self, index: u32, region: u16, place: u64) -> Queue<'_> {
+        Queue::new(self, index, region, place)
     }
 
     /// Configures and enables a queue in an unused place.
@@ -267,11 +297,16 @@ impl<'a> Queue<'a> {
 
     /// Posts a buffer to send from or to receive into.
     pub fn post(&mut self, kind: EntryType, offset: u64, length: u32) {
+        self.post_in(self.region, kind, offset, length);
+    }
+
+    /// Posts a buffer of another region.
+    pub fn post_in(&mut self, region: u16, kind: EntryType, offset: u64, length: u32) {
         let mut flags = u16::from(kind.raw());
         if kind == EntryType::Data {
             flags |= submit_flags::SIGNAL | submit_flags::LAST;
         }
-        let entry = Submission { offset, region: self.region, length, flags, phase: 0 };
+        let entry = Submission { offset, region, length, flags, phase: 0 };
         self.push(entry.to_words());
     }
 

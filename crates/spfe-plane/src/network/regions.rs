@@ -3,16 +3,33 @@
 use super::seats::{Attempt, claim};
 use super::{Attachment, Error, Inner, Network, Placement, Result};
 use spfe_contract::Status;
-use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
+use spfe_device::memory::{Address, BusWindow, REGIONS, RegionKey, RegionTag};
 use spfe_device::shared::QueueConfig;
 use spfe_host::SharedMemory;
 use spfe_ring::sync::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
 
+/// What a region is to consist of.
+#[derive(Clone)]
+pub struct RegionMemory {
+    /// Its memory; a page that counts for it if it has a window.
+    pub memory: Arc<SharedMemory>,
+    /// Bytes at the start of the memory that belong to it; 0 with a window.
+    pub bytes: u64,
+    /// The bus addresses that it has instead of memory.
+    pub window: Option<Arc<dyn BusWindow>>,
+}
+
+impl From<Arc<SharedMemory>> for RegionMemory {
+    fn from(memory: Arc<SharedMemory>) -> Self {
+        Self { bytes: memory.size() as u64, memory, window: None }
+    }
+}
+
 impl Network {
     /// The memory of a region, for a participant that maps it.
     pub fn region_memory(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
-        self.shares().memories.get(&(endpoint, key)).cloned()
+        self.shares().memories.get(&(endpoint, key)).map(|region| region.memory.clone())
     }
 
     /// Registers memory of a client. The memory stays mapped until the region is removed.
@@ -25,22 +42,22 @@ impl Network {
         memory: Arc<SharedMemory>,
         access: u32,
     ) -> Result<RegionKey> {
-        let bytes = memory.size() as u64;
-        self.add_region_at(at, memory, bytes, access, Placement::default())
+        self.add_region_at(at, memory.into(), access, Placement::default())
     }
 
-    /// Registers the first `bytes` bytes of memory of a client, with the domain and index of `place`.
+    /// Registers memory of a client, with the domain and index of `place`.
     ///
     /// # Errors
     /// BUSY if the requested index is taken, NO_RESOURCES if all are.
     pub fn add_region_at(
         &self,
         at: Attachment,
-        memory: Arc<SharedMemory>,
-        bytes: u64,
+        what: RegionMemory,
         access: u32,
         place: Placement,
     ) -> Result<RegionKey> {
+        let memory = what.memory.clone();
+        let bytes = what.bytes.min(memory.size() as u64);
         let mut inner = self.lock();
         self.limit_region(&inner, at, memory.size() as u64)?;
         let regions = &mut inner.regions[at.endpoint as usize];
@@ -64,10 +81,10 @@ impl Network {
         region.client = at.client;
         region.stopped = 0;
         region.memory = Some(memory.clone());
-        self.shares().memories.insert((at.endpoint, region.key), memory.clone());
+        self.shares().memories.insert((at.endpoint, region.key), what);
         let (key, serial) = (region.key, region.serial);
         let shared = &self.arena.regions(at.endpoint)[key.index()];
-        shared.size.store(bytes.min(memory.size() as u64), Ordering::Relaxed);
+        shared.size.store(bytes, Ordering::Relaxed);
         let domain = place.domain_of(at.client);
         let tag = RegionTag::new(key, domain, access).with_serial(serial);
         shared.tag.store(tag.0, Ordering::Release);

@@ -1,6 +1,7 @@
 //! Source of the memory of regions.
 
-use spfe_contract::{CONTRACT_VERSION_MINOR, DOORBELL_STRIDE, Status, capability};
+use spfe_contract::{CONTRACT_VERSION_MINOR, DOORBELL_STRIDE, Status, access, capability};
+use spfe_device::memory::BusWindow;
 use spfe_host::SharedMemory;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,30 @@ pub struct RegionRequest {
     pub access: u32,
 }
 
+/// Access rights of the device to a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    /// The device may read.
+    pub read: bool,
+    /// The device may write.
+    pub write: bool,
+}
+
+impl Rights {
+    /// The rights that a region with these ACCESS bits needs.
+    pub(super) fn of(bits: u32) -> Self {
+        let has = |some: u32| bits & some != 0;
+        Self {
+            read: has(access::LOCAL_READ | access::REMOTE_READ),
+            write: has(access::LOCAL_WRITE | access::REMOTE_WRITE),
+        }
+    }
+
+    pub(super) fn allows(self, wanted: Self) -> bool {
+        (self.read || !wanted.read) && (self.write || !wanted.write)
+    }
+}
+
 /// Access to the host's memory.
 pub trait Bus: Send + Sync {
     /// Capability bits of the bus.
@@ -35,6 +60,16 @@ pub trait Bus: Send + Sync {
     /// # Errors
     /// The status of the command REGION_ENABLE.
     fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status>;
+
+    /// All bus addresses that the device can reach, now and later (capability LOCAL_DMA), and a
+    /// piece of memory that stands for them: it is lost when the device may not use the bus any
+    /// more.
+    ///
+    /// # Errors
+    /// The status of the command REGION_ENABLE; BAD_FIELD without the capability.
+    fn everything(&self) -> Result<(Arc<SharedMemory>, Arc<dyn BusWindow>), Status> {
+        Err(Status::BadField)
+    }
 }
 
 /// Shared memory segments that the device knows in advance. The host names them by number.

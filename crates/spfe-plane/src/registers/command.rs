@@ -3,11 +3,11 @@
 use super::bus::RegionRequest;
 use super::layout::{Context, ContextUse, NO_VC};
 use super::{EVENTS, Region, RegisterFile, State};
-use crate::network::Placement;
+use crate::network::{Placement, RegionMemory};
 use spfe_contract::{
     BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, access,
-    broadcast_block as broadcast, event_block as event, global_block as global, port_block,
-    region_block as region,
+    broadcast_block as broadcast, capability, event_block as event, global_block as global,
+    port_block, region_block as region, region_options,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
@@ -80,14 +80,17 @@ impl RegisterFile {
         let (request, domain) = self.queue_request(state, context, index)?;
         let slot = if let ContextUse::Message(slot) = context.end { Some(slot) } else { None };
         let place = Placement { domain, index: slot };
+        let is_packed = request.queue_kind() == Some(QueueKind::RxPacked);
+        let area = if is_packed { request.area } else { 0 };
+        let holds = [request.sq, request.cq, request.stamp, request.lines, area];
+        if holds.iter().any(|address| state.is_local_dma(*address)) {
+            return Err(Status::BadRegion);
+        }
         self.network.create_queue_at(self.at, request, place).map_err(status)?;
         let queue = &mut state.queues[index as usize];
         queue.state = QueueState::Enabled;
         queue.error = Status::Ok;
-        queue.holds = [request.sq, request.cq, request.stamp, request.lines, 0];
-        if request.queue_kind() == Some(QueueKind::RxPacked) {
-            queue.holds[4] = request.area;
-        }
+        queue.holds = holds;
         Ok(())
     }
 
@@ -151,16 +154,37 @@ impl RegisterFile {
             levels: word(region::PAGE_LEVELS),
             access,
         };
-        if word(region::OPTIONS) != 0 {
+        let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
+        let local_dma = match word(region::OPTIONS) {
+            0 => false,
+            region_options::LOCAL_DMA if self.can(capability::LOCAL_DMA) => true,
+            _ => return Err(Status::BadField),
+        };
+        let what = if local_dma {
+            self.local_dma(&request, domain)?
+        } else {
+            let memory = self.bus.memory(&request)?;
+            RegionMemory { memory, bytes: request.bytes, window: None }
+        };
+        let memory = what.memory.clone();
+        let place = Placement { domain, index: Some(index as usize) };
+        let key = self.network.add_region_at(self.at, what, access, place).map_err(status)?;
+        state.regions[index as usize] = Some(Region { key, memory, local_dma });
+        Ok(())
+    }
+
+    /// The region of all bus addresses.
+    fn local_dma(&self, request: &RegionRequest, domain: u8) -> Result<RegionMemory, Status> {
+        let RegionRequest { base, bytes, page_list, levels, access } = *request;
+        let remote = access & (access::REMOTE_READ | access::REMOTE_WRITE);
+        if (base, bytes, page_list, levels, remote) != (0, 0, 0, 0, 0) {
             return Err(Status::BadField);
         }
-        let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
-        let memory = self.bus.memory(&request)?;
-        let place = Placement { domain, index: Some(index as usize) };
-        let network = &self.network;
-        let key = network.add_region_at(self.at, memory.clone(), request.bytes, access, place);
-        state.regions[index as usize] = Some(Region { key: key.map_err(status)?, memory });
-        Ok(())
+        let (memory, window) = self.bus.everything()?;
+        if domain != 0 {
+            return Err(Status::AccessDenied);
+        }
+        Ok(RegionMemory { memory, bytes: 0, window: Some(window) })
     }
 
     fn disable_region(&self, state: &mut State, index: u32) -> Done {
@@ -249,6 +273,15 @@ impl RegisterFile {
             }
         }
         (queues, regions)
+    }
+}
+
+impl State {
+    /// Whether an address is in a region of all bus addresses.
+    fn is_local_dma(&self, address: u64) -> bool {
+        let key = Address(address).key();
+        let region = self.regions.get(key.index()).and_then(Option::as_ref);
+        region.is_some_and(|region| region.key == key && region.local_dma)
     }
 }
 

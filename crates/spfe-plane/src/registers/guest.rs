@@ -8,12 +8,15 @@
 //! notified: zeroes replace it. The engine may still access such a region without harm. The registers
 //! then disable it ([`RegisterFile::withdraw`](super::RegisterFile::withdraw)).
 
+pub use super::bus::Rights;
 use super::bus::{Bus, RegionRequest};
+use super::local_dma::LocalDma;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SealFlags, fcntl_get_seals, fstat, fstatfs};
 use spfe_contract::{
-    PAGE_LEVELS_MAX, PAGE_LOG2_MAX, PAGE_LOG2_MIN, PAGE_TABLE_ENTRIES, Status, access, capability,
+    PAGE_LEVELS_MAX, PAGE_LOG2_MAX, PAGE_LOG2_MIN, PAGE_TABLE_ENTRIES, Status, capability,
 };
+use spfe_device::memory::BusWindow;
 use spfe_host::os::{self, SharedMemory};
 use std::collections::BTreeMap;
 use std::io;
@@ -29,30 +32,6 @@ const RUNS_MAX: usize = 1 << 18;
 const TABLE_BYTES: u64 = 8 * PAGE_TABLE_ENTRIES;
 /// File system of memfds of ordinary pages (`TMPFS_MAGIC`).
 const TMPFS: u32 = 0x0102_1994;
-
-/// Access rights of the device to a mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rights {
-    /// The device may read.
-    pub read: bool,
-    /// The device may write.
-    pub write: bool,
-}
-
-impl Rights {
-    /// The rights that a region with these ACCESS bits needs.
-    fn of(bits: u32) -> Self {
-        let has = |some: u32| bits & some != 0;
-        Self {
-            read: has(access::LOCAL_READ | access::REMOTE_READ),
-            write: has(access::LOCAL_WRITE | access::REMOTE_WRITE),
-        }
-    }
-
-    fn allows(self, wanted: Self) -> bool {
-        (self.read || !wanted.read) && (self.write || !wanted.write)
-    }
-}
 
 /// Why the device cannot access a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +68,15 @@ struct Mapping {
     rights: Rights,
 }
 
+impl Mapping {
+    /// Shows the mapping in a window. If the window has no room for it, accesses fail.
+    fn add_to(&self, window: &LocalDma, address: u64) {
+        if let Some(file) = &self.file {
+            let _ = window.add(address, self.bytes, file.fd.as_fd(), self.offset, self.rights);
+        }
+    }
+}
+
 /// A contiguous range of a file.
 struct Run {
     file: Arc<Backing>,
@@ -114,6 +102,8 @@ struct Inner {
     mappings: BTreeMap<u64, Mapping>,
     files: Vec<Weak<Backing>>,
     regions: Vec<Placed>,
+    /// Regions of everything, and what stands for each of them.
+    windows: Vec<(Weak<SharedMemory>, Weak<LocalDma>)>,
     /// The device may not access the bus: its bus master bit is off.
     off: bool,
 }
@@ -166,6 +156,9 @@ impl GuestMemory {
         let found = inner.usable(address, bytes, file)?;
         let done = found.as_ref().map(drop).map_err(|why| *why);
         let mapping = Mapping { bytes, file: found.ok(), offset, rights };
+        for window in inner.windows.iter().filter_map(|(_, window)| window.upgrade()) {
+            mapping.add_to(&window, address);
+        }
         inner.mappings.insert(address, mapping);
         Ok(done)
     }
@@ -199,7 +192,7 @@ impl GuestMemory {
     pub fn clear(&self) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut inner = self.lock();
         inner.mappings.clear();
-        inner.take_away(0, u64::MAX)
+        inner.take_everything()
     }
 
     /// Sets whether the device may access the bus. If not, every region loses its memory; returns
@@ -210,7 +203,7 @@ impl GuestMemory {
     pub fn set_on(&self, on: bool) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut inner = self.lock();
         inner.off = !on;
-        if on { Ok(Vec::new()) } else { inner.take_away(0, u64::MAX) }
+        if on { Ok(Vec::new()) } else { inner.take_everything() }
     }
 
     /// Number of mappings.
@@ -260,6 +253,9 @@ impl Inner {
     fn take_away(&mut self, from: u64, to: u64) -> io::Result<Vec<Arc<SharedMemory>>> {
         let mut lost = Vec::new();
         let mut done = Ok(());
+        for window in self.windows.iter().filter_map(|(_, window)| window.upgrade()) {
+            window.remove(from, to)?;
+        }
         self.regions.retain(|region| {
             let Some(memory) = region.memory.upgrade() else { return false };
             if !region.touches(from, to) {
@@ -274,6 +270,13 @@ impl Inner {
             false
         });
         done.map(|()| lost)
+    }
+
+    /// Unmaps all regions, those of everything as well, and returns them.
+    fn take_everything(&mut self) -> io::Result<Vec<Arc<SharedMemory>>> {
+        let mut lost = self.take_away(0, u64::MAX)?;
+        lost.extend(self.windows.drain(..).filter_map(|(memory, _)| memory.upgrade()));
+        Ok(lost)
     }
 
     /// Calls `each` for every range of a file behind a range of bus addresses, in order.
@@ -434,7 +437,7 @@ fn spans(pages: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 impl Bus for GuestMemory {
     fn capability(&self) -> u32 {
-        capability::IOVA | capability::PAGE_LEVELS
+        capability::IOVA | capability::PAGE_LEVELS | capability::LOCAL_DMA
     }
 
     fn pages_max(&self) -> u32 {
@@ -467,5 +470,19 @@ impl Bus for GuestMemory {
         inner.regions.retain(|region| region.memory.strong_count() != 0);
         inner.regions.push(Placed { memory: Arc::downgrade(&memory), spans: spans(pages) });
         Ok(memory)
+    }
+    fn everything(&self) -> Result<(Arc<SharedMemory>, Arc<dyn BusWindow>), Status> {
+        let mut inner = self.lock();
+        if inner.off {
+            return Err(Status::AccessDenied);
+        }
+        let window = Arc::new(LocalDma::new().map_err(|_| Status::NoResources)?);
+        let memory = Arc::new(SharedMemory::reserve(1).map_err(|_| Status::NoResources)?);
+        for (address, mapping) in &inner.mappings {
+            mapping.add_to(&window, *address);
+        }
+        inner.windows.retain(|(_, window)| window.strong_count() != 0);
+        inner.windows.push((Arc::downgrade(&memory), Arc::downgrade(&window)));
+        Ok((memory, window))
     }
 }
