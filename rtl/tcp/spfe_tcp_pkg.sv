@@ -67,6 +67,7 @@ package spfe_tcp_pkg;
     vif_cfg_t [MaxVifs-1:0] vif;
     logic rst_silent;  // no reset is sent to segments of no session
     logic ring_refuse;  // 1: refuse a message if the ring is full, with an event; 0: stall the user
+    logic fragment;  // routers may fragment our segments: DF is clear
     logic wscale_en;  // offer window scaling (RFC 7323, 2)
     logic [3:0] wscale;  // our shift, 0..14
     logic [31:0] rcv_wnd;  // receive window in bytes, at most 65535 << wscale

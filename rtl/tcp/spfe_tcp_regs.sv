@@ -219,6 +219,7 @@ module spfe_tcp_regs
   assign cfg_o.enable = rw.control_enable;
   assign cfg_o.rst_silent = rw.control_rst_silent;
   assign cfg_o.ring_refuse = rw.control_ring_refuse;
+  assign cfg_o.fragment = rw.control_fragment;
   assign cfg_o.wscale_en = rw.control_wscale_en;
   assign cfg_o.wscale = rw.control_wscale;
   assign cfg_o.rcv_wnd = 32'(rw.rcv_wnd);

@@ -93,6 +93,7 @@ module spfe_tcp_regs_file
           rw_d.control_rst_silent = wr_data_i[1+:1];
           rw_d.control_ring_refuse = wr_data_i[2+:1];
           rw_d.control_wscale_en = wr_data_i[3+:1];
+          rw_d.control_fragment = wr_data_i[4+:1];
           rw_d.control_wscale = wr_data_i[8+:4];
         end
       end
@@ -235,6 +236,7 @@ module spfe_tcp_regs_file
       rw_q.control_rst_silent <= 1'(0);
       rw_q.control_ring_refuse <= 1'(0);
       rw_q.control_wscale_en <= 1'(0);
+      rw_q.control_fragment <= 1'(0);
       rw_q.control_wscale <= 4'(0);
       rw_q.rcv_wnd <= 30'(65535);
       rw_q.mss <= 16'(Mtu - 40);
@@ -297,8 +299,8 @@ module spfe_tcp_regs_file
       known_d[1] = 1'b1;
       unique case (rd_addr_i[2:0])
         3'h0: group_d[1] = {
-          20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse,
-          rw_q.control_rst_silent, rw_q.control_enable
+          20'd0, rw_q.control_wscale, 3'd0, rw_q.control_fragment, rw_q.control_wscale_en,
+          rw_q.control_ring_refuse, rw_q.control_rst_silent, rw_q.control_enable
         };
         3'h1: group_d[1] = 32'd0;
         3'h2: group_d[1] = {2'd0, rw_q.rcv_wnd};

@@ -24,6 +24,9 @@ package spfe_tcp_regs_pkg;
     logic control_ring_refuse;
     /// 1: the core offers window scaling (RFC 7323, section 2).
     logic control_wscale_en;
+    /// 1: segments do not have the flag DF, so that routers may fragment them. Sessions that are
+    /// open may keep the old setting. See Path MTU in tcp-core.md.
+    logic control_fragment;
     /// Window shift that the core announces.
     logic [3:0] control_wscale;
     /// Receive window in bytes. The core cannot announce more than 65535 << CONTROL.WSCALE, or

@@ -166,7 +166,7 @@ module spfe_tcp_tx_head
           | when(at_q[i][2], vif_q.mac[31:0])
           | when(at_q[i][3], 32'h0800_4500)
           | when(at_q[i][4], {total_q, id_q})
-          | when(at_q[i][5], 32'h4000_4006)
+          | when(at_q[i][5], {1'b0, !hdr_q.fragment, 30'h0000_4006})
           | when(at_q[i][6], {ip_sum_q, vif_q.ip[31:16]})
           | when(at_q[i][7], {vif_q.ip[15:0], hdr_q.dip[31:16]})
           | when(at_q[i][8], {hdr_q.dip[15:0], hdr_q.sport})

@@ -206,6 +206,7 @@ module spfe_tcp_tx_out
     .clk_i,
     .rst_i,
     .vif_i(cfg_i.vif),
+    .fragment_i(cfg_i.fragment),
     .cmd_i(hdr_cmd_i),
     .cmd_valid_i(hdr_cmd_valid_i),
     .cmd_ready_o(hdr_cmd_ready_o),

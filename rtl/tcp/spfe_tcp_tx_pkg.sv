@@ -56,6 +56,7 @@ package spfe_tcp_tx_pkg;
     mac_t dmac;
     vif_t vif;
     logic scaled;
+    logic fragment;  // the header has no DF
     ip_t dip;
     port_t dport;
     port_t sport;

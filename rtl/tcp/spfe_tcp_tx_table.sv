@@ -14,6 +14,8 @@ module spfe_tcp_tx_table
   input logic rst_i,
   /// Virtual interfaces; from the configuration.
   input vif_cfg_t [MaxVifs-1:0] vif_i,
+  /// Routers may fragment the segments of this entry (tcp_cfg_t).
+  input logic fragment_i,
   /// New entry.
   input hdr_cmd_t cmd_i,
   input logic cmd_valid_i,
@@ -36,6 +38,7 @@ module spfe_tcp_tx_table
   logic [VifIdxBits-1:0] vif_idx;
   hdr_t entry;
   logic write;
+  logic fragment_q;  // held while an entry is made, so that the header fits its sum
 
   assign vif_idx = VifCount > 1 ? VifIdxBits'(cmd_i.vif) : '0;
   assign write = step_q == 3'd4;
@@ -45,13 +48,14 @@ module spfe_tcp_tx_table
   always_ff @(posedge clk_i) begin
     if (step_q != '0) step_q <= write ? 3'd0 : step_q + 3'd1;
     else if (cmd_valid_i) step_q <= 3'd1;
+    if (step_q == '0) fragment_q <= fragment_i;
     sip_q <= vif_i[vif_idx].ip;
     sip_sum_q <= sum2(sip_q[31:16], sip_q[15:0]);
     dip_sum_q <= sum2(cmd_i.dip[31:16], cmd_i.dip[15:0]);
     port_sum_q <= sum2(cmd_i.sport, cmd_i.dport);
     ips_q <= sum2(sip_sum_q, dip_sum_q);
-    // 4500 + 0028 + 4000 + 4006; the TCP part adds protocol 6 and 20 bytes of header.
-    ip_sum_q <= sum2(ips_q, 16'hc52e);
+    // 4500 + 0028 + 4000 (DF) + 4006; the TCP part adds protocol 6 and 20 bytes of header.
+    ip_sum_q <= sum2(ips_q, fragment_q ? 16'h852e : 16'hc52e);
     port26_q <= sum2(port_sum_q, 16'd26);
     tcp_sum_q <= sum2(ips_q, port26_q);
     if (rst_i) step_q <= '0;
@@ -61,6 +65,7 @@ module spfe_tcp_tx_table
     entry.dmac = cmd_i.dmac;
     entry.vif = cmd_i.vif;
     entry.scaled = cmd_i.scaled;
+    entry.fragment = fragment_q;
     entry.dip = cmd_i.dip;
     entry.dport = cmd_i.dport;
     entry.sport = cmd_i.sport;

@@ -156,6 +156,11 @@ pub const CONTROL_RING_REFUSE_MASK: u32 = 0x0000_0004;
 pub const CONTROL_WSCALE_EN_SHIFT: u32 = 3;
 /// Mask of the field, in place.
 pub const CONTROL_WSCALE_EN_MASK: u32 = 0x0000_0008;
+/// Lowest bit: 1: segments do not have the flag DF, so that routers may fragment them. Sessions
+/// that are open may keep the old setting. See Path MTU in tcp-core.md.
+pub const CONTROL_FRAGMENT_SHIFT: u32 = 4;
+/// Mask of the field, in place.
+pub const CONTROL_FRAGMENT_MASK: u32 = 0x0000_0010;
 /// Lowest bit: Window shift that the core announces.
 pub const CONTROL_WSCALE_SHIFT: u32 = 8;
 /// Mask of the field, in place.

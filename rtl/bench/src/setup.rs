@@ -56,6 +56,7 @@ impl Station {
             field(reg::CONTROL_ENABLE_SHIFT, 1_u32)
                 | field(reg::CONTROL_RST_SILENT_SHIFT, settings.rst_silent)
                 | field(reg::CONTROL_RING_REFUSE_SHIFT, settings.ring_refuse)
+                | field(reg::CONTROL_FRAGMENT_SHIFT, settings.fragment)
                 | scale,
         );
     }

@@ -62,11 +62,11 @@
 
   task automatic stored();
     logic [31:0] v;
-    v = $urandom & 32'h0000_0F0F;
+    v = $urandom & 32'h0000_0F1F;
     if (v[11:8] == 4'd15) v[8] = 1'b0;
     put(12'h020, v, 1'b1);
     must(12'h020, v);
-    same(32'({cfg.wscale, 4'd0, cfg.wscale_en, cfg.ring_refuse, cfg.rst_silent, cfg.enable}), v, "control");
+    same(32'({cfg.wscale, 3'd0, cfg.fragment, cfg.wscale_en, cfg.ring_refuse, cfg.rst_silent, cfg.enable}), v, "control");
     v = below(0, 1073725440);
     put(12'h028, v, 1'b1);
     must(12'h028, v);

@@ -15,6 +15,7 @@ struct Bench {
   u32 ip[2] = {0x0a010203, 0xfffe7f01};
   u16 tag = 0xa123;
   u32 wnd_stage[2] = {0, 0};
+  bool fragment = false;
   int wscale = 3;
   std::vector<Session> ses;
   std::deque<Message> messages;
@@ -73,6 +74,8 @@ struct Bench {
     mem.assign(std::size_t(16) << top.p_mem_o, 0);
     ses.resize(sessions + 1);
     top.cfg_mss_i = u16(mss);
+    fragment = chance(50);
+    top.cfg_fragment_i = fragment;
     top.cfg_wscale_i = u8(wscale);
     top.cfg_mac0_i = mac[0];
     top.cfg_mac1_i = mac[1];

@@ -62,7 +62,7 @@ inline void Bench::check_ip(const Bytes& f, std::size_t ip_at, const Session& s)
   if (have_id) CHECK(u16(be16(p + 4)) == u16(last_id + 1) || n_err, "IP identification");
   last_id = be16(p + 4);
   have_id = true;
-  CHECK(be16(p + 6) == 0x4000 && p[8] == 64 && p[9] == 6, "IP fields");
+  CHECK(be16(p + 6) == (fragment ? 0 : 0x4000) && p[8] == 64 && p[9] == 6, "IP fields");
   CHECK(sum_of(p, 20) == 0xffff, "IP checksum");
   CHECK(be32(p + 12) == ip[s.vif] && be32(p + 16) == s.dip, "IP addresses");
 }

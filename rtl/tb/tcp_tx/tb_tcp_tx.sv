@@ -38,6 +38,8 @@ module tb_tcp_tx
   /// Field of tcp_cfg_t.
   input logic [15:0] cfg_mss_i,
   /// Field of tcp_cfg_t.
+  input logic cfg_fragment_i,
+  /// Field of tcp_cfg_t.
   input logic [3:0] cfg_wscale_i,
   /// Field of tcp_cfg_t.
   input logic cfg_ring_refuse_i,
@@ -211,6 +213,7 @@ module tb_tcp_tx
     cfg = '0;
     cfg.enable = 1'b1;
     cfg.mss = cfg_mss_i;
+    cfg.fragment = cfg_fragment_i;
     cfg.wscale = cfg_wscale_i;
     cfg.ring_refuse = cfg_ring_refuse_i;
     cfg.vif[0].enable = 1'b1;

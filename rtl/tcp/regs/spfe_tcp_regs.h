@@ -173,6 +173,13 @@
 #define SPFE_TCP_CONTROL_WSCALE_EN_SHIFT 3
 /* Mask of the field, in place. */
 #define SPFE_TCP_CONTROL_WSCALE_EN_MASK 0x00000008U
+/*
+ * Lowest bit: 1: segments do not have the flag DF, so that routers may fragment them. Sessions that
+ * are open may keep the old setting. See Path MTU in tcp-core.md.
+ */
+#define SPFE_TCP_CONTROL_FRAGMENT_SHIFT 4
+/* Mask of the field, in place. */
+#define SPFE_TCP_CONTROL_FRAGMENT_MASK 0x00000010U
 /* Lowest bit: Window shift that the core announces. */
 #define SPFE_TCP_CONTROL_WSCALE_SHIFT 8
 /* Mask of the field, in place. */

@@ -136,6 +136,7 @@ impl Partner {
             flags,
             window: 65535,
             urgent: 0,
+            df: true,
             options: Vec::new(),
             payload,
         }

@@ -331,6 +331,7 @@ impl World<'_> {
             flags: i.flags,
             window: i.win.unwrap_or(65535),
             urgent: i.urgent,
+            df: true,
             options: i.options.clone(),
             payload,
         };

@@ -21,6 +21,7 @@ pub(super) fn apply(s: &mut Settings, mut line: ScriptLine) -> Result<(), Script
         "vlan" => s.vlan = Some(num(65535)? as u16),
         "rst_silent" => s.rst_silent = num(1)? != 0,
         "ring_refuse" => s.ring_refuse = num(1)? != 0,
+        "fragment" => s.fragment = num(1)? != 0,
         "wscale" => s.wscale = Some(num(14)? as u8),
         "rcv_wnd" => s.rcv_wnd = num(65535 << 14)? as u32,
         "mss" => s.mss = num(8960)? as u16,

@@ -45,6 +45,8 @@ pub struct Segment {
     pub flags: u8,
     pub window: u16,
     pub urgent: u16,
+    /// The flag DF: no router may fragment the packet.
+    pub df: bool,
     /// Options, padded with zeros to a multiple of four bytes.
     pub options: Vec<u8>,
     pub payload: Vec<u8>,
@@ -211,7 +213,7 @@ fn ipv4(ip: &mut Ipv4Packet<&mut [u8]>, s: &Segment, lies: &Lies, header: usize,
     ip.set_total_len(len as u16);
     ip.set_ident(s.id);
     ip.clear_flags();
-    ip.set_dont_frag(!lies.mf && lies.frag == 0);
+    ip.set_dont_frag(s.df && !lies.mf && lies.frag == 0);
     ip.set_more_frags(lies.mf);
     ip.set_frag_offset(lies.frag);
     ip.set_hop_limit(s.ttl);
@@ -426,6 +428,7 @@ pub fn parse(frame: &[u8]) -> Result<Packet, String> {
                 flags: flags(&p),
                 window: p.window_len(),
                 urgent: p.urgent_at(),
+                df: ip.dont_frag(),
                 options: p.options().to_vec(),
                 payload: p.payload().to_vec(),
             }))

@@ -254,6 +254,9 @@ impl<'a> World<'a> {
     fn segment(&mut self, seg: Segment) -> Result<(), String> {
         self.log(format!("< {}", seg.text()));
         self.common(seg.src_mac, seg.vlan)?;
+        if seg.df == self.settings.fragment {
+            return Err(format!("the flag DF is {}", seg.df));
+        }
         if seg.src != self.settings.ip || seg.ttl == 0 {
             return Err(format!("source {} and TTL {}", seg.src, seg.ttl));
         }

@@ -46,6 +46,7 @@ fn segment(port: u16, local: u16, seq: u32, ack: u32, flags: u8, payload: Vec<u8
         flags,
         window: 65535,
         urgent: 0,
+        df: true,
         options: if flags & SYN == 0 { Vec::new() } else { vec![2, 4, 5, 0xb4] },
         payload,
     }

@@ -255,6 +255,7 @@ impl Reference {
             flags,
             window: (wnd >> shift).min(65535) as u16,
             urgent: 0,
+            df: !self.settings.fragment,
             options,
             payload,
         };
@@ -288,6 +289,7 @@ impl Reference {
             flags,
             window: 0,
             urgent: 0,
+            df: !self.settings.fragment,
             options: Vec::new(),
             payload: Vec::new(),
         };

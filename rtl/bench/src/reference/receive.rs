@@ -75,6 +75,7 @@ impl Reference {
             flags,
             window: p.window_len(),
             urgent: p.urgent_at(),
+            df: ip.dont_frag(),
             options: p.options().to_vec(),
             payload: p.payload().to_vec(),
         };
