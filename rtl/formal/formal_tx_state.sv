@@ -3,7 +3,7 @@
 /// The pointers of a session change only by operations that name it. After any sequence of
 /// requests, also simultaneous ones, they have the values that the accepted operations give one
 /// after the other. A message may leave at once only in a session that is open, live, not behind,
-/// and whose window has room.
+/// and whose peer takes it: one of any length, or one up to the smaller of MSS and window.
 module formal_tx_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -54,6 +54,7 @@ module formal_tx_state
   logic [2:0] req_ready, res_valid;
   logic user_ready, user_done, user_match, snd_cmd_ready, res_match;
   logic [1:0] go, is_open, room, gen;
+  logic [15:0] fit;
   seq_t nxt, consumed, written, rx_nxt, cmd_nxt, user_written;
 
   spfe_tcp_tx_state #(
@@ -76,6 +77,8 @@ module formal_tx_state
     .snd_cmd_valid_i,
     .snd_cmd_ready_o(snd_cmd_ready),
     .go_o(go),
+    .fit_sid_i(sid_t'(watched_q)),
+    .fit_o(fit),
     .open_o(is_open),
     .room_o(room),
     .eng_sid_i(sid_t'(watched_q)),
@@ -95,13 +98,14 @@ module formal_tx_state
   typedef struct packed {
     logic known, is_open, live, gen;
     seq_t nxt, consumed, reserved, written, edge_;
+    logic [15:0] mss;
   } session_t;
   session_t now_q, now_d;
   logic [2:0] taken;
   logic mine, user_mine, any, set, ours;
   state_req_t one;
   seq_t one_end;
-  logic [3:0] last_q;  // bit n: an operation named the session n + 1 cycles ago
+  logic [4:0] last_q;  // bit n: an operation named the session n + 1 cycles ago
   logic spaced_q;  // there was an operation in the last cycle
 
   assign taken = req_valid_i & req_ready;
@@ -140,6 +144,7 @@ module formal_tx_state
     end
     if (mine && set) begin
       now_d.edge_ = snd_cmd_i.lim;
+      now_d.mss = snd_cmd_i.mss;
       now_d.is_open = snd_cmd_i.open;
       now_d.live = snd_cmd_i.live;
       if (snd_cmd_i.init) begin
@@ -158,11 +163,13 @@ module formal_tx_state
   end
 
   seq_t window;
+  logic may_send;
   assign window = now_q.edge_ - now_q.reserved;
+  assign may_send = now_q.is_open && now_q.live && now_q.nxt == now_q.consumed && !window[31];
 
   always_ff @(posedge clk_i) begin
     now_q <= now_d;
-    last_q <= rst_q ? '0 : {last_q[2:0], mine || user_mine};
+    last_q <= rst_q ? '0 : {last_q[3:0], mine || user_mine};
     spaced_q <= !rst_q && (any || set);
   end
 
@@ -177,15 +184,18 @@ module formal_tx_state
         a_open : assert (is_open[watched_q] == now_q.is_open);
         a_gen : assert (gen[watched_q] == now_q.gen);
       end
-      if (now_q.known && last_q == '0) begin
-        a_go :
-        assert (go[watched_q] == (now_q.is_open && now_q.live &&
-            now_q.nxt == now_q.consumed && !window[31] && window >= 32'(mss_q)));
+      if (now_q.known && last_q[3:0] == '0) begin
+        a_go : assert (go[watched_q] == (may_send && window >= 32'(mss_q) && now_q.mss >= mss_q));
       end
-      if (!now_q.known && last_q == '0) begin
+      if (now_q.known && last_q == '0) begin
+        a_fit :
+        assert (fit == (!may_send ? 16'd0 : window < 32'(now_q.mss) ? window[15:0] : now_q.mss));
+      end
+      if (!now_q.known && last_q[3:0] == '0) begin
         a_closed : assert (!go[watched_q] || is_open[watched_q]);
       end
-      c_go : cover (now_q.known && last_q == '0 && go[watched_q]);
+      c_go : cover (now_q.known && last_q[3:0] == '0 && go[watched_q]);
+      c_fit : cover (now_q.known && last_q == '0 && fit != '0 && !go[watched_q]);
       c_behind :
       cover (now_q.known && now_q.consumed != now_q.nxt && now_q.written != now_q.consumed);
     end

@@ -18,8 +18,6 @@ module spfe_tcp_eng_out
   output logic ready_o,
   /// The event in the write stage.
   input eng_commit_t commit_i,
-  /// Our MSS in bytes (tcp_cfg_t).
-  input logic [15:0] mss_i,
   /// The receive window is not 0 (tcp_cfg_t), so payload may be delivered.
   input logic receive_i,
   /// The FIFO has room for the commands of all decisions that may be in the pipeline.
@@ -135,9 +133,8 @@ module spfe_tcp_eng_out
       snd_cmd_q.init <= dec.snd_init;
       snd_cmd_q.iss <= dec.tcb.una;
       snd_cmd_q.open <= is_open(dec.tcb);
-      snd_cmd_q.live <= is_open(
-        dec.tcb
-      ) && dec.tcb.rec == RecNone && !dec.tcb.rexmit && dec.tcb.mss == mss_i;
+      snd_cmd_q.live <= is_open(dec.tcb) && dec.tcb.rec == RecNone && !dec.tcb.rexmit;
+      snd_cmd_q.mss <= dec.tcb.mss;
       snd_cmd_q.una <= dec.tcb.una;
       una_q <= dec.tcb.una;
       wnd_q <= dec.tcb.wnd;

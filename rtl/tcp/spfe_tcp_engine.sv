@@ -224,7 +224,6 @@ module spfe_tcp_engine
     .valid_i(commit_valid),
     .ready_o(out_ready),
     .commit_i(commit),
-    .mss_i(cfg_i.mss),
     .receive_i(cfg_i.rcv_wnd != '0),
     .room_o(room),
     .rcv_cmd_o,

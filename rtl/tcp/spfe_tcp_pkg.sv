@@ -149,7 +149,8 @@ package spfe_tcp_pkg;
     logic init;  // NXT and the end of what was consumed and written become iss + 1
     seq_t iss;
     logic open;  // user data may be sent: ESTABLISHED or CLOSE-WAIT, not closing
-    logic live;  // a message may leave at once if it fits: no recovery, MSS of peer not below ours
+    logic live;  // a message may leave at once if it fits: no recovery
+    logic [15:0] mss;  // longest segment for the peer, at most our MSS
     seq_t una;  // SND.UNA: what is before it leaves the ring
     seq_t lim;  // right edge: SND.UNA + min(SND.WND, cwnd)
   } snd_cmd_t;

@@ -128,6 +128,8 @@ module spfe_tcp_tx
   tcp_cfg_t cfg_q;
   always_ff @(posedge clk_i) cfg_q <= cfg_i;
 
+  desc_t head;  // oldest message that was not sent
+
   // ---- send state of the sessions
   state_req_t [2:0] req;
   state_req_t user_req;
@@ -136,6 +138,7 @@ module spfe_tcp_tx
   logic [SessionCount-1:0] go, open, room, gen;
   sid_t cmd_sid;
   seq_t cmd_nxt, user_written;
+  logic [15:0] fit;
 
   spfe_tcp_tx_state #(
     .SessionCount(SessionCount),
@@ -158,6 +161,8 @@ module spfe_tcp_tx
     .snd_cmd_valid_i,
     .snd_cmd_ready_o,
     .go_o(go),
+    .fit_sid_i(head.sid),
+    .fit_o(fit),
     .open_o(open),
     .room_o(room),
     .eng_sid_i,
@@ -178,7 +183,6 @@ module spfe_tcp_tx
   logic [$clog2(MacBytes):0] data_bytes;
   logic data_last, data_valid, data_ready, new_go;
   sid_t new_sid;
-  desc_t head;
   sum_t head_sum;
   logic head_valid, head_pop, head_sum_valid;
   tail_t tail;
@@ -269,6 +273,7 @@ module spfe_tcp_tx
     .count_command_o(count_command),
     .count_mem_o(count_mem),
     .go_i(go),
+    .fit_i(fit),
     .data_i(data),
     .data_bytes_i(data_bytes),
     .data_last_i(data_last),

@@ -49,8 +49,10 @@ module spfe_tcp_tx_out
   /// A segment with payload from the ring was sent; one cycle.
   output logic count_mem_o,
 
-  /// Sessions that may send live.
+  /// Sessions that may send a message of any length live.
   input logic [SessionCount-1:0] go_i,
+  /// Longest message that the session of head_i may send live; 0: none.
+  input logic [15:0] fit_i,
   /// Payload chunk of the oldest message that was not sent.
   input logic [MacWidth-1:0] data_i,
   /// Valid bytes of the chunk.
@@ -254,6 +256,7 @@ module spfe_tcp_tx_out
     .clk_i,
     .rst_i,
     .go_i,
+    .fit_i,
     .head_valid_i,
     .head_i,
     .head_pop_o,

@@ -2,6 +2,10 @@
 
 /// Sender: puts one frame after another on the MAC bus. Live messages have priority over commands,
 /// commands over frames of ARP and ICMP. Word 0 is on the bus one cycle after a message may start.
+///
+/// A message may start at once if its session may send one of any length. Otherwise it waits for
+/// four cycles, until its length has been compared with what the peer takes now; then it starts, or
+/// is left to the engine.
 module spfe_tcp_tx_send
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -21,8 +25,10 @@ module spfe_tcp_tx_send
   input logic clk_i,
   input logic rst_i,
 
-  /// Sessions that may send live.
+  /// Sessions that may send a message of any length live.
   input logic [SessionCount-1:0] go_i,
+  /// Longest message that the session of head_i may send live; 0: none.
+  input logic [15:0] fit_i,
   /// The queue holds a message.
   input logic head_valid_i,
   /// Oldest message; valid at the latest in the cycle after new_go_i.
@@ -151,6 +157,9 @@ module spfe_tcp_tx_send
   assign unused_bits = ^{cmd_i.options, frame_i.seq};
 
   // ---- arbitration
+  logic [15:0] fit_q;
+  logic [1:0] wait_q;
+  logic fits_q, fits, sure;
   logic adv, may, live_ok, cmd_ok, start_live, start_cmd, start_net, defer, quiet, go_head;
   logic turn, ended;
 
@@ -158,12 +167,22 @@ module spfe_tcp_tx_send
   assign go_head = go_i[IdxBits'(head_i.sid)];
   assign may = idle_o && adv;
   // new_go_i arrives late in the cycle: keep the logic behind it short.
-  assign live_ok = (head_valid_i ? go_head : new_go_i) && quiet && !turn;
+  assign live_ok = (head_valid_i ? go_head || fits : new_go_i) && quiet && !turn;
   assign cmd_ok = cmd_valid_i && ((finish_idle_i && !ended) || !cmd_i.cmd.seq_nxt);
   assign start_live = may && live_ok;
   assign start_cmd = may && !live_ok && cmd_ok;
   assign start_net = may && !live_ok && !cmd_ok && net_valid_i;
-  assign defer = head_valid_i && !go_head && quiet && !(frame && live_q);
+  assign fits = sure && fits_q;
+  assign defer = head_valid_i && !go_head && sure && !fits_q && quiet && !(frame && live_q);
+
+  // fit_i follows the end of the message before by two cycles, and the comparison takes two more.
+  assign sure = wait_q == 2'd3;
+  always_ff @(posedge clk_i) begin
+    fit_q <= fit_i;
+    fits_q <= head_i.len <= fit_q;
+    if (!sure) wait_q <= wait_q + 2'd1;
+    if (rst_i || !head_valid_i || !quiet || head_pop_o || (frame && live_q)) wait_q <= '0;
+  end
   assign load_o = may && (live_ok || cmd_ok);
   assign load_live_o = live_ok;
   assign cmd_begins_o = start_cmd;

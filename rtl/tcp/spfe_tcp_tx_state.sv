@@ -44,8 +44,12 @@ module spfe_tcp_tx_state
   input logic snd_cmd_valid_i,
   output logic snd_cmd_ready_o,
 
-  /// Sessions that may send a message live.
+  /// Sessions that may send a message of any length live.
   output logic [SessionCount-1:0] go_o,
+  /// Session to read; from the sender.
+  input sid_t fit_sid_i,
+  /// Longest message that fit_sid_i may send live, in bytes; 0: none. One cycle behind go_o.
+  output logic [15:0] fit_o,
   /// Sessions that are open for user data.
   output logic [SessionCount-1:0] open_o,
   /// Sessions whose ring has room for a message of any length.
@@ -90,14 +94,18 @@ module spfe_tcp_tx_state
   logic [Askers-1:0] who1_q, who2_q, who3_q;
   snd_cmd_t set1_q;
   logic unused_bits;
-  assign unused_bits = ^{eng_sid_i, rx_sid_i, cmd_sid_i, r1_q, set1_q};
+  assign unused_bits = ^{eng_sid_i, rx_sid_i, cmd_sid_i, fit_sid_i, r1_q, set1_q};
   logic init2_q, open2_q, live2_q;
   seq_t edge2_q;
+  logic [15:0] limit2_q;
   logic match2_q, match3_q, less2_q;
   seq_t nxt2_q, cons2_q, res2_q, lim2_q;
   idx_t idx3_q;
   logic behind3_q;
   seq_t window3_q;
+  logic [15:0] mss_r, mss_d, mss2_q, mss3_q, fit3, fit4_q;
+  logic ok3, v4_q;
+  idx_t idx4_q;
   logic [SessionCount-1:0] open_q, live_q, go_q, gen_q;
 
   // ---- issue
@@ -208,17 +216,31 @@ module spfe_tcp_tx_state
     .raddr_i(idx1),
     .rdata_o(res_r)
   );
+  // Right edge of the peer's window, and the longest segment for the peer.
   spfe_lutram #(
-    .Width(32),
+    .Width(48),
     .Depth(SessionCount),
     .Ports(1)
   ) i_edge (
     .clk_i,
     .we_i(we_set),
     .addr_i(idx2_q),
-    .data_i(lim_d),
+    .data_i({mss_d, lim_d}),
     .raddr_i(idx1),
-    .rdata_o(lim_r)
+    .rdata_o({mss_r, lim_r})
+  );
+  // What a message may have at most to leave live.
+  spfe_lutram #(
+    .Width(16),
+    .Depth(SessionCount),
+    .Ports(1)
+  ) i_fit (
+    .clk_i,
+    .we_i(v4_q),
+    .addr_i(idx4_q),
+    .data_i(fit4_q),
+    .raddr_i(idx_t'(fit_sid_i)),
+    .rdata_o(fit_o)
   );
 
   // ---- stage 2: new values
@@ -227,6 +249,7 @@ module spfe_tcp_tx_state
     cons_d = cons2_q;
     res_d = res2_q;
     lim_d = lim2_q;
+    mss_d = mss2_q;
     we_nxt = 1'b0;
     we_cons = 1'b0;
     we_res = 1'b0;
@@ -261,6 +284,7 @@ module spfe_tcp_tx_state
       default: begin
         we_set = 1'b1;
         lim_d = edge2_q;
+        mss_d = limit2_q;
         if (init2_q) begin
           we_nxt = 1'b1;
           we_cons = 1'b1;
@@ -295,6 +319,7 @@ module spfe_tcp_tx_state
     open2_q <= set1_q.open;
     live2_q <= set1_q.live;
     edge2_q <= set1_q.lim;
+    limit2_q <= set1_q.mss;
     end2_q <= end1_q;
     match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected &&
         gen_q[idx1] == r1_q.gen;
@@ -303,6 +328,7 @@ module spfe_tcp_tx_state
     cons2_q <= cons_r;
     res2_q <= res_r;
     lim2_q <= lim_r;
+    mss2_q <= mss_r;
 
     v3_q <= v2_q;
     who3_q <= v2_q ? who2_q : '0;
@@ -310,6 +336,7 @@ module spfe_tcp_tx_state
     match3_q <= match2_q;
     behind3_q <= nxt_d != cons_d;
     window3_q <= lim_d - res_d;
+    mss3_q <= mss_d;
     if (v2_q && op2_q == StateSet) begin
       open_q[idx2_q] <= open2_q;
       live_q[idx2_q] <= live2_q;
@@ -317,20 +344,31 @@ module spfe_tcp_tx_state
     end
 
     if (v3_q) begin
-      go_q[idx3_q] <= open_q[idx3_q] && live_q[idx3_q] && !behind3_q && !window3_q[31] &&
+      go_q[idx3_q] <= ok3 && mss3_q >= mss_i &&
           (window3_q[30:16] != '0 || window3_q[15:0] >= mss_i);
     end
+    v4_q <= v3_q;
+    idx4_q <= idx3_q;
+    fit4_q <= fit3;
 
     if (rst_i) begin
       v1_q <= 1'b0;
       v2_q <= 1'b0;
       v3_q <= 1'b0;
+      v4_q <= 1'b0;
       who3_q <= '0;
       open_q <= '0;
       live_q <= '0;
       gen_q <= '0;
       go_q <= '0;
     end
+  end
+
+  assign ok3 = open_q[idx3_q] && live_q[idx3_q] && !behind3_q && !window3_q[31];
+  always_comb begin
+    fit3 = mss3_q;
+    if (window3_q[30:16] == '0 && window3_q[15:0] < mss3_q) fit3 = window3_q[15:0];
+    if (!ok3) fit3 = '0;
   end
 
   assign go_o = go_q;

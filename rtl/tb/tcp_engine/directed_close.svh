@@ -51,9 +51,9 @@ task automatic test_close();
   accept();
   i_env.message(0, 1000);
   i_env.message(0, 500);
-  idle(20);
-  operate(OpClose, 0);
   want("A", pack, pseq, 1000, 1000);
+  idle(50);  // the second message is in the ring
+  operate(OpClose, 0);
   silence();
   put("A", pseq, pack + 1000);
   want("A", pack + 1000, pseq, 500);

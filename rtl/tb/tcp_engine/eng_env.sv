@@ -125,6 +125,7 @@ module eng_env
   seq_t nxt[Slots], cons[Slots], wr[Slots], una[Slots];
   seq_t lim[Slots];
   bit open[Slots], live[Slots];
+  logic [15:0] mss[Slots];
   hdr_cmd_t hdr[Slots];
   // Receiver.
   bit key_ok[Slots];
@@ -270,6 +271,7 @@ module eng_env
       lim[i] = '0;
       open[i] = 0;
       live[i] = 0;
+      mss[i] = '0;
     end
     for (int i = 0; i < SessionCount; i++) begin
       key_ok[i] = 0;

@@ -92,7 +92,8 @@
     if (int'(wr[s] - una[s]) + n > RingBytes) return;
     void'(user_sid.pop_front());
     void'(user_len.pop_front());
-    if (live[s] && nxt[s] == cons[s] && !seq_lt(lim[s], nxt[s] + 32'(cfg.mss))) begin
+    if (live[s] && nxt[s] == cons[s] && n <= int'(mss[s]) &&
+        !seq_lt(lim[s], nxt[s] + 32'(n))) begin
       now_tx.sid = s;
       now_tx.dmac = hdr[s].dmac;
       now_tx.dip = hdr[s].dip;
@@ -152,5 +153,6 @@
     lim[c.sid] = c.lim;
     open[c.sid] = c.open;
     live[c.sid] = c.live;
+    mss[c.sid] = c.mss;
     if (int'(c.lim - c.una) > max_window) max_window = int'(c.lim - c.una);
   endtask

@@ -71,6 +71,8 @@ int main(int argc, char** argv) {
     }
 
   b.turn_phase();
+  b.fit_phase();
+  b.any_mss = true;
 
   Knobs clean;
   clean.acks = 5;
@@ -123,7 +125,7 @@ int main(int argc, char** argv) {
     k.latency = 1 + int(rnd(40));
     k.jitter = int(rnd(30));
     k.stop_live = int(rnd(60));
-    k.window = chance(50) ? 1 << 30 : 3000 + int(rnd(30000));
+    k.window = chance(50) ? 1 << 30 : 300 + int(rnd(chance(50) ? 3000 : 30000));
     b.phase("all at random", k, count);
   }
   printf("passed %s: %llu frames, %llu cycles\n", NAME, (unsigned long long)b.n_frames,

@@ -16,6 +16,8 @@ struct Bench {
   u16 tag = 0xa123;
   u32 wnd_stage[2] = {0, 0};
   bool fragment = false;
+  int peer_mss = 0;     // of the next session that connects; 0: ours
+  bool any_mss = false;  // peers have any MSS
   int wscale = 3;
   std::vector<Session> ses;
   std::deque<Message> messages;
@@ -209,6 +211,7 @@ struct Bench {
     s.lim = s.iss;
     s.fin_seq = 0;
     s.open = s.live = false;
+    s.mss = peer_mss ? peer_mss : any_mss && chance(50) ? 100 + int(rnd(u32(mss - 99))) : mss;
     hdr_queue.push_back(sid);
     if (sid == sessions) return;
     set(sid, true);

@@ -144,6 +144,7 @@ inline void Bench::drive_engine() {
     top.snd_lim_i = s.lim;
     top.snd_open_i = s.open;
     top.snd_live_i = s.live;
+    top.snd_mss_i = u16(s.mss);
   }
   top.cmd_valid_i = !commands.empty() && int(out.size()) < k.outstanding;
   if (top.cmd_valid_i) {

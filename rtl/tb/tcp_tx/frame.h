@@ -132,6 +132,10 @@ inline void Bench::check_live(const Segment& g) {
         "session %d: unexpected segment: flags %02x, %zu bytes, seq %08x ack %08x", g.sid, g.flags,
         g.len, g.seq, g.ack);
   CHECK((g.flags & ~PSH) == ACK, "flags %02x of a live message", g.flags);
+  CHECK(int(g.len) <= s.mss, "a live message of %zu bytes to a peer with an MSS of %d", g.len,
+        s.mss);
+  CHECK(g.sid == stale || int32_t(s.lim - g.seq - u32(g.len)) >= 0,
+        "session %d: %zu bytes at %08x cross the right edge %08x", g.sid, g.len, g.seq, s.lim);
   CHECK(g.ack == s.rcv_nxt, "ACK %08x of a live message", g.ack);
   CHECK(g.seq == s.seq(s.live_to), "session %d: live message at %08x, not %08x", g.sid, g.seq,
         s.seq(s.live_to));

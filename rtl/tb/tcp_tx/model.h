@@ -75,6 +75,7 @@ struct Expected {  // expected tx_done, in message order
 };
 struct Session {
   u32 iss = 0, una = 0, lim = 0, fin_seq = 0;
+  int mss = 0;  // of the peer, at most ours
   bool open = false, live = false;
   Bytes stream;  // byte i has sequence number iss + 1 + i
   std::size_t written = 0, got_to = 0, live_to = 0;

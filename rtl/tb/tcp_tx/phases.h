@@ -161,6 +161,38 @@ struct Phases : Bench {
     }
     printf("  %-28s refused %llu\n", "closed sessions", (unsigned long long)n_refused);
   }
+  /// A peer with a smaller MSS, and then with a smaller window: a message that fits leaves at once,
+  /// four cycles later than to other peers; one that does not fit is left to the engine.
+  void fit_phase() {
+    peer_mss = 300;
+    connect(0);
+    settle();
+    peer_mss = 0;
+    for (int len : {1, 299, 300}) small(len);
+    deferred(0, 301);
+    connect(0);
+    settle();
+    k.window = 200;
+    set(0);
+    settle();
+    small(200);
+    deferred(0, 201);
+    k.window = 1 << 30;
+    connect(0);
+    settle();
+    printf("  %-28s passed\n", "small MSS, small window");
+  }
+  void small(int len) {
+    u64 cycles = latency(0, 2, len);
+    CHECK(cycles == 5 + u64(top.p_pipe_o), "%d bytes leave after %llu cycles", len,
+          (unsigned long long)cycles);
+  }
+  void deferred(int sid, int len) {
+    u64 left = n_deferred;
+    messages.push_back(message(sid, 2, len));
+    settle();
+    CHECK(n_deferred == left + 1, "%d bytes were not left to the engine", len);
+  }
   u64 latency(int sid, int mode, int len) {
     messages.push_back(message(sid, mode, len));
     measure = true;

@@ -109,6 +109,8 @@ module tb_tcp_tx
   input logic [8:0] snd_sid_i,
   /// Fields of snd_cmd_t.
   input logic snd_init_i, snd_open_i, snd_live_i,
+  /// Field of snd_cmd_t.
+  input logic [15:0] snd_mss_i,
   /// Fields of snd_cmd_t.
   input logic [31:0] snd_iss_i, snd_una_i, snd_lim_i,
 
@@ -236,6 +238,7 @@ module tb_tcp_tx
     snd.iss = snd_iss_i;
     snd.open = snd_open_i;
     snd.live = snd_live_i;
+    snd.mss = snd_mss_i;
     snd.una = snd_una_i;
     snd.lim = snd_lim_i;
     cmd.sid = cmd_sid_i;

@@ -1,7 +1,7 @@
 //! Runs a script against an endpoint.
 
 use super::caught::caught;
-use super::endpoint::{Endpoint, Op};
+use super::endpoint::{Endpoint, Event, Op};
 use super::script::Script;
 use super::steps::{Expect, Inject, PeerConnection, Step};
 use super::wire::{ACK, Arp, Echo, PSH, SYN, Segment, build, build_arp, build_echo};
@@ -140,6 +140,12 @@ impl World<'_> {
                     want("reason", &event.data, &u64::from(*reason))?;
                 }
             }
+            Step::Absent { session, kind } => {
+                let same = |e: &&Event| e.session == *session && e.kind == *kind;
+                if let Some(event) = self.events.iter().find(same) {
+                    return Err(format!("unexpected {event:?}"));
+                }
+            }
             Step::State { session, state } => {
                 let name = |s: u8| super::endpoint::STATE_NAMES.get(usize::from(s)).copied();
                 want("state", &name(self.ep.view(*session).state), &name(*state))?;
@@ -272,7 +278,7 @@ impl World<'_> {
         track.queue.clear();
         let lost = track.acked.map_or(track.next, |a| track.flow.iss.wrapping_add(track.next) - a);
         self.log(format!("  the peer has filled the window with {sent} bytes"));
-        if lost == 0 { Ok(()) } else { Err(format!("{lost} of {sent} bytes were lost")) }
+        if lost == 0 { Ok(()) } else { Err(format!("{lost} bytes are not acknowledged")) }
     }
 
     /// Waits up to this number of ticks for the window to open. Returns whether it has.

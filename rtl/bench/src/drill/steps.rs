@@ -162,6 +162,11 @@ pub enum Step {
         reason: Option<u8>,
         within: u64,
     },
+    /// No such event has come yet, except those that [`Step::Event`] took.
+    Absent {
+        session: u16,
+        kind: u8,
+    },
     State {
         session: u16,
         state: u8,

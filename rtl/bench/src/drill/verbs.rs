@@ -96,6 +96,10 @@ pub(super) fn parse(
         "none" => Step::None { ticks: line.num("for", MAX_TICKS)?.unwrap_or(0) },
         "advance" => Step::Advance(line.number("ticks", MAX_TICKS)?),
         "event" => event_line(&mut line)?,
+        "absent" => {
+            let (session, kind) = (session(&mut line)?, event_kind(&mut line)?);
+            Step::Absent { session, kind }
+        }
         "state" => {
             let session = session(&mut line)?;
             let name = line.need("a state")?;
@@ -113,10 +117,13 @@ pub(super) fn parse(
     Ok(())
 }
 
-fn event_line(line: &mut ScriptLine) -> Result<Step, ScriptError> {
-    let session = session(line)?;
+fn event_kind(line: &mut ScriptLine) -> Result<u8, ScriptError> {
     let name = line.need("an event")?;
-    let kind = event(&name).ok_or_else(|| line.error(format!("`{name}` is not an event")))?;
+    event(&name).ok_or_else(|| line.error(format!("`{name}` is not an event")))
+}
+
+fn event_line(line: &mut ScriptLine) -> Result<Step, ScriptError> {
+    let (session, kind) = (session(line)?, event_kind(line)?);
     let reason = match line.key("reason") {
         Some(text) => Some(
             close_reason(&text).ok_or_else(|| line.error(format!("`{text}` is not a reason")))?,

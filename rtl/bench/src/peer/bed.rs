@@ -33,12 +33,19 @@ pub struct PeerBench<'a> {
 }
 
 impl<'a> PeerBench<'a> {
-    /// Connects an endpoint with the same impairments in both directions.
-    pub fn new(ep: &'a mut dyn Endpoint, settings: &Settings, impair: Impair, seed: u64) -> Self {
+    /// Connects an endpoint to a stack whose longest IP packet has `mtu` bytes, with the same
+    /// impairments in both directions.
+    pub fn new(
+        ep: &'a mut dyn Endpoint,
+        settings: &Settings,
+        mtu: u16,
+        impair: Impair,
+        seed: u64,
+    ) -> Self {
         ep.restart(settings);
         Self {
             ep,
-            stack: Stack::new(PEER_IP, PEER_MAC, seed),
+            stack: Stack::new(PEER_IP, PEER_MAC, mtu, seed),
             now: 0,
             line: LineCounters::default(),
             watch: Watch::new(settings.rto_min),

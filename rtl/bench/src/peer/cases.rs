@@ -22,6 +22,8 @@ pub struct Case {
     pub job: Job,
     /// Whether the roles, and the side that closes first, change from one connection to the next.
     pub mix: bool,
+    /// Longest IP packet of the peer in bytes.
+    pub mtu: u16,
     /// Impairments of the line in both directions.
     pub impair: Impair,
     /// Number of ticks in 1000 in which the endpoint's user accepts nothing.
@@ -102,7 +104,7 @@ pub fn run_with(case: &Case, ep: &mut dyn Endpoint, seed: u64, plant: Option<Pla
         return row;
     }
     let clean = case.impair.is_clean() && case.stall == 0 && !ep.races();
-    let mut bed = PeerBench::new(ep, &settings(), case.impair, seed);
+    let mut bed = PeerBench::new(ep, &settings(), case.mtu, case.impair, seed);
     if let Some(plant) = plant {
         bed.watch.plant(plant);
     }
@@ -218,6 +220,7 @@ pub fn all(scale: u32) -> Vec<Case> {
         connections: 1,
         job,
         mix: false,
+        mtu: 1500,
         impair: Impair::default(),
         stall: 0,
         needs: None,
@@ -244,6 +247,15 @@ pub fn all(scale: u32) -> Vec<Case> {
         connections: 16,
         job: Job { up: 50_000, down: 50_000, ..job },
         mix: true,
+        ..base.clone()
+    });
+    cases.push(Case {
+        name: "16 sessions, MSS 536 and small windows".into(),
+        sessions: 16,
+        connections: 16,
+        job: Job { up: 20_000, down: 5_000, buffer: 2048, ..job },
+        mix: true,
+        mtu: 576,
         ..base.clone()
     });
     cases.push(Case {

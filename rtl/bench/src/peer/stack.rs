@@ -7,9 +7,14 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr, Ipv4Address};
 use std::collections::VecDeque;
 
+/// Length of the Ethernet header in bytes.
+const ETHERNET: usize = 14;
+
 /// Frames into and out of the stack.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Wire {
+    /// Longest IP packet in bytes.
+    mtu: u16,
     rx: VecDeque<Vec<u8>>,
     tx: Vec<Vec<u8>>,
 }
@@ -48,7 +53,7 @@ impl Device for Wire {
     fn capabilities(&self) -> DeviceCapabilities {
         let mut caps = DeviceCapabilities::default();
         caps.medium = Medium::Ethernet;
-        caps.max_transmission_unit = 1514;
+        caps.max_transmission_unit = usize::from(self.mtu) + ETHERNET;
         caps
     }
 }
@@ -69,10 +74,11 @@ fn at(now: u64) -> Instant {
 }
 
 impl Stack {
-    /// Makes a stack with an address in a /24 network, a MAC address and a seed.
+    /// Makes a stack with an address in a /24 network, a MAC address, a longest IP packet in bytes,
+    /// from which it takes its MSS, and a seed.
     #[must_use]
-    pub fn new(ip: [u8; 4], mac: [u8; 6], seed: u64) -> Self {
-        let mut wire = Wire::default();
+    pub fn new(ip: [u8; 4], mac: [u8; 6], mtu: u16, seed: u64) -> Self {
+        let mut wire = Wire { mtu, rx: VecDeque::new(), tx: Vec::new() };
         let mut config = Config::new(HardwareAddress::Ethernet(EthernetAddress(mac)));
         config.random_seed = seed;
         let mut iface = Interface::new(config, &mut wire, at(0));
