@@ -36,6 +36,8 @@ pub enum Ask {
     Stall(bool),
     /// Requests the sessions in use.
     Busy(Sender<Busy>),
+    /// Requests a counter of the endpoint, as it has grown since the last report.
+    Counter(&'static str, Sender<Counted>),
     /// Requests everything counted since the last report. Captures start anew.
     Report(Sender<Report>),
     /// Ends the bridge.
@@ -49,6 +51,15 @@ pub struct Busy {
     pub ticks: u64,
     /// Sessions with their state.
     pub sessions: Vec<(u16, View)>,
+}
+
+/// A counter of the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Number of ticks that the endpoint has run.
+    pub ticks: u64,
+    /// Increments since the last report, or `None` if the endpoint does not have the counter.
+    pub count: Option<u32>,
 }
 
 /// Everything counted since the last report.
@@ -78,8 +89,13 @@ impl Report {
     /// A counter of the endpoint, or `None` if the endpoint does not have it.
     #[must_use]
     pub fn counter(&self, name: &str) -> Option<u32> {
-        self.counters.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
+        value(&self.counters, name)
     }
+}
+
+/// The value of a counter.
+fn value(counters: &[(&'static str, u32)], name: &str) -> Option<u32> {
+    counters.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
 }
 
 /// Settings of the endpoint behind the bridge.
@@ -189,6 +205,12 @@ impl Bridge {
                 let busy = self.proxy.busy().into_iter();
                 let sessions = busy.map(|sid| (sid, self.ep.view(sid))).collect();
                 let _ = sender.send(Busy { ticks: self.ticks, sessions });
+            }
+            Ask::Counter(name, sender) => {
+                let now = value(&self.ep.counters(), name);
+                let before = value(&self.before, name);
+                let count = now.zip(before).map(|(now, before)| now.wrapping_sub(before));
+                let _ = sender.send(Counted { ticks: self.ticks, count });
             }
             Ask::Report(sender) => {
                 let _ = sender.send(self.report());

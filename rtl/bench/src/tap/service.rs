@@ -32,8 +32,6 @@ pub struct ServiceJob {
     pub down: u64,
     /// How the connection ends.
     pub end: End,
-    /// Time in ms for which the client does not read.
-    pub sleep: u64,
     /// Size of the client's receive buffer. 0 means the default.
     pub buffer: usize,
     /// Maximum segment size of the client. 0 means the default.
@@ -179,7 +177,19 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
 /// # Errors
 /// The connection fails, or received data differs from the sent data.
 pub fn connect(address: SocketAddrV4, job: &ServiceJob) -> Result<(), String> {
-    open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
+    connect_late(address, job, || Ok(()))
+}
+
+/// Like [`connect`], but the client does not read before `wait` has returned.
+///
+/// # Errors
+/// The connection fails, received data differs from the sent data, or the error of `wait`.
+pub fn connect_late(
+    address: SocketAddrV4,
+    job: &ServiceJob,
+    wait: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    open(address, job).and_then(|stream| run(stream, job, wait)).map_err(|e| text(address, job, &e))
 }
 
 /// Waits for all threads and returns the first error.
@@ -220,7 +230,11 @@ fn open(address: SocketAddrV4, job: &ServiceJob) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn run(mut stream: TcpStream, job: &ServiceJob) -> io::Result<()> {
+fn run(
+    mut stream: TcpStream,
+    job: &ServiceJob,
+    wait: impl FnOnce() -> Result<(), String>,
+) -> io::Result<()> {
     limit(&stream)?;
     stream.write_all(&job.header())?;
     if job.end == End::ServerAborts {
@@ -244,7 +258,7 @@ fn run(mut stream: TcpStream, job: &ServiceJob) -> io::Result<()> {
         }
         Ok::<_, io::Error>(sum)
     });
-    thread::sleep(Duration::from_millis(job.sleep));
+    wait().map_err(io::Error::other)?;
     let got = receive(&mut stream, job.down)?;
     let sent = sender.join().map_err(|_| io::Error::other("the sending thread panicked"))??;
     let mut theirs = [0; 32];
@@ -300,7 +314,8 @@ pub fn connect_together(jobs: &[(SocketAddrV4, ServiceJob)]) -> Result<(), Strin
         // Start all of them before waiting for the first.
         let runs: Vec<_> = both
             .map(|(stream, (address, job))| {
-                scope.spawn(move || run(stream, job).map_err(|e| text(*address, job, &e)))
+                scope
+                    .spawn(move || run(stream, job, || Ok(())).map_err(|e| text(*address, job, &e)))
             })
             .collect();
         let results = runs.into_iter().map(thread::ScopedJoinHandle::join);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::bridge::{Ask, Report, TICK};
+use super::bridge::{Ask, Counted, Report, TICK};
 use super::line::{BridgeThread, REFERENCE};
 use super::proxy::{Connect, Serve};
 use super::space::{self, Kernel};
@@ -65,7 +65,7 @@ pub enum Part {
     Sessions,
     /// Opening and closing, also with loss of SYN, FIN and ACK.
     Cycles,
-    /// Closed windows, with readers that sleep.
+    /// Closed windows, with readers that wait.
     Windows,
     /// Lines with a delay, a rate limit, and each kind of impairment at 1 % and 10 %.
     Lines,
@@ -194,6 +194,17 @@ impl Lab {
         move |stalled| {
             let asks = asks.lock().map_err(|_| "died".to_owned())?;
             asks.send(Ask::Stall(stalled)).map_err(|_| "the bridge has ended".to_owned())
+        }
+    }
+
+    /// A function that reads a counter of the endpoint, for any thread.
+    pub fn counts(&self) -> impl Fn(&'static str) -> Result<Counted, String> + use<> {
+        let asks = self.line.asks();
+        let died = || "the bridge has ended".to_owned();
+        move |name| {
+            let (sender, answer) = std::sync::mpsc::channel();
+            asks.send(Ask::Counter(name, sender)).map_err(|_| died())?;
+            answer.recv().map_err(|_| died())
         }
     }
 
