@@ -8,7 +8,8 @@
 #   tools/rtl.sh formal [--ci|TASK...] runs the proofs in rtl/formal
 #   tools/rtl.sh synth [--ci] [TOP...] compares size and clock rate of the tops in rtl/synth.toml
 #                                      with the record; --xcup or --ecp5 selects a flow; --record
-#                                      measures what is missing or stale, --status names it
+#                                      measures what is missing or stale, --status names it; --page
+#                                      writes docs/tcp-size.md from the record
 #   tools/rtl.sh coverage [BENCH...]   measures the lines and toggles that the block tests reach
 #   tools/rtl.sh run COMMAND...        runs a command with the tools on its PATH
 #

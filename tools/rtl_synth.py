@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh synth [--ci|--xcup|--ecp5] [--record [--all]] [--status] [TOP...]: measures the
-tops of rtl/synth.toml.
+"""tools/rtl.sh synth [--ci|--xcup|--ecp5] [--record [--all]] [--status|--page] [TOP...]: measures
+the tops of rtl/synth.toml.
 
 UltraScale+ (flow "xcup"): cells after mapping. Placement packs pairs of look-up tables, so this is
 an upper estimate. Levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and,
@@ -11,8 +11,8 @@ for each seed, the clock rate after place and route, with a harness of shift reg
 The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py), and --ci
 fails if a top has grown too much. --record measures only what the record lacks or has of other
 sources or of another tool (--all: everything), small tops first, and writes each figure as soon as
-it is there, so that an interrupted run goes on where it was. --status prints what is missing or
-stale, and fails if there is any. RTL_JOBS sets the number of jobs (default: one for each
+it is there, so that an interrupted run goes on where it was; it writes docs/tcp-size.md too, which
+--page writes alone. --status prints what is missing or stale, and fails if there is any. RTL_JOBS sets the number of jobs (default: one for each
 processor). Logs and netlists are in target/rtl/synth/TOP.
 """
 
@@ -26,6 +26,7 @@ from threading import Lock
 from typing import NamedTuple
 
 import rtl_record
+import rtl_size_page
 from rtl_cells import UnknownCell, cells, ecp5, xcup
 from rtl_depth import longest
 from rtl_files import (OUT, ROOT, RTL, chosen, design, each, modules, needed, relative, report,
@@ -170,7 +171,9 @@ def synth(job):
             raise Failed("the sources changed meanwhile; run it again")
         if job.keep:
             with LOCK:
-                rtl_record.write(entry, {flow: stamp | figures}, table()[0])
+                tops, seeds = table()
+                rtl_record.write(entry, {flow: stamp | figures}, tops)
+                rtl_size_page.write(tops, seeds)
 
     try:
         if flow == "xcup":
@@ -233,11 +236,14 @@ def main(arguments):
     """Command line; returns the exit code."""
     tops, seeds = table()
     options = {word for word in arguments if word.startswith("--")}
-    known = {"--ci", "--xcup", "--ecp5", "--record", "--all", "--status"}
+    known = {"--ci", "--xcup", "--ecp5", "--record", "--all", "--status", "--page"}
     if (not options <= known or {"--xcup", "--ecp5"} <= options
             or "--all" in options and "--record" not in options):
         raise SystemExit("usage: tools/rtl.sh synth [--ci|--xcup|--ecp5] [--record [--all]] "
-                         "[--status] [TOP...]")
+                         "[--status|--page] [TOP...]")
+    if "--page" in options:
+        rtl_size_page.write(tops, seeds)
+        return 0
     names = [word for word in arguments if word not in options]
     tops = chosen(tops, names, "top")
     if "--status" in options:

@@ -18,6 +18,7 @@ import rtl_files  # noqa: E402
 import rtl_formal  # noqa: E402
 import rtl_harness  # noqa: E402
 import rtl_record  # noqa: E402
+import rtl_size_page  # noqa: E402
 import rtl_synth  # noqa: E402
 import rtl_test  # noqa: E402
 
@@ -293,6 +294,46 @@ class Tables(unittest.TestCase):
         known = rtl_test.programs()
         self.assertEqual({program.group for program in known.values()},
                          {path.name for path in rtl_test.TB.iterdir() if path.is_dir()})
+
+
+class SizePage(unittest.TestCase):
+    def test_the_page_is_that_of_the_record(self):
+        page = rtl_size_page.page(*rtl_synth.table(), rtl_record.read())
+        self.assertEqual(rtl_size_page.PAGE.read_text(), page, "run: tools/rtl.sh synth --page")
+
+    @staticmethod
+    def record(name, sessions, lut, sources, rates=None):
+        """An entry of the table, and one of the record."""
+        parameters = {"SessionCount": sessions}
+        flows = taken(lut, rates=rates)
+        flows["xcup"] |= {"lutram": {"luts": 7}, "sources": sources}
+        if rates:
+            flows["ecp5"] |= {"dp16kd": 3, "sources": sources}
+        return ({"name": name, "module": "spfe_tcp", "parameters": parameters},
+                {"parameters": parameters} | flows)
+
+    def page(self, *tops):
+        """The page of tops; those without a figure are not in the record."""
+        record = {entry["name"]: found for entry, found in tops if found}
+        return rtl_size_page.page({entry["name"]: entry for entry, _ in tops}, [1, 2, 3], record)
+
+    def test_rates_and_what_is_missing(self):
+        lost, _ = self.record("lost", 4, 0, "")
+        page = self.page(self.record("a", 2, 1500, "abcdefghi", {"1": 90.0, "2": 70.5}), (lost, None))
+        self.assertIn("| a | SessionCount=2 | 1,500 | 7 | 100 | 2.5 | 5 | `abcdefgh` |\n", page)
+        self.assertIn("| a | 9 | 10 | 3 | 70.5 | 80.2 | 90.0 | 2 of 3 | `abcdefgh` |\n", page)
+        self.assertEqual(page.count("| lost |"), 2)
+        self.assertNotIn("### A session", page)
+
+    def test_a_session_costs_a_difference_of_the_same_sources(self):
+        few, many = self.record("few", 2, 1000, "s"), self.record("many", 12, 2050, "s")
+        self.assertIn("| few, many | 105 | 0 |\n", self.page(few, many))
+        self.assertNotIn("### A session", self.page(few, self.record("many", 12, 2050, "t")))
+
+    def test_figures_of_other_parameters_do_not_count(self):
+        entry, found = self.record("a", 2, 1000, "s")
+        page = self.page((entry | {"parameters": {"SessionCount": 3}}, found))
+        self.assertIn("| a | SessionCount=3 | not measured |", page)
 
 
 class Coverage(unittest.TestCase):
