@@ -180,3 +180,30 @@ pub const TABLE_SIZES: [u64; 10] = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]
 
 /// Clock rates of the published runs in kHz.
 pub const RATES: [u32; 2] = [322_000, 350_000];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::Line;
+
+    /// The table of latencies in docs/tcp-core.md, from the formulas to which `tcp-bench` holds
+    /// each measured point.
+    fn table() -> String {
+        let row = |label: &str, cells: &mut dyn Iterator<Item = u64>| {
+            cells.fold(format!("| {label} |"), |row, cell| format!("{row} {cell} |")) + "\n"
+        };
+        let head = row("payload, bytes", &mut TABLE_SIZES.into_iter());
+        let rule = format!("|{}\n", " --- |".repeat(TABLE_SIZES.len() + 1));
+        let line = Line::published(RATES[0]);
+        WAYS.iter().fold(head + &rule, |table, way| {
+            table + &row(way.label, &mut TABLE_SIZES.iter().map(|n| way.formula.cycles(&line, *n)))
+        })
+    }
+
+    #[test]
+    fn the_guide_has_the_latencies_of_the_formulas() {
+        let guide = std::fs::read_to_string(crate::builds::root().join("docs/tcp-core.md"))
+            .expect("docs/tcp-core.md");
+        assert!(guide.contains(&table()), "docs/tcp-core.md must have this table:\n{}", table());
+    }
+}
