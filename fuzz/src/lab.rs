@@ -24,6 +24,7 @@ use spfe_device::flow::StepOutcome;
 use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{Attachment, Clock, LinkRate, Mode, Peer, SharedMemory, Topology, os};
 use spfe_plane::arena::DEVICE;
+use spfe_plane::network::RegionMemory;
 use spfe_plane::{Network, Placement, Runner};
 use spfe_ring::sync::{FenceMode, set_fence_mode};
 use spfe_ring::{Arm, PackedReader};
@@ -274,7 +275,8 @@ impl Side {
         let (read, write) = (access::LOCAL_READ, access::LOCAL_WRITE);
         let add = |memory: &Arc<SharedMemory>, bytes: usize, access| {
             let place = Placement::default();
-            let key = network.add_region_at(self.at, memory.clone(), bytes as u64, access, place);
+            let what = RegionMemory { memory: memory.clone(), bytes: bytes as u64, window: None };
+            let key = network.add_region_at(self.at, what, access, place);
             key.expect("a free region")
         };
         self.keys = Keys {
@@ -427,7 +429,8 @@ impl Side {
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
         let place = Placement::default();
         let bytes = self.extent.bytes as u64;
-        let key = network.add_region_at(self.at, self.data.clone(), bytes, both, place);
+        let what = RegionMemory { memory: self.data.clone(), bytes, window: None };
+        let key = network.add_region_at(self.at, what, both, place);
         self.keys.data = key.expect("a free region");
     }
 
