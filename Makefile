@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ build: setup ## build the library, the devices and the tools
 demo: build ## measure the built-in device in a minute and write a report
 	target/release/spfe perf tables --quick --published --report target/demo
 	@echo 'The report is in target/demo/'
+
+demo-fabric: build ## a PCIe fabric of twelve nodes: table, traffic, limited links beside published figures; two minutes
+	@tools/fabric_demo.sh
 
 test: setup ## every check and test; the last line is "N passed, N failed, N skipped"
 	-@tools/setup.sh test

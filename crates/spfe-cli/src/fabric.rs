@@ -2,6 +2,8 @@
 
 mod change;
 mod node;
+mod perf;
+mod raw;
 mod show;
 mod space;
 mod up;
@@ -27,6 +29,8 @@ pub enum FabricArgs {
     Topo(show::TopoArgs),
     Exec(space::ExecArgs),
     Change(change::ChangeArgs),
+    Raw(raw::RawArgs),
+    Perf(perf::FabricPerfArgs),
     /// End the fabric: its nodes end, too.
     Down(FabricSocket),
 }
@@ -63,6 +67,8 @@ pub fn run(args: &FabricArgs, context: &Context) -> Result<(), Failure> {
         FabricArgs::Topo(args) => show::topo(args, context),
         FabricArgs::Exec(args) => space::exec(args),
         FabricArgs::Change(args) => change::run(args, context),
+        FabricArgs::Raw(args) => raw::run(args, context),
+        FabricArgs::Perf(args) => perf::run(args, context),
         FabricArgs::Down(socket) => {
             socket.connect()?.call(&spfe_fabric::wire::FabricRequest::Down, &[])?;
             Ok(())

@@ -119,27 +119,35 @@ fn start_nodes(
     topology: &FabricTopology,
     path: &Path,
 ) -> Result<Vec<Child>, Failure> {
+    let nodes = topology.nodes.iter().map(|node| {
+        let address = args.net.map(|net| address_in(net, node.number));
+        start_node(path, node.number, address, args.spin, args.no_interface)
+    });
+    nodes.collect()
+}
+
+/// Starts the process of a node, in a network namespace of its own. It ends with this process.
+pub fn start_node(
+    path: &Path,
+    node: NodeNumber,
+    address: Option<Address>,
+    spin: u32,
+    no_interface: bool,
+) -> Result<Child, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::io("path of this program", &error))?;
-    let mut children = Vec::new();
-    for node in &topology.nodes {
-        let mut command = Command::new(&program);
-        command.args(["--quiet", "fabric", "node", &node.number.to_string()]);
-        command.args(["--namespace", "--with-parent"]).arg("--socket").arg(path);
-        command.args(["--spin", &args.spin.to_string()]);
-        if let Some(net) = args.net {
-            command.args(["--address", &address_in(net, node.number).to_string()]);
-        }
-        if args.no_interface {
-            command.arg("--no-interface");
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command
-            .spawn()
-            .map_err(|error| Failure::io(format_args!("node {}", node.number), &error))?;
-        children.push(child);
+    let mut command = Command::new(program);
+    command.args(["--quiet", "fabric", "node", &node.to_string()]);
+    command.args(["--namespace", "--with-parent"]).arg("--socket").arg(path);
+    command.args(["--spin", &spin.to_string()]);
+    if let Some(address) = address {
+        command.args(["--address", &address.to_string()]);
     }
-    Ok(children)
+    if no_interface {
+        command.arg("--no-interface");
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.spawn().map_err(|error| Failure::io(format_args!("node {node}"), &error))
 }
 
 /// Waits until the nodes have ended, and ends those that do not.

@@ -1,0 +1,376 @@
+//! `spfe fabric perf`: rates of links beside those that were published for such links.
+
+use super::up::start_node;
+use crate::context::Context;
+use crate::error::Failure;
+use crate::ip::values::Address;
+use crate::output::{rounded, table};
+use crate::signal;
+use clap::Args;
+use serde_json::{Value, json};
+use spfe_fabric::backplane::Backplane;
+use spfe_fabric::client::FabricClient;
+use spfe_fabric::raw::{FabricBuffer, RawNode, RemoteSegment};
+use spfe_fabric::status::FabricStatus;
+use spfe_fabric::topology::{FabricTopology, LinkWidth, NodeNumber, PcieGeneration, RateLimit};
+use spfe_fabric::wire::{FabricChange, FabricRequest, WindowRights};
+use spfe_measure::machine_facts;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const ONE: NodeNumber = NodeNumber(1);
+const TWO: NodeNumber = NodeNumber(3);
+const ADDRESSES: [&str; 2] = ["192.168.20.1", "192.168.20.3"];
+/// Bytes of one raw transfer.
+const BLOCK: usize = 256 << 10;
+/// Transfers to different places.
+const BLOCKS: usize = 4;
+/// Time that nodes get to become READY.
+const START: Duration = Duration::from_secs(10);
+
+const AFTER: &str = "\
+Two nodes with one link, each in a network namespace of its own; needs iperf3 and ping. The published \
+figures are of boards with hardware bridges; ours are of one machine, with the link's rate as a limit \
+that both ends keep. CPU is processor time per GB of TCP: ours of both ends together (iperf3 and node \
+processes), the published one of one board.";
+
+/// Measure TCP and raw transfers on limited and unlimited links.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = AFTER)]
+pub struct FabricPerfArgs {
+    /// Seconds of each measurement.
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
+    seconds: u32,
+    /// How long idle nodes poll before they sleep, in microseconds.
+    #[arg(long, value_name = "US", default_value_t = 0)]
+    spin: u32,
+}
+
+/// A published row: sustained TCP and raw in GB/s, processor seconds per GB of TCP.
+struct Published {
+    generation: u8,
+    lanes: u8,
+    tcp: f64,
+    raw: f64,
+    cpu: f64,
+}
+
+/// 10 % and 6 % of four cores at 4.4 and 2.5 GB/s, 8 % and 5 % of two at 1.3 and 0.6 GB/s.
+const PUBLISHED: [Published; 4] = [
+    Published { generation: 3, lanes: 8, tcp: 4.4, raw: 5.6, cpu: 0.091 },
+    Published { generation: 3, lanes: 4, tcp: 2.5, raw: 2.8, cpu: 0.096 },
+    Published { generation: 2, lanes: 4, tcp: 1.3, raw: 1.5, cpu: 0.123 },
+    Published { generation: 1, lanes: 4, tcp: 0.6, raw: 0.8, cpu: 0.167 },
+];
+
+/// What was measured on one link.
+#[derive(Clone, Copy, Default)]
+struct Measured {
+    /// GB/s of TCP.
+    tcp: f64,
+    /// Processor seconds per GB of TCP, both ends.
+    cpu: f64,
+    /// GB/s of raw writes.
+    raw: f64,
+}
+
+/// Two nodes and their backplane.
+struct TestBed {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+    stop: Arc<AtomicBool>,
+    backplane: Option<std::thread::JoinHandle<()>>,
+    nodes: Vec<Child>,
+}
+
+impl TestBed {
+    fn start(topology: FabricTopology, spin: u32) -> Result<Self, Failure> {
+        let folder =
+            tempfile::tempdir().map_err(|error| Failure::io("temporary folder", &error))?;
+        let path = folder.path().join("sock");
+        let mut backplane = Backplane::open(&path, topology)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            // What fails here ends the nodes, and the measurement with them.
+            let _ = backplane.run(|| seen.load(Ordering::Relaxed));
+        });
+        let mut bed =
+            Self { path, _folder: folder, stop, backplane: Some(thread), nodes: Vec::new() };
+        for (node, ip) in [ONE, TWO].into_iter().zip(ADDRESSES) {
+            let address = ip.parse().ok().map(|ip| Address { ip, prefix: 24 });
+            bed.nodes.push(start_node(&bed.path, node, address, spin, false)?);
+        }
+        bed.wait()?;
+        Ok(bed)
+    }
+
+    fn wait(&self) -> Result<(), Failure> {
+        let until = Instant::now() + START;
+        let client = FabricClient::connect(&self.path)?;
+        loop {
+            let status: FabricStatus = client.document(&FabricRequest::Status)?;
+            if status.is_ready() && status.nodes.iter().all(|node| !node.addresses.is_empty()) {
+                return Ok(());
+            }
+            if Instant::now() > until || signal::caught() {
+                let what = "nodes are not READY: does this machine allow network namespaces and TAP \
+                    devices?";
+                return Err(Failure::timed_out(what));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// A command on a node.
+    fn on(&self, node: NodeNumber) -> Result<Command, Failure> {
+        let program =
+            std::env::current_exe().map_err(|error| Failure::io("path of this program", &error))?;
+        let mut command = Command::new(program);
+        command.args(["--quiet", "fabric", "exec", "--socket"]).arg(&self.path);
+        command.arg(node.to_string()).stdin(Stdio::null()).stderr(Stdio::null());
+        Ok(command)
+    }
+
+    /// Processor time of the node processes, s.
+    fn node_seconds(&self) -> f64 {
+        self.nodes.iter().map(|node| process_seconds(node.id())).sum()
+    }
+
+    /// GB/s of TCP from node 1 to an address, and processor seconds per GB.
+    fn tcp(&self, to: NodeNumber, address: &str, seconds: u32) -> Result<(f64, f64), Failure> {
+        let mut server = self
+            .on(to)?
+            .args(["iperf3", "--server", "--one-off"])
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| Failure::io("iperf3", &error))?;
+        let before = self.node_seconds();
+        let mut outcome = Err(Failure::failed("iperf3: no answer of its server"));
+        // The server needs a moment; the client says at once if it is not there.
+        for _ in 0..50 {
+            std::thread::sleep(Duration::from_millis(40));
+            let output = self
+                .on(ONE)?
+                .args(["iperf3", "--json", "--client", address])
+                .args(["--time", &seconds.to_string(), "--length", "65536"])
+                .output()
+                .map_err(|error| Failure::io("iperf3", &error))?;
+            let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            if let Some(bits) = report["end"]["sum_received"]["bits_per_second"].as_f64() {
+                let time = report["end"]["sum_received"]["seconds"].as_f64().unwrap_or(0.0);
+                let load = &report["end"]["cpu_utilization_percent"];
+                let percent = |name: &str| load[name].as_f64().unwrap_or(0.0);
+                let own = (percent("host_total") + percent("remote_total")) / 100.0 * time;
+                let gigabytes = bits / 8e9 * time;
+                let nodes = self.node_seconds() - before;
+                outcome = Ok((bits / 8e9, (own + nodes) / gigabytes.max(1e-9)));
+                break;
+            }
+            if signal::caught() {
+                outcome = Err(Failure::interrupted());
+                break;
+            }
+        }
+        if outcome.is_err() {
+            let _ = server.kill();
+        }
+        let _ = server.wait();
+        outcome
+    }
+
+    /// Mean round trip of pings, us.
+    fn ping(&self) -> Result<f64, Failure> {
+        let output = self
+            .on(ONE)?
+            .args(["ping", "-q", "-c", "200", "-i", "0.005", ADDRESSES[1]])
+            .output()
+            .map_err(|error| Failure::io("ping", &error))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mean = text.lines().find_map(|line| {
+            line.strip_prefix("rtt ")?.split_once("= ")?.1.split('/').nth(1)?.parse::<f64>().ok()
+        });
+        mean.map(|ms| ms * 1000.0).ok_or_else(|| Failure::failed("ping: no round trips"))
+    }
+
+    /// GB/s of raw writes from node 1 into memory of node 3, and of plain copies in this process. They
+    /// take turns, so that other load of the machine meets both.
+    fn raw(&self, seconds: u32) -> Result<(f64, f64), Failure> {
+        let owner = RawNode::open(&self.path, TWO)?;
+        let mut buffer = FabricBuffer::new(BLOCKS * BLOCK)?;
+        let (key, _) = owner.expose(&mut buffer, &[ONE], WindowRights::ReadWrite)?;
+        let window = RawNode::open(&self.path, ONE)?.map(key)?;
+        let source = vec![0x5a; BLOCKS * BLOCK];
+        let mut copies = vec![0; BLOCKS * BLOCK];
+        let (start, mut bytes) = (Instant::now(), 0u64);
+        let (mut raw, mut plain) = (Duration::ZERO, Duration::ZERO);
+        while start.elapsed() < Duration::from_secs(seconds.into()) && !signal::caught() {
+            let turn = Instant::now();
+            for (block, content) in source.chunks(BLOCK).enumerate() {
+                let part = RemoteSegment { offset: (block * BLOCK) as u64, bytes: BLOCK };
+                window.put(&[content], &[part])?;
+            }
+            raw += turn.elapsed();
+            let turn = Instant::now();
+            for (to, from) in copies.chunks_mut(BLOCK).zip(source.chunks(BLOCK)) {
+                to.copy_from_slice(from);
+            }
+            plain += turn.elapsed();
+            std::hint::black_box(&copies);
+            bytes += source.len() as u64;
+        }
+        let rate = |time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9) / 1e9;
+        Ok((rate(raw), rate(plain)))
+    }
+
+    fn change(&self, change: FabricChange) -> Result<(), Failure> {
+        let client = FabricClient::connect(&self.path)?;
+        client.call(&FabricRequest::Change(change), &[])?;
+        Ok(())
+    }
+}
+
+impl Drop for TestBed {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.backplane.take() {
+            let _ = thread.join();
+        }
+        for node in &mut self.nodes {
+            let _ = node.kill();
+            let _ = node.wait();
+        }
+    }
+}
+
+/// Processor time of a process, s.
+fn process_seconds(process: u32) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // Behind the name, which is in parentheses, the 12th and 13th field are ticks of 10 ms.
+    let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = rest.split_whitespace().skip(11).take(2);
+    ticks.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+fn link(generation: u8, lanes: u8) -> Result<FabricTopology, Failure> {
+    let mut topology = super::topology("dist2-x8")?;
+    for link in &mut topology.links {
+        link.rate.generation = PcieGeneration::new(generation).map_err(Failure::usage)?;
+        link.rate.width = LinkWidth::new(lanes).map_err(Failure::usage)?;
+    }
+    topology.limit = RateLimit::Pcie;
+    Ok(topology)
+}
+
+/// Measures and prints.
+pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
+    let seconds = args.seconds;
+    let mut rows = Vec::new();
+    let mut documents = Vec::new();
+    for published in &PUBLISHED {
+        let topology = link(published.generation, published.lanes)?;
+        let rate = topology.links.first().map(|link| link.rate);
+        let cap = rate.map_or(0, |rate| rate.bytes_per_s()) as f64 / 1e9;
+        let bed = TestBed::start(topology, args.spin)?;
+        let (tcp, cpu) = bed.tcp(TWO, ADDRESSES[1], seconds)?;
+        let measured = Measured { tcp, cpu, raw: bed.raw(seconds)?.0 };
+        rows.push(row(published, cap, measured));
+        documents.push(document(published, cap, measured));
+        context.say(&format!("gen{} x{}: done", published.generation, published.lanes));
+    }
+    let bed = TestBed::start(link(3, 8)?, args.spin)?;
+    bed.change(FabricChange::Rate { limited: false })?;
+    let (tcp, cpu) = bed.tcp(TWO, ADDRESSES[1], seconds)?;
+    let (loopback, loopback_cpu) = bed.tcp(ONE, "127.0.0.1", seconds)?;
+    let ((raw, copy), ping) = (bed.raw(seconds)?, bed.ping()?);
+    if context.json {
+        let unlimited = json!({
+            "tcp_gbytes_s": rounded(tcp), "cpu_s_per_gbyte": rounded(cpu),
+            "loopback_gbytes_s": rounded(loopback),
+            "loopback_cpu_s_per_gbyte": rounded(loopback_cpu),
+            "raw_gbytes_s": rounded(raw), "memcpy_gbytes_s": rounded(copy),
+            "ping_us": rounded(ping),
+        });
+        let machine =
+            json!({ "cpu": machine_facts().cpu_model, "load": machine_facts().load_average });
+        println!("{}", json!({ "links": documents, "unlimited": unlimited, "machine": machine }));
+        return Ok(());
+    }
+    println!("{}", head());
+    let heads = [
+        "LINK",
+        "GB/s",
+        "TCP",
+        "OF LINK",
+        "PUBLISHED",
+        "CPU s/GB",
+        "PUBLISHED",
+        "RAW",
+        "OF LINK",
+        "PUBLISHED",
+    ];
+    print!("{}", table(&heads, 1, &rows));
+    println!(
+        "\nunlimited: TCP {tcp:.2} GB/s ({cpu:.3} CPU s/GB); TCP over loopback in the same namespace \
+         {loopback:.2} GB/s ({loopback_cpu:.3})\nraw {raw:.2} GB/s, memcpy in turns with it {copy:.2} GB/s, in blocks \
+         of {} KiB; ping {ping:.1} us with {} us of polling",
+        BLOCK >> 10,
+        args.spin
+    );
+    Ok(())
+}
+
+/// The conditions, without which figures mean nothing.
+fn head() -> String {
+    let facts = machine_facts();
+    let read = |path: &str| std::fs::read_to_string(Path::new(path)).unwrap_or_default();
+    let turbo = match read("/sys/devices/system/cpu/intel_pstate/no_turbo").trim() {
+        "0" => "on",
+        "1" => "off",
+        _ => "unknown",
+    };
+    let smt = match read("/sys/devices/system/cpu/smt/active").trim() {
+        "0" => "off",
+        "1" => "on",
+        _ => "unknown",
+    };
+    format!(
+        "{}, {} CPUs, turbo {turbo}, SMT {smt}, load {:.1}, kernel {}",
+        facts.cpu_model, facts.cpus_online, facts.load_average[0], facts.kernel
+    )
+}
+
+fn row(published: &Published, cap: f64, measured: Measured) -> Vec<String> {
+    let part = |value: f64| format!("{:.0} %", 100.0 * value / cap);
+    vec![
+        format!("x{} gen{}", published.lanes, published.generation),
+        format!("{cap:.2}"),
+        format!("{:.2}", measured.tcp),
+        part(measured.tcp),
+        format!("{:.1} ({})", published.tcp, part(published.tcp)),
+        format!("{:.3}", measured.cpu),
+        format!("{:.3}", published.cpu),
+        format!("{:.2}", measured.raw),
+        part(measured.raw),
+        format!("{:.1} ({})", published.raw, part(published.raw)),
+    ]
+}
+
+fn document(published: &Published, cap: f64, measured: Measured) -> Value {
+    json!({
+        "generation": published.generation,
+        "lanes": published.lanes,
+        "link_gbytes_s": rounded(cap),
+        "tcp_gbytes_s": rounded(measured.tcp),
+        "cpu_s_per_gbyte": rounded(measured.cpu),
+        "raw_gbytes_s": rounded(measured.raw),
+        "published": {
+            "tcp_gbytes_s": published.tcp,
+            "cpu_s_per_gbyte": published.cpu,
+            "raw_gbytes_s": published.raw,
+        },
+    })
+}
