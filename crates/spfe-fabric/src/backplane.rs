@@ -291,7 +291,7 @@ impl Backplane {
             client.join(ClientRole::Node(node));
             client.send(&joined, fds);
         }
-        self.connect_all();
+        self.connect_pairs(Some(node), false);
         Ok(())
     }
 
@@ -366,7 +366,7 @@ impl Backplane {
             }
         }
         (self.topology, self.down) = (changed, down);
-        self.connect_all();
+        self.connect_pairs(None, true);
         Ok(())
     }
 

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Time that nodes get to end.
 const END: Duration = Duration::from_secs(2);
+/// Interval between looks at how many nodes are READY.
+const LOOK: Duration = Duration::from_millis(20);
 
 const AFTER: &str = "\
 TOPOLOGY is a file (docs/fabric.md) or a preset: dist2-x8, dist3-x8, dist5-x1, star6-x4, star12-x2, \
@@ -68,13 +70,17 @@ pub fn run(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     announce(&topology, &path, context);
     let mut children = if args.nodes { start_nodes(args, &topology, &path)? } else { Vec::new() };
     let started = Instant::now();
-    let mut shown = 0;
+    let (mut shown, mut looked) = (0, started);
     while !signal::caught() && !backplane.is_ended() {
-        backplane.turn(100_000_000).map_err(|error| Failure::io("backplane", &error))?;
-        let (ready, all) = backplane.ready();
-        if ready != shown {
-            shown = ready;
-            progress(ready, all, started.elapsed(), context);
+        backplane.turn(20_000_000).map_err(|error| Failure::io("backplane", &error))?;
+        // Not at each of many messages while nodes greet each other.
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            let (ready, all) = backplane.ready();
+            if ready != shown {
+                shown = ready;
+                progress(ready, all, started.elapsed(), context);
+            }
         }
         // A node that ends is no concern of the others; its process is collected here.
         children.retain_mut(|child| matches!(child.try_wait(), Ok(None)));

@@ -30,8 +30,9 @@ impl PairEntry {
 }
 
 impl Backplane {
-    /// Makes pairs agree with the topology and with who is there.
-    pub(super) fn connect_all(&mut self) {
+    /// Makes the pairs of one node, or all pairs, agree with the topology and with who is there. With
+    /// `news` the ends of pairs that stay learn of their rates.
+    pub(super) fn connect_pairs(&mut self, only: Option<NodeNumber>, news: bool) {
         let there: Vec<NodeNumber> = self
             .nodes
             .iter()
@@ -40,18 +41,23 @@ impl Backplane {
             .collect();
         for (index, a) in there.iter().enumerate() {
             for b in &there[index + 1..] {
+                if only.is_some_and(|only| only != *a && only != *b) {
+                    continue;
+                }
                 let is_down = |link: usize| self.down.contains(&link);
                 let path = self.topology.path_without(*a, *b, is_down);
-                self.connect((*a, *b), path);
+                self.connect((*a, *b), path, news);
             }
         }
     }
 
-    fn connect(&mut self, pair: (NodeNumber, NodeNumber), path: Option<FabricPath>) {
+    fn connect(&mut self, pair: (NodeNumber, NodeNumber), path: Option<FabricPath>, news: bool) {
         let Some(path) = path else { return self.disconnect(pair) };
         if let Some(entry) = self.pairs.get_mut(&pair) {
             entry.path = path;
-            self.tell_pair(pair);
+            if news {
+                self.tell_pair(pair);
+            }
             return;
         }
         let link = self.next();
