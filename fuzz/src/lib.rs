@@ -79,6 +79,8 @@ targets! {
     device_packed_ring
     device_tx_ring
     ethernet
+    fabric_ring
+    fabric_topology
     foreign_stream
     guest_memory
     link_data
