@@ -81,6 +81,18 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
     [[ $output == 'received: from here to there' ]]
 }
 
+@test "the program in docs/faces.md" {
+    # shellcheck disable=SC2016 # the backquotes are those of Markdown
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/faces.md >"$dir/group.c"
+    [[ $(wc -l <"$dir/group.c") -le 30 ]]
+    shared
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -o "$dir/group" "$dir/group.c" \
+        $(pkg-config --cflags --libs spfe)
+    run -0 "$dir/group"
+    [[ $output == '16000 bytes in a group' ]]
+}
+
 @test "the examples" {
     make --no-print-directory -s -C examples/c OUT="$dir/examples" CFLAGS='-O2 -Wall -Wextra -Werror'
     run -0 "$dir/examples/hello"

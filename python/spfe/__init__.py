@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Packets, broadcast messages, time-codes and remote memory over SpaceFibre and SpaceWire.
+
+>>> import spfe
+>>> with spfe.open("virtual:") as endpoint:                 # ports 0 and 1 are joined by a cable
+...     with endpoint.port(0).tx() as tx, endpoint.port(1).rx() as rx:
+...         tx.send(b"from here to there")
+...         bytes(rx.recv(timeout=1))
+b'from here to there'
+
+docs/python.md is the guide.
+"""
+
+from spfe._spfe import (
+    Broadcast,
+    BroadcastMessage,
+    Buffer,
+    Deadline,
+    Endpoint,
+    Mib,
+    Network,
+    Packet,
+    Port,
+    Results,
+    Rmap,
+    Rx,
+    Scenario,
+    TimeCode,
+    TimeCodes,
+    Tx,
+    __version__,
+)
+from spfe.errors import (
+    Error,
+    LinkError,
+    LocalError,
+    RemoteError,
+    RmapInvalid,
+    RmapRefused,
+    Status,
+    SystemCallError,
+    TimedOut,
+    UsageError,
+)
+
+
+def open(name: str = "virtual:") -> Endpoint:
+    """Opens a device by name: "virtual:", "unix:/run/spfe.sock/0", "/dev/spfe0" (docs/devices.md)."""
+    return Endpoint(name)
+
+
+__all__ = [
+    "Broadcast",
+    "BroadcastMessage",
+    "Buffer",
+    "Deadline",
+    "Endpoint",
+    "Error",
+    "LinkError",
+    "LocalError",
+    "Mib",
+    "Network",
+    "Packet",
+    "Port",
+    "RemoteError",
+    "Results",
+    "Rmap",
+    "RmapInvalid",
+    "RmapRefused",
+    "Rx",
+    "Scenario",
+    "Status",
+    "SystemCallError",
+    "TimeCode",
+    "TimeCodes",
+    "TimedOut",
+    "Tx",
+    "UsageError",
+    "__version__",
+    "open",
+]

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The Python package (python/, docs/python.md).
+#
+#   tools/python.sh wheel [DIRECTORY]   builds a wheel (default target/python) and prints its path
+#   tools/python.sh test [WORD...]      installs it below target/python and runs pytest
+#   tools/python.sh run COMMAND...      runs a command with the installed package
+#
+# What builds and tests it is pinned in tools/packages/pyface.txt and installed below
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+# shellcheck source=tests/lib/python.bash
+. tests/lib/python.bash
+
+site=$root/target/python/site
+
+# wheel DIRECTORY: builds the wheel and prints its path.
+wheel() {
+    local bin
+    bin=$(environment pyface tools/packages/pyface.txt) || return
+    mkdir -p "$1"
+    rm -f "$1"/spfe-*.whl
+    # The notices of the libraries in it go with it.
+    python3 -IS tools/third_party.py spfe-python >python/spfe/NOTICES.txt || return
+    "$bin/maturin" build --release --locked --quiet --compatibility linux \
+        --manifest-path python/Cargo.toml --interpreter python3 --out "$1" >&2 || return
+    realpath -e "$1"/spfe-*.whl
+}
+
+# install: installs the wheel where `run` finds it.
+install() {
+    local bin wheel=${PY_WHEEL:-}
+    [[ $wheel ]] || wheel=$(wheel target/python)
+    bin=$(environment pyface tools/packages/pyface.txt) || return
+    rm -rf "$site"
+    "$bin/pip" --disable-pip-version-check --quiet install --no-deps --no-index --target "$site" "$wheel"
+}
+
+# run COMMAND...
+run() {
+    local bin
+    [[ -d $site ]] || install
+    bin=$(environment pyface tools/packages/pyface.txt) || return
+    PATH=$bin:$PATH PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 "$@"
+}
+
+case ${1:-} in
+wheel) wheel "${2:-target/python}" ;;
+install) install ;;
+test)
+    shift
+    install
+    run pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python "${@:-python/tests}"
+    ;;
+run)
+    shift
+    run "$@"
+    ;;
+*)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
