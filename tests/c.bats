@@ -28,7 +28,7 @@ suite() {
         return 1
     }
     ! grep '^not ok' "$log"
-    grep -qx '1..17' "$log"
+    grep -qx '1..19' "$log"
 }
 
 shared() { libs=(-L"$dir/lib" -lspfe); }
@@ -51,23 +51,36 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
     suite clang clang -std=c11
 }
 
-@test "the header is C++17" {
-    printf '#include <spfe/spfe.h>\nint main() { spfe_queue_options o = SPFE_QUEUE_OPTIONS_INIT; return int(o.depth); }\n' \
-        >"$dir/header.cc"
-    # shellcheck disable=SC2046
-    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$dir/header" "$dir/header.cc" \
-        $(pkg-config --cflags --libs spfe)
-    "$dir/header"
+# cpp NAME COMPILER OPTION...: compiles and runs the tests of the C++ wrappers.
+cpp() {
+    local out=$dir/$1
+    shift
+    # shellcheck disable=SC2046 # several options
+    "$@" -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$out" tests/c/cpp.cc \
+        $(pkg-config --cflags spfe) "${libs[@]}"
+    timeout --kill-after=5 60 "$out" >"$out.tap" || {
+        cat "$out.tap"
+        return 1
+    }
+    ! grep '^not ok' "$out.tap"
+    grep -qx '1..18' "$out.tap"
 }
 
-@test "the library exports what the header declares" {
-    nm -D --defined-only "$dir/lib/libspfe.so" | awk '$2 == "T" { sub("@@.*", "", $3); print $3 }' |
-        sort >"$dir/exported"
-    printf '#include <spfe/spfe.h>\n' | gcc -I"$dir/include" -E -P - |
-        grep -v 'static inline' | grep -oE '\bspfe_[a-z_]+ *\(' | tr -d ' (' | sort -u |
-        grep -vx spfe_run_next >"$dir/declared"
-    diff "$dir/declared" "$dir/exported"
-    [[ $(wc -l <"$dir/exported") -gt 40 ]]
+@test "C++17, g++, AddressSanitizer" {
+    static
+    cpp cpp-gcc g++ -g -fsanitize=address,undefined -fno-sanitize-recover=all
+}
+
+@test "C++17, clang++" {
+    command -v clang++ >/dev/null || skip 'clang++ is not installed'
+    shared
+    cpp cpp-clang clang++
+}
+
+@test "the binary interface only grows, and header and library agree" {
+    tools/c_abi.py check --library "$dir/lib/libspfe.so"
+    ! command -v clang >/dev/null || tools/c_abi.py check --compiler clang
+    [[ $(grep -c ^function packaging/c/abi.txt) -gt 40 ]]
 }
 
 @test "the program in docs/c.md" {
@@ -78,6 +91,16 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
     gcc -std=c11 -Wall -Wextra -Werror -o "$dir/printed" "$dir/printed.c" \
         $(pkg-config --cflags --libs spfe)
     run -0 "$dir/printed"
+    [[ $output == 'received: from here to there' ]]
+}
+
+@test "the C++ program in docs/c.md" {
+    # shellcheck disable=SC2016 # the backquotes are those of Markdown
+    sed -n '/^```cpp$/,/^```$/{/^```/d;p}' docs/c.md >"$dir/printed.cc"
+    # shellcheck disable=SC2046
+    g++ -std=c++17 -Wall -Wextra -Werror -o "$dir/printed-cpp" "$dir/printed.cc" \
+        $(pkg-config --cflags --libs spfe)
+    run -0 "$dir/printed-cpp"
     [[ $output == 'received: from here to there' ]]
 }
 

@@ -20,7 +20,7 @@ if [[ -z $static ]]; then
 fi
 
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/include/spfe"
-install -m 644 include/spfe/spfe.h include/spfe/spfe_hw.h "$prefix/include/spfe/"
+install -m 644 include/spfe/spfe.h include/spfe/spfe.hpp include/spfe/spfe_hw.h "$prefix/include/spfe/"
 install -m 644 "$static" "$prefix/lib/libspfe.a"
 # Functions that the script names must exist, so that it cannot promise what is not there.
 mapfile -t wanted < <(sed -n 's/^ *\(spfe_[a-z_]*\);$/-Wl,--require-defined=\1/p' packaging/c/libspfe.map)

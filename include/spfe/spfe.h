@@ -517,6 +517,90 @@ int spfe_rmap_write(spfe_rmap *rmap, uint64_t address, const void *data, size_t 
 int spfe_rmap_modify(spfe_rmap *rmap, uint64_t address, const void *data, const void *mask,
 		     void *old, size_t bytes, uint64_t deadline_ns);
 
+/* ------------------------------------------------------------------------------------------------
+ * RMAP target: gives other nodes access to memory of this program
+ */
+
+typedef struct spfe_rmap_target spfe_rmap_target;
+
+/* Options. A 0 in any field but size means the default. */
+struct spfe_rmap_target_options {
+	size_t size;               /* sizeof(struct spfe_rmap_target_options) */
+	uint32_t max_data;         /* data bytes of a read, 1 to 16777215; 64 KiB */
+	uint32_t verify_bytes;     /* data bytes of a verified write; 4096 */
+	uint8_t logical_address;   /* 254 */
+	uint8_t only_this_address; /* 1: refuse 254 as well */
+	uint8_t reserved[6];       /* 0 */
+};
+
+/* NULL options: the defaults. BUSY if another client has the virtual channel open. */
+int spfe_rmap_target_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
+			  const struct spfe_rmap_target_options *options,
+			  spfe_rmap_target **target);
+
+/* Its memory goes with it. */
+int spfe_rmap_target_close(spfe_rmap_target *target);
+
+#define SPFE_RMAP_READ 1u   /* flags of a window: commands that it allows */
+#define SPFE_RMAP_WRITE 2u
+#define SPFE_RMAP_MODIFY 4u
+
+/*
+ * Gives access to new memory of zero bytes at an address (40 bits) for commands with a key (SPFE_ANY:
+ * any). data is the memory; it is valid until the target is closed, and changes while the target serves.
+ * BAD_FIELD if it overlaps another window.
+ */
+int spfe_rmap_target_window(spfe_rmap_target *target, uint64_t address, size_t bytes,
+			    uint32_t flags, int key, uint8_t **data);
+
+/*
+ * Executes commands in this thread until the deadline. Returns the number of packets; CANCELLED; or why
+ * no more packets will arrive.
+ */
+int spfe_rmap_target_serve(spfe_rmap_target *target, uint64_t deadline_ns);
+
+/* Ends the serving of another thread, or the next one. Not from a signal handler. */
+int spfe_rmap_target_cancel(spfe_rmap_target *target);
+
+/* ------------------------------------------------------------------------------------------------
+ * CCSDS space packets (ECSS-E-ST-50-53C)
+ */
+
+enum spfe_sequence_flags {
+	SPFE_CONTINUATION = 0, /* a middle part of the user data */
+	SPFE_FIRST = 1,
+	SPFE_LAST = 2,
+	SPFE_UNSEGMENTED = 3,  /* all of it */
+};
+
+/* A space packet, and the logical address to which it is sent. */
+struct spfe_space_packet {
+	size_t size;              /* sizeof(struct spfe_space_packet) */
+	const uint8_t *data;      /* the packet data field */
+	uint32_t data_bytes;      /* 1 to 65536 */
+	uint16_t apid;            /* application process identifier, 0 to 2047 */
+	uint16_t sequence_count;  /* or packet name, 0 to 16383 */
+	uint8_t telecommand;      /* 1: telecommand, 0: telemetry */
+	uint8_t secondary_header; /* 1: the data starts with a secondary header */
+	uint8_t sequence_flags;   /* enum spfe_sequence_flags */
+	uint8_t target;           /* target logical address; 254 where the mission defines none */
+	uint8_t user_application; /* defined by the mission; 0 */
+	uint8_t reserved[7];      /* 0 */
+};
+
+/*
+ * Writes a space packet, with path address bytes in front, as a packet to be sent. Returns its length:
+ * 10 bytes more than path and data. TOO_LONG if there is no room, BAD_FIELD for a value out of range.
+ */
+int spfe_ccsds_write(const struct spfe_space_packet *packet, const uint8_t *path, size_t path_bytes,
+		     uint8_t *out, size_t room);
+
+/*
+ * Reads a received packet that ended with EOP. data then points into it. BAD_FIELD for another protocol
+ * and for what is no space packet.
+ */
+int spfe_ccsds_read(const uint8_t *data, size_t bytes, struct spfe_space_packet *packet);
+
 #ifdef __cplusplus
 }
 #endif

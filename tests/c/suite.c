@@ -572,6 +572,99 @@ static void rmap(void)
 }
 
 /* Closing a queue gives its buffers back. */
+static void *serve(void *target)
+{
+	return (void *)(intptr_t)spfe_rmap_target_serve(target, SPFE_NEVER);
+}
+
+static void target(void)
+{
+	struct spfe_rmap_target_options wrong = {.size = sizeof(wrong), .reserved = {1}};
+	struct spfe_rmap_options by_key = {.size = sizeof(by_key), .key = 0x20};
+	spfe_endpoint *endpoint = device("virtual:");
+	spfe_rmap_target *served = NULL;
+	spfe_rmap *rmap = NULL;
+	uint8_t *memory = NULL;
+	pthread_t server;
+	char back[6];
+	void *result;
+
+	FAILS(BAD_FIELD, spfe_rmap_target_open(endpoint, 1, 0, &wrong, &served));
+	OK(spfe_rmap_target_open(endpoint, 1, 0, NULL, &served));
+	FAILS(BAD_FIELD, spfe_rmap_target_window(served, 0, 64, 0, SPFE_ANY, &memory));
+	FAILS(BAD_FIELD, spfe_rmap_target_window(served, 0, 0, SPFE_RMAP_READ, SPFE_ANY, &memory));
+	FAILS(BAD_FIELD, spfe_rmap_target_window(served, 0, 64, SPFE_RMAP_READ, 256, &memory));
+	FAILS(BAD_FIELD, spfe_rmap_target_window(served, 0, 64, SPFE_RMAP_READ, 1, NULL));
+	OK(spfe_rmap_target_window(served, 0x1000, 4096, SPFE_RMAP_READ | SPFE_RMAP_WRITE, 0x20,
+				   &memory));
+	FAILS(BAD_FIELD, spfe_rmap_target_window(served, 0x1fff, 1, SPFE_RMAP_READ, 0x20, &memory));
+	CHECK(spfe_rmap_target_serve(served, SPFE_NOW) == 0);
+	if (pthread_create(&server, NULL, serve, served) != 0)
+		exit(1);
+	OK(spfe_rmap_open(endpoint, 0, 0, &by_key, &rmap));
+	OK(spfe_rmap_write(rmap, 0x1010, "hello", 6, SPFE_NEVER));
+	CHECK(memory && !memcmp(memory + 0x10, "hello", 6));
+	OK(spfe_rmap_read(rmap, 0x1010, back, 6, SPFE_NEVER));
+	CHECK(!strcmp(back, "hello"));
+	CHECK(spfe_rmap_write(rmap, 0x2000, "x", 1, SPFE_NEVER) == SPFE_RMAP_REFUSED - 10);
+	OK(spfe_rmap_target_cancel(served));
+	CHECK(pthread_join(server, &result) == 0);
+	CHECK((intptr_t)result == -SPFE_STATUS_CANCELLED);
+	OK(spfe_rmap_close(rmap));
+	OK(spfe_rmap_target_close(served));
+	FAILS(BAD_FIELD, spfe_rmap_target_serve(served, SPFE_NOW));
+	FAILS(BAD_FIELD, spfe_rmap_target_cancel(served));
+	FAILS(BAD_FIELD, spfe_rmap_target_close(NULL));
+	OK(spfe_close(endpoint));
+}
+
+static void ccsds(void)
+{
+	struct spfe_space_packet packet = {.size = sizeof(packet)}, read = {.size = sizeof(read)};
+	const uint8_t path[] = {1, 3}, data[] = "housekeeping";
+	uint8_t out[64], wrong[64];
+	int length;
+
+	packet.data = data;
+	packet.data_bytes = sizeof(data);
+	packet.apid = 0x123;
+	packet.sequence_count = 7;
+	packet.telecommand = 1;
+	packet.sequence_flags = SPFE_UNSEGMENTED;
+	packet.target = 0xfe;
+	packet.user_application = 9;
+	FAILS(TOO_LONG, spfe_ccsds_write(&packet, path, sizeof(path), out, 24));
+	length = spfe_ccsds_write(&packet, path, sizeof(path), out, sizeof(out));
+	CHECK(length == 2 + 10 + (int)sizeof(data) && out[0] == 1 && out[1] == 3);
+	/* Routers delete the path; protocol identifier 2 follows the target. */
+	CHECK(out[2] == 0xfe && out[3] == 2 && out[6] == 0x11 && out[7] == 0x23);
+	OK(spfe_ccsds_read(out + 2, (size_t)length - 2, &read));
+	CHECK(read.apid == 0x123 && read.sequence_count == 7 && read.telecommand == 1);
+	CHECK(read.sequence_flags == SPFE_UNSEGMENTED && read.secondary_header == 0);
+	CHECK(read.target == 0xfe && read.user_application == 9);
+	CHECK(read.data == out + 12 && read.data_bytes == sizeof(data));
+
+	memcpy(wrong, out + 2, sizeof(wrong) - 2);
+	wrong[1] = 1; /* RMAP */
+	FAILS(BAD_FIELD, spfe_ccsds_read(wrong, (size_t)length - 2, &read));
+	FAILS(BAD_FIELD, spfe_ccsds_read(out + 2, (size_t)length - 3, &read));
+	FAILS(BAD_FIELD, spfe_ccsds_read(NULL, 20, &read));
+	FAILS(BAD_FIELD, spfe_ccsds_read(out + 2, (size_t)length - 2, NULL));
+	FAILS(BAD_FIELD, spfe_ccsds_write(NULL, NULL, 0, out, sizeof(out)));
+	FAILS(TOO_LONG, spfe_ccsds_write(&packet, NULL, 0, NULL, 0));
+	packet.data = out;
+	FAILS(BAD_FIELD, spfe_ccsds_write(&packet, NULL, 0, out, sizeof(out)));
+	packet.data = data;
+	packet.apid = 0x800;
+	FAILS(BAD_FIELD, spfe_ccsds_write(&packet, NULL, 0, out, sizeof(out)));
+	packet.apid = 0;
+	packet.sequence_flags = 4;
+	FAILS(BAD_FIELD, spfe_ccsds_write(&packet, NULL, 0, out, sizeof(out)));
+	packet.sequence_flags = 0;
+	packet.data_bytes = 0;
+	FAILS(BAD_FIELD, spfe_ccsds_write(&packet, NULL, 0, out, sizeof(out)));
+}
+
 static void closing(void)
 {
 	spfe_endpoint *endpoint = device("virtual:");
@@ -686,6 +779,8 @@ int main(void)
 	run("waits", waits);
 	run("messages", messages);
 	run("rmap", rmap);
+	run("RMAP target", target);
+	run("CCSDS packets", ccsds);
 	run("closing", closing);
 	run("resets", resets);
 	run("forks", forks);

@@ -5,6 +5,7 @@
 //! the library, which would be a defect, becomes SPFE_INTERNAL.
 
 mod args;
+mod ccsds;
 mod endpoint;
 mod handle;
 mod hold;
@@ -16,3 +17,4 @@ mod queue;
 mod region;
 mod result;
 mod rmap;
+mod target;
