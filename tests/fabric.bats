@@ -22,6 +22,12 @@ load lib/fabric
     grep -E '^ +12 +6 +READY +B +0x40002c000000\(0x4000000\) +0x300001600000\(0x101000\) +02:56:58:00:06:0c +192\.168\.20\.12$' "$dir/table"
 }
 
+@test "hosts fragment" {
+    fabric hosts >"$dir/hosts"
+    same 12 "$(wc -l <"$dir/hosts")"
+    same $'192.168.20.12\tnode12' "$(tail -n 1 "$dir/hosts")"
+}
+
 @test "132 pairs reach each other" {
     local from
     for from in {1..12}; do
@@ -83,7 +89,6 @@ group_answers() {
     process=$(field 5 process)
     start flow "$spfe" fabric exec 1 ping -q -i 0.01 -c 200 192.168.20.2
     kill -KILL "$process"
-    wait_until gone 5
     start_node 5
     wait_until all_ready
     same 2 "$(field 5 epoch)"
@@ -92,7 +97,6 @@ group_answers() {
     ends flow
     output_has flow '200 received, 0% packet loss'
 }
-gone() { [[ $(field "$1" state) == ABSENT ]]; }
 
 @test "a stopped node holds up nobody" {
     local process
@@ -160,6 +164,16 @@ gone() { [[ $(field "$1" state) == ABSENT ]]; }
     fabric down
     ends up
     ends node5
+}
+
+@test "64 nodes start and reach each other" {
+    start many "$spfe" --json fabric up star64-x1 --nodes --net 192.168.20.0/24
+    wait_until all_ready
+    comment "$(tail -n 1 "$dir/many.out")"
+    pings 1 64 65472 -M 'do'
+    tcp_file 33 2
+    fabric down
+    ends many
 }
 
 @test "nodes survive the death of the backplane" {

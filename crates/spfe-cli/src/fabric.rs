@@ -27,6 +27,8 @@ pub enum FabricArgs {
     Watch(show::WatchArgs),
     Counters(show::CountersArgs),
     Topo(show::TopoArgs),
+    /// Print the addresses of the nodes as lines for /etc/hosts: node1, node2 and so on.
+    Hosts(FabricSocket),
     Exec(space::ExecArgs),
     Change(change::ChangeArgs),
     Raw(raw::RawArgs),
@@ -65,6 +67,7 @@ pub fn run(args: &FabricArgs, context: &Context) -> Result<(), Failure> {
         FabricArgs::Watch(args) => show::watch(args, context),
         FabricArgs::Counters(args) => show::counters(args, context),
         FabricArgs::Topo(args) => show::topo(args, context),
+        FabricArgs::Hosts(socket) => show::hosts(socket),
         FabricArgs::Exec(args) => space::exec(args),
         FabricArgs::Change(args) => change::run(args, context),
         FabricArgs::Raw(args) => raw::run(args, context),

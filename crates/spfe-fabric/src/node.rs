@@ -19,11 +19,15 @@ use spfe_host::os::now_ns;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 /// Interval at which a node without events looks whether it should end, ns.
 const LOOK_NS: u64 = 100_000_000;
 /// Interval between attempts to find a backplane that is gone, ns.
 const RETRY_NS: u64 = 50_000_000;
+/// How long a node waits for the end of a process that runs it, ns, and how often it looks.
+const BUSY_NS: u64 = 1_000_000_000;
+const BUSY_PAUSE: Duration = Duration::from_millis(2);
 
 /// What happens to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,12 +81,20 @@ pub struct NodeRunner {
 }
 
 impl NodeRunner {
-    /// Joins the fabric.
+    /// Joins the fabric. A former process of the node that has just been killed gets a second to end.
     ///
     /// # Errors
     /// No fabric is up at the socket; the node is not in the topology, or another process runs it.
     pub fn join(options: NodeOptions) -> Result<Self, FabricError> {
-        let joined = join(&options)?;
+        let until = now_ns() + BUSY_NS;
+        let joined = loop {
+            match join(&options) {
+                Err(error) if error.status == Status::Busy && now_ns() < until => {
+                    std::thread::sleep(BUSY_PAUSE);
+                }
+                joined => break joined?,
+            }
+        };
         Ok(Self {
             options,
             backplane: Some(joined.backplane),

@@ -68,6 +68,21 @@ fn only_one_process_runs_a_node() {
 }
 
 #[test]
+fn a_node_takes_over_from_a_process_that_ends_meanwhile() {
+    let fabric = Fabric::preset("dist2-x8");
+    // Whoever has joined runs the node, until its connection ends.
+    let former = fabric.client();
+    let join = FabricRequest::JoinNode { version: FABRIC_PROTOCOL, node: NodeNumber(1) };
+    former.call(&join, &[]).unwrap();
+    let next = fabric.node(1);
+    let told = std::thread::spawn(move || drop(former));
+    let status = fabric.wait("the next life", |status| status.nodes[0].epoch == 2);
+    assert_eq!(status.nodes[0].state, PeerState::Ready);
+    told.join().unwrap();
+    drop(next);
+}
+
+#[test]
 fn partitions_isolate_and_links_fail_over() {
     let fabric = Fabric::preset("dual6-x4");
     let _nodes: Vec<_> = [1, 3, 5].iter().map(|number| fabric.node(*number)).collect();

@@ -155,6 +155,16 @@ pub fn counters(args: &CountersArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints lines for /etc/hosts: each address with the name of its node.
+pub fn hosts(socket: &FabricSocket) -> Result<(), Failure> {
+    for node in &read(socket)?.nodes {
+        for address in &node.addresses {
+            println!("{address}\tnode{}", node.node);
+        }
+    }
+    Ok(())
+}
+
 /// Checks and shows a topology.
 pub fn topo(args: &TopoArgs, context: &Context) -> Result<(), Failure> {
     let topology = topology(&args.topology)?;
