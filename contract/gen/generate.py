@@ -27,6 +27,7 @@ TCP = "rtl/tcp/regs/registers.toml"
 SOURCES = {
     SOURCE: (model.parse, {
         "crates/spfe-contract/src/generated.rs": rust.emit,
+        "crates/spfe-contract/src/rdma.rs": rust.emit_rdma,
         "include/spfe/spfe_hw.h": c.emit,
         "rtl/pkg/spfe_pkg.sv": sv.emit,
         "contract/REFERENCE.md": markdown.emit,

@@ -25,8 +25,8 @@ ERRNO = {
     "0": 0, "EPERM": 1, "ENOENT": 2, "EINTR": 4, "EIO": 5, "ENXIO": 6, "E2BIG": 7, "EBADF": 9,
     "EAGAIN": 11, "ENOMEM": 12, "EACCES": 13, "EFAULT": 14, "EBUSY": 16, "EDQUOT": 122, "EEXIST": 17,
     "ENODEV": 19, "EINVAL": 22, "ENOSPC": 28, "EPIPE": 32, "ERANGE": 34, "EPROTO": 71,
-    "EOVERFLOW": 75, "EMSGSIZE": 90, "EPROTONOSUPPORT": 93, "EOPNOTSUPP": 95, "ENETDOWN": 100,
-    "ECONNRESET": 104, "ENOBUFS": 105, "ESHUTDOWN": 108, "ETIMEDOUT": 110, "EHOSTDOWN": 112,
+    "EBADMSG": 74, "EOVERFLOW": 75, "EMSGSIZE": 90, "EPROTONOSUPPORT": 93, "EOPNOTSUPP": 95,
+    "ENETDOWN": 100, "ECONNRESET": 104, "ENOBUFS": 105, "ESHUTDOWN": 108, "ETIMEDOUT": 110, "EHOSTDOWN": 112,
     "ECANCELED": 125,
 }
 
@@ -35,10 +35,10 @@ class ContractError(Exception):
     """A rule of the contract file is broken; the text names object, value and limit."""
 
 
-Const = namedtuple("Const", "name value doc")
+Const = namedtuple("Const", "name value doc feature", defaults=("",))
 Value = namedtuple("Value", "name value doc status_class errno", defaults=("", ""))
-Enum = namedtuple("Enum", "name width doc values")
-Bits = namedtuple("Bits", "name width doc fields")
+Enum = namedtuple("Enum", "name width doc values feature", defaults=("",))
+Bits = namedtuple("Bits", "name width doc fields feature", defaults=("",))
 Register = namedtuple("Register", "name offset access doc")
 Block = namedtuple("Block", "name type_name type_value version size stride doc registers")
 MibItem = namedtuple("MibItem", "name title value layer kind access scope min max unit values doc")
@@ -67,7 +67,7 @@ class Field(namedtuple("Field", "name lsb width type_width doc")):
         return ((1 << self.width) - 1) << self.shift
 
 
-class Struct(namedtuple("Struct", "name size words doc fields")):
+class Struct(namedtuple("Struct", "name size words doc fields feature", defaults=("",))):
     @property
     def align(self):
         widest = max(field.type_width for field in self.fields) // 8
@@ -153,9 +153,17 @@ def no_gap(fields, where, size):
     need(at == size * 8, f"{where}: fields end at bit {at}, the size {size} is {size * 8} bits")
 
 
+def feature(raw, where):
+    """The Rust feature without which an item does not exist; empty for none."""
+    text = raw.get("feature", "")
+    need(text in ("", "rdma"), f"{where}: feature {text} is not rdma")
+    return text
+
+
 def load_const(raw):
-    where = table(raw, "const", ("name", "value", "doc"))
-    return Const(upper(raw, where), number(raw, "value", where, 2**64 - 1), raw["doc"])
+    where = table(raw, "const", ("name", "value", "doc"), ("feature",))
+    value = number(raw, "value", where, 2**64 - 1)
+    return Const(upper(raw, where), value, raw["doc"], feature(raw, where))
 
 
 def load_value(raw, where, width, is_status):
@@ -174,18 +182,18 @@ def load_value(raw, where, width, is_status):
 
 
 def load_enum(raw):
-    where = table(raw, "enum", ("name", "type", "doc", "values"))
+    where = table(raw, "enum", ("name", "type", "doc", "values"), ("feature",))
     width = width_of(raw, where, ("u8", "u16"))
     is_status = raw["name"] == "status"
     values = tuple(load_value(v, f"{where}: value", width, is_status) for v in raw["values"])
     need(values, f"{where}: there are no values")
     unique(values, where)
     unique(values, where, lambda v: v.value, "value")
-    return Enum(lower(raw, where), width, raw["doc"], values)
+    return Enum(lower(raw, where), width, raw["doc"], values, feature(raw, where))
 
 
 def load_bits(raw):
-    where = table(raw, "bits", ("name", "type", "doc", "fields"))
+    where = table(raw, "bits", ("name", "type", "doc", "fields"), ("feature",))
     width, fields = width_of(raw, where), []
     for item in raw["fields"]:
         at = table(item, f"{where}: field", ("name", "bits", "doc"))
@@ -196,7 +204,7 @@ def load_bits(raw):
     unique(fields, where)
     fields.sort(key=lambda f: f.lsb)
     no_overlap(fields, where)
-    return Bits(lower(raw, where), width, raw["doc"], tuple(fields))
+    return Bits(lower(raw, where), width, raw["doc"], tuple(fields), feature(raw, where))
 
 
 def load_word_field(raw, where):
@@ -218,7 +226,7 @@ def load_offset_field(raw, where):
 
 
 def load_struct(raw):
-    where = table(raw, "struct", ("name", "size", "doc", "fields"), ("words",))
+    where = table(raw, "struct", ("name", "size", "doc", "fields"), ("words", "feature"))
     words = raw.get("words", False)
     size = number(raw, "size", where, 4096, 1)
     load = load_word_field if words else load_offset_field
@@ -228,7 +236,7 @@ def load_struct(raw):
     need(list(fields) == sorted(fields, key=lambda f: f.lsb), f"{where}: fields are not in order")
     no_overlap(fields, where)
     no_gap(fields, where, size)
-    struct = Struct(lower(raw, where), size, words, raw["doc"], fields)
+    struct = Struct(lower(raw, where), size, words, raw["doc"], fields, feature(raw, where))
     if words:
         need(size == 16, f"{where}: size {size} of a structure of words must be 16")
         last = fields[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""Rust: crates/spfe-contract/src/generated.rs, and the registers of a core."""
+"""Rust: crates/spfe-contract/src/generated.rs and rdma.rs, and the registers of a core."""
 
 import core as core_model
 import text
@@ -53,7 +53,8 @@ def enum(item):
         lines.append(f"    {camel(value.name)} = {literal(value.value)},")
     lines += ["}", "", f"impl {name} {{", "    /// All values, in the order of the contract."]
     lines.append("    pub const ALL: &[Self] = &[")
-    lines += [f"        Self::{camel(value.name)}," for value in item.values]
+    values = " ".join(f"Self::{camel(value.name)}," for value in item.values)
+    lines += text.lines(values, "        ")
     lines += ["    ];", "", "    /// The value with this number, if there is one."]
     lines += [f"    pub const fn from_raw(v: {kind}) -> Option<Self> {{", "        match v {"]
     for value in item.values:
@@ -284,21 +285,38 @@ def mib(items):
     return lines + ["];"]
 
 
+def items(contract, feature):
+    """Constants, enums, bit fields and structures of a feature."""
+    def of(kind):
+        return [item for item in kind if item.feature == feature]
+
+    lines = []
+    for item in of(contract.consts):
+        lines += const(item.name, "u64", item.value, item.doc)
+    for item in of(contract.enums):
+        lines += enum(item)
+        if item.name == "status":
+            lines += status_class()
+    for item in of(contract.bits):
+        lines += bits(item)
+    for item in of(contract.structs):
+        lines += words_struct(item) if item.words else offset_struct(item)
+    return lines
+
+
+def emit_rdma(contract, note):
+    """What only programs with queues of RDMA need."""
+    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", "",
+             "use crate::ENTRY_BYTES;", "", *items(contract, "rdma")]
+    return "\n".join(lines) + "\n"
+
+
 def emit(contract, note):
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", ""]
     lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "Value of the register MAGIC.")
     lines += const("CONTRACT_VERSION_MAJOR", "u16", contract.major, "Must be equal on both sides.")
     lines += const("CONTRACT_VERSION_MINOR", "u16", contract.minor, "A higher minor version only adds to the contract.")
-    for item in contract.consts:
-        lines += const(item.name, "u64", item.value, item.doc)
-    for item in contract.enums:
-        lines += enum(item)
-        if item.name == "status":
-            lines += status_class()
-    for item in contract.bits:
-        lines += bits(item)
-    for item in contract.structs:
-        lines += words_struct(item) if item.words else offset_struct(item)
+    lines += items(contract, "")
     for item in contract.blocks:
         lines += block(item)
         if item.name == "queue":

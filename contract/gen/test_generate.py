@@ -128,6 +128,7 @@ BROKEN = [
     ("value = 5", "value = -1", "const LIMIT: value -0x1 is not in 0x0 to 0xf{16}"),
     ("value = 5", "value = true", "const LIMIT: value must be an integer, not True"),
     ("value = 5", "value = 5\nunit = 1", "const LIMIT: unknown key unit"),
+    ("value = 5", 'value = 5\nfeature = "x"', "const LIMIT: feature x is not rdma"),
     ('"LIMIT"', '"limit"', "const limit: the name must be upper case"),
     ("magic = 0x1234", "magic = 0x100000000", "magic 0x100000000 is not in 0x1 to 0xffffffff"),
     ('"ONE", value = 2', '"ONE", value = 1', "block_type: value 1 is used by LIST and ONE"),
@@ -260,6 +261,8 @@ TYPICAL = {
     "burst_ext": struct.pack("<LHHLHH", 2048, 64, 0, 0, 0x0004, 3),
     "release": struct.pack("<LLLHH", 65536, 4, 0, 0x0006, 4),
     "message": struct.pack("<QBBBBHH", 0x1122334455667788, 5, 6, 1, 0, 0x0007, 5),
+    "work_entry": struct.pack("<QLHH", 0x123456789000, 0x00012ABC, 0x2478, 6),
+    "operand": struct.pack("<QLHH", 0x1122334455667788, 0xCAFEF00D, 0x0049, 7),
     "completion": struct.pack("<LHBBHHHH", 4096, 1, 3, 0, 41, 0, 0x0010, 65535),
 }
 

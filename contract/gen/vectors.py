@@ -18,6 +18,8 @@ TYPICAL = {
     "release": {"bytes": 65536, "completions": 4, "flags": 0x0006, "phase": 4},
     "message": {"data": 0x1122334455667788, "channel": 5, "type": 6, "kind": 1, "flags": 0x0007,
                 "phase": 5},
+    "work_entry": {"address": 0x123456789000, "key": 0x00012ABC, "flags": 0x2478, "phase": 6},
+    "operand": {"value": 0x1122334455667788, "immediate": 0xCAFEF00D, "flags": 0x0049, "phase": 7},
     "completion": {"bytes": 4096, "packets": 1, "vc": 3, "position": 41, "flags": 0x0010,
                    "phase": 65535},
 }

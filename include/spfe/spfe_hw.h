@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 2
+#define SPFE_CONTRACT_VERSION_MINOR 3
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -57,6 +57,10 @@ typedef uint64_t spfe_le64;
 #define SPFE_CHAIN_MAX 16U
 /* Maximum packets that one burst entry describes. */
 #define SPFE_BURST_MAX 65535U
+/* Local elements of a work request, each of which is a DATA or INLINE slot. */
+#define SPFE_WORK_ELEMENTS_MAX 4U
+/* Slots of the longest work request: the first one, two operands and 4 local elements. */
+#define SPFE_WORK_SLOTS_MAX 7U
 /*
  * Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
  * NONE.
@@ -125,8 +129,10 @@ enum spfe_entry_type {
 	SPFE_ENTRY_TYPE_RELEASE = 0x06,
 	/* Transmit: send one broadcast message or time-code. */
 	SPFE_ENTRY_TYPE_MESSAGE = 0x07,
-	/* Reserved for RDMA work requests with extension entries. */
+	/* First slot of a work request: remote address and key. Its flags are work_flags. */
 	SPFE_ENTRY_TYPE_RDMA = 0x08,
+	/* Operand of a work request: immediate data, or an operand of an atomic operation. */
+	SPFE_ENTRY_TYPE_OPERAND = 0x09,
 };
 
 /* End of a packet or of a piece of it (ECSS-E-ST-50-11C 5.3.7). */
@@ -153,6 +159,80 @@ enum spfe_queue_kind {
 	SPFE_QUEUE_KIND_MESSAGE_TX = 0x04,
 	/* Receives broadcast messages or time-codes. */
 	SPFE_QUEUE_KIND_MESSAGE_RX = 0x05,
+	/*
+	 * Work requests of a queue pair, in a transmit context of a virtual channel (capability
+	 * RDMA).
+	 */
+	SPFE_QUEUE_KIND_RDMA = 0x06,
+	/*
+	 * Buffers for the messages to a queue pair, in a receive context of a virtual channel
+	 * (capability RDMA).
+	 */
+	SPFE_QUEUE_KIND_RDMA_RX = 0x07,
+};
+
+/* What a work request does (OPCODE of work_flags). */
+enum spfe_work_opcode {
+	/* Write the local elements to remote memory. */
+	SPFE_WORK_OPCODE_WRITE = 0x01,
+	/* Read remote memory into the local elements. */
+	SPFE_WORK_OPCODE_READ = 0x02,
+	/* Send the local elements as a message. */
+	SPFE_WORK_OPCODE_SEND = 0x03,
+	/* Add the operand to 8 bytes of remote memory. The local element gets the old value. */
+	SPFE_WORK_OPCODE_FETCH_ADD = 0x04,
+	/*
+	 * Exchange 8 bytes of remote memory for the second operand if they are equal to the first.
+	 * The local element gets the old value.
+	 */
+	SPFE_WORK_OPCODE_CMP_SWAP = 0x05,
+	/* Complete when all earlier writes are in remote memory. */
+	SPFE_WORK_OPCODE_FLUSH = 0x06,
+	/* Ask the target what it can do; 32 bytes. */
+	SPFE_WORK_OPCODE_INFO = 0x07,
+	/* Ask the target for its regions; 24 bytes each. */
+	SPFE_WORK_OPCODE_REGIONS = 0x08,
+	/* WRITE, and the operand as immediate data for a receive buffer of the target. */
+	SPFE_WORK_OPCODE_WRITE_IMM = 0x09,
+	/* SEND with the operand as immediate data. */
+	SPFE_WORK_OPCODE_SEND_IMM = 0x0b,
+};
+
+/* State of a queue pair. */
+enum spfe_queue_pair_state {
+	/* Not connected. The first work request connects it. */
+	SPFE_QUEUE_PAIR_STATE_RESET = 0x00,
+	/* Waits for the answer to CONNECT. */
+	SPFE_QUEUE_PAIR_STATE_CONNECTING = 0x01,
+	/* Work requests are executed (RTS in verbs). */
+	SPFE_QUEUE_PAIR_STATE_READY = 0x02,
+	/*
+	 * A work request has failed, and the following ones complete with FLUSHED. Disable the
+	 * queue and enable it again.
+	 */
+	SPFE_QUEUE_PAIR_STATE_ERROR = 0x03,
+};
+
+/* What a queue pair waits for. */
+enum spfe_queue_pair_wait {
+	/* Nothing is outstanding. */
+	SPFE_QUEUE_PAIR_WAIT_NOTHING = 0x00,
+	/* The virtual channel. */
+	SPFE_QUEUE_PAIR_WAIT_TRANSMIT = 0x01,
+	/* The answer to CONNECT. */
+	SPFE_QUEUE_PAIR_WAIT_CONNECT = 0x02,
+	/* The answer to a message. */
+	SPFE_QUEUE_PAIR_WAIT_ANSWER = 0x03,
+	/* An acknowledgement: as many messages are outstanding as the window allows. */
+	SPFE_QUEUE_PAIR_WAIT_WINDOW = 0x04,
+	/* Reads and atomic operations before a fence. */
+	SPFE_QUEUE_PAIR_WAIT_FENCE = 0x05,
+	/* A result: as many reads and atomic operations are outstanding as the target allows. */
+	SPFE_QUEUE_PAIR_WAIT_READS = 0x06,
+	/* A receive buffer of the partner. */
+	SPFE_QUEUE_PAIR_WAIT_CREDIT = 0x07,
+	/* A time: the receiver was not ready or busy. */
+	SPFE_QUEUE_PAIR_WAIT_RECEIVER = 0x08,
 };
 
 /* Protocol of a port. */
@@ -280,8 +360,25 @@ enum spfe_status {
 	 * for others.
 	 */
 	SPFE_STATUS_QUOTA_EXCEEDED = 0x15,
+	/* An earlier work request of the queue pair failed, so this one was not completed. */
+	SPFE_STATUS_FLUSHED = 0x16,
 	/* The far end went away with the packet unfinished. */
 	SPFE_STATUS_PEER_GONE = 0x20,
+	/* The target refuses the work request: version, opcode, length or queue pair. */
+	SPFE_STATUS_REMOTE_REQUEST = 0x21,
+	/* The target refuses the access: key, bounds, right or initiator. */
+	SPFE_STATUS_REMOTE_ACCESS = 0x22,
+	/* The memory of the target failed. */
+	SPFE_STATUS_REMOTE_MEMORY = 0x23,
+	/*
+	 * A packet was damaged however often it was repeated, or the answer does not fit the
+	 * request.
+	 */
+	SPFE_STATUS_REMOTE_DATA = 0x24,
+	/* The target did not answer, however often the message was repeated. */
+	SPFE_STATUS_NO_ANSWER = 0x25,
+	/* The target had no receive buffer or was busy, however often it was asked. */
+	SPFE_STATUS_NOT_READY = 0x26,
 	/* The link went down and the submission was not delivered. */
 	SPFE_STATUS_LINK_DOWN = 0x30,
 	/* The packet ended with EEP. */
@@ -321,7 +418,14 @@ enum spfe_status {
 	X(NO_RESOURCES, 0x13, LOCAL, ENOMEM, "The device has no free queue, region or memory for it.") \
 	X(BUSY, 0x14, LOCAL, EBUSY, "Another owner holds the object.") \
 	X(QUOTA_EXCEEDED, 0x15, LOCAL, EDQUOT, "The client has its share of queues, regions, events or memory. The device may have room for others.") \
+	X(FLUSHED, 0x16, LOCAL, ECONNRESET, "An earlier work request of the queue pair failed, so this one was not completed.") \
 	X(PEER_GONE, 0x20, REMOTE, EPIPE, "The far end went away with the packet unfinished.") \
+	X(REMOTE_REQUEST, 0x21, REMOTE, EPROTO, "The target refuses the work request: version, opcode, length or queue pair.") \
+	X(REMOTE_ACCESS, 0x22, REMOTE, EACCES, "The target refuses the access: key, bounds, right or initiator.") \
+	X(REMOTE_MEMORY, 0x23, REMOTE, EFAULT, "The memory of the target failed.") \
+	X(REMOTE_DATA, 0x24, REMOTE, EBADMSG, "A packet was damaged however often it was repeated, or the answer does not fit the request.") \
+	X(NO_ANSWER, 0x25, REMOTE, ETIMEDOUT, "The target did not answer, however often the message was repeated.") \
+	X(NOT_READY, 0x26, REMOTE, EAGAIN, "The target had no receive buffer or was busy, however often it was asked.") \
 	X(LINK_DOWN, 0x30, LINK, ENETDOWN, "The link went down and the submission was not delivered.") \
 	X(PACKET_CUT, 0x31, LINK, EIO, "The packet ended with EEP.") \
 	X(BAD_OPCODE, 0x40, USAGE, EOPNOTSUPP, "The entry type, message kind or command is unknown or not allowed here.") \
@@ -537,13 +641,99 @@ enum spfe_mib_item {
 #define SPFE_SUBMIT_FLAGS_END_SHIFT 7
 #define SPFE_SUBMIT_FLAGS_END_MASK 0x0180U
 /*
- * Start only after all earlier entries are done. Transmit queues are in order, so this only matters
- * for RDMA.
+ * Start only after all earlier entries are done. No effect on transmit queues, which are in order;
+ * work requests have a flag of their own.
  */
 #define SPFE_SUBMIT_FLAGS_FENCE 0x0200U
 /* Must be zero. */
 #define SPFE_SUBMIT_FLAGS_MBZ_SHIFT 10
 #define SPFE_SUBMIT_FLAGS_MBZ_MASK 0xfc00U
+
+/*
+ * Flags of the first slot of a work request. The other slots have TYPE and CHAIN of submit_flags
+ * only.
+ */
+/* entry_type RDMA. */
+#define SPFE_WORK_FLAGS_TYPE_SHIFT 0
+#define SPFE_WORK_FLAGS_TYPE_MASK 0x000fU
+/* Write a completion when the request is done. Errors are always signalled. */
+#define SPFE_WORK_FLAGS_SIGNAL 0x0010U
+/*
+ * Last request of a group: ask the target for an acknowledgement, which covers all earlier
+ * requests.
+ */
+#define SPFE_WORK_FLAGS_LAST 0x0020U
+/* Another slot follows: always 1 in the first slot, 0 in the last. */
+#define SPFE_WORK_FLAGS_CHAIN 0x0040U
+/* Ask the target to wake its software. */
+#define SPFE_WORK_FLAGS_SOLICITED 0x0080U
+/* Must be zero. */
+#define SPFE_WORK_FLAGS_MBZ0 0x0100U
+/* Start only after all earlier reads and atomic operations are done. */
+#define SPFE_WORK_FLAGS_FENCE 0x0200U
+/* work_opcode. */
+#define SPFE_WORK_FLAGS_OPCODE_SHIFT 10
+#define SPFE_WORK_FLAGS_OPCODE_MASK 0x3c00U
+/* Must be zero. */
+#define SPFE_WORK_FLAGS_MBZ1_SHIFT 14
+#define SPFE_WORK_FLAGS_MBZ1_MASK 0xc000U
+
+/* Register PAIR of a queue context: the two ends of a queue pair. */
+/* Own number, 1 to 65535. */
+#define SPFE_QUEUE_PAIR_OWN_SHIFT 0
+#define SPFE_QUEUE_PAIR_OWN_MASK 0x000000000000ffffULL
+/* Number of the partner; 0 for a target-only endpoint. */
+#define SPFE_QUEUE_PAIR_PARTNER_SHIFT 16
+#define SPFE_QUEUE_PAIR_PARTNER_MASK 0x00000000ffff0000ULL
+/* Own logical address. */
+#define SPFE_QUEUE_PAIR_ADDRESS_SHIFT 32
+#define SPFE_QUEUE_PAIR_ADDRESS_MASK 0x000000ff00000000ULL
+/* Logical address of the partner. */
+#define SPFE_QUEUE_PAIR_TARGET_SHIFT 40
+#define SPFE_QUEUE_PAIR_TARGET_MASK 0x0000ff0000000000ULL
+/* Protocol identifier, 0xf0 to 0xfe; 0 stands for 0xf0. */
+#define SPFE_QUEUE_PAIR_PROTOCOL_SHIFT 48
+#define SPFE_QUEUE_PAIR_PROTOCOL_MASK 0x00ff000000000000ULL
+/* log2 of the largest payload of a packet in bytes, 8 to 16; 0 stands for 12. */
+#define SPFE_QUEUE_PAIR_SEGMENT_LOG2_SHIFT 56
+#define SPFE_QUEUE_PAIR_SEGMENT_LOG2_MASK 0xff00000000000000ULL
+
+/*
+ * Register LIMITS of a queue context: when a queue pair repeats a message, and the lengths of its
+ * paths.
+ */
+/* Repetitions of a message that brings no progress, at most 16. */
+#define SPFE_PAIR_LIMITS_RETRIES_SHIFT 0
+#define SPFE_PAIR_LIMITS_RETRIES_MASK 0x00000000000000ffULL
+/* Repetitions for a receiver that was not ready or busy. */
+#define SPFE_PAIR_LIMITS_NOT_READY_SHIFT 8
+#define SPFE_PAIR_LIMITS_NOT_READY_MASK 0x000000000000ff00ULL
+/* Bytes of PATH, at most 8. */
+#define SPFE_PAIR_LIMITS_PATH_SHIFT 16
+#define SPFE_PAIR_LIMITS_PATH_MASK 0x0000000000ff0000ULL
+/* Bytes of REPLY, at most 8. */
+#define SPFE_PAIR_LIMITS_REPLY_SHIFT 24
+#define SPFE_PAIR_LIMITS_REPLY_MASK 0x00000000ff000000ULL
+/*
+ * Time without progress after which a message is repeated, in us; it doubles each time. 0 stands
+ * for 200000.
+ */
+#define SPFE_PAIR_LIMITS_TIMEOUT_US_SHIFT 32
+#define SPFE_PAIR_LIMITS_TIMEOUT_US_MASK 0xffffffff00000000ULL
+
+/* State of a queue pair in the device line of its RDMA queue. */
+/* queue_pair_state. */
+#define SPFE_PAIR_STATUS_STATE_SHIFT 0
+#define SPFE_PAIR_STATUS_STATE_MASK 0x00000000000000ffULL
+/* queue_pair_wait. */
+#define SPFE_PAIR_STATUS_WAIT_SHIFT 8
+#define SPFE_PAIR_STATUS_WAIT_MASK 0x000000000000ff00ULL
+/* How often the message that it waits for was repeated. */
+#define SPFE_PAIR_STATUS_ATTEMPTS_SHIFT 16
+#define SPFE_PAIR_STATUS_ATTEMPTS_MASK 0x00000000ffff0000ULL
+/* Number of that message. */
+#define SPFE_PAIR_STATUS_SEQUENCE_SHIFT 32
+#define SPFE_PAIR_STATUS_SEQUENCE_MASK 0x0000ffff00000000ULL
 
 /* Flags of a completion entry. */
 /* end_marker of the packet or piece (posted receive). */
@@ -562,6 +752,15 @@ enum spfe_mib_item {
 #define SPFE_COMPLETION_FLAGS_WRAP 0x0020U
 /* Earlier messages were dropped because the ring was full (message receive only). */
 #define SPFE_COMPLETION_FLAGS_LOST 0x0040U
+/* The side array holds immediate data for this completion (RDMA_RX only). */
+#define SPFE_COMPLETION_FLAGS_IMMEDIATE 0x0080U
+/* A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only). */
+#define SPFE_COMPLETION_FLAGS_WRITE 0x0100U
+/*
+ * Whether the work request that failed was executed is not known. Without it, it was not executed
+ * (RDMA only).
+ */
+#define SPFE_COMPLETION_FLAGS_UNKNOWN 0x0200U
 
 /* Flags of a record header in a packed receive area. */
 /* The packet continues in the next record. */
@@ -603,6 +802,8 @@ enum spfe_mib_item {
  * differs from the count seen.
  */
 #define SPFE_CAPABILITY_LEVEL 0x00001000U
+/* Queues of the kinds RDMA and RDMA_RX. */
+#define SPFE_CAPABILITY_RDMA 0x00002000U
 
 /*
  * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
@@ -845,6 +1046,58 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completio
 #define SPFE_COMPLETION_PHASE_MASK 0xffff000000000000ULL
 
 /*
+ * RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of the
+ * opcode (OPERAND), and up to 3 more local elements follow.
+ */
+struct spfe_work_entry {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_work_entry) == 16, "size of spfe_work_entry");
+/* Remote address; 0 for requests without one. */
+#define SPFE_WORK_ENTRY_ADDRESS_WORD 0
+#define SPFE_WORK_ENTRY_ADDRESS_SHIFT 0
+#define SPFE_WORK_ENTRY_ADDRESS_MASK 0xffffffffffffffffULL
+/* Remote key: index (20 bits) and generation (12 bits). */
+#define SPFE_WORK_ENTRY_KEY_WORD 1
+#define SPFE_WORK_ENTRY_KEY_SHIFT 0
+#define SPFE_WORK_ENTRY_KEY_MASK 0x00000000ffffffffULL
+/* work_flags. */
+#define SPFE_WORK_ENTRY_FLAGS_WORD 1
+#define SPFE_WORK_ENTRY_FLAGS_SHIFT 32
+#define SPFE_WORK_ENTRY_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_WORK_ENTRY_PHASE_WORD 1
+#define SPFE_WORK_ENTRY_PHASE_SHIFT 48
+#define SPFE_WORK_ENTRY_PHASE_MASK 0xffff000000000000ULL
+
+/*
+ * OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP (compare,
+ * swap).
+ */
+struct spfe_operand {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_operand) == 16, "size of spfe_operand");
+/* Operand of an atomic operation, otherwise zero. */
+#define SPFE_OPERAND_VALUE_WORD 0
+#define SPFE_OPERAND_VALUE_SHIFT 0
+#define SPFE_OPERAND_VALUE_MASK 0xffffffffffffffffULL
+/* Immediate data, otherwise zero. */
+#define SPFE_OPERAND_IMMEDIATE_WORD 1
+#define SPFE_OPERAND_IMMEDIATE_SHIFT 0
+#define SPFE_OPERAND_IMMEDIATE_MASK 0x00000000ffffffffULL
+/* submit_flags with TYPE = OPERAND. */
+#define SPFE_OPERAND_FLAGS_WORD 1
+#define SPFE_OPERAND_FLAGS_SHIFT 32
+#define SPFE_OPERAND_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_OPERAND_PHASE_WORD 1
+#define SPFE_OPERAND_PHASE_SHIFT 48
+#define SPFE_OPERAND_PHASE_MASK 0xffff000000000000ULL
+
+/*
  * Header of a record in a packed receive area. The next record starts at the next multiple of 8
  * bytes.
  */
@@ -923,8 +1176,8 @@ struct spfe_device_line {
 	 * 31:0 and used submissions up to position 63:32.
 	 */
 	spfe_le64 full;
-	/* Zero. */
-	spfe_le64 reserved1;
+	/* RDMA: pair_status, as of the last step of the device. */
+	spfe_le64 pair;
 	/* Zero. */
 	spfe_le64 reserved2;
 	/* Zero. */
@@ -940,7 +1193,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, need_doorbell) == 4, "offse
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, state) == 8, "offset of device_line.state");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, error) == 12, "offset of device_line.error");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, full) == 16, "offset of device_line.full");
-SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved1) == 24, "offset of device_line.reserved1");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, pair) == 24, "offset of device_line.pair");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved2) == 32, "offset of device_line.reserved2");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved3) == 40, "offset of device_line.reserved3");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved4) == 48, "offset of device_line.reserved4");
@@ -1058,7 +1311,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 
 /* Array of queue contexts: QUEUES elements, directly after the header. */
 #define SPFE_QUEUE_BLOCK_TYPE 3
-#define SPFE_QUEUE_BLOCK_VERSION 1
+#define SPFE_QUEUE_BLOCK_VERSION 2
 #define SPFE_QUEUE_BLOCK_SIZE 0x00000010U
 #define SPFE_QUEUE_BLOCK_STRIDE 0x000000c0U
 /* queue_state. (ro) */
@@ -1094,7 +1347,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
 /*
  * Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
- * because a device that paces its links in advance uses it. (rw)
+ * because a device that paces its links in advance uses it. RDMA_RX: as many words of immediate
+ * data follow. (rw)
  */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */
@@ -1114,6 +1368,22 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
  * SpaceWire port. (rw)
  */
 #define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
+/* RDMA and RDMA_RX: queue_pair, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_PAIR_LO 0x00000088U
+/* queue_pair, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_PAIR_HI 0x0000008cU
+/* RDMA: pair_limits, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_LIMITS_LO 0x00000090U
+/* pair_limits, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_LIMITS_HI 0x00000094U
+/* RDMA: path to the partner, the first byte least significant, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_PATH_LO 0x00000098U
+/* Path, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_PATH_HI 0x0000009cU
+/* RDMA: path from the partner back, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_REPLY_LO 0x000000a0U
+/* Path back, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_REPLY_HI 0x000000a4U
 
 /* Memory-region table: REGIONS elements, directly after the header. */
 #define SPFE_REGION_BLOCK_TYPE 4

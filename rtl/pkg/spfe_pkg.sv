@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0002;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0003;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -32,6 +32,10 @@ package spfe_pkg;
   localparam logic [31:0] CHAIN_MAX = 32'd16;
   /// Maximum packets that one burst entry describes.
   localparam logic [31:0] BURST_MAX = 32'd65535;
+  /// Local elements of a work request, each of which is a DATA or INLINE slot.
+  localparam logic [31:0] WORK_ELEMENTS_MAX = 32'd4;
+  /// Slots of the longest work request: the first one, two operands and 4 local elements.
+  localparam logic [31:0] WORK_SLOTS_MAX = 32'd7;
   /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end
   /// marker NONE.
   localparam logic [31:0] PACKET_MAX_BYTES = 32'd1073741824;
@@ -88,8 +92,10 @@ package spfe_pkg;
     ENTRY_TYPE_RELEASE = 8'h06,
     /// Transmit: send one broadcast message or time-code.
     ENTRY_TYPE_MESSAGE = 8'h07,
-    /// Reserved for RDMA work requests with extension entries.
-    ENTRY_TYPE_RDMA = 8'h08
+    /// First slot of a work request: remote address and key. Its flags are work_flags.
+    ENTRY_TYPE_RDMA = 8'h08,
+    /// Operand of a work request: immediate data, or an operand of an atomic operation.
+    ENTRY_TYPE_OPERAND = 8'h09
   } entry_type_e;
 
   /// End of a packet or of a piece of it (ECSS-E-ST-50-11C 5.3.7).
@@ -115,8 +121,73 @@ package spfe_pkg;
     /// Transmits broadcast messages or time-codes.
     QUEUE_KIND_MESSAGE_TX = 8'h04,
     /// Receives broadcast messages or time-codes.
-    QUEUE_KIND_MESSAGE_RX = 8'h05
+    QUEUE_KIND_MESSAGE_RX = 8'h05,
+    /// Work requests of a queue pair, in a transmit context of a virtual channel (capability RDMA).
+    QUEUE_KIND_RDMA = 8'h06,
+    /// Buffers for the messages to a queue pair, in a receive context of a virtual channel
+    /// (capability RDMA).
+    QUEUE_KIND_RDMA_RX = 8'h07
   } queue_kind_e;
+
+  /// What a work request does (OPCODE of work_flags).
+  typedef enum logic [7:0] {
+    /// Write the local elements to remote memory.
+    WORK_OPCODE_WRITE = 8'h01,
+    /// Read remote memory into the local elements.
+    WORK_OPCODE_READ = 8'h02,
+    /// Send the local elements as a message.
+    WORK_OPCODE_SEND = 8'h03,
+    /// Add the operand to 8 bytes of remote memory. The local element gets the old value.
+    WORK_OPCODE_FETCH_ADD = 8'h04,
+    /// Exchange 8 bytes of remote memory for the second operand if they are equal to the first. The
+    /// local element gets the old value.
+    WORK_OPCODE_CMP_SWAP = 8'h05,
+    /// Complete when all earlier writes are in remote memory.
+    WORK_OPCODE_FLUSH = 8'h06,
+    /// Ask the target what it can do; 32 bytes.
+    WORK_OPCODE_INFO = 8'h07,
+    /// Ask the target for its regions; 24 bytes each.
+    WORK_OPCODE_REGIONS = 8'h08,
+    /// WRITE, and the operand as immediate data for a receive buffer of the target.
+    WORK_OPCODE_WRITE_IMM = 8'h09,
+    /// SEND with the operand as immediate data.
+    WORK_OPCODE_SEND_IMM = 8'h0b
+  } work_opcode_e;
+
+  /// State of a queue pair.
+  typedef enum logic [7:0] {
+    /// Not connected. The first work request connects it.
+    QUEUE_PAIR_STATE_RESET = 8'h00,
+    /// Waits for the answer to CONNECT.
+    QUEUE_PAIR_STATE_CONNECTING = 8'h01,
+    /// Work requests are executed (RTS in verbs).
+    QUEUE_PAIR_STATE_READY = 8'h02,
+    /// A work request has failed, and the following ones complete with FLUSHED. Disable the queue
+    /// and enable it again.
+    QUEUE_PAIR_STATE_ERROR = 8'h03
+  } queue_pair_state_e;
+
+  /// What a queue pair waits for.
+  typedef enum logic [7:0] {
+    /// Nothing is outstanding.
+    QUEUE_PAIR_WAIT_NOTHING = 8'h00,
+    /// The virtual channel.
+    QUEUE_PAIR_WAIT_TRANSMIT = 8'h01,
+    /// The answer to CONNECT.
+    QUEUE_PAIR_WAIT_CONNECT = 8'h02,
+    /// The answer to a message.
+    QUEUE_PAIR_WAIT_ANSWER = 8'h03,
+    /// An acknowledgement: as many messages are outstanding as the window allows.
+    QUEUE_PAIR_WAIT_WINDOW = 8'h04,
+    /// Reads and atomic operations before a fence.
+    QUEUE_PAIR_WAIT_FENCE = 8'h05,
+    /// A result: as many reads and atomic operations are outstanding as the target allows.
+    QUEUE_PAIR_WAIT_READS = 8'h06,
+    /// A receive buffer of the partner.
+    QUEUE_PAIR_WAIT_CREDIT = 8'h07,
+    /// A time: the receiver was not ready or busy.
+    QUEUE_PAIR_WAIT_RECEIVER = 8'h08
+  } queue_pair_wait_e;
 
   /// Protocol of a port.
   typedef enum logic [7:0] {
@@ -233,8 +304,22 @@ package spfe_pkg;
     /// The client has its share of queues, regions, events or memory. The device may have room for
     /// others.
     STATUS_QUOTA_EXCEEDED = 8'h15,
+    /// An earlier work request of the queue pair failed, so this one was not completed.
+    STATUS_FLUSHED = 8'h16,
     /// The far end went away with the packet unfinished.
     STATUS_PEER_GONE = 8'h20,
+    /// The target refuses the work request: version, opcode, length or queue pair.
+    STATUS_REMOTE_REQUEST = 8'h21,
+    /// The target refuses the access: key, bounds, right or initiator.
+    STATUS_REMOTE_ACCESS = 8'h22,
+    /// The memory of the target failed.
+    STATUS_REMOTE_MEMORY = 8'h23,
+    /// A packet was damaged however often it was repeated, or the answer does not fit the request.
+    STATUS_REMOTE_DATA = 8'h24,
+    /// The target did not answer, however often the message was repeated.
+    STATUS_NO_ANSWER = 8'h25,
+    /// The target had no receive buffer or was busy, however often it was asked.
+    STATUS_NOT_READY = 8'h26,
     /// The link went down and the submission was not delivered.
     STATUS_LINK_DOWN = 8'h30,
     /// The packet ended with EEP.
@@ -449,13 +534,109 @@ package spfe_pkg;
   localparam logic [31:0] SUBMIT_FLAGS_END_SHIFT = 32'd7;
   /// end_marker. Mask, in place.
   localparam logic [15:0] SUBMIT_FLAGS_END_MASK = 16'h0180;
-  /// Start only after all earlier entries are done. Transmit queues are in order, so this only
-  /// matters for RDMA.
+  /// Start only after all earlier entries are done. No effect on transmit queues, which are in
+  /// order; work requests have a flag of their own.
   localparam logic [15:0] SUBMIT_FLAGS_FENCE = 16'h0200;
   /// Lowest bit of MBZ.
   localparam logic [31:0] SUBMIT_FLAGS_MBZ_SHIFT = 32'd10;
   /// Must be zero. Mask, in place.
   localparam logic [15:0] SUBMIT_FLAGS_MBZ_MASK = 16'hfc00;
+
+  // work_flags: Flags of the first slot of a work request. The other slots have TYPE and CHAIN of
+  // submit_flags only.
+  /// Lowest bit of TYPE.
+  localparam logic [31:0] WORK_FLAGS_TYPE_SHIFT = 32'd0;
+  /// entry_type RDMA. Mask, in place.
+  localparam logic [15:0] WORK_FLAGS_TYPE_MASK = 16'h000f;
+  /// Write a completion when the request is done. Errors are always signalled.
+  localparam logic [15:0] WORK_FLAGS_SIGNAL = 16'h0010;
+  /// Last request of a group: ask the target for an acknowledgement, which covers all earlier
+  /// requests.
+  localparam logic [15:0] WORK_FLAGS_LAST = 16'h0020;
+  /// Another slot follows: always 1 in the first slot, 0 in the last.
+  localparam logic [15:0] WORK_FLAGS_CHAIN = 16'h0040;
+  /// Ask the target to wake its software.
+  localparam logic [15:0] WORK_FLAGS_SOLICITED = 16'h0080;
+  /// Must be zero.
+  localparam logic [15:0] WORK_FLAGS_MBZ0 = 16'h0100;
+  /// Start only after all earlier reads and atomic operations are done.
+  localparam logic [15:0] WORK_FLAGS_FENCE = 16'h0200;
+  /// Lowest bit of OPCODE.
+  localparam logic [31:0] WORK_FLAGS_OPCODE_SHIFT = 32'd10;
+  /// work_opcode. Mask, in place.
+  localparam logic [15:0] WORK_FLAGS_OPCODE_MASK = 16'h3c00;
+  /// Lowest bit of MBZ1.
+  localparam logic [31:0] WORK_FLAGS_MBZ1_SHIFT = 32'd14;
+  /// Must be zero. Mask, in place.
+  localparam logic [15:0] WORK_FLAGS_MBZ1_MASK = 16'hc000;
+
+  // queue_pair: Register PAIR of a queue context: the two ends of a queue pair.
+  /// Lowest bit of OWN.
+  localparam logic [31:0] QUEUE_PAIR_OWN_SHIFT = 32'd0;
+  /// Own number, 1 to 65535. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_OWN_MASK = 64'h000000000000ffff;
+  /// Lowest bit of PARTNER.
+  localparam logic [31:0] QUEUE_PAIR_PARTNER_SHIFT = 32'd16;
+  /// Number of the partner; 0 for a target-only endpoint. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_PARTNER_MASK = 64'h00000000ffff0000;
+  /// Lowest bit of ADDRESS.
+  localparam logic [31:0] QUEUE_PAIR_ADDRESS_SHIFT = 32'd32;
+  /// Own logical address. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_ADDRESS_MASK = 64'h000000ff00000000;
+  /// Lowest bit of TARGET.
+  localparam logic [31:0] QUEUE_PAIR_TARGET_SHIFT = 32'd40;
+  /// Logical address of the partner. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_TARGET_MASK = 64'h0000ff0000000000;
+  /// Lowest bit of PROTOCOL.
+  localparam logic [31:0] QUEUE_PAIR_PROTOCOL_SHIFT = 32'd48;
+  /// Protocol identifier, 0xf0 to 0xfe; 0 stands for 0xf0. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_PROTOCOL_MASK = 64'h00ff000000000000;
+  /// Lowest bit of SEGMENT_LOG2.
+  localparam logic [31:0] QUEUE_PAIR_SEGMENT_LOG2_SHIFT = 32'd56;
+  /// log2 of the largest payload of a packet in bytes, 8 to 16; 0 stands for 12. Mask, in place.
+  localparam logic [63:0] QUEUE_PAIR_SEGMENT_LOG2_MASK = 64'hff00000000000000;
+
+  // pair_limits: Register LIMITS of a queue context: when a queue pair repeats a message, and the
+  // lengths of its paths.
+  /// Lowest bit of RETRIES.
+  localparam logic [31:0] PAIR_LIMITS_RETRIES_SHIFT = 32'd0;
+  /// Repetitions of a message that brings no progress, at most 16. Mask, in place.
+  localparam logic [63:0] PAIR_LIMITS_RETRIES_MASK = 64'h00000000000000ff;
+  /// Lowest bit of NOT_READY.
+  localparam logic [31:0] PAIR_LIMITS_NOT_READY_SHIFT = 32'd8;
+  /// Repetitions for a receiver that was not ready or busy. Mask, in place.
+  localparam logic [63:0] PAIR_LIMITS_NOT_READY_MASK = 64'h000000000000ff00;
+  /// Lowest bit of PATH.
+  localparam logic [31:0] PAIR_LIMITS_PATH_SHIFT = 32'd16;
+  /// Bytes of PATH, at most 8. Mask, in place.
+  localparam logic [63:0] PAIR_LIMITS_PATH_MASK = 64'h0000000000ff0000;
+  /// Lowest bit of REPLY.
+  localparam logic [31:0] PAIR_LIMITS_REPLY_SHIFT = 32'd24;
+  /// Bytes of REPLY, at most 8. Mask, in place.
+  localparam logic [63:0] PAIR_LIMITS_REPLY_MASK = 64'h00000000ff000000;
+  /// Lowest bit of TIMEOUT_US.
+  localparam logic [31:0] PAIR_LIMITS_TIMEOUT_US_SHIFT = 32'd32;
+  /// Time without progress after which a message is repeated, in us; it doubles each time. 0 stands
+  /// for 200000. Mask, in place.
+  localparam logic [63:0] PAIR_LIMITS_TIMEOUT_US_MASK = 64'hffffffff00000000;
+
+  // pair_status: State of a queue pair in the device line of its RDMA queue.
+  /// Lowest bit of STATE.
+  localparam logic [31:0] PAIR_STATUS_STATE_SHIFT = 32'd0;
+  /// queue_pair_state. Mask, in place.
+  localparam logic [63:0] PAIR_STATUS_STATE_MASK = 64'h00000000000000ff;
+  /// Lowest bit of WAIT.
+  localparam logic [31:0] PAIR_STATUS_WAIT_SHIFT = 32'd8;
+  /// queue_pair_wait. Mask, in place.
+  localparam logic [63:0] PAIR_STATUS_WAIT_MASK = 64'h000000000000ff00;
+  /// Lowest bit of ATTEMPTS.
+  localparam logic [31:0] PAIR_STATUS_ATTEMPTS_SHIFT = 32'd16;
+  /// How often the message that it waits for was repeated. Mask, in place.
+  localparam logic [63:0] PAIR_STATUS_ATTEMPTS_MASK = 64'h00000000ffff0000;
+  /// Lowest bit of SEQUENCE.
+  localparam logic [31:0] PAIR_STATUS_SEQUENCE_SHIFT = 32'd32;
+  /// Number of that message. Mask, in place.
+  localparam logic [63:0] PAIR_STATUS_SEQUENCE_MASK = 64'h0000ffff00000000;
 
   // completion_flags: Flags of a completion entry.
   /// Lowest bit of END.
@@ -473,6 +654,13 @@ package spfe_pkg;
   localparam logic [15:0] COMPLETION_FLAGS_WRAP = 16'h0020;
   /// Earlier messages were dropped because the ring was full (message receive only).
   localparam logic [15:0] COMPLETION_FLAGS_LOST = 16'h0040;
+  /// The side array holds immediate data for this completion (RDMA_RX only).
+  localparam logic [15:0] COMPLETION_FLAGS_IMMEDIATE = 16'h0080;
+  /// A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only).
+  localparam logic [15:0] COMPLETION_FLAGS_WRITE = 16'h0100;
+  /// Whether the work request that failed was executed is not known. Without it, it was not
+  /// executed (RDMA only).
+  localparam logic [15:0] COMPLETION_FLAGS_UNKNOWN = 16'h0200;
 
   // record_flags: Flags of a record header in a packed receive area.
   /// The packet continues in the next record.
@@ -512,6 +700,8 @@ package spfe_pkg;
   /// Interrupt lines are level-sensitive: line n is high while vector n is enabled and its COUNT
   /// differs from the count seen.
   localparam logic [31:0] CAPABILITY_LEVEL = 32'h00001000;
+  /// Queues of the kinds RDMA and RDMA_RX.
+  localparam logic [31:0] CAPABILITY_RDMA = 32'h00002000;
 
   // access: Permitted accesses to a memory region. The values are those of InfiniBand verbs where
   // they exist.
@@ -660,6 +850,32 @@ package spfe_pkg;
     logic [31:0] bytes;
   } completion_t;
 
+  /// RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of
+  /// the opcode (OPERAND), and up to 3 more local elements follow.
+  typedef struct packed {
+    /// Lap number.
+    logic [15:0] phase;
+    /// work_flags.
+    logic [15:0] flags;
+    /// Remote key: index (20 bits) and generation (12 bits).
+    logic [31:0] key;
+    /// Remote address; 0 for requests without one.
+    logic [63:0] address;
+  } work_entry_t;
+
+  /// OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP
+  /// (compare, swap).
+  typedef struct packed {
+    /// Lap number.
+    logic [15:0] phase;
+    /// submit_flags with TYPE = OPERAND.
+    logic [15:0] flags;
+    /// Immediate data, otherwise zero.
+    logic [31:0] immediate;
+    /// Operand of an atomic operation, otherwise zero.
+    logic [63:0] value;
+  } operand_t;
+
   // record_header: Header of a record in a packed receive area. The next record starts at the next
   // multiple of 8 bytes.
   /// Size in bytes.
@@ -715,8 +931,8 @@ package spfe_pkg;
   /// Receive: a packet waited for room when the device had written completions up to position 31:0
   /// and used submissions up to position 63:32.
   localparam logic [31:0] DEVICE_LINE_FULL_OFFSET = 32'd16;
-  /// Zero.
-  localparam logic [31:0] DEVICE_LINE_RESERVED1_OFFSET = 32'd24;
+  /// RDMA: pair_status, as of the last step of the device.
+  localparam logic [31:0] DEVICE_LINE_PAIR_OFFSET = 32'd24;
   /// Zero.
   localparam logic [31:0] DEVICE_LINE_RESERVED2_OFFSET = 32'd32;
   /// Zero.
@@ -834,7 +1050,7 @@ package spfe_pkg;
   /// block_type QUEUE.
   localparam logic [15:0] QUEUE_BLOCK_TYPE = 16'h0003;
   /// Version of the block.
-  localparam logic [15:0] QUEUE_BLOCK_VERSION = 16'h0001;
+  localparam logic [15:0] QUEUE_BLOCK_VERSION = 16'h0002;
   /// Size in bytes of the block, or of its header if it is an array.
   localparam logic [31:0] QUEUE_BLOCK_SIZE = 32'h00000010;
   /// Bytes from one element to the next.
@@ -869,7 +1085,8 @@ package spfe_pkg;
   /// Completion ring address, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_CQ_HI = 32'h00000064;
   /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
-  /// because a device that paces its links in advance uses it. (rw)
+  /// because a device that paces its links in advance uses it. RDMA_RX: as many words of immediate
+  /// data follow. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_LO = 32'h00000068;
   /// Side array, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_HI = 32'h0000006c;
@@ -886,6 +1103,22 @@ package spfe_pkg;
   /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
   /// on a SpaceWire port. (rw)
   localparam logic [31:0] QUEUE_BLOCK_FILTER = 32'h00000084;
+  /// RDMA and RDMA_RX: queue_pair, low word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_PAIR_LO = 32'h00000088;
+  /// queue_pair, high word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_PAIR_HI = 32'h0000008c;
+  /// RDMA: pair_limits, low word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_LIMITS_LO = 32'h00000090;
+  /// pair_limits, high word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_LIMITS_HI = 32'h00000094;
+  /// RDMA: path to the partner, the first byte least significant, low word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_PATH_LO = 32'h00000098;
+  /// Path, high word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_PATH_HI = 32'h0000009c;
+  /// RDMA: path from the partner back, low word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_REPLY_LO = 32'h000000a0;
+  /// Path back, high word. (rw)
+  localparam logic [31:0] QUEUE_BLOCK_REPLY_HI = 32'h000000a4;
 
   // region block: Memory-region table: REGIONS elements, directly after the header.
   /// block_type REGION.
@@ -1133,6 +1366,12 @@ module spfe_pkg_check;
   if ($bits(spfe_pkg::completion_t) != 128) begin : gen_completion_t
     $error("spfe_pkg::completion_t has %0d bits, not 128", $bits(spfe_pkg::completion_t));
   end
+  if ($bits(spfe_pkg::work_entry_t) != 128) begin : gen_work_entry_t
+    $error("spfe_pkg::work_entry_t has %0d bits, not 128", $bits(spfe_pkg::work_entry_t));
+  end
+  if ($bits(spfe_pkg::operand_t) != 128) begin : gen_operand_t
+    $error("spfe_pkg::operand_t has %0d bits, not 128", $bits(spfe_pkg::operand_t));
+  end
   if ($bits(spfe_pkg::entry_type_e) != 8) begin : gen_entry_type_e
     $error("spfe_pkg::entry_type_e has %0d bits, not 8", $bits(spfe_pkg::entry_type_e));
   end
@@ -1141,6 +1380,15 @@ module spfe_pkg_check;
   end
   if ($bits(spfe_pkg::queue_kind_e) != 8) begin : gen_queue_kind_e
     $error("spfe_pkg::queue_kind_e has %0d bits, not 8", $bits(spfe_pkg::queue_kind_e));
+  end
+  if ($bits(spfe_pkg::work_opcode_e) != 8) begin : gen_work_opcode_e
+    $error("spfe_pkg::work_opcode_e has %0d bits, not 8", $bits(spfe_pkg::work_opcode_e));
+  end
+  if ($bits(spfe_pkg::queue_pair_state_e) != 8) begin : gen_queue_pair_state_e
+    $error("spfe_pkg::queue_pair_state_e has %0d bits, not 8", $bits(spfe_pkg::queue_pair_state_e));
+  end
+  if ($bits(spfe_pkg::queue_pair_wait_e) != 8) begin : gen_queue_pair_wait_e
+    $error("spfe_pkg::queue_pair_wait_e has %0d bits, not 8", $bits(spfe_pkg::queue_pair_wait_e));
   end
   if ($bits(spfe_pkg::port_kind_e) != 8) begin : gen_port_kind_e
     $error("spfe_pkg::port_kind_e has %0d bits, not 8", $bits(spfe_pkg::port_kind_e));

@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 2;
+pub const CONTRACT_VERSION_MINOR: u16 = 3;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -85,22 +85,17 @@ pub enum EntryType {
     Release = 6,
     /// Transmit: send one broadcast message or time-code.
     Message = 7,
-    /// Reserved for RDMA work requests with extension entries.
+    /// First slot of a work request: remote address and key. Its flags are work_flags.
     Rdma = 8,
+    /// Operand of a work request: immediate data, or an operand of an atomic operation.
+    Operand = 9,
 }
 
 impl EntryType {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Invalid,
-        Self::Data,
-        Self::Inline,
-        Self::Burst,
-        Self::BurstExt,
-        Self::Buffer,
-        Self::Release,
-        Self::Message,
-        Self::Rdma,
+        Self::Invalid, Self::Data, Self::Inline, Self::Burst, Self::BurstExt, Self::Buffer,
+        Self::Release, Self::Message, Self::Rdma, Self::Operand,
     ];
 
     /// The value with this number, if there is one.
@@ -115,6 +110,7 @@ impl EntryType {
             6 => Some(Self::Release),
             7 => Some(Self::Message),
             8 => Some(Self::Rdma),
+            9 => Some(Self::Operand),
             _ => None,
         }
     }
@@ -136,6 +132,7 @@ impl EntryType {
             Self::Release => "RELEASE",
             Self::Message => "MESSAGE",
             Self::Rdma => "RDMA",
+            Self::Operand => "OPERAND",
         }
     }
 }
@@ -155,9 +152,7 @@ pub enum EndMarker {
 impl EndMarker {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Eop,
-        Self::Eep,
-        Self::None,
+        Self::Eop, Self::Eep, Self::None,
     ];
 
     /// The value with this number, if there is one.
@@ -201,17 +196,18 @@ pub enum QueueKind {
     MessageTx = 4,
     /// Receives broadcast messages or time-codes.
     MessageRx = 5,
+    /// Work requests of a queue pair, in a transmit context of a virtual channel (capability RDMA).
+    Rdma = 6,
+    /// Buffers for the messages to a queue pair, in a receive context of a virtual channel
+    /// (capability RDMA).
+    RdmaRx = 7,
 }
 
 impl QueueKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::None,
-        Self::Tx,
-        Self::Rx,
-        Self::RxPacked,
-        Self::MessageTx,
-        Self::MessageRx,
+        Self::None, Self::Tx, Self::Rx, Self::RxPacked, Self::MessageTx, Self::MessageRx,
+        Self::Rdma, Self::RdmaRx,
     ];
 
     /// The value with this number, if there is one.
@@ -223,6 +219,8 @@ impl QueueKind {
             3 => Some(Self::RxPacked),
             4 => Some(Self::MessageTx),
             5 => Some(Self::MessageRx),
+            6 => Some(Self::Rdma),
+            7 => Some(Self::RdmaRx),
             _ => None,
         }
     }
@@ -241,6 +239,8 @@ impl QueueKind {
             Self::RxPacked => "RX_PACKED",
             Self::MessageTx => "MESSAGE_TX",
             Self::MessageRx => "MESSAGE_RX",
+            Self::Rdma => "RDMA",
+            Self::RdmaRx => "RDMA_RX",
         }
     }
 }
@@ -262,10 +262,7 @@ pub enum PortKind {
 impl PortKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::None,
-        Self::Spacefibre,
-        Self::Spacewire,
-        Self::Fabric,
+        Self::None, Self::Spacefibre, Self::Spacewire, Self::Fabric,
     ];
 
     /// The value with this number, if there is one.
@@ -310,9 +307,7 @@ pub enum PortState {
 impl PortState {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Down,
-        Self::Starting,
-        Self::Up,
+        Self::Down, Self::Starting, Self::Up,
     ];
 
     /// The value with this number, if there is one.
@@ -355,9 +350,7 @@ pub enum QueueState {
 impl QueueState {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Disabled,
-        Self::Enabled,
-        Self::Error,
+        Self::Disabled, Self::Enabled, Self::Error,
     ];
 
     /// The value with this number, if there is one.
@@ -398,8 +391,7 @@ pub enum MessageKind {
 impl MessageKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Broadcast,
-        Self::TimeCode,
+        Self::Broadcast, Self::TimeCode,
     ];
 
     /// The value with this number, if there is one.
@@ -455,16 +447,8 @@ pub enum BlockType {
 impl BlockType {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::End,
-        Self::Global,
-        Self::Port,
-        Self::Queue,
-        Self::Region,
-        Self::Event,
-        Self::Broadcast,
-        Self::TimeCode,
-        Self::Statistics,
-        Self::Mib,
+        Self::End, Self::Global, Self::Port, Self::Queue, Self::Region, Self::Event,
+        Self::Broadcast, Self::TimeCode, Self::Statistics, Self::Mib,
     ];
 
     /// The value with this number, if there is one.
@@ -521,9 +505,7 @@ pub enum DoorbellKind {
 impl DoorbellKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Submit,
-        Self::Arm,
-        Self::Latch,
+        Self::Submit, Self::Arm, Self::Latch,
     ];
 
     /// The value with this number, if there is one.
@@ -579,14 +561,8 @@ pub enum Command {
 impl Command {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Nop,
-        Self::QueueEnable,
-        Self::QueueDisable,
-        Self::RegionEnable,
-        Self::RegionDisable,
-        Self::PortConfigure,
-        Self::Reset,
-        Self::MibSet,
+        Self::Nop, Self::QueueEnable, Self::QueueDisable, Self::RegionEnable, Self::RegionDisable,
+        Self::PortConfigure, Self::Reset, Self::MibSet,
     ];
 
     /// The value with this number, if there is one.
@@ -643,8 +619,22 @@ pub enum Status {
     /// The client has its share of queues, regions, events or memory. The device may have room for
     /// others.
     QuotaExceeded = 0x15,
+    /// An earlier work request of the queue pair failed, so this one was not completed.
+    Flushed = 0x16,
     /// The far end went away with the packet unfinished.
     PeerGone = 0x20,
+    /// The target refuses the work request: version, opcode, length or queue pair.
+    RemoteRequest = 0x21,
+    /// The target refuses the access: key, bounds, right or initiator.
+    RemoteAccess = 0x22,
+    /// The memory of the target failed.
+    RemoteMemory = 0x23,
+    /// A packet was damaged however often it was repeated, or the answer does not fit the request.
+    RemoteData = 0x24,
+    /// The target did not answer, however often the message was repeated.
+    NoAnswer = 0x25,
+    /// The target had no receive buffer or was busy, however often it was asked.
+    NotReady = 0x26,
     /// The link went down and the submission was not delivered.
     LinkDown = 0x30,
     /// The packet ended with EEP.
@@ -678,28 +668,12 @@ pub enum Status {
 impl Status {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Ok,
-        Self::Cancelled,
-        Self::DeviceReset,
-        Self::DeviceGone,
-        Self::NoResources,
-        Self::Busy,
-        Self::QuotaExceeded,
-        Self::PeerGone,
-        Self::LinkDown,
-        Self::PacketCut,
-        Self::BadOpcode,
-        Self::BadRegion,
-        Self::OutOfBounds,
-        Self::AccessDenied,
-        Self::Empty,
-        Self::TooLong,
-        Self::ChainTooLong,
-        Self::BadVc,
-        Self::BadField,
-        Self::BadRing,
-        Self::BadVersion,
-        Self::NotFound,
+        Self::Ok, Self::Cancelled, Self::DeviceReset, Self::DeviceGone, Self::NoResources,
+        Self::Busy, Self::QuotaExceeded, Self::Flushed, Self::PeerGone, Self::RemoteRequest,
+        Self::RemoteAccess, Self::RemoteMemory, Self::RemoteData, Self::NoAnswer, Self::NotReady,
+        Self::LinkDown, Self::PacketCut, Self::BadOpcode, Self::BadRegion, Self::OutOfBounds,
+        Self::AccessDenied, Self::Empty, Self::TooLong, Self::ChainTooLong, Self::BadVc,
+        Self::BadField, Self::BadRing, Self::BadVersion, Self::NotFound,
     ];
 
     /// The value with this number, if there is one.
@@ -712,7 +686,14 @@ impl Status {
             0x13 => Some(Self::NoResources),
             0x14 => Some(Self::Busy),
             0x15 => Some(Self::QuotaExceeded),
+            0x16 => Some(Self::Flushed),
             0x20 => Some(Self::PeerGone),
+            0x21 => Some(Self::RemoteRequest),
+            0x22 => Some(Self::RemoteAccess),
+            0x23 => Some(Self::RemoteMemory),
+            0x24 => Some(Self::RemoteData),
+            0x25 => Some(Self::NoAnswer),
+            0x26 => Some(Self::NotReady),
             0x30 => Some(Self::LinkDown),
             0x31 => Some(Self::PacketCut),
             0x40 => Some(Self::BadOpcode),
@@ -746,7 +727,14 @@ impl Status {
             Self::NoResources => "NO_RESOURCES",
             Self::Busy => "BUSY",
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
+            Self::Flushed => "FLUSHED",
             Self::PeerGone => "PEER_GONE",
+            Self::RemoteRequest => "REMOTE_REQUEST",
+            Self::RemoteAccess => "REMOTE_ACCESS",
+            Self::RemoteMemory => "REMOTE_MEMORY",
+            Self::RemoteData => "REMOTE_DATA",
+            Self::NoAnswer => "NO_ANSWER",
+            Self::NotReady => "NOT_READY",
             Self::LinkDown => "LINK_DOWN",
             Self::PacketCut => "PACKET_CUT",
             Self::BadOpcode => "BAD_OPCODE",
@@ -768,8 +756,8 @@ impl Status {
     pub const fn class(self) -> StatusClass {
         match self {
             Self::Ok => StatusClass::Ok,
-            Self::Cancelled | Self::DeviceReset | Self::DeviceGone | Self::NoResources | Self::Busy | Self::QuotaExceeded => StatusClass::Local,
-            Self::PeerGone => StatusClass::Remote,
+            Self::Cancelled | Self::DeviceReset | Self::DeviceGone | Self::NoResources | Self::Busy | Self::QuotaExceeded | Self::Flushed => StatusClass::Local,
+            Self::PeerGone | Self::RemoteRequest | Self::RemoteAccess | Self::RemoteMemory | Self::RemoteData | Self::NoAnswer | Self::NotReady => StatusClass::Remote,
             Self::LinkDown | Self::PacketCut => StatusClass::Link,
             Self::BadOpcode | Self::BadRegion | Self::OutOfBounds | Self::AccessDenied | Self::Empty | Self::TooLong | Self::ChainTooLong | Self::BadVc | Self::BadField | Self::BadRing | Self::BadVersion | Self::NotFound => StatusClass::Usage,
         }
@@ -785,12 +773,17 @@ impl Status {
             Self::NoResources => "ENOMEM",
             Self::Busy => "EBUSY",
             Self::QuotaExceeded => "EDQUOT",
+            Self::Flushed => "ECONNRESET",
             Self::PeerGone => "EPIPE",
+            Self::RemoteRequest => "EPROTO",
+            Self::RemoteAccess | Self::BadRegion => "EACCES",
+            Self::RemoteMemory | Self::OutOfBounds => "EFAULT",
+            Self::RemoteData => "EBADMSG",
+            Self::NoAnswer => "ETIMEDOUT",
+            Self::NotReady => "EAGAIN",
             Self::LinkDown => "ENETDOWN",
             Self::PacketCut => "EIO",
             Self::BadOpcode => "EOPNOTSUPP",
-            Self::BadRegion => "EACCES",
-            Self::OutOfBounds => "EFAULT",
             Self::AccessDenied => "EPERM",
             Self::Empty | Self::BadField | Self::BadRing => "EINVAL",
             Self::TooLong => "EMSGSIZE",
@@ -811,12 +804,17 @@ impl Status {
             Self::NoResources => 12,
             Self::Busy => 16,
             Self::QuotaExceeded => 122,
+            Self::Flushed => 104,
             Self::PeerGone => 32,
+            Self::RemoteRequest => 71,
+            Self::RemoteAccess | Self::BadRegion => 13,
+            Self::RemoteMemory | Self::OutOfBounds => 14,
+            Self::RemoteData => 74,
+            Self::NoAnswer => 110,
+            Self::NotReady => 11,
             Self::LinkDown => 100,
             Self::PacketCut => 5,
             Self::BadOpcode => 95,
-            Self::BadRegion => 13,
-            Self::OutOfBounds => 14,
             Self::AccessDenied => 1,
             Self::Empty | Self::BadField | Self::BadRing => 22,
             Self::TooLong => 90,
@@ -837,7 +835,14 @@ impl Status {
             Self::NoResources => "The device has no free queue, region or memory for it.",
             Self::Busy => "Another owner holds the object.",
             Self::QuotaExceeded => "The client has its share of queues, regions, events or memory. The device may have room for others.",
+            Self::Flushed => "An earlier work request of the queue pair failed, so this one was not completed.",
             Self::PeerGone => "The far end went away with the packet unfinished.",
+            Self::RemoteRequest => "The target refuses the work request: version, opcode, length or queue pair.",
+            Self::RemoteAccess => "The target refuses the access: key, bounds, right or initiator.",
+            Self::RemoteMemory => "The memory of the target failed.",
+            Self::RemoteData => "A packet was damaged however often it was repeated, or the answer does not fit the request.",
+            Self::NoAnswer => "The target did not answer, however often the message was repeated.",
+            Self::NotReady => "The target had no receive buffer or was busy, however often it was asked.",
             Self::LinkDown => "The link went down and the submission was not delivered.",
             Self::PacketCut => "The packet ended with EEP.",
             Self::BadOpcode => "The entry type, message kind or command is unknown or not allowed here.",
@@ -890,11 +895,7 @@ pub enum MibLayer {
 impl MibLayer {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Network,
-        Self::DataLink,
-        Self::MultiLane,
-        Self::Lane,
-        Self::Physical,
+        Self::Network, Self::DataLink, Self::MultiLane, Self::Lane, Self::Physical,
     ];
 
     /// The value with this number, if there is one.
@@ -941,9 +942,7 @@ pub enum MibKind {
 impl MibKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Parameter,
-        Self::Status,
-        Self::Error,
+        Self::Parameter, Self::Status, Self::Error,
     ];
 
     /// The value with this number, if there is one.
@@ -986,9 +985,7 @@ pub enum MibAccess {
 impl MibAccess {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Ro,
-        Self::Rw,
-        Self::Command,
+        Self::Ro, Self::Rw, Self::Command,
     ];
 
     /// The value with this number, if there is one.
@@ -1031,9 +1028,7 @@ pub enum MibScope {
 impl MibScope {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Link,
-        Self::Lane,
-        Self::Vc,
+        Self::Link, Self::Lane, Self::Vc,
     ];
 
     /// The value with this number, if there is one.
@@ -1190,63 +1185,22 @@ pub enum MibItem {
 impl MibItem {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::VirtualNetwork,
-        Self::BroadcastChannel,
-        Self::InterfaceReset,
-        Self::LinkReset,
-        Self::DataScrambled,
-        Self::ExpectedBroadcastBandwidth,
-        Self::Priority,
-        Self::ExpectedBandwidth,
-        Self::TimeSlots,
-        Self::ContinuousMode,
-        Self::IdleTimeLimit,
-        Self::BandwidthCreditLimit,
-        Self::MinimumBandwidthCreditThreshold,
-        Self::FctMultiplier,
-        Self::SegmentMultiplier,
-        Self::TxEn,
-        Self::RxEn,
-        Self::MaxDataSendingLanes,
-        Self::Bypass,
-        Self::LaneStart,
-        Self::AutoStart,
-        Self::LaneReset,
-        Self::NearEndParallelLoopback,
-        Self::FarEndParallelLoopback,
-        Self::StandbyReason,
-        Self::NearEndSerialLoopback,
-        Self::FarEndSerialLoopback,
-        Self::HasCredit,
-        Self::InputBufferOverflow,
-        Self::FctCreditOverflow,
-        Self::BandwidthOverUse,
-        Self::BandwidthUnderUse,
-        Self::Crc16Error,
-        Self::Crc8Error,
-        Self::FrameError,
-        Self::SequenceError,
-        Self::ErrorRecoveryBufferEmpty,
-        Self::ErrorRecoveryAttempts,
-        Self::ProtocolError,
-        Self::FarEndLinkReset,
-        Self::CurrentTimeSlot,
-        Self::DataSendingLanes,
-        Self::DataReceivingLanes,
-        Self::AlignmentState,
-        Self::MisalignedEvents,
-        Self::LaneState,
-        Self::RxerrCount,
-        Self::RxerrOverflow,
-        Self::FarEndStandby,
-        Self::FarEndStandbyReason,
-        Self::Timeout,
-        Self::FarEndLostSignal,
-        Self::FarEndLostSignalCause,
-        Self::FarEndCapabilities,
-        Self::RxPolarity,
-        Self::NoSignal,
-        Self::BitSync,
+        Self::VirtualNetwork, Self::BroadcastChannel, Self::InterfaceReset, Self::LinkReset,
+        Self::DataScrambled, Self::ExpectedBroadcastBandwidth, Self::Priority,
+        Self::ExpectedBandwidth, Self::TimeSlots, Self::ContinuousMode, Self::IdleTimeLimit,
+        Self::BandwidthCreditLimit, Self::MinimumBandwidthCreditThreshold, Self::FctMultiplier,
+        Self::SegmentMultiplier, Self::TxEn, Self::RxEn, Self::MaxDataSendingLanes, Self::Bypass,
+        Self::LaneStart, Self::AutoStart, Self::LaneReset, Self::NearEndParallelLoopback,
+        Self::FarEndParallelLoopback, Self::StandbyReason, Self::NearEndSerialLoopback,
+        Self::FarEndSerialLoopback, Self::HasCredit, Self::InputBufferOverflow,
+        Self::FctCreditOverflow, Self::BandwidthOverUse, Self::BandwidthUnderUse, Self::Crc16Error,
+        Self::Crc8Error, Self::FrameError, Self::SequenceError, Self::ErrorRecoveryBufferEmpty,
+        Self::ErrorRecoveryAttempts, Self::ProtocolError, Self::FarEndLinkReset,
+        Self::CurrentTimeSlot, Self::DataSendingLanes, Self::DataReceivingLanes,
+        Self::AlignmentState, Self::MisalignedEvents, Self::LaneState, Self::RxerrCount,
+        Self::RxerrOverflow, Self::FarEndStandby, Self::FarEndStandbyReason, Self::Timeout,
+        Self::FarEndLostSignal, Self::FarEndLostSignalCause, Self::FarEndCapabilities,
+        Self::RxPolarity, Self::NoSignal, Self::BitSync,
     ];
 
     /// The value with this number, if there is one.
@@ -1399,8 +1353,8 @@ pub mod submit_flags {
     pub const END_SHIFT: u32 = 7;
     /// end_marker. Mask, in place.
     pub const END_MASK: u16 = 0x0180;
-    /// Start only after all earlier entries are done. Transmit queues are in order, so this only
-    /// matters for RDMA.
+    /// Start only after all earlier entries are done. No effect on transmit queues, which are in
+    /// order; work requests have a flag of their own.
     pub const FENCE: u16 = 1 << 9;
     /// Lowest bit of MBZ.
     pub const MBZ_SHIFT: u32 = 10;
@@ -1425,6 +1379,13 @@ pub mod completion_flags {
     pub const WRAP: u16 = 1 << 5;
     /// Earlier messages were dropped because the ring was full (message receive only).
     pub const LOST: u16 = 1 << 6;
+    /// The side array holds immediate data for this completion (RDMA_RX only).
+    pub const IMMEDIATE: u16 = 1 << 7;
+    /// A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only).
+    pub const WRITE: u16 = 1 << 8;
+    /// Whether the work request that failed was executed is not known. Without it, it was not
+    /// executed (RDMA only).
+    pub const UNKNOWN: u16 = 1 << 9;
 }
 
 /// Flags of a record header in a packed receive area.
@@ -1470,6 +1431,8 @@ pub mod capability {
     /// Interrupt lines are level-sensitive: line n is high while vector n is enabled and its COUNT
     /// differs from the count seen.
     pub const LEVEL: u32 = 1 << 12;
+    /// Queues of the kinds RDMA and RDMA_RX.
+    pub const RDMA: u32 = 1 << 13;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -2200,8 +2163,8 @@ pub struct DeviceLine {
     /// Receive: a packet waited for room when the device had written completions up to position
     /// 31:0 and used submissions up to position 63:32.
     pub full: u64,
-    /// Zero.
-    pub reserved1: u64,
+    /// RDMA: pair_status, as of the last step of the device.
+    pub pair: u64,
     /// Zero.
     pub reserved2: u64,
     /// Zero.
@@ -2227,8 +2190,8 @@ pub mod device_line {
     /// Receive: a packet waited for room when the device had written completions up to position
     /// 31:0 and used submissions up to position 63:32.
     pub const FULL_OFFSET: usize = 16;
-    /// Zero.
-    pub const RESERVED1_OFFSET: usize = 24;
+    /// RDMA: pair_status, as of the last step of the device.
+    pub const PAIR_OFFSET: usize = 24;
     /// Zero.
     pub const RESERVED2_OFFSET: usize = 32;
     /// Zero.
@@ -2247,7 +2210,7 @@ const _: () = {
     assert!(core::mem::offset_of!(DeviceLine, state) == at::STATE_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, error) == at::ERROR_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, full) == at::FULL_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved1) == at::RESERVED1_OFFSET);
+    assert!(core::mem::offset_of!(DeviceLine, pair) == at::PAIR_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved2) == at::RESERVED2_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved3) == at::RESERVED3_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved4) == at::RESERVED4_OFFSET);
@@ -2369,7 +2332,7 @@ pub mod queue_block {
     /// block_type QUEUE.
     pub const TYPE: u16 = 3;
     /// Version of the block.
-    pub const VERSION: u16 = 1;
+    pub const VERSION: u16 = 2;
     /// Size in bytes of the header; the elements follow.
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Register offsets are relative to an element.
@@ -2404,7 +2367,8 @@ pub mod queue_block {
     /// Completion ring address, high word. (rw)
     pub const CQ_HI: u32 = 0x64;
     /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
-    /// because a device that paces its links in advance uses it. (rw)
+    /// because a device that paces its links in advance uses it. RDMA_RX: as many words of
+    /// immediate data follow. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;
@@ -2421,6 +2385,22 @@ pub mod queue_block {
     /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
     /// on a SpaceWire port. (rw)
     pub const FILTER: u32 = 0x84;
+    /// RDMA and RDMA_RX: queue_pair, low word. (rw)
+    pub const PAIR_LO: u32 = 0x88;
+    /// queue_pair, high word. (rw)
+    pub const PAIR_HI: u32 = 0x8c;
+    /// RDMA: pair_limits, low word. (rw)
+    pub const LIMITS_LO: u32 = 0x90;
+    /// pair_limits, high word. (rw)
+    pub const LIMITS_HI: u32 = 0x94;
+    /// RDMA: path to the partner, the first byte least significant, low word. (rw)
+    pub const PATH_LO: u32 = 0x98;
+    /// Path, high word. (rw)
+    pub const PATH_HI: u32 = 0x9c;
+    /// RDMA: path from the partner back, low word. (rw)
+    pub const REPLY_LO: u32 = 0xa0;
+    /// Path back, high word. (rw)
+    pub const REPLY_HI: u32 = 0xa4;
 }
 
 /// Values that a host writes to set up an element of the block `queue`: its registers with access
@@ -2447,7 +2427,8 @@ pub struct QueueSetup {
     /// Completion ring address.
     pub cq: u64,
     /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a
-    /// device that paces its links in advance uses it.
+    /// device that paces its links in advance uses it. RDMA_RX: as many words of immediate data
+    /// follow.
     pub stamp: u64,
     /// host_line followed by device_line.
     pub lines: u64,
@@ -2458,6 +2439,14 @@ pub struct QueueSetup {
     /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
     /// on a SpaceWire port.
     pub filter: u32,
+    /// RDMA and RDMA_RX: queue_pair.
+    pub pair: u64,
+    /// RDMA: pair_limits.
+    pub limits: u64,
+    /// RDMA: path to the partner, the first byte least significant.
+    pub path: u64,
+    /// RDMA: path from the partner back.
+    pub reply: u64,
 }
 
 impl QueueSetup {
@@ -2478,6 +2467,10 @@ impl QueueSetup {
             area: read(at::AREA_LO) as u64 | (read(at::AREA_HI) as u64) << 32,
             area_bytes: read(at::AREA_BYTES),
             filter: read(at::FILTER),
+            pair: read(at::PAIR_LO) as u64 | (read(at::PAIR_HI) as u64) << 32,
+            limits: read(at::LIMITS_LO) as u64 | (read(at::LIMITS_HI) as u64) << 32,
+            path: read(at::PATH_LO) as u64 | (read(at::PATH_HI) as u64) << 32,
+            reply: read(at::REPLY_LO) as u64 | (read(at::REPLY_HI) as u64) << 32,
         }
     }
 }

@@ -22,9 +22,14 @@
 mod address;
 #[rustfmt::skip]
 mod generated;
+#[cfg(feature = "rdma")]
+#[rustfmt::skip]
+mod rdma;
 
 pub use address::{Address, RegionKey};
 pub use generated::*;
+#[cfg(feature = "rdma")]
+pub use rdma::*;
 
 /// Bits of a message queue's FILTER: bits 7:0 are a channel, bits 15:8 a type.
 pub mod message_filter {
@@ -68,6 +73,8 @@ mod tests {
         round_trip_release: Release,
         round_trip_message: Message,
         round_trip_completion: Completion,
+        round_trip_work_entry: WorkEntry,
+        round_trip_operand: Operand,
     }
 
     #[test]
@@ -105,9 +112,9 @@ mod tests {
 
     #[test]
     fn unknown_numbers_have_no_value() {
-        assert_eq!(EntryType::from_raw(9), None);
+        assert_eq!(EntryType::from_raw(10), None);
         assert_eq!(EndMarker::from_raw(3), None);
-        assert_eq!(QueueKind::from_raw(6), None);
+        assert_eq!(QueueKind::from_raw(8), None);
         assert_eq!(PortKind::from_raw(4), None);
         assert_eq!(PortState::from_raw(3), None);
         assert_eq!(QueueState::from_raw(3), None);

@@ -1,7 +1,9 @@
 //! Every ring entry against the golden bytes, which all languages read.
 
 use serde_json::Value;
-use spfe_contract::{BurstExt, Completion, InlineSubmission, Message, Release, Submission};
+use spfe_contract::{
+    BurstExt, Completion, InlineSubmission, Message, Operand, Release, Submission, WorkEntry,
+};
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/vectors/entries.json");
 
@@ -56,6 +58,8 @@ fn entries_are_the_golden_bytes() {
     check!(all, seen, "burst_ext", BurstExt { stride, count, reserved0, reserved1, flags, phase });
     check!(all, seen, "release", Release { bytes, completions, reserved0, flags, phase });
     check!(all, seen, "message", Message { data, channel, r#type, kind, status, flags, phase });
+    check!(all, seen, "work_entry", WorkEntry { address, key, flags, phase });
+    check!(all, seen, "operand", Operand { value, immediate, flags, phase });
     check!(
         all,
         seen,

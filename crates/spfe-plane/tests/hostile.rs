@@ -681,6 +681,10 @@ fn requests() -> impl Strategy<Value = QueueRequest> {
                 area_bytes,
                 filter,
                 domain: 0,
+                pair: u64::from(filter) << 32 | u64::from(filter),
+                limits: u64::from(options),
+                path: 0,
+                reply: 0,
             };
             QueueRequest { port: port % 3, vc: vc % 9, setup }
         },

@@ -48,7 +48,8 @@ pub struct AtomicDeviceLine {
     state: AtomicU32,
     error: AtomicU32,
     full: AtomicU64,
-    reserved: [AtomicU64; 5],
+    pair: AtomicU64,
+    reserved: [AtomicU64; 4],
 }
 
 #[cfg(not(loom))]
@@ -181,6 +182,16 @@ impl AtomicDeviceLine {
     pub fn is_full(&self, completion: u32, submission: u32) -> bool {
         let full = self.full.load(Ordering::Relaxed);
         full == u64::from(submission) << 32 | u64::from(completion)
+    }
+
+    /// Device: shows the `pair_status` of a queue pair. Relaxed: it publishes no other data.
+    pub fn set_pair(&self, status: u64) {
+        self.pair.store(status, Ordering::Relaxed);
+    }
+
+    /// Host: the `pair_status` of a queue pair.
+    pub fn pair(&self) -> u64 {
+        self.pair.load(Ordering::Relaxed)
     }
 
     /// Device: publishes the state of the queue (`queue_state`) and the status that stopped it. The

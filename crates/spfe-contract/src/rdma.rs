@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Generated from contract/spfe.toml: do not edit; run `make gen`.
+
+use crate::ENTRY_BYTES;
+
+/// Local elements of a work request, each of which is a DATA or INLINE slot.
+pub const WORK_ELEMENTS_MAX: u64 = 4;
+/// Slots of the longest work request: the first one, two operands and 4 local elements.
+pub const WORK_SLOTS_MAX: u64 = 7;
+
+/// What a work request does (OPCODE of work_flags).
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkOpcode {
+    /// Write the local elements to remote memory.
+    Write = 1,
+    /// Read remote memory into the local elements.
+    Read = 2,
+    /// Send the local elements as a message.
+    Send = 3,
+    /// Add the operand to 8 bytes of remote memory. The local element gets the old value.
+    FetchAdd = 4,
+    /// Exchange 8 bytes of remote memory for the second operand if they are equal to the first. The
+    /// local element gets the old value.
+    CmpSwap = 5,
+    /// Complete when all earlier writes are in remote memory.
+    Flush = 6,
+    /// Ask the target what it can do; 32 bytes.
+    Info = 7,
+    /// Ask the target for its regions; 24 bytes each.
+    Regions = 8,
+    /// WRITE, and the operand as immediate data for a receive buffer of the target.
+    WriteImm = 9,
+    /// SEND with the operand as immediate data.
+    SendImm = 0xb,
+}
+
+impl WorkOpcode {
+    /// All values, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Write, Self::Read, Self::Send, Self::FetchAdd, Self::CmpSwap, Self::Flush, Self::Info,
+        Self::Regions, Self::WriteImm, Self::SendImm,
+    ];
+
+    /// The value with this number, if there is one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            1 => Some(Self::Write),
+            2 => Some(Self::Read),
+            3 => Some(Self::Send),
+            4 => Some(Self::FetchAdd),
+            5 => Some(Self::CmpSwap),
+            6 => Some(Self::Flush),
+            7 => Some(Self::Info),
+            8 => Some(Self::Regions),
+            9 => Some(Self::WriteImm),
+            0xb => Some(Self::SendImm),
+            _ => None,
+        }
+    }
+
+    /// Number of the value.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// Name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "WRITE",
+            Self::Read => "READ",
+            Self::Send => "SEND",
+            Self::FetchAdd => "FETCH_ADD",
+            Self::CmpSwap => "CMP_SWAP",
+            Self::Flush => "FLUSH",
+            Self::Info => "INFO",
+            Self::Regions => "REGIONS",
+            Self::WriteImm => "WRITE_IMM",
+            Self::SendImm => "SEND_IMM",
+        }
+    }
+}
+
+/// State of a queue pair.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueuePairState {
+    /// Not connected. The first work request connects it.
+    Reset = 0,
+    /// Waits for the answer to CONNECT.
+    Connecting = 1,
+    /// Work requests are executed (RTS in verbs).
+    Ready = 2,
+    /// A work request has failed, and the following ones complete with FLUSHED. Disable the queue
+    /// and enable it again.
+    Error = 3,
+}
+
+impl QueuePairState {
+    /// All values, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Reset, Self::Connecting, Self::Ready, Self::Error,
+    ];
+
+    /// The value with this number, if there is one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Reset),
+            1 => Some(Self::Connecting),
+            2 => Some(Self::Ready),
+            3 => Some(Self::Error),
+            _ => None,
+        }
+    }
+
+    /// Number of the value.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// Name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reset => "RESET",
+            Self::Connecting => "CONNECTING",
+            Self::Ready => "READY",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// What a queue pair waits for.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueuePairWait {
+    /// Nothing is outstanding.
+    Nothing = 0,
+    /// The virtual channel.
+    Transmit = 1,
+    /// The answer to CONNECT.
+    Connect = 2,
+    /// The answer to a message.
+    Answer = 3,
+    /// An acknowledgement: as many messages are outstanding as the window allows.
+    Window = 4,
+    /// Reads and atomic operations before a fence.
+    Fence = 5,
+    /// A result: as many reads and atomic operations are outstanding as the target allows.
+    Reads = 6,
+    /// A receive buffer of the partner.
+    Credit = 7,
+    /// A time: the receiver was not ready or busy.
+    Receiver = 8,
+}
+
+impl QueuePairWait {
+    /// All values, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Nothing, Self::Transmit, Self::Connect, Self::Answer, Self::Window, Self::Fence,
+        Self::Reads, Self::Credit, Self::Receiver,
+    ];
+
+    /// The value with this number, if there is one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Nothing),
+            1 => Some(Self::Transmit),
+            2 => Some(Self::Connect),
+            3 => Some(Self::Answer),
+            4 => Some(Self::Window),
+            5 => Some(Self::Fence),
+            6 => Some(Self::Reads),
+            7 => Some(Self::Credit),
+            8 => Some(Self::Receiver),
+            _ => None,
+        }
+    }
+
+    /// Number of the value.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// Name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "NOTHING",
+            Self::Transmit => "TRANSMIT",
+            Self::Connect => "CONNECT",
+            Self::Answer => "ANSWER",
+            Self::Window => "WINDOW",
+            Self::Fence => "FENCE",
+            Self::Reads => "READS",
+            Self::Credit => "CREDIT",
+            Self::Receiver => "RECEIVER",
+        }
+    }
+}
+
+/// Flags of the first slot of a work request. The other slots have TYPE and CHAIN of submit_flags
+/// only.
+pub mod work_flags {
+    /// Lowest bit of TYPE.
+    pub const TYPE_SHIFT: u32 = 0;
+    /// entry_type RDMA. Mask, in place.
+    pub const TYPE_MASK: u16 = 0x000f;
+    /// Write a completion when the request is done. Errors are always signalled.
+    pub const SIGNAL: u16 = 1 << 4;
+    /// Last request of a group: ask the target for an acknowledgement, which covers all earlier
+    /// requests.
+    pub const LAST: u16 = 1 << 5;
+    /// Another slot follows: always 1 in the first slot, 0 in the last.
+    pub const CHAIN: u16 = 1 << 6;
+    /// Ask the target to wake its software.
+    pub const SOLICITED: u16 = 1 << 7;
+    /// Must be zero.
+    pub const MBZ0: u16 = 1 << 8;
+    /// Start only after all earlier reads and atomic operations are done.
+    pub const FENCE: u16 = 1 << 9;
+    /// Lowest bit of OPCODE.
+    pub const OPCODE_SHIFT: u32 = 10;
+    /// work_opcode. Mask, in place.
+    pub const OPCODE_MASK: u16 = 0x3c00;
+    /// Lowest bit of MBZ1.
+    pub const MBZ1_SHIFT: u32 = 14;
+    /// Must be zero. Mask, in place.
+    pub const MBZ1_MASK: u16 = 0xc000;
+}
+
+/// Register PAIR of a queue context: the two ends of a queue pair.
+pub mod queue_pair {
+    /// Lowest bit of OWN.
+    pub const OWN_SHIFT: u32 = 0;
+    /// Own number, 1 to 65535. Mask, in place.
+    pub const OWN_MASK: u64 = 0x000000000000ffff;
+    /// Lowest bit of PARTNER.
+    pub const PARTNER_SHIFT: u32 = 16;
+    /// Number of the partner; 0 for a target-only endpoint. Mask, in place.
+    pub const PARTNER_MASK: u64 = 0x00000000ffff0000;
+    /// Lowest bit of ADDRESS.
+    pub const ADDRESS_SHIFT: u32 = 32;
+    /// Own logical address. Mask, in place.
+    pub const ADDRESS_MASK: u64 = 0x000000ff00000000;
+    /// Lowest bit of TARGET.
+    pub const TARGET_SHIFT: u32 = 40;
+    /// Logical address of the partner. Mask, in place.
+    pub const TARGET_MASK: u64 = 0x0000ff0000000000;
+    /// Lowest bit of PROTOCOL.
+    pub const PROTOCOL_SHIFT: u32 = 48;
+    /// Protocol identifier, 0xf0 to 0xfe; 0 stands for 0xf0. Mask, in place.
+    pub const PROTOCOL_MASK: u64 = 0x00ff000000000000;
+    /// Lowest bit of SEGMENT_LOG2.
+    pub const SEGMENT_LOG2_SHIFT: u32 = 56;
+    /// log2 of the largest payload of a packet in bytes, 8 to 16; 0 stands for 12. Mask, in place.
+    pub const SEGMENT_LOG2_MASK: u64 = 0xff00000000000000;
+}
+
+/// Register LIMITS of a queue context: when a queue pair repeats a message, and the lengths of its
+/// paths.
+pub mod pair_limits {
+    /// Lowest bit of RETRIES.
+    pub const RETRIES_SHIFT: u32 = 0;
+    /// Repetitions of a message that brings no progress, at most 16. Mask, in place.
+    pub const RETRIES_MASK: u64 = 0x00000000000000ff;
+    /// Lowest bit of NOT_READY.
+    pub const NOT_READY_SHIFT: u32 = 8;
+    /// Repetitions for a receiver that was not ready or busy. Mask, in place.
+    pub const NOT_READY_MASK: u64 = 0x000000000000ff00;
+    /// Lowest bit of PATH.
+    pub const PATH_SHIFT: u32 = 16;
+    /// Bytes of PATH, at most 8. Mask, in place.
+    pub const PATH_MASK: u64 = 0x0000000000ff0000;
+    /// Lowest bit of REPLY.
+    pub const REPLY_SHIFT: u32 = 24;
+    /// Bytes of REPLY, at most 8. Mask, in place.
+    pub const REPLY_MASK: u64 = 0x00000000ff000000;
+    /// Lowest bit of TIMEOUT_US.
+    pub const TIMEOUT_US_SHIFT: u32 = 32;
+    /// Time without progress after which a message is repeated, in us; it doubles each time. 0
+    /// stands for 200000. Mask, in place.
+    pub const TIMEOUT_US_MASK: u64 = 0xffffffff00000000;
+}
+
+/// State of a queue pair in the device line of its RDMA queue.
+pub mod pair_status {
+    /// Lowest bit of STATE.
+    pub const STATE_SHIFT: u32 = 0;
+    /// queue_pair_state. Mask, in place.
+    pub const STATE_MASK: u64 = 0x00000000000000ff;
+    /// Lowest bit of WAIT.
+    pub const WAIT_SHIFT: u32 = 8;
+    /// queue_pair_wait. Mask, in place.
+    pub const WAIT_MASK: u64 = 0x000000000000ff00;
+    /// Lowest bit of ATTEMPTS.
+    pub const ATTEMPTS_SHIFT: u32 = 16;
+    /// How often the message that it waits for was repeated. Mask, in place.
+    pub const ATTEMPTS_MASK: u64 = 0x00000000ffff0000;
+    /// Lowest bit of SEQUENCE.
+    pub const SEQUENCE_SHIFT: u32 = 32;
+    /// Number of that message. Mask, in place.
+    pub const SEQUENCE_MASK: u64 = 0x0000ffff00000000;
+}
+
+/// RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of the
+/// opcode (OPERAND), and up to 3 more local elements follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkEntry {
+    /// Remote address; 0 for requests without one.
+    pub address: u64,
+    /// Remote key: index (20 bits) and generation (12 bits).
+    pub key: u32,
+    /// work_flags.
+    pub flags: u16,
+    /// Lap number.
+    pub phase: u16,
+}
+
+impl WorkEntry {
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
+    #[inline(always)]
+    pub const fn to_words(self) -> [u64; 2] {
+        [
+            self.address,
+            (self.key as u64) | ((self.flags as u64) << 32) | ((self.phase as u64) << 48),
+        ]
+    }
+
+    /// Decodes an entry from its two words. Any words are valid.
+    #[inline(always)]
+    pub const fn from_words(w: [u64; 2]) -> Self {
+        Self {
+            address: w[0],
+            key: w[1] as u32,
+            flags: (w[1] >> 32) as u16,
+            phase: (w[1] >> 48) as u16,
+        }
+    }
+}
+
+/// Positions of the fields of `WorkEntry` in its words.
+pub mod work_entry {
+    /// Size of the entry in bytes.
+    pub const SIZE: usize = 16;
+    /// Word that holds address.
+    pub const ADDRESS_WORD: usize = 0;
+    /// Lowest bit of address in its word.
+    pub const ADDRESS_SHIFT: u32 = 0;
+    /// Remote address; 0 for requests without one. Mask, in place.
+    pub const ADDRESS_MASK: u64 = 0xffffffffffffffff;
+    /// Word that holds key.
+    pub const KEY_WORD: usize = 1;
+    /// Lowest bit of key in its word.
+    pub const KEY_SHIFT: u32 = 0;
+    /// Remote key: index (20 bits) and generation (12 bits). Mask, in place.
+    pub const KEY_MASK: u64 = 0x00000000ffffffff;
+    /// Word that holds flags.
+    pub const FLAGS_WORD: usize = 1;
+    /// Lowest bit of flags in its word.
+    pub const FLAGS_SHIFT: u32 = 32;
+    /// work_flags. Mask, in place.
+    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
+    /// Word that holds phase.
+    pub const PHASE_WORD: usize = 1;
+    /// Lowest bit of phase in its word.
+    pub const PHASE_SHIFT: u32 = 48;
+    /// Lap number. Mask, in place.
+    pub const PHASE_MASK: u64 = 0xffff000000000000;
+}
+const _: () = {
+    use work_entry as at;
+    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
+    assert!(at::ADDRESS_MASK == u64::MAX);
+    assert!(at::KEY_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
+};
+
+/// OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP
+/// (compare, swap).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operand {
+    /// Operand of an atomic operation, otherwise zero.
+    pub value: u64,
+    /// Immediate data, otherwise zero.
+    pub immediate: u32,
+    /// submit_flags with TYPE = OPERAND.
+    pub flags: u16,
+    /// Lap number.
+    pub phase: u16,
+}
+
+impl Operand {
+    /// Encodes the entry to its two words. Bits beyond the width of a field are dropped.
+    #[inline(always)]
+    pub const fn to_words(self) -> [u64; 2] {
+        [
+            self.value,
+            (self.immediate as u64) | ((self.flags as u64) << 32) | ((self.phase as u64) << 48),
+        ]
+    }
+
+    /// Decodes an entry from its two words. Any words are valid.
+    #[inline(always)]
+    pub const fn from_words(w: [u64; 2]) -> Self {
+        Self {
+            value: w[0],
+            immediate: w[1] as u32,
+            flags: (w[1] >> 32) as u16,
+            phase: (w[1] >> 48) as u16,
+        }
+    }
+}
+
+/// Positions of the fields of `Operand` in its words.
+pub mod operand {
+    /// Size of the entry in bytes.
+    pub const SIZE: usize = 16;
+    /// Word that holds value.
+    pub const VALUE_WORD: usize = 0;
+    /// Lowest bit of value in its word.
+    pub const VALUE_SHIFT: u32 = 0;
+    /// Operand of an atomic operation, otherwise zero. Mask, in place.
+    pub const VALUE_MASK: u64 = 0xffffffffffffffff;
+    /// Word that holds immediate.
+    pub const IMMEDIATE_WORD: usize = 1;
+    /// Lowest bit of immediate in its word.
+    pub const IMMEDIATE_SHIFT: u32 = 0;
+    /// Immediate data, otherwise zero. Mask, in place.
+    pub const IMMEDIATE_MASK: u64 = 0x00000000ffffffff;
+    /// Word that holds flags.
+    pub const FLAGS_WORD: usize = 1;
+    /// Lowest bit of flags in its word.
+    pub const FLAGS_SHIFT: u32 = 32;
+    /// submit_flags with TYPE = OPERAND. Mask, in place.
+    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
+    /// Word that holds phase.
+    pub const PHASE_WORD: usize = 1;
+    /// Lowest bit of phase in its word.
+    pub const PHASE_SHIFT: u32 = 48;
+    /// Lap number. Mask, in place.
+    pub const PHASE_MASK: u64 = 0xffff000000000000;
+}
+const _: () = {
+    use operand as at;
+    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
+    assert!(at::VALUE_MASK == u64::MAX);
+    assert!(at::IMMEDIATE_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
+};
