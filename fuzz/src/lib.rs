@@ -90,6 +90,7 @@ targets! {
     message_ring
     pcapng
     proto
+    rdma_ring
     registers
     report_json
     scenario

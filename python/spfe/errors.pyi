@@ -9,7 +9,14 @@ class Status(enum.IntEnum):
     NO_RESOURCES = 19
     BUSY = 20
     QUOTA_EXCEEDED = 21
+    FLUSHED = 22
     PEER_GONE = 32
+    REMOTE_REQUEST = 33
+    REMOTE_ACCESS = 34
+    REMOTE_MEMORY = 35
+    REMOTE_DATA = 36
+    NO_ANSWER = 37
+    NOT_READY = 38
     LINK_DOWN = 48
     PACKET_CUT = 49
     BAD_OPCODE = 64

@@ -13,6 +13,7 @@
 //! | [`waiting`] | deadlines, thresholds and descriptors; no wake-up is lost |
 //! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer is returned |
 //! | [`messages`] | broadcast messages and time-codes |
+//! | [`rdma`] | work requests of a queue pair, in the device and in the program |
 //! | [`load`] | many things at once, and counters that add up |
 //! | [`time`] | paced links in virtual time: priorities and determinism |
 //!
@@ -24,6 +25,7 @@ pub mod load;
 pub mod messages;
 pub mod packets;
 pub mod pooled;
+pub mod rdma;
 pub mod receive;
 pub mod time;
 pub mod waiting;
@@ -61,11 +63,13 @@ pub enum Capability {
     Owners,
     /// Each case gets a network of its own, so counters start at 0.
     Fresh,
+    /// Queue pairs of RDMA. Without them the program has the engine, which needs nothing of a device.
+    Pairs,
 }
 
 impl Capability {
     /// Every capability of an unpaced device in real time.
-    pub const UNLIMITED: [Self; 9] = [
+    pub const UNLIMITED: [Self; 10] = [
         Self::RealTime,
         Self::Burst,
         Self::Packed,
@@ -75,6 +79,7 @@ impl Capability {
         Self::EndToEnd,
         Self::Owners,
         Self::Fresh,
+        Self::Pairs,
     ];
 
     /// Name on the command line.
@@ -91,6 +96,7 @@ impl Capability {
             Self::EndToEnd => "end-to-end",
             Self::Owners => "owners",
             Self::Fresh => "fresh",
+            Self::Pairs => "pairs",
         }
     }
 }
@@ -109,6 +115,7 @@ impl fmt::Display for Capability {
             Self::EndToEnd => "a link that stores nothing between sender and receiver",
             Self::Owners => "a device that reports who uses a port",
             Self::Fresh => "a network of its own, whose counters start at 0",
+            Self::Pairs => "queue pairs",
         })
     }
 }
@@ -176,6 +183,7 @@ pub const CASES: &[&[Case]] = &[
     waiting::CASES,
     lifetime::CASES,
     messages::CASES,
+    rdma::CASES,
     load::CASES,
     time::CASES,
 ];

@@ -19,12 +19,14 @@ use crate::memory::{AccessRefusal, RegionKey};
 use crate::observer::{DeliveryObserver, ObservedFlow};
 use crate::pace::Pacer;
 use crate::queue::{Host, bind_view};
+use crate::rdma::{DeviceClock, RdmaChannel, RdmaSink, RdmaSource};
 use crate::receive::{RxPacked, RxPosted};
 use crate::shared::FlowShared;
 use crate::transmit::TxQueue;
 use run::GeneralStep;
 use spfe_contract::QueueKind;
 use spfe_ring::sync::{Ordering, light_fence};
+use std::sync::Arc;
 
 /// The sending end of a flow.
 pub enum TxEnd<S> {
@@ -32,6 +34,8 @@ pub enum TxEnd<S> {
     None,
     /// The transmit queue.
     Queue(TxQueue),
+    /// A queue pair.
+    Rdma(RdmaSource),
     /// An instrument.
     Instrument(S),
 }
@@ -44,6 +48,8 @@ pub enum RxEnd<D> {
     Posted(RxPosted),
     /// A packed area.
     Packed(RxPacked),
+    /// A queue pair.
+    Rdma(RdmaSink),
     /// An instrument.
     Instrument(D),
 }
@@ -66,6 +72,19 @@ pub struct Flow<S, D> {
     plain: Option<fast::FastState>,
     observer: Option<ObservedFlow>,
     limits: StepLimits,
+    /// The queue pairs that may be at its ends.
+    pairs: Option<FlowPairs>,
+}
+
+/// The queue pairs of the virtual channel at the two ends of a flow, open or not.
+#[derive(Clone)]
+pub struct FlowPairs {
+    /// At the sending end.
+    pub tx: Option<Arc<RdmaChannel>>,
+    /// At the receiving end.
+    pub rx: Option<Arc<RdmaChannel>>,
+    /// Device time.
+    pub clock: DeviceClock,
 }
 
 impl<S: PieceSource, D: PieceSink> Flow<S, D> {
@@ -97,7 +116,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             plain: None,
             observer: None,
             limits: StepLimits::NONE,
+            pairs: None,
         }
+    }
+
+    /// Sets the queue pairs that may be at the ends, from the next [`Flow::bind`] on.
+    pub fn set_pairs(&mut self, pairs: FlowPairs) {
+        self.pairs = Some(pairs);
     }
 
     /// The shared state.
@@ -144,11 +169,25 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 && let Some(view) = bind_view(tx, &self.tx_regions, true)?
             {
                 self.tx = TxEnd::Queue(TxQueue::new(view, self.shared));
+            } else if let Some(FlowPairs { tx: Some(channel), clock, .. }) = &self.pairs
+                && let Some(source) = RdmaSource::bind(channel, clock, &self.tx_regions)?
+            {
+                self.tx = TxEnd::Rdma(source);
             }
         }
         if !matches!(self.rx, RxEnd::Instrument(_)) {
             self.rx = RxEnd::None;
-            let view = if rx.kind != 0 { bind_view(rx, &self.rx_regions, false)? } else { None };
+            let pair = match &self.pairs {
+                Some(FlowPairs { rx: Some(channel), clock, .. }) => {
+                    RdmaSink::bind(channel, clock, &self.rx_regions)?
+                }
+                _ => None,
+            };
+            let taken = pair.is_some() || rx.kind == 0;
+            if let Some(sink) = pair {
+                self.rx = RxEnd::Rdma(sink);
+            }
+            let view = if taken { None } else { bind_view(rx, &self.rx_regions, false)? };
             match (view, QueueKind::from_raw(rx.kind as u8)) {
                 (Some(view), Some(QueueKind::Rx)) => {
                     self.rx = RxEnd::Posted(RxPosted::new(view, self.shared));
@@ -291,6 +330,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Queue(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::None) => run.only_send(tx, &mut cx),
+            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
@@ -308,6 +354,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (TxEnd::Instrument(_), RxEnd::None) => StepOutcome::Stalled(0),
             (TxEnd::None, RxEnd::Posted(rx)) => run.only_cut(rx, &mut cx),
             (TxEnd::None, RxEnd::Packed(rx)) => run.only_cut(rx, &mut cx),
+            (TxEnd::None, RxEnd::Rdma(rx)) => run.only_cut(rx, &mut cx),
             (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => StepOutcome::Idle(0),
         }
     }

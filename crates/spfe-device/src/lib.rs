@@ -21,6 +21,7 @@
 //! | [`transmit`] | transmit queue as a source of pieces |
 //! | `fast` | fast path of a step: loops for the common cases |
 //! | [`receive`] | posted buffers and packed areas as sinks of pieces |
+//! | [`rdma`] | queue pairs: work requests as packets of RDMA |
 //! | [`recover`] | repair of a flow after its runner died |
 //! | [`flow`] | a flow as one process runs it: the step |
 //! | [`message`] | broadcast messages and time-codes |
@@ -37,6 +38,7 @@ pub mod observer;
 pub mod pace;
 pub mod piece;
 pub mod queue;
+pub mod rdma;
 pub mod receive;
 pub mod recover;
 pub mod shared;

@@ -3,7 +3,7 @@
 use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, Regions, WRITE};
 use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{
-    self as contract, Completion, EntryType, Message, Release, Status, completion_flags,
+    self as contract, Completion, EntryType, Message, QueueKind, Release, Status, completion_flags,
     queue_options, submit_flags as sf,
 };
 use spfe_ring::sync::{AtomicU64, Ordering};
@@ -81,7 +81,9 @@ impl QueueView {
         if config.cq_log2 < config.sq_log2 {
             return Err(AccessRefusal::Fault(Status::BadRing));
         }
-        let stamps = 8u64 << config.cq_log2.min(31);
+        // In an RDMA_RX queue, immediate data follows the times.
+        let words = 1 + u64::from(config.kind == u32::from(QueueKind::RdmaRx.raw()));
+        let stamps = words << (3 + config.cq_log2.min(31));
         let lines = aligned(map, config.lines, LINES_BYTES, domain, 64)?;
         Ok(Self {
             submissions: ring_at(map, config.sq, config.sq_log2, domain)?,
@@ -125,6 +127,17 @@ impl QueueView {
         };
         completion.flags |= flags;
         self.write_stamped(position, completion.to_words(), time);
+    }
+
+    /// Writes immediate data of a completion, before the completion itself. Only in an RDMA_RX queue.
+    pub fn write_immediate(&self, position: u32, immediate: u32) {
+        if self.config.kind != u32::from(QueueKind::RdmaRx.raw()) {
+            return;
+        }
+        let size = self.completions.size();
+        let index = (size + (position & (size - 1))) as usize;
+        // SAFETY: the side array of this kind has two words per completion slot; the index is masked.
+        unsafe { self.stamps.add(index).as_ref() }.store(immediate.into(), Ordering::Relaxed);
     }
 
     /// Writes a received message and the time of its arrival.

@@ -102,6 +102,10 @@ pub trait Backend: Send + Sync {
     fn chain_max(&self) -> u32 {
         spfe_contract::CHAIN_MAX as u32
     }
+    /// Whether the device has queue pairs (capability RDMA).
+    fn has_pairs(&self) -> bool {
+        false
+    }
     /// Rings the doorbell of the device.
     fn ring(&self);
     /// The clock of deadlines and of converted completion times.

@@ -12,6 +12,8 @@ mod layout;
 mod local_dma;
 #[path = "registers/mib.rs"]
 mod mib;
+#[path = "registers/pairs.rs"]
+mod pairs;
 #[path = "registers/refusals.rs"]
 mod refusals;
 

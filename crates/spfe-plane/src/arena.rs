@@ -11,13 +11,14 @@ use spfe_device::FlowShared;
 use spfe_device::memory::{REGIONS, RegionShared};
 use spfe_device::message::MessagePort;
 use spfe_device::pace::LinkTime;
+use spfe_device::rdma::RdmaChannel;
 use spfe_host::SharedMemory;
-use spfe_host::topology::Topology;
+use spfe_host::topology::{PortConfig, Topology};
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
 use std::io;
 use std::mem::size_of;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Number of participant ids: the control plane, the device thread and clients.
 pub const PARTICIPANTS: usize = 256;
@@ -29,7 +30,7 @@ pub const DEVICE: u32 = 2;
 pub const FIRST_CLIENT: u32 = 3;
 
 const MAGIC: u32 = 0x5350_414e;
-const LAYOUT_VERSION: u32 = 2;
+const LAYOUT_VERSION: u32 = 3;
 
 /// Header of the block.
 #[repr(C, align(64))]
@@ -55,7 +56,11 @@ pub struct Arena {
     rmap: Vec<Vec<Option<Arc<RmapPort>>>>,
     /// RDMA targets of this process, by endpoint and port.
     targets: HashMap<(u32, u32), Arc<TargetPort>>,
+    /// Queue pairs by endpoint, port and virtual channel, in the process that owns the network.
+    pairs: Option<OnceLock<Pairs>>,
 }
+
+type Pairs = Vec<Vec<Vec<Arc<RdmaChannel>>>>;
 
 struct PortPlace {
     out: usize,
@@ -111,7 +116,8 @@ impl Arena {
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
         let targets = target::ports(&topology)?;
-        let arena = Self { memory, topology, ports, regions, rmap, targets };
+        let pairs = Some(OnceLock::new());
+        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs };
         arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
         arena.header().magic.store(MAGIC, Ordering::Release);
         Ok(arena)
@@ -127,7 +133,7 @@ impl Arena {
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::open(memory, size)?, rmap::ports(&topology));
         let targets = target::ports(&topology)?;
-        let arena = Self { memory, topology, ports, regions, rmap, targets };
+        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs: None };
         arena.memory.populate(0, size);
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
@@ -209,6 +215,28 @@ impl Arena {
     /// This process's instance of the RMAP target on a port.
     pub fn rmap(&self, endpoint: u32, port: u32) -> Option<&Arc<RmapPort>> {
         self.rmap.get(endpoint as usize)?.get(port as usize)?.as_ref()
+    }
+
+    /// The queue pair of a virtual channel, open or not. `None` in a process that does not own the
+    /// network.
+    pub fn pair(&self, endpoint: u32, port: u32, vc: u32) -> Option<&Arc<RdmaChannel>> {
+        let pairs = self.pairs.as_ref()?.get_or_init(|| self.make_pairs());
+        pairs.get(endpoint as usize)?.get(port as usize)?.get(vc as usize)
+    }
+
+    fn make_pairs(&self) -> Pairs {
+        let channel = |endpoint, port, vc| {
+            let (out, into) =
+                (self.flow_out(endpoint, port, vc), self.flow_into(endpoint, port, vc));
+            Arc::new(RdmaChannel::new(out, into))
+        };
+        let ports = |endpoint: u32, ports: &[PortConfig]| {
+            let of = |(port, config): (u32, &PortConfig)| {
+                (0..config.vcs).map(|vc| channel(endpoint, port, vc)).collect()
+            };
+            (0..).zip(ports).map(of).collect()
+        };
+        (0..).zip(&self.topology.endpoints).map(|(endpoint, list)| ports(endpoint, list)).collect()
     }
 
     /// This process's instance of the RDMA target on a port.

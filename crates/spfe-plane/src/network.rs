@@ -6,6 +6,7 @@
 //! | `regions` | memory of clients |
 //! | `queues` | queues of packets |
 //! | `messages` | queues of messages |
+//! | `pairs` | queues of queue pairs |
 //! | `events` | event vectors |
 //! | `ports` | state and counters of ports |
 //! | `mib` | management information base of ports |
@@ -22,6 +23,7 @@ mod events;
 mod limits;
 mod messages;
 mod mib;
+mod pairs;
 mod ports;
 mod queues;
 mod regions;

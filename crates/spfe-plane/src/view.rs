@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::instrument::{self, FlowSink, FlowSource, Generator, SinkCheck};
 use crate::links::{ExactLinks, LinkObserver};
 use spfe_contract::Status;
-use spfe_device::flow::{Flow, Regions, StepLimits};
+use spfe_device::flow::{Flow, FlowPairs, Regions, StepLimits};
 use spfe_device::memory::{AccessRefusal, BusWindow, RegionMap};
 use spfe_device::message::Messages;
 use spfe_device::pace::{LinkTime, Pacer};
@@ -201,6 +201,7 @@ impl View {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
         if config.is_exact() {
             let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port)), None, vc));
             let exact = self.exact.clone();
             if let Some(sink) = exact.and_then(|exact| exact.sink(endpoint, port, vc)) {
                 runner.flow_mut().set_timed();
@@ -213,6 +214,8 @@ impl View {
         let pacer = self.pacer(config.rate, link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
         let mut runner = self.runner(shared, ends, pacer, owner);
+        let pairs = self.pairs(Some((endpoint, port)), config.joined(), vc);
+        runner.flow_mut().set_pairs(pairs);
         runner.observe(endpoint, port, vc, true);
         match config.peer {
             Peer::Sink { check } => {
@@ -239,6 +242,7 @@ impl View {
         let shared = self.arena.flow_into(endpoint, port, vc);
         if config.is_exact() {
             let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port)), vc));
             let exact = self.exact.clone();
             if let Some(source) = exact.and_then(|exact| exact.source(endpoint, port, vc, shared)) {
                 runner.flow_mut().set_timed();
@@ -249,6 +253,7 @@ impl View {
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate, reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
+        runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port)), vc));
         runner.observe(endpoint, port, vc, false);
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
             let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
@@ -292,6 +297,16 @@ impl View {
         out.flow_mut().set_sink(FlowSink::Echo(listener));
         into.flow_mut().set_source(FlowSource::Echo(talker));
         (out, into)
+    }
+
+    /// The queue pairs that may be at the ends of a flow, by endpoint and port.
+    fn pairs(&self, tx: Option<(u32, u32)>, rx: Option<(u32, u32)>, vc: u32) -> FlowPairs {
+        let pair = |end: Option<(u32, u32)>| {
+            let (endpoint, port) = end?;
+            self.arena.pair(endpoint, port, vc).cloned()
+        };
+        let clock = self.clock.clone();
+        FlowPairs { tx: pair(tx), rx: pair(rx), clock: Arc::new(move || clock.now_ns()) }
     }
 
     fn pacer(

@@ -21,7 +21,7 @@ mod work;
 
 pub use completion::{Execution, WorkCompletion, WorkError};
 pub use handle::InitiatorOutcome;
-pub use local::{Local, LocalFault, LocalMemory};
+pub use local::{Local, LocalFault, LocalMemory, scatter};
 pub use options::{InitiatorCounts, RdmaInitiatorOptions};
 pub use waiting::PairWait;
 pub use work::{PostError, WorkFlags, WorkKind, WorkRequest};

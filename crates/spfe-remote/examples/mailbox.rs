@@ -54,7 +54,7 @@ fn send(endpoint: &Endpoint) -> Result<()> {
     queue.connect(PATIENCE)?;
     let text = b"a message for you".to_vec();
     let length = text.len() as u32;
-    let memory = queue.register(text);
+    let memory = queue.register(text)?;
     for number in 0..MESSAGES {
         let local = Local { memory, offset: 0, length };
         let message = WorkRequest::send(number.into(), local);

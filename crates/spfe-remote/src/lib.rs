@@ -1,9 +1,10 @@
 //! RDMA over the queues of an endpoint.
 //!
 //! An [`RdmaQueue`] reads and writes the memory of another node and sends it messages; an
-//! [`RdmaServer`] gives other nodes access to regions of this process. Both run the engines of
-//! `spfe-rdma` in the calling thread, on two pooled queues of a virtual channel, so they work over
-//! every device and link. `docs/rdma.md` describes protocol and errors.
+//! [`RdmaServer`] gives other nodes access to regions of this process. On devices with queue pairs the
+//! requests of an [`RdmaQueue`] go to the device. Otherwise both run the engines of `spfe-rdma` in the
+//! calling thread, on two pooled queues of a virtual channel, so they work over every device and
+//! link. `docs/rdma.md` describes protocol and errors.
 //!
 //! ```
 //! use spfe::Endpoint;
@@ -24,11 +25,14 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod options;
+mod program;
 mod queue;
 mod server;
 
 pub use error::RdmaError;
-pub use queue::{RdmaQueue, RdmaQueueOptions};
+pub use options::RdmaQueueOptions;
+pub use queue::RdmaQueue;
 pub use server::RdmaServer;
 pub use spfe_proto::sfrp::{Info, RegionEntry, RegionFlags, ReplyPath};
 pub use spfe_rdma as engine;

@@ -325,6 +325,12 @@ pub struct Vc {
 }
 
 impl Vc {
+    /// The device, and port and number.
+    #[cfg(feature = "rdma")]
+    pub(crate) fn place(&self) -> (&Arc<Device>, u32, u32) {
+        (&self.device, self.port, self.number)
+    }
+
     /// Number of the port.
     pub fn number(&self) -> u32 {
         self.number

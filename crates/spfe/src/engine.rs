@@ -46,6 +46,23 @@ impl Engine {
         runner
     }
 
+    /// The runner of a queue pair, which runs both directions of its virtual channel.
+    #[cfg(feature = "rdma")]
+    pub fn pair(&self, endpoint: u32, port: u32, vc: u32) -> Runner {
+        let view = &self.0;
+        let peer = view.peer(endpoint, port);
+        let (out, into) = if peer.answers() {
+            view.runners_answering(endpoint, port, vc)
+        } else {
+            let helps = matches!(peer, Peer::Port { .. });
+            let into = view.runner_into(endpoint, port, vc, !helps);
+            (view.runner_out(endpoint, port, vc, true), into)
+        };
+        let mut runner = out.with_partner(into);
+        runner.run(0);
+        runner
+    }
+
     /// Runners of the messages out of a port, and into it where another endpoint sends them.
     pub fn messages(&self, endpoint: u32, port: u32) -> (MessageRunner, Option<MessageRunner>) {
         (self.0.messages_out(endpoint, port), self.0.messages_into(endpoint, port))

@@ -21,6 +21,11 @@ impl Engine {
         match *self {}
     }
 
+    #[cfg(feature = "rdma")]
+    pub fn pair(&self, _endpoint: u32, _port: u32, _vc: u32) -> Runner {
+        match *self {}
+    }
+
     pub fn messages(&self, _endpoint: u32, _port: u32) -> (MessageRunner, Option<MessageRunner>) {
         match *self {}
     }

@@ -41,6 +41,8 @@
 //! | `daemon` | `unix:SOCKET`, endpoints of a `spfed` daemon; modes inline and coop need `virtual` as well |
 //! | `virtual` | `virtual:`, networks inside the process |
 //!
+//! The feature `rdma` adds the queue pairs of devices, for `spfe-remote`.
+//!
 //! With `kernel` alone the library compiles neither the soft device nor the simulator.
 
 #[doc(hidden)]
@@ -55,6 +57,8 @@ mod error;
 mod message;
 mod mib;
 mod packed;
+#[cfg(feature = "rdma")]
+pub mod pair;
 mod pooled;
 mod queue;
 mod region;

@@ -7,9 +7,11 @@ use crate::populate::Unmapped;
 use crate::roster::{Phase, Place};
 use crate::say;
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, MibScope, Status};
+use spfe_contract::{
+    CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, MibScope, QueueKind, Status,
+};
 use spfe_device::memory::RegionKey;
-use spfe_host::{Attachment, LinkCommand, Mode};
+use spfe_host::{Attachment, LinkCommand, Mode, QueueRequest};
 use spfe_lab::FaultChoice;
 use spfe_plane::{ClientBell, Network};
 use spfe_session::{
@@ -72,7 +74,10 @@ impl Client {
                 Ok((Reply::Vector { vector }, Descriptors::None))
             }
             Request::Event { participant, vector } => foreign_event(&network, participant, vector),
-            Request::CreateQueue(ref queue) => network.create_queue(at, *queue).and(DONE),
+            Request::CreateQueue(ref queue) => {
+                check_pair(&network, queue)?;
+                network.create_queue(at, *queue).and(DONE)
+            }
             Request::DestroyQueue { port, vc, kind } => {
                 network.destroy_queue(at, port, vc, kind).and(DONE)
             }
@@ -270,6 +275,16 @@ fn inspect(request: &Request, network: &Network) -> Option<Answer> {
         _ => return None,
     };
     Some(Ok((reply, Descriptors::None)))
+}
+
+/// Queue pairs live in the process that owns the network, so it must run the flows.
+fn check_pair(network: &Network, queue: &QueueRequest) -> Result<()> {
+    let mode = network.topology().mode;
+    let pair = matches!(queue.queue_kind(), Some(QueueKind::Rdma | QueueKind::RdmaRx));
+    if mode == Mode::Thread || !pair {
+        return Ok(());
+    }
+    refuse(Status::BadOpcode, format!("queue pair: mode {mode} has none; mode thread has"))
 }
 
 /// Refuses access to another client's objects in mode thread.

@@ -45,7 +45,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
             };
             let (port, vc) = (small(u)?, small(u)?);
             let setup = QueueSetup {
-                kind: u.int_in_range(0..=6)?,
+                kind: u.int_in_range(0..=8)?,
                 options: small(u)?,
                 vector: small(u)?,
                 sq_log2: small(u)?.wrapping_add(2),
@@ -58,11 +58,15 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
                 area_bytes: 4096,
                 filter: u.arbitrary()?,
                 domain: 0,
+                pair: u.arbitrary()?,
+                limits: u64::from(small(u)?),
+                path: u.arbitrary()?,
+                reply: 0,
             };
             Request::CreateQueue(QueueRequest { port, vc, setup })
         }
         4 | 5 => {
-            Request::DestroyQueue { port: small(u)?, vc: small(u)?, kind: u.int_in_range(0..=6)? }
+            Request::DestroyQueue { port: small(u)?, vc: small(u)?, kind: u.int_in_range(0..=8)? }
         }
         6..=8 => {
             let size = if u.ratio(3, 4)? { 4096 } else { u.arbitrary()? };

@@ -84,6 +84,7 @@ impl Built {
             src: Ipv4Addr::new(10, 0, 0, 1),
             dst: Ipv4Addr::new(10, 0, 0, 2),
             ttl: 64,
+            df: true,
             id: self.words[2],
             sport: self.ports[0].max(1),
             dport: self.ports[1].max(1),

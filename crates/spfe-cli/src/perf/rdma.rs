@@ -64,7 +64,7 @@ impl Run {
         // As in the publication, each operation has a buffer of its own.
         let bytes = case.sizes.max;
         let total = bytes as usize * (case.group * under_way) as usize;
-        let memory = queue.register(vec![0x5a; total]);
+        let memory = queue.register(vec![0x5a; total])?;
         Ok(Self { queue, key, memory, kind, bytes, group: case.group, under_way })
     }
 

@@ -109,7 +109,7 @@ pub fn send(args: &SendArgs, context: &Context) -> Result<(), Failure> {
     let total = data.len();
     let sha256 = parse::hex(&Sha256::digest(&data));
     let queue = &mut remote.queue;
-    let memory = queue.register(data);
+    let memory = queue.register(data)?;
     let count = total.div_ceil(args.message).max(1);
     let (mut posted, mut sent) = (0, 0);
     while sent < count {

@@ -6,6 +6,7 @@ use crate::observer::ObservedFlow;
 use crate::pace::BOOKED_MAX_NS;
 use crate::piece::Piece;
 use crate::queue::{Host, QueueView};
+use crate::rdma::RdmaSource;
 use crate::shared::FlowShared;
 use crate::step::{
     AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome,
@@ -84,6 +85,32 @@ impl GeneralStep<'_> {
             }
         }
         StepOutcome::Stalled(packets)
+    }
+
+    /// A step of a queue pair without a receiver: its timers run.
+    pub(super) fn only_send<H: Host>(
+        self,
+        source: &mut RdmaSource,
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> StepOutcome {
+        let map = &self.tx_regions.map;
+        let step = match source.wait(map) {
+            NextPiece::Unmapped(key) if self.tx_regions.exists(key) => {
+                return StepOutcome::Unmapped(true, key);
+            }
+            NextPiece::Unmapped(_) => {
+                source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier);
+                StepOutcome::More(0)
+            }
+            NextPiece::At(ns) => StepOutcome::Until(ns, 0),
+            NextPiece::Ready => {
+                self.shared.stalled.store(1, Ordering::Release);
+                StepOutcome::Stalled(0)
+            }
+            NextPiece::Idle | NextPiece::Failed { .. } => StepOutcome::Idle(0),
+        };
+        source.flush_step(cx.host);
+        step
     }
 
     /// A step without a sender. The last packet of the former sender may still need its EEP.

@@ -34,8 +34,14 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         // SAFETY: the caller holds the seat.
         let (tx, rx) = unsafe { (&*self.shared.tx.get(), &*self.shared.rx.get()) };
         let tx_view = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
-        let sent = tx_view.and_then(|view| view.deadline(&tx.at));
-        let got = self.rx_view().and_then(|view| view.deadline(&rx.at));
+        let sent = match &self.tx {
+            TxEnd::Rdma(source) => source.deadline(),
+            _ => tx_view.and_then(|view| view.deadline(&tx.at)),
+        };
+        // The two queues of a queue pair are looked after at its sending end.
+        let paired = matches!(self.rx, RxEnd::Rdma(_));
+        let view = self.rx_view().filter(|_| !paired);
+        let got = view.and_then(|view| view.deadline(&rx.at));
         sent.into_iter().chain(got).min()
     }
 
@@ -44,6 +50,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         match &self.rx {
             RxEnd::Posted(rx) => rx.view(),
             RxEnd::Packed(rx) => rx.view(),
+            RxEnd::Rdma(rx) => rx.queue(),
             _ => None,
         }
     }
@@ -59,14 +66,19 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         !matches!((&self.tx, &self.rx), (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)))
     }
 
-    /// Whether either end has a queue.
+    /// Whether either end has a queue or a queue pair.
     pub fn has_queue(&self) -> bool {
-        self.tx_view().is_some() || self.rx_view().is_some()
+        let paired = matches!(self.tx, TxEnd::Rdma(_)) || matches!(self.rx, RxEnd::Rdma(_));
+        paired || self.tx_view().is_some() || self.rx_view().is_some()
     }
 
     /// The transmit queue, if it is bound.
     pub fn tx_view(&self) -> Option<&QueueView> {
-        if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None }
+        match &self.tx {
+            TxEnd::Queue(queue) => Some(&queue.view),
+            TxEnd::Rdma(source) => source.queue(),
+            _ => None,
+        }
     }
 
     /// Wakes hosts whose time has come, and hosts that armed after their packet was completed.
@@ -76,11 +88,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
         match &mut self.tx {
             TxEnd::Queue(tx) => tx.flush_step(host),
+            TxEnd::Rdma(tx) => tx.flush_step(host),
             TxEnd::None | TxEnd::Instrument(_) => {}
         }
         match &mut self.rx {
             RxEnd::Posted(rx) => rx.flush_step(host),
             RxEnd::Packed(rx) => rx.flush_step(host),
+            RxEnd::Rdma(rx) => rx.flush_step(host),
             _ => {}
         }
     }
@@ -91,8 +105,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if self.is_stale() {
             return;
         }
-        let tx = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
-        for view in tx.into_iter().chain(self.rx_view()) {
+        for view in self.tx_view().into_iter().chain(self.rx_view()) {
             view.device_line().set_need_doorbell(on);
         }
     }
@@ -102,8 +115,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// of submissions completed.
     pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
         let mut flushed = 0;
-        if let TxEnd::Instrument(source) = &mut self.tx {
-            source.lose();
+        match &mut self.tx {
+            TxEnd::Instrument(source) => source.lose(),
+            TxEnd::Rdma(source) => source.lose(),
+            _ => {}
         }
         if let TxEnd::Queue(tx) = &mut self.tx {
             // SAFETY: the caller holds the seat.
@@ -128,6 +143,15 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         let mut cx = StepContext::quiet(host);
         match &mut self.rx {
             RxEnd::Posted(rx) => rx.flush(status, &mut cx),
+            RxEnd::Rdma(rx) => rx.flush(&self.rx_regions.map, cx.host, status),
+            _ => 0,
+        }
+    }
+
+    /// Completes everything that a queue pair at the sending end has posted with `status`.
+    pub fn flush_pair<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
+        match &mut self.tx {
+            TxEnd::Rdma(source) => source.flush(&self.tx_regions.map, host, status),
             _ => 0,
         }
     }
@@ -152,10 +176,11 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (id == dead && dead != 0) || (id == 0 && turns > 100_000)
         };
         self.shared.board.end_round(gone, || {});
-        if let Some(view) = self.rx_view() {
+        // Queue pairs run in the process that owns the network, which does not die alone.
+        if let Some(view) = self.rx_view().filter(|_| !matches!(self.rx, RxEnd::Rdma(_))) {
             crate::recover::receive(self.shared, view, self.share);
         }
-        if let Some(view) = self.tx_view() {
+        if let Some(view) = self.tx_view().filter(|_| !matches!(self.tx, TxEnd::Rdma(_))) {
             crate::recover::transmit(self.shared, view);
         }
     }
@@ -167,6 +192,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             RxEnd::Posted(rx) => rx.is_open(),
             RxEnd::Packed(rx) => rx.is_open(),
             RxEnd::Instrument(rx) => rx.is_open(),
+            RxEnd::Rdma(rx) => rx.is_open(),
             RxEnd::None => false,
         };
         match &mut self.rx {
@@ -180,6 +206,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 rx.flush_step(cx.host);
             }
             RxEnd::Instrument(rx) if rx.is_open() => rx.cut(&mut cx),
+            RxEnd::Rdma(rx) if rx.is_open() => rx.cut(&mut cx),
             _ => {}
         }
         if was_open

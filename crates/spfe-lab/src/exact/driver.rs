@@ -142,9 +142,15 @@ impl Driver {
                 exact.flush(port.face);
                 let waiting = exact.waiting(port.face);
                 let into = port.into.iter_mut().enumerate().filter(|(_, channel)| channel.active);
-                for (_, channel) in into.filter(|(vc, _)| waiting >> vc & 1 != 0) {
-                    moved |= channel.run().0;
+                let mut arrived = 0u32;
+                for (vc, channel) in into.filter(|(vc, _)| waiting >> vc & 1 != 0) {
+                    let any = channel.run().0;
+                    arrived |= u32::from(any) << vc;
+                    moved |= any;
                 }
+                // A queue pair may have something to send after what arrived.
+                let active = port.out.iter().enumerate().filter(|(_, channel)| channel.active);
+                port.sends |= arrived & active.fold(0, |mask, (vc, _)| mask | 1 << vc);
             }
             let writable = exact.writable(port.face) & port.sends;
             let out = port.out.iter_mut().enumerate();

@@ -64,6 +64,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
             BlockType::Global => global::VERSION,
             BlockType::Port => port::VERSION,
             BlockType::Region => region::VERSION,
+            BlockType::Queue => queue::VERSION,
             _ => 1,
         };
         assert_eq!((block.size, block.version), (size, version), "{block:?}");
@@ -117,9 +118,9 @@ fn status_and_configuration_never_share_a_cache_line() {
         }
     }
     let (queues, regions) = (registers.read32(global::QUEUES), registers.read32(global::REGIONS));
-    // global 6 (CFG_SEQ left out), 6 of each port, 1 of each broadcast block, 18, 9 and 1.
+    // global 6 (CFG_SEQ left out), 6 of each port, 1 of each broadcast block, 26, 9 and 1.
     let events = registers.read32(global::EVENTS);
-    assert_eq!(writable, 6 + 4 * 6 + 2 + 18 * queues + 9 * regions + events);
+    assert_eq!(writable, 6 + 4 * 6 + 2 + 26 * queues + 9 * regions + events);
     let volatile = [global::HEARTBEAT, global::TIME_LO, global::TIME_HI];
     for (offset, was) in (0..end).step_by(4).zip(before) {
         if !volatile.contains(&offset) {

@@ -6,6 +6,7 @@ use crate::arena::PARTICIPANTS;
 use crate::view::ViewHost;
 use spfe_contract::{QueueKind, QueueSetup, QueueState, Status};
 use spfe_device::queue::QueueView;
+use spfe_device::rdma::setup;
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{QueueConfig, RxState, TxState};
 use spfe_ring::sync::Ordering;
@@ -85,6 +86,10 @@ impl Network {
                 self.check_queues(inner, at)?;
                 self.create_data(inner, at, request, kind == Some(QueueKind::Tx), place)
             }
+            Some(QueueKind::Rdma | QueueKind::RdmaRx) => {
+                self.check_queues(inner, at)?;
+                self.create_pair(inner, at, request, kind == Some(QueueKind::Rdma), place)
+            }
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == Some(QueueKind::MessageTx);
                 self.check_queues(inner, at)?;
@@ -95,6 +100,27 @@ impl Network {
                 Err(Error::new(Status::BadOpcode, what).into())
             }
         }
+    }
+
+    /// Checks that an end of a virtual channel has no queue.
+    pub(super) fn check_free(
+        &self,
+        inner: &Inner,
+        endpoint: u32,
+        (port, vc): (u32, u32),
+        tx: bool,
+    ) -> Result<()> {
+        let current = self.config(endpoint, port, vc, tx);
+        if current.kind == 0 {
+            return Ok(());
+        }
+        let client = inner.clients.get(&current.owner).map_or("?", |client| &client.name);
+        let end = if tx { "transmit" } else { "receive" };
+        let what = format!(
+            "{end} end of port {port} VC {vc} is open in client {} ({client})",
+            current.owner
+        );
+        Err(Error::new(Status::Busy, what))
     }
 
     pub(super) fn check_view(&self, at: Attachment, config: QueueConfig) -> Result<QueueView> {
@@ -118,14 +144,11 @@ impl Network {
         place: Placement,
     ) -> Attempt<()> {
         let (port, vc) = (request.port, request.vc);
-        let current = self.config(at.endpoint, port, vc, tx);
-        if current.kind != 0 {
-            let name = inner.clients.get(&current.owner).map_or("?", |client| &client.name);
-            let end = if tx { "transmit" } else { "receive" };
-            let what = format!(
-                "{end} end of port {port} VC {vc} is open in client {} ({name})",
-                current.owner
-            );
+        self.check_free(inner, at.endpoint, (port, vc), tx)?;
+        if let Some(pair) = self.arena.pair(at.endpoint, port, vc)
+            && pair.is_open()
+        {
+            let what = format!("port {port} VC {vc} has a queue pair, which takes both directions");
             return Err(Error::new(Status::Busy, what).into());
         }
         let config = config(&request, at.client, place);
@@ -181,8 +204,8 @@ impl Network {
                 self.patiently(|inner| self.destroy_message(inner, at, mine)).map(drop)
             }
             _ if vc >= vcs => Err(Error::new(Status::BadVc, format!("port {port} has no VC {vc}"))),
-            _ => self.patiently(|inner| {
-                let tx = kind == QueueKind::Tx.raw();
+            kind => self.patiently(|inner| {
+                let tx = matches!(kind, Some(QueueKind::Tx | QueueKind::Rdma));
                 let config = self.config(at.endpoint, port, vc, tx);
                 if config.kind == 0 || config.owner != at.client {
                     let what = format!("port {port} VC {vc} has no such queue of this client");
@@ -204,6 +227,9 @@ impl Network {
     ) -> Attempt<()> {
         let view = self.view.clone();
         let config = self.config(endpoint, port, vc, tx);
+        if setup::is_rdma(config.kind) {
+            return self.destroy_pair(inner, endpoint, (port, vc), tx, ended);
+        }
         let runner = self.control(inner, endpoint, port, vc, tx);
         let shared = runner.shared();
         bind(runner)?;

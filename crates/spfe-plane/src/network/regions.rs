@@ -166,7 +166,7 @@ impl Network {
         for step in first..flows.len() + ports {
             match flows.get(step) {
                 // A flow without a queue here does not use regions of this endpoint.
-                Some(&(port, vc, out)) if self.config(endpoint, port, vc, out).kind == 0 => {}
+                Some(&(port, vc, out)) if !self.uses_regions(endpoint, port, vc, out) => {}
                 Some(&(port, vc, out)) => {
                     let runner = self.control(inner, endpoint, port, vc, out);
                     claim(runner)?;
@@ -184,6 +184,12 @@ impl Network {
             keys.iter().for_each(|key| all[key.index()].stopped = step + 1);
         }
         Ok(())
+    }
+
+    /// Whether a flow has a queue at this endpoint. A queue pair uses both directions.
+    fn uses_regions(&self, endpoint: u32, port: u32, vc: u32, out: bool) -> bool {
+        let pair = self.arena.pair(endpoint, port, vc);
+        self.config(endpoint, port, vc, out).kind != 0 || pair.is_some_and(|pair| pair.is_open())
     }
 
     fn holds_rings(&self, at: Attachment, key: RegionKey) -> Option<(u32, u32)> {

@@ -103,11 +103,12 @@ impl RegisterFile {
     ) -> Result<(QueueRequest, u8), Status> {
         let read = |offset| self.configured(state, BlockType::Queue, index, offset);
         let mut setup = QueueSetup::from_registers(read);
+        let pairs = self.can(capability::RDMA);
         let vector = self.vectors.get(setup.vector as usize).copied();
         let vc = context.vc();
         let mut request =
             QueueRequest { port: context.port, vc: if vc == NO_VC { 0 } else { vc }, setup };
-        let known = request.queue_kind().is_some_and(|kind| context.can_be(kind));
+        let known = request.queue_kind().is_some_and(|kind| context.can_be(kind, pairs));
         setup.vector = vector.filter(|_| known).ok_or(Status::BadField)?;
         request.setup = setup;
         let domain = u8::try_from(setup.domain).map_err(|_| Status::BadField)?;

@@ -100,9 +100,11 @@ impl Context {
         if let ContextUse::Data(vc) = self.end { vc } else { NO_VC }
     }
 
-    /// Whether the context can be a queue of a kind.
-    pub fn can_be(&self, kind: QueueKind) -> bool {
+    /// Whether the context can be a queue of a kind. `pairs`: the device has queue pairs.
+    pub fn can_be(&self, kind: QueueKind, pairs: bool) -> bool {
         match (self.end, self.tx) {
+            (ContextUse::Data(_), true) if pairs && kind == QueueKind::Rdma => true,
+            (ContextUse::Data(_), false) if pairs && kind == QueueKind::RdmaRx => true,
             (ContextUse::Data(_), true) => kind == QueueKind::Tx,
             (ContextUse::Data(_), false) => matches!(kind, QueueKind::Rx | QueueKind::RxPacked),
             (ContextUse::Message(_), true) => kind == QueueKind::MessageTx,
@@ -152,8 +154,9 @@ impl Layout {
         let mut layout =
             Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride, minor };
         let queues = layout.contexts.len() as u32;
-        // These blocks have got registers with minor version 2.
+        // These blocks have got registers with minor version 2, and the queue with version 3.
         let version = |now: u16| if minor < 2 { 1 } else { now };
+        let pairs = if minor < 3 { 1 } else { queue::VERSION };
         layout.add(BlockType::Global, version(global::VERSION), global::SIZE, 0);
         for port in 0..ports.len() as u32 {
             layout.add(BlockType::Port, version(port_block::VERSION), port_block::SIZE, port);
@@ -167,7 +170,7 @@ impl Layout {
                 layout.add(BlockType::Broadcast, version, size, index);
             }
         }
-        layout.array(BlockType::Queue, queue::VERSION, queue::STRIDE, queues, 0);
+        layout.array(BlockType::Queue, pairs, queue::STRIDE, queues, 0);
         let regions = REGIONS as u32;
         let kept = version(region::VERSION);
         layout.array(BlockType::Region, kept, region::STRIDE, regions, 0);
@@ -233,7 +236,7 @@ impl Layout {
         };
         let (kind, instance) = (block.kind, block.instance);
         let register = Register { kind, instance, element, offset };
-        (self.minor >= 2 || !register.is_since_2()).then_some(Place::Register(register))
+        (self.minor >= register.since()).then_some(Place::Register(register))
     }
 
     /// Offset of a register in the register space. `element` selects the element of an array, or the
@@ -254,12 +257,15 @@ impl Layout {
 }
 
 impl Register {
-    /// Whether the host did not write the register before minor version 2 of the contract.
-    fn is_since_2(self) -> bool {
+    /// Minor version of the contract with which a register that the host writes came.
+    fn since(self) -> u16 {
         match self.kind {
-            BlockType::Port => self.offset == port_block::LINK_VECTOR,
-            BlockType::Region => (region::PAGE_LEVELS..=region::OPTIONS).contains(&self.offset),
-            _ => false,
+            BlockType::Port if self.offset == port_block::LINK_VECTOR => 2,
+            BlockType::Region if (region::PAGE_LEVELS..=region::OPTIONS).contains(&self.offset) => {
+                2
+            }
+            BlockType::Queue if self.offset >= queue::PAIR_LO => 3,
+            _ => 0,
         }
     }
 
@@ -274,7 +280,7 @@ impl Register {
             BlockType::Port => {
                 (port_block::LINK_START..=port_block::LINK_VECTOR).contains(&self.offset)
             }
-            BlockType::Queue => (queue::KIND..=queue::FILTER).contains(&self.offset),
+            BlockType::Queue => (queue::KIND..=queue::REPLY_HI).contains(&self.offset),
             BlockType::Region => (region::BASE_LO..=region::OPTIONS).contains(&self.offset),
             BlockType::Event => self.offset == event::ENABLE,
             BlockType::Broadcast => self.offset == broadcast::CHANNEL,

@@ -1,7 +1,7 @@
 //! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
-use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, State, high, low};
+use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, State, high, low};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
     broadcast_block as broadcast, capability, event_block as event, global_block as global,
@@ -25,7 +25,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::MIB
     | capability::COUNT_FIRST
     | capability::LINK_EVENT
-    | capability::LEVEL;
+    | capability::LEVEL
+    | capability::RDMA;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -64,7 +65,8 @@ impl RegisterFile {
             global::CONTRACT_VERSION => version,
             global::CAPABILITY => {
                 let all = CAPABILITY | self.bus.capability() | self.stride.capability();
-                if self.minor < 2 { all & !SINCE_2 } else { all }
+                let late = |minor, since| if self.minor < minor { since } else { 0 };
+                all & !late(2, SINCE_2) & !late(3, SINCE_3)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,

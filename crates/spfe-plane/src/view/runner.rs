@@ -16,6 +16,8 @@ const CLAIM_SPINS: u32 = 200;
 const OWNER_PATIENCE: u32 = 1 << 20;
 /// The same for a device thread, which has other flows to run.
 const DEVICE_PATIENCE: u32 = 16;
+/// Turns between the two directions of a queue pair in one run.
+const ROUNDS: u32 = 1 << 12;
 /// Number of attempts to fetch a region, one millisecond apart.
 const FETCH_TRIES: u32 = 64;
 
@@ -34,6 +36,8 @@ pub struct Runner {
     due_ns: Option<u64>,
     /// Number of attempts of an owner to enter the seat.
     patience: u32,
+    /// The other direction of a virtual channel with a queue pair, which goes with this one.
+    partner: Option<Box<Runner>>,
 }
 
 impl Runner {
@@ -57,7 +61,14 @@ impl Runner {
             engine_ns: 0,
             due_ns: None,
             patience,
+            partner: None,
         }
+    }
+
+    /// Makes this runner run the other direction of its virtual channel as well, for a queue pair.
+    pub fn with_partner(mut self, partner: Self) -> Self {
+        self.partner = Some(Box::new(partner));
+        self
     }
 
     /// Lets the network's observer tap the flow out of a port, or into it.
@@ -75,6 +86,29 @@ impl Runner {
     /// gone.
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<StepOutcome> {
+        if self.partner.is_some() { self.run_both(budget) } else { self.run_one(budget) }
+    }
+
+    /// Runs both directions until neither has more to do.
+    #[cold]
+    fn run_both(&mut self, budget: u32) -> Option<StepOutcome> {
+        let mut packets = 0u32;
+        for _ in 0..ROUNDS {
+            let out = self.run_one(budget)?;
+            let Some(partner) = self.partner.as_mut().filter(|p| p.owner || p.is_stalled()) else {
+                return Some(out);
+            };
+            let back = partner.run_one(budget)?.packets();
+            packets = packets.saturating_add(out.packets()).saturating_add(back);
+            let again = budget != 0 && (back != 0 || self.is_stalled());
+            if !again || matches!(out, StepOutcome::Stalled(_)) && back == 0 {
+                return Some(if packets == 0 { out } else { StepOutcome::More(packets) });
+            }
+        }
+        Some(StepOutcome::More(packets))
+    }
+
+    fn run_one(&mut self, budget: u32) -> Option<StepOutcome> {
         // Retry regions that cannot be fetched: their owner may be removing them.
         // A device thread has other flows to run in the meantime.
         let tries = if self.id == DEVICE { 1 } else { FETCH_TRIES };
@@ -115,6 +149,10 @@ impl Runner {
     /// of submission; everything else goes through [`Runner::run`].
     #[inline(always)]
     pub fn run_posted(&mut self) {
+        if self.partner.is_some() {
+            self.run(u32::MAX);
+            return;
+        }
         let seat = &self.flow.shared().seat;
         if self.owner && seat.enter(self.id) {
             self.time.begin();
@@ -194,12 +232,13 @@ impl Runner {
     /// Time from which the engine can do more than in its last run, ns: the next packet of an
     /// instrument.
     pub fn due_ns(&self) -> Option<u64> {
-        self.due_ns
+        let partner = self.partner.as_ref().and_then(|partner| partner.due_ns);
+        self.due_ns.into_iter().chain(partner).min()
     }
 
     /// Processor time the engine has taken in this thread, ns; 0 if it is not measured.
     pub fn engine_ns(&self) -> u64 {
-        self.engine_ns
+        self.engine_ns + self.partner.as_ref().map_or(0, |partner| partner.engine_ns)
     }
 
     /// Whether the sender has something that waits for a receive buffer.

@@ -115,25 +115,16 @@ impl RdmaInitiator {
         if now_ns < self.connecting.again_ns {
             return None;
         }
-        if self.connecting.attempts > self.options.retries {
-            self.rung = self.work.len();
-            if self.work.is_empty() {
-                self.state = PairState::Error;
-            } else {
-                self.fail(0, WorkError::RetryExceeded, Execution::NotExecuted);
-            }
+        let retry = Flags::RETRY.when(self.connecting.attempts > 0);
+        if !self.connect_again(now_ns) {
             return None;
         }
-        let retry = Flags::RETRY.when(self.connecting.attempts > 0);
         let header = SfrpHeader {
             flags: Flags::ACK | Flags::FIRST | Flags::LAST | retry,
             request: self.connecting.request,
             sequence: self.base.wrapping_sub(1),
             ..self.header(Opcode::Connect)
         };
-        let wait = self.options.timeout_ns.saturating_mul(1 << self.connecting.attempts);
-        self.connecting.again_ns = now_ns.saturating_add(wait);
-        self.connecting.attempts += 1;
         self.put(&header, out)
     }
 
@@ -314,6 +305,31 @@ impl RdmaInitiator {
         self.counts.timeouts += 1;
         self.progress_ns = now_ns;
         self.try_again(index, WorkError::RetryExceeded);
+    }
+
+    /// Runs the timers while the network takes no packets, so that nothing waits for ever.
+    pub fn tick(&mut self, now_ns: u64) {
+        self.run_timers(now_ns);
+        if self.state == PairState::Connecting && now_ns >= self.connecting.again_ns {
+            self.connect_again(now_ns);
+        }
+    }
+
+    /// Counts an attempt to connect. False after the last one.
+    fn connect_again(&mut self, now_ns: u64) -> bool {
+        if self.connecting.attempts > self.options.retries {
+            self.rung = self.work.len();
+            if self.work.is_empty() {
+                self.state = PairState::Error;
+            } else {
+                self.fail(0, WorkError::RetryExceeded, Execution::NotExecuted);
+            }
+            return false;
+        }
+        let wait = self.options.timeout_ns.saturating_mul(1 << self.connecting.attempts);
+        self.connecting.again_ns = now_ns.saturating_add(wait);
+        self.connecting.attempts += 1;
+        true
     }
 
     /// Repeats from a message on, unless it was repeated often enough.

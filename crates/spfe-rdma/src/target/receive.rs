@@ -40,10 +40,19 @@ pub enum ReceiveQueueError {
     },
 }
 
+/// A buffer that was posted.
+struct PostedBuffer {
+    id: u64,
+    /// Longest message that fits.
+    room: usize,
+    /// Without memory of the program's it grows with the message.
+    bytes: Vec<u8>,
+}
+
 /// Buffers for messages to a queue pair.
 #[derive(Default)]
 pub struct ReceiveQueue {
-    posted: VecDeque<(u64, Vec<u8>)>,
+    posted: VecDeque<PostedBuffer>,
     done: VecDeque<ReceivedMessage>,
     /// Buffers posted since the start; the credit of the sender.
     pub total: u32,
@@ -52,21 +61,25 @@ pub struct ReceiveQueue {
 impl ReceiveQueue {
     /// Size of the next buffer.
     pub fn front(&self) -> Option<usize> {
-        self.posted.front().map(|(_, buffer)| buffer.len())
+        self.posted.front().map(|buffer| buffer.room)
     }
 
     /// Copies a part of a message into the next buffer.
     pub fn fill(&mut self, offset: usize, data: &[u8]) -> bool {
-        let buffer = self.posted.front_mut();
-        let place =
-            buffer.and_then(|(_, buffer)| buffer.get_mut(offset..offset.checked_add(data.len())?));
-        place.map(|place| place.copy_from_slice(data)).is_some()
+        let Some(buffer) = self.posted.front_mut() else { return false };
+        let end = offset.checked_add(data.len()).filter(|end| *end <= buffer.room);
+        let Some(end) = end else { return false };
+        if buffer.bytes.len() < end {
+            buffer.bytes.resize(end, 0);
+        }
+        buffer.bytes[offset..end].copy_from_slice(data);
+        true
     }
 
     /// Completes the next buffer.
     pub fn complete(&mut self, header: &SfrpHeader, bytes: u32, status: SfrpStatus) {
         use spfe_proto::sfrp::Flags;
-        let Some((id, buffer)) = self.posted.pop_front() else { return };
+        let Some(PostedBuffer { id, bytes: buffer, .. }) = self.posted.pop_front() else { return };
         let immediate = header.has(Flags::IMMEDIATE).then_some(header.immediate);
         let solicited = header.has(Flags::SOLICITED);
         let opcode = header.opcode().unwrap_or(Opcode::Send);
@@ -95,6 +108,15 @@ impl RdmaTarget {
         Ok(())
     }
 
+    /// Closes a queue pair: its buffers and its partner are forgotten.
+    pub fn close_queue(&mut self, queue: u16) {
+        if self.queues.remove(&queue).is_some() {
+            for peer in self.peers.remove_queue(queue) {
+                self.responses.release(&mut self.regions, &peer);
+            }
+        }
+    }
+
     /// Posts a buffer for a message, and tells the partner of the queue pair.
     ///
     /// # Errors
@@ -105,8 +127,21 @@ impl RdmaTarget {
         id: u64,
         buffer: Vec<u8>,
     ) -> Result<(), ReceiveQueueError> {
+        self.post_buffer(queue, PostedBuffer { id, room: buffer.len(), bytes: buffer })
+    }
+
+    /// Posts a buffer of the caller's, who copies the message. The target keeps the bytes of a message,
+    /// not those of an empty buffer.
+    ///
+    /// # Errors
+    /// The queue pair is not open.
+    pub fn post_room(&mut self, queue: u16, id: u64, room: usize) -> Result<(), ReceiveQueueError> {
+        self.post_buffer(queue, PostedBuffer { id, room, bytes: Vec::new() })
+    }
+
+    fn post_buffer(&mut self, queue: u16, buffer: PostedBuffer) -> Result<(), ReceiveQueueError> {
         let to = self.queues.get_mut(&queue).ok_or(ReceiveQueueError::NoQueue { queue })?;
-        to.posted.push_back((id, buffer));
+        to.posted.push_back(buffer);
         to.total = to.total.wrapping_add(1);
         let total = to.total;
         if let Some(peer) = self.peers.of_queue(queue) {

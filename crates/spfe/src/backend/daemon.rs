@@ -216,6 +216,11 @@ impl Backend for Daemon {
         self.chain_max
     }
 
+    fn has_pairs(&self) -> bool {
+        // In the other modes several processes run the flows.
+        self.info.mode == Mode::Thread && self.info.contract >= (1, 3)
+    }
+
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         match self.link.call(&Request::PortInfo { port }, &[])? {
             (Reply::Port(info), _) => Ok(info),

@@ -164,6 +164,10 @@ impl Backend for EmbeddedBackend {
         spfe_plane::CHAIN_MAX as u32
     }
 
+    fn has_pairs(&self) -> bool {
+        true
+    }
+
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         Ok(self.embedded.network().port_info(self.at.endpoint, port)?)
     }

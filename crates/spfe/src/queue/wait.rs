@@ -88,7 +88,8 @@ impl Scan {
         let done = Completion::from_words(entry);
         let (packets, bytes) =
             if message { (1, 8) } else { (u64::from(done.packets), u64::from(done.bytes)) };
-        let sends = matches!(queue.place.kind, QueueKind::Tx | QueueKind::MessageTx);
+        let sends =
+            matches!(queue.place.kind, QueueKind::Tx | QueueKind::MessageTx | QueueKind::Rdma);
         self.packets += if sends { 1 } else { packets };
         self.bytes += bytes;
         if self.first_ns.is_none() && goal.after_first.is_some() {

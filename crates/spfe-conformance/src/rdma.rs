@@ -1,0 +1,261 @@
+//! RDMA: work requests, with the queue pair in the device and in the program. Both behave alike.
+
+use crate::kit::{EndpointPair, SOON, spawn, within};
+use crate::{Fixture, cases};
+use spfe_remote::engine::target::ReceivedMessage;
+use spfe_remote::engine::{
+    Execution, Local, TargetFile, TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind,
+    WorkRequest,
+};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions, RdmaServer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+cases! {
+    bytes_of_every_size_go_to_remote_memory_and_back: [Pairs],
+    a_group_of_requests_has_one_completion: [Pairs],
+    messages_and_immediate_data_arrive_in_order: [Pairs],
+    atomic_operations_return_the_old_value: [Pairs],
+    a_request_gathers_and_scatters_four_elements: [Pairs],
+    a_refused_request_ends_the_queue_pair: [Pairs],
+    a_target_that_does_not_answer_ends_the_request: [Pairs],
+}
+
+const KEY: u32 = 0xabc;
+const QUEUE: u16 = 7;
+const FILE: &str = "logical_address = 0x42\n[[region]]\nname = \"m\"\nsize = \"1M\"\n\
+                    generation = 0xabc\n[[region]]\nname = \"read\"\nsize = 4096\nrights = \"r\"\n\
+                    generation = 0xdef\n";
+
+/// Runs a case with a server at the far end, once with each kind of queue pair. Returns what the far
+/// end received.
+fn each(fixture: &Fixture, partner: u16, case: fn(&mut RdmaQueue)) -> Vec<Vec<ReceivedMessage>> {
+    [false, true].map(|in_program| once(fixture, partner, in_program, case)).into()
+}
+
+fn options(partner: u16, in_program: bool) -> RdmaQueueOptions {
+    let mut options = RdmaQueueOptions { in_program, ..RdmaQueueOptions::default() };
+    (options.initiator.target, options.initiator.target_queue) = (0x42, partner);
+    (options.initiator.queue, options.initiator.timeout_ns) = (5, 2_000_000_000);
+    options
+}
+
+fn once(
+    fixture: &Fixture,
+    partner: u16,
+    in_program: bool,
+    case: fn(&mut RdmaQueue),
+) -> Vec<ReceivedMessage> {
+    let pair = EndpointPair::new(fixture);
+    let mut node = TargetNode::new(&TargetFile::parse(FILE).unwrap()).unwrap();
+    node.target.open_queue(QUEUE).unwrap();
+    for id in 0..4 {
+        node.target.post_receive(QUEUE, id, vec![0; 8192]).unwrap();
+    }
+    let mut server = RdmaServer::open(&pair.b.port(0).unwrap().vc(0).unwrap(), node).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let far = spawn(move || {
+        let mut received = Vec::new();
+        while !stopped.load(Ordering::Relaxed) {
+            server.serve(within(Duration::from_millis(5))).unwrap();
+            while let Some(message) = server.node().target.received(QUEUE).unwrap() {
+                received.push(message);
+                let id = received.len() as u64;
+                server.node().target.post_receive(QUEUE, id, vec![0; 8192]).unwrap();
+            }
+        }
+        received
+    });
+    let vc = pair.a.port(0).unwrap().vc(0).unwrap();
+    let mut queue = RdmaQueue::open(&vc, options(partner, in_program)).unwrap();
+    assert_eq!(queue.is_on_device(), !in_program);
+    queue.connect(SOON).unwrap();
+    case(&mut queue);
+    drop(queue);
+    stop.store(true, Ordering::Relaxed);
+    far.join().unwrap()
+}
+
+fn pattern(bytes: usize, seed: u32) -> Vec<u8> {
+    (0..bytes as u32)
+        .map(|n| (n.wrapping_add(seed).wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect()
+}
+
+#[track_caller]
+fn one(queue: &mut RdmaQueue) -> WorkCompletion {
+    queue.wait(1, SOON).unwrap();
+    queue.poll().unwrap().expect("a completion")
+}
+
+fn bytes_of_every_size_go_to_remote_memory_and_back(fixture: &Fixture) {
+    each(fixture, 0, |queue| {
+        for (seed, length) in [0, 1, 7, 255, 4095, 4096, 4097, 70_001].into_iter().enumerate() {
+            let data = pattern(length, seed as u32);
+            let address = 4000 + seed as u64;
+            queue.write(KEY, address, data.clone(), SOON).unwrap();
+            assert!(queue.read(KEY, address, length, SOON).unwrap() == data, "{length} bytes");
+        }
+        let regions = queue.regions(SOON).unwrap();
+        let known: Vec<_> =
+            regions.iter().map(|region| (region.key & 0xfff, region.bytes)).collect();
+        assert_eq!(known, [(KEY, 1 << 20), (0xdef, 4096)]);
+        assert_eq!(queue.info(SOON).unwrap().regions, 2);
+    });
+}
+
+fn a_group_of_requests_has_one_completion(fixture: &Fixture) {
+    each(fixture, 0, |queue| {
+        let memory = queue.register(pattern(128 * 64, 3)).unwrap();
+        for round in 0..20 {
+            for index in 0..128 {
+                let local = Local { memory, offset: 64 * index, length: 64 };
+                let signaled = index == 127;
+                let request = WorkRequest::write(round, local, KEY, 64 * index);
+                let flags = WorkFlags { signaled, ..WorkFlags::default() };
+                queue.post(WorkRequest { flags, ..request }).unwrap();
+            }
+            queue.ring().unwrap();
+            let done = one(queue);
+            assert_eq!((done.id, done.bytes, done.result), (round, 64, Ok(())));
+            assert_eq!(queue.poll().unwrap(), None);
+        }
+        assert!(queue.memory(memory) == pattern(128 * 64, 3));
+        assert!(queue.read(KEY, 0, 128 * 64, SOON).unwrap() == pattern(128 * 64, 3));
+    });
+}
+
+fn messages_and_immediate_data_arrive_in_order(fixture: &Fixture) {
+    let received = each(fixture, QUEUE, |queue| {
+        let memory = queue.register(pattern(6000, 0)).unwrap();
+        for number in 0..30u32 {
+            let local = Local { memory, offset: number.into(), length: 5000 };
+            let kind = if number % 3 == 2 { WorkKind::Write } else { WorkKind::Send };
+            queue
+                .post(WorkRequest {
+                    local: vec![local],
+                    key: if kind == WorkKind::Write { KEY } else { 0 },
+                    immediate: (number % 3 != 0).then_some(0xcafe_0000 + number),
+                    ..WorkRequest::new(number.into(), kind)
+                })
+                .unwrap();
+        }
+        // More messages than buffers: the rest waits for credit.
+        queue.ring().unwrap();
+        for number in 0..30 {
+            let done = one(queue);
+            assert_eq!((done.id, done.result), (number, Ok(())));
+        }
+    });
+    for messages in received {
+        assert_eq!(messages.len(), 30);
+        for (number, message) in (0u32..).zip(&messages) {
+            let immediate = (number % 3 != 0).then_some(0xcafe_0000 + number);
+            assert_eq!((message.immediate, message.bytes), (immediate, 5000));
+            if number % 3 != 2 {
+                let data = &pattern(6000, 0)[number as usize..][..5000];
+                assert!(message.buffer[..5000] == *data, "message {number}");
+            }
+        }
+    }
+}
+
+fn atomic_operations_return_the_old_value(fixture: &Fixture) {
+    each(fixture, 0, |queue| {
+        let at = |kind, id| WorkRequest { key: KEY, address: 64, ..WorkRequest::new(id, kind) };
+        let mut expected = 0u64;
+        for id in 0..40 {
+            queue.post(at(WorkKind::FetchAdd { add: id + 1 }, id)).unwrap();
+        }
+        queue.ring().unwrap();
+        for id in 0..40 {
+            let done = one(queue);
+            assert_eq!((done.id, done.old, done.result), (id, Some(expected), Ok(())));
+            expected += id + 1;
+        }
+        for (compare, swap, old) in [(1, 9, expected), (expected, 5, expected), (5, 6, 5)] {
+            queue.post(at(WorkKind::CompareSwap { compare, swap }, 0)).unwrap();
+            queue.ring().unwrap();
+            assert_eq!(one(queue).old, Some(old));
+        }
+        assert_eq!(queue.read(KEY, 64, 8, SOON).unwrap(), 6u64.to_le_bytes());
+    });
+}
+
+fn a_request_gathers_and_scatters_four_elements(fixture: &Fixture) {
+    each(fixture, 0, |queue| {
+        let (from, to) = (queue.register(pattern(9000, 1)), queue.register(vec![0; 9000]));
+        let (from, to) = (from.unwrap(), to.unwrap());
+        let list = |memory| {
+            let piece = |(offset, length)| Local { memory, offset, length };
+            [(10, 100), (5000, 3000), (0, 1), (200, 2000)].map(piece).to_vec()
+        };
+        let write = WorkRequest { key: KEY, address: 77, ..WorkRequest::new(1, WorkKind::Write) };
+        queue.post(WorkRequest { local: list(from), ..write }).unwrap();
+        let fence = WorkFlags { signaled: true, fence: true, ..WorkFlags::default() };
+        let read = WorkRequest { key: KEY, address: 77, ..WorkRequest::new(2, WorkKind::Read) };
+        queue.post(WorkRequest { local: list(to), flags: fence, ..read }).unwrap();
+        let inline = Some(pattern(44, 9));
+        let write = WorkRequest { key: KEY, address: 9000, ..WorkRequest::new(3, WorkKind::Write) };
+        queue.post(WorkRequest { inline, ..write }).unwrap();
+        queue.ring().unwrap();
+        let bytes = [5101, 5101, 44];
+        for (id, bytes) in (1..).zip(bytes) {
+            let done = one(queue);
+            assert_eq!((done.id, done.bytes, done.result), (id, bytes, Ok(())));
+        }
+        let (sent, back) = (pattern(9000, 1), queue.memory(to));
+        for range in [10..110, 5000..8000, 0..1, 200..2200] {
+            assert!(sent[range.clone()] == back[range.clone()], "{range:?}");
+        }
+        assert!(back[1..10].iter().chain(&back[110..200]).all(|byte| *byte == 0));
+        assert_eq!(queue.read(KEY, 9000, 44, SOON).unwrap(), pattern(44, 9));
+    });
+}
+
+fn a_refused_request_ends_the_queue_pair(fixture: &Fixture) {
+    each(fixture, 0, |queue| {
+        let memory = queue.register(pattern(64, 1)).unwrap();
+        let local = Local { memory, offset: 0, length: 64 };
+        // Wrong key, beyond the end, no right to write.
+        for (key, address) in [(KEY ^ 1, 0), (KEY, 1 << 20), (1 << 12 | 0xdef, 0)] {
+            for id in 0..4 {
+                let (key, address) = if id == 1 { (key, address) } else { (KEY, 64 * id) };
+                queue.post(WorkRequest::write(id, local, key, address)).unwrap();
+            }
+            queue.ring().unwrap();
+            let ends: Vec<_> = (0..4).map(|_| one(queue)).collect();
+            assert_eq!(ends[0].result, Ok(()));
+            match ends[1].result {
+                Err(WorkError::Refused(status, Execution::NotExecuted)) => {
+                    assert!(matches!(status.0, 3..=5), "{status}");
+                }
+                other => panic!("{other:?}"),
+            }
+            let flushed = Err(WorkError::Flushed(Execution::NotExecuted));
+            assert_eq!((ends[2].result, ends[3].result), (flushed, flushed));
+            queue.post(WorkRequest::write(9, local, KEY, 0)).unwrap();
+            queue.ring().unwrap();
+            assert_eq!(one(queue).result, flushed);
+            queue.connect(SOON).unwrap();
+        }
+        queue.write(KEY, 0, vec![1], SOON).unwrap();
+    });
+}
+
+fn a_target_that_does_not_answer_ends_the_request(fixture: &Fixture) {
+    for in_program in [false, true] {
+        let pair = EndpointPair::new(fixture);
+        let vc = pair.a.port(0).unwrap().vc(0).unwrap();
+        let mut options = options(0, in_program);
+        (options.initiator.timeout_ns, options.initiator.retries) = (1_000_000, 2);
+        let mut queue = RdmaQueue::open(&vc, options).unwrap();
+        // Nobody receives at the far end.
+        assert!(queue.connect(SOON).unwrap_err().is_timeout());
+        drop(queue);
+        let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+        rx.poll();
+    }
+}

@@ -1,0 +1,306 @@
+//! Queue pairs: work requests of a ring as packets of SFRP, and packets as completions.
+//!
+//! An [`RdmaChannel`] is the queue pair of a virtual channel of a port. It is the sending end of the
+//! flow out of the port and the receiving end of the flow into it, so it has a lock of its own: the
+//! two flows can run at the same time. It lives in the process that runs the flows; modes in which
+//! several processes run them have no queue pairs.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | [`entry`] | work requests as they lie in a ring |
+//! | `memory`, `keys` | registered memory, and which regions are in use |
+//! | [`setup`] | registers and statuses |
+//! | `send`, `receive` | the two queues |
+//! | `ends` | the channel as source and sink of two flows |
+
+mod ends;
+pub mod entry;
+mod keys;
+mod memory;
+mod receive;
+mod send;
+pub mod setup;
+
+pub use ends::{RdmaSink, RdmaSource};
+
+use crate::memory::{RegionKey, RegionMap, Regions};
+use crate::queue::{CompletionTime, Host, QueueView, bind_view};
+use crate::shared::{FlowShared, QueueConfig};
+use keys::KeysInUse;
+use memory::Mapped;
+use receive::ReceiveSide;
+use send::SendSide;
+use spfe_contract::{QueueState, Status};
+use spfe_proto::PacketEnd;
+use spfe_rdma::initiator::InitiatorOutcome;
+use spfe_rdma::{RdmaInitiator, RdmaTarget};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Device time, ns.
+pub type DeviceClock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Virtual channel of the target's responses: a queue pair has only the one it arrives on.
+const VC: u8 = 0;
+
+/// The queue pair of a virtual channel.
+pub struct RdmaChannel {
+    state: Mutex<ChannelState>,
+    out: &'static FlowShared,
+    into: &'static FlowShared,
+}
+
+#[derive(Default)]
+struct ChannelState {
+    send: Option<QueueConfig>,
+    receive: Option<QueueConfig>,
+    pair: Option<Pair>,
+    /// The packet that is being sent, and how many of its bytes the far end has.
+    packet: Vec<u8>,
+    sent: u32,
+    busy: bool,
+    /// The packet that is arriving.
+    arriving: Vec<u8>,
+    open: bool,
+}
+
+/// The engines of a queue pair, while it has a queue.
+struct Pair {
+    send: SendSide,
+    receive: ReceiveSide,
+    target: RdmaTarget,
+    keys: KeysInUse,
+    queue: u16,
+    /// Longest packet that is kept, and one byte more to detect longer ones.
+    kept_max: usize,
+}
+
+/// The queues of a channel as a runner sees them.
+#[derive(Clone, Copy, Default)]
+struct Views {
+    send: Option<QueueView>,
+    receive: Option<QueueView>,
+}
+
+impl RdmaChannel {
+    /// The channel between the flow out of a port and the flow into it.
+    pub fn new(out: &'static FlowShared, into: &'static FlowShared) -> Self {
+        Self { state: Mutex::default(), out, into }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ChannelState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the channel has a queue.
+    pub fn is_open(&self) -> bool {
+        self.lock().pair.is_some()
+    }
+
+    /// The configuration of one of the two queues.
+    pub fn config(&self, send: bool) -> Option<QueueConfig> {
+        let state = self.lock();
+        if send { state.send } else { state.receive }
+    }
+
+    /// Opens one of the two queues. The control plane changes the epochs of both flows afterwards.
+    ///
+    /// # Errors
+    /// BAD_FIELD for registers out of range, BUSY if the queue is open, or if the other one belongs to
+    /// another client or queue pair.
+    pub fn open(&self, send: bool, config: QueueConfig) -> Result<(), Status> {
+        let options = setup::options(&config)?;
+        let state = &mut *self.lock();
+        let (own, other) = match send {
+            true => (&mut state.send, &state.receive),
+            false => (&mut state.receive, &state.send),
+        };
+        let fits = |other: &QueueConfig| {
+            (other.owner, other.pair, other.domain) == (config.owner, config.pair, config.domain)
+        };
+        if own.is_some() || !other.as_ref().is_none_or(fits) {
+            return Err(Status::Busy);
+        }
+        *own = Some(config);
+        let queue = options.queue;
+        let pair = state.pair.get_or_insert_with(|| {
+            let mut target = RdmaTarget::new(setup::target(&options));
+            target.set_vcs(1);
+            let longest = spfe_proto::sfrp::HEADER_MAX
+                + options.segment_bytes as usize
+                + spfe_proto::sfrp::PAYLOAD_CRC_BYTES;
+            Pair {
+                send: SendSide::new(RdmaInitiator::new(options.clone())),
+                receive: ReceiveSide::default(),
+                target,
+                keys: KeysInUse::default(),
+                queue,
+                kept_max: longest + 1,
+            }
+        });
+        if send {
+            pair.send = SendSide::new(RdmaInitiator::new(options));
+        } else {
+            pair.target.open_queue(queue).map_err(|_| Status::BadField)?;
+        }
+        Ok(())
+    }
+
+    /// Closes a queue. The control plane changes the epochs of both flows, and takes both seats,
+    /// before the memory has another use.
+    pub fn close(&self, send: bool) {
+        let state = &mut *self.lock();
+        if send {
+            state.send = None;
+        } else {
+            state.receive = None;
+            if let Some(pair) = &mut state.pair {
+                pair.target.close_queue(pair.queue);
+                pair.receive = ReceiveSide::default();
+            }
+        }
+        if state.send.is_none() && state.receive.is_none() {
+            state.pair = None;
+        }
+    }
+
+    /// The queues as a runner of this process sees them; `None` without any. `Err` names a region to
+    /// map first, with `tx` passed on.
+    fn bind(&self, regions: &Regions, tx: bool) -> Result<Option<Views>, (bool, RegionKey)> {
+        let state = &mut *self.lock();
+        let Some(pair) = &mut state.pair else { return Ok(None) };
+        pair.keys.set_changed();
+        let view = |config: Option<QueueConfig>| match config {
+            Some(config) => bind_view(config, regions, tx),
+            None => Ok(None),
+        };
+        Ok(Some(Views { send: view(state.send)?, receive: view(state.receive)? }))
+    }
+
+    /// Completes everything of a queue with a status, for a reset. Returns the number of submissions.
+    fn flush(&self, send: bool, views: &Views, map: &RegionMap, status: Status) -> u32 {
+        let state = &mut *self.lock();
+        let Some(pair) = &mut state.pair else { return 0 };
+        let time = CompletionTime::None;
+        match (send, &views.send, &views.receive) {
+            (true, Some(view), _) => {
+                let flushed = pair.send.flush(view, map, status);
+                pair.send.publish(view, &self.out.tx_count, time);
+                flushed
+            }
+            (false, _, Some(view)) => pair.receive.flush(view, status, time),
+            _ => 0,
+        }
+    }
+}
+
+impl ChannelState {
+    /// Reads both rings. `Err` names a region to map first.
+    fn fetch(&mut self, views: &Views, map: &RegionMap) -> Result<(), RegionKey> {
+        let Some(pair) = &mut self.pair else { return Ok(()) };
+        if let Some(key) = pair.keys.unmapped(map) {
+            return Err(key);
+        }
+        if let Some(view) = &views.receive {
+            pair.receive.fetch(view, map, &mut pair.keys, &mut pair.target, pair.queue)?;
+        }
+        match &views.send {
+            Some(view) => pair.send.fetch(view, map, &mut pair.keys),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all completions.
+    fn publish(
+        &mut self,
+        channel: &RdmaChannel,
+        views: &Views,
+        map: &RegionMap,
+        time: CompletionTime,
+    ) {
+        let Some(pair) = &mut self.pair else { return };
+        pair.send.collect(&mut pair.keys);
+        if let Some(view) = &views.send {
+            pair.send.publish(view, &channel.out.tx_count, time);
+        }
+        if let Some(view) = &views.receive {
+            let mut memory = Mapped { map, domain: view.config.domain as u16 };
+            let target = (&mut pair.target, pair.queue);
+            let count = &channel.into.rx_count;
+            pair.receive.publish(view, &mut memory, &mut pair.keys, target, count, time);
+        }
+    }
+
+    /// Writes the next packet. False if there is none now.
+    fn transmit(&mut self, views: &Views, map: &RegionMap, now_ns: u64) -> bool {
+        let Some(pair) = &mut self.pair else { return false };
+        let ready = pair.target.ready_ns(VC).is_some_and(|ready| ready <= now_ns);
+        if ready && pair.target.respond(VC, &mut self.packet).is_some() {
+            return true;
+        }
+        let Some(view) = &views.send else { return false };
+        let memory = Mapped { map, domain: view.config.domain as u16 };
+        pair.send.transmit(now_ns, &memory, &mut self.packet, &mut pair.keys)
+    }
+
+    /// When the next packet can be sent; the end of time if nothing is outstanding.
+    fn wake_ns(&self, now_ns: u64) -> u64 {
+        let Some(pair) = &self.pair else { return u64::MAX };
+        let response = pair.target.ready_ns(VC).unwrap_or(u64::MAX);
+        pair.send.wake_ns(now_ns).min(response)
+    }
+
+    /// Takes the packet that has arrived.
+    fn arrived(&mut self, views: &Views, map: &RegionMap, end: PacketEnd, now_ns: u64) -> bool {
+        let Some(pair) = &mut self.pair else { return false };
+        let packet = &self.arriving[..];
+        let response = packet.get(3).is_some_and(|code| code & 0x80 != 0);
+        let credit = spfe_proto::sfrp::Opcode::Credit as u8;
+        if !response && packet.get(3) != Some(&credit) {
+            let handled = pair.target.handle(packet, end, VC, now_ns);
+            return matches!(
+                handled,
+                spfe_rdma::target::Handled::Executed(_) | spfe_rdma::target::Handled::Repeated(_)
+            );
+        }
+        let domain = views.send.map_or(0, |view| view.config.domain as u16);
+        let mut memory = Mapped { map, domain };
+        match pair.send.initiator.handle(packet, end, now_ns, &mut memory) {
+            InitiatorOutcome::Taken => true,
+            InitiatorOutcome::Stale | InitiatorOutcome::Invalid => false,
+            InitiatorOutcome::Answer(number, answer) => {
+                pair.send.answer(number, answer, &mut memory, &mut pair.keys);
+                true
+            }
+        }
+    }
+
+    /// Wakes hosts whose thresholds are met, and shows what the queue pair waits for.
+    fn notify<H: Host>(&mut self, channel: &RdmaChannel, views: &Views, host: &mut H, now_ns: u64) {
+        let Some(pair) = &mut self.pair else { return };
+        if let Some(view) = &views.send {
+            pair.send.show(view, now_ns);
+            view.notify(&mut pair.send.at, &channel.out.tx_count, host);
+        }
+        if let Some(view) = &views.receive {
+            view.notify(&mut pair.receive.at, &channel.into.rx_count, host);
+        }
+    }
+
+    /// When a waiting host has to be woken, or the timers have something to do, ns.
+    fn deadline(&self, views: &Views, now_ns: u64) -> Option<u64> {
+        let pair = self.pair.as_ref()?;
+        let send = views.send.and_then(|view| view.deadline(&pair.send.at));
+        let receive = views.receive.and_then(|view| view.deadline(&pair.receive.at));
+        let timer = Some(self.wake_ns(now_ns)).filter(|at| *at != u64::MAX);
+        send.into_iter().chain(receive).chain(timer).min()
+    }
+}
+
+impl Views {
+    fn set_state<H: Host>(&self, send: bool, host: &mut H, state: QueueState, error: Status) {
+        if let Some(view) = if send { &self.send } else { &self.receive } {
+            view.device_line().set_state(u32::from(state.raw()), u32::from(error.raw()));
+            view.kick(host);
+        }
+    }
+}

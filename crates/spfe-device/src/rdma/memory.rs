@@ -1,0 +1,58 @@
+//! Registered memory as the local memory of a queue pair.
+
+use crate::copy::move_bytes;
+use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, WRITE};
+use spfe_rdma::initiator::LocalFault;
+use spfe_rdma::{Local, LocalMemory};
+
+/// The regions of an endpoint that the queues of one domain may use.
+pub struct Mapped<'a> {
+    pub map: &'a RegionMap,
+    pub domain: u16,
+}
+
+/// The address of a piece; `None` for a piece that no entry can name.
+pub fn address(piece: Local) -> Option<Address> {
+    let key = RegionKey(u16::try_from(piece.memory).ok()?);
+    (piece.offset >> spfe_contract::OFFSET_BITS == 0).then(|| Address::new(key, piece.offset))
+}
+
+impl Mapped<'_> {
+    fn at(&self, piece: Local, access: u32) -> Result<*mut u8, LocalFault> {
+        let address = address(piece).ok_or(LocalFault(piece))?;
+        let at = self.map.translate(address, piece.length.into(), self.domain, access);
+        at.map_err(|_| LocalFault(piece))
+    }
+
+    /// A region that exists perhaps, but is not mapped here.
+    pub fn unmapped(&self, key: RegionKey) -> bool {
+        let at = self.map.translate(Address::new(key, 0), 0, self.domain, 0);
+        matches!(at, Err(AccessRefusal::Unmapped(_)))
+    }
+}
+
+impl LocalMemory for Mapped<'_> {
+    fn check(&self, piece: Local) -> bool {
+        address(piece).is_some()
+    }
+
+    fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
+        let at = self.at(piece, READ)?;
+        if out.len() != piece.length as usize {
+            return Err(LocalFault(piece));
+        }
+        // SAFETY: the piece was translated for its whole length, which is that of `out`.
+        unsafe { move_bytes(at, out.as_mut_ptr(), piece.length) };
+        Ok(())
+    }
+
+    fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault> {
+        let at = self.at(piece, WRITE)?;
+        if data.len() != piece.length as usize {
+            return Err(LocalFault(piece));
+        }
+        // SAFETY: the piece was translated for its whole length, which is that of `data`.
+        unsafe { move_bytes(data.as_ptr(), at, piece.length) };
+        Ok(())
+    }
+}

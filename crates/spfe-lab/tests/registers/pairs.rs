@@ -1,0 +1,188 @@
+//! Queue pairs, from registers and slots alone.
+
+use super::driver::{BUFFERS, Driver, Queue};
+use super::pair;
+use spfe_contract::{
+    BlockType, Command, EntryType, Operand, QueueKind, QueuePairState, Status, Submission,
+    WorkEntry, WorkOpcode, capability, completion_flags as cf, device_line, global_block as global,
+    pair_limits, pair_status, queue_block as queue, queue_pair, submit_flags as sf,
+    work_flags as wf,
+};
+use spfe_host::{LinkRate, Mode, Topology};
+
+const VC: u32 = 2;
+
+/// Writes the registers of a queue pair.
+fn write_pair(driver: &Driver, index: u32, own: u64, partner: u64) {
+    let value = own << queue_pair::OWN_SHIFT
+        | partner << queue_pair::PARTNER_SHIFT
+        | 0x50 << queue_pair::ADDRESS_SHIFT
+        | 0x50 << queue_pair::TARGET_SHIFT;
+    let limits = 2 << pair_limits::RETRIES_SHIFT;
+    for (low, value) in [(queue::PAIR_LO, value), (queue::LIMITS_LO, limits)] {
+        driver.write(BlockType::Queue, index, low, value as u32);
+        driver.write(BlockType::Queue, index, low + 4, (value >> 32) as u32);
+    }
+}
+
+fn enable<'a>(
+    driver: &'a Driver,
+    index: u32,
+    kind: QueueKind,
+    region: u16,
+    place: u64,
+    (own, partner): (u64, u64),
+) -> Queue<'a> {
+    write_pair(driver, index, own, partner);
+    driver.enable_queue(index, kind, region, place)
+}
+
+/// The slots of a message with immediate data.
+fn message(region: u16, offset: u64, length: u32) -> [[u64; 2]; 3] {
+    let opcode = u16::from(WorkOpcode::SendImm.raw()) << wf::OPCODE_SHIFT;
+    let flags = u16::from(EntryType::Rdma.raw()) | wf::SIGNAL | wf::CHAIN | opcode;
+    let work = WorkEntry { flags, ..WorkEntry::default() };
+    let flags = u16::from(EntryType::Data.raw()) | sf::CHAIN;
+    let data = Submission { offset, region, length, flags, phase: 0 };
+    let flags = u16::from(EntryType::Operand.raw());
+    let operand = Operand { immediate: 0xcafe_f00d, flags, ..Operand::default() };
+    [work.to_words(), data.to_words(), operand.to_words()]
+}
+
+/// Publishes the slots of a request, the first one last, and rings.
+fn post(queue: &mut Queue<'_>, slots: &[[u64; 2]]) {
+    let (first, ring) = (queue.submissions.position, queue.submissions.ring);
+    for (ahead, slot) in (0u32..).zip(slots).skip(1) {
+        ring.write(first.wrapping_add(ahead), *slot);
+    }
+    queue.push(slots[0]);
+    queue.submissions.position = first.wrapping_add(slots.len() as u32);
+}
+
+#[test]
+fn a_message_with_immediate_data() {
+    let driver = Driver::new();
+    assert_ne!(driver.registers.read32(global::CAPABILITY) & capability::RDMA, 0);
+    let region = driver.enable_region(2);
+    let (tx, rx) = pair(&driver, VC);
+    let mut buffers = enable(&driver, rx, QueueKind::RdmaRx, region, 1, (7, 5));
+    let mut work = enable(&driver, tx, QueueKind::Rdma, region, 0, (5, 7));
+    driver.put(BUFFERS, b"from here to there");
+    buffers.post(EntryType::Buffer, BUFFERS + 0x1000, 64);
+    post(&mut work, &message(region, BUFFERS, 18));
+    let done = work.complete();
+    assert_eq!((done.status, done.position, done.packets, done.bytes), (0, 2, 1, 18));
+    let got = buffers.complete();
+    assert_eq!((got.status, got.position, got.packets, got.bytes), (0, 0, 1, 18));
+    assert_eq!(got.flags & (cf::IMMEDIATE | cf::WRITE), cf::IMMEDIATE);
+    assert_eq!(driver.get(BUFFERS + 0x1000, 18), b"from here to there");
+    // The second half of the side array has the immediate data.
+    let size = u64::from(buffers.submissions.ring.size());
+    let immediate = driver.get(0x4000 + 0x2000 + 8 * size, 8);
+    assert_eq!(immediate, 0xcafe_f00du64.to_le_bytes());
+    let line = driver.get(0x3040 + device_line::PAIR_OFFSET as u64, 8);
+    let shown = u64::from_le_bytes(line.try_into().unwrap()) & pair_status::STATE_MASK;
+    assert_eq!(shown as u8, QueuePairState::Ready.raw());
+    for index in [tx, rx] {
+        assert_eq!(driver.command(Command::QueueDisable, index), Status::Ok);
+    }
+}
+
+/// What is wrong with a request costs its own queue pair, with a status.
+#[test]
+fn wrong_requests_have_a_status() {
+    let driver = Driver::new();
+    let region = driver.enable_region(2);
+    let (tx, _) = pair(&driver, VC);
+    let good = message(region, BUFFERS, 18);
+    let flags = |slot: [u64; 2], flags: u16| [slot[0], slot[1] ^ u64::from(flags) << 32];
+    let [first, data, operand] = good;
+    let element = |region, offset| {
+        let flags = u16::from(EntryType::Data.raw()) | sf::CHAIN;
+        Submission { offset, region, length: 18, flags, phase: 0 }.to_words()
+    };
+    let more = flags(data, 0);
+    let last = flags(data, sf::CHAIN);
+    let long = [first, data, flags(operand, sf::CHAIN), more, more, more, last];
+    let cases: [(&[[u64; 2]], Status); 8] = [
+        (&[flags(first, wf::MBZ0), data, operand], Status::BadField),
+        (&[flags(first, 1 << wf::OPCODE_SHIFT << 2), data, operand], Status::BadOpcode),
+        (&[first, data, flags(operand, 1)], Status::BadOpcode),
+        (&[first, flags(data, sf::SIGNAL), operand], Status::BadField),
+        (&[first, last], Status::BadField),
+        (&[first, element(region ^ 0x1000, 0), operand], Status::BadRegion),
+        (&[first, element(region, 1 << 40), operand], Status::OutOfBounds),
+        (&long, Status::ChainTooLong),
+    ];
+    for (slots, status) in cases {
+        let mut work = enable(&driver, tx, QueueKind::Rdma, region, 0, (5, 7));
+        post(&mut work, slots);
+        let end = slots.len() as u16 - 1;
+        let done = work.complete();
+        assert_eq!((Status::from_raw(done.status), done.position), (Some(status), end));
+        assert_eq!(done.flags & cf::UNKNOWN, 0);
+        // The queue pair has failed.
+        post(&mut work, &good);
+        let done = work.complete();
+        assert_eq!(Status::from_raw(done.status), Some(Status::Flushed));
+        assert_eq!(done.position, end + 3);
+        assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
+    }
+}
+
+#[test]
+fn a_wrong_set_up_is_refused() {
+    let driver = Driver::new();
+    let region = driver.enable_region(2);
+    let (tx, _) = pair(&driver, VC);
+    let enable = |index, kind, place| {
+        driver.configure_queue(index, kind, region, place);
+        driver.command(Command::QueueEnable, index)
+    };
+    // An own number of 0, a protocol outside its range, a path that is too long.
+    write_pair(&driver, tx, 0, 7);
+    assert_eq!(enable(tx, QueueKind::Rdma, 0), Status::BadField);
+    write_pair(&driver, tx, 5, 7);
+    driver.write(BlockType::Queue, tx, queue::PAIR_HI, 0x0001_0000);
+    assert_eq!(enable(tx, QueueKind::Rdma, 0), Status::BadField);
+    write_pair(&driver, tx, 5, 7);
+    driver.write(BlockType::Queue, tx, queue::LIMITS_LO, 9 << pair_limits::PATH_SHIFT);
+    assert_eq!(enable(tx, QueueKind::Rdma, 0), Status::BadField);
+    write_pair(&driver, tx, 5, 7);
+    // The kind of the other direction.
+    assert_eq!(enable(tx, QueueKind::RdmaRx, 0), Status::BadField);
+    assert_eq!(enable(tx, QueueKind::Rdma, 0), Status::Ok);
+    // It takes both directions, and its receive queue has the same PAIR.
+    assert_eq!(enable(tx + 1, QueueKind::Rx, 1), Status::Busy);
+    write_pair(&driver, tx + 1, 6, 7);
+    assert_eq!(enable(tx + 1, QueueKind::RdmaRx, 1), Status::Busy);
+    write_pair(&driver, tx + 1, 5, 7);
+    assert_eq!(enable(tx + 1, QueueKind::RdmaRx, 1), Status::Ok);
+    for index in [tx, tx + 1] {
+        assert_eq!(driver.command(Command::QueueDisable, index), Status::Ok);
+    }
+    assert_eq!(enable(tx + 1, QueueKind::Rx, 1), Status::Ok);
+    assert_eq!(enable(tx, QueueKind::Rdma, 0), Status::Busy);
+}
+
+/// A device one minor version older has no queue pairs, and behaves as before.
+#[test]
+fn a_device_of_version_1_2_has_no_queue_pairs() {
+    let topology = Topology::looped(LinkRate::Unlimited, Mode::Thread);
+    let driver = Driver::with_older(topology, 2);
+    assert_eq!(driver.registers.read32(global::CAPABILITY) & capability::RDMA, 0);
+    let region = driver.enable_region(2);
+    let (tx, rx) = pair(&driver, VC);
+    write_pair(&driver, tx, 5, 7);
+    assert_eq!(driver.read(BlockType::Queue, tx, queue::PAIR_LO), 0);
+    for (index, kind) in [(tx, QueueKind::Rdma), (rx, QueueKind::RdmaRx)] {
+        driver.configure_queue(index, kind, region, 0);
+        assert_eq!(driver.command(Command::QueueEnable, index), Status::BadField);
+    }
+    let mut to = driver.enable_queue(rx, QueueKind::Rx, region, 1);
+    let mut from = driver.enable_queue(tx, QueueKind::Tx, region, 0);
+    to.post(EntryType::Buffer, BUFFERS + 0x1000, 64);
+    driver.put(BUFFERS, b"as before");
+    from.post(EntryType::Data, BUFFERS, 9);
+    assert_eq!((from.complete().status, to.complete().bytes), (0, 9));
+}
