@@ -12,7 +12,7 @@
 /// Largest value: a time of 115 days in ps still fits 64 bits.
 const MOST: f64 = 1e19;
 /// Largest size. Larger whole numbers are not exact as a double.
-const SIZE_MOST: f64 = 9e15;
+const SIZE_MOST: f64 = 9_007_199_254_740_991.0;
 
 const SIZES: &[(&str, f64)] = &[
     ("", 1.0),

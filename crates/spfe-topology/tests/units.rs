@@ -10,7 +10,22 @@ fn a_size_has_one_syntax() {
     for (text, bytes) in [("1m", 1 << 20), ("1.5M", 3 << 19), ("4GiB", 4 << 30), ("64kB", 64000)] {
         assert_eq!(size(text), Ok(bytes), "{text}");
     }
-    for text in ["", "K", "-1", "+1", "0.3K", "64KB", "64Kb", "nan", "1e17", "64Ж", "1 K B"] {
+    // The largest number up to which all whole numbers are exact as a double.
+    assert_eq!(size("9007199254740991"), Ok((1 << 53) - 1));
+    for text in [
+        "9007199254740992",
+        "",
+        "K",
+        "-1",
+        "+1",
+        "0.3K",
+        "64KB",
+        "64Kb",
+        "nan",
+        "1e17",
+        "64Ж",
+        "1 K B",
+    ] {
         let error = size(text).unwrap_err();
         assert!(error.contains(&format!("'{text}' is not a size such as 65536")), "{error}");
     }
