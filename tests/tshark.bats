@@ -447,7 +447,7 @@ END
     start rdmad "$bin/spfed" --listen "$socket" --topology target:64K
     wait_until test -S "$socket"
     # shellcheck disable=SC2016 # for the inner shell
-    start rdma bash -c 'timeout 60 "$0" -q capture "unix:$1" -w "$2" --packets 6' \
+    start rdma bash -c 'timeout 60 "$0" -q capture "unix:$1" -w "$2" --packets 8' \
         "$bin/spfe" "$socket" "$dir/rdma.pcapng"
     wait_until test -s "$dir/rdma.pcapng"
     "$bin/spfe" rdma write "unix:$socket" -a 0x10 --data deadbeef
@@ -455,9 +455,11 @@ END
     signal rdmad
     ends rdmad
     clean "$dir/rdma.pcapng"
-    same $'REGIONS\nREGIONS\nCONNECT\nCONNECT\nWRITE\nWRITE' "$(shark "$dir/rdma.pcapng" -T fields \
+    # A queue pair of a device is connected when a FLUSH is answered.
+    same $'REGIONS\nREGIONS\nCONNECT\nCONNECT\nFLUSH\nFLUSH\nWRITE\nWRITE' \
+        "$(shark "$dir/rdma.pcapng" -T fields \
         -e _ws.col.Info | awk '{ sub(",", "", $2); print $2 }')"
-    same "$(tab deadbeef 0x0000000000000010 6)" "$(fields "$dir/rdma.pcapng" \
+    same "$(tab deadbeef 0x0000000000000010 8)" "$(fields "$dir/rdma.pcapng" \
         'sfrp.opcode == 1 && sfrp.response == 0' sfrp.payload sfrp.address sfrp.response_in)"
 }
 

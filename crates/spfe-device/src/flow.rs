@@ -287,7 +287,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     #[inline(always)]
     fn is_awaited(&self) -> bool {
         light_fence();
-        let (TxEnd::Queue(tx), Some(rx)) = (&self.tx, self.rx_view()) else { return false };
+        // The fast path knows these ends only.
+        let rx = match &self.rx {
+            RxEnd::Posted(rx) => rx.view(),
+            RxEnd::Packed(rx) => rx.view(),
+            _ => None,
+        };
+        let (TxEnd::Queue(tx), Some(rx)) = (&self.tx, rx) else { return false };
         tx.view.host_line().is_armed() | rx.host_line().is_armed()
     }
 

@@ -146,13 +146,9 @@ impl Runner {
     }
 
     /// Moves submissions that were just posted. The owner takes the fast path for the common kinds
-    /// of submission; everything else goes through [`Runner::run`].
+    /// of submission; everything else, queue pairs as well, goes through [`Runner::run`].
     #[inline(always)]
     pub fn run_posted(&mut self) {
-        if self.partner.is_some() {
-            self.run(u32::MAX);
-            return;
-        }
         let seat = &self.flow.shared().seat;
         if self.owner && seat.enter(self.id) {
             self.time.begin();
