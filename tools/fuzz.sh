@@ -31,6 +31,8 @@ readonly max_len=2048
 # Largest kept input of a target, and most inputs kept of it.
 readonly keep_bytes=1024 keep_count=40
 resume=false
+# What LeakSanitizer takes for a leak but is none; the file says why.
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/fuzz/lsan.supp:print_suppressions=0}
 cargo_fuzz=(cargo)
 options=()
 failed=()
