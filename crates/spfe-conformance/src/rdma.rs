@@ -2,12 +2,13 @@
 
 use crate::kit::{EndpointPair, SOON, spawn, within};
 use crate::{Fixture, cases};
+use spfe::{QueueOptions, Status};
 use spfe_remote::engine::target::ReceivedMessage;
 use spfe_remote::engine::{
     Execution, Local, TargetFile, TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind,
     WorkRequest,
 };
-use spfe_remote::{RdmaQueue, RdmaQueueOptions, RdmaServer};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions, RdmaServer, SfrpStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,6 +21,7 @@ cases! {
     a_request_gathers_and_scatters_four_elements: [Pairs],
     a_refused_request_ends_the_queue_pair: [Pairs],
     a_target_that_does_not_answer_ends_the_request: [Pairs],
+    two_queue_pairs_exchange_messages: [Pairs],
 }
 
 const KEY: u32 = 0xabc;
@@ -258,4 +260,61 @@ fn a_target_that_does_not_answer_ends_the_request(fixture: &Fixture) {
         let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx().unwrap();
         rx.poll();
     }
+}
+
+/// Both ends have a queue pair with buffers, where the device has them: messages in both directions,
+/// too long ones, and immediate data.
+fn two_queue_pairs_exchange_messages(fixture: &Fixture) {
+    const ROUNDS: u32 = 40;
+    let pair = EndpointPair::new(fixture);
+    let open = |endpoint: &spfe::Endpoint, own: u16, partner: u16| {
+        let mut options = options(partner, false);
+        (options.initiator.queue, options.initiator.address) = (own, 0x42);
+        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+        let mut queue = RdmaQueue::open(&vc, options).unwrap();
+        queue.open_buffers(&QueueOptions::default().depth(4)).unwrap();
+        queue
+    };
+    let (mut near, mut far) = (open(&pair.a, 5, 7), open(&pair.b, 7, 5));
+    let echo = spawn(move || {
+        let memory = far.register(vec![0; 4 * 1000]).unwrap();
+        let answer = far.register(b"an answer".to_vec()).unwrap();
+        let buffer = |id: u64| Local { memory, offset: 1000 * (id % 4), length: 1000 };
+        (0..4).for_each(|id| far.post_buffer(id, buffer(id)).unwrap());
+        for number in 0..ROUNDS {
+            far.wait_message(SOON).unwrap();
+            let message = far.poll_message().unwrap();
+            assert_eq!((message.id, message.status), (u64::from(number), Status::Ok));
+            assert_eq!((message.immediate, message.bytes), (Some(number), 10 * number));
+            far.post_buffer(message.id + 4, buffer(message.id)).unwrap();
+            let local = Local { memory: answer, offset: 0, length: 9 };
+            let request = WorkRequest::send(number.into(), local);
+            far.post(WorkRequest { immediate: Some(!number), ..request }).unwrap();
+            far.ring().unwrap();
+            assert_eq!(one(&mut far).result, Ok(()));
+        }
+        far.wait_message(SOON).unwrap();
+        let message = far.poll_message().unwrap();
+        assert_eq!((message.status, message.bytes), (Status::TooLong, 1001));
+        far
+    });
+    let (data, back) = (near.register(pattern(2000, 0)).unwrap(), near.register(vec![0; 9]));
+    let back = back.unwrap();
+    for number in 0..ROUNDS {
+        near.post_buffer(0, Local { memory: back, offset: 0, length: 9 }).unwrap();
+        let local = Local { memory: data, offset: 0, length: 10 * number };
+        let request = WorkRequest::send(number.into(), local);
+        near.post(WorkRequest { immediate: Some(number), ..request }).unwrap();
+        near.ring().unwrap();
+        assert_eq!(one(&mut near).result, Ok(()), "message {number}");
+        near.wait_message(SOON).unwrap();
+        let answer = near.poll_message().unwrap();
+        assert_eq!((answer.bytes, answer.immediate, answer.status), (9, Some(!number), Status::Ok));
+        assert_eq!(near.memory(back), b"an answer");
+    }
+    near.post(WorkRequest::send(0, Local { memory: data, offset: 0, length: 1001 })).unwrap();
+    near.ring().unwrap();
+    let done = one(&mut near).result;
+    assert!(matches!(done, Err(WorkError::Refused(SfrpStatus::MESSAGE_TOO_LONG, _))), "{done:?}");
+    drop(echo.join().unwrap());
 }

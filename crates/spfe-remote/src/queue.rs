@@ -3,8 +3,8 @@
 use crate::error::RdmaError;
 use crate::options::RdmaQueueOptions;
 use crate::program::ProgramPair;
-use spfe::pair::PairQueue;
-use spfe::{Canceller, Deadline, Vc};
+use spfe::pair::{PairMessage, PairQueue};
+use spfe::{Canceller, Deadline, QueueOptions, Status, Vc};
 use spfe_proto::sfrp::{Info, Opcode, RegionEntry};
 use spfe_rdma::initiator::{InitiatorCounts, PostError};
 use spfe_rdma::{Local, PairState, WorkCompletion, WorkError, WorkKind, WorkRequest};
@@ -214,6 +214,49 @@ impl RdmaQueue {
                 waited.map_err(|error| timed_out(error, || pair.why()))
             }
             Path::Program(pair) => pair.wait(completions, timeout),
+        }
+    }
+
+    /// Opens the receive queue of the queue pair, for messages of the partner. Devices without queue
+    /// pairs have none: there an [`crate::RdmaServer`] receives.
+    ///
+    /// # Errors
+    /// BAD_OPCODE on such a device.
+    pub fn open_buffers(&mut self, options: &QueueOptions) -> spfe::Result<()> {
+        self.on_device()?.open_buffers(options)
+    }
+
+    /// Posts a buffer for a message, and gives the partner credit for it.
+    ///
+    /// # Errors
+    /// The receive queue is full or not open, or the memory does not have these bytes.
+    pub fn post_buffer(&mut self, id: u64, buffer: Local) -> spfe::Result<()> {
+        self.on_device()?.post_buffer(id, buffer)
+    }
+
+    /// Takes the next message, which is in its buffer.
+    pub fn poll_message(&mut self) -> Option<PairMessage> {
+        self.on_device().ok()?.poll_message()
+    }
+
+    /// Waits until a message can be taken.
+    ///
+    /// # Errors
+    /// The time is up, or a queue of the endpoint failed.
+    pub fn wait_message(&mut self, timeout: Duration) -> Result<()> {
+        let pair = self.on_device()?;
+        let deadline = until(pair.now_ns(), timeout);
+        let why = || "no message has come".to_owned();
+        pair.wait_message(deadline).map_err(|error| timed_out(error, why))
+    }
+
+    fn on_device(&mut self) -> spfe::Result<&mut PairQueue> {
+        match &mut self.path {
+            Path::Device(pair) => Ok(pair),
+            Path::Program(_) => {
+                let what = "the device has no queue pairs: receive messages with an RdmaServer";
+                Err(spfe::Error::device(Status::BadOpcode, what))
+            }
         }
     }
 

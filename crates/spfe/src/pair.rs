@@ -2,7 +2,10 @@
 //!
 //! `spfe-remote` has the queue that programs use, which also works on devices without the capability.
 
+mod receive;
 mod slots;
+
+pub use receive::PairMessage;
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -70,6 +73,7 @@ pub struct PairQueue {
     completed: u64,
     /// The device does not have the queue.
     halted: bool,
+    buffers: Option<receive::Buffers>,
 }
 
 // SAFETY: the pointers of `posted` are into memory of the queue, which moves with it.
@@ -141,6 +145,7 @@ impl PairQueue {
             failed: 0,
             completed: 0,
             halted: false,
+            buffers: None,
         })
     }
 
@@ -531,7 +536,8 @@ impl PairQueue {
 impl Drop for PairQueue {
     fn drop(&mut self) {
         // The device must not touch the memory of requests after it is given back.
-        if !self.send.stop() {
+        let stopped = self.buffers.as_mut().is_none_or(receive::Buffers::stop);
+        if !self.send.stop() || !stopped {
             for memory in self.memory.drain(..) {
                 std::mem::forget(memory.buf);
             }

@@ -163,7 +163,9 @@ impl Queue {
         fill: impl FnOnce(&mut QueueRequest),
     ) -> Result<Self> {
         let log2 = options.log2()?;
-        let at = layout(log2, log2);
+        let mut at = layout(log2, log2);
+        // The times of this kind are followed by immediate data.
+        at.bytes += if place.kind == QueueKind::RdmaRx { 8 << log2 } else { 0 };
         let memory = Region::new(device.clone(), "spfe-queue", at.bytes)?;
         let mut place = place;
         if matches!(place.kind, QueueKind::MessageTx | QueueKind::MessageRx) {
@@ -302,6 +304,22 @@ impl Queue {
         // SAFETY: one word per completion slot, index masked.
         let time = unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed);
         time.wrapping_add_signed(self.offset_ns.wrapping_neg())
+    }
+
+    /// The word of a completion in the second half of the side array (RDMA_RX only).
+    #[cfg(feature = "rdma")]
+    pub fn second_stamp(&self, position: u32) -> u64 {
+        assert!(self.place.kind == QueueKind::RdmaRx);
+        let size = self.cq.ring.size();
+        let index = (size + (position & (size - 1))) as usize;
+        // SAFETY: two words per completion slot in this kind of queue, index masked.
+        unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed)
+    }
+
+    /// How the queue was set up.
+    #[cfg(feature = "rdma")]
+    pub fn setup(&self) -> &QueueSetup {
+        &self.request.setup
     }
 
     /// The next completion, if it is there and due.

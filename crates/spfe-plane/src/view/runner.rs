@@ -95,7 +95,7 @@ impl Runner {
         let mut packets = 0u32;
         for _ in 0..ROUNDS {
             let out = self.run_one(budget)?;
-            let Some(partner) = self.partner.as_mut().filter(|p| p.owner || p.is_stalled()) else {
+            let Some(partner) = self.partner.as_mut().filter(|partner| partner.is_wanted()) else {
                 return Some(out);
             };
             let back = partner.run_one(budget)?.packets();
@@ -241,6 +241,14 @@ impl Runner {
     #[inline(always)]
     pub fn is_stalled(&self) -> bool {
         self.flow.shared().stalled.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether a queue pair runs this direction beside its own. As a guest it finishes what it has
+    /// begun: what its last run left for later is its business until then, and a time that has
+    /// passed would end every wait at once.
+    fn is_wanted(&self) -> bool {
+        let due = |at: u64| at <= self.view.clock().now_ns();
+        self.owner || self.is_stalled() || self.due_ns.is_some_and(due)
     }
 
     /// Whether this runner usually runs the flow.

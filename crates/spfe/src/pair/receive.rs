@@ -58,7 +58,8 @@ impl PairQueue {
         let Some(buffers) = &mut self.buffers else { return Err(closed()) };
         let refuse = |status, what: &str| {
             let Local { memory, offset, length } = buffer;
-            let what = format!("buffer of {length} bytes at {offset:#x} of memory {memory}: {what}");
+            let what =
+                format!("buffer of {length} bytes at {offset:#x} of memory {memory}: {what}");
             Err(Error::device(status, what))
         };
         if buffer.length == 0 {

@@ -341,7 +341,7 @@ impl Queue {
     fn most_pending(&self) -> u32 {
         match self.place.kind {
             // Each posted buffer gets one completion.
-            QueueKind::Rx => self.sq.position.wrapping_sub(self.cq.position),
+            QueueKind::Rx | QueueKind::RdmaRx => self.sq.position.wrapping_sub(self.cq.position),
             _ => self.cq.ring.size(),
         }
     }
@@ -367,7 +367,9 @@ impl Queue {
         };
         let count = match self.place.kind {
             // No more completions arrive than there are buffers.
-            QueueKind::Rx => Some(count.unwrap_or(u32::MAX).min(self.most_pending().max(1))),
+            QueueKind::Rx | QueueKind::RdmaRx => {
+                Some(count.unwrap_or(u32::MAX).min(self.most_pending().max(1)))
+            }
             _ => count,
         };
         let arm = Arm {
