@@ -1,14 +1,17 @@
-"""A small TCP and UDP peer for tests/ip.bats.
+"""A small TCP and UDP peer for tests/ip.bats and tests/fabric.bats.
 
     sockets.py listen tcp|udp ADDRESS PORT         prints "ready"; TCP: then the SHA-256 of the
                                                    stream; UDP: returns datagrams reversed
     sockets.py send tcp ADDRESS PORT FILE          sends a file
     sockets.py send udp ADDRESS PORT               sends datagrams of many sizes, checks the replies
+    sockets.py count udp ADDRESS PORT NUMBER       sends numbered datagrams, 100 a second, and prints
+                                                   how many replies came back
 """
 
 import hashlib
 import socket
 import sys
+import time
 
 SIZES = [1, 100, 1400, 8000, 60000, 65507]
 
@@ -65,13 +68,30 @@ def send_udp(s, where):
     s.sendto(b"", where)
 
 
+def count_udp(s, where, number):
+    """Sends each datagram once. Waits for a reply far longer than any machine needs."""
+    number = int(number)
+    for i in range(number):
+        s.sendto(i.to_bytes(4, "big"), where)
+        time.sleep(0.01)
+    replies = set()
+    try:
+        while len(replies) < number:
+            replies.add(s.recv(16))
+    except TimeoutError:
+        pass
+    s.sendto(b"", where)
+    print(f"{len(replies)} of {number} returned", flush=True)
+
+
 def main(action, kind, address, port, *rest):
     """Command line."""
     where = (address, int(port))
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)
     s.settimeout(20)
     actions = {("listen", "tcp"): listen_tcp, ("listen", "udp"): listen_udp,
-               ("send", "tcp"): send_tcp, ("send", "udp"): send_udp}
+               ("send", "tcp"): send_tcp, ("send", "udp"): send_udp,
+               ("count", "udp"): count_udp}
     actions[action, kind](s, where, *rest)
 
 
