@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
 
   b.turn_phase();
   b.fit_phase();
+  b.mss_phase(count / 4);
   b.any_mss = true;
 
   Knobs clean;

@@ -182,6 +182,26 @@ struct Phases : Bench {
     settle();
     printf("  %-28s passed\n", "small MSS, small window");
   }
+  /// Software changes our MSS, as it must, while no session is open: from then on it is the limit of
+  /// messages, the option of a SYN, and what a window must have room for.
+  void mss_phase(int count) {
+    const int longest = mss;
+    for (int now : {64, 100 + int(rnd(u32(longest - 200))), longest}) {
+      for (int i = 0; i < sessions; i++) close(i);
+      mss = now;
+      top.cfg_mss_i = u16(mss);
+      for (int i = 0; i < 8; i++) step();
+      for (int i = 0; i < sessions; i++) connect(i);
+      settle();
+      u64 cycles = latency(0, 2, mss);
+      CHECK(cycles == 1 + u64(top.p_pipe_o), "with an MSS of %d a full message takes %llu cycles",
+            mss, (unsigned long long)cycles);
+      Knobs clean;
+      clean.acks = 5;
+      clean.lies = 10;
+      phase("MSS changed", clean, count);
+    }
+  }
   void small(int len) {
     u64 cycles = latency(0, 2, len);
     CHECK(cycles == 5 + u64(top.p_pipe_o), "%d bytes leave after %llu cycles", len,
