@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 3
+#define SPFE_CONTRACT_VERSION_MINOR 4
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -61,6 +61,8 @@ typedef uint64_t spfe_le64;
 #define SPFE_WORK_ELEMENTS_MAX 4U
 /* Slots of the longest work request: the first one, two operands and 4 local elements. */
 #define SPFE_WORK_SLOTS_MAX 7U
+/* Remote keys of a queue pair. The index of a key, its upper 20 bits, is less. */
+#define SPFE_REMOTE_KEYS_MAX 128U
 /*
  * Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
  * NONE.
@@ -196,6 +198,13 @@ enum spfe_work_opcode {
 	SPFE_WORK_OPCODE_WRITE_IMM = 0x09,
 	/* SEND with the operand as immediate data. */
 	SPFE_WORK_OPCODE_SEND_IMM = 0x0b,
+	/*
+	 * Let others use the local element under the remote key of this entry, as the operand says
+	 * (capability REMOTE_KEYS).
+	 */
+	SPFE_WORK_OPCODE_BIND = 0x0c,
+	/* Take the remote key of this entry back (capability REMOTE_KEYS). */
+	SPFE_WORK_OPCODE_UNBIND = 0x0d,
 };
 
 /* State of a queue pair. */
@@ -735,6 +744,27 @@ enum spfe_mib_item {
 #define SPFE_PAIR_STATUS_SEQUENCE_SHIFT 32
 #define SPFE_PAIR_STATUS_SEQUENCE_MASK 0x0000ffff00000000ULL
 
+/* What others may do with a remote key: the word immediate of the operand of BIND. */
+/* READ. The region needs REMOTE_READ. */
+#define SPFE_KEY_OPTIONS_READ 0x00000001U
+/* WRITE. The region needs REMOTE_WRITE. */
+#define SPFE_KEY_OPTIONS_WRITE 0x00000002U
+/*
+ * FETCH_ADD and CMP_SWAP. The region needs REMOTE_READ and REMOTE_WRITE; address and offset are
+ * multiples of 8.
+ */
+#define SPFE_KEY_OPTIONS_ATOMIC 0x00000004U
+/*
+ * A WRITE or an atomic operation of the partner uses a buffer of RDMA_RX, if there is one, and
+ * completes it with WRITE.
+ */
+#define SPFE_KEY_OPTIONS_NOTIFY 0x00000008U
+/* REGIONS does not tell the key. */
+#define SPFE_KEY_OPTIONS_HIDDEN 0x00000010U
+/* Must be zero. */
+#define SPFE_KEY_OPTIONS_MBZ_SHIFT 5
+#define SPFE_KEY_OPTIONS_MBZ_MASK 0xffffffe0U
+
 /* Flags of a completion entry. */
 /* end_marker of the packet or piece (posted receive). */
 #define SPFE_COMPLETION_FLAGS_END_SHIFT 0
@@ -754,7 +784,10 @@ enum spfe_mib_item {
 #define SPFE_COMPLETION_FLAGS_LOST 0x0040U
 /* The side array holds immediate data for this completion (RDMA_RX only). */
 #define SPFE_COMPLETION_FLAGS_IMMEDIATE 0x0080U
-/* A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only). */
+/*
+ * A WRITE_IMM of the partner, or an operation on a remote key with NOTIFY, used the buffer and left
+ * it as it was (RDMA_RX only).
+ */
 #define SPFE_COMPLETION_FLAGS_WRITE 0x0100U
 /*
  * Whether the work request that failed was executed is not known. Without it, it was not executed
@@ -804,6 +837,8 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_LEVEL 0x00001000U
 /* Queues of the kinds RDMA and RDMA_RX. */
 #define SPFE_CAPABILITY_RDMA 0x00002000U
+/* Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA. */
+#define SPFE_CAPABILITY_REMOTE_KEYS 0x00004000U
 
 /*
  * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
@@ -829,6 +864,8 @@ enum spfe_mib_item {
 #define SPFE_QUEUE_OPTIONS_STAMP 0x00000001U
 /* Completions come in submission order. Today they always do. */
 #define SPFE_QUEUE_OPTIONS_RETURN_IN_ORDER 0x00000002U
+/* RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS). */
+#define SPFE_QUEUE_OPTIONS_REMOTE_KEYS 0x00000004U
 
 /* Wake-up conditions of the host; any of them wakes it. */
 /* want_count is valid. */
@@ -1054,7 +1091,9 @@ struct spfe_work_entry {
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_work_entry) == 16, "size of spfe_work_entry");
-/* Remote address; 0 for requests without one. */
+/*
+ * Remote address; 0 for requests without one. BIND: the address that others use for the first byte.
+ */
 #define SPFE_WORK_ENTRY_ADDRESS_WORD 0
 #define SPFE_WORK_ENTRY_ADDRESS_SHIFT 0
 #define SPFE_WORK_ENTRY_ADDRESS_MASK 0xffffffffffffffffULL
@@ -1072,19 +1111,22 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_work_entry) == 16, "size of spfe_work_entr
 #define SPFE_WORK_ENTRY_PHASE_MASK 0xffff000000000000ULL
 
 /*
- * OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP (compare,
- * swap).
+ * OPERAND entry of a work request: one for immediate data, FETCH_ADD and BIND, two for CMP_SWAP
+ * (compare, swap).
  */
 struct spfe_operand {
 	spfe_le64 word0;
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_operand) == 16, "size of spfe_operand");
-/* Operand of an atomic operation, otherwise zero. */
+/*
+ * Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes of
+ * which zeros are not used; 0 for all. Otherwise zero.
+ */
 #define SPFE_OPERAND_VALUE_WORD 0
 #define SPFE_OPERAND_VALUE_SHIFT 0
 #define SPFE_OPERAND_VALUE_MASK 0xffffffffffffffffULL
-/* Immediate data, otherwise zero. */
+/* Immediate data; key_options of BIND; otherwise zero. */
 #define SPFE_OPERAND_IMMEDIATE_WORD 1
 #define SPFE_OPERAND_IMMEDIATE_SHIFT 0
 #define SPFE_OPERAND_IMMEDIATE_MASK 0x00000000ffffffffULL
@@ -1347,8 +1389,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
 /*
  * Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
- * because a device that paces its links in advance uses it. RDMA_RX: as many words of immediate
- * data follow. (rw)
+ * because a device that paces its links in advance uses it. RDMA_RX: as many words follow, with
+ * immediate data in their low half and the remote key of a WRITE in their high half. (rw)
  */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */

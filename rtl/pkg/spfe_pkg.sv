@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0003;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0004;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -36,6 +36,8 @@ package spfe_pkg;
   localparam logic [31:0] WORK_ELEMENTS_MAX = 32'd4;
   /// Slots of the longest work request: the first one, two operands and 4 local elements.
   localparam logic [31:0] WORK_SLOTS_MAX = 32'd7;
+  /// Remote keys of a queue pair. The index of a key, its upper 20 bits, is less.
+  localparam logic [31:0] REMOTE_KEYS_MAX = 32'd128;
   /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end
   /// marker NONE.
   localparam logic [31:0] PACKET_MAX_BYTES = 32'd1073741824;
@@ -151,7 +153,12 @@ package spfe_pkg;
     /// WRITE, and the operand as immediate data for a receive buffer of the target.
     WORK_OPCODE_WRITE_IMM = 8'h09,
     /// SEND with the operand as immediate data.
-    WORK_OPCODE_SEND_IMM = 8'h0b
+    WORK_OPCODE_SEND_IMM = 8'h0b,
+    /// Let others use the local element under the remote key of this entry, as the operand says
+    /// (capability REMOTE_KEYS).
+    WORK_OPCODE_BIND = 8'h0c,
+    /// Take the remote key of this entry back (capability REMOTE_KEYS).
+    WORK_OPCODE_UNBIND = 8'h0d
   } work_opcode_e;
 
   /// State of a queue pair.
@@ -638,6 +645,24 @@ package spfe_pkg;
   /// Number of that message. Mask, in place.
   localparam logic [63:0] PAIR_STATUS_SEQUENCE_MASK = 64'h0000ffff00000000;
 
+  // key_options: What others may do with a remote key: the word immediate of the operand of BIND.
+  /// READ. The region needs REMOTE_READ.
+  localparam logic [31:0] KEY_OPTIONS_READ = 32'h00000001;
+  /// WRITE. The region needs REMOTE_WRITE.
+  localparam logic [31:0] KEY_OPTIONS_WRITE = 32'h00000002;
+  /// FETCH_ADD and CMP_SWAP. The region needs REMOTE_READ and REMOTE_WRITE; address and offset are
+  /// multiples of 8.
+  localparam logic [31:0] KEY_OPTIONS_ATOMIC = 32'h00000004;
+  /// A WRITE or an atomic operation of the partner uses a buffer of RDMA_RX, if there is one, and
+  /// completes it with WRITE.
+  localparam logic [31:0] KEY_OPTIONS_NOTIFY = 32'h00000008;
+  /// REGIONS does not tell the key.
+  localparam logic [31:0] KEY_OPTIONS_HIDDEN = 32'h00000010;
+  /// Lowest bit of MBZ.
+  localparam logic [31:0] KEY_OPTIONS_MBZ_SHIFT = 32'd5;
+  /// Must be zero. Mask, in place.
+  localparam logic [31:0] KEY_OPTIONS_MBZ_MASK = 32'hffffffe0;
+
   // completion_flags: Flags of a completion entry.
   /// Lowest bit of END.
   localparam logic [31:0] COMPLETION_FLAGS_END_SHIFT = 32'd0;
@@ -656,7 +681,8 @@ package spfe_pkg;
   localparam logic [15:0] COMPLETION_FLAGS_LOST = 16'h0040;
   /// The side array holds immediate data for this completion (RDMA_RX only).
   localparam logic [15:0] COMPLETION_FLAGS_IMMEDIATE = 16'h0080;
-  /// A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only).
+  /// A WRITE_IMM of the partner, or an operation on a remote key with NOTIFY, used the buffer and
+  /// left it as it was (RDMA_RX only).
   localparam logic [15:0] COMPLETION_FLAGS_WRITE = 16'h0100;
   /// Whether the work request that failed was executed is not known. Without it, it was not
   /// executed (RDMA only).
@@ -702,6 +728,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_LEVEL = 32'h00001000;
   /// Queues of the kinds RDMA and RDMA_RX.
   localparam logic [31:0] CAPABILITY_RDMA = 32'h00002000;
+  /// Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA.
+  localparam logic [31:0] CAPABILITY_REMOTE_KEYS = 32'h00004000;
 
   // access: Permitted accesses to a memory region. The values are those of InfiniBand verbs where
   // they exist.
@@ -724,6 +752,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_OPTIONS_STAMP = 32'h00000001;
   /// Completions come in submission order. Today they always do.
   localparam logic [31:0] QUEUE_OPTIONS_RETURN_IN_ORDER = 32'h00000002;
+  /// RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS).
+  localparam logic [31:0] QUEUE_OPTIONS_REMOTE_KEYS = 32'h00000004;
 
   // arm_flags: Wake-up conditions of the host; any of them wakes it.
   /// want_count is valid.
@@ -859,20 +889,22 @@ package spfe_pkg;
     logic [15:0] flags;
     /// Remote key: index (20 bits) and generation (12 bits).
     logic [31:0] key;
-    /// Remote address; 0 for requests without one.
+    /// Remote address; 0 for requests without one. BIND: the address that others use for the first
+    /// byte.
     logic [63:0] address;
   } work_entry_t;
 
-  /// OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP
+  /// OPERAND entry of a work request: one for immediate data, FETCH_ADD and BIND, two for CMP_SWAP
   /// (compare, swap).
   typedef struct packed {
     /// Lap number.
     logic [15:0] phase;
     /// submit_flags with TYPE = OPERAND.
     logic [15:0] flags;
-    /// Immediate data, otherwise zero.
+    /// Immediate data; key_options of BIND; otherwise zero.
     logic [31:0] immediate;
-    /// Operand of an atomic operation, otherwise zero.
+    /// Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes
+    /// of which zeros are not used; 0 for all. Otherwise zero.
     logic [63:0] value;
   } operand_t;
 
@@ -1085,8 +1117,8 @@ package spfe_pkg;
   /// Completion ring address, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_CQ_HI = 32'h00000064;
   /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
-  /// because a device that paces its links in advance uses it. RDMA_RX: as many words of immediate
-  /// data follow. (rw)
+  /// because a device that paces its links in advance uses it. RDMA_RX: as many words follow, with
+  /// immediate data in their low half and the remote key of a WRITE in their high half. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_LO = 32'h00000068;
   /// Side array, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_HI = 32'h0000006c;

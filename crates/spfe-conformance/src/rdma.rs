@@ -8,7 +8,8 @@ use spfe_remote::engine::{
     Execution, Local, TargetFile, TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind,
     WorkRequest,
 };
-use spfe_remote::{RdmaQueue, RdmaQueueOptions, RdmaServer, SfrpStatus};
+use spfe_remote::engine::{RegionRights, RemoteKey};
+use spfe_remote::{KeyOptions, RdmaQueue, RdmaQueueOptions, RdmaServer, SfrpStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,6 +23,9 @@ cases! {
     a_refused_request_ends_the_queue_pair: [Pairs],
     a_target_that_does_not_answer_ends_the_request: [Pairs],
     two_queue_pairs_exchange_messages: [Pairs],
+    shared_memory_is_served_by_the_device: [Pairs],
+    a_remote_key_has_limits_and_an_end: [Pairs],
+    operations_on_shared_memory_can_notify: [Pairs],
 }
 
 const KEY: u32 = 0xabc;
@@ -262,20 +266,22 @@ fn a_target_that_does_not_answer_ends_the_request(fixture: &Fixture) {
     }
 }
 
+/// A queue pair with a receive queue.
+fn with_buffers(endpoint: &spfe::Endpoint, own: u16, partner: u16) -> RdmaQueue {
+    let mut options = options(partner, false);
+    (options.initiator.queue, options.initiator.address) = (own, 0x42);
+    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut queue = RdmaQueue::open(&vc, options).unwrap();
+    queue.open_buffers(&QueueOptions::default().depth(4)).unwrap();
+    queue
+}
+
 /// Both ends have a queue pair with buffers, where the device has them: messages in both directions,
 /// too long ones, and immediate data.
 fn two_queue_pairs_exchange_messages(fixture: &Fixture) {
     const ROUNDS: u32 = 40;
     let pair = EndpointPair::new(fixture);
-    let open = |endpoint: &spfe::Endpoint, own: u16, partner: u16| {
-        let mut options = options(partner, false);
-        (options.initiator.queue, options.initiator.address) = (own, 0x42);
-        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
-        let mut queue = RdmaQueue::open(&vc, options).unwrap();
-        queue.open_buffers(&QueueOptions::default().depth(4)).unwrap();
-        queue
-    };
-    let (mut near, mut far) = (open(&pair.a, 5, 7), open(&pair.b, 7, 5));
+    let (mut near, mut far) = (with_buffers(&pair.a, 5, 7), with_buffers(&pair.b, 7, 5));
     let echo = spawn(move || {
         let memory = far.register(vec![0; 4 * 1000]).unwrap();
         let answer = far.register(b"an answer".to_vec()).unwrap();
@@ -317,4 +323,186 @@ fn two_queue_pairs_exchange_messages(fixture: &Fixture) {
     let done = one(&mut near).result;
     assert!(matches!(done, Err(WorkError::Refused(SfrpStatus::MESSAGE_TOO_LONG, _))), "{done:?}");
     drop(echo.join().unwrap());
+}
+
+/// A far end whose program does nothing but wait. In modes without a device thread the waits run the
+/// engine.
+struct Idle {
+    stop: Arc<AtomicBool>,
+    thread: crate::kit::Thread<RdmaQueue>,
+}
+
+impl Idle {
+    fn start(mut queue: RdmaQueue) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                let _bounded = within(Duration::from_millis(5));
+                // Nothing comes, so this ends with a time-out.
+                queue.wait_message(Duration::from_millis(5)).unwrap_err();
+            }
+            queue
+        });
+        Self { stop, thread }
+    }
+
+    fn end(self) -> RdmaQueue {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+const SHARED: usize = 30_000;
+
+/// A far end that shares its memory.
+fn sharing(pair: &EndpointPair, options: &KeyOptions) -> (RdmaQueue, u32, RemoteKey) {
+    let mut far = with_buffers(&pair.b, 7, 5);
+    let memory = far.register_shared(&pattern(SHARED, 1)).unwrap();
+    let local = Local { memory, offset: 0, length: SHARED as u32 };
+    let key = far.share(local, options, SOON).unwrap();
+    (far, memory, key)
+}
+
+#[track_caller]
+fn execute(queue: &mut RdmaQueue, request: WorkRequest) -> WorkCompletion {
+    queue.post(request).unwrap();
+    queue.ring().unwrap();
+    one(queue)
+}
+
+#[track_caller]
+fn is_refused(done: Result<(), WorkError>, wanted: SfrpStatus) {
+    assert!(matches!(done, Err(WorkError::Refused(status, _)) if status == wanted), "{done:?}");
+}
+
+fn shared_memory_is_served_by_the_device(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    const BASE: u64 = 1 << 40;
+    let options = KeyOptions { address: BASE, ..KeyOptions::default() };
+    let (far, memory, key) = sharing(&pair, &options);
+    let far = Idle::start(far);
+    let mut near = with_buffers(&pair.a, 5, 7);
+    let (key, mut truth) = (key.0, pattern(SHARED, 1));
+    for (seed, length) in [0, 1, 7, 4095, 4097, 20_001].into_iter().enumerate() {
+        let data = pattern(length, seed as u32 + 9);
+        let at = 13 + 1000 * seed;
+        near.write(key, BASE + at as u64, data.clone(), SOON).unwrap();
+        truth[at..at + length].copy_from_slice(&data);
+        assert!(near.read(key, BASE, SHARED, SOON).unwrap() == truth, "{length} bytes at {at}");
+    }
+    let number = u64::from_le_bytes(truth[64..72].try_into().unwrap());
+    let old = |kind| WorkRequest { address: BASE + 64, key, ..WorkRequest::new(1, kind) };
+    let added = execute(&mut near, old(WorkKind::FetchAdd { add: 5 }));
+    assert_eq!((added.result, added.old), (Ok(()), Some(number)));
+    let (compare, swap) = (number.wrapping_add(5), 77);
+    let swapped = execute(&mut near, old(WorkKind::CompareSwap { compare, swap }));
+    assert_eq!((swapped.result, swapped.old), (Ok(()), Some(compare)));
+    truth[64..72].copy_from_slice(&77u64.to_le_bytes());
+    let listed = near.regions(SOON).unwrap();
+    let listed: Vec<_> = listed.iter().map(|region| (region.key, region.base)).collect();
+    assert_eq!(listed, [(key, BASE)]);
+    let mut far = far.end();
+    let mut got = vec![0; SHARED];
+    far.load(memory, 0, &mut got).unwrap();
+    assert!(got == truth, "what the program sees");
+    assert!(far.memory(memory).is_empty(), "shared memory belongs to the device");
+    far.store(memory, 5, b"from the program").unwrap();
+    let far = Idle::start(far);
+    assert_eq!(near.read(key, BASE + 5, 16, SOON).unwrap(), b"from the program");
+    drop((near, far.end()));
+}
+
+fn a_remote_key_has_limits_and_an_end(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let rights = RegionRights { read: true, ..RegionRights::default() };
+    let (mut far, memory, key) = sharing(&pair, &KeyOptions { rights, ..KeyOptions::default() });
+    let local = Local { memory, offset: 8, length: 8 };
+    let others = KeyOptions { initiators: vec![0x67, 0x68], ..KeyOptions::default() };
+    let closed = far.share(local, &others, SOON).unwrap();
+    let ours = KeyOptions { initiators: vec![0x67, 0x42], hidden: true, ..KeyOptions::default() };
+    let open = far.share(local, &ours, SOON).unwrap();
+    for wrong in [
+        far.share(Local { length: 200_000, ..local }, &ours, SOON),
+        far.share(Local { length: 0, ..local }, &ours, SOON),
+        far.share(Local { offset: 9, ..local }, &ours, SOON),
+        far.share(local, &KeyOptions { initiators: vec![0], ..KeyOptions::default() }, SOON),
+        far.share(local, &KeyOptions { address: u64::MAX - 3, ..KeyOptions::default() }, SOON),
+    ] {
+        wrong.unwrap_err();
+    }
+    let far = Idle::start(far);
+    let mut near = with_buffers(&pair.a, 5, 7);
+    let word = near.register(vec![1; 16]).unwrap();
+    let local = Local { memory: word, offset: 0, length: 8 };
+    let write = |key: RemoteKey, address| WorkRequest::write(0, local, key.0, address);
+    let read = |key: RemoteKey, address| WorkRequest {
+        local: vec![local],
+        key: key.0,
+        address,
+        ..WorkRequest::new(0, WorkKind::Read)
+    };
+    assert_eq!(execute(&mut near, write(open, 0)).result, Ok(()));
+    let end = SHARED as u64;
+    let refusals = [
+        (write(key, 0), SfrpStatus::ACCESS),
+        (read(key, end - 7), SfrpStatus::BOUNDS),
+        (read(key, u64::MAX - 3), SfrpStatus::BOUNDS),
+        (read(closed, 0), SfrpStatus::ACCESS),
+        (read(RemoteKey(key.0 ^ 1), 0), SfrpStatus::BAD_KEY),
+        (read(RemoteKey(key.0 + (100 << 12)), 0), SfrpStatus::BAD_KEY),
+    ];
+    for (request, status) in refusals {
+        is_refused(execute(&mut near, request).result, status);
+        near.connect(SOON).unwrap();
+        assert_eq!(execute(&mut near, read(key, end - 8)).result, Ok(()));
+    }
+    assert_eq!(near.regions(SOON).unwrap().len(), 3);
+    let mut far = far.end();
+    let mut expected = pattern(SHARED, 1);
+    expected[8..16].fill(1);
+    let mut got = vec![0; SHARED];
+    far.load(memory, 0, &mut got).unwrap();
+    assert!(got == expected, "nothing but the one write");
+    // Keys outlast a new start of the far end, which has a partner now.
+    let waiting = Idle::start(near);
+    far.connect(SOON).unwrap();
+    let mut near = waiting.end();
+    far.unshare(key, SOON).unwrap();
+    far.unshare(key, SOON).unwrap_err();
+    let far = Idle::start(far);
+    near.connect(SOON).unwrap();
+    assert_eq!(execute(&mut near, read(open, 0)).result, Ok(()));
+    is_refused(execute(&mut near, read(key, 0)).result, SfrpStatus::BAD_KEY);
+    drop((near, far.end()));
+}
+
+fn operations_on_shared_memory_can_notify(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let options = KeyOptions { notify: true, ..KeyOptions::default() };
+    let (mut far, _, key) = sharing(&pair, &options);
+    let buffer = far.register(vec![0; 64]).unwrap();
+    let local = Local { memory: buffer, offset: 0, length: 64 };
+    far.post_buffer(1, local).unwrap();
+    far.post_buffer(2, local).unwrap();
+    let program = spawn(move || {
+        far.wait_message(SOON).unwrap();
+        let first = far.poll_message().unwrap();
+        far.wait_message(SOON).unwrap();
+        let second = far.poll_message().unwrap();
+        (far, [first, second])
+    });
+    let mut near = with_buffers(&pair.a, 5, 7);
+    // A read does not notify.
+    near.write(key.0, 0, vec![7; 5000], SOON).unwrap();
+    assert_eq!(near.read(key.0, 0, 5000, SOON).unwrap(), [7; 5000]);
+    let word = near.register(vec![3; 8]).unwrap();
+    let piece = Local { memory: word, offset: 0, length: 8 };
+    let send = WorkRequest { immediate: Some(9), ..WorkRequest::send(5, piece) };
+    assert_eq!(execute(&mut near, send).result, Ok(()));
+    let (far, [first, second]) = program.join().unwrap();
+    let of = |message: &spfe_remote::PairMessage| (message.id, message.bytes, message.immediate);
+    assert_eq!((of(&first), first.is_write, first.key), ((1, 5000, None), true, key.0));
+    assert_eq!((of(&second), second.is_write, second.key), ((2, 8, Some(9)), false, 0));
+    drop((near, far));
 }

@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 3;
+pub const CONTRACT_VERSION_MINOR: u16 = 4;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -1381,7 +1381,8 @@ pub mod completion_flags {
     pub const LOST: u16 = 1 << 6;
     /// The side array holds immediate data for this completion (RDMA_RX only).
     pub const IMMEDIATE: u16 = 1 << 7;
-    /// A WRITE_IMM of the partner used the buffer and left it as it was (RDMA_RX only).
+    /// A WRITE_IMM of the partner, or an operation on a remote key with NOTIFY, used the buffer and
+    /// left it as it was (RDMA_RX only).
     pub const WRITE: u16 = 1 << 8;
     /// Whether the work request that failed was executed is not known. Without it, it was not
     /// executed (RDMA only).
@@ -1433,6 +1434,8 @@ pub mod capability {
     pub const LEVEL: u32 = 1 << 12;
     /// Queues of the kinds RDMA and RDMA_RX.
     pub const RDMA: u32 = 1 << 13;
+    /// Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA.
+    pub const REMOTE_KEYS: u32 = 1 << 14;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1461,6 +1464,8 @@ pub mod queue_options {
     pub const STAMP: u32 = 1 << 0;
     /// Completions come in submission order. Today they always do.
     pub const RETURN_IN_ORDER: u32 = 1 << 1;
+    /// RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS).
+    pub const REMOTE_KEYS: u32 = 1 << 2;
 }
 
 /// Wake-up conditions of the host; any of them wakes it.
@@ -2367,8 +2372,8 @@ pub mod queue_block {
     /// Completion ring address, high word. (rw)
     pub const CQ_HI: u32 = 0x64;
     /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
-    /// because a device that paces its links in advance uses it. RDMA_RX: as many words of
-    /// immediate data follow. (rw)
+    /// because a device that paces its links in advance uses it. RDMA_RX: as many words follow,
+    /// with immediate data in their low half and the remote key of a WRITE in their high half. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;
@@ -2427,8 +2432,8 @@ pub struct QueueSetup {
     /// Completion ring address.
     pub cq: u64,
     /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a
-    /// device that paces its links in advance uses it. RDMA_RX: as many words of immediate data
-    /// follow.
+    /// device that paces its links in advance uses it. RDMA_RX: as many words follow, with
+    /// immediate data in their low half and the remote key of a WRITE in their high half.
     pub stamp: u64,
     /// host_line followed by device_line.
     pub lines: u64,

@@ -7,6 +7,8 @@ use crate::ENTRY_BYTES;
 pub const WORK_ELEMENTS_MAX: u64 = 4;
 /// Slots of the longest work request: the first one, two operands and 4 local elements.
 pub const WORK_SLOTS_MAX: u64 = 7;
+/// Remote keys of a queue pair. The index of a key, its upper 20 bits, is less.
+pub const REMOTE_KEYS_MAX: u64 = 128;
 
 /// What a work request does (OPCODE of work_flags).
 #[repr(u8)]
@@ -33,13 +35,18 @@ pub enum WorkOpcode {
     WriteImm = 9,
     /// SEND with the operand as immediate data.
     SendImm = 0xb,
+    /// Let others use the local element under the remote key of this entry, as the operand says
+    /// (capability REMOTE_KEYS).
+    Bind = 0xc,
+    /// Take the remote key of this entry back (capability REMOTE_KEYS).
+    Unbind = 0xd,
 }
 
 impl WorkOpcode {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Write, Self::Read, Self::Send, Self::FetchAdd, Self::CmpSwap, Self::Flush, Self::Info,
-        Self::Regions, Self::WriteImm, Self::SendImm,
+        Self::Regions, Self::WriteImm, Self::SendImm, Self::Bind, Self::Unbind,
     ];
 
     /// The value with this number, if there is one.
@@ -55,6 +62,8 @@ impl WorkOpcode {
             8 => Some(Self::Regions),
             9 => Some(Self::WriteImm),
             0xb => Some(Self::SendImm),
+            0xc => Some(Self::Bind),
+            0xd => Some(Self::Unbind),
             _ => None,
         }
     }
@@ -77,6 +86,8 @@ impl WorkOpcode {
             Self::Regions => "REGIONS",
             Self::WriteImm => "WRITE_IMM",
             Self::SendImm => "SEND_IMM",
+            Self::Bind => "BIND",
+            Self::Unbind => "UNBIND",
         }
     }
 }
@@ -301,11 +312,32 @@ pub mod pair_status {
     pub const SEQUENCE_MASK: u64 = 0x0000ffff00000000;
 }
 
+/// What others may do with a remote key: the word immediate of the operand of BIND.
+pub mod key_options {
+    /// READ. The region needs REMOTE_READ.
+    pub const READ: u32 = 1 << 0;
+    /// WRITE. The region needs REMOTE_WRITE.
+    pub const WRITE: u32 = 1 << 1;
+    /// FETCH_ADD and CMP_SWAP. The region needs REMOTE_READ and REMOTE_WRITE; address and offset
+    /// are multiples of 8.
+    pub const ATOMIC: u32 = 1 << 2;
+    /// A WRITE or an atomic operation of the partner uses a buffer of RDMA_RX, if there is one, and
+    /// completes it with WRITE.
+    pub const NOTIFY: u32 = 1 << 3;
+    /// REGIONS does not tell the key.
+    pub const HIDDEN: u32 = 1 << 4;
+    /// Lowest bit of MBZ.
+    pub const MBZ_SHIFT: u32 = 5;
+    /// Must be zero. Mask, in place.
+    pub const MBZ_MASK: u32 = 0xffffffe0;
+}
+
 /// RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of the
 /// opcode (OPERAND), and up to 3 more local elements follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkEntry {
-    /// Remote address; 0 for requests without one.
+    /// Remote address; 0 for requests without one. BIND: the address that others use for the first
+    /// byte.
     pub address: u64,
     /// Remote key: index (20 bits) and generation (12 bits).
     pub key: u32,
@@ -345,7 +377,8 @@ pub mod work_entry {
     pub const ADDRESS_WORD: usize = 0;
     /// Lowest bit of address in its word.
     pub const ADDRESS_SHIFT: u32 = 0;
-    /// Remote address; 0 for requests without one. Mask, in place.
+    /// Remote address; 0 for requests without one. BIND: the address that others use for the first
+    /// byte. Mask, in place.
     pub const ADDRESS_MASK: u64 = 0xffffffffffffffff;
     /// Word that holds key.
     pub const KEY_WORD: usize = 1;
@@ -373,13 +406,14 @@ const _: () = {
     assert!(at::KEY_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// OPERAND entry of a work request: one for immediate data and FETCH_ADD, two for CMP_SWAP
+/// OPERAND entry of a work request: one for immediate data, FETCH_ADD and BIND, two for CMP_SWAP
 /// (compare, swap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operand {
-    /// Operand of an atomic operation, otherwise zero.
+    /// Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes
+    /// of which zeros are not used; 0 for all. Otherwise zero.
     pub value: u64,
-    /// Immediate data, otherwise zero.
+    /// Immediate data; key_options of BIND; otherwise zero.
     pub immediate: u32,
     /// submit_flags with TYPE = OPERAND.
     pub flags: u16,
@@ -417,13 +451,14 @@ pub mod operand {
     pub const VALUE_WORD: usize = 0;
     /// Lowest bit of value in its word.
     pub const VALUE_SHIFT: u32 = 0;
-    /// Operand of an atomic operation, otherwise zero. Mask, in place.
+    /// Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes
+    /// of which zeros are not used; 0 for all. Otherwise zero. Mask, in place.
     pub const VALUE_MASK: u64 = 0xffffffffffffffff;
     /// Word that holds immediate.
     pub const IMMEDIATE_WORD: usize = 1;
     /// Lowest bit of immediate in its word.
     pub const IMMEDIATE_SHIFT: u32 = 0;
-    /// Immediate data, otherwise zero. Mask, in place.
+    /// Immediate data; key_options of BIND; otherwise zero. Mask, in place.
     pub const IMMEDIATE_MASK: u64 = 0x00000000ffffffff;
     /// Word that holds flags.
     pub const FLAGS_WORD: usize = 1;

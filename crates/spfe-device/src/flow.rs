@@ -4,8 +4,11 @@
 //! source to the sink (`run`). `upkeep` has the work beside the steps: helping with copies,
 //! wake-ups, resets and recovery.
 
+mod none;
 mod run;
 mod upkeep;
+
+pub use none::NoInstrument;
 
 pub use crate::memory::Regions;
 pub use crate::piece::Piece;

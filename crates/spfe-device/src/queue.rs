@@ -129,15 +129,16 @@ impl QueueView {
         self.write_stamped(position, completion.to_words(), time);
     }
 
-    /// Writes immediate data of a completion, before the completion itself. Only in an RDMA_RX queue.
-    pub fn write_immediate(&self, position: u32, immediate: u32) {
+    /// Writes immediate data and key of a completion, before the completion itself. Only in an RDMA_RX
+    /// queue.
+    pub fn write_word(&self, position: u32, word: u64) {
         if self.config.kind != u32::from(QueueKind::RdmaRx.raw()) {
             return;
         }
         let size = self.completions.size();
         let index = (size + (position & (size - 1))) as usize;
         // SAFETY: the side array of this kind has two words per completion slot; the index is masked.
-        unsafe { self.stamps.add(index).as_ref() }.store(immediate.into(), Ordering::Relaxed);
+        unsafe { self.stamps.add(index).as_ref() }.store(word, Ordering::Relaxed);
     }
 
     /// Writes a received message and the time of its arrival.

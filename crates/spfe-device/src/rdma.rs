@@ -10,6 +10,7 @@
 //! | [`entry`] | work requests as they lie in a ring |
 //! | `memory`, `keys` | registered memory, and which regions are in use |
 //! | [`setup`] | registers and statuses |
+//! | [`window`] | remote keys |
 //! | `send`, `receive` | the two queues |
 //! | `ends` | the channel as source and sink of two flows |
 
@@ -20,6 +21,7 @@ mod memory;
 mod receive;
 mod send;
 pub mod setup;
+pub mod window;
 
 pub use ends::{RdmaSink, RdmaSource};
 
@@ -27,7 +29,7 @@ use crate::memory::{RegionKey, RegionMap, Regions};
 use crate::queue::{CompletionTime, Host, QueueView, bind_view};
 use crate::shared::{FlowShared, QueueConfig};
 use keys::KeysInUse;
-use memory::Mapped;
+use memory::{Mapped, ServedMemory};
 use receive::ReceiveSide;
 use send::SendSide;
 use spfe_contract::{QueueState, Status};
@@ -151,6 +153,9 @@ impl RdmaChannel {
         let state = &mut *self.lock();
         if send {
             state.send = None;
+            if let Some(pair) = &mut state.pair {
+                window::unbind_all(&mut pair.target, &mut pair.keys);
+            }
         } else {
             state.receive = None;
             if let Some(pair) = &mut state.pair {
@@ -204,7 +209,7 @@ impl ChannelState {
             pair.receive.fetch(view, map, &mut pair.keys, &mut pair.target, pair.queue)?;
         }
         match &views.send {
-            Some(view) => pair.send.fetch(view, map, &mut pair.keys),
+            Some(view) => pair.send.fetch(view, map, &mut pair.keys, &mut pair.target),
             None => Ok(()),
         }
     }
@@ -234,7 +239,8 @@ impl ChannelState {
     fn transmit(&mut self, views: &Views, map: &RegionMap, now_ns: u64) -> bool {
         let Some(pair) = &mut self.pair else { return false };
         let ready = pair.target.ready_ns(VC).is_some_and(|ready| ready <= now_ns);
-        if ready && pair.target.respond(VC, &mut self.packet).is_some() {
+        let served = ServedMemory(Mapped { map, domain: views.domain() });
+        if ready && pair.target.respond_with(VC, &served, &mut self.packet).is_some() {
             return true;
         }
         let Some(view) = &views.send else { return false };
@@ -256,14 +262,14 @@ impl ChannelState {
         let response = packet.get(3).is_some_and(|code| code & 0x80 != 0);
         let credit = spfe_proto::sfrp::Opcode::Credit as u8;
         if !response && packet.get(3) != Some(&credit) {
-            let handled = pair.target.handle(packet, end, VC, now_ns);
+            let mut served = ServedMemory(Mapped { map, domain: views.domain() });
+            let handled = pair.target.handle_with(packet, end, VC, now_ns, &mut served);
             return matches!(
                 handled,
                 spfe_rdma::target::Handled::Executed(_) | spfe_rdma::target::Handled::Repeated(_)
             );
         }
-        let domain = views.send.map_or(0, |view| view.config.domain as u16);
-        let mut memory = Mapped { map, domain };
+        let mut memory = Mapped { map, domain: views.domain() };
         match pair.send.initiator.handle(packet, end, now_ns, &mut memory) {
             InitiatorOutcome::Taken => true,
             InitiatorOutcome::Stale | InitiatorOutcome::Invalid => false,
@@ -297,6 +303,11 @@ impl ChannelState {
 }
 
 impl Views {
+    /// The domain of both queues.
+    fn domain(&self) -> u16 {
+        self.send.or(self.receive).map_or(0, |view| view.config.domain as u16)
+    }
+
     fn set_state<H: Host>(&self, send: bool, host: &mut H, state: QueueState, error: Status) {
         if let Some(view) = if send { &self.send } else { &self.receive } {
             view.device_line().set_state(u32::from(state.raw()), u32::from(error.raw()));

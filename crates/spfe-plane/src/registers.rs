@@ -64,9 +64,14 @@ const _: () = assert!(EVENTS as u64 <= SEEN_VECTORS);
 /// Capabilities that came with minor version 3.
 const SINCE_3: u32 = capability::RDMA;
 
+/// Capabilities that came with minor version 4.
+const SINCE_4: u32 = capability::REMOTE_KEYS;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
-    (minor >= 2 || capability & SINCE_2 == 0) && (minor >= 3 || capability & SINCE_3 == 0)
+    (minor >= 2 || capability & SINCE_2 == 0)
+        && (minor >= 3 || capability & SINCE_3 == 0)
+        && (minor >= 4 || capability & SINCE_4 == 0)
 }
 
 fn low(value: u64) -> u32 {

@@ -13,15 +13,14 @@
 
 mod completion;
 mod handle;
-mod local;
 mod options;
 mod transmit;
 mod waiting;
 mod work;
 
+pub use crate::local::{Local, LocalFault, LocalMemory, NoMemory, scatter};
 pub use completion::{Execution, WorkCompletion, WorkError};
 pub use handle::InitiatorOutcome;
-pub use local::{Local, LocalFault, LocalMemory, scatter};
 pub use options::{InitiatorCounts, RdmaInitiatorOptions};
 pub use waiting::PairWait;
 pub use work::{PostError, WorkFlags, WorkKind, WorkRequest};

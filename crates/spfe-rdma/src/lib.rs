@@ -19,6 +19,7 @@
 
 pub mod config;
 pub mod initiator;
+pub mod local;
 pub mod memory;
 pub mod node;
 pub mod region;

@@ -1,5 +1,6 @@
 //! Regions of remote memory, and the keys that give access to them.
 
+use crate::local::{Local, LocalMemory};
 use crate::memory::SparseMemory;
 use spfe_proto::sfrp::{RegionEntry, RegionFlags, SfrpStatus};
 use std::fmt;
@@ -18,6 +19,11 @@ impl RemoteKey {
     pub fn new(index: u32, generation: u32) -> Option<Self> {
         let fits = index < 1 << 20 && (1..=GENERATION_MASK).contains(&generation);
         fits.then_some(Self(index << GENERATION_BITS | generation))
+    }
+
+    /// A key with a random generation; `None` for an index that is too large.
+    pub fn random(index: u32) -> Option<Self> {
+        Self::new(index, fastrand::u32(1..=GENERATION_MASK))
     }
 
     /// Index of the region.
@@ -70,6 +76,8 @@ pub struct TargetRegion {
     pub hidden: bool,
     /// The memory.
     pub memory: SparseMemory,
+    /// Memory of the target's program, instead of `memory`.
+    pub window: Option<Local>,
 }
 
 impl TargetRegion {
@@ -83,13 +91,78 @@ impl TargetRegion {
             notify: false,
             hidden: false,
             memory: SparseMemory::new(bytes),
+            window: None,
         }
+    }
+
+    /// A region of the program's memory, like [`TargetRegion::new`].
+    pub fn of_program(name: impl Into<String>, window: Local) -> Self {
+        Self { window: Some(window), ..Self::new(name, 0) }
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.window.map_or(self.memory.bytes(), |window| window.length.into())
+    }
+
+    /// The piece of the program's memory at an offset that was checked.
+    fn piece(&self, offset: u64, bytes: usize) -> Option<Local> {
+        let window = self.window?;
+        Some(Local { offset: window.offset + offset, length: bytes as u32, ..window })
+    }
+
+    /// Copies bytes out that [`RegionTable::check`] has found inside the region.
+    pub(crate) fn read(
+        &self,
+        program: &dyn LocalMemory,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), SfrpStatus> {
+        let read = match self.piece(offset, out.len()) {
+            Some(piece) => program.read(piece, out).is_ok(),
+            None => self.memory.read(offset, out).is_ok(),
+        };
+        read.then_some(()).ok_or(SfrpStatus::MEMORY)
+    }
+
+    /// Copies bytes in, like [`TargetRegion::read`].
+    pub(crate) fn write(
+        &mut self,
+        program: &mut dyn LocalMemory,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), SfrpStatus> {
+        let written = match self.piece(offset, data.len()) {
+            // There may be nothing at the end of the program's memory.
+            Some(_) if data.is_empty() => true,
+            Some(piece) => program.write(piece, data).is_ok(),
+            None => self.memory.write(offset, data).is_ok(),
+        };
+        written.then_some(()).ok_or(SfrpStatus::MEMORY)
+    }
+
+    /// Changes a number of 8 bytes, and returns the old one.
+    pub(crate) fn update(
+        &mut self,
+        program: &mut dyn LocalMemory,
+        offset: u64,
+        mut change: impl FnMut(u64) -> u64,
+    ) -> Result<u64, SfrpStatus> {
+        if let Some(piece) = self.piece(offset, 8) {
+            return program.update(piece, &mut change).map_err(|_| SfrpStatus::MEMORY);
+        }
+        let mut bytes = [0; 8];
+        self.memory.read(offset, &mut bytes).map_err(|_| SfrpStatus::MEMORY)?;
+        let old = u64::from_le_bytes(bytes);
+        let new = change(old).to_le_bytes();
+        self.memory.write(offset, &new).map_err(|_| SfrpStatus::MEMORY)?;
+        Ok(old)
     }
 
     /// Offset of an address if an access of `length` bytes at it lies inside the region.
     pub fn offset_of(&self, address: u64, length: u64) -> Option<u64> {
         let offset = address.checked_sub(self.base)?;
-        let bytes = self.memory.bytes();
+        let bytes = self.bytes();
         (length <= bytes && offset <= bytes - length).then_some(offset)
     }
 
@@ -105,7 +178,7 @@ impl TargetRegion {
             flags = if on { flags | flag } else { flags };
         }
         let key = if self.hidden { 0 } else { key.0 };
-        let (index, bytes) = (index as u16, self.memory.bytes());
+        let (index, bytes) = (index as u16, self.bytes());
         RegionEntry { index, flags, key, base: self.base, bytes }
     }
 }
@@ -164,7 +237,7 @@ impl RegionTable {
         region: TargetRegion,
         generation: Option<u32>,
     ) -> Result<RemoteKey, RegionError> {
-        let (name, base, bytes) = (region.name.clone(), region.base, region.memory.bytes());
+        let (name, base, bytes) = (region.name.clone(), region.base, region.bytes());
         if bytes > 0 && base.checked_add(bytes - 1).is_none() {
             return Err(RegionError::Wraps { name, base, bytes });
         }
@@ -182,6 +255,22 @@ impl RegionTable {
             None => self.slots.push(Some(slot)),
         }
         Ok(key)
+    }
+
+    /// Adds a region under a key that the caller has chosen. False if its index is in use or too large,
+    /// its generation is 0, or the addresses wrap.
+    pub fn add_at(&mut self, key: RemoteKey, region: TargetRegion) -> bool {
+        let (index, bytes) = (key.index(), region.bytes());
+        let good = RemoteKey::new(index as u32, key.0 & GENERATION_MASK).is_some()
+            && (bytes == 0 || region.base.checked_add(bytes - 1).is_some());
+        if !good || index >= REGIONS_MAX || self.slots.get(index).is_some_and(Option::is_some) {
+            return false;
+        }
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, || None);
+        }
+        self.slots[index] = Some(Slot { region, key, revoked: false, users: 0 });
+        true
     }
 
     /// Takes a key back. False if it is not valid. The region goes when no read uses it.

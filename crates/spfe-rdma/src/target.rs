@@ -16,6 +16,7 @@ pub use counters::TargetCounts;
 pub use notify::Notification;
 pub use receive::{ReceiveQueueError, ReceivedMessage};
 
+use crate::local::{LocalMemory, NoMemory};
 use crate::region::{RegionTable, RemoteKey};
 use notify::Notifications;
 use peer::{Peers, RemotePeer};
@@ -200,14 +201,33 @@ impl RdmaTarget {
 
     /// Takes a packet that arrived on a virtual channel.
     pub fn handle(&mut self, packet: &[u8], end: PacketEnd, vc: u8, now_ns: u64) -> Handled {
+        self.handle_with(packet, end, vc, now_ns, &mut NoMemory)
+    }
+
+    /// The same for a target with regions of the program's memory.
+    pub fn handle_with(
+        &mut self,
+        packet: &[u8],
+        end: PacketEnd,
+        vc: u8,
+        now_ns: u64,
+        program: &mut dyn LocalMemory,
+    ) -> Handled {
         self.responses.now_ns = now_ns;
-        let handled = self.check(packet, end, vc, now_ns);
+        let handled = self.check(packet, end, vc, now_ns, program);
         self.counts.count(handled);
         handled
     }
 
     /// Steps 1 to 7 of the checks.
-    fn check(&mut self, packet: &[u8], end: PacketEnd, vc: u8, now_ns: u64) -> Handled {
+    fn check(
+        &mut self,
+        packet: &[u8],
+        end: PacketEnd,
+        vc: u8,
+        now_ns: u64,
+        program: &mut dyn LocalMemory,
+    ) -> Handled {
         if packet.get(1).is_some_and(|protocol| *protocol != self.options.protocol) {
             return Handled::Dropped(Dropped::OtherProtocol);
         }
@@ -233,7 +253,11 @@ impl RdmaTarget {
             return self.refuse(&header, vc, SfrpStatus::BAD_OPCODE, 0);
         };
         let request = Request { header, opcode, packet, end, vc, now_ns };
-        if opcode.is_sequenced() { self.in_sequence(&request) } else { self.manage(&request) }
+        if opcode.is_sequenced() {
+            self.in_sequence(&request, program)
+        } else {
+            self.manage(&request)
+        }
     }
 
     /// Requests outside the sequence of messages.
@@ -341,7 +365,18 @@ impl RdmaTarget {
     /// Writes the next packet for a virtual channel: reply path and response. `None` if there is
     /// none.
     pub fn respond(&mut self, vc: u8, out: &mut Vec<u8>) -> Option<usize> {
-        self.responses.next(vc, &mut self.regions, self.options.segment_bytes, out)
+        self.respond_with(vc, &NoMemory, out)
+    }
+
+    /// The same for a target with regions of the program's memory.
+    pub fn respond_with(
+        &mut self,
+        vc: u8,
+        program: &dyn LocalMemory,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let segment_bytes = self.options.segment_bytes;
+        self.responses.next(vc, &mut self.regions, segment_bytes, program, out)
     }
 
     /// Whether a virtual channel has a response to send.

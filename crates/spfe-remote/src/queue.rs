@@ -3,11 +3,11 @@
 use crate::error::RdmaError;
 use crate::options::RdmaQueueOptions;
 use crate::program::ProgramPair;
-use spfe::pair::{PairMessage, PairQueue};
+use spfe::pair::{KeyOptions, PairMessage, PairQueue};
 use spfe::{Canceller, Deadline, QueueOptions, Status, Vc};
 use spfe_proto::sfrp::{Info, Opcode, RegionEntry};
 use spfe_rdma::initiator::{InitiatorCounts, PostError};
-use spfe_rdma::{Local, PairState, WorkCompletion, WorkError, WorkKind, WorkRequest};
+use spfe_rdma::{Local, PairState, RemoteKey, WorkCompletion, WorkError, WorkKind, WorkRequest};
 use std::time::Duration;
 
 type Result<T, E = RdmaError> = std::result::Result<T, E>;
@@ -78,8 +78,60 @@ impl RdmaQueue {
         }
     }
 
-    /// Registered memory. It belongs to the device, and this is empty, while a request that names it is
-    /// outstanding.
+    /// Gives memory to the queue that [`RdmaQueue::share`] can share.
+    ///
+    /// # Errors
+    /// BAD_OPCODE on a device without queue pairs, or the device cannot register the memory.
+    pub fn register_shared(&mut self, bytes: &[u8]) -> spfe::Result<u32> {
+        self.on_device()?.register_shared(bytes)
+    }
+
+    /// Lets others read and write memory of [`RdmaQueue::register_shared`] under a new remote key. The
+    /// device serves it, without the program, while the queue pair is open. In the modes inline and coop
+    /// of a virtual network the device runs in the threads of both ends.
+    ///
+    /// # Errors
+    /// BAD_OPCODE on a device without remote keys; BAD_FIELD, OUT_OF_BOUNDS or NO_RESOURCES for what
+    /// cannot be shared.
+    pub fn share(
+        &mut self,
+        local: Local,
+        options: &KeyOptions,
+        timeout: Duration,
+    ) -> spfe::Result<RemoteKey> {
+        let pair = self.on_device()?;
+        let deadline = until(pair.now_ns(), timeout);
+        pair.share(local, options, deadline)
+    }
+
+    /// Takes a remote key back. Afterwards nobody uses its memory.
+    ///
+    /// # Errors
+    /// NOT_FOUND for a key that the queue pair does not have.
+    pub fn unshare(&mut self, key: RemoteKey, timeout: Duration) -> spfe::Result<()> {
+        let pair = self.on_device()?;
+        let deadline = until(pair.now_ns(), timeout);
+        pair.unshare(key, deadline)
+    }
+
+    /// Copies bytes out of memory, also while it is shared.
+    ///
+    /// # Errors
+    /// OUT_OF_BOUNDS if the memory does not have them, BAD_OPCODE on a device without queue pairs.
+    pub fn load(&mut self, memory: u32, offset: u64, out: &mut [u8]) -> spfe::Result<()> {
+        self.on_device()?.load(memory, offset, out)
+    }
+
+    /// Copies bytes into memory, also while it is shared.
+    ///
+    /// # Errors
+    /// Those of [`RdmaQueue::load`].
+    pub fn store(&mut self, memory: u32, offset: u64, data: &[u8]) -> spfe::Result<()> {
+        self.on_device()?.store(memory, offset, data)
+    }
+
+    /// Registered memory. It belongs to the device, and this is empty, while it is shared and while a
+    /// request that names it is outstanding.
     pub fn memory(&self, number: u32) -> &[u8] {
         either!(self, pair => pair.memory(number))
     }
@@ -140,12 +192,12 @@ impl RdmaQueue {
             Path::Program(pair) => return pair.connect(timeout),
             Path::Device(pair) => pair,
         };
-        pair.restart()?;
+        let deadline = until(pair.now_ns(), timeout);
+        pair.restart(deadline)?;
         // The first request connects. FLUSH changes nothing at the target.
         let id = u64::MAX;
         pair.post(&WorkRequest::new(id, WorkKind::Flush))?;
         pair.ring();
-        let deadline = until(pair.now_ns(), timeout);
         pair.wait(1, deadline).map_err(|error| timed_out(error, || pair.why()))?;
         let mut end = None;
         let mut others = Vec::new();

@@ -2,9 +2,11 @@
 //!
 //! `spfe-remote` has the queue that programs use, which also works on devices without the capability.
 
+mod keys;
 mod receive;
 mod slots;
 
+pub use keys::KeyOptions;
 pub use receive::PairMessage;
 
 use crate::cancel::Canceller;
@@ -13,8 +15,8 @@ use crate::queue::{Place, Queue, QueueOptions, status_of};
 use crate::wait::{Deadline, Threshold};
 use crate::{Buf, Error, Region, Result, Vc};
 use spfe_contract::{
-    self as contract, Completion, QueueKind, Status, WorkOpcode, pair_limits, pair_status,
-    queue_pair,
+    self as contract, Completion, QueueKind, Status, WorkOpcode, access, pair_limits, pair_status,
+    queue_options, queue_pair,
 };
 use spfe_rdma::initiator::PostError;
 use spfe_rdma::{
@@ -27,6 +29,8 @@ use std::sync::Arc;
 
 /// Bytes of a path that the registers hold.
 const PATH_MAX: usize = 8;
+/// Version of the contract with remote keys.
+const REMOTE_KEYS_SINCE: (u16, u16) = (1, 4);
 /// Room for the answer to a question: a list of 128 regions.
 const ANSWER_BYTES: usize = 4096;
 
@@ -74,6 +78,11 @@ pub struct PairQueue {
     /// The device does not have the queue.
     halted: bool,
     buffers: Option<receive::Buffers>,
+    /// The device has remote keys.
+    has_keys: bool,
+    bound: Vec<keys::Bound>,
+    /// Index of the next remote key.
+    next_key: u32,
 }
 
 // SAFETY: the pointers of `posted` are into memory of the queue, which moves with it.
@@ -123,7 +132,9 @@ impl PairQueue {
             | (options.path.len() as u64) << pair_limits::PATH_SHIFT
             | (reply.len() as u64) << pair_limits::REPLY_SHIFT
             | timeout_us << pair_limits::TIMEOUT_US_SHIFT;
+        let has_keys = device.backend().info().contract >= REMOTE_KEYS_SINCE;
         let mut send = Queue::open(device.clone(), place, queue, |request| {
+            request.options |= if has_keys { queue_options::REMOTE_KEYS } else { 0 };
             (request.pair, request.limits) = (pair, limits);
             (request.path, request.reply) = (bytes_of(&options.path), bytes_of(reply));
         })?;
@@ -146,6 +157,9 @@ impl PairQueue {
             completed: 0,
             halted: false,
             buffers: None,
+            has_keys,
+            bound: Vec::new(),
+            next_key: 0,
         })
     }
 
@@ -154,9 +168,23 @@ impl PairQueue {
     /// # Errors
     /// The memory cannot be registered.
     pub fn register(&mut self, bytes: &[u8]) -> Result<u32> {
+        self.register_with(bytes, access::LOCAL_READ | access::LOCAL_WRITE)
+    }
+
+    /// The same for memory that can be shared.
+    ///
+    /// # Errors
+    /// The memory cannot be registered.
+    pub fn register_shared(&mut self, bytes: &[u8]) -> Result<u32> {
+        let remote = access::REMOTE_READ | access::REMOTE_WRITE;
+        self.register_with(bytes, access::LOCAL_READ | access::LOCAL_WRITE | remote)
+    }
+
+    fn register_with(&mut self, bytes: &[u8], access: u32) -> Result<u32> {
         let mut buf = None;
         if !bytes.is_empty() {
-            let region = Region::new(self.device.clone(), "spfe-remote", bytes.len())?;
+            let (device, name) = (self.device.clone(), "spfe-remote");
+            let region = Region::with_access(device, name, bytes.len(), access)?;
             let mut memory = region.buf(0..bytes.len())?;
             memory.copy_from_slice(bytes);
             buf = Some(memory);
@@ -404,12 +432,24 @@ impl PairQueue {
         let address = self.address(local).unwrap_or_default();
         let mut slots = slots::Slots::new(0, 0, slots::question(opcode));
         slots.element(address, local.length);
+        self.command(slots.question(), Some(local), deadline)
+    }
+
+    /// Executes a request outside of the sequence, and waits for its end.
+    fn command(
+        &mut self,
+        slots: &[RingEntry],
+        local: Option<Local>,
+        deadline: Deadline,
+    ) -> Result<Answered> {
         let position = self
-            .write(slots.question())
-            .map_err(|error| Error::device(Status::Busy, format!("{}: {error}", opcode.name())))?;
-        self.memory[local.memory as usize].busy += 1;
+            .write(slots)
+            .map_err(|error| Error::device(Status::Busy, format!("work request: {error}")))?;
+        if let Some(local) = local {
+            self.memory[local.memory as usize].busy += 1;
+        }
         self.signaled += 1;
-        let places = [Some(local), None, None, None];
+        let places = [local, None, None, None];
         self.posted.push_back(Posted {
             position,
             id: 0,
@@ -447,15 +487,15 @@ impl PairQueue {
     }
 
     /// Starts the queue pair anew. What was outstanding completes as flushed; nobody knows whether it
-    /// was executed.
+    /// was executed. Remote keys stay valid.
     ///
     /// # Errors
     /// The queue cannot be stopped, or not be started again.
-    pub fn restart(&mut self) -> Result<()> {
+    pub fn restart(&mut self, deadline: Deadline) -> Result<()> {
         self.halt(Execution::Unknown)?;
         self.send.start_again()?;
         self.halted = false;
-        Ok(())
+        self.bind_again(deadline)
     }
 
     fn halt(&mut self, execution: Execution) -> Result<()> {

@@ -41,8 +41,16 @@ impl fmt::Debug for Region {
 
 impl Region {
     pub(crate) fn new(device: Arc<Device>, name: &str, size: usize) -> Result<Self> {
-        let both = access::LOCAL_READ | access::LOCAL_WRITE;
-        let (memory, key) = device.backend().add_memory(name, size, both)?;
+        Self::with_access(device, name, size, access::LOCAL_READ | access::LOCAL_WRITE)
+    }
+
+    pub(crate) fn with_access(
+        device: Arc<Device>,
+        name: &str,
+        size: usize,
+        access: u32,
+    ) -> Result<Self> {
+        let (memory, key) = device.backend().add_memory(name, size, access)?;
         let inner = Inner { memory, key, device, taken: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }

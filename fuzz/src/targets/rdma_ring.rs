@@ -6,16 +6,14 @@ use crate::memory::{BEHIND, bytes, bytes_mut, is_all, pooled};
 use arbitrary::Arbitrary;
 use spfe_contract::{
     Completion, EntryType, InlineSubmission, Operand, QueueKind, QueueSetup, Submission, WorkEntry, access,
-    queue_pair, submit_flags as sf, work_flags as wf,
+    queue_options, queue_pair, submit_flags as sf, work_flags as wf,
 };
-use spfe_device::copy::Copier;
-use spfe_device::flow::{Accepted, FlowPairs, NextPiece, Piece, PieceSink, PieceSource, StepContext};
+use spfe_device::flow::{FlowPairs, NoInstrument};
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
-use spfe_device::queue::{CompletionTime, Host, QueueView};
+use spfe_device::queue::Host;
 use spfe_device::rdma::RdmaChannel;
 use spfe_device::shared::{QueueConfig, RxState, TxState};
 use spfe_device::{Flow, FlowShared};
-use spfe_contract::Status;
 use spfe_host::SharedMemory;
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{AtomicDeviceLine, Ring, Slot};
@@ -92,51 +90,6 @@ enum Element {
     Inline { count: u8, bytes: u64 },
 }
 
-/// An instrument that is at no end of these flows.
-enum Nothing {}
-
-impl PieceSource for Nothing {
-    fn next(&mut self, _: &RegionMap, _: &mut Piece, _: &mut Copier<'_>) -> NextPiece {
-        match *self {}
-    }
-    fn pause(&mut self, _: &Piece) {}
-    fn done(&mut self, _: &Piece, _: CompletionTime, _: &mut Copier<'_>) {}
-    fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
-        match *self {}
-    }
-    fn flush_step<H: Host>(&mut self, _: &mut H) {}
-    fn view(&self) -> Option<&QueueView> {
-        None
-    }
-    fn domain(&self) -> u16 {
-        0
-    }
-}
-
-impl PieceSink for Nothing {
-    fn take<H: Host>(
-        &mut self,
-        _: &mut Piece,
-        _: &RegionMap,
-        _: &mut StepContext<'_, '_, H>,
-    ) -> Accepted {
-        match *self {}
-    }
-    fn cut<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
-    fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut StepContext<'_, '_, H>) {}
-    fn publish<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
-    fn flush_step<H: Host>(&mut self, _: &mut H) {}
-    fn view(&self) -> Option<&QueueView> {
-        None
-    }
-    fn domain(&self) -> u16 {
-        0
-    }
-    fn is_open(&self) -> bool {
-        false
-    }
-}
-
 struct Quiet(u64);
 
 impl Host for Quiet {
@@ -175,7 +128,8 @@ impl Side {
         let memory = pooled(number, MEMORY);
         bytes_mut(&memory)[..REGION as usize].fill(0);
         bytes_mut(&memory)[REGION as usize..].fill(BEHIND);
-        let tag = RegionTag::new(KEY, 0, access::LOCAL_READ | access::LOCAL_WRITE);
+        let remote = access::REMOTE_READ | access::REMOTE_WRITE;
+        let tag = RegionTag::new(KEY, 0, access::LOCAL_READ | access::LOCAL_WRITE | remote);
         let map = Arc::new(RegionMap::default());
         // SAFETY: the memory is kept, and the flows of this run end before it.
         unsafe { map.set(tag, memory.base().as_ptr(), REGION) };
@@ -202,6 +156,7 @@ impl Side {
             | 8 << queue_pair::SEGMENT_LOG2_SHIFT;
         let setup = QueueSetup {
             kind: u32::from(kind.raw()),
+            options: queue_options::REMOTE_KEYS,
             sq_log2: LOG2,
             cq_log2: LOG2,
             sq: at(SQ),
@@ -289,7 +244,7 @@ crate::target!(|input: Input| {
         }
     }
     let time = Arc::new(AtomicU64::new(1));
-    let mut runs: [Flow<Nothing, Nothing>; 2] = [0, 1].map(|index| {
+    let mut runs: [Flow<NoInstrument, NoInstrument>; 2] = [0, 1].map(|index| {
         let (near, far) = (&sides[index], &sides[1 - index]);
         let (tx, rx) = (near.regions.clone(), far.regions.clone());
         let mut flow = Flow::new(flows[index], tx, rx, None, 7, false);
@@ -309,13 +264,16 @@ crate::target!(|input: Input| {
                 let flags = kind
                     | flags & (wf::SIGNAL | wf::LAST | wf::FENCE | wf::SOLICITED)
                     | u16::from(opcode & 15) << wf::OPCODE_SHIFT;
-                let work = WorkEntry { address: address.into(), key, flags, phase: 0 };
+                // Few keys and addresses, so that some requests find what others have bound.
+                let options = key % 64;
+                let (key, address) = (1 + (key % 6) * 0x800, u64::from(address) % 4096);
+                let work = WorkEntry { address, key, flags, phase: 0 };
                 let mut slots = vec![work.to_words()];
                 let (first, rest) = elements.split_at(elements.len().min(1));
                 slots.extend(first.iter().map(element));
                 for value in 0..u64::from(operands % 4) {
                     let flags = u16::from(EntryType::Operand.raw());
-                    let operand = Operand { value, immediate: key, flags, phase: 0 };
+                    let operand = Operand { value, immediate: options, flags, phase: 0 };
                     slots.push(operand.to_words());
                 }
                 slots.extend(rest.iter().take(5).map(element));

@@ -48,8 +48,7 @@ impl ChannelEnd {
     }
 
     fn domain(&self) -> u16 {
-        let view = self.views.send.or(self.views.receive);
-        view.map_or(0, |view| view.config.domain as u16)
+        self.views.domain()
     }
 }
 

@@ -3,12 +3,13 @@
 //! The host can write to the ring at any time, so each slot is read once, and only the copy is checked
 //! and used.
 
+use super::window::{self, KeyWindow};
 use crate::memory::{AccessRefusal, Address, READ, RegionMap, WRITE};
 use spfe_contract::{
     self as contract, EntryType, InlineSubmission, Operand, Status, Submission, WorkEntry,
     WorkOpcode, submit_flags as sf, work_flags as wf,
 };
-use spfe_rdma::{Local, WorkFlags, WorkKind, WorkRequest};
+use spfe_rdma::{Local, RemoteKey, WorkFlags, WorkKind, WorkRequest};
 use spfe_ring::Ring;
 use spfe_ring::ring::RingEntry;
 
@@ -22,6 +23,10 @@ pub enum Wanted {
     Request(WorkRequest),
     /// A question outside of it: INFO or REGIONS.
     Question(WorkOpcode, Vec<Local>),
+    /// A remote key for local memory.
+    Bind(KeyWindow),
+    /// The end of a remote key.
+    Unbind(RemoteKey),
 }
 
 /// A work request that was read from a ring.
@@ -119,11 +124,11 @@ struct Elements {
 }
 
 impl Elements {
-    /// Adds a slot. Bytes arrive in it if `arrives`.
+    /// Adds a slot, whose memory must allow the access. Only what is sent can be inline.
     fn add(
         &mut self,
         slot: RingEntry,
-        arrives: bool,
+        access: u32,
         map: &RegionMap,
         domain: u16,
     ) -> Result<(), AccessRefusal> {
@@ -136,7 +141,7 @@ impl Elements {
                 if !self.inline.is_empty() {
                     return fault(Status::BadField);
                 }
-                map.translate(address, length.into(), domain, if arrives { WRITE } else { READ })?;
+                map.translate(address, length.into(), domain, access)?;
                 let memory = u32::from(address.key().0);
                 self.local.push(Local { memory, offset: address.offset(), length });
                 self.total += u64::from(length);
@@ -144,7 +149,7 @@ impl Elements {
             Some(EntryType::Inline) => {
                 let inline = InlineSubmission::from_words(slot);
                 let count = usize::from(inline.count);
-                if arrives
+                if access != READ
                     || count == 0
                     || count as u64 > contract::INLINE_MAX_BYTES
                     || !self.local.is_empty()
@@ -182,17 +187,19 @@ fn parse(
     }
     let opcode = WorkOpcode::from_raw((flags >> wf::OPCODE_SHIFT & 0xf) as u8);
     let Some(opcode) = opcode else { return fault(Status::BadOpcode) };
-    let arrives = !matches!(
-        opcode,
-        WorkOpcode::Write | WorkOpcode::WriteImm | WorkOpcode::Send | WorkOpcode::SendImm
-    );
+    let access = match opcode {
+        WorkOpcode::Write | WorkOpcode::WriteImm | WorkOpcode::Send | WorkOpcode::SendImm => READ,
+        // What it must allow is in the operand.
+        WorkOpcode::Bind => 0,
+        _ => WRITE,
+    };
     let operands = match opcode {
-        WorkOpcode::WriteImm | WorkOpcode::SendImm | WorkOpcode::FetchAdd => 1,
+        WorkOpcode::WriteImm | WorkOpcode::SendImm | WorkOpcode::FetchAdd | WorkOpcode::Bind => 1,
         WorkOpcode::CmpSwap => 2,
         _ => 0,
     };
     let mut elements = Elements::default();
-    elements.add(slots.next()?, arrives, map, domain)?;
+    elements.add(slots.next()?, access, map, domain)?;
     let mut operand = [Operand::default(); 2];
     for operand in &mut operand[..operands] {
         let slot = slots.next()?;
@@ -205,7 +212,7 @@ fn parse(
         if slots.count - 1 - operands as u32 >= ELEMENTS as u32 || slots.count >= SLOTS {
             return fault(Status::ChainTooLong);
         }
-        elements.add(slots.next()?, arrives, map, domain)?;
+        elements.add(slots.next()?, access, map, domain)?;
     }
     let kind = match opcode {
         WorkOpcode::Write | WorkOpcode::WriteImm => WorkKind::Write,
@@ -220,6 +227,18 @@ fn parse(
             let wanted = Wanted::Question(opcode, elements.local);
             return Ok(entry(flags, wanted));
         }
+        WorkOpcode::Bind => {
+            let [local] = elements.local[..] else { return fault(Status::BadField) };
+            let (options, initiators) = (operand[0].immediate, operand[0].value);
+            window::check(map, domain, local, options)?;
+            let (key, address) = (RemoteKey(work.key), work.address);
+            let window = KeyWindow { key, address, local, options, initiators };
+            return Ok(entry(flags, Wanted::Bind(window)));
+        }
+        WorkOpcode::Unbind if elements.total == 0 => {
+            return Ok(entry(flags, Wanted::Unbind(RemoteKey(work.key))));
+        }
+        WorkOpcode::Unbind => return fault(Status::BadField),
     };
     let takes = matches!(kind, WorkKind::Write | WorkKind::Send | WorkKind::Read);
     let atomic = kind.opcode().is_atomic();

@@ -2,8 +2,10 @@
 
 use crate::copy::move_bytes;
 use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, WRITE};
+use spfe_contract::access;
 use spfe_rdma::initiator::LocalFault;
 use spfe_rdma::{Local, LocalMemory};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The regions of an endpoint that the queues of one domain may use.
 pub struct Mapped<'a> {
@@ -31,13 +33,9 @@ impl Mapped<'_> {
     }
 }
 
-impl LocalMemory for Mapped<'_> {
-    fn check(&self, piece: Local) -> bool {
-        address(piece).is_some()
-    }
-
-    fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
-        let at = self.at(piece, READ)?;
+impl Mapped<'_> {
+    fn copy_out(&self, piece: Local, access: u32, out: &mut [u8]) -> Result<(), LocalFault> {
+        let at = self.at(piece, access)?;
         if out.len() != piece.length as usize {
             return Err(LocalFault(piece));
         }
@@ -46,13 +44,63 @@ impl LocalMemory for Mapped<'_> {
         Ok(())
     }
 
-    fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault> {
-        let at = self.at(piece, WRITE)?;
+    fn copy_in(&self, piece: Local, access: u32, data: &[u8]) -> Result<(), LocalFault> {
+        let at = self.at(piece, access)?;
         if data.len() != piece.length as usize {
             return Err(LocalFault(piece));
         }
         // SAFETY: the piece was translated for its whole length, which is that of `data`.
         unsafe { move_bytes(data.as_ptr(), at, piece.length) };
         Ok(())
+    }
+}
+
+/// The memory of the queue pair's own requests.
+impl LocalMemory for Mapped<'_> {
+    fn check(&self, piece: Local) -> bool {
+        address(piece).is_some()
+    }
+
+    fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
+        self.copy_out(piece, READ, out)
+    }
+
+    fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault> {
+        self.copy_in(piece, WRITE, data)
+    }
+}
+
+/// The same regions for the requests of others: what the regions allow peers.
+pub struct ServedMemory<'a>(pub Mapped<'a>);
+
+impl LocalMemory for ServedMemory<'_> {
+    fn check(&self, piece: Local) -> bool {
+        address(piece).is_some()
+    }
+
+    fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
+        self.0.copy_out(piece, access::REMOTE_READ, out)
+    }
+
+    fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault> {
+        self.0.copy_in(piece, access::REMOTE_WRITE, data)
+    }
+
+    /// Programs and other queue pairs may change the number at the same time.
+    fn update(
+        &mut self,
+        piece: Local,
+        change: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, LocalFault> {
+        let at = self.0.at(piece, access::REMOTE_READ | access::REMOTE_WRITE)?;
+        if piece.length != 8 || !(at as usize).is_multiple_of(align_of::<AtomicU64>()) {
+            return Err(LocalFault(piece));
+        }
+        // SAFETY: 8 bytes of a mapped region, aligned.
+        let number = unsafe { AtomicU64::from_ptr(at.cast()) };
+        let changed = number.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| {
+            Some(change(u64::from_le(old)).to_le())
+        });
+        changed.map(u64::from_le).map_err(|_| LocalFault(piece))
     }
 }

@@ -95,8 +95,8 @@ impl ReceiveSide {
             bump(&count.packets, 1);
             bump(&count.bytes, message.bytes.into());
             bump(&count.errors, u64::from(status != Status::Ok));
-            let flags = flags_of(&message);
-            self.complete(view, position, status, message.bytes, flags, message.immediate, time);
+            let (flags, word) = flags_of(&message);
+            self.complete(view, position, status, message.bytes, flags, word, time);
         }
     }
 
@@ -108,7 +108,7 @@ impl ReceiveSide {
         status: Status,
         bytes: u32,
         flags: u16,
-        immediate: Option<u32>,
+        word: Option<u64>,
         time: CompletionTime,
     ) {
         self.posted.pop_front();
@@ -118,8 +118,8 @@ impl ReceiveSide {
         self.at.completion = position.wrapping_add(1);
         self.at.reported_bytes = self.at.reported_bytes.wrapping_add(bytes.into());
         self.at.urgent |= u32::from(status != Status::Ok);
-        if let Some(immediate) = immediate {
-            view.write_immediate(position, immediate);
+        if let Some(word) = word {
+            view.write_word(position, word);
         }
         view.complete_at(position, done, time);
     }
@@ -146,15 +146,15 @@ impl ReceiveSide {
     }
 }
 
-fn flags_of(message: &ReceivedMessage) -> u16 {
-    let mut flags = 0;
-    if message.immediate.is_some() {
-        flags |= cf::IMMEDIATE;
-    }
-    if message.opcode == Opcode::Write {
-        flags |= cf::WRITE;
-    }
-    flags
+/// Flags of a completion, and its word in the second half of the side array.
+fn flags_of(message: &ReceivedMessage) -> (u16, Option<u64>) {
+    let immediate = message.immediate.map_or(0, |_| cf::IMMEDIATE);
+    let (write, key) = match message.opcode {
+        Opcode::Send => (0, 0),
+        _ => (cf::WRITE, message.key),
+    };
+    let word = u64::from(key) << 32 | u64::from(message.immediate.unwrap_or(0));
+    (immediate | write, (immediate | write != 0).then_some(word))
 }
 
 /// The place of a BUFFER entry.

@@ -4,17 +4,18 @@
 use super::entry::{self, BadEntry, Wanted};
 use super::keys::KeysInUse;
 use super::memory::Mapped;
-use super::setup;
+use super::{setup, window};
 use crate::memory::{AccessRefusal, RegionKey, RegionMap};
 use crate::queue::{CompletionTime, QueueView, completion};
 use crate::shared::{Positions, QueueCounters, bump};
 use spfe_contract::{
-    QueuePairWait as Wait, Status, WorkOpcode, completion_flags as cf, pair_status,
+    QueuePairWait as Wait, Status, WorkOpcode, completion_flags as cf, pair_status, queue_options,
 };
 use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use spfe_rdma::initiator::{PostError, scatter};
 use spfe_rdma::{
-    Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, WorkCompletion, WorkError,
+    Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, RdmaTarget, WorkCompletion,
+    WorkError,
 };
 use std::collections::VecDeque;
 
@@ -87,8 +88,9 @@ impl SendSide {
         view: &QueueView,
         map: &RegionMap,
         keys: &mut KeysInUse,
+        target: &mut RdmaTarget,
     ) -> Result<(), RegionKey> {
-        let fetched = self.fetch_all(view, map, keys);
+        let fetched = self.fetch_all(view, map, keys, target);
         self.initiator.ring();
         fetched
     }
@@ -98,7 +100,9 @@ impl SendSide {
         view: &QueueView,
         map: &RegionMap,
         keys: &mut KeysInUse,
+        target: &mut RdmaTarget,
     ) -> Result<(), RegionKey> {
+        let has_keys = view.config.options & queue_options::REMOTE_KEYS != 0;
         let domain = view.config.domain as u16;
         // Every request has two slots or ends the queue pair, so a host that posts into slots it does
         // not own is stopped by the first bound.
@@ -131,7 +135,23 @@ impl SendSide {
                     self.bad = Some((last, status));
                 }
                 Ok(entry) => match entry.wanted {
-                    Wanted::Question(..) if !self.outstanding.is_empty() => break,
+                    Wanted::Bind(_) | Wanted::Unbind(_) if !has_keys => {
+                        self.bad = Some((last, Status::BadOpcode));
+                    }
+                    // Nothing that was posted before sees the change.
+                    Wanted::Question(..) | Wanted::Bind(_) | Wanted::Unbind(_)
+                        if !self.outstanding.is_empty() =>
+                    {
+                        break;
+                    }
+                    Wanted::Bind(window) => {
+                        let status = window.bind(target, keys);
+                        self.keyed(last, entry.signal, status);
+                    }
+                    Wanted::Unbind(key) => {
+                        let status = window::unbind(key, target, keys);
+                        self.keyed(last, entry.signal, status);
+                    }
                     Wanted::Question(opcode, local) => {
                         let info = opcode == WorkOpcode::Info;
                         let opcode = if info { Opcode::Info } else { Opcode::Regions };
@@ -185,6 +205,14 @@ impl SendSide {
             self.at.submission = position.wrapping_add(slots);
         }
         Ok(())
+    }
+
+    /// Ends BIND or UNBIND.
+    fn keyed(&mut self, position: u32, signal: bool, status: Status) {
+        match status {
+            Status::Ok => self.succeed(position, 0, signal),
+            status => self.bad = Some((position, status)),
+        }
     }
 
     /// Writes the next packet. False if there is nothing to send now: see [`SendSide::wake_ns`].

@@ -6,6 +6,7 @@ use spfe_contract::{
     Completion, EndMarker, EntryType, QueueKind, QueueSetup, Status, access,
     completion_flags as cf, submit_flags as sf,
 };
+use spfe_device::flow::NoInstrument;
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
 use spfe_device::queue::{Host, QueueView};
 use spfe_device::receive::RxPacked;
@@ -34,58 +35,6 @@ impl Host for Quiet {
         1
     }
     fn wake(&mut self, _: &AtomicDeviceLine, _: &QueueConfig, _: bool) {}
-}
-
-/// The instrument of a flow that has none.
-pub enum Nothing {}
-
-mod nothing {
-    use super::{Host, Nothing, QueueView, RegionMap, Status};
-    use spfe_device::copy::Copier;
-    use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
-    use spfe_device::queue::CompletionTime;
-
-    impl PieceSource for Nothing {
-        fn next(&mut self, _: &RegionMap, _: &mut Piece, _: &mut Copier<'_>) -> NextPiece {
-            match *self {}
-        }
-        fn pause(&mut self, _: &Piece) {}
-        fn done(&mut self, _: &Piece, _: CompletionTime, _: &mut Copier<'_>) {}
-        fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
-            match *self {}
-        }
-        fn flush_step<H: Host>(&mut self, _: &mut H) {}
-        fn view(&self) -> Option<&QueueView> {
-            None
-        }
-        fn domain(&self) -> u16 {
-            0
-        }
-    }
-
-    impl PieceSink for Nothing {
-        fn take<H: Host>(
-            &mut self,
-            _: &mut Piece,
-            _: &RegionMap,
-            _: &mut StepContext<'_, '_, H>,
-        ) -> Accepted {
-            match *self {}
-        }
-        fn cut<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
-        fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut StepContext<'_, '_, H>) {}
-        fn publish<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
-        fn flush_step<H: Host>(&mut self, _: &mut H) {}
-        fn view(&self) -> Option<&QueueView> {
-            None
-        }
-        fn domain(&self) -> u16 {
-            0
-        }
-        fn is_open(&self) -> bool {
-            false
-        }
-    }
 }
 
 /// Zeroed memory with the alignment of a cache line. Flow and host access it through raw pointers.
@@ -193,7 +142,7 @@ impl Side {
 /// A flow between two hosts.
 pub struct Pair {
     pub shared: &'static FlowShared,
-    pub flow: Flow<Nothing, Nothing>,
+    pub flow: Flow<NoInstrument, NoInstrument>,
     pub tx: Side,
     pub rx: Side,
     /// Number of the next packet. All its bytes have this value.

@@ -3,10 +3,10 @@
 use super::driver::{BUFFERS, Driver, Queue};
 use super::pair;
 use spfe_contract::{
-    BlockType, Command, EntryType, Operand, QueueKind, QueuePairState, Status, Submission,
-    WorkEntry, WorkOpcode, capability, completion_flags as cf, device_line, global_block as global,
-    pair_limits, pair_status, queue_block as queue, queue_pair, submit_flags as sf,
-    work_flags as wf,
+    BlockType, Command, EntryType, Operand, QueueKind, QueuePairState, REMOTE_KEYS_MAX, Status,
+    Submission, WorkEntry, WorkOpcode, access, capability, completion_flags as cf, device_line,
+    global_block as global, key_options as ko, pair_limits, pair_status, queue_block as queue,
+    queue_options, queue_pair, region_block, submit_flags as sf, work_flags as wf,
 };
 use spfe_host::{LinkRate, Mode, Topology};
 
@@ -185,4 +185,136 @@ fn a_device_of_version_1_2_has_no_queue_pairs() {
     driver.put(BUFFERS, b"as before");
     from.post(EntryType::Data, BUFFERS, 9);
     assert_eq!((from.complete().status, to.complete().bytes), (0, 9));
+}
+
+/// The first slot of a request without a completion flag of its own.
+fn work(opcode: WorkOpcode, key: u32, address: u64) -> [u64; 2] {
+    let opcode = u16::from(opcode.raw()) << wf::OPCODE_SHIFT;
+    let flags = u16::from(EntryType::Rdma.raw()) | wf::SIGNAL | wf::CHAIN | opcode;
+    WorkEntry { address, key, flags, phase: 0 }.to_words()
+}
+
+fn data(region: u16, offset: u64, length: u32, chain: bool) -> [u64; 2] {
+    let flags = u16::from(EntryType::Data.raw()) | if chain { sf::CHAIN } else { 0 };
+    Submission { offset, region, length, flags, phase: 0 }.to_words()
+}
+
+fn bind(region: u16, key: u32, offset: u64, options: u32) -> [[u64; 2]; 3] {
+    let flags = u16::from(EntryType::Operand.raw());
+    let operand = Operand { immediate: options, flags, ..Operand::default() };
+    let first = work(WorkOpcode::Bind, key, 0x1_0000_0000 + offset);
+    [first, data(region, offset, 64, true), operand.to_words()]
+}
+
+fn unbind(key: u32) -> [[u64; 2]; 2] {
+    [work(WorkOpcode::Unbind, key, 0), data(0, 0, 0, false)]
+}
+
+/// Enables a region that peers may read.
+fn readable(driver: &Driver) -> u16 {
+    let both = access::LOCAL_READ | access::LOCAL_WRITE;
+    driver.configure_region(2, 0);
+    driver.write(BlockType::Region, 2, region_block::ACCESS, both | access::REMOTE_READ);
+    assert_eq!(driver.command(Command::RegionEnable, 2), Status::Ok);
+    super::driver::region_field(driver.read(BlockType::Region, 2, region_block::KEY))
+}
+
+/// The queue pair at the far end of the link, which takes remote keys, or not.
+fn far_end(driver: &Driver, index: u32, region: u16, options: u32) -> Queue<'_> {
+    write_pair(driver, index, 7, 0);
+    driver.write(BlockType::Queue, index, queue::OPTIONS, options);
+    driver.enable_queue(index, QueueKind::Rdma, region, 1)
+}
+
+const KEY: u32 = 3 << 12 | 0xabc;
+
+#[test]
+fn a_remote_key_is_bound_used_and_taken_back() {
+    let driver = Driver::new();
+    assert_ne!(driver.registers.read32(global::CAPABILITY) & capability::REMOTE_KEYS, 0);
+    let region = readable(&driver);
+    let (tx, rx) = pair(&driver, VC);
+    let mut far = far_end(&driver, rx - 1, region, queue_options::REMOTE_KEYS);
+    let near = || enable(&driver, tx, QueueKind::Rdma, region, 0, (5, 0));
+    let mut queue = near();
+    driver.put(BUFFERS, &[0x5a; 64]);
+    post(&mut far, &bind(region, KEY, BUFFERS, ko::READ));
+    let done = far.complete();
+    assert_eq!((done.status, done.position, done.packets, done.bytes), (0, 2, 1, 0));
+    let read = |key| {
+        let first = work(WorkOpcode::Read, key, 0x1_0000_0000 + BUFFERS + 8);
+        [first, data(region, BUFFERS + 0x1000, 32, false)]
+    };
+    post(&mut queue, &read(KEY));
+    assert_eq!(queue.complete().status, 0);
+    assert_eq!(driver.get(BUFFERS + 0x1000, 33)[30..], [0x5a, 0x5a, 0]);
+    post(&mut far, &unbind(KEY));
+    assert_eq!(far.complete().status, 0);
+    post(&mut queue, &read(KEY));
+    assert_eq!(Status::from_raw(queue.complete().status), Some(Status::RemoteAccess));
+    // A new start has no keys.
+    post(&mut far, &bind(region, KEY, BUFFERS, ko::READ));
+    assert_eq!(far.complete().status, 0);
+    for index in [rx - 1, tx] {
+        assert_eq!(driver.command(Command::QueueDisable, index), Status::Ok);
+    }
+    far_end(&driver, rx - 1, region, queue_options::REMOTE_KEYS);
+    let mut queue = near();
+    post(&mut queue, &read(KEY));
+    assert_eq!(Status::from_raw(queue.complete().status), Some(Status::RemoteAccess));
+}
+
+#[test]
+fn wrong_remote_keys_have_a_status() {
+    let driver = Driver::new();
+    let region = readable(&driver);
+    let (tx, _) = pair(&driver, VC);
+    let good = bind(region, KEY, BUFFERS, ko::READ);
+    let inline = u64::from(u16::from(EntryType::Inline.raw()) | sf::CHAIN) << 32 | 1 << 40;
+    let cases: [(&[[u64; 2]], Status); 9] = [
+        (&bind(region, 0, BUFFERS, ko::READ), Status::BadField),
+        (&bind(region, (REMOTE_KEYS_MAX as u32) << 12 | 1, BUFFERS, ko::READ), Status::BadField),
+        (&bind(region, KEY, BUFFERS, 1 << 5), Status::BadField),
+        (&bind(region, KEY, BUFFERS, ko::WRITE), Status::AccessDenied),
+        (&bind(region, KEY, BUFFERS, ko::ATOMIC), Status::AccessDenied),
+        (&bind(region, KEY, 1 << 40, ko::READ), Status::OutOfBounds),
+        (&bind(region ^ 0x1000, KEY, BUFFERS, ko::READ), Status::BadRegion),
+        (&[good[0], [0, inline], good[2]], Status::BadField),
+        (&unbind(KEY), Status::NotFound),
+    ];
+    for (slots, status) in cases {
+        let mut queue = far_end(&driver, tx, region, queue_options::REMOTE_KEYS);
+        post(&mut queue, slots);
+        assert_eq!(Status::from_raw(queue.complete().status), Some(status));
+        assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
+    }
+    // An index can be used once.
+    let mut queue = far_end(&driver, tx, region, queue_options::REMOTE_KEYS);
+    post(&mut queue, &good);
+    assert_eq!(queue.complete().status, 0);
+    post(&mut queue, &bind(region, KEY ^ 1, BUFFERS, ko::READ));
+    assert_eq!(Status::from_raw(queue.complete().status), Some(Status::Busy));
+}
+
+/// Without the option, and on a device one minor version older, there are no remote keys.
+#[test]
+fn a_device_of_version_1_3_has_no_remote_keys() {
+    let topology = Topology::looped(LinkRate::Unlimited, Mode::Thread);
+    let older = Driver::with_older(topology, 3);
+    assert_eq!(older.registers.read32(global::CAPABILITY) & capability::REMOTE_KEYS, 0);
+    assert_ne!(older.registers.read32(global::CAPABILITY) & capability::RDMA, 0);
+    for (driver, option) in [(older, queue_options::REMOTE_KEYS), (Driver::new(), 0)] {
+        let region = readable(&driver);
+        let (tx, rx) = pair(&driver, VC);
+        let mut queue = far_end(&driver, tx, region, option);
+        post(&mut queue, &bind(region, KEY, BUFFERS, ko::READ));
+        assert_eq!(Status::from_raw(queue.complete().status), Some(Status::BadOpcode));
+        assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
+        // Messages go on as before.
+        let mut buffers = enable(&driver, rx, QueueKind::RdmaRx, region, 1, (7, 5));
+        let mut queue = enable(&driver, tx, QueueKind::Rdma, region, 0, (5, 7));
+        buffers.post(EntryType::Buffer, BUFFERS + 0x1000, 64);
+        post(&mut queue, &message(region, BUFFERS, 18));
+        assert_eq!((queue.complete().status, buffers.complete().status), (0, 0));
+    }
 }

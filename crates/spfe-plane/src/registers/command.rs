@@ -7,7 +7,7 @@ use crate::network::{Placement, RegionMemory};
 use spfe_contract::{
     BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, access,
     broadcast_block as broadcast, capability, event_block as event, global_block as global,
-    port_block, region_block as region, region_options,
+    port_block, queue_options, region_block as region, region_options,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
@@ -110,6 +110,9 @@ impl RegisterFile {
             QueueRequest { port: context.port, vc: if vc == NO_VC { 0 } else { vc }, setup };
         let known = request.queue_kind().is_some_and(|kind| context.can_be(kind, pairs));
         setup.vector = vector.filter(|_| known).ok_or(Status::BadField)?;
+        if !self.can(capability::REMOTE_KEYS) {
+            setup.options &= !queue_options::REMOTE_KEYS;
+        }
         request.setup = setup;
         let domain = u8::try_from(setup.domain).map_err(|_| Status::BadField)?;
         Ok((request, domain))

@@ -1,7 +1,7 @@
 //! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
-use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, State, high, low};
+use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, State, high, low};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
     broadcast_block as broadcast, capability, event_block as event, global_block as global,
@@ -26,7 +26,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::COUNT_FIRST
     | capability::LINK_EVENT
     | capability::LEVEL
-    | capability::RDMA;
+    | capability::RDMA
+    | capability::REMOTE_KEYS;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -66,7 +67,7 @@ impl RegisterFile {
             global::CAPABILITY => {
                 let all = CAPABILITY | self.bus.capability() | self.stride.capability();
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
-                all & !late(2, SINCE_2) & !late(3, SINCE_3)
+                all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,

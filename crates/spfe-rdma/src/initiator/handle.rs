@@ -1,10 +1,10 @@
 //! What an initiator receives.
 
 use super::completion::{Execution, WorkError};
-use super::local::{LocalFault, LocalMemory, scatter};
 use super::options::PAUSE_MAX_NS;
 use super::work::{Work, WorkKind, WorkProgress};
 use super::{PairState, RdmaInitiator};
+use crate::local::{LocalFault, LocalMemory, scatter};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Flags, Opcode, SfrpHeader, SfrpStatus};
 

@@ -1,10 +1,10 @@
 //! What an initiator sends, and its timers.
 
 use super::completion::{Execution, WorkError};
-use super::local::{LocalFault, LocalMemory, scatter};
 use super::waiting::PairWait;
 use super::work::{WorkKind, WorkProgress};
 use super::{PairState, RdmaInitiator};
+use crate::local::{LocalFault, LocalMemory, scatter};
 use spfe_proto::NoRoom;
 use spfe_proto::sfrp::{Flags, Opcode, SfrpHeader, SfrpSegment, SfrpSegments};
 

@@ -1,6 +1,6 @@
 //! Work requests.
 
-use super::local::{Local, LocalMemory};
+use crate::local::{Local, LocalMemory};
 use spfe_proto::sfrp::{Opcode, READ_MAX};
 
 /// What a request does.

@@ -6,6 +6,7 @@ use super::peer::{Open, RemotePeer};
 use super::{
     Dropped, Handled, NOT_READY_US, NOTE_BYTES, RdmaTarget, Refusal, Request, key, wants_answer,
 };
+use crate::local::LocalMemory;
 use crate::region::RegionRights;
 use spfe_proto::sfrp::{Flags, Opcode, READ_MAX, SfrpHeader, SfrpStatus};
 use std::cmp::Ordering;
@@ -16,7 +17,11 @@ const ATOMIC: RegionRights = RegionRights { read: false, write: false, atomic: t
 
 impl RdmaTarget {
     /// Executes a request if it is next in its sequence.
-    pub(super) fn in_sequence(&mut self, request: &Request<'_>) -> Handled {
+    pub(super) fn in_sequence(
+        &mut self,
+        request: &Request<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> Handled {
         let (header, vc) = (&request.header, request.vc);
         self.end_reads();
         if !self.has_queue(header.receiver_queue) {
@@ -33,7 +38,7 @@ impl RdmaTarget {
         match order {
             Ordering::Less => self.repeated(request),
             Ordering::Greater => self.missing(request, expected),
-            Ordering::Equal => self.expected(request),
+            Ordering::Equal => self.expected(request, program),
         }
     }
 
@@ -89,7 +94,7 @@ impl RdmaTarget {
     }
 
     /// The next message, or the next part of it.
-    fn expected(&mut self, request: &Request<'_>) -> Handled {
+    fn expected(&mut self, request: &Request<'_>, program: &mut dyn LocalMemory) -> Handled {
         let (header, vc) = (&request.header, request.vc);
         let peer = self.peer(header);
         if header.has(Flags::FIRST) {
@@ -112,7 +117,7 @@ impl RdmaTarget {
                 _ => return self.missing(request, header.sequence),
             }
         }
-        match self.execute(request) {
+        match self.execute(request, program) {
             Ok(()) => Handled::Executed(request.opcode),
             Err(refusal) => self.refuse_expected(request, &refusal),
         }
@@ -130,11 +135,15 @@ impl RdmaTarget {
         Handled::Refused(status)
     }
 
-    fn execute(&mut self, request: &Request<'_>) -> Result<(), Refusal> {
+    fn execute(
+        &mut self,
+        request: &Request<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> Result<(), Refusal> {
         match request.opcode {
-            Opcode::Write => self.write(request),
+            Opcode::Write => self.write(request, program),
             Opcode::Send => self.send(request),
-            Opcode::FetchAdd | Opcode::CompareSwap => self.atomic(request),
+            Opcode::FetchAdd | Opcode::CompareSwap => self.atomic(request, program),
             Opcode::Read => {
                 request.header.payload(request.packet, request.end)?;
                 self.read(request)?;
@@ -169,7 +178,11 @@ impl RdmaTarget {
         Ok(())
     }
 
-    fn write(&mut self, request: &Request<'_>) -> Result<(), Refusal> {
+    fn write(
+        &mut self,
+        request: &Request<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> Result<(), Refusal> {
         let header = &request.header;
         let length = u64::from(header.length);
         let (address, last) = (header.address, header.has(Flags::LAST));
@@ -183,7 +196,7 @@ impl RdmaTarget {
         if to_queue && let Some(queue) = self.queues.get(&header.receiver_queue) {
             queue.front().ok_or_else(not_ready)?;
         }
-        region.memory.write(offset, data).map_err(|_| SfrpStatus::MEMORY)?;
+        region.write(program, offset, data)?;
         let peer = self.peers.find(header).expect("looked up before");
         let start = peer.open.map_or(address, |open| open.start);
         let next = address.wrapping_add(length);
@@ -260,7 +273,11 @@ impl RdmaTarget {
     }
 
     /// Atomic operations work on 8 bytes in little-endian order, the order of the host.
-    fn atomic(&mut self, request: &Request<'_>) -> Result<(), Refusal> {
+    fn atomic(
+        &mut self,
+        request: &Request<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> Result<(), Refusal> {
         let (header, vc) = (&request.header, request.vc);
         let operands = if request.opcode == Opcode::FetchAdd { 1 } else { 2 };
         let (region, offset) =
@@ -269,19 +286,15 @@ impl RdmaTarget {
             return Err(SfrpStatus::BAD_LENGTH.into());
         }
         let data = header.payload(request.packet, request.end)?;
-        let mut bytes = [0; 8];
-        region.memory.read(offset, &mut bytes).map_err(|_| SfrpStatus::MEMORY)?;
-        let old = u64::from_le_bytes(bytes);
         let operand = |index: usize| {
             let bytes = data.as_chunks::<8>().0.get(index).copied().unwrap_or_default();
             u64::from_be_bytes(bytes)
         };
-        let new = match request.opcode {
+        let old = region.update(program, offset, |old| match request.opcode {
             Opcode::FetchAdd => old.wrapping_add(operand(0)),
             _ if old == operand(0) => operand(1),
             _ => old,
-        };
-        region.memory.write(offset, &new.to_le_bytes()).map_err(|_| SfrpStatus::MEMORY)?;
+        })?;
         let peer = self.peer(header);
         peer.keep(header.sequence, old);
         peer.advance();
@@ -306,6 +319,17 @@ impl RdmaTarget {
             || header.has(Flags::SOLICITED)
             || region.is_some_and(|region| region.notify);
         if !wanted {
+            return;
+        }
+        if region.is_some_and(|region| region.window.is_some() && region.notify)
+            && request.opcode != Opcode::Read
+            && !header.has(Flags::IMMEDIATE)
+        {
+            // Software of a full endpoint is told with a buffer of its queue pair.
+            let queue = self.queues.get_mut(&header.receiver_queue);
+            if !queue.is_some_and(|queue| queue.note(header, length)) {
+                self.counts.notifications_dropped += 1;
+            }
             return;
         }
         let mut note = [0; NOTE_BYTES];

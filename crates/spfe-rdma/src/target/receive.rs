@@ -13,8 +13,10 @@ pub struct ReceivedMessage {
     pub buffer: Vec<u8>,
     /// Bytes of the message, or of the WRITE that carried immediate data.
     pub bytes: u32,
-    /// SEND or WRITE.
+    /// SEND; WRITE or an atomic operation if it left the buffer as it was.
     pub opcode: Opcode,
+    /// The key of a WRITE or an atomic operation.
+    pub key: u32,
     /// Immediate data.
     pub immediate: Option<u32>,
     /// The sender asks to wake the receiver.
@@ -54,7 +56,7 @@ struct PostedBuffer {
 pub struct ReceiveQueue {
     posted: VecDeque<PostedBuffer>,
     done: VecDeque<ReceivedMessage>,
-    /// Buffers posted since the start; the credit of the sender.
+    /// Buffers posted since the start, without those that notifications took; the credit of the sender.
     pub total: u32,
 }
 
@@ -76,6 +78,16 @@ impl ReceiveQueue {
         true
     }
 
+    /// Tells of an operation with the next buffer. False if there is none.
+    pub fn note(&mut self, header: &SfrpHeader, bytes: u32) -> bool {
+        let taken = !self.posted.is_empty();
+        if taken {
+            self.total = self.total.wrapping_sub(1);
+            self.complete(header, bytes, SfrpStatus::OK);
+        }
+        taken
+    }
+
     /// Completes the next buffer.
     pub fn complete(&mut self, header: &SfrpHeader, bytes: u32, status: SfrpStatus) {
         use spfe_proto::sfrp::Flags;
@@ -88,6 +100,7 @@ impl ReceiveQueue {
             buffer,
             bytes,
             opcode,
+            key: header.key,
             immediate,
             solicited,
             status,

@@ -1,6 +1,7 @@
 //! Responses that wait to be sent.
 
 use super::peer::RemotePeer;
+use crate::local::LocalMemory;
 use crate::region::{RegionTable, RemoteKey};
 use spfe_proto::NoRoom;
 use spfe_proto::sfrp::{Flags, ReplyPath, SfrpHeader, SfrpSegments, SfrpStatus};
@@ -120,6 +121,7 @@ impl Responses {
         vc: u8,
         regions: &mut RegionTable,
         segment_bytes: u32,
+        program: &dyn LocalMemory,
         out: &mut Vec<u8>,
     ) -> Option<usize> {
         let queue = self.queues.get_mut(usize::from(vc))?;
@@ -140,16 +142,14 @@ impl Responses {
                     ..response.header
                 };
                 header.flags |= Flags::PAYLOAD_CRC.when(segment.length > 0);
-                let memory = regions
-                    .get(*key)
-                    .filter(|_| !regions.is_revoked(*key))
-                    .map(|region| &region.memory);
+                let region = regions.get(*key).filter(|_| !regions.is_revoked(*key));
                 let mut status =
-                    if memory.is_some() { SfrpStatus::OK } else { SfrpStatus::REVOKED };
+                    if region.is_some() { SfrpStatus::OK } else { SfrpStatus::REVOKED };
                 packet(&header, path, out, |place| {
                     let at = *offset + u64::from(segment.offset);
-                    if memory.is_some_and(|memory| memory.read(at, place).is_err()) {
-                        status = SfrpStatus::MEMORY;
+                    let read = region.map(|region| region.read(program, at, place));
+                    if let Some(Err(fault)) = read.filter(|_| !place.is_empty()) {
+                        status = fault;
                     }
                 });
                 *sent += segment.length;

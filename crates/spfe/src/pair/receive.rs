@@ -19,8 +19,11 @@ pub struct PairMessage {
     pub bytes: u32,
     /// Immediate data.
     pub immediate: Option<u32>,
-    /// A WRITE with immediate data used the buffer and left it as it was.
+    /// A WRITE with immediate data, or an operation on shared memory with `notify`, used the buffer and
+    /// left it as it was.
     pub is_write: bool,
+    /// The remote key of that operation; 0 for a message.
+    pub key: u32,
     /// OK; TOO_LONG for a message that is longer than the buffer; or why the buffer was refused.
     pub status: Status,
 }
@@ -98,7 +101,7 @@ impl PairQueue {
         let words = buffers.queue.peek()?;
         let position = buffers.queue.cq.position;
         let done = Completion::from_words(words);
-        let immediate = buffers.queue.second_stamp(position) as u32;
+        let word = buffers.queue.second_stamp(position);
         buffers.queue.take(&done)?;
         let (_, id, buffer) = buffers.posted.pop_front()?;
         self.memory[buffer.memory as usize].busy -= 1;
@@ -106,8 +109,9 @@ impl PairQueue {
             id,
             buffer,
             bytes: done.bytes,
-            immediate: (done.flags & cf::IMMEDIATE != 0).then_some(immediate),
+            immediate: (done.flags & cf::IMMEDIATE != 0).then_some(word as u32),
             is_write: done.flags & cf::WRITE != 0,
+            key: if done.flags & cf::WRITE != 0 { (word >> 32) as u32 } else { 0 },
             status: status_of(&done),
         })
     }

@@ -70,6 +70,13 @@ impl Slots {
         self.lay(operands)
     }
 
+    /// The slots of BIND, with key_options and initiators.
+    pub fn bind(&mut self, options: u32, initiators: u64) -> &[RingEntry] {
+        let flags = u16::from(EntryType::Operand.raw());
+        let operand = Operand { value: initiators, immediate: options, flags, phase: 0 };
+        self.lay([Some(operand.to_words()), None])
+    }
+
     /// The slots of a request without operands.
     pub fn question(&mut self) -> &[RingEntry] {
         self.lay([None, None])

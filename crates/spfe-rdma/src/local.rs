@@ -33,6 +33,40 @@ pub trait LocalMemory {
     /// # Errors
     /// The memory does not have room for them.
     fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault>;
+
+    /// Changes a number of 8 bytes in little-endian order, and returns the old one. Memory that others
+    /// write at the same time changes it as a whole.
+    ///
+    /// # Errors
+    /// The memory does not have the bytes, or cannot change them as a whole.
+    fn update(
+        &mut self,
+        piece: Local,
+        change: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, LocalFault> {
+        let mut bytes = [0; 8];
+        self.read(piece, &mut bytes)?;
+        let old = u64::from_le_bytes(bytes);
+        self.write(piece, &change(old).to_le_bytes())?;
+        Ok(old)
+    }
+}
+
+/// The local memory of a side that has none.
+pub struct NoMemory;
+
+impl LocalMemory for NoMemory {
+    fn check(&self, _: Local) -> bool {
+        false
+    }
+
+    fn read(&self, piece: Local, _: &mut [u8]) -> Result<(), LocalFault> {
+        Err(LocalFault(piece))
+    }
+
+    fn write(&mut self, piece: Local, _: &[u8]) -> Result<(), LocalFault> {
+        Err(LocalFault(piece))
+    }
 }
 
 /// Memories by their index.
