@@ -308,11 +308,6 @@ impl PairMemory {
         self.words.word(8)
     }
 
-    /// The writer's MTU and features.
-    pub fn offer(&self) -> &AtomicU64 {
-        self.words.word(16)
-    }
-
     /// Bytes that the writer has put into the ring to the owner.
     pub fn produced(&self) -> &AtomicU64 {
         self.words.word(64)

@@ -343,8 +343,7 @@ impl NodeRunner {
                 self.drop_peer(index, tell);
                 let mut memory = fds.into_iter().map(|fd| PairMemory::open(fd, ring as usize));
                 if let (Some(Ok(inward)), Some(Ok(outward))) = (memory.next(), memory.next()) {
-                    let offer = u64::from(self.mtu);
-                    self.peers[index] = Some(PeerLink::new(link, inward, outward, offer));
+                    self.peers[index] = Some(PeerLink::new(link, inward, outward));
                     self.report(index, tell, String::new());
                 }
             }

@@ -44,9 +44,8 @@ pub struct PeerLink {
 
 impl PeerLink {
     /// A link over this memory.
-    pub fn new(link: u64, inward: PairMemory, outward: PairMemory, offer: u64) -> Self {
-        outward.offer().store(offer, Ordering::Relaxed);
-        // Release pairs with the acquire in `shake_hands`: the peer sees the offer.
+    pub fn new(link: u64, inward: PairMemory, outward: PairMemory) -> Self {
+        // Release pairs with the acquire in `shake_hands`.
         outward.greeting().store(link, Ordering::Release);
         Self {
             link,

@@ -140,11 +140,6 @@ impl RingWriter {
         // Release pairs with the acquire in `RingReader::next`.
         out.produced().store(self.produced, Ordering::Release);
     }
-
-    /// Bytes that the reader has not taken yet, as far as known.
-    pub fn pending(&self) -> u64 {
-        self.produced - self.consumed
-    }
 }
 
 /// The reading end of a ring.

@@ -193,10 +193,11 @@ pub fn topo(args: &TopoArgs, context: &Context) -> Result<(), Failure> {
             let [a, b] = link.ends.map(|end| topology.end_name(end));
             let kind = if link.cable { "cable" } else { "" }.to_owned();
             let rate = format!("{:.3} GB/s", link.rate.bytes_per_s() as f64 / 1e9);
-            vec![a, b, link.rate.to_string(), rate, kind]
+            let rounded = format!("{} GB/s", link.rate.rounded_bytes_per_s() as f64 / 1e9);
+            vec![a, b, link.rate.to_string(), rate, rounded, kind]
         })
         .collect();
-    print!("{}", table(&["A", "B", "LINK", "RATE", ""], 5, &rows));
+    print!("{}", table(&["A", "B", "LINK", "RATE", "PRODUCT SHEET", ""], 6, &rows));
     Ok(())
 }
 

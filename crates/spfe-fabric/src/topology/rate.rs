@@ -126,6 +126,11 @@ impl PcieRate {
         self.generation.lane_bytes_per_s() * self.width.0 as u64
     }
 
+    /// The same in the rounded figures of product sheets.
+    pub const fn rounded_bytes_per_s(self) -> u64 {
+        self.generation.rounded_lane_bytes_per_s() * self.width.0 as u64
+    }
+
     /// The slower of two links on a path.
     pub fn slower(self, other: Self) -> Self {
         if other.bytes_per_s() < self.bytes_per_s() { other } else { self }
@@ -155,6 +160,7 @@ mod tests {
         assert_eq!(rate(2, 4).bytes_per_s(), 2_000_000_000);
         assert_eq!(rate(3, 8).bytes_per_s(), 7_876_923_080);
         assert_eq!(rate(5, 1).bytes_per_s(), 3_938_461_540);
+        assert_eq!(rate(3, 8).rounded_bytes_per_s(), 8_000_000_000);
         let rounded = |number| PcieGeneration::new(number).unwrap().rounded_lane_bytes_per_s();
         assert_eq!([1, 2, 3].map(rounded), [250_000_000, 500_000_000, 1_000_000_000]);
     }
