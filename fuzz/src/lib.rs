@@ -38,11 +38,13 @@ mod cli {
     pub mod output;
     pub mod parse;
     pub mod signal;
+    #[path = "bridge/ssdtp2.rs"]
+    pub mod ssdtp2;
 }
 #[allow(dead_code)]
 #[path = "../../crates/spfe/src/uri.rs"]
 mod uri;
-use cli::{assembly, context, decode, error, frame, inbound, output, parse, signal};
+use cli::{assembly, context, decode, error, frame, inbound, output, parse, signal, ssdtp2};
 use spfe::{Error, Result};
 
 /// Defines `fuzz`, which runs one input of a target. False if the bytes are no input of it.

@@ -1,5 +1,6 @@
 //! The command line: global options, commands, and errors in them.
 
+use crate::bridge::{self, BridgeArgs};
 use crate::broadcast::{self, BroadcastArgs};
 use crate::capture::{self, CaptureArgs};
 use crate::completions::{self, CompletionsArgs};
@@ -80,6 +81,8 @@ enum Command {
     Ip(IpArgs),
     #[command(subcommand)]
     Fabric(Box<FabricArgs>),
+    #[command(subcommand)]
+    Bridge(BridgeArgs),
     Perf(Box<PerfArgs>),
     Sim(SimArgs),
     Topo(TopoArgs),
@@ -107,6 +110,7 @@ impl Command {
             Self::Link(args) => Some(&args.device),
             Self::Fault(args) => Some(&args.device),
             Self::Ip(IpArgs::Up(args)) => Some(&args.device),
+            Self::Bridge(args) => Some(args.device()),
             Self::List
             | Self::Decode(_)
             | Self::Fabric(_)
@@ -158,6 +162,7 @@ impl Cli {
             Command::Fault(args) => fault::run(args, &context),
             Command::Ip(args) => ip::run(args, &context),
             Command::Fabric(args) => fabric::run(args, &context),
+            Command::Bridge(args) => bridge::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),

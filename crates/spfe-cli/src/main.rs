@@ -6,6 +6,7 @@ mod console;
 mod address;
 mod answers;
 mod assembly;
+mod bridge;
 mod broadcast;
 mod capture;
 mod cli;

@@ -1,6 +1,6 @@
 //! Values people type at `spfe`, and the packets a file is sent in.
 
-use crate::{assembly, frame, parse};
+use crate::{assembly, frame, parse, ssdtp2};
 use arbitrary::Arbitrary;
 use spfe::{End, Endpoint, Received, Region, Status};
 use std::sync::LazyLock;
@@ -157,6 +157,15 @@ fn check_packet(packet: &[u8]) {
     }
 }
 
+/// A header of SSDTP2 that is taken is written again as it was.
+fn check_message(packet: &[u8]) {
+    if let Some(bytes) = packet.first_chunk()
+        && let Ok(header) = ssdtp2::Header::parse(bytes)
+    {
+        assert!(header.length <= ssdtp2::BODY_MAX && header.encode() == *bytes);
+    }
+}
+
 crate::target!(|input: Input| {
     match input {
         Input::Text(text) => check_text(&text),
@@ -165,7 +174,10 @@ crate::target!(|input: Input| {
             let text = bytes.iter().map(|byte| char::from(SET[usize::from(*byte) % SET.len()]));
             check_text(&text.collect::<String>());
         }
-        Input::Packet(packet) => check_packet(&packet),
+        Input::Packet(packet) => {
+            check_packet(&packet);
+            check_message(&packet);
+        }
         Input::Header(flags, name, length, rest) => {
             let mut packet = b"SPFEFILE\x01\0".to_vec();
             packet.extend((flags % 4).to_le_bytes());
