@@ -16,16 +16,24 @@ use std::time::{Duration, Instant};
 /// How often a waiting thread looks for signals.
 pub const LOOK: Duration = Duration::from_millis(100);
 
-enum State<T> {
+enum Place<T> {
     Free(Held<Box<T>>),
     Used(ThreadId),
     Closed,
 }
 
+struct State<T> {
+    place: Place<T>,
+    /// A thread is closing it.
+    closing: bool,
+    /// Number of threads that wait for their turn.
+    waiting: usize,
+}
+
 /// A queue and its place.
 pub struct Seat<T> {
     what: &'static str,
-    state: Mutex<(State<T>, bool)>,
+    state: Mutex<State<T>>,
     freed: Condvar,
     /// Ends the wait of the thread inside.
     canceller: Option<Held<Canceller>>,
@@ -41,14 +49,20 @@ struct Inside<'a, T> {
 impl<T> Drop for Inside<'_, T> {
     fn drop(&mut self) {
         if let Some(value) = self.value.take() {
-            self.seat.lock().0 = State::Free(value);
-            self.seat.freed.notify_all();
+            let mut state = self.seat.lock();
+            state.place = Place::Free(value);
+            // A notification is a system call, even if nobody waits.
+            let waiting = state.waiting != 0;
+            drop(state);
+            if waiting {
+                self.seat.freed.notify_all();
+            }
         }
     }
 }
 
 impl<T> Seat<T> {
-    fn lock(&self) -> MutexGuard<'_, (State<T>, bool)> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,7 +70,8 @@ impl<T> Seat<T> {
 impl<T: Send> Seat<T> {
     /// A seat for something that is called `what` in messages.
     pub fn new(what: &'static str, value: T, canceller: Option<Canceller>) -> Self {
-        let state = Mutex::new((State::Free(Held::new(Box::new(value))), false));
+        let place = Place::Free(Held::new(Box::new(value)));
+        let state = Mutex::new(State { place, closing: false, waiting: 0 });
         Self { what, state, freed: Condvar::new(), canceller: canceller.map(Held::new) }
     }
 
@@ -77,21 +92,21 @@ impl<T: Send> Seat<T> {
     /// Takes the value out, if it is there. `None` while another thread is inside.
     fn take(&self, to_close: bool) -> PyResult<Option<Inside<'_, T>>> {
         let mut state = self.lock();
-        let (place, closing) = &mut *state;
+        let State { place, closing, .. } = &mut *state;
         if *closing && !to_close {
             return Err(self.closed());
         }
         match place {
-            State::Closed => Err(self.closed()),
-            State::Used(thread) if *thread == std::thread::current().id() => {
+            Place::Closed => Err(self.closed()),
+            Place::Used(thread) if *thread == std::thread::current().id() => {
                 let what = format!("{}: this thread is inside it already", self.what);
                 Err(fault(Status::Busy, what))
             }
-            State::Used(_) => Ok(None),
-            State::Free(value) => {
+            Place::Used(_) => Ok(None),
+            Place::Free(value) => {
                 value.check(self.what)?;
-                let used = State::Used(std::thread::current().id());
-                let State::Free(value) = std::mem::replace(place, used) else { return Ok(None) };
+                let used = Place::Used(std::thread::current().id());
+                let Place::Free(value) = std::mem::replace(place, used) else { return Ok(None) };
                 Ok(Some(Inside { seat: self, value: Some(value) }))
             }
         }
@@ -108,9 +123,11 @@ impl<T: Send> Seat<T> {
                 return Err(timed_out(format!("{}: another thread is using it", self.what)));
             }
             py.detach(|| {
-                let state = self.lock();
-                if matches!(state.0, State::Used(_)) {
-                    drop(self.freed.wait_timeout(state, left.min(LOOK)));
+                let mut state = self.lock();
+                if matches!(state.place, Place::Used(_)) {
+                    state.waiting += 1;
+                    let waited = self.freed.wait_timeout(state, left.min(LOOK));
+                    waited.unwrap_or_else(PoisonError::into_inner).0.waiting -= 1;
                 }
             });
             py.check_signals()?;
@@ -135,15 +152,15 @@ impl<T: Send> Seat<T> {
     ) -> PyResult<Option<Held<Box<T>>>> {
         {
             let mut state = self.lock();
-            match &state.0 {
-                State::Closed => return Ok(None),
-                State::Used(_) if state.1 => return Ok(None),
-                _ => state.1 = true,
+            match &state.place {
+                Place::Closed => return Ok(None),
+                Place::Used(_) if state.closing => return Ok(None),
+                _ => state.closing = true,
             }
         }
         let taken = self.leave(py, allow);
         if taken.is_err() {
-            self.lock().1 = false;
+            self.lock().closing = false;
         }
         taken
     }
@@ -153,7 +170,7 @@ impl<T: Send> Seat<T> {
         py: Python<'_>,
         allow: impl FnOnce(&mut T) -> PyResult<()>,
     ) -> PyResult<Option<Held<Box<T>>>> {
-        if matches!(self.lock().0, State::Used(_)) {
+        if matches!(self.lock().place, Place::Used(_)) {
             self.cancel()?;
         }
         let mut inside = self.enter(py, Until::never(), true)?;
@@ -161,7 +178,7 @@ impl<T: Send> Seat<T> {
             allow(value)?;
         }
         let value = inside.value.take();
-        self.lock().0 = State::Closed;
+        self.lock().place = Place::Closed;
         self.freed.notify_all();
         Ok(value)
     }
@@ -169,7 +186,7 @@ impl<T: Send> Seat<T> {
     /// Whether it was closed, or is being closed.
     pub fn is_closed(&self) -> bool {
         let state = self.lock();
-        state.1 || matches!(state.0, State::Closed)
+        state.closing || matches!(state.place, Place::Closed)
     }
 
     fn closed(&self) -> PyErr {
