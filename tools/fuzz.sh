@@ -122,7 +122,7 @@ report_failure() {
 
 # fuzz CRATE TARGET: runs one target.
 fuzz() {
-    local crate=$1 target=$2 log=$logs/$2.log code=0 start=$SECONDS
+    local crate=$1 target=$2 log=$logs/$2.log code=0 start
     local left=$seconds done_runs=0 done_seconds=0 crashes=0
     local -a corpus=("$crate/corpus/$target") limits=()
     if $resume; then
@@ -135,6 +135,12 @@ fuzz() {
     ((runs == 0)) || limits=(-runs=$((runs - done_runs)))
     mkdir -p "${corpus[0]}"
     [[ ! -d $crate/seeds/$target ]] || corpus+=("$crate/seeds/$target")
+    # The time of a build does not count.
+    "${cargo_fuzz[@]}" build "${options[@]}" --fuzz-dir "$crate" "$target" >"$log" 2>&1 || {
+        cat "$log"
+        return 1
+    }
+    start=$SECONDS
     # The fuzzer ends by itself. A fuzzer that hangs is a failure too.
     timeout --kill-after=10 $((left + 300)) \
         "${cargo_fuzz[@]}" run "${options[@]}" --fuzz-dir "$crate" "$target" "${corpus[@]}" -- \

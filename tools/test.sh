@@ -19,8 +19,8 @@ readonly skips=$logs/skips.txt
 readonly wanted=("$@")
 child=''
 failed_steps=()
-failures=() # the first lines of each that show a failure, with what it printed
-readonly failure='^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$'
+failures=() # the first lines of each that show a failure, with what is around it
+readonly failure='^(FAIL| *not ok|error|thread .* panicked)|\.\.\. FAILED$'
 declare -A known=()
 
 trap '[[ -n $child ]] && kill "$child" 2>/dev/null; exit 130' INT TERM
@@ -72,7 +72,7 @@ step() {
     if ((counts[1] > 0)); then
         printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
         grep -nE -A 2 "$failure" "$log" | head -n 80 | sed 's/^/    | /'
-        failures+=("$(grep -m 5 -A 9 -E "$failure" "$log" || printf 'exit code %d' "$code")")
+        failures+=("$(grep -m 5 -B 6 -A 9 -E "$failure" "$log" || printf 'exit code %d' "$code")")
         printf '    | its end:\n'
         tail -n 40 "$log" | sed 's/^/    | /'
     fi
