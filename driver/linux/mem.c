@@ -109,6 +109,12 @@ static int spfe_pin(struct spfe_region *region, u64 address)
 	return err;
 }
 
+/*
+ * Regions may overlap, which the DMA API allows only to drivers that leave caches alone. They need
+ * no care here: spfe_check_direct() refuses what would.
+ */
+#define SPFE_MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
+
 /* Fails if DMA to these pages would be bounced or needs cache maintenance. */
 static int spfe_check_direct(struct spfe_region *region)
 {
@@ -133,7 +139,7 @@ static int spfe_map(struct spfe_region *region)
 						region->size, segment, GFP_KERNEL);
 	if (err)
 		return err;
-	err = dma_map_sgtable(dev, &region->table, region->direction, 0);
+	err = dma_map_sgtable(dev, &region->table, region->direction, SPFE_MAP_ATTRS);
 	if (err) {
 		sg_free_table(&region->table);
 		return err;
@@ -401,7 +407,8 @@ int spfe_region_detach(struct spfe_client *client, struct spfe_region *region,
 static void spfe_pages_free(struct spfe_region *region)
 {
 	if (region->mapped) {
-		dma_unmap_sgtable(spfe_dma(region), &region->table, region->direction, 0);
+		dma_unmap_sgtable(spfe_dma(region), &region->table, region->direction,
+				  SPFE_MAP_ATTRS);
 		sg_free_table(&region->table);
 	}
 	if (region->npages) {

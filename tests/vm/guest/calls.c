@@ -32,6 +32,8 @@
 
 #define PAGE 4096UL
 #define BOTH (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE)
+/* More than there can be of anything. */
+#define MANY 10000
 
 static int failed;
 static const char *device;
@@ -291,6 +293,20 @@ static bool registers(int file, uint64_t address, uint64_t size, uint32_t access
 	return error || ends(file, SPFE_IOC_UNREGISTER, &key, 0);
 }
 
+/* Whether REGISTER takes memory that the device may write to already. */
+static bool twice(int file, uint64_t address, uint64_t size)
+{
+	struct spfe_register wish = { .addr = address, .size = size, .access = BOTH };
+	struct spfe_key key;
+	bool works;
+
+	if (!ends(file, SPFE_IOC_REGISTER, &wish, 0))
+		return false;
+	key = (struct spfe_key){ .key = wish.key };
+	works = registers(file, address + PAGE, size - PAGE, BOTH, 0, 0);
+	return ends(file, SPFE_IOC_UNREGISTER, &key, 0) && works;
+}
+
 static void memory(int file)
 {
 	struct spfe_alloc alloc = { .size = 5000, .access = BOTH };
@@ -302,6 +318,7 @@ static void memory(int file)
 	unsigned char *mapped;
 
 	check("REGISTER", registers(file, at, 4 * PAGE, BOTH, 0, 0));
+	check("REGISTER of memory that is registered", twice(file, at, 4 * PAGE));
 	check("REGISTER with read access of read-only memory",
 	      registers(file, (uintptr_t)only, PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
 	check("REGISTER with read access of a read-only file",
@@ -369,18 +386,22 @@ struct share {
 /* Opens files, and registers pages with the first one, until it gets no more. */
 static struct share take_all(void)
 {
-	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct spfe_register memory = {.addr = (uintptr_t)page, .size = PAGE, .access = BOTH};
+	/* A page for each region: kernels that look for errors of DMA allow few mappings of one. */
+	void *pages = mmap(NULL, MANY * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	struct spfe_register memory = {.addr = (uintptr_t)pages, .size = PAGE, .access = BOTH};
 	struct share share = { 0 };
 	int file, first = -1;
 
-	while ((file = open_device()) >= 0 && share.files < 10000) {
+	while ((file = open_device()) >= 0 && share.files < MANY) {
 		if (share.files++ == 0)
 			first = file;
 	}
 	share.files_errno = errno;
-	while (ioctl(first, SPFE_IOC_REGISTER, &memory) == 0 && share.regions < 10000)
+	while (ioctl(first, SPFE_IOC_REGISTER, &memory) == 0 && share.regions < MANY) {
 		share.regions++;
+		memory.addr += PAGE;
+	}
 	share.regions_errno = errno;
 	return share;
 }
