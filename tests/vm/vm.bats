@@ -416,3 +416,52 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
     devices 2
     subtests "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
 }
+
+# Errors planted in the driver: the tests must find them.
+# bats test_tags=plain
+@test "planted: no checksum of UDP becomes 0xffff" {
+    plant netdev.c 's/if (!get_unaligned(sum))/if (0)/'
+    devices 2
+    finds 'a datagram whose checksum is 0' --timeout 150 SPFE_RUN=net
+}
+
+# bats test_tags=plain
+@test "planted: link events are not passed on" {
+    plant port.c 's/queue_work(system_freezable_wq, &spfe->links);/return;/'
+    devices 2 --link exact:1x6.25G
+    finds 'turn 1: the driver tells of a link that goes down' --timeout 300 SPFE_LINK_SECONDS=30 \
+        SPFE_RUN=link
+}
+
+# bats test_tags=plain
+@test "planted: a device that goes on with its DMA is believed to have stopped" {
+    plant pci.c 's/if (command & PCI_COMMAND_MASTER) {/if (0) {/'
+    devices 2
+    finds 'the memory is kept' --timeout 300 SPFE_RUN=busy
+}
+
+# plant FILE EDIT: an image whose driver has this error, from a copy of its sources; sets image.
+plant() {
+    local file=$BATS_TEST_TMPDIR/source/driver/linux/$1
+    mkdir -p "$BATS_TEST_TMPDIR/source"
+    (cd "$vm_source" && cp -a --parents driver/linux include "$BATS_TEST_TMPDIR/source")
+    sed -i "$2" "$file"
+    if cmp -s "$vm_source/driver/linux/$1" "$file"; then
+        printf 'driver/linux/%s does not have the line that is to be replaced: %s\n' "$1" "$2"
+        return 1
+    fi
+    image=$BATS_TEST_TMPDIR/image
+    SPFE_VM_SOURCE=$BATS_TEST_TMPDIR/source SPFE_VM_BUILD=$BATS_TEST_TMPDIR/build \
+        "$vm_dir/image.sh" "$image"
+}
+
+# finds RESULT BOOT_WORD...: in a guest with the devices, this result is the first to fail.
+finds() {
+    local result=$1 first
+    shift
+    boot one --initrd "$image" "${model[@]}" "$@"
+    WAIT_SECONDS=14400 wait_until ended one
+    cat "$dir/one.out"
+    first=$(tr -d '\r' <"$logs/$test-one.result" | sed -n 's/^not ok //p' | head -n 1)
+    [[ $first == "$result" ]]
+}

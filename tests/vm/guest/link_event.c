@@ -3,9 +3,9 @@
  * Stops or starts the link of port 0 and waits until the driver tells of it, in both ways that it
  * has: poll() of the attribute "state", and an event for udev.
  *
- *	link_event NAME up|down		NAME is spfe0, for instance
+ *	link_event NAME up|down SECONDS		NAME is spfe0, for instance
  *
- * The exit code is 0 if both came, and 1 if one did not come within ten minutes.
+ * The exit code is 0 if both came, and 1 if one did not come within this time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #include <spfe/spfe_hw.h>
 
-#define WAIT_MS (10 * 60 * 1000)
+static int wait_ms;
 
 static void die(const char *what)
 {
@@ -44,7 +44,7 @@ static void await(int file, short events, const char *what)
 {
 	struct pollfd wait = { .fd = file, .events = events };
 
-	if (poll(&wait, 1, WAIT_MS) != 1) {
+	if (poll(&wait, 1, wait_ms) != 1) {
 		printf("# no %s came\n", what);
 		exit(1);
 	}
@@ -93,10 +93,11 @@ int main(int count, char **words)
 	int file, state, events;
 	bool up;
 
-	if (count != 3) {
-		fprintf(stderr, "link_event NAME up|down\n");
+	if (count != 4) {
+		fprintf(stderr, "link_event NAME up|down SECONDS\n");
 		return 2;
 	}
+	wait_ms = 1000 * atoi(words[3]);
 	up = !strcmp(words[2], "up");
 	snprintf(path, sizeof(path), "/dev/%s", words[1]);
 	file = open(path, O_RDWR);
