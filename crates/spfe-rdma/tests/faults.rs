@@ -16,6 +16,8 @@ use spfe_rdma::{
 use std::collections::VecDeque;
 
 const REGION: usize = 4096;
+/// Bytes of the program's memory on each side of the region.
+const AROUND: usize = 64;
 const SEGMENT: u32 = 256;
 const QUEUE: u16 = 5;
 const TARGET: u8 = 0x42;
@@ -34,6 +36,9 @@ struct Run {
     key: u32,
     guard: u32,
     memory: Vec<Vec<u8>>,
+    /// Memory of the target's program, which has the region in its middle in every other run.
+    program: Vec<Vec<u8>>,
+    in_program: bool,
     received: VecDeque<(Vec<u8>, Option<u32>)>,
     done: Vec<WorkCompletion>,
     buffers: u64,
@@ -47,10 +52,19 @@ impl Run {
             segment_bytes: SEGMENT,
             ..RdmaTargetOptions::default()
         });
-        let key =
-            target.regions_mut().add(TargetRegion::new("data", REGION as u64), None).unwrap().0;
+        let in_program = seed % 2 == 1;
+        let window = Local { memory: 0, offset: AROUND as u64, length: REGION as u32 };
+        let region = match in_program {
+            true => TargetRegion::of_program("data", window),
+            false => TargetRegion::new("data", REGION as u64),
+        };
+        let key = target.regions_mut().add(region, None).unwrap().0;
         let guard = target.regions_mut().add(TargetRegion::new("guard", 64), None).unwrap().0;
         target.open_queue(QUEUE).unwrap();
+        let defaults = RdmaInitiatorOptions::default();
+        // Buffers come at random. Without faults nothing may fail, however late they are.
+        let is_faultless = faults == Faults::default();
+        let not_ready_retries = if is_faultless { 10_000 } else { defaults.not_ready_retries };
         let initiator = RdmaInitiator::new(RdmaInitiatorOptions {
             target: TARGET,
             target_queue: QUEUE,
@@ -60,7 +74,8 @@ impl Run {
             window: 8,
             reads: 4,
             retries: 6,
-            ..RdmaInitiatorOptions::default()
+            not_ready_retries,
+            ..defaults
         });
         let rng = Rng::with_seed(seed);
         Self {
@@ -71,6 +86,8 @@ impl Run {
             key,
             guard,
             memory: vec![vec![0; 1 << 18]],
+            program: vec![vec![0; REGION + 2 * AROUND]],
+            in_program,
             received: VecDeque::new(),
             done: Vec::new(),
             buffers: 0,
@@ -140,7 +157,8 @@ impl Run {
         while self.initiator.outstanding() > 0 || !self.net.is_empty() {
             steps += 1;
             assert!(steps < 2_000_000, "{}", self.initiator.why_text(self.net.now_ns));
-            self.net.exchange(&mut self.initiator, &mut self.target, &mut self.memory);
+            let (near, far) = (&mut self.initiator, &mut self.target);
+            self.net.exchange_with(near, far, &mut self.memory, &mut self.program);
             while let Some(received) = self.target.received(QUEUE).unwrap() {
                 assert!(received.status.0 == 0);
                 let message = match received.opcode {
@@ -168,6 +186,13 @@ impl Run {
     }
 
     fn content(&self) -> Vec<u8> {
+        let inside = AROUND..AROUND + REGION;
+        let program = &self.program[0];
+        let outside = program[..inside.start].iter().chain(&program[inside.end..]);
+        assert!(outside.copied().all(|byte| byte == 0), "memory around the region");
+        if self.in_program {
+            return program[inside].to_vec();
+        }
         let mut content = vec![0; REGION];
         let key = spfe_rdma::RemoteKey(self.key);
         self.target.regions().get(key).unwrap().memory.read(0, &mut content).unwrap();

@@ -3,6 +3,7 @@
 
 use fastrand::Rng;
 use spfe_proto::PacketEnd;
+use spfe_rdma::initiator::NoMemory;
 use spfe_rdma::{LocalMemory, RdmaInitiator, RdmaTarget};
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 const FLIGHT_NS: u64 = 2_000;
 
 /// How many of 1000 packets suffer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     pub drop: u32,
     pub repeat: u32,
@@ -89,13 +90,24 @@ impl Net {
         target: &mut RdmaTarget,
         memory: &mut M,
     ) {
+        self.exchange_with(initiator, target, memory, &mut NoMemory);
+    }
+
+    /// The same for a target with regions of the program's memory.
+    pub fn exchange_with<M: LocalMemory>(
+        &mut self,
+        initiator: &mut RdmaInitiator,
+        target: &mut RdmaTarget,
+        memory: &mut M,
+        program: &mut dyn LocalMemory,
+    ) {
         let mut packet = vec![0; initiator.packet_bytes_max()];
         while let Some(bytes) = initiator.transmit(self.now_ns, memory, &mut packet) {
             self.send(To::Target, &packet[..bytes]);
         }
         let mut response = Vec::new();
         while let Some(vc) = target.waiting_vc() {
-            if target.respond(vc, &mut response).is_some() {
+            if target.respond_with(vc, program, &mut response).is_some() {
                 self.send(To::Initiator, &response);
             }
         }
@@ -106,7 +118,7 @@ impl Net {
                 let (to, packet, end) = self.packets.pop_first().unwrap().1;
                 match to {
                     To::Target => {
-                        target.handle(&packet, end, 0, self.now_ns);
+                        target.handle_with(&packet, end, 0, self.now_ns, program);
                     }
                     To::Initiator => {
                         initiator.handle(&packet, end, self.now_ns, memory);
