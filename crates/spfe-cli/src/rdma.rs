@@ -7,6 +7,7 @@ mod ping;
 mod regions;
 mod remote;
 mod serve;
+mod why;
 
 use crate::context::{Context, DeviceArg};
 use crate::error::{Failure, Kind};
@@ -20,6 +21,7 @@ use serde_json::Value;
 use serve::ServeArgs;
 use spfe_remote::RdmaError;
 use spfe_remote::engine::WorkError;
+use why::WhyArgs;
 
 const AFTER: &str = "\
 Without a device the commands work on virtual:?peer=target:1M: a target-only endpoint with 1 MiB that \
@@ -47,6 +49,7 @@ pub enum RdmaArgs {
     Receive(ReceiveArgs),
     Serve(ServeArgs),
     Ping(PingArgs),
+    Why(WhyArgs),
 }
 
 impl RdmaArgs {
@@ -61,6 +64,7 @@ impl RdmaArgs {
             Self::Receive(args) => &args.device,
             Self::Serve(args) => &args.device,
             Self::Ping(args) => &args.remote.device,
+            Self::Why(args) => &args.device,
         }
     }
 
@@ -85,6 +89,7 @@ pub fn run(args: &RdmaArgs, context: &Context) -> Result<(), Failure> {
         RdmaArgs::Receive(args) => messages::receive(args, context),
         RdmaArgs::Serve(args) => serve::run(args, context),
         RdmaArgs::Ping(args) => ping::run(args, context),
+        RdmaArgs::Why(args) => why::run(args, context),
     }
 }
 

@@ -275,6 +275,7 @@ fn rdma_is_measured_with_chosen_groups() {
         (&["write", "--size", "4K", "--group", "8", "--under-way", "3"][..], "rdma-write", 4096),
         (&["read", "--size", "100", "--group", "8", "--under-way", "3"], "rdma-read", 100),
         (&["atomic", "--group", "8", "--under-way", "3"], "rdma-atomic", 8),
+        (&["send", "--size", "1000", "--group", "8", "--under-way", "3"], "rdma-send", 1000),
     ] {
         let row =
             &json(&[&["rdma"], words, &["--seconds", "0.01", "--json"]].concat())["results"][0];
@@ -282,6 +283,11 @@ fn rdma_is_measured_with_chosen_groups() {
         assert_eq!((&row["group"], &row["under_way"]), (&8.into(), &3.into()));
         assert!(row["rate_gbps"].as_f64() > Some(0.0), "{row}");
     }
+    // One at a time, the time of each is the latency. A device thread has queue pairs, too.
+    let one = ["rdma", "send", "--size", "64", "--group", "1", "--under-way", "1"];
+    let one = [&one[..], &["--mode", "thread", "--seconds", "0.01", "--json"]].concat();
+    let row = &json(&one)["results"][0];
+    assert!(row["latency_ns"]["p50"].as_f64() > Some(0.0), "{row}");
     let many = ["perf", "rdma", "write", "--group", "16384", "--under-way", "2"];
     spfe(&many).fails(2, "more than the 16384 of a queue");
     let words = ["perf", "rdma", "write", "--processes", "2"];

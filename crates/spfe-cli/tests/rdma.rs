@@ -3,9 +3,14 @@
 mod common;
 
 use common::{Directory, end, interrupt, spfe, start, wait_for_message, wait_until};
+use serde_json::Value;
+use spfe::{Endpoint, QueueOptions};
 use spfe_host::{LinkRate, Mode, Topology};
+use spfe_remote::engine::{Local, WorkKind, WorkRequest};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions};
 use spfed::{Server, ServerConfig};
 use std::io::BufRead;
+use std::time::Duration;
 
 const FILE: &str = r#"
 logical_address = 0x42
@@ -266,4 +271,54 @@ fn either_end_may_be_killed() {
     assert_eq!(read("0x3f00000"), "00000000");
     interrupt(&server);
     end(server).exits(0);
+}
+
+/// A message without a buffer at the far end: the command names the credit that it waits for.
+#[test]
+fn why_names_what_a_queue_pair_waits_for() {
+    let directory = Directory::new("rdma-why");
+    let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+    let (_server, device) = daemon(&directory, topology);
+    let open = |endpoint: u32, own, partner| {
+        let endpoint = Endpoint::open(&format!("{device}/{endpoint}")).unwrap();
+        let mut options = RdmaQueueOptions::default();
+        (options.initiator.queue, options.initiator.target_queue) = (own, partner);
+        // Longer than the test: without an announcement the message is tried after this time.
+        options.initiator.timeout_ns = 600_000_000_000;
+        let vc = endpoint.port(0).unwrap().vc(3).unwrap();
+        let mut queue = RdmaQueue::open(&vc, options).unwrap();
+        queue.open_buffers(&QueueOptions::default().depth(4)).unwrap();
+        queue
+    };
+    let (mut near, mut far) = (open(0, 5, 7), open(1, 7, 5));
+    near.connect(Duration::from_secs(30)).unwrap();
+    let inline = Some(b"to nobody".to_vec());
+    near.post(WorkRequest { inline, ..WorkRequest::new(1, WorkKind::Send) }).unwrap();
+    near.ring().unwrap();
+    let why = ["rdma", "why", &device, "--json"];
+    let pairs = || {
+        let text = spfe(&why).exits(0).text();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    wait_until("it waits for credit", || {
+        pairs()[0]["waiting"].as_str().unwrap().contains("post a receive buffer")
+    });
+    let found = pairs();
+    let place = |pair: &Value| {
+        ["endpoint", "port", "vc", "pair", "outstanding"].map(|key| pair[key].as_u64().unwrap())
+    };
+    assert_eq!(place(&found[0]), [0, 0, 3, 5, 1]);
+    assert_eq!((found.len(), place(&found[1])), (2, [1, 0, 3, 7, 0]));
+    assert!(found[0]["waiting"].as_str().unwrap().contains("0xfe.7"), "{found:?}");
+    assert_eq!(found[1]["counters"]["target_connects"], 1, "{found:?}");
+    let table = spfe(&["rdma", "why", &device, "--counters"]).exits(0).text();
+    assert!(table.contains("WAITS FOR") && table.contains("VC 3 target_connects 1"), "{table}");
+    let memory = far.register(vec![0; 64]).unwrap();
+    far.post_buffer(1, Local { memory, offset: 0, length: 64 }).unwrap();
+    near.wait(1, Duration::from_secs(30)).unwrap();
+    assert_eq!(near.poll().unwrap().unwrap().result, Ok(()));
+    wait_until("the message is acknowledged", || pairs()[0]["outstanding"] == 0);
+    drop((near, far));
+    assert!(pairs().is_empty());
+    spfe(&["rdma", "why", "virtual:"]).fails(2, "need a daemon");
 }

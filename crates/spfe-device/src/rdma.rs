@@ -76,6 +76,21 @@ struct Pair {
     kept_max: usize,
 }
 
+/// What a queue pair waits for and has counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairReport {
+    /// Participant that opened it.
+    pub owner: u32,
+    /// Its number.
+    pub queue: u16,
+    /// Requests that have not completed.
+    pub outstanding: u32,
+    /// What it waits for, as a sentence that names the partner.
+    pub waiting: String,
+    /// Counters of its requests, and of those of others (`target_`).
+    pub counters: Vec<(String, u64)>,
+}
+
 /// The queues of a channel as a runner sees them.
 #[derive(Clone, Copy, Default)]
 struct Views {
@@ -96,6 +111,25 @@ impl RdmaChannel {
     /// Whether the channel has a queue.
     pub fn is_open(&self) -> bool {
         self.lock().pair.is_some()
+    }
+
+    /// What the queue pair waits for; `None` if none is open.
+    pub fn report(&self, now_ns: u64) -> Option<PairReport> {
+        let state = &*self.lock();
+        let pair = state.pair.as_ref()?;
+        let owner = state.send.or(state.receive).map_or(0, |config| config.owner);
+        let initiator = &pair.send.initiator;
+        let own = initiator.counts().named().into_iter();
+        let own = own.map(|(name, count)| (name.to_owned(), count));
+        let others = pair.target.counts().named().into_iter();
+        let others = others.map(|(name, count)| (format!("target_{name}"), count));
+        Some(PairReport {
+            owner,
+            queue: pair.queue,
+            outstanding: initiator.outstanding() as u32,
+            waiting: initiator.why_text(now_ns),
+            counters: own.chain(others).collect(),
+        })
     }
 
     /// The configuration of one of the two queues.

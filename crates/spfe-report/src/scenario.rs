@@ -32,6 +32,8 @@ pub const RDMA_WRITE: &str = "rdma-write";
 pub const RDMA_READ: &str = "rdma-read";
 /// Atomic operations on 8 bytes of remote memory.
 pub const RDMA_ATOMIC: &str = "rdma-atomic";
+/// Messages to the queue pair of another endpoint.
+pub const RDMA_SEND: &str = "rdma-send";
 /// Highest rate, transmitting.
 pub const RATE_TX: &str = "rate-tx";
 /// Highest rate, receiving.

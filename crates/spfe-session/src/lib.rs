@@ -22,7 +22,7 @@
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
 //! `Hello` attaches the connection as a client. Without it the daemon answers only queries that
-//! change nothing (`Network`, `NetworkPort`, `Clients`, `Capture`). It closes the connection after 5 s,
+//! change nothing (`Network`, `NetworkPort`, `Pair`, `Clients`, `Capture`). It closes the connection after 5 s,
 //! or when the capture ends.
 //!
 //! Header and error reply have the same form in every version, so that builds with different versions
@@ -36,13 +36,13 @@ pub mod socket;
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
 pub use message::{
-    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE,
-    Welcome,
+    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, PairInfo, Reply, Request,
+    WANT_ENGINE, Welcome,
 };
 pub use spfe_host::ControlError as Error;
 
 /// Version of the protocol. It goes up with every change of a message.
-pub const PROTOCOL: u16 = 7;
+pub const PROTOCOL: u16 = 8;
 /// Maximum size of a datagram in bytes. A topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Maximum number of descriptors in a datagram: the doorbell and the network's memory.

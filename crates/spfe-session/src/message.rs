@@ -162,6 +162,15 @@ pub enum Request {
         /// Port.
         port: u32,
     },
+    /// Describe the queue pair of a virtual channel of any endpoint. Works without attaching.
+    Pair {
+        /// Endpoint.
+        endpoint: u32,
+        /// Port.
+        port: u32,
+        /// Virtual channel.
+        vc: u32,
+    },
     /// Start a capture of links; a connection has at most one. Works without attaching, for the
     /// daemon's own user and root only. The capture ends with the connection at the latest.
     Capture(CaptureRequest),
@@ -216,6 +225,7 @@ impl Request {
             Self::Clients => "Clients",
             Self::Network => "Network",
             Self::NetworkPort { .. } => "NetworkPort",
+            Self::Pair { .. } => "Pair",
             Self::Capture(_) => "Capture",
             Self::EndCapture => "EndCapture",
             Self::Fault { .. } => "Fault",
@@ -257,6 +267,8 @@ pub enum Reply {
     Value(u64),
     /// Reply to Clients.
     Clients(Vec<ClientInfo>),
+    /// Reply to Pair; `None` if none is open.
+    Pair(Option<PairInfo>),
     /// Reply to Network.
     Network(NetworkInfo),
     /// Reply to Capture. The reading end of a pipe with the capture file is attached.
@@ -270,6 +282,21 @@ pub enum Reply {
         /// Number of records left out because the reader was too slow.
         left_out: u64,
     },
+}
+
+/// A queue pair that a device runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairInfo {
+    /// Participant that opened it.
+    pub client: u32,
+    /// Its number.
+    pub queue: u16,
+    /// Requests that have not completed.
+    pub outstanding: u32,
+    /// What it waits for, as a sentence that names the partner.
+    pub waiting: String,
+    /// Counters of its requests, and of those of others (`target_`), that are not 0.
+    pub counters: Vec<(String, u64)>,
 }
 
 /// A client of a network.

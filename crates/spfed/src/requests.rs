@@ -15,7 +15,7 @@ use spfe_host::{Attachment, LinkCommand, Mode, QueueRequest};
 use spfe_lab::FaultChoice;
 use spfe_plane::{ClientBell, Network};
 use spfe_session::{
-    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
+    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, PairInfo, Reply, Request, Result,
     WANT_ENGINE, Welcome,
 };
 use std::sync::Arc;
@@ -110,6 +110,7 @@ impl Client {
             Request::Clients
             | Request::Network
             | Request::NetworkPort { .. }
+            | Request::Pair { .. }
             | Request::Capture(_)
             | Request::EndCapture
             | Request::Fault { .. }
@@ -272,6 +273,7 @@ fn inspect(request: &Request, network: &Network) -> Option<Answer> {
             Ok(info) => Reply::Port(info),
             Err(error) => return Some(Err(error)),
         },
+        Request::Pair { endpoint, port, vc } => Reply::Pair(pair(network, endpoint, port, vc)),
         _ => return None,
     };
     Some(Ok((reply, Descriptors::None)))
@@ -322,6 +324,18 @@ fn foreign_event(network: &Network, participant: u32, vector: u32) -> Answer {
 fn clients(network: &Network) -> Vec<ClientInfo> {
     let info = |(client, endpoint, name)| ClientInfo { client, endpoint, name };
     network.clients().into_iter().map(info).collect()
+}
+
+fn pair(network: &Network, endpoint: u32, port: u32, vc: u32) -> Option<PairInfo> {
+    let report = network.pair_report(endpoint, port, vc)?;
+    let counters = report.counters.into_iter().filter(|(_, count)| *count != 0).collect();
+    Some(PairInfo {
+        client: report.owner,
+        queue: report.queue,
+        outstanding: report.outstanding,
+        waiting: report.waiting,
+        counters,
+    })
 }
 
 /// The endpoint with the fewest clients, the lowest number first.

@@ -84,13 +84,14 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
             Request::Link { port: small(u)?, command: LinkCommand::Set { item, index, value } }
         }
         17 => Request::PortMib { port: small(u)?, first: u.arbitrary()? },
-        _ => match u.int_in_range(0..=6u8)? {
+        _ => match u.int_in_range(0..=7u8)? {
             0 => Request::Ping,
             1 => Request::Reset,
             2 => Request::Clients,
             3 => Request::Goodbye,
             4 => Request::Network,
             5 => Request::NetworkPort { endpoint: small(u)?, port: small(u)? },
+            6 => Request::Pair { endpoint: small(u)?, port: small(u)?, vc: small(u)? },
             _ => Request::Hello(Hello::new(Some(small(u)?), "again")),
         },
     })

@@ -121,6 +121,8 @@ pub enum RdmaOperation {
     Read,
     /// Add to 8 bytes of remote memory.
     Atomic,
+    /// Send messages to the queue pair of another endpoint.
+    Send,
 }
 
 /// A publication with tables.

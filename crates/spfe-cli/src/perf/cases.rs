@@ -145,6 +145,7 @@ pub fn rdma(args: &RdmaArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
         RdmaOperation::Write => (scenario::RDMA_WRITE, sizes(&args.sizes, 4 << 10, 512 << 10)?),
         RdmaOperation::Read => (scenario::RDMA_READ, sizes(&args.sizes, 4 << 10, 512 << 10)?),
         RdmaOperation::Atomic => (scenario::RDMA_ATOMIC, vec![8]),
+        RdmaOperation::Send => (scenario::RDMA_SEND, sizes(&args.sizes, 64, 64 << 10)?),
     };
     let case = |size| {
         let group = match args.group {

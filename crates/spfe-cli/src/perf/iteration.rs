@@ -51,7 +51,9 @@ pub fn iteration(
     };
     let mut latency = None;
     let (near, far) = if let Kind::Rdma(operation) = case.kind {
-        let tally = rdma::measure(&near, case, operation, meter(true))?;
+        let far = lab.other.as_ref();
+        let (tally, times) = rdma::measure(&near, far, case, operation, meter(true))?;
+        latency = times;
         (Streams { send: Some(tally), receive: None }, Streams::default())
     } else if let Kind::Loop | Kind::Message(_) = case.kind {
         let (tally, times) = in_a_loop(lab, case, meter(true).for_packets(case.count))?;

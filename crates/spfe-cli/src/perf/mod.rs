@@ -10,7 +10,7 @@
 //! | [`runner`], [`iteration`] | runs cases; one iteration of a case |
 //! | [`lab`], [`far`] | the network of a case; the far end, in a thread or a process |
 //! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
-//! | [`rdma`] | operations on remote memory |
+//! | [`rdma`], [`rdma_receiver`] | operations on remote memory, and messages |
 //! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
 //! | `place`, [`theory`] | names of ends; what links allow |
@@ -29,6 +29,7 @@ mod meter;
 mod output;
 mod place;
 mod rdma;
+mod rdma_receiver;
 mod receive;
 mod runner;
 mod saturate;

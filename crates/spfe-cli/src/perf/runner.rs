@@ -1,6 +1,6 @@
 //! Runs test cases one after the other.
 
-use super::args::Direction;
+use super::args::{Direction, RdmaOperation};
 use super::case::{Case, Kind, Sizes};
 use super::iteration::{Iteration, iteration};
 use super::lab::Lab;
@@ -105,7 +105,10 @@ impl<'a> CaseRunner<'a> {
                 return Err(needs_a_network());
             }
             // A new network each time, as with an instrument.
-            let mut lab = Lab::target(setup, *device, rdma::MEMORY)?;
+            let mut lab = match case.kind {
+                Kind::Rdma(RdmaOperation::Send) => Lab::looped(setup)?,
+                _ => Lab::target(setup, *device, rdma::MEMORY)?,
+            };
             return Ok(iteration(&mut lab, case, label, false)?);
         }
         if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {

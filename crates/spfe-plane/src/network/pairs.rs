@@ -5,6 +5,7 @@ use super::seats::{Attempt, bind, claim};
 use super::{Attachment, Ended, Error, Inner, Network, Placement, QueueRequest};
 use crate::view::ViewHost;
 use spfe_contract::{QueueKind, QueueState, Status};
+use spfe_device::rdma::PairReport;
 use spfe_device::shared::{FlowShared, QueueConfig, RxState, TxState};
 use spfe_ring::sync::Ordering;
 
@@ -44,6 +45,11 @@ impl Network {
             return Err(stop);
         }
         Ok(Seats { own, other })
+    }
+
+    /// What a queue pair waits for and has counted. `None` if none is open.
+    pub fn pair_report(&self, endpoint: u32, port: u32, vc: u32) -> Option<PairReport> {
+        self.arena.pair(endpoint, port, vc)?.report(self.clock().now_ns())
     }
 
     pub(super) fn create_pair(

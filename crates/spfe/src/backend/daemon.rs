@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::{Error, PortInfo, Result};
 pub use capture::LiveCapture;
 use link::{Link, Watcher};
-pub use query::NetworkQuery;
+pub use query::{NetworkQuery, PairInfo};
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::{MibItem, Status};
 use spfe_host::backend::create_memory;

@@ -4,6 +4,7 @@ use super::{BACKEND, endpoint_uri};
 use crate::{Error, PortInfo, Result};
 use spfe_contract::Status;
 use spfe_host::{DeviceInfo, FaultInfo};
+pub use spfe_session::PairInfo;
 use spfe_session::client::unexpected;
 use spfe_session::{ClientInfo, Connection, NetworkInfo, Reply, Request};
 use std::path::Path;
@@ -78,6 +79,17 @@ impl NetworkQuery {
         match self.connection.call(&Request::NetworkPort { endpoint, port }, &[])?.0 {
             Reply::Port(info) => Ok(info),
             reply => Err(unexpected("NetworkPort", &reply).into()),
+        }
+    }
+
+    /// The queue pair of a virtual channel; `None` if none is open.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the daemon is gone.
+    pub fn pair(&mut self, endpoint: u32, port: u32, vc: u32) -> Result<Option<PairInfo>> {
+        match self.connection.call(&Request::Pair { endpoint, port, vc }, &[])?.0 {
+            Reply::Pair(pair) => Ok(pair),
+            reply => Err(unexpected("Pair", &reply).into()),
         }
     }
 
