@@ -15,10 +15,13 @@
 //! (`recover`). A function that is not inlined takes and returns values: a reference to a variable
 //! of a loop would force all of them into memory.
 
+mod alike;
 mod send;
+mod single;
 mod sinks;
 
 pub use send::FastSender;
+pub use single::{SingleEnd, SinglePath};
 pub use sinks::{PackedSink, PostedSink};
 
 use crate::memory::{Address, READ, RegionMap, RegionWindow, WRITE};
@@ -173,6 +176,8 @@ impl FastState {
 
 /// A receive queue as a loop uses it. It lives for one loop.
 pub trait FastSink {
+    /// Whether [`FastSink::put_alike`] and [`FastSink::put_strides`] may store anything.
+    const ALIKE: bool = false;
     /// Packets that fit before the next [`FastSink::turn`]. At least 1 right after it.
     fn left(&self) -> u32;
     /// Begins the next lap of the ring if the last slot was used.
@@ -180,6 +185,16 @@ pub trait FastSink {
     /// Stores one whole packet. The caller counts [`FastSink::left`]. False if the packet needs the
     /// general path.
     fn put(&mut self, source: *const u8, length: u32) -> bool;
+    /// Stores packets of one DATA entry each, from a mark on, whose second words equal `word1`, each
+    /// `length` bytes long. At most `most`, which is at most [`FastSink::left`]; the caller counts
+    /// it. Returns their number.
+    fn put_alike(&mut self, _from: Mark, _word1: u64, _length: u32, _most: u32) -> u32 {
+        0
+    }
+    /// Stores packets of `length` bytes that are `stride` bytes apart, as [`FastSink::put_alike`].
+    fn put_strides(&mut self, _next: *const u8, _stride: usize, _length: u32, _most: u32) -> u32 {
+        0
+    }
     /// Place of the next posted buffer, for prefetching. `None` for a packed area.
     fn place(&self) -> Option<Mark>;
     /// Stores the state that the loop kept in registers, after this many packets and bytes.

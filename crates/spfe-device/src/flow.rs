@@ -10,6 +10,7 @@ mod upkeep;
 
 pub use none::NoInstrument;
 
+pub use crate::fast::SingleEnd;
 pub use crate::memory::Regions;
 pub use crate::piece::Piece;
 pub use crate::step::{
@@ -73,6 +74,7 @@ pub struct Flow<S, D> {
     timed: bool,
     /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
+    single: fast::SinglePath,
     observer: Option<ObservedFlow>,
     limits: StepLimits,
     /// The queue pairs that may be at its ends.
@@ -117,6 +119,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             share,
             timed: false,
             plain: None,
+            single: fast::SinglePath::new(shared),
             observer: None,
             limits: StepLimits::NONE,
             pairs: None,
@@ -220,6 +223,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             }
             _ => None,
         };
+        self.single.reset();
         self.epoch = epoch;
         Ok(())
     }
@@ -306,10 +310,31 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.wake_due(host);
     }
 
-    /// Moves everything that the fast path can move. False if [`Flow::step`] has to go on.
+    /// Enters the seat as its owner, and moves the packet that was posted if it is a single plain
+    /// one. Faster than [`Flow::sweep`]. It works once [`Flow::sweep`] has moved such a packet.
     #[inline(always)]
-    pub fn sweep<H: Host>(&mut self, host: &mut H) -> bool {
-        self.shared.epoch() == self.epoch && self.step_fast(host, u32::MAX).1.is_some()
+    pub fn move_single(&mut self, id: u32) -> SingleEnd {
+        self.single.run(id)
+    }
+
+    /// Moves everything that the fast path can move. False if [`Flow::step`] has to go on.
+    /// With `keep`, [`Flow::move_single`] may take the next packets.
+    #[inline(always)]
+    pub fn sweep<H: Host>(&mut self, host: &mut H, keep: bool) -> bool {
+        if self.shared.epoch() != self.epoch {
+            return false;
+        }
+        let (packets, step) = self.step_fast(host, u32::MAX);
+        if packets == 1
+            && keep
+            && !self.single.is_ready()
+            && let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
+                (&self.plain, &self.tx, &self.rx)
+            && let Some(rx) = rx.view()
+        {
+            self.single.prepare(fast, &tx.view, rx, self.epoch);
+        }
+        step.is_some()
     }
 
     /// Runs the general path.

@@ -285,10 +285,27 @@ impl RegionWindow {
         (offset <= self.size.get() - u64::from(length)).then(|| self.guess(address).cast_mut())
     }
 
+    /// The same region for accesses of one length. `None` if no access may have it.
+    #[inline(always)]
+    pub fn fixed(&self, length: u32) -> Option<FixedWindow> {
+        (length.wrapping_sub(1) < self.most.get()).then(|| FixedWindow {
+            start: self.start.get(),
+            last: self.size.get() - u64::from(length),
+            delta: self.delta.get(),
+        })
+    }
+
     /// The memory of an address if it is in this region. Unchecked: only for prefetching.
     #[inline(always)]
     pub fn guess(&self, address: u64) -> *const u8 {
         address.wrapping_add(self.delta.get()) as *const u8
+    }
+
+    /// The same region for accesses of at most `most` bytes.
+    pub fn at_most(&self, most: u32) -> Self {
+        let window = self.clone();
+        window.most.set(window.most.get().min(most));
+        window
     }
 
     /// Takes over the content of another window.
@@ -297,6 +314,33 @@ impl RegionWindow {
         self.size.set(other.size.get());
         self.delta.set(other.delta.get());
         self.most.set(other.most.get());
+    }
+}
+
+/// A [`RegionWindow`] for accesses of one length.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FixedWindow {
+    /// Address of the first byte.
+    start: u64,
+    /// Offset of the last access that is all in the region.
+    last: u64,
+    /// Added to an address of the region it gives the address in this process (mod 2^64).
+    delta: u64,
+}
+
+impl FixedWindow {
+    /// The memory at an address. `None` if the access is not all in this region.
+    #[inline(always)]
+    pub fn at(&self, address: u64) -> Option<*mut u8> {
+        // The offset of an address before the start is huge.
+        let inside = address.wrapping_sub(self.start) <= self.last;
+        inside.then(|| address.wrapping_add(self.delta) as *mut u8)
+    }
+
+    /// The memory of an address if it is in this region. Unchecked: only for prefetching.
+    #[inline(always)]
+    pub fn guess(&self, address: u64) -> *const u8 {
+        address.wrapping_add(self.delta) as *const u8
     }
 }
 

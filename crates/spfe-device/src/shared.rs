@@ -109,6 +109,24 @@ pub struct Positions {
     pub reported_bytes: u64,
 }
 
+impl Positions {
+    /// Both positions as one word: submission in the lower half, completion in the upper one.
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        // SAFETY: the two are the first fields of an aligned struct with a C layout. One load, which
+        // the compiler does not make of two.
+        let word = unsafe { std::ptr::from_ref(self).cast::<u64>().read() };
+        if cfg!(target_endian = "big") { word.rotate_left(32) } else { word }
+    }
+
+    /// Sets both positions from one word.
+    #[inline(always)]
+    pub fn set_word(&mut self, word: u64) {
+        self.submission = word as u32;
+        self.completion = (word >> 32) as u32;
+    }
+}
+
 /// The open burst of a transmit queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

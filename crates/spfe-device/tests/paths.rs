@@ -14,9 +14,11 @@ use spfe_contract::{
     BurstExt, EndMarker, EntryType, InlineSubmission, QueueKind, submit_flags as sf,
 };
 use spfe_device::Address;
+use spfe_device::flow::SingleEnd;
 use spfe_device::step::StepLimits;
 use spfe_ring::packed::PackedReader;
 use spfe_ring::ring::RingEntry;
+use spfe_ring::sync::{FenceMode, set_fence_mode};
 
 /// PROPTEST_RNG_SEED repeats a run.
 fn config() -> ProptestConfig {
@@ -151,6 +153,78 @@ fn compare_posted(ops: &[Op]) {
     }
 }
 
+/// Packets of few lengths, often with a completion each.
+fn alike() -> impl Strategy<Value = Op> {
+    let length = prop_oneof![Just(8u32), Just(9), Just(24), Just(48), Just(BUFFER)];
+    let flags = prop_oneof![3 => Just(0), 2 => Just(sf::SIGNAL | sf::LAST)];
+    prop_oneof![
+        10 => (length, flags).prop_map(|(length, flags)| Op::Data(length, flags)),
+        10 => Just(Op::Buffer),
+        6 => (0..20u32).prop_map(Op::Step),
+        6 => Just(Op::Poll),
+        1 => op(),
+    ]
+}
+
+/// Every other step is that of the owner after a post, and may take the path of single packets.
+fn compare_single(ops: &[Op]) {
+    // Both ends run in this thread.
+    set_fence_mode(FenceMode::Asymmetric);
+    let mut pairs = both(QueueKind::Rx);
+    let mut got = [Got::default(), Got::default()];
+    for (number, op) in ops.iter().enumerate() {
+        post(&mut pairs, op);
+        match *op {
+            Op::Step(budget) if budget % 4 == 0 => {
+                pairs.iter_mut().for_each(|pair| pair.step(budget));
+            }
+            Op::Step(_) => {
+                pairs[0].run_posted();
+                pairs[1].step(1000);
+            }
+            _ => {}
+        }
+        for (pair, got) in pairs.iter_mut().zip(&mut got) {
+            match *op {
+                Op::Buffer => pair.post_buffer(),
+                Op::Poll => {
+                    poll_tx(pair);
+                    poll_posted(pair, got);
+                }
+                _ => {}
+            }
+        }
+        let equal = visible(&pairs[0]) == visible(&pairs[1]);
+        assert!(equal, "operation {number}, {op:?}: {:#?}", pairs.map(|pair| pair.states()));
+    }
+}
+
+#[test]
+fn single_packets_take_their_own_path_and_leave_the_rest() {
+    set_fence_mode(FenceMode::Asymmetric);
+    let mut pairs = both(QueueKind::Rx);
+    let mut moved = 0;
+    for number in 0..20 * SIZE {
+        let flags = if number % 50 == 49 { sf::SIGNAL } else { sf::SIGNAL | sf::LAST };
+        post(&mut pairs, &Op::Data(8 + number % 3, flags));
+        pairs.iter_mut().for_each(Pair::post_buffer);
+        moved += u32::from(pairs[0].run_posted() == SingleEnd::Moved);
+        pairs[1].step(1);
+        assert!(visible(&pairs[0]) == visible(&pairs[1]), "packet {number}");
+        for pair in &mut pairs {
+            assert_eq!(poll_tx(pair).len(), 1);
+            poll_posted(pair, &mut Got::default());
+        }
+    }
+    // All but a few in each lap.
+    assert!(moved > 20 * SIZE * 2 / 3, "{moved} of {}", 20 * SIZE);
+    // A new configuration is read first.
+    pairs[0].shared.bump_epoch();
+    post(&mut pairs, &Op::Data(8, sf::SIGNAL | sf::LAST));
+    pairs[0].post_buffer();
+    assert_ne!(pairs[0].run_posted(), SingleEnd::Moved);
+}
+
 /// Bytes of each step of a limited flow.
 const LIMIT: u64 = 137;
 
@@ -271,6 +345,16 @@ proptest! {
     #[test]
     fn paths_agree_on_posted_buffers(ops in vec(op(), 1..150)) {
         compare_posted(&ops);
+    }
+
+    #[test]
+    fn paths_agree_on_packets_alike(ops in vec(alike(), 1..300)) {
+        compare_posted(&ops);
+    }
+
+    #[test]
+    fn paths_agree_on_single_packets(ops in vec(alike(), 1..300)) {
+        compare_single(&ops);
     }
 
     #[test]

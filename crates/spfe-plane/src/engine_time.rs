@@ -67,6 +67,11 @@ impl EngineTime {
         Self { on, left, missed, started_ns, mean_ns, long_ns, interruptions, draw, clocks }
     }
 
+    /// Whether it measures.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// Marks the start of a step, or its continuation on another path.
     #[inline(always)]
     pub fn begin(&mut self) {

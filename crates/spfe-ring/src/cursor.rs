@@ -38,6 +38,12 @@ impl RingPair {
     pub const fn first(&self) -> Ring {
         self.first
     }
+
+    /// The second ring.
+    #[inline(always)]
+    pub const fn second(&self) -> Ring {
+        self.second
+    }
 }
 
 /// A ring, or a pair, that never changes but is loaded from memory at each use.
@@ -120,6 +126,16 @@ pub struct Mark {
 }
 
 impl Ring {
+    /// The slots from a mark to the end of the ring, at least one. In a ring of another size than
+    /// the mark's cursor has, they are some other slots.
+    #[inline(always)]
+    pub fn straight(&self, mark: Mark) -> &[Slot] {
+        let offset = mark.offset & self.last as usize;
+        let count = (self.last as usize - offset) / SLOT + 1;
+        // SAFETY: `count` slots from the offset end with the last one of the mapped ring.
+        unsafe { core::slice::from_raw_parts(self.slot_ptr(offset).as_ptr(), count) }
+    }
+
     /// The first word of the slot behind a mark, in the same lap and valid or not: for prefetching.
     /// In a ring of another size than the mark's cursor has, it is the word of some other slot.
     #[inline(always)]
@@ -213,6 +229,15 @@ impl<R: Rings> Cursor<R> {
         self.rings.ring().size() - self.index()
     }
 
+    /// Moves several slots without looking for the end of the lap.
+    ///
+    /// # Safety
+    /// As for [`Cursor::step`], with `count` instead of 1.
+    #[inline(always)]
+    pub unsafe fn skip(&mut self, count: u32) {
+        self.offset += SLOT * count as usize;
+    }
+
     /// Moves to the next slot without looking for the end of the lap.
     ///
     /// # Safety
@@ -258,9 +283,7 @@ impl<R: PairedRings> Cursor<R> {
     /// set already ([`Cursor::phase`]). Ordered as [`Ring::write`].
     #[inline(always)]
     pub fn partner_write(&self, entry: RingEntry) {
-        let slot = self.partner_slot();
-        slot.word0.store(entry[0], Ordering::Relaxed);
-        slot.word1.store(entry[1], Ordering::Release);
+        self.partner_slot().write_entry(entry);
     }
 
     /// Publishes the same slot of the other ring for its next lap. Its first word is already there

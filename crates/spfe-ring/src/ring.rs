@@ -35,6 +35,13 @@ impl Slot {
         self.word1.store(word1, Ordering::Release);
     }
 
+    /// Writes an entry whose phase bits are set already. Ordered as [`Ring::write`].
+    #[inline(always)]
+    pub fn write_entry(&self, entry: RingEntry) {
+        self.word0.store(entry[0], Ordering::Relaxed);
+        self.word1.store(entry[1], Ordering::Release);
+    }
+
     /// The first word. It belongs to an entry only if [`Slot::word1`] had the phase of that entry.
     #[inline(always)]
     pub fn word0(&self) -> u64 {

@@ -28,8 +28,14 @@ impl Seat {
     /// sees `claim`.
     #[inline(always)]
     pub fn enter(&self, id: u32) -> bool {
+        self.enter_by(id, light_fence)
+    }
+
+    /// The same with a fence of the caller, as strong as the light one.
+    #[inline(always)]
+    pub fn enter_by(&self, id: u32, fence: impl FnOnce()) -> bool {
         self.busy.store(id, Ordering::Relaxed);
-        light_fence();
+        fence();
         // Acquire pairs with the release in `release`: the owner sees the changes of the claimer.
         if self.claim.load(Ordering::Acquire) == 0 {
             return true;

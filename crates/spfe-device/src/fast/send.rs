@@ -110,6 +110,21 @@ impl FastSender<'_> {
                 if left == 0 {
                     break None;
                 }
+                let word1 = u64::from(flags) << 32 | u64::from(length);
+                if K::ALIKE
+                    && length < AHEAD_BYTES
+                    && flags & SIGNAL == 0
+                    && at.slot().word1() == word1
+                {
+                    let count = sink.put_alike(at.mark(), word1, length, left);
+                    // SAFETY: the run was limited to `left`, and `turn` follows when it gets 0.
+                    unsafe { at.skip(count) };
+                    left -= count;
+                    bytes += u64::from(count) * u64::from(length);
+                    if left == 0 {
+                        break None;
+                    }
+                }
             };
             next = lap.wrapping_sub(left);
             if let Some(ended) = ended {
@@ -154,6 +169,14 @@ impl FastSender<'_> {
         'laps: while packets < most {
             let lap = most.min(packets.saturating_add(sink.left()));
             while packets < lap {
+                if K::ALIKE && length < AHEAD_BYTES {
+                    let count = sink.put_strides(source, stride as usize, length, lap - packets);
+                    source = source.wrapping_add(stride as usize * count as usize);
+                    packets += count;
+                    if packets == lap {
+                        break;
+                    }
+                }
                 if !sink.put(source, length) {
                     break 'laps;
                 }

@@ -1,5 +1,6 @@
 //! Posted buffers and packed area as the loops of the fast path use them.
 
+use super::alike::{self, Run};
 use super::{BUFFER, FastSink, FastState, RX_CHECK, prefetch_write};
 use crate::copy::move_bytes;
 use crate::memory::RegionMap;
@@ -37,6 +38,18 @@ impl<'a> PostedSink<'a> {
     }
 }
 
+impl PostedSink<'_> {
+    /// Goes on after `count` completions of a run.
+    #[inline(always)]
+    fn pass(&mut self, count: u32) -> u32 {
+        // SAFETY: a run ends at the end of the lap, and the caller counts `left` and calls `turn`.
+        unsafe { self.at.skip(count) };
+        // As in `put`: no carry into the phase.
+        self.done += u64::from(count);
+        count
+    }
+}
+
 /// Second word of the completion for the buffer posted at a position.
 #[inline(always)]
 fn done_at(at: &Cursor<&RingCell<RingPair>>, position: u32) -> u64 {
@@ -44,6 +57,8 @@ fn done_at(at: &Cursor<&RingCell<RingPair>>, position: u32) -> u64 {
 }
 
 impl FastSink for PostedSink<'_> {
+    const ALIKE: bool = true;
+
     #[inline(always)]
     fn place(&self) -> Option<Mark> {
         Some(self.at.mark())
@@ -87,6 +102,20 @@ impl FastSink for PostedSink<'_> {
         // word anew, because the ring size divides 65536.
         self.done += 1;
         true
+    }
+
+    #[inline(always)]
+    fn put_alike(&mut self, from: Mark, word1: u64, length: u32, most: u32) -> u32 {
+        let run = Run { length, most, done: self.done };
+        let count = alike::entries(self.fast, from, word1, self.at.mark(), run);
+        self.pass(count)
+    }
+
+    #[inline(always)]
+    fn put_strides(&mut self, next: *const u8, stride: usize, length: u32, most: u32) -> u32 {
+        let run = Run { length, most, done: self.done };
+        let count = alike::strides(self.fast, next, stride, self.at.mark(), run);
+        self.pass(count)
     }
 
     #[inline(always)]

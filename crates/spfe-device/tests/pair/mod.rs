@@ -6,7 +6,7 @@ use spfe_contract::{
     Completion, EndMarker, EntryType, QueueKind, QueueSetup, Status, access,
     completion_flags as cf, submit_flags as sf,
 };
-use spfe_device::flow::NoInstrument;
+use spfe_device::flow::{NoInstrument, SingleEnd};
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
 use spfe_device::queue::{Host, QueueView};
 use spfe_device::receive::RxPacked;
@@ -214,6 +214,23 @@ impl Pair {
 
     pub fn step(&mut self, budget: u32) {
         self.flow.step(&mut Quiet, budget);
+    }
+
+    /// Runs the flow as its owner does after it has posted something.
+    pub fn run_posted(&mut self) -> SingleEnd {
+        let end = self.flow.move_single(1);
+        if end == SingleEnd::Refused {
+            assert!(self.shared.seat.enter(1));
+        }
+        let done = match end {
+            SingleEnd::Moved | SingleEnd::Awaited => true,
+            SingleEnd::Entered | SingleEnd::Refused => self.flow.sweep(&mut Quiet, true),
+        };
+        self.shared.seat.leave();
+        if !done {
+            self.step(1000);
+        }
+        end
     }
 
     /// Steps until there is no more to do. False if a packet waits for room.

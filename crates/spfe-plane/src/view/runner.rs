@@ -4,7 +4,7 @@ use super::{View, ViewHost};
 use crate::arena::DEVICE;
 use crate::engine_time::EngineTime;
 use crate::instrument::{FlowSink, FlowSource};
-use spfe_device::flow::{Flow, StepOutcome};
+use spfe_device::flow::{Flow, SingleEnd, StepOutcome};
 use spfe_device::shared::FlowShared;
 use spfe_host::{RegionKey, os};
 use spfe_ring::sync::Ordering;
@@ -149,17 +149,44 @@ impl Runner {
     /// of submission; everything else, queue pairs as well, goes through [`Runner::run`].
     #[inline(always)]
     pub fn run_posted(&mut self) {
-        let seat = &self.flow.shared().seat;
-        if self.owner && seat.enter(self.id) {
-            self.time.begin();
-            let done = self.flow.sweep(&mut ViewHost(&self.view));
-            seat.leave();
-            if done {
-                self.engine_ns += self.time.end(true);
-                return;
-            }
+        match self.flow.move_single(self.id) {
+            SingleEnd::Moved => {}
+            SingleEnd::Awaited => self.wake_hosts(),
+            SingleEnd::Entered => self.sweep(),
+            SingleEnd::Refused => self.run_group(),
         }
-        self.run(u32::MAX);
+    }
+
+    #[inline(never)]
+    fn run_group(&mut self) {
+        if self.owner && self.flow.shared().seat.enter(self.id) {
+            self.sweep();
+        } else {
+            self.run(u32::MAX);
+        }
+    }
+
+    /// Moves everything that was posted. The seat is held, and left at the end.
+    #[inline(never)]
+    fn sweep(&mut self) {
+        self.time.begin();
+        // Steps that are measured all go this way.
+        let keep = !self.time.is_on();
+        let done = self.flow.sweep(&mut ViewHost(&self.view), keep);
+        self.flow.shared().seat.leave();
+        if done {
+            self.engine_ns += self.time.end(true);
+        } else {
+            self.run(u32::MAX);
+        }
+    }
+
+    /// Wakes hosts that are armed. The seat is held, and left at the end.
+    #[cold]
+    #[inline(never)]
+    fn wake_hosts(&mut self) {
+        self.flow.wake_due(&mut ViewHost(&self.view));
+        self.flow.shared().seat.leave();
     }
 
     #[inline]
