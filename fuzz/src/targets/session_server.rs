@@ -10,6 +10,7 @@ use spfe_host::{LinkCommand, LinkRate, Mode, QueueRequest, SharedMemory};
 use spfe_session::{Hello, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 const DATAGRAMS_MAX: usize = 32;
 
@@ -129,6 +130,8 @@ struct Servers {
     inline: Server,
     memory: SharedMemory,
     event: OwnedFd,
+    /// Threads of the process while there is no client.
+    threads: usize,
 }
 
 static SERVERS: LazyLock<Servers> = LazyLock::new(|| {
@@ -136,13 +139,32 @@ static SERVERS: LazyLock<Servers> = LazyLock::new(|| {
         let config = ServerConfig::new(cable(LinkRate::Unlimited, mode, false));
         Server::start(config).expect("a server")
     };
+    let (thread, inline) = (start(Mode::Thread), start(Mode::Inline));
     Servers {
-        thread: start(Mode::Thread),
-        inline: start(Mode::Inline),
+        threads: threads(),
+        thread,
+        inline,
         memory: SharedMemory::create("spfe-fuzz", 4096).expect("memory"),
         event: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("an eventfd"),
     }
 });
+
+/// Threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").expect("a list of threads").count()
+}
+
+/// Waits until all threads that were started for clients have ended. What belongs to a thread that is
+/// just starting or ending would look like a leak.
+fn wait_for_threads(wanted: usize) {
+    for _ in 0..15_000 {
+        if threads() <= wanted {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("{} threads live on without a client, {wanted} expected", threads());
+}
 
 /// Sends a datagram and reads its reply; false when the server has closed the connection.
 fn ask(ours: &OwnedFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> bool {
@@ -171,7 +193,7 @@ fn connect(server: &Server) -> OwnedFd {
 }
 
 crate::target!(|input: Input| {
-    let Servers { thread, inline, memory, event } = &*SERVERS;
+    let Servers { thread, inline, memory, event, threads } = &*SERVERS;
     let server = if input.shares { inline } else { thread };
     let ours = connect(server);
     let mut open = !input.greets || hello(&ours, 1);
@@ -202,4 +224,8 @@ crate::target!(|input: Input| {
     while socket::receive(&ours).is_ok_and(|rest| !rest.is_end()) {}
     let good = connect(server);
     assert!(hello(&good, 1), "the server does not answer any more");
+    drop(good);
+    // Signalling of events goes on until our end of a socket is closed, too.
+    drop(ours);
+    wait_for_threads(*threads);
 });
