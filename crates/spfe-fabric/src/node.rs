@@ -69,6 +69,10 @@ pub struct NodeOptions {
 pub struct NodeRunner {
     options: NodeOptions,
     backplane: Option<FabricClient>,
+    /// The next backplane, while it has not answered yet.
+    next: Option<FabricClient>,
+    /// The backplane did not read, so it does not know everything.
+    unsaid: bool,
     page: NodePage,
     mac: [u8; 6],
     mtu: u32,
@@ -98,6 +102,8 @@ impl NodeRunner {
         Ok(Self {
             options,
             backplane: Some(joined.backplane),
+            next: None,
+            unsaid: false,
             page: joined.page,
             mac: joined.mac,
             mtu: joined.mtu,
@@ -131,19 +137,45 @@ impl NodeRunner {
     }
 
     /// Moves the frames of an interface from now on, and announces its addresses.
-    ///
-    /// # Errors
-    /// The backplane is gone.
-    pub fn attach(&mut self, tap: FrameTap) -> Result<(), FabricError> {
+    pub fn attach(&mut self, tap: FrameTap) {
         self.tap = Some(tap);
-        self.announce()
+        self.announce();
     }
 
-    fn announce(&self) -> Result<(), FabricError> {
-        let (Some(tap), Some(backplane)) = (&self.tap, &self.backplane) else { return Ok(()) };
+    fn announce(&mut self) {
+        let Some(tap) = &self.tap else { return };
         let addresses = self.options.addresses.clone();
         let name = tap.name().to_owned();
-        backplane.send(&FabricRequest::Interface { name, addresses }, &[])
+        self.say(&FabricRequest::Interface { name, addresses });
+    }
+
+    /// Tells the backplane something. If it does not read, everything is said again later; if it is
+    /// gone, the next poll notices.
+    fn say(&mut self, request: &FabricRequest) {
+        let Some(backplane) = &self.backplane else { return };
+        let said = backplane.send_now(request);
+        self.unsaid |= said.is_err_and(|error| error.status == Status::Busy);
+    }
+
+    /// Says everything again to a backplane that did not read.
+    fn say_again(&mut self) {
+        if !std::mem::take(&mut self.unsaid) {
+            return;
+        }
+        self.announce();
+        for index in 0..self.peers.len() {
+            if self.unsaid {
+                return;
+            }
+            self.say_state(index);
+        }
+    }
+
+    /// Tells the backplane the state of a link.
+    fn say_state(&mut self, index: usize) {
+        let Some(entry) = &self.peers[index] else { return };
+        let (peer, link, state) = (NodeNumber(index as u8 + 1), entry.link, entry.state());
+        self.say(&FabricRequest::PeerState { peer, link, state });
     }
 
     /// Runs until `stop` says true or the fabric ends. Tells `tell` what happens.
@@ -172,6 +204,7 @@ impl NodeRunner {
                 continue;
             }
             self.idle(&mut tell)?;
+            self.say_again();
         }
         Ok(())
     }
@@ -220,7 +253,7 @@ impl NodeRunner {
         let mut wait_ns = wait_ns;
         let mut fds = Vec::with_capacity(2 * self.peers.len());
         let mut sources = Vec::with_capacity(2 * self.peers.len());
-        if let Some(backplane) = &self.backplane {
+        if let Some(backplane) = self.backplane.as_ref().or(self.next.as_ref()) {
             fds.push(PollFd::from_borrowed_fd(backplane.fd(), PollFlags::IN));
             sources.push(Source::Backplane);
         } else {
@@ -259,13 +292,14 @@ impl NodeRunner {
         drop(fds);
         for (source, _) in sources.iter().zip(events).filter(|(_, event)| *event) {
             match *source {
+                Source::Backplane if self.next.is_some() => self.join_next(tell),
                 Source::Backplane => self.hear(tell),
                 Source::Wire(index) => self.hear_peer(index, tell),
                 Source::Queue(queue) => self.read_queue(queue, tell)?,
             }
         }
-        if self.backplane.is_none() {
-            self.find_backplane(tell);
+        if self.backplane.is_none() && self.next.is_none() {
+            self.find_backplane();
         }
         Ok(())
     }
@@ -297,11 +331,8 @@ impl NodeRunner {
     /// Tells the backplane and the caller about a link.
     fn report(&mut self, index: usize, tell: &mut impl FnMut(NodeEvent), why: String) {
         let Some(link) = &self.peers[index] else { return };
-        let (peer, state, link) = (NodeNumber(index as u8 + 1), link.state(), link.link);
-        if let Some(backplane) = &self.backplane {
-            // If the backplane is gone, the next poll notices.
-            let _ = backplane.send(&FabricRequest::PeerState { peer, link, state }, &[]);
-        }
+        let (peer, state) = (NodeNumber(index as u8 + 1), link.state());
+        self.say_state(index);
         tell(NodeEvent::Peer { peer, state, why });
         self.show_carrier();
     }
@@ -388,19 +419,36 @@ impl NodeRunner {
         }
     }
 
-    /// Joins a backplane that has started again. Links of the former one work until it replaces
-    /// them.
-    fn find_backplane(&mut self, tell: &mut impl FnMut(NodeEvent)) {
+    /// Asks a backplane that has started again to join. It may not answer: it may be stopped.
+    fn find_backplane(&mut self) {
         let now = now_ns();
         if now < self.retry_ns {
             return;
         }
         self.retry_ns = now + RETRY_NS;
-        if let Ok(joined) = join(&self.options) {
+        let asked = FabricClient::connect_now(&self.options.socket)
+            .and_then(|next| next.send_now(&join_request(self.options.node)).map(|()| next));
+        self.next = asked.ok();
+    }
+
+    /// Joins the next backplane, which has answered. Links of the former one work until it replaces
+    /// them.
+    fn join_next(&mut self, tell: &mut impl FnMut(NodeEvent)) {
+        let Some(next) = self.next.take() else { return };
+        let answer = match next.receive_now() {
+            Ok(None) => {
+                self.next = Some(next);
+                return;
+            }
+            Ok(Some(answer)) => joined(next, answer),
+            Err(error) => Err(error),
+        };
+        // A refusal, too, is answered by another attempt.
+        if let Ok(joined) = answer {
             (self.backplane, self.page) = (Some(joined.backplane), joined.page);
             (self.mac, self.mtu, self.epoch) = (joined.mac, joined.mtu, joined.epoch);
-            // If this one is gone, too, the next poll notices.
-            let _ = self.announce();
+            self.unsaid = false;
+            self.announce();
             tell(NodeEvent::Joined { epoch: self.epoch });
         }
     }
@@ -443,8 +491,19 @@ struct JoinedNode {
 
 fn join(options: &NodeOptions) -> Result<JoinedNode, FabricError> {
     let backplane = FabricClient::connect(&options.socket)?;
-    let request = FabricRequest::JoinNode { version: FABRIC_PROTOCOL, node: options.node };
-    let (reply, fds) = backplane.call(&request, &[])?;
+    let answer = backplane.call(&join_request(options.node), &[])?;
+    joined(backplane, answer)
+}
+
+fn join_request(node: NodeNumber) -> FabricRequest {
+    FabricRequest::JoinNode { version: FABRIC_PROTOCOL, node }
+}
+
+/// What a backplane has answered to a request to join.
+fn joined(
+    backplane: FabricClient,
+    (reply, fds): (FabricReply, Vec<OwnedFd>),
+) -> Result<JoinedNode, FabricError> {
     let FabricReply::Joined { epoch, mac, mtu, highest } = reply else {
         return Err(FabricError::unexpected(&reply));
     };

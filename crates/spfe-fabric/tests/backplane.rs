@@ -5,6 +5,7 @@ mod common;
 use common::Fabric;
 use spfe_contract::Status;
 use spfe_fabric::client::FabricClient;
+use spfe_fabric::node::NodeEvent;
 use spfe_fabric::topology::NodeNumber;
 use spfe_fabric::wire::{
     self, FABRIC_PROTOCOL, FabricChange, FabricReply, FabricRequest, PeerState,
@@ -44,9 +45,7 @@ fn a_node_returns_and_the_others_keep_their_links() {
         assert_eq!(node.epoch, life);
     }
     let events = nodes[0].events.lock().unwrap().clone();
-    let about = |event: &&spfe_fabric::node::NodeEvent| {
-        matches!(event, spfe_fabric::node::NodeEvent::Peer { peer: NodeNumber(5), .. })
-    };
+    let about = |event: &&NodeEvent| matches!(event, NodeEvent::Peer { peer: NodeNumber(5), .. });
     let others = events[before..].iter().filter(|event| !about(event)).count();
     assert_eq!(others, 0, "only node 5 changed: {events:?}");
 }
@@ -209,4 +208,110 @@ fn a_peer_that_breaks_the_ring_loses_its_own_link_only() {
     assert_eq!(status.state_at(NodeNumber(1), NodeNumber(3)), PeerState::Ready);
     let bad = status.traffic.iter().find(|one| one.node.0 == 1 && one.peer == five).unwrap();
     assert_eq!(bad.counters["bad_records"], 1);
+}
+
+/// A backplane that stops reading and answering, as after SIGSTOP: nodes work on, and say the states
+/// of their links once it reads again.
+#[test]
+fn a_node_does_not_wait_for_a_backplane_that_is_stopped() {
+    use rustix::fd::{AsFd, BorrowedFd};
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+    use spfe_fabric::memory::{Directory, NodePage, PairMemory, create};
+    use spfe_session::socket;
+    use std::time::Duration;
+    const LINKS: u64 = 600;
+    const RING: u64 = 1 << 18;
+
+    let folder = std::env::temp_dir().join(format!("spfe-fabric-{:016x}", fastrand::u64(..)));
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("sock");
+    let listener = socket::new(rustix::net::SocketFlags::empty()).unwrap();
+    rustix::net::bind(&listener, &rustix::net::SocketAddrUnix::new(&path).unwrap()).unwrap();
+    rustix::net::listen(&listener, 1).unwrap();
+    let node = common::node(&path, 1);
+    // A test that waits too long fails.
+    let accept = || {
+        set_socket_timeout(&listener, Timeout::Recv, Some(Duration::from_secs(60))).unwrap();
+        let socket = rustix::net::accept(&listener).unwrap();
+        set_socket_timeout(&socket, Timeout::Recv, Some(Duration::from_secs(60))).unwrap();
+        set_socket_timeout(&socket, Timeout::Send, Some(Duration::from_secs(60))).unwrap();
+        let join = socket::receive(&socket).unwrap();
+        let join = wire::decode::<FabricRequest>(&join.bytes).unwrap();
+        assert!(matches!(join, FabricRequest::JoinNode { node: NodeNumber(1), .. }), "{join:?}");
+        socket
+    };
+    let (peer, highest) = (NodeNumber(3), NodeNumber(3));
+    let page = create("page", NodePage::BYTES).unwrap();
+    let directory = Directory::create().unwrap();
+    let ring = || create("ring", PairMemory::bytes(RING as usize)).unwrap();
+    let (inward, outward) = (ring(), ring());
+    let send = |socket: &rustix::fd::OwnedFd, reply: &FabricReply, fds: &[BorrowedFd<'_>]| {
+        socket::send(socket, &wire::encode(reply).unwrap(), fds, true).unwrap();
+    };
+    let joined = FabricReply::Joined { epoch: 1, mac: [2, 0, 0, 0, 0, 1], mtu: 1500, highest };
+    let link = |socket: &rustix::fd::OwnedFd, link| {
+        let memory = [inward.as_fd(), outward.as_fd()];
+        send(socket, &FabricReply::PeerMemory { peer, link, ring: RING }, &memory);
+    };
+    let wait_for = |what: &str, is_there: &dyn Fn(&[NodeEvent]) -> bool| {
+        let there = || is_there(&node.events.lock().unwrap());
+        for _ in 0..6000 {
+            if there() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("never: {what}");
+    };
+    let changed = |events: &[NodeEvent], wanted| {
+        let one =
+            |event: &&NodeEvent| matches!(event, NodeEvent::Peer { state, .. } if *state == wanted);
+        events.iter().filter(one).count() as u64
+    };
+
+    let first = accept();
+    send(&first, &joined, &[page.as_fd(), directory.fd()]);
+    // Each new link replaces the one before it, and makes the node say its state. Nobody listens.
+    (1..=LINKS).for_each(|number| link(&first, number));
+    wait_for("the last link", &|events| changed(events, PeerState::Link) == LINKS);
+    loop {
+        let message = socket::receive(&first).unwrap();
+        assert!(!message.is_end(), "the node has left");
+        let said = wire::decode::<FabricRequest>(&message.bytes).unwrap();
+        if matches!(said, FabricRequest::PeerState { link: LINKS, .. }) {
+            break;
+        }
+    }
+
+    // The next backplane does not answer. The node sees its peer go, nevertheless.
+    let (ours, theirs) = socket::pair().unwrap();
+    let wire = FabricReply::PeerWire { peer, link: LINKS, addresses: Vec::new(), port: None };
+    send(&first, &wire, &[theirs.as_fd()]);
+    drop((first, theirs));
+    wait_for("the end of the first", &|events| events.contains(&NodeEvent::BackplaneGone));
+    let second = accept();
+    drop(ours);
+    wait_for("the end of the peer", &|events| changed(events, PeerState::Absent) == LINKS);
+    send(&second, &joined, &[page.as_fd(), directory.fd()]);
+    wait_for("the second", &|events| events.contains(&NodeEvent::Joined { epoch: 1 }));
+    drop(node);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_client_of_a_stopped_backplane_gets_an_error() {
+    let folder = std::env::temp_dir().join(format!("spfe-fabric-{:016x}", fastrand::u64(..)));
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("sock");
+    let listener = spfe_session::socket::new(rustix::net::SocketFlags::empty()).unwrap();
+    rustix::net::bind(&listener, &rustix::net::SocketAddrUnix::new(&path).unwrap()).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let client = FabricClient::connect(&path).unwrap();
+    let error = client.call(&FabricRequest::Status, &[]).unwrap_err();
+    assert_eq!(error.status, Status::Busy);
+    assert!(error.what.contains("does not answer"), "{error}");
+    // One connection waits, and there is room for no other.
+    let error = FabricClient::connect_now(&path).unwrap_err();
+    assert_eq!(error.status, Status::Busy);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

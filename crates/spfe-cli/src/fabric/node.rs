@@ -77,7 +77,7 @@ pub fn run(args: &NodeArgs, context: &Context) -> Result<(), Failure> {
                 tap.name()
             ));
         }
-        node.attach(tap)?;
+        node.attach(tap);
     }
     let epoch = node.epoch();
     tell(args.node, &NodeEvent::Joined { epoch }, context);
