@@ -97,7 +97,9 @@ def load_register(raw, where, parameters):
     value = number(raw, "value", at, 2**WORD_BITS - 1) if "value" in raw else None
     need(value is None or access == "ro", f"{at}: only a register with access ro has a value")
     need("stored" not in raw or access == "rw", f"{at}: stored is for access rw")
-    lock = raw.get("lock", False)
+    lock = raw.get("lock")
+    need(lock is None or isinstance(lock, str) and re.fullmatch("[a-z]+", lock),
+         f"{at}: lock {lock!r} is not a word in lower case")
     need(not lock or access != "ro", f"{at}: lock is for registers that can be written")
     stored = access == "rw" and raw.get("stored", True)
     return CoreRegister(name, number(raw, "offset", at, 2**16), access, raw["doc"], lock, value,

@@ -153,7 +153,7 @@ def emit_core(core, note):
     lines = ["<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->", f"<!-- {note} -->", ""]
     lines += [f"# Registers of the {core.title}", "", core.intro]
     rows = [
-        (f"0x{r.offset:03X}", f"`{r.name}`", CORE_ACCESS[r.access] + (", locked" if r.lock else ""),
+        (f"0x{r.offset:03X}", f"`{r.name}`", CORE_ACCESS[r.access] + (f", locked: {r.lock}" if r.lock else ""),
          text(r.doc))
         for r in block.registers
     ]

@@ -73,9 +73,7 @@ PORTS = """\
   output logic [31:0] rd_data_o,
   /// No register has the address of the read; one cycle after the address.
   output logic rd_error_o,
-  /// Refuses writes to the registers that are marked `lock`.
-  input logic lock_i,
-  /// Values that the core drives.
+LOCKS  /// Values that the core drives.
   input regs_hw_t hw_i,
   /// Values of the stored registers.
   output regs_rw_t rw_o,
@@ -103,9 +101,12 @@ def write(registers):
     never = "1'b0"
     writable = [register for register in registers if register.writable]
     for register in writable:
-        bad = (["lock_i"] if register.lock else []) + ranges(register)
+        bad = ([f"lock_{register.lock}_i"] if register.lock else []) + ranges(register)
         word = f"10'h{register.offset // 4:03x}"
-        lines.append(f"      {word}: refused_d = {' || '.join(bad) or never};")
+        line = f"      {word}: refused_d = {' || '.join(bad) or never};"
+        if len(line) > text.COLUMNS:
+            line = f" ||\n{10 * ' '}".join(line.rsplit(" || ", 1))
+        lines += line.split("\n")
     lines += ["      default: refused_d = 1'b1;", "    endcase", "  end", "",
               "  assign take = wr_valid_i && !refused_q;", "", "  always_comb begin",
               "    rw_d = rw_q;", "    wr_o = '0;", "    unique case (wr_addr_i)"]
@@ -202,6 +203,10 @@ def file(core, note):
         parameters.append(f"  parameter int unsigned {item.name} = {item.default}{comma}")
     lines = head(note) + text.lines(f"{core.block.doc} Stores the registers, decodes reads and "
                                     "writes, and checks the range of what is written.", "/// ")
-    lines += [f"module {name}_file", f"  import {name}_pkg::*;", "#(", *parameters, ") (", PORTS]
     registers = core.block.registers
+    locks = "".join(f"  /// Refuses writes to the registers whose lock is `{lock}`.\n"
+                    f"  input logic lock_{lock}_i,\n"
+                    for lock in sorted({r.lock for r in registers if r.lock}))
+    lines += [f"module {name}_file", f"  import {name}_pkg::*;", "#(", *parameters, ") (",
+              PORTS.replace("LOCKS", locks)]
     return "\n".join(lines + write(registers) + store(registers) + read(core.block))

@@ -204,7 +204,7 @@ name = "LOOKUP"
 offset = 0x08
 access = "rw"
 stored = false
-lock = true
+lock = "busy"
 bits = "31:0"
 doc = "Kept by the core."
 [[block.registers]]
@@ -240,7 +240,9 @@ BROKEN_CORE = [
     ("stored = false", "stored = false\nfields = []", "LOOKUP: give either fields or bits"),
     ('bits = "15:0"\n', "", "STATUS: give either fields or bits"),
     ('access = "rw"\nstored', 'access = "wo"\nstored', "LOOKUP: stored is for access rw"),
-    ('bits = "15:0"', 'bits = "15:0"\nlock = true', "STATUS: lock is for registers that can be"),
+    ('bits = "15:0"', 'bits = "15:0"\nlock = "busy"', "STATUS: lock is for registers that can be"),
+    ('lock = "busy"', 'lock = "BUSY"', "LOOKUP: lock 'BUSY' is not a word in lower case"),
+    ('lock = "busy"', 'lock = true', "LOOKUP: lock True is not a word in lower case"),
     ('"11:8"', '"8:0"', r"control_level starts at bit 0, inside control_enable"),
     ('"11:8"', '"32:8"', "field LEVEL: bit 32 is past bit 31"),
     ("reset = 2", "reset = 16", "LEVEL: reset 0x10 is not in 0x0 to 0xf"),

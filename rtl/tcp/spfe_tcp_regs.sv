@@ -88,6 +88,7 @@ module spfe_tcp_regs
   logic op_busy, view_busy, key_set, core_rst, clear_probes;
   logic [$clog2(ResetCycles)-1:0] reset_left_q;
   logic soft_rst_q;
+  logic started_q;  // there may be sessions: software has started an operation since the reset
 
   spfe_tcp_regs_axil i_axil (
     .clk_i,
@@ -118,7 +119,8 @@ module spfe_tcp_regs
     .rd_addr_i(rd_addr),
     .rd_data_o(file_data),
     .rd_error_o(rd_error),
-    .lock_i(op_busy || view_busy || !key_set),
+    .lock_busy_i(op_busy || view_busy || !key_set),
+    .lock_started_i(started_q),
     .hw_i(hw),
     .rw_o(rw),
     .wr_o(wr)
@@ -213,6 +215,10 @@ module spfe_tcp_regs
       soft_rst_q <= 1'b0;
       reset_left_q <= '0;
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    started_q <= (started_q || wr.session_operation) && !core_rst;
   end
 
   // ---- configuration, from the registers to the core

@@ -32,8 +32,10 @@ module spfe_tcp_regs_file
   output logic [31:0] rd_data_o,
   /// No register has the address of the read; one cycle after the address.
   output logic rd_error_o,
-  /// Refuses writes to the registers that are marked `lock`.
-  input logic lock_i,
+  /// Refuses writes to the registers whose lock is `busy`.
+  input logic lock_busy_i,
+  /// Refuses writes to the registers whose lock is `started`.
+  input logic lock_started_i,
   /// Values that the core drives.
   input regs_hw_t hw_i,
   /// Values of the stored registers.
@@ -49,7 +51,8 @@ module spfe_tcp_regs_file
       10'h008: refused_d = 32'(wr_data_i[8+:4]) > 14;
       10'h009: refused_d = 1'b0;
       10'h00a: refused_d = 32'(wr_data_i[0+:30]) > 1073725440;
-      10'h00b: refused_d = 32'(wr_data_i[0+:16]) < 64 || 32'(wr_data_i[0+:16]) > Mtu - 40;
+      10'h00b: refused_d = lock_started_i || 32'(wr_data_i[0+:16]) < 64 ||
+          32'(wr_data_i[0+:16]) > Mtu - 40;
       10'h00d: refused_d = 32'(wr_data_i[0+:16]) < 1;
       10'h00e: refused_d = 32'(wr_data_i[0+:16]) < 1;
       10'h00f: refused_d = 32'(wr_data_i[0+:16]) < 1;
@@ -71,12 +74,12 @@ module spfe_tcp_regs_file
       10'h024: refused_d = 1'b0;
       10'h025: refused_d = 1'b0;
       10'h026: refused_d = 1'b0;
-      10'h040: refused_d = lock_i || 32'(wr_data_i[0+:9]) > SessionCount - 1;
-      10'h041: refused_d = lock_i;
-      10'h042: refused_d = lock_i;
-      10'h043: refused_d = lock_i || 32'(wr_data_i[0+:3]) > VifCount - 1;
-      10'h044: refused_d = lock_i || 32'(wr_data_i[0+:3]) < 1 || 32'(wr_data_i[0+:3]) > 4;
-      10'h045: refused_d = lock_i;
+      10'h040: refused_d = lock_busy_i || 32'(wr_data_i[0+:9]) > SessionCount - 1;
+      10'h041: refused_d = lock_busy_i;
+      10'h042: refused_d = lock_busy_i;
+      10'h043: refused_d = lock_busy_i || 32'(wr_data_i[0+:3]) > VifCount - 1;
+      10'h044: refused_d = lock_busy_i || 32'(wr_data_i[0+:3]) < 1 || 32'(wr_data_i[0+:3]) > 4;
+      10'h045: refused_d = lock_busy_i;
       default: refused_d = 1'b1;
     endcase
   end

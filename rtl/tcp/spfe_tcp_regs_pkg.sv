@@ -33,8 +33,8 @@ package spfe_tcp_regs_pkg;
     /// 65535 without scaling.
     logic [29:0] rcv_wnd;
     /// Maximum payload bytes of a segment. The core announces this value and never sends more.
-    /// Change it only while no session is open: messages that wait, and the room that was found for
-    /// them, go by the old value.
+    /// Locked once there may be sessions: messages that wait, and the room that was found for them,
+    /// go by the value of the time.
     logic [15:0] mss;
     /// Minimum retransmission timeout in ticks (RFC 6298).
     logic [15:0] rto_min;

@@ -13,7 +13,7 @@ module spfe_tcp_tx_room
 ) (
   input logic clk_i,
   input logic rst_i,
-  /// Longest message in bytes; from the configuration.
+  /// Longest message in bytes; from the configuration, constant while there are sessions.
   input logic [15:0] mss_i,
 
   /// Generation bit of each session; must follow a StateSet within three cycles.

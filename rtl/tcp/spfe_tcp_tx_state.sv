@@ -18,7 +18,7 @@ module spfe_tcp_tx_state
   input logic clk_i,
   /// Synchronous reset, active high; closes all sessions.
   input logic rst_i,
-  /// Longest message in bytes; from the configuration.
+  /// Longest message in bytes; from the configuration, constant while there are sessions.
   input logic [15:0] mss_i,
 
   /// Requests; index 0 has the highest priority.

@@ -209,6 +209,16 @@ impl Endpoint for Core {
         }
     }
 
+    fn set_mss(&mut self, mss: u16) -> bool {
+        let taken = self.station.try_write(reg::MSS, mss.into()).is_ok();
+        let shown = self.station.read(reg::MSS);
+        assert!(
+            !taken || shown == u32::from(mss),
+            "the register MSS is {shown} after a write of {mss}"
+        );
+        taken
+    }
+
     fn view(&mut self, session: u16) -> View {
         if self.has(session) { self.station.view(session) } else { View::default() }
     }

@@ -114,6 +114,10 @@ impl Endpoint for Racing {
         self.core.station.operate(session, op);
     }
 
+    fn set_mss(&mut self, mss: u16) -> bool {
+        self.core.set_mss(mss)
+    }
+
     fn view(&mut self, session: u16) -> View {
         self.core.view(session)
     }

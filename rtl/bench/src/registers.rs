@@ -184,8 +184,8 @@ pub const COMMAND_CLEAR_PROBES_MASK: u32 = 0x0000_0004;
 /// 65535 without scaling.
 pub const RCV_WND: u32 = 0x0000_0028;
 /// Offset: Maximum payload bytes of a segment. The core announces this value and never sends more.
-/// Change it only while no session is open: messages that wait, and the room that was found for
-/// them, go by the old value.
+/// Locked once there may be sessions: messages that wait, and the room that was found for them, go
+/// by the value of the time.
 pub const MSS: u32 = 0x0000_002C;
 /// Offset: Minimum retransmission timeout in ticks (RFC 6298).
 pub const RTO_MIN: u32 = 0x0000_0034;

@@ -224,8 +224,19 @@ impl Station {
     /// # Panics
     /// The core answers with an error or does not answer.
     pub fn write(&mut self, addr: u32, data: u32) {
+        self.try_write(addr, data).unwrap_or_else(|response| refused(addr, response));
+    }
+
+    /// Writes a register that the core may refuse to change.
+    ///
+    /// # Errors
+    /// The response of the core, if it is an error.
+    ///
+    /// # Panics
+    /// The core does not answer.
+    pub fn try_write(&mut self, addr: u32, data: u32) -> Result<(), u8> {
         self.registers.write(addr as u16, data);
-        self.access(addr);
+        self.access(addr).map(|_| ())
     }
 
     /// Reads a register.
@@ -234,16 +245,14 @@ impl Station {
     /// The core answers with an error or does not answer.
     pub fn read(&mut self, addr: u32) -> u32 {
         self.registers.read(addr as u16);
-        self.access(addr)
+        self.access(addr).unwrap_or_else(|response| refused(addr, response))
     }
 
-    fn access(&mut self, addr: u32) -> u32 {
+    fn access(&mut self, addr: u32) -> Result<u32, u8> {
         for _ in 0..ACCESS_CLOCKS {
             self.step();
             if let Some(result) = self.registers.result() {
-                return result.unwrap_or_else(|response| {
-                    panic!("register {addr:#05x}: the core answers with response {response}")
-                });
+                return result;
             }
         }
         panic!("register {addr:#05x}: no answer within {ACCESS_CLOCKS} clocks")
@@ -263,4 +272,8 @@ impl Station {
         });
         found
     }
+}
+
+fn refused(addr: u32, response: u8) -> ! {
+    panic!("register {addr:#05x}: the core answers with response {response}")
 }

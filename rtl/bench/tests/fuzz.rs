@@ -98,6 +98,9 @@ impl Endpoint for Faulty {
     fn op(&mut self, session: u16, op: Op) {
         self.inner.op(session, op);
     }
+    fn set_mss(&mut self, mss: u16) -> bool {
+        self.inner.set_mss(mss)
+    }
     fn view(&mut self, session: u16) -> View {
         self.inner.view(session)
     }

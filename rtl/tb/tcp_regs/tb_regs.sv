@@ -41,6 +41,8 @@ module tb_regs
   logic op_valid, view_req, core_rst;
   sid_t view_sid;
   int unsigned checks = 0;
+  bit started = 1'b0;  // an operation was started since the last reset
+  logic [31:0] shown_mss;
   longint unsigned counted[CounterCount];
 
   spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
@@ -157,6 +159,7 @@ module tb_regs
       reset_values();
       map_of_all();
       key_missing();
+      repeat (5) mss();
       repeat (20) begin
         stored();
         interfaces();

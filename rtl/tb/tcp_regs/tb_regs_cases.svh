@@ -71,10 +71,7 @@
     put(12'h028, v, 1'b1);
     must(12'h028, v);
     same(cfg.rcv_wnd, v, "rcv_wnd");
-    v = below(64, Mtu - 40);
-    put(12'h02C, v, 1'b1);
-    must(12'h02C, v);
-    same(32'(cfg.mss), v, "mss");
+    mss();
     key();
     v = below(1, 65535);
     put(12'h034, v, 1'b1);
@@ -111,6 +108,24 @@
     // Reserved bits are not stored.
     put(12'h048, 32'hFFFF_0123, 1'b1);
     must(12'h048, 32'h0123);
+  endtask
+
+  /// The longest segment changes only before the first operation after a reset.
+  task automatic mss();
+    logic [31:0] v;
+    v = below(64, Mtu - 40);
+    if (started) begin
+      v = 32'(cfg.mss) == v ? 32'd64 + 32'(v == 32'd64) : v;
+      put(12'h02C, v, 1'b0);
+      v = 32'(cfg.mss);
+    end else begin
+      put(12'h02C, v, 1'b1);
+    end
+    must(12'h02C, v);
+    checks++;
+    if (32'(cfg.mss) != v) $fatal(1, "cfg.mss is %h, not %h", cfg.mss, v);
+    if (started && v != shown_mss) $fatal(1, "the MSS was %h when the first session opened, and is %h", shown_mss, v);
+    shown_mss = v;
   endtask
 
   /// The key reaches the core and cannot be read.
@@ -198,6 +213,7 @@
     checks++;
     if (op_valid) $fatal(1, "an operation is offered before it was started");
     put(12'h110, 32'(want.op), 1'b1);
+    started = 1'b1;
     must(12'h118, 32'd1);
     locked();
     cycles($urandom_range(50));
@@ -343,4 +359,7 @@
     must(12'h118, 32'd0);
     must(12'h034, was);
     must(12'h100, 32'(want.sid));
+    must(12'h02C, shown_mss);
+    started = 1'b0;
+    repeat (5) mss();
   endtask

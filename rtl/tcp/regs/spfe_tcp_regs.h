@@ -208,8 +208,8 @@
 #define SPFE_TCP_RCV_WND 0x00000028U
 /*
  * Offset: Maximum payload bytes of a segment. The core announces this value and never sends more.
- * Change it only while no session is open: messages that wait, and the room that was found for
- * them, go by the old value.
+ * Locked once there may be sessions: messages that wait, and the room that was found for them, go
+ * by the value of the time.
  */
 #define SPFE_TCP_MSS 0x0000002CU
 /* Offset: Minimum retransmission timeout in ticks (RFC 6298). */

@@ -338,6 +338,8 @@ pub trait Endpoint {
     fn events(&mut self) -> Vec<Event>;
     /// Gives a command to a session.
     fn op(&mut self, session: u16, op: Op);
+    /// Writes the register `MSS`. Returns whether the endpoint took the value.
+    fn set_mss(&mut self, mss: u16) -> bool;
     /// Reads the state of a session.
     fn view(&mut self, session: u16) -> View;
     /// Whether it works on while frames come and go, with random pauses of its interfaces. It may

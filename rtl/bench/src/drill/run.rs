@@ -72,6 +72,9 @@ impl World<'_> {
                 self.begin(*session);
                 self.op(*session, Op::Connect { ip: peer, port, local_port: local })?;
             }
+            Step::Mss { mss, refused } => {
+                want("the write is refused", &!self.ep.set_mss(*mss), refused)?;
+            }
             Step::Close { session } => self.op(*session, Op::Close)?,
             Step::Abort { session } => self.op(*session, Op::Abort)?,
             Step::Send { session, len, mode } => {

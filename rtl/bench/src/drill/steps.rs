@@ -117,6 +117,10 @@ pub enum Step {
     Close {
         session: u16,
     },
+    Mss {
+        mss: u16,
+        refused: bool,
+    },
     Abort {
         session: u16,
     },

@@ -43,6 +43,15 @@ pub(super) fn parse(
             from: line.ip("from")?,
         },
         "connect" => Step::Connect { session: session(&mut line)? },
+        "mss" => {
+            let mss = line.number("MSS", 65535)? as u16;
+            let refused = match line.word().as_deref() {
+                None => false,
+                Some("refused") => true,
+                Some(other) => return Err(line.error(format!("`{other}`; nothing or `refused`"))),
+            };
+            Step::Mss { mss, refused }
+        }
         "close" => Step::Close { session: session(&mut line)? },
         "abort" => Step::Abort { session: session(&mut line)? },
         "send" => {

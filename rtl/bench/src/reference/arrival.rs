@@ -11,7 +11,7 @@ const CHALLENGES: u32 = 4;
 /// Maximum number of resets per tick for segments without a session.
 const RESETS: u32 = 16;
 /// Least MSS of a peer that is used.
-const LEAST_MSS: u16 = 64;
+pub(super) const LEAST_MSS: u16 = 64;
 /// Distance of the initial sequence number of a new connection from the old one in TIME-WAIT.
 pub(super) const REOPEN_STEP: u32 = 131_072;
 

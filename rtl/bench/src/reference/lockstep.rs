@@ -336,6 +336,15 @@ impl Endpoint for Lockstep<'_> {
         self.both(format!("{op:?} for session {session}"), |ep| ep.op(session, op));
     }
 
+    fn set_mss(&mut self, mss: u16) -> bool {
+        let (core, model) = (self.ep.set_mss(mss), self.model.set_mss(mss));
+        assert_eq!(
+            core, model,
+            "a write of {mss} to the register MSS: taken by the core, the model"
+        );
+        core
+    }
+
     fn view(&mut self, session: u16) -> View {
         let ours = self.ep.view(session);
         let model = self.model.view(session);

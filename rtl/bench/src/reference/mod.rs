@@ -30,6 +30,7 @@ mod timers;
 mod window;
 
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
+use arrival::LEAST_MSS;
 use net::Net;
 use session::{Session, State};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -59,6 +60,8 @@ pub struct Reference {
     now: u64,
     ip_id: u16,
     ready: bool,
+    /// A command was given since the restart, so there may be sessions.
+    started: bool,
     /// Store-and-forward: segments that the user has not accepted.
     fifo: VecDeque<Delivery>,
     backlog: VecDeque<(u16, Vec<u8>)>,
@@ -85,6 +88,7 @@ impl Reference {
             now: 0,
             ip_id: 0,
             ready: true,
+            started: false,
             fifo: VecDeque::new(),
             backlog: VecDeque::new(),
             out: Vec::new(),
@@ -183,6 +187,7 @@ impl Endpoint for Reference {
         self.now = 0;
         self.ip_id = 0;
         self.ready = true;
+        self.started = false;
         self.fifo.clear();
         self.backlog.clear();
         self.out.clear();
@@ -243,9 +248,18 @@ impl Endpoint for Reference {
 
     fn op(&mut self, session: u16, op: Op) {
         if usize::from(session) < self.sessions.len() {
+            self.started = true;
             self.command(usize::from(session), op);
             self.serve_backlog();
         }
+    }
+
+    fn set_mss(&mut self, mss: u16) -> bool {
+        let taken = !self.started && (LEAST_MSS..=self.build.mtu - 40).contains(&mss);
+        if taken {
+            self.settings.mss = mss;
+        }
+        taken
     }
 
     fn view(&mut self, session: u16) -> View {
