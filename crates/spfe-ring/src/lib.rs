@@ -14,10 +14,13 @@
 //! | [`submission`] | submissions of several entries |
 //! | [`packed`] | the area of packed receive, both sides |
 //! | [`lines`] | wake-ups of hosts, doorbells of devices |
+//! | [`sync`] | atomics, and fences named by their purpose |
 //! | [`seat`] | which participant runs the engine of a flow |
 //! | [`lock`] | a lock that knows its holder |
 //! | [`board`] | copies that both ends of a flow share |
-//! | [`sync`] | atomics, and fences named by their purpose |
+//!
+//! The last three are for the participants of a software engine, and have the feature `engine`, a
+//! default. A host of hardware does without.
 //!
 //! The code works on raw shared memory and trusts no value in it. A hostile peer can make a reader
 //! see any 128 bits, but cannot make it loop for ever or access memory outside of the ring.
@@ -47,21 +50,27 @@
 #![cfg_attr(not(loom), no_std)]
 
 pub mod batch;
+#[cfg(feature = "engine")]
 pub mod board;
 pub mod cursor;
 pub mod lines;
+#[cfg(feature = "engine")]
 pub mod lock;
 pub mod packed;
 pub mod ring;
+#[cfg(feature = "engine")]
 pub mod seat;
 pub mod submission;
 pub mod sync;
 
 pub use batch::EntryBatch;
+#[cfg(feature = "engine")]
 pub use board::Board;
 pub use cursor::{Cursor, RingCell, RingPair};
 pub use lines::{Arm, AtomicDeviceLine, AtomicHostLine};
+#[cfg(feature = "engine")]
 pub use lock::HolderLock;
 pub use packed::{PackedReader, PackedWriter};
 pub use ring::{Consumer, Producer, Ring, RingCredit, RingEntry, Slot};
+#[cfg(feature = "engine")]
 pub use seat::Seat;
