@@ -214,6 +214,33 @@ impl<R: Rings> Cursor<R> {
         Some([slot.word0(), word1])
     }
 
+    /// Takes the entry here, if it is valid and all its flags are clear. Costs less than
+    /// [`Cursor::read`], a look at the flags, and [`Cursor::advance`].
+    #[inline(always)]
+    pub fn take_plain(&mut self) -> Option<RingEntry> {
+        // Loaded before the acquire, after which the compiler would load it again.
+        let next = self.offset + SLOT;
+        let slot = self.slot();
+        let word1 = slot.word1();
+        if (word1 >> 32) as u32 != self.phase {
+            return None;
+        }
+        let entry = [slot.word0(), word1];
+        self.offset = next;
+        self.turn();
+        Some(entry)
+    }
+
+    /// Publishes an entry as [`Cursor::publish`], and moves to the next slot.
+    #[inline(always)]
+    pub fn publish_next(&mut self, word1: u64) {
+        // Loaded before the store, which could change them as far as the compiler knows.
+        let next = self.offset + SLOT;
+        self.publish(word1);
+        self.offset = next;
+        self.turn();
+    }
+
     /// Publishes an entry whose first word is already in the slot. The phase bits of `word1` are
     /// clear. The release store pairs with the acquire load of the reader (see [`Ring::write`]).
     #[inline(always)]
@@ -251,7 +278,8 @@ impl<R: Rings> Cursor<R> {
     /// Begins the next lap if the last slot of this one has been passed.
     #[inline(always)]
     pub fn turn(&mut self) {
-        if self.offset > self.rings.ring().last as usize {
+        // A ring has less than 4 GiB.
+        if self.offset as u32 > self.rings.ring().last {
             self.offset = 0;
             self.phase = self.phase.wrapping_add(ONE_LAP);
         }
@@ -285,12 +313,86 @@ impl<R: PairedRings> Cursor<R> {
     pub fn partner_write(&self, entry: RingEntry) {
         self.partner_slot().write_entry(entry);
     }
+}
 
-    /// Publishes the same slot of the other ring for its next lap. Its first word is already there
-    /// and the phase bits of `word1` are clear. Ordered as [`Cursor::publish`].
+/// The receiver of buffers that never change: takes completions in order, and posts each buffer
+/// again, one lap after its completion.
+pub struct Recycler {
+    /// Completions and buffers.
+    at: Cursor<RingPair>,
+    /// Second word of a buffer posted again.
+    buffer: u64,
+    /// Bytes of slots between two pauses, less one.
+    mask: usize,
+    /// Number of laps since position 0.
+    laps: u32,
+}
+
+impl Recycler {
+    /// Starts at position 0, with every buffer posted. `buffer` is the second word of all of them,
+    /// without phase. There is a pause after `every` slots, a power of two, and after half a lap.
+    pub fn new(completions: Ring, buffers: Ring, buffer: u64, every: u32) -> Option<Self> {
+        let at = Cursor::new(RingPair::new(completions, buffers)?, 0);
+        let again = u64::from(at.phase.wrapping_add(ONE_LAP)) << 32;
+        let every = every.next_power_of_two().min(completions.size() / 2);
+        Some(Self { at, buffer: buffer | again, mask: SLOT * every as usize - 1, laps: 0 })
+    }
+
+    /// The next completion, and the index of its buffer.
     #[inline(always)]
-    pub fn partner_publish_next_lap(&self, word1: u64) {
-        let phase = u64::from(self.phase.wrapping_add(ONE_LAP)) << 32;
-        self.partner_slot().word1.store(word1 | phase, Ordering::Release);
+    pub fn cursor(&self) -> &Cursor<RingPair> {
+        &self.at
+    }
+
+    /// Free-running position of the next completion.
+    pub fn position(&self) -> u32 {
+        let log2 = self.at.rings.first.log2;
+        (self.laps << log2).wrapping_add(self.at.index())
+    }
+
+    /// Takes the next completion, if it is valid and all its flags are clear: passes it and the
+    /// index of its buffer to `using`, and posts the buffer again. True for a pause.
+    #[inline(always)]
+    pub fn take_plain<T>(&mut self, using: impl FnOnce(RingEntry, u32) -> T) -> Option<(T, bool)> {
+        // Loaded before the acquire, after which the compiler would load it again.
+        let offset = self.at.offset;
+        let slot = self.at.slot();
+        let word1 = slot.word1();
+        if (word1 >> 32) as u32 != self.at.phase {
+            return None;
+        }
+        let result = using([slot.word0(), word1], (offset / SLOT) as u32);
+        Some((result, self.post(offset)))
+    }
+
+    /// Takes the next completion, whatever its flags, and posts its buffer again. True for a pause.
+    #[inline(always)]
+    pub fn recycle(&mut self) -> bool {
+        self.post(self.at.offset)
+    }
+
+    /// Posts the buffer at the cursor, whose offset the caller has loaded.
+    #[inline(always)]
+    fn post(&mut self, offset: usize) -> bool {
+        let next = offset + SLOT;
+        self.at.partner_slot().word1.store(self.buffer, Ordering::Release);
+        self.at.offset = next;
+        // A lap ends with a pause.
+        let pause = next & self.mask == 0;
+        if pause {
+            self.turn();
+        }
+        pause
+    }
+
+    #[inline(never)]
+    fn turn(&mut self) {
+        let phase = self.at.phase;
+        self.at.turn();
+        if self.at.phase != phase {
+            self.laps = self.laps.wrapping_add(1);
+            // The phase is at the top, so it wraps.
+            self.buffer = self.buffer.wrapping_add(u64::from(ONE_LAP) << 32);
+        }
     }
 }

@@ -16,7 +16,7 @@ use spfe_contract::{
     submit_flags as sf,
 };
 use spfe_ring::Ring;
-use spfe_ring::cursor::{Cursor, Mark, RingPair};
+use spfe_ring::cursor::{Cursor, Mark, Recycler};
 use std::sync::Arc;
 
 /// Options of a pooled queue.
@@ -68,6 +68,22 @@ impl Pool {
         unsafe { self.region.base().as_ptr().add(self.stride * index as usize) }
     }
 
+    /// The packet in a completed slot.
+    #[inline(always)]
+    fn packet(&self, [w0, w1]: [u64; 2], index: u32) -> Packet<'_> {
+        // Only a broken device writes a greater length.
+        let length = (w0 as u32).min(self.bytes);
+        // SAFETY: the slot has completed. The device does not access it until it is released, which
+        // needs the queue mutably.
+        let bytes = unsafe { std::slice::from_raw_parts(self.at(index), length as usize) };
+        let end = match (w1 >> 32) as u16 & (cf::END_MASK | cf::MORE) {
+            0 => End::Eop,
+            1 => End::Eep,
+            _ => End::More,
+        };
+        Packet { bytes, end, status: status_of(&Completion::from_words([w0, w1])) }
+    }
+
     fn address(&self, index: u32) -> u64 {
         self.region.address(self.stride * index as usize)
     }
@@ -105,15 +121,16 @@ pub struct PooledTx {
     pool: Pool,
     next: Cursor<Ring>,
     done: Cursor<Ring>,
-    /// Number of slots filled and not completed, staged ones included.
-    busy: u32,
-    /// Position of the first busy slot, as completions carry it.
-    freed: u16,
+    /// Number of free slots.
+    free: u32,
+    /// Number of slots posted and not completed.
+    posted: u32,
     /// Number of packets staged, which the device does not see yet.
     staged: u32,
+    /// Position of the first posted slot, as completions carry it.
+    freed: u16,
     /// The first staged entry and its second word, whose store makes the group visible.
     first: (Mark, u64),
-    slots: u32,
 }
 
 impl PooledTx {
@@ -132,16 +149,16 @@ impl PooledTx {
         for index in 0..queue.sq.ring.size() {
             queue.sq.ring.prepare(index, pool.address(index));
         }
-        let slots = queue.sq.ring.size();
+        let free = queue.sq.ring.size();
         let first = (next.mark(), 0);
-        Ok(Self { queue, pool, next, done, busy: 0, freed: 0, staged: 0, first, slots })
+        Ok(Self { queue, pool, next, done, free, posted: 0, staged: 0, freed: 0, first })
     }
 
     /// The next free slot, to be filled; `None` while all are busy. Returns the same slot until it is
     /// staged or sent.
     #[inline(always)]
     pub fn slot(&mut self) -> Option<&mut [u8]> {
-        if self.busy >= self.slots {
+        if self.free == 0 {
             self.queue.stats.full += 1;
             return None;
         }
@@ -163,8 +180,9 @@ impl PooledTx {
             self.submit();
             return Ok(());
         }
-        self.next.publish(length as u64 | DATA | SIGNAL);
-        self.step();
+        self.next.publish_next(length as u64 | DATA | SIGNAL);
+        self.free -= 1;
+        self.posted += 1;
         self.queue.start_posted();
         Ok(())
     }
@@ -186,11 +204,12 @@ impl PooledTx {
         // The first entry is stored last: its phase makes the whole group visible.
         if self.staged == 0 {
             self.first = (self.next.mark(), word);
+            self.next.advance();
         } else {
-            self.next.publish(word);
+            self.next.publish_next(word);
         }
         self.staged += 1;
-        self.step();
+        self.free -= 1;
     }
 
     /// Sends the staged packets as a group: one doorbell, one completion.
@@ -206,17 +225,17 @@ impl PooledTx {
             }
         }
         self.next.at(first).publish(word);
-        self.staged = 0;
+        self.posted += std::mem::take(&mut self.staged);
         self.queue.start_posted();
     }
 
     #[inline(always)]
     fn check(&self, length: usize) -> Result<()> {
-        if self.busy >= self.slots {
-            return Err(self.refuse(length, true));
-        }
         if length.wrapping_sub(1) >= self.pool.bytes as usize {
-            return Err(self.refuse(length, false));
+            return Err(self.refuse(length, self.free == 0));
+        }
+        if self.free == 0 {
+            return Err(self.refuse(length, true));
         }
         Ok(())
     }
@@ -230,39 +249,52 @@ impl PooledTx {
         };
         let what = format!(
             "packet of {length} bytes in a slot of {}; {} of {} slots busy",
-            self.pool.bytes, self.busy, self.slots
+            self.pool.bytes,
+            self.outstanding(),
+            self.queue.sq.ring.size()
         );
         Error::device(status, what)
-    }
-
-    #[inline(always)]
-    fn step(&mut self) {
-        self.next.advance();
-        self.busy += 1;
     }
 
     /// The next completion, if there is one. Its slots are free afterwards.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Sent> {
-        let Some([w0, w1]) = self.done.read() else {
-            if self.busy != 0 {
+        match self.done.take_plain() {
+            Some(words) => self.finish(words, None),
+            None => self.poll_other(),
+        }
+    }
+
+    /// Looks for a completion with flags.
+    #[inline(never)]
+    fn poll_other(&mut self) -> Option<Sent> {
+        let Some(words) = self.done.read() else {
+            if self.posted != 0 {
                 self.queue.help_stalled();
             }
             return None;
         };
-        if w1 & TIMED != 0 && !self.queue.is_due() {
+        if words[1] & TIMED != 0 && !self.queue.is_due() {
             return None;
         }
-        let done = Completion::from_words([w0, w1]);
+        self.done.advance();
+        let flags = Completion::from_words(words).flags;
+        let time_ns = self.queue.time_of(flags, self.queue.cq.position);
+        self.finish(words, time_ns)
+    }
+
+    /// Counts a completion that was taken.
+    #[inline(always)]
+    fn finish(&mut self, words: [u64; 2], time_ns: Option<u64>) -> Option<Sent> {
+        let done = Completion::from_words(words);
         let count = done.position.wrapping_sub(self.freed).wrapping_add(1);
-        if u32::from(count).wrapping_sub(1) >= self.busy - self.staged {
+        if u32::from(count).wrapping_sub(1) >= self.posted {
             self.queue.set_broken();
             return None;
         }
-        self.freed = self.freed.wrapping_add(count);
-        self.busy -= u32::from(count);
-        self.done.advance();
-        let time_ns = self.queue.time_of(done.flags, self.queue.cq.position);
+        self.freed = done.position.wrapping_add(1);
+        self.posted -= u32::from(count);
+        self.free += u32::from(count);
         self.queue.take_uncredited(&done);
         let packets = u32::from(done.packets);
         Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
@@ -303,12 +335,12 @@ impl PooledTx {
 
     /// Number of free slots.
     pub fn free(&self) -> u32 {
-        self.slots - self.busy
+        self.free
     }
 
     /// Number of slots filled and not completed.
     pub fn outstanding(&self) -> u32 {
-        self.busy
+        self.posted + self.staged
     }
 
     /// Size of a slot in bytes.
@@ -362,15 +394,14 @@ pub struct Packet<'a> {
 pub struct PooledRx {
     queue: Queue,
     pool: Pool,
-    /// The next completion, and the slot it is for.
-    next: Cursor<RingPair>,
-    /// Position up to which a stalled sender has been offered the released slots.
+    next: Recycler,
+    /// Position of the next completion when a stalled sender was last offered the released slots.
     offered: u32,
 }
 
 /// Number of slots released before they are offered to a stalled sender. An empty poll offers them
 /// as well.
-const OFFER_EVERY: u32 = 16;
+const OFFER_EVERY: u32 = 32;
 
 impl PooledRx {
     pub(crate) fn open(
@@ -389,10 +420,10 @@ impl PooledRx {
         queue.sq.position = queue.sq.ring.size();
         queue.runner =
             device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
-        let rings = RingPair::new(queue.cq.ring, queue.sq.ring);
-        let next = Cursor::new(rings.expect("both rings of a queue have one size"), 0);
-        let offered = queue.sq.position;
-        let mut pooled = Self { next, queue, pool, offered };
+        let buffer = u64::from(pool.bytes) | BUFFER;
+        let next = Recycler::new(queue.cq.ring, queue.sq.ring, buffer, OFFER_EVERY);
+        let next = next.expect("both rings of a queue have one size");
+        let mut pooled = Self { next, queue, pool, offered: 0 };
         pooled.queue.offer_buffers(true);
         Ok(pooled)
     }
@@ -408,8 +439,9 @@ impl PooledRx {
     /// there is no packet.
     #[inline(always)]
     pub fn release(&mut self) {
-        if let Some(words) = self.next.read() {
-            self.give_back(words);
+        if let Some(words) = self.next.cursor().read() {
+            let pause = self.next.recycle();
+            self.count(words[0] & 0xffff_ffff, pause);
         }
     }
 
@@ -417,46 +449,50 @@ impl PooledRx {
     /// [`PooledRx::peek`] and [`PooledRx::release`], which read the completion twice.
     #[inline(always)]
     pub fn take<R>(&mut self, using: impl FnOnce(Packet<'_>) -> R) -> Option<R> {
+        let (pool, mut bytes) = (&self.pool, 0);
+        let mut using = Some(using);
+        let plain = self.next.take_plain(|words, index| {
+            bytes = words[0] & 0xffff_ffff;
+            using.take().map(|using| using(pool.packet(words, index)))
+        });
+        if let Some((result, pause)) = plain {
+            self.count(bytes, pause);
+            return result;
+        }
         let words = self.look()?;
-        let result = using(self.packet(words));
-        self.give_back(words);
-        Some(result)
+        let result = using.map(|using| using(self.packet(words)));
+        let pause = self.next.recycle();
+        self.count(words[0] & 0xffff_ffff, pause);
+        result
     }
 
-    #[inline(always)]
+    /// Looks for a completion, and offers slots if there is none.
+    #[inline(never)]
     fn look(&mut self) -> Option<[u64; 2]> {
-        let Some(words) = self.next.read() else {
+        let Some(words) = self.next.cursor().read() else {
             self.offer();
             return None;
         };
+        self.catch_up();
         (words[1] & TIMED == 0 || self.queue.is_due()).then_some(words)
     }
 
-    #[inline(always)]
-    fn packet(&self, [w0, w1]: [u64; 2]) -> Packet<'_> {
-        let length = (w0 as u32).min(self.pool.bytes);
-        let at = self.pool.at(self.next.index());
-        // SAFETY: the slot has completed. The device does not access it until it is released, which
-        // needs the queue mutably.
-        let bytes = unsafe { std::slice::from_raw_parts(at, length as usize) };
-        let end = match (w1 >> 32) as u16 & (cf::END_MASK | cf::MORE) {
-            0 => End::Eop,
-            1 => End::Eep,
-            _ => End::More,
-        };
-        Packet { bytes, end, status: status_of(&Completion::from_words([w0, w1])) }
+    /// Sets the positions of the queue, which the loop over packets leaves behind.
+    fn catch_up(&mut self) {
+        let position = self.next.position();
+        self.queue.cq.position = position;
+        self.queue.sq.position = position.wrapping_add(self.queue.sq.ring.size());
     }
 
+    fn packet(&self, words: [u64; 2]) -> Packet<'_> {
+        self.pool.packet(words, self.next.cursor().index())
+    }
+
+    /// Counts the bytes of a packet whose slot was released.
     #[inline(always)]
-    fn give_back(&mut self, [w0, _]: [u64; 2]) {
-        // Both rings have one size, so a slot is posted again one lap after its completion.
-        let word = u64::from(self.pool.bytes) | BUFFER;
-        self.next.partner_publish_next_lap(word);
-        self.next.advance();
-        self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
-        self.queue.cq.advance(1);
-        self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
-        if self.queue.sq.position.is_multiple_of(OFFER_EVERY) {
+    fn count(&mut self, bytes: u64, pause: bool) {
+        self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(bytes);
+        if pause {
             self.offer();
         }
     }
@@ -464,7 +500,8 @@ impl PooledRx {
     /// Offers released slots to a stalled sender; called for an empty poll, or for many slots.
     #[inline(never)]
     fn offer(&mut self) {
-        let position = self.queue.sq.position;
+        self.catch_up();
+        let position = self.queue.cq.position;
         if std::mem::replace(&mut self.offered, position) != position {
             self.queue.offer_buffers(true);
         } else {
@@ -497,6 +534,7 @@ impl PooledRx {
     /// Where the sender's thread is the engine, a time after the first packet signals at the first
     /// packet: ask again.
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.catch_up();
         self.queue.request_event(threshold)
     }
 

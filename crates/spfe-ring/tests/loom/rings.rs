@@ -2,6 +2,7 @@
 
 use super::{Bytes, LOG2, Memory, SIZE, check, entry, number, pop_waiting};
 use loom::thread;
+use spfe_ring::cursor::Recycler;
 use spfe_ring::ring::RingEntry;
 use spfe_ring::{Consumer, Cursor, Producer, Ring, RingCredit, RingPair};
 
@@ -113,7 +114,7 @@ fn slots_are_posted_again_for_the_next_lap() {
         let buffers = Bytes::new(SIZE);
         for index in 0..SIZE {
             submissions.prepare(index, entry(index)[0]);
-            Cursor::new(submissions, index).publish(u64::from(index));
+            Cursor::new(submissions, index).publish(0);
         }
         let device = thread::spawn({
             let buffers = buffers.clone();
@@ -121,22 +122,20 @@ fn slots_are_posted_again_for_the_next_lap() {
                 let rings = RingPair::new(submissions, completions).expect("one size");
                 let mut cursor = Cursor::new(rings, 0);
                 for packet in 0..PACKETS {
-                    let posted = number(read_waiting(&cursor));
-                    assert_eq!(posted, packet % SIZE);
-                    buffers.put(posted, packet);
+                    assert_eq!(read_waiting(&cursor)[0], entry(packet % SIZE)[0]);
+                    buffers.put(cursor.index(), packet);
                     let [word0, word1] = entry(packet);
                     cursor.partner_write([word0, word1 | u64::from(cursor.phase()) << 32]);
                     cursor.advance();
                 }
             }
         });
-        let rings = RingPair::new(completions, submissions).expect("one size");
-        let mut cursor = Cursor::new(rings, 0);
+        let mut host = Recycler::new(completions, submissions, 0, 2).expect("one size");
         for packet in 0..PACKETS {
-            assert_eq!(number(read_waiting(&cursor)), packet);
-            assert_eq!(buffers.get(cursor.index()), packet);
-            cursor.partner_publish_next_lap(u64::from(cursor.index()));
-            cursor.advance();
+            assert_eq!(number(read_waiting(host.cursor())), packet);
+            assert_eq!(buffers.get(host.cursor().index()), packet);
+            assert_eq!(host.position(), packet);
+            host.recycle();
         }
         device.join().unwrap();
     });
