@@ -160,6 +160,17 @@ second_life() { (($(field "$1" epoch) == 2)); }
     fabric --json counters --node 9 | grep '"refused"'
 }
 
+@test "raw mode in C" {
+    local libs
+    tools/capi.sh "$dir/c"
+    libs=("$dir/c/lib/libspfe.a" -lgcc_s -lm -pthread)
+    gcc -std=c11 -g -Wall -Wextra -Wpedantic -Werror -fsanitize=address,undefined \
+        -fno-sanitize-recover=all -I"$dir/c/include" -o "$dir/fabric" tests/c/fabric.c "${libs[@]}"
+    run -0 timeout 60 "$dir/fabric" "$dir/sock" 2 11
+    same 0 "$(grep -c '^not ok' <<<"$output")"
+    same 1..7 "${lines[-1]}"
+}
+
 @test "drawing" {
     fabric status --svg "$dir/fabric.svg"
     grep -q 'node 12 READY' "$dir/fabric.svg"

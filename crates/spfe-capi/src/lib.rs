@@ -7,6 +7,7 @@
 mod args;
 mod ccsds;
 mod endpoint;
+mod fabric;
 mod handle;
 mod hold;
 mod message;

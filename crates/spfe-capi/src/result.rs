@@ -31,6 +31,11 @@ impl Fault {
     pub fn new(status: Status, what: impl Into<String>) -> Self {
         Self { code: code(status), what: what.into(), errno: 0 }
     }
+
+    /// A wait has ended without what it waited for.
+    pub fn timed_out(what: String) -> Self {
+        Self { code: TIMED_OUT, what, errno: 0 }
+    }
 }
 
 impl From<Error> for Fault {

@@ -15,7 +15,7 @@ mod window;
 
 pub use buffer::FabricBuffer;
 pub use mailbox::RawMailbox;
-pub use window::{RawWindow, RemoteSegment, SEGMENTS_MAX};
+pub use window::{LocalSegment, RawWindow, RemoteSegment, SEGMENTS_MAX};
 
 use crate::client::FabricClient;
 use crate::memory::{Directory, Mailbox, NodePage};
@@ -56,6 +56,12 @@ impl RawNode {
     /// The node.
     pub fn node(&self) -> NodeNumber {
         self.node
+    }
+
+    /// The nodes that are READY for this one: bit n - 1 for node n.
+    pub fn ready(&self) -> u64 {
+        let node = self.node.index().unwrap_or(0);
+        self.directory.reach(node).load(std::sync::atomic::Ordering::Acquire)
     }
 
     /// Shows a buffer to nodes. Returns the key that they need and the address in the fabric. A buffer

@@ -26,6 +26,15 @@ pub struct RemoteSegment {
     pub bytes: usize,
 }
 
+/// A part of this process's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalSegment {
+    /// Address of its first byte.
+    pub at: *mut u8,
+    /// Bytes.
+    pub bytes: usize,
+}
+
 /// What a transfer does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
@@ -67,6 +76,16 @@ impl RawWindow {
         let node = node.index().unwrap_or(0);
         let pace = PathPace::new(port);
         Ok(Self { page, directory, memory, node, owner, key, bytes, rights, pace })
+    }
+
+    /// Its key.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// What it may be used for.
+    pub fn rights(&self) -> WindowRights {
+        self.rights
     }
 
     /// Owner of the memory.
@@ -173,21 +192,33 @@ impl RawWindow {
         }
     }
 
-    /// Copies between local segments and remote ones. `each` copies one stretch: local address,
-    /// remote address, bytes.
-    fn walk(
+    /// Copies between local segments, which are so many and have so many bytes, and remote ones.
+    ///
+    /// # Safety
+    /// The local segments are memory of this process, valid for what `access` does.
+    unsafe fn transfer(
         &self,
-        locals: impl Iterator<Item = (*mut u8, usize)>,
+        access: Access,
+        (count, total): (usize, usize),
+        locals: impl Iterator<Item = LocalSegment>,
         remote: &[RemoteSegment],
-        each: impl Fn(*mut u8, *mut u8, usize),
-    ) {
+    ) -> Result<(), FabricError> {
+        self.check_transfer(access, remote, total, count)?;
         let mut parts = remote.iter().filter(|part| part.bytes > 0);
         let mut part = parts.next().copied();
-        for (mut at, mut left) in locals {
+        for LocalSegment { mut at, bytes: mut left } in locals {
             while let (Some(to), true) = (part.as_mut(), left > 0) {
                 let bytes = left.min(to.bytes).min(CHUNK);
                 self.pace(bytes);
-                each(at, self.memory.at(to.offset as usize), bytes);
+                let there = self.memory.at(to.offset as usize);
+                // SAFETY: the caller's promise; the remote bytes were checked to be inside the mapping,
+                // which others may access at the same time.
+                unsafe {
+                    match access {
+                        Access::Put => std::ptr::copy(at.cast_const(), there, bytes),
+                        Access::Get => std::ptr::copy(there.cast_const(), at, bytes),
+                    }
+                }
                 at = at.wrapping_add(bytes);
                 left -= bytes;
                 to.offset += bytes as u64;
@@ -197,6 +228,13 @@ impl RawWindow {
                 }
             }
         }
+        let (jobs, bytes) = match access {
+            Access::Put => (PeerCounter::PutJobs, PeerCounter::PutBytes),
+            Access::Get => (PeerCounter::GetJobs, PeerCounter::GetBytes),
+        };
+        self.count(jobs, 1);
+        self.count(bytes, total as u64);
+        Ok(())
     }
 
     /// Writes local segments to remote ones, in order. Both have the same number of bytes together.
@@ -205,17 +243,28 @@ impl RawWindow {
     /// BAD_REGION after revocation; LINK_DOWN if the owner is not READY; ACCESS_DENIED without the
     /// right; OUT_OF_BOUNDS; BAD_FIELD if the lengths differ. Nothing was written then.
     pub fn put(&self, local: &[&[u8]], remote: &[RemoteSegment]) -> Result<(), FabricError> {
-        let bytes = local.iter().map(|part| part.len()).sum();
-        self.check_transfer(Access::Put, remote, bytes, local.len())?;
-        let locals = local.iter().map(|part| (part.as_ptr().cast_mut(), part.len()));
-        self.walk(locals, remote, |at, to, bytes| {
-            // SAFETY: the local bytes are borrowed; the remote ones were checked to be inside the
-            // mapping, which others may access at the same time.
-            unsafe { std::ptr::copy_nonoverlapping(at.cast_const(), to, bytes) };
-        });
-        self.count(PeerCounter::PutJobs, 1);
-        self.count(PeerCounter::PutBytes, bytes as u64);
-        Ok(())
+        let size = (local.len(), local.iter().map(|part| part.len()).sum());
+        let locals = local
+            .iter()
+            .map(|part| LocalSegment { at: part.as_ptr().cast_mut(), bytes: part.len() });
+        // SAFETY: the local bytes are borrowed.
+        unsafe { self.transfer(Access::Put, size, locals, remote) }
+    }
+
+    /// The same from memory that others may write meanwhile, such as an exposed buffer.
+    ///
+    /// # Errors
+    /// As for [`RawWindow::put`].
+    ///
+    /// # Safety
+    /// The local segments are memory of this process that stays mapped and readable.
+    pub unsafe fn put_from(
+        &self,
+        local: &[LocalSegment],
+        remote: &[RemoteSegment],
+    ) -> Result<(), FabricError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.transfer(Access::Put, size_of(local), local.iter().copied(), remote) }
     }
 
     /// Reads remote segments into local ones, in order.
@@ -227,16 +276,28 @@ impl RawWindow {
         remote: &[RemoteSegment],
         local: &mut [&mut [u8]],
     ) -> Result<(), FabricError> {
-        let bytes = local.iter().map(|part| part.len()).sum();
-        self.check_transfer(Access::Get, remote, bytes, local.len())?;
-        let locals = local.iter_mut().map(|part| (part.as_mut_ptr(), part.len()));
-        self.walk(locals, remote, |at, from, bytes| {
-            // SAFETY: as in `put`, the other way round; the local bytes are borrowed for writing.
-            unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), at, bytes) };
-        });
-        self.count(PeerCounter::GetJobs, 1);
-        self.count(PeerCounter::GetBytes, bytes as u64);
-        Ok(())
+        let size = (local.len(), local.iter().map(|part| part.len()).sum());
+        let locals =
+            local.iter_mut().map(|part| LocalSegment { at: part.as_mut_ptr(), bytes: part.len() });
+        // SAFETY: the local bytes are borrowed for writing.
+        unsafe { self.transfer(Access::Get, size, locals, remote) }
+    }
+
+    /// The same into memory that others may access meanwhile.
+    ///
+    /// # Errors
+    /// As for [`RawWindow::put`].
+    ///
+    /// # Safety
+    /// The local segments are memory of this process that stays mapped and writable, and that no
+    /// reference points to.
+    pub unsafe fn get_into(
+        &self,
+        remote: &[RemoteSegment],
+        local: &[LocalSegment],
+    ) -> Result<(), FabricError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.transfer(Access::Get, size_of(local), local.iter().copied(), remote) }
     }
 
     /// Writes as [`RawWindow::put`] does, and then a word. Who sees the word sees the bytes.
@@ -250,16 +311,45 @@ impl RawWindow {
         flag: u64,
         value: u64,
     ) -> Result<(), FabricError> {
+        self.check_flag(flag)?;
+        self.put(local, remote)?;
+        self.raise(flag, value);
+        Ok(())
+    }
+
+    /// The same from memory that others may write meanwhile.
+    ///
+    /// # Errors
+    /// As for [`RawWindow::put_with_flag`].
+    ///
+    /// # Safety
+    /// As for [`RawWindow::put_from`].
+    pub unsafe fn put_from_with_flag(
+        &self,
+        local: &[LocalSegment],
+        remote: &[RemoteSegment],
+        flag: u64,
+        value: u64,
+    ) -> Result<(), FabricError> {
+        self.check_flag(flag)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.put_from(local, remote)? };
+        self.raise(flag, value);
+        Ok(())
+    }
+
+    fn check_flag(&self, flag: u64) -> Result<(), FabricError> {
         if !flag.is_multiple_of(8) {
             let what = format!("flag at {flag}: a multiple of 8 is needed");
             return Err(self.refuse(Status::BadField, what));
         }
-        self.check(Access::Put, &[RemoteSegment { offset: flag, bytes: 8 }])?;
-        self.put(local, remote)?;
+        self.check(Access::Put, &[RemoteSegment { offset: flag, bytes: 8 }]).map(drop)
+    }
+
+    fn raise(&self, flag: u64, value: u64) {
         // Release pairs with the acquire of the program that waits for the flag.
         self.memory.word(flag as usize).store(value, Ordering::Release);
         self.count(PeerCounter::PutBytes, 8);
-        Ok(())
     }
 
     /// Orders everything before it before everything after it, for all windows of this thread.
@@ -296,4 +386,10 @@ impl RawWindow {
         self.count(PeerCounter::PioRead, bytes.len() as u64);
         Ok(())
     }
+}
+
+/// Number of segments, and their bytes.
+fn size_of(local: &[LocalSegment]) -> (usize, usize) {
+    let bytes = local.iter().fold(0usize, |sum, part| sum.saturating_add(part.bytes));
+    (local.len(), bytes)
 }
