@@ -23,6 +23,13 @@ USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CO
         **{core: ("prim", "pkg") for core in CORES}, "host": ("prim", "pkg", "spacefibre")}
 WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
+# Strings are code, and may look like comments.
+COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.S)
+
+
+def code(path):
+    """The text of a file without its comments, which may name modules that it does not use."""
+    return COMMENT.sub(lambda part: part[0] if part[0].startswith('"') else " ", path.read_text())
 
 
 def design_files(rtl=RTL):
@@ -40,7 +47,7 @@ def packages(rtl=RTL):
         if name in above:
             raise ValueError(f"package {name} uses itself")
         if name in found and found[name] not in ordered:
-            for used in sorted(set(PACKAGE_USE.findall(found[name].read_text()))):
+            for used in sorted(set(PACKAGE_USE.findall(code(found[name])))):
                 if used != name:
                     visit(used, above + [name])
             ordered.append(found[name])
@@ -67,14 +74,14 @@ def relative(path):
 
 def needed(name, files=None):
     """Names of the modules and packages that a module needs, itself included: those whose names
-    occur in its text or, in turn, in theirs."""
+    occur in its code or, in turn, in theirs."""
     files = files or {path.stem: path for path in design_files()}
     found, todo = set(), [name]
     while todo:
         name = todo.pop()
         if name in files and name not in found:
             found.add(name)
-            todo += set(WORD.findall(files[name].read_text()))
+            todo += set(WORD.findall(code(files[name])))
     return found
 
 
@@ -85,7 +92,7 @@ def foreign(rtl=RTL):
     found = []
     for name, path in files.items():
         allowed = (folder[name], *USES.get(folder[name], ()))
-        used = set(WORD.findall(path.read_text())) & set(files)
+        used = set(WORD.findall(code(path))) & set(files)
         found += [(path, other) for other in sorted(used) if folder[other] not in allowed]
     return found
 

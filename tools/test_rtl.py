@@ -66,7 +66,8 @@ class Files(unittest.TestCase):
         self.assertEqual([path.stem for path in rtl_files.design_files(root)], ["x"])
 
     def test_needed(self):
-        root = self.tree(p__top="mid m ();", p__mid="low l (); c_pkg::t", p__low="", p__other="", p__c_pkg="")
+        root = self.tree(p__top="mid m (); // other\n/* other */", p__mid="low l (); c_pkg::t", p__low="",
+                         p__other="", p__c_pkg="")
         files = {path.stem: path for path in rtl_files.design_files(root)}
         self.assertEqual(rtl_files.needed("top", files), {"top", "mid", "low", "c_pkg"})
 
