@@ -241,6 +241,17 @@ impl<R: Rings> Cursor<R> {
         self.turn();
     }
 
+    /// Writes an entry, whose phase bits are clear, publishes it, and moves to the next slot.
+    /// Ordered as [`Ring::write`].
+    #[inline(always)]
+    pub fn push(&mut self, entry: RingEntry) {
+        // Loaded before the stores, which could change them as far as the compiler knows.
+        let (next, word1) = (self.offset + SLOT, entry[1] | u64::from(self.phase) << 32);
+        self.slot().write_entry([entry[0], word1]);
+        self.offset = next;
+        self.turn();
+    }
+
     /// Publishes an entry whose first word is already in the slot. The phase bits of `word1` are
     /// clear. The release store pairs with the acquire load of the reader (see [`Ring::write`]).
     #[inline(always)]

@@ -269,7 +269,9 @@ proptest! {
                     (ring, position)
                 }
                 _ => {
-                    ring.write(position, [word0, word1]);
+                    let mut pusher = cursor;
+                    pusher.push([word0, word1]);
+                    prop_assert_eq!(pusher.slot_before().word0(), word0);
                     (ring, position)
                 }
             };

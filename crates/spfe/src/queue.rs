@@ -18,7 +18,9 @@ use spfe_contract::{
 use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
 use spfe_ring::sync::{AtomicU64, Ordering};
-use spfe_ring::{AtomicDeviceLine, AtomicHostLine, Consumer, Producer, Ring, RingCredit, Slot};
+use spfe_ring::{
+    AtomicDeviceLine, AtomicHostLine, Consumer, Cursor, Producer, Ring, RingCredit, Slot,
+};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -104,6 +106,10 @@ pub(crate) struct Queue {
     // Used for every packet.
     pub sq: Producer,
     pub cq: Consumer,
+    /// Where `sq` and `cq` are, for what moves one entry at a time: queues with posted buffers. See
+    /// [`Queue::catch_up`].
+    next: Cursor<Ring>,
+    done: Cursor<Ring>,
     pub credit: RingCredit,
     pub runner: Option<Runner>,
     device_line: NonNull<AtomicDeviceLine>,
@@ -209,6 +215,8 @@ impl Queue {
         let mut queue = Self {
             sq: Producer::new(sq),
             cq: Consumer::new(cq),
+            next: Cursor::new(sq, 0),
+            done: Cursor::new(cq, 0),
             credit: RingCredit::default(),
             runner: None,
             device_line,
@@ -337,18 +345,67 @@ impl Queue {
         Some(entry)
     }
 
+    /// Sets the cursors to the positions, after anything but [`Queue::push`] and [`Queue::pop`] has
+    /// changed these.
+    #[inline(always)]
+    pub fn catch_up(&mut self) {
+        self.next = Cursor::new(self.sq.ring, self.sq.position);
+        self.done = Cursor::new(self.cq.ring, self.cq.position);
+    }
+
+    /// Posts an entry. The caller knows that there is room.
+    #[inline(always)]
+    pub fn push(&mut self, entry: RingEntry) {
+        debug_assert_eq!(self.next.index(), self.sq.position & (self.sq.ring.size() - 1));
+        self.next.push(entry);
+        self.sq.position = self.sq.position.wrapping_add(1);
+    }
+
+    /// Takes the next completion, if it is there and due, with its time if it has one;
+    /// [`Queue::settle`] follows. Otherwise helps a stalled sender if `help` is set.
+    #[inline(always)]
+    pub fn pop(&mut self, help: bool) -> Option<(Completion, Option<u64>)> {
+        debug_assert_eq!(self.done.index(), self.cq.position & (self.cq.ring.size() - 1));
+        let Some(words) = self.done.take_plain() else { return self.pop_other(help) };
+        self.stats.polls += 1;
+        self.cq.advance(1);
+        Some((Completion { flags: 0, ..Completion::from_words(words) }, None))
+    }
+
+    /// The same for a completion with flags.
+    #[inline(never)]
+    fn pop_other(&mut self, help: bool) -> Option<(Completion, Option<u64>)> {
+        let Some(words) = self.peek() else {
+            if help {
+                self.help_stalled();
+            }
+            return None;
+        };
+        let done = Completion::from_words(words);
+        let time_ns = self.time_of(done.flags, self.cq.position);
+        self.cq.advance(1);
+        self.catch_up();
+        Some((done, time_ns))
+    }
+
     /// Whether the time of the next completion has come.
     #[cold]
     pub fn is_due(&self) -> bool {
         self.stamp(self.cq.position) <= self.device.backend().clock().now_ns()
     }
 
-    /// Takes the completion returned by [`Queue::peek`]. Returns the positions of the submissions
-    /// that it frees; `None` if the device broke the ring.
+    /// Takes the completion returned by [`Queue::peek`], for queues that do not [`Queue::pop`].
     #[inline(always)]
     pub fn take(&mut self, done: &Completion) -> Option<std::ops::Range<u32>> {
-        self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
         self.cq.advance(1);
+        self.settle(done)
+    }
+
+    /// Counts a completion that was taken. Returns the positions of the submissions that it frees;
+    /// `None` if the device broke the ring.
+    #[inline(always)]
+    pub fn settle(&mut self, done: &Completion) -> Option<std::ops::Range<u32>> {
+        self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
         let freed = self.credit.free_to(done.position, self.sq.position);
         if freed.is_none() {
             self.broken = Some(Status::BadRing);
@@ -480,6 +537,7 @@ impl Queue {
         self.host_line().disarm();
         self.sq.position = 0;
         self.cq.position = 0;
+        self.catch_up();
         self.credit = RingCredit::default();
         self.taken_bytes = 0;
         self.first_seen.set(None);

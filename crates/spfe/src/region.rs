@@ -6,6 +6,7 @@ use spfe_contract::{PACKET_MAX_BYTES, Status, access};
 use spfe_host::{Address, RegionKey, SharedMemory};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -112,7 +113,7 @@ impl Region {
             length: range.len() as u32,
             capacity: range.len() as u32,
             tag: 0,
-            region: self.clone(),
+            region: ManuallyDrop::new(self.clone()),
         })
     }
 
@@ -140,7 +141,8 @@ pub struct Buf {
     capacity: u32,
     /// For the application. It comes back unchanged with the buffer.
     pub tag: u64,
-    region: Region,
+    /// Moved out by the drop, and valid until then.
+    region: ManuallyDrop<Region>,
 }
 
 impl Buf {
@@ -239,7 +241,14 @@ impl fmt::Debug for Buf {
 }
 
 impl Drop for Buf {
+    #[inline(always)]
     fn drop(&mut self) {
-        self.region.give_back(Address(self.address).offset() as usize);
+        #[inline(never)]
+        fn give_back(region: Region, address: u64) {
+            region.give_back(Address(address).offset() as usize);
+        }
+        // Passed by value: a buffer whose own address no function gets stays in registers.
+        // SAFETY: nobody uses the field after the drop.
+        give_back(unsafe { ManuallyDrop::take(&mut self.region) }, self.address);
     }
 }

@@ -62,14 +62,14 @@ impl Rx {
     /// Returns the buffer if the queue is full.
     #[inline]
     pub fn post(&mut self, buf: Buf) -> Result<(), Full<Buf>> {
-        if self.queue.free() == 0 {
+        let position = self.queue.sq.position;
+        if !self.slots.fits(self.queue.credit.freed, position) {
             self.queue.stats.full += 1;
             return Err(Full(buf));
         }
         let entry = Self::entry(&buf);
-        let position = self.queue.sq.position;
-        self.put(position, buf);
-        self.queue.sq.push(entry);
+        self.slots.put(position, buf);
+        self.queue.push(entry);
         self.queue.offer_buffers(false);
         Ok(())
     }
@@ -85,24 +85,19 @@ impl Rx {
         for (index, buf) in bufs.drain(..count).enumerate().rev() {
             let position = first.wrapping_add(index as u32);
             self.queue.sq.ring.write(position, Self::entry(&buf));
-            self.put(position, buf);
+            self.slots.put(position, buf);
         }
         self.queue.sq.position = first.wrapping_add(count as u32);
+        self.queue.catch_up();
         self.queue.offer_buffers(true);
         count
     }
 
     /// The next packet or part of one, if there is one.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self) -> Option<Received> {
-        let Some(words) = self.queue.peek() else {
-            self.queue.help_stalled();
-            return None;
-        };
-        let done = Completion::from_words(words);
-        let position = self.queue.cq.position;
-        let time_ns = self.queue.time_of(done.flags, position);
-        let freed = self.queue.take(&done)?;
+        let (done, time_ns) = self.queue.pop(true)?;
+        let freed = self.queue.settle(&done)?;
         let mut buf = self.slots.take(freed.start)?;
         buf.received(done.bytes);
         Some(Received { buf, end: end(&done), status: status_of(&done), time_ns })
@@ -200,11 +195,6 @@ impl Rx {
     fn entry(buf: &Buf) -> [u64; 2] {
         const FLAGS: u64 = (EntryType::Buffer.raw() as u64) << 32;
         [buf.address(), u64::from(buf.capacity32()) | FLAGS]
-    }
-
-    #[inline(always)]
-    fn put(&mut self, position: u32, buf: Buf) {
-        self.slots.put(position, buf);
     }
 }
 

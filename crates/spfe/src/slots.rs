@@ -88,9 +88,14 @@ impl Slots {
         self.places.iter_mut().filter_map(Option::take).collect()
     }
 
-    /// Number of slots.
+    /// Whether a buffer at `position` leaves those from position `first` on in place.
     #[inline(always)]
-    pub fn size(&self) -> u32 {
-        self.mask + 1
+    pub fn fits(&self, first: u32, position: u32) -> bool {
+        position.wrapping_sub(first) <= self.mask
+    }
+
+    /// The first position whose buffer stays in place when one is put at `position`.
+    pub fn first_kept(&self, position: u32) -> u32 {
+        position.wrapping_sub(self.mask)
     }
 }

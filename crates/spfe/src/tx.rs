@@ -9,8 +9,8 @@ use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use rustix::fd::BorrowedFd;
 use spfe_contract::{
-    self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
-    Status, submit_flags as sf,
+    self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, QueueKind, Status,
+    submit_flags as sf,
 };
 use spfe_proto::PacketEnd;
 use std::sync::Arc;
@@ -132,15 +132,14 @@ impl Tx {
     /// Sends a packet or a piece of one, with the given end.
     #[inline]
     pub fn send_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
-        if self.queue.free() == 0 {
-            self.queue.stats.full += 1;
+        let position = self.queue.sq.position;
+        if !self.slots.fits(self.taken, position) && !self.make_room(position) {
             return Err(Full(packet));
         }
         const FLAGS: u16 = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
         let entry = entry(&packet, FLAGS | end.flags());
-        let position = self.queue.sq.position;
-        self.put(position, packet);
-        self.queue.sq.push(entry);
+        self.slots.put(position, packet);
+        self.queue.push(entry);
         self.queue.start_posted();
         Ok(())
     }
@@ -159,10 +158,12 @@ impl Tx {
         for (index, packet) in packets.drain(..count).enumerate().rev() {
             let position = first.wrapping_add(index as u32);
             self.queue.sq.ring.write(position, entry(&packet, flags));
-            self.put(position, packet);
+            self.slots.put(position, packet);
             flags = EntryType::Data.raw() as u16;
         }
         self.queue.sq.position = first.wrapping_add(count as u32);
+        self.keep_up(self.queue.sq.position.wrapping_sub(1));
+        self.queue.catch_up();
         self.queue.start_posted();
         count
     }
@@ -193,20 +194,13 @@ impl Tx {
     }
 
     /// The next completion, if there is one. Afterwards [`Tx::take`] returns its buffers.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self) -> Option<Sent> {
-        let Some(words) = self.queue.peek() else {
-            if self.queue.credit.freed != self.queue.sq.position {
-                self.queue.help_stalled();
-            }
-            return None;
-        };
-        let done = Completion::from_words(words);
-        let position = self.queue.cq.position;
-        let time_ns = self.queue.time_of(done.flags, position);
-        self.queue.take(&done);
-        let status = status_of(&done);
-        Some(Sent { status, packets: u32::from(done.packets), bytes: done.bytes, time_ns })
+        let posted = self.queue.credit.freed != self.queue.sq.position;
+        let (done, time_ns) = self.queue.pop(posted)?;
+        self.queue.settle(&done);
+        let packets = u32::from(done.packets);
+        Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
     }
 
     /// The next buffer that has completed, in the order of posting.
@@ -322,11 +316,28 @@ impl Tx {
     #[inline(always)]
     fn put(&mut self, position: u32, packet: Buf) {
         self.slots.put(position, packet);
-        // A new entry overwrites the slot one lap back and drops a buffer that was never taken, so
-        // `take` must not go back that far. Groups are stored last to first.
-        if position.wrapping_sub(self.taken) >= self.slots.size() {
-            self.taken = position.wrapping_sub(self.slots.size() - 1);
+        self.keep_up(position);
+    }
+
+    /// An entry at `position` overwrites the slot one lap back and drops a buffer that was never
+    /// taken, so `take` must not go back that far.
+    #[inline(always)]
+    fn keep_up(&mut self, position: u32) {
+        if !self.slots.fits(self.taken, position) {
+            self.taken = self.slots.first_kept(position);
         }
+    }
+
+    /// Makes room for an entry where a buffer was not taken. False if the queue is full.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, position: u32) -> bool {
+        if self.queue.free() == 0 {
+            self.queue.stats.full += 1;
+            return false;
+        }
+        self.keep_up(position);
+        true
     }
 }
 
@@ -538,6 +549,7 @@ impl Batch<'_> {
         let count = self.batch.len();
         let batch = std::mem::replace(&mut self.batch, spfe_ring::EntryBatch::new(sq, 0));
         batch.publish(sq);
+        self.tx.queue.catch_up();
         self.tx.queue.start_posted();
         count
     }
@@ -560,9 +572,8 @@ impl Drop for Batch<'_> {
 
 #[cfg(all(test, feature = "virtual"))]
 mod tests {
-    use super::*;
     use crate::{Embedded, Endpoint, QueueOptions};
-    use spfe_contract::QueueState;
+    use spfe_contract::{Completion, QueueState};
     use spfe_host::topology::{LinkModel, PortConfig};
     use spfe_host::{LinkRate, Mode, Peer, Topology};
 

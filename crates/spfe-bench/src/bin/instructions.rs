@@ -47,25 +47,31 @@ fn measured_engine_step(engine: &mut Runner) {
     engine.run_posted();
 }
 
-/// Posts a packet, runs the engine (callgrind does not count it here), polls both ends and reposts.
+/// Posts a packet, runs the engine (callgrind does not count it here), polls both ends and reposts,
+/// for one packet after the other.
 #[inline(never)]
-fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> usize {
-    if let Some(buf) = next.take() {
-        let _ = rig.tx.as_mut().expect("tx").send(buf);
-    }
-    measured_engine_step(&mut rig.engine);
-    let tx = rig.tx.as_mut().expect("tx");
-    if tx.poll().is_some() {
-        *next = tx.take();
-    }
-    match rx.poll() {
-        Some(received) => {
-            let length = received.buf.len();
-            let _ = rx.post(received.buf);
-            length
+fn measured_app_single(
+    tx: &mut Tx,
+    rx: &mut Rx,
+    engine: &mut Runner,
+    next: &mut Option<Buf>,
+) -> usize {
+    let (mut bytes, mut buf) = (0, next.take());
+    for _ in 0..GROUP {
+        if let Some(buf) = buf.take() {
+            let _ = tx.send(buf);
         }
-        None => 0,
+        measured_engine_step(engine);
+        if tx.poll().is_some() {
+            buf = tx.take();
+        }
+        if let Some(received) = rx.poll() {
+            bytes += received.buf.len();
+            let _ = rx.post(received.buf);
+        }
     }
+    *next = buf;
+    bytes
 }
 
 /// Posts a packet, runs the engine (callgrind does not count it here), polls both ends and releases
@@ -117,13 +123,9 @@ fn pooled(rounds: usize, grouped: bool) -> usize {
 
 fn single(rounds: usize) -> usize {
     let (mut rig, b) = rig(true);
-    let mut rx = receiver(&b);
-    let mut bytes = 0;
-    let mut next = rig.out.pop();
-    for _ in 0..rounds * GROUP {
-        bytes += measured_app_single(&mut rig, &mut rx, &mut next);
-    }
-    bytes
+    let (mut rx, mut next) = (receiver(&b), rig.out.pop());
+    let Rig { tx: Some(tx), engine, .. } = &mut rig else { unreachable!("rig(true) has a sender") };
+    (0..rounds).map(|_| measured_app_single(tx, &mut rx, engine, &mut next)).sum()
 }
 
 /// A group with buffers that move: sends, runs the engine, takes buffers back, receives and
