@@ -133,10 +133,10 @@ fn records() -> Records {
     let conformance = ScriptRecord {
         endpoint: endpoint.clone(),
         core: core.clone(),
-        passed: 30,
+        passed: 31,
         skipped: 0,
         failed: 0,
-        rows: (1..=30).map(script).collect(),
+        rows: (1..=31).map(script).collect(),
     };
     let run = PeerRun {
         endpoint: endpoint.clone(),
@@ -180,7 +180,7 @@ fn synthesis() -> Synthesis {
             ff: 20_000,
             bram36: 6,
             bram18: 1,
-            logic: Logic { levels: 9, from: "a".to_owned(), to: "b".to_owned() },
+            logic: Logic { levels: 9, from: Some("a".to_owned()), to: Some("b".to_owned()) },
             lutram: Lutram { luts: 100 },
             sources: sources.clone(),
             tool: "yosys==1".to_owned(),
@@ -352,11 +352,57 @@ fn stale_results_of_synthesis_are_marked() {
     for top in records.synthesis.tops.values_mut().filter(|top| top.module == gone) {
         top.xcup.as_mut().expect("cells").sources = sources.clone();
     }
+    let demands = records.synthesis.demands().expect("can be read");
+    for (top, flow, why) in [
+        ("tcp-rx", "xcup", "older sources"),
+        ("tcp-tx", "xcup", "older sources"),
+        ("tcp-tx", "ecp5", "older sources"),
+    ] {
+        let named = format!("the {flow} of {top} is of {why}; run");
+        assert!(demands.iter().any(|text| text.contains(&named)), "{named}: {demands:?}");
+    }
     let (page, _) = render(&records).expect("whole");
     assert!(page.contains("stale: abcdef01<"));
     assert_eq!(page.matches("stale: 01234567<").count(), 1);
     assert!(page.contains("1 of ") && page.contains("results are of older sources"));
     assert_eq!(page.matches(">4 of 5<").count(), 1);
+}
+
+#[test]
+fn a_clock_rate_needs_every_seed_and_the_sources_of_today() {
+    let whole = records().synthesis;
+    assert_eq!(whole.demands(), Ok(Vec::new()));
+    let (mhz, core) = whole.clock().expect("a whole core was placed");
+    assert!(mhz > 0.0 && whole.tops[core].module == "spfe_tcp");
+    let changed = |change: fn(&mut Ecp5), why: &str| {
+        let mut less = whole.clone();
+        for top in less.tops.values_mut().filter(|top| top.module == "spfe_tcp") {
+            change(top.ecp5.as_mut().expect("rates"));
+        }
+        assert_eq!(less.clock(), None, "{why}");
+        let demands = less.demands().expect("can be read");
+        assert!(
+            !demands.is_empty() && demands.iter().all(|text| text.contains(why)),
+            "{demands:?}"
+        );
+    };
+    let lose = |taken: &mut Ecp5| {
+        taken.fmax_mhz.remove("3");
+    };
+    changed(lose, "is of 4 seeds, not 5; run");
+    changed(|taken| taken.sources.clear(), "is of older sources; run");
+}
+
+#[test]
+fn cells_of_different_sources_are_not_subtracted() {
+    let (text, _) = render(&records()).expect("whole");
+    let why = "few and with many sessions are of different sources";
+    assert!(!text.contains(why));
+    let mut records = records();
+    let few = records.synthesis.tops.get_mut("tcp-2s-64b").expect("top").xcup.as_mut();
+    few.expect("cells").sources = "0123456789".to_owned();
+    let (text, _) = render(&records).expect("whole");
+    assert_eq!(text.matches(why).count(), 1);
 }
 
 /// Strings in the code of the report, without its tests.

@@ -87,10 +87,10 @@ pub struct Xcup {
 pub struct Logic {
     /// Number of look-up tables in series.
     pub levels: u64,
-    /// Start of the chain.
-    pub from: String,
-    /// End of the chain.
-    pub to: String,
+    /// Start of the chain, if there is logic.
+    pub from: Option<String>,
+    /// End of the chain, if there is logic.
+    pub to: Option<String>,
 }
 
 /// Look-up tables used as memory.
@@ -189,6 +189,31 @@ impl Synthesis {
         self.wanted().flat_map(lacks).flatten().collect()
     }
 
+    /// What a complete record of today's sources still lacks of the TCP core, each with the command
+    /// that measures it: missing and stale results, and seeds of place and route.
+    ///
+    /// # Errors
+    /// Those of [`Self::now`].
+    pub fn demands(&self) -> Result<Vec<String>, String> {
+        let mut lacks = self.missing();
+        for top in self.wanted() {
+            let name = &top.name;
+            if let Ok(taken) = self.xcup(top)
+                && self.stale(top, &taken.sources)?
+            {
+                lacks.push(again(name, "--xcup", "of older sources"));
+            }
+            let Ok(Some(taken)) = self.ecp5(top) else { continue };
+            let (has, all) = (taken.fmax_mhz.len(), self.table.seeds.len());
+            if self.stale(top, &taken.sources)? {
+                lacks.push(again(name, "--ecp5", "of older sources"));
+            } else if has < all {
+                lacks.push(again(name, "--ecp5", &format!("of {has} seeds, not {all}")));
+            }
+        }
+        Ok(lacks)
+    }
+
     /// Finds the whole core in a configuration.
     ///
     /// # Errors
@@ -204,13 +229,16 @@ impl Synthesis {
         self.table.tops.iter().filter(|top| top.module == CORE)
     }
 
-    /// The highest clock rate in MHz that a whole core reaches with every seed, and its name.
+    /// The highest clock rate in MHz that a whole core of today's sources reaches with every seed,
+    /// and its name.
     #[must_use]
     pub fn clock(&self) -> Option<(f64, &str)> {
-        let reached = |top| {
+        let reached = |top: &Wanted| {
             let taken = self.ecp5(top).ok()??;
-            Some((taken.least(), top.name.as_str()))
+            let whole = taken.fmax_mhz.len() >= self.table.seeds.len();
+            (whole && self.stale(top, &taken.sources) == Ok(false)).then(|| taken.least())
         };
+        let reached = |top| reached(top).map(|mhz| (mhz, top.name.as_str()));
         self.cores().filter_map(reached).max_by(|one, other| one.0.total_cmp(&other.0))
     }
 
@@ -251,6 +279,15 @@ impl Synthesis {
 fn missing(top: &str, option: &str) -> String {
     format!(
         "rtl/synth/results.json has no {} of {top}; run tools/rtl.sh synth --record {option} {top}",
+        option.trim_start_matches('-')
+    )
+}
+
+/// Says what is in the record but does not count, and the command that measures it again.
+fn again(top: &str, option: &str, why: &str) -> String {
+    format!(
+        "rtl/synth/results.json: the {} of {top} is {why}; run tools/rtl.sh synth --record {option} \
+         {top}",
         option.trim_start_matches('-')
     )
 }

@@ -12,7 +12,7 @@ const MAX_SCRIPTS: usize = 1000;
 /// Result of a script.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct ScriptResult {
-    /// Point of conformance, C1 to C30.
+    /// Point of conformance, C1 to C31.
     pub point: String,
     /// Name of the file without extension.
     pub script: String,

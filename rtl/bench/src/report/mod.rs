@@ -2,7 +2,8 @@
 //!
 //! Each value comes from a record or from the published figures. A missing value, an empty cell or
 //! a point that differs from its formula is an error, and no report is written. Results of synthesis
-//! of blocks take hours: without some of them the report is written, says so, and is an error too.
+//! of blocks take hours: without some of them, or with old ones, the report is written, says so, and
+//! is an error too.
 
 pub mod bandwidth;
 pub mod checks;
@@ -289,8 +290,8 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     Ok((text, page.drawings))
 }
 
-/// Writes the report: `index.html`, and `svg/` with the drawings. Returns what the record of
-/// synthesis lacks.
+/// Writes the report: `index.html`, and `svg/` with the drawings. Returns what a complete record
+/// of synthesis still lacks.
 ///
 /// # Errors
 /// Those of [`render`], or a file cannot be written.
@@ -311,5 +312,5 @@ pub fn write() -> Result<Vec<String>, String> {
         )?;
     }
     put("index.html".to_owned(), text)?;
-    Ok(records.synthesis.missing())
+    records.synthesis.demands()
 }

@@ -115,12 +115,17 @@ fn split(few: u64, many: u64) -> (f64, f64) {
 /// The table of cells per session, and of the rest.
 fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Configuration", "LUT", "LUT, published", "FF", "FF, published"].map(str::to_owned);
-    let mut table = HtmlTable::with_head("Cells of a session, and of the rest", head);
+    let mut table = HtmlTable::with_head("Cells of a session, and of the rest", head.clone());
     for (width, congestion) in [(32, false), (32, true), (64, false), (64, true)] {
         let wanted = SESSIONS.map(|sessions| Configuration { sessions, width, congestion });
         let ours = wanted.map(|wanted| synthesis.xcup(synthesis.core(wanted)?));
         let [few, many] = ours;
         let (few, many) = (few?, many?);
+        if few.sources != many.sources {
+            let why = "the results with few and with many sessions are of different sources";
+            table.lead_row(name(congestion, width), [absent(why.to_owned(), head.len())]);
+            continue;
+        }
         let size = wanted.map(|wanted| published_size(source, wanted));
         let pair = |of: fn((u64, u64)) -> u64| match size {
             [Some(few), Some(many)] => Some(split(of(few), of(many))),
@@ -147,6 +152,11 @@ fn absent(missing: String, columns: usize) -> TableCell {
     TableCell::toned(missing, CellTone::Worse).over(columns - 1)
 }
 
+/// An end of a chain of logic.
+fn end(name: Option<&str>) -> TableCell {
+    TableCell::new(name.unwrap_or("no logic").to_owned())
+}
+
 /// The table of logic depth, which limits the clock rate.
 fn depth(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Top", "LUT", "FF", "Levels", "from", "to", "Sources"].map(str::to_owned);
@@ -166,8 +176,8 @@ fn depth(synthesis: &Synthesis) -> Result<String, String> {
                 TableCell::new(grouped(*lut_total)),
                 TableCell::new(grouped(*ff)),
                 TableCell::new(logic.levels.to_string()),
-                TableCell::new(logic.from.clone()),
-                TableCell::new(logic.to.clone()),
+                end(logic.from.as_deref()),
+                end(logic.to.as_deref()),
                 age(synthesis, top, sources)?,
             ],
         );
