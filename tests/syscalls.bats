@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # System calls of the data path, counted with strace. A program that polls makes none per packet. A
-# program that blocks makes one to sleep, one fence before it and one to wake the other side.
+# program whose waits spin makes none while packets arrive; it yields its core when nothing has
+# arrived for 2 us, or sooner while the other end needs that core. A program that blocks makes one call to
+# sleep, one fence before it and one to wake the other side.
 #
 # The counts do not depend on speed. Where the count must be zero, the test subtracts the calls of a
 # short run from those of a run ten times as long: the rest is the cost of the packets. How often
@@ -72,6 +74,18 @@ polling() {
     at_most 'system calls except doorbells' "${rest[1]}" "${rest[0]}" "$slack"
 }
 
+# spinning FROM TO: one thread, whose waits spin. The library counts when it yields. Everything else
+# is as for polling.
+spinning() {
+    local run
+    local -a rest=()
+    for run in "$short" "$long"; do
+        trace "$1" "$2" spin "$run"
+        rest+=($(($(calls "$run" '') - $(counted doorbells "$run") - $(counted yields "$run"))))
+    done
+    at_most 'calls except doorbells and yields' "${rest[1]}" "${rest[0]}" "$slack"
+}
+
 # blocking FROM TO: a thread for each side. Each waits once for each packet, and a round trip is two
 # packets.
 blocking() {
@@ -112,6 +126,12 @@ daemon() {
     polling 'virtual:lab/0?mode=inline' 'virtual:lab/1?mode=inline'
 }
 
+# The thread itself moves the packets, so it never waits for another one.
+@test "embedded, inline: no system call per packet of waits that spin" {
+    spinning 'virtual:lab/0?mode=inline' 'virtual:lab/1?mode=inline'
+    [[ $(counted yields "$short") -eq 0 && $(counted yields "$long") -eq 0 ]]
+}
+
 @test "embedded, inline: at most one wake-up per awaited packet" {
     blocking 'virtual:lab/0?mode=inline' 'virtual:lab/1?mode=inline'
 }
@@ -128,6 +148,19 @@ daemon() {
     polling 'virtual:lab/0?mode=thread' 'virtual:lab/1?mode=thread'
 }
 
+@test "embedded, thread: waits that spin only yield" {
+    spinning 'virtual:lab/0?mode=thread' 'virtual:lab/1?mode=thread'
+}
+
+# The device's thread has no other core: a wait that goes on spinning keeps every packet waiting.
+@test "embedded, thread: waits on the device's core yield for every packet" {
+    local core
+    core=$(taskset -pc $$ | sed 's/.*: *//; s/[-,].*//')
+    taskset -c "$core" "$program" 'virtual:lab/0?mode=thread' 'virtual:lab/1?mode=thread' \
+        spin "$long" >"$dir/out.$long"
+    (($(counted yields "$long") >= long))
+}
+
 @test "embedded, thread: at most one wake-up per awaited packet" {
     blocking 'virtual:lab/0?mode=thread' 'virtual:lab/1?mode=thread'
 }
@@ -135,6 +168,10 @@ daemon() {
 @test "daemon, thread: no system call per polled packet" {
     daemon thread
     polling "unix:$dir/sock/0" "unix:$dir/sock/1"
+}
+
+@test "daemon, thread: waits that spin only yield" {
+    spinning "unix:$dir/sock/0" "unix:$dir/sock/1"
 }
 
 @test "daemon, thread: at most one wake-up per awaited packet" {

@@ -258,6 +258,7 @@ struct spfe_queue_stats {
 	uint64_t doorbells;
 	uint64_t sleeps; /* sleeps of a waiting thread that have ended */
 	uint64_t full;   /* submissions refused because the ring was full */
+	uint64_t yields; /* times that a waiting thread let others have its core */
 };
 
 int spfe_queue_stats(spfe_queue *queue, struct spfe_queue_stats *stats);

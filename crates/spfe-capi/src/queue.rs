@@ -355,6 +355,7 @@ pub struct CStats {
     doorbells: u64,
     sleeps: u64,
     full: u64,
+    yields: u64,
 }
 
 /// Counters of a queue.
@@ -365,8 +366,9 @@ pub struct CStats {
 pub unsafe extern "C" fn spfe_queue_stats(queue: *mut QueueHandle, stats: *mut CStats) -> c_int {
     run(|| -> Answer {
         let of: QueueStats = handle::with(queue, |queue| Ok(each!(queue, queue => queue.stats())))?;
-        let QueueStats { polls, empty_polls, doorbells, sleeps, full } = of;
-        let of = CStats { size: size_of::<CStats>(), polls, empty_polls, doorbells, sleeps, full };
+        let QueueStats { polls, empty_polls, doorbells, sleeps, full, yields } = of;
+        let size = size_of::<CStats>();
+        let of = CStats { size, polls, empty_polls, doorbells, sleeps, full, yields };
         // SAFETY: the caller's promise.
         unsafe { write_sized(stats, of) }
     })

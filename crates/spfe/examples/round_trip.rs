@@ -2,13 +2,14 @@
 //! time.
 //!
 //!     cargo run --release --example round_trip
-//!     cargo run --release --example round_trip -- FROM TO poll|block ROUND_TRIPS
+//!     cargo run --release --example round_trip -- FROM TO poll|spin|block ROUND_TRIPS
 //!
 //! FROM and TO are devices whose ports 0 are joined, such as `virtual:lab/0?mode=thread` and
 //! `virtual:lab/1?mode=thread`, or `unix:/run/spfe.sock/0` and `unix:/run/spfe.sock/1`.
 //!
-//! Polling makes no system call per packet. Blocking makes one to sleep and one before it; the side
-//! that wakes the sleeper makes one. `tests/syscalls.bats` checks this.
+//! Polling makes no system call per packet. Neither does a wait that spins while packets arrive; it
+//! yields when nothing has arrived for 2 us. Blocking makes one call to sleep and one before it; the
+//! side that wakes the sleeper makes one. `tests/syscalls.bats` checks this.
 
 use spfe::{
     Deadline, Endpoint, PoolOptions, PooledRx, PooledTx, QueueOptions, Strategy, Threshold,
@@ -35,6 +36,7 @@ struct Count {
     sleeps: u64,
     doorbells: u64,
     wakes: u64,
+    yields: u64,
 }
 
 /// Wake-ups the device has given to both ends of the channel.
@@ -44,11 +46,11 @@ fn wakes(endpoint: &Endpoint) -> Result<u64> {
 }
 
 impl Side {
-    fn open(device: &str) -> Result<Self> {
+    fn open(device: &str, strategy: Strategy) -> Result<Self> {
         let endpoint = Endpoint::open(device)?;
         let vc = endpoint.port(0)?.vc(0)?;
         // The strategy applies to `wait` only; `poll` and `peek` never sleep.
-        let queue = QueueOptions::default().strategy(Strategy::Block);
+        let queue = QueueOptions::default().strategy(strategy);
         let options = PoolOptions::new(16, BYTES as u32).queue(queue);
         let (tx, rx) = (vc.tx_pooled(options)?, vc.rx_pooled(options)?);
         let wakes_before = wakes(&endpoint)?;
@@ -70,7 +72,7 @@ impl Side {
         Some(u64::from_le_bytes(number))
     }
 
-    /// Sleeps until there is a packet, and takes it.
+    /// Waits until there is a packet, and takes it.
     fn receive(&mut self) -> Result<u64> {
         self.rx.wait(&Threshold::ONE, Deadline::after(Duration::from_secs(10)))?;
         Ok(self.poll().ok_or("the wait ended without a packet")?)
@@ -81,6 +83,7 @@ impl Side {
         Ok(Count {
             sleeps: tx.sleeps + rx.sleeps,
             doorbells: tx.doorbells + rx.doorbells,
+            yields: tx.yields + rx.yields,
             wakes: wakes(&self.endpoint)? - self.wakes_before,
         })
     }
@@ -108,6 +111,17 @@ fn poll(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
     Ok(())
 }
 
+/// Both sides in one thread, which spins while it waits.
+fn spin(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
+    for number in 0..round_trips {
+        here.send(number)?;
+        let there_got = there.receive()?;
+        there.send(there_got)?;
+        assert_eq!(here.receive()?, number, "packets arrived out of order");
+    }
+    Ok(())
+}
+
 /// One thread per side; both sleep while they wait.
 fn block(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
     std::thread::scope(|scope| {
@@ -127,12 +141,14 @@ fn block(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
 }
 
 fn run(from: &str, to: &str, how: &str, round_trips: u64) -> Result<()> {
-    let (mut here, mut there) = (Side::open(from)?, Side::open(to)?);
+    let strategy = if how == "spin" { Strategy::Poll } else { Strategy::Block };
+    let (mut here, mut there) = (Side::open(from, strategy)?, Side::open(to, strategy)?);
     let start = Instant::now();
     match how {
         "poll" => poll(&mut here, &mut there, round_trips)?,
+        "spin" => spin(&mut here, &mut there, round_trips)?,
         "block" => block(&mut here, &mut there, round_trips)?,
-        _ => return Err(format!("'{how}': poll or block").into()),
+        _ => return Err(format!("'{how}': poll, spin or block").into()),
     }
     let ns = start.elapsed().as_nanos() / u128::from(round_trips.max(1));
     let (here, there) = (here.count()?, there.count()?);
@@ -140,6 +156,7 @@ fn run(from: &str, to: &str, how: &str, round_trips: u64) -> Result<()> {
     println!("sleeps: {}", here.sleeps + there.sleeps);
     println!("wake-ups: {}", here.wakes + there.wakes);
     println!("doorbells: {}", here.doorbells + there.doorbells);
+    println!("yields: {}", here.yields + there.yields);
     Ok(())
 }
 
@@ -147,12 +164,12 @@ fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {
-            for how in ["poll", "block"] {
+            for how in ["poll", "spin", "block"] {
                 run("virtual:lab/0", "virtual:lab/1", how, 10_000)?;
             }
             Ok(())
         }
         [from, to, how, round_trips] => run(from, to, how, round_trips.parse()?),
-        _ => Err("usage: round_trip [FROM TO poll|block ROUND_TRIPS]".into()),
+        _ => Err("usage: round_trip [FROM TO poll|spin|block ROUND_TRIPS]".into()),
     }
 }

@@ -92,6 +92,9 @@ pub struct QueueStats {
     pub sleeps: u64,
     /// Submissions refused because the ring was full.
     pub full: u64,
+    /// Times that a waiting thread let others have its core. It does so only when nothing has
+    /// arrived for 2 us, or sooner while the other end needs the core.
+    pub yields: u64,
 }
 
 /// Identifies a queue in control operations.
@@ -125,6 +128,8 @@ pub(crate) struct Queue {
     offers: u32,
     /// How much earlier than needed a timed sleep is asked to end; follows the measured lateness.
     pub guard_ns: u64,
+    /// How long a wait spins before it lets others have its core, ns ([`wait::next_turn`]).
+    turn_ns: u64,
     /// Device time minus host time, ns.
     pub offset_ns: i64,
     pub strategy: Strategy,
@@ -227,6 +232,7 @@ impl Queue {
             arm_sequence: 1,
             offers: 0,
             guard_ns: 0,
+            turn_ns: wait::TURN_NS,
             offset_ns,
             strategy: options.strategy,
             event,

@@ -7,6 +7,7 @@ use spfe_contract::{Completion, QueueKind, Status};
 use spfe_host::clock::VirtualClock;
 use spfe_host::{Clock, os};
 use spfe_ring::Arm;
+use std::ops::Range;
 
 /// Result of a scan.
 enum Outcome {
@@ -125,10 +126,25 @@ fn first_seen(queue: &Queue) -> u64 {
 const GUARD_MAX_NS: u64 = 200_000;
 /// Maximum number of completions inspected to see how long a sender's link stays busy.
 const BACKLOG_MAX: u32 = 64;
-/// Iterations of the spin loop between two readings of the clock.
-const SPINS: u32 = 64;
+/// Iterations of the spin loop between two readings of the clock: usually, and while others need
+/// this core ([`next_turn`]).
+const SPINS: [u32; 2] = [64, 8];
+/// Spinning time after which a thread lets others have its core, ns.
+pub(super) const TURN_NS: u64 = 2_000;
+/// The longest such time, ns: after it a thread notices that the other end has come to its core.
+const TURN_MAX_NS: u64 = 1_000_000;
+/// How long a yield takes that has let the other end run, ns. A shorter one found nobody, and after
+/// a longer one it was a thread that has nothing to do with this one.
+const SWITCH_NS: Range<u64> = 1_000..100_000;
 /// Attempts to run the engine while another thread holds it.
 const ENGINE_TRIES: u32 = 10_000;
+
+/// Spinning time up to the next yield, after one that took so long. The other end may need this
+/// core: a thread that goes on spinning makes it wait for the scheduler, which takes milliseconds.
+/// While it has another core, yields become rare.
+fn next_turn(turn_ns: u64, took_ns: u64) -> u64 {
+    if SWITCH_NS.contains(&took_ns) { 0 } else { (2 * turn_ns).clamp(TURN_NS, TURN_MAX_NS) }
+}
 
 impl Queue {
     /// Waits for completions and leaves them in the ring, to be polled.
@@ -188,6 +204,7 @@ impl Queue {
             Strategy::Adaptive => sleep_cost().spin_ns,
         };
         let mut idle_rounds = 0u32;
+        let mut turn_over = start + self.turn_ns;
         loop {
             let now = os::now_ns();
             let look = scan.look(self, goal);
@@ -202,9 +219,17 @@ impl Queue {
             if let Some(at) = at {
                 self.sleep_to(at, deadline, &scan, goal);
             } else if now - start < spin_ns {
+                let before = scan.ahead;
                 self.spin(&mut scan, goal);
-                if now - start > 1_000_000 {
+                let now = os::now_ns();
+                if scan.ahead != before {
+                    turn_over = now + self.turn_ns;
+                } else if now >= turn_over {
                     std::thread::yield_now();
+                    self.stats.yields += 1;
+                    let after = os::now_ns();
+                    self.turn_ns = next_turn(self.turn_ns, after - now);
+                    turn_over = after + self.turn_ns;
                 }
             } else {
                 self.sleep(goal, deadline, &mut scan, first, idle_rounds);
@@ -216,7 +241,7 @@ impl Queue {
     /// Polls for a while without reading the clock.
     #[inline]
     fn spin(&mut self, scan: &mut Scan, goal: &Threshold) {
-        for turn in 0..SPINS {
+        for turn in 0..SPINS[usize::from(self.turn_ns == 0)] {
             if self.cq.peek_at(scan.ahead).is_some() {
                 if matches!(scan.look(self, goal), Outcome::NotYet { .. }) {
                     continue;
