@@ -10,8 +10,9 @@ use spfe_measure::{MachineTimes, ProcessTimes, thread_cpu_ns};
 use spfe_report::KernelLoad;
 use std::sync::Arc;
 
-/// Time without progress of the far end before giving up, ns.
-const PATIENCE_NS: u64 = 5_000_000_000;
+/// Time without progress of the far end before giving up, ns. An emulated machine with detectors takes
+/// seconds.
+const PATIENCE_NS: u64 = 30_000_000_000;
 /// Interval between checks for signals of a patient end, ns.
 const SIGNAL_NS: u64 = 200_000_000;
 /// Interval of progress lines, ns.
