@@ -4,8 +4,8 @@ use crate::device::Device;
 use crate::{Error, Result};
 use spfe_host::{Clock, SharedMemory};
 use spfe_ring::AtomicDeviceLine;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Offset of the device line in a queue's memory, behind the host line.
 const DEVICE_LINE: usize = 64;
@@ -34,11 +34,16 @@ pub struct Canceller {
 pub(crate) struct Shared {
     /// The next check of a wait fails.
     asked: AtomicBool,
+    device: Weak<Device>,
+    sleeps_on: Mutex<SleepsOn>,
+}
+
+/// What wakes a wait.
+struct SleepsOn {
     /// The queue's memory, which has the word that a wait sleeps on.
     memory: Arc<SharedMemory>,
-    device: Weak<Device>,
-    /// The queue's event vector; changes when the queue is started again.
-    vector: AtomicU32,
+    /// The queue's event vector.
+    vector: u32,
 }
 
 impl Canceller {
@@ -55,30 +60,38 @@ impl Canceller {
         shared.asked.store(true, Ordering::Release);
         // Without a device there is no queue to wait on.
         let Some(device) = shared.device.upgrade() else { return };
-        // SAFETY: `Shared::new` checked that the device line lies in the memory; atomics only.
+        let on = shared.sleeps_on.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: `SleepsOn::new` checked that the device line lies in the memory; atomics only.
         let line =
-            unsafe { &*shared.memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
-        device.backend().wake(shared.vector.load(Ordering::Acquire), line);
+            unsafe { &*on.memory.base().as_ptr().add(DEVICE_LINE).cast::<AtomicDeviceLine>() };
+        device.backend().wake(on.vector, line);
         if let Clock::Virtual(clock) = device.backend().clock() {
             clock.poke();
         }
     }
 }
 
-impl Shared {
-    /// State for a queue with this memory.
-    ///
+impl SleepsOn {
     /// # Panics
     /// If the memory is too small for the lines of a queue.
-    pub fn new(memory: Arc<SharedMemory>, device: &Arc<Device>, vector: u32) -> Arc<Self> {
+    fn new(memory: &Arc<SharedMemory>, vector: u32) -> Self {
         assert!(memory.size() >= DEVICE_LINE + size_of::<AtomicDeviceLine>());
-        let (device, vector) = (Arc::downgrade(device), AtomicU32::new(vector));
-        Arc::new(Self { asked: AtomicBool::new(false), memory, device, vector })
+        Self { memory: memory.clone(), vector }
+    }
+}
+
+impl Shared {
+    /// State for a queue with this memory and event vector.
+    pub fn new(memory: &Arc<SharedMemory>, device: &Arc<Device>, vector: u32) -> Arc<Self> {
+        let sleeps_on = Mutex::new(SleepsOn::new(memory, vector));
+        Arc::new(Self { asked: AtomicBool::new(false), device: Arc::downgrade(device), sleeps_on })
     }
 
-    /// Sets the event vector of the queue.
-    pub fn set_vector(&self, vector: u32) {
-        self.vector.store(vector, Ordering::Release);
+    /// Later waits sleep on another queue, or on this one with another vector. A cancellation that
+    /// does not see this has asked before, so that the wait sees it.
+    pub fn moves_to(&self, memory: &Arc<SharedMemory>, vector: u32) {
+        *self.sleeps_on.lock().unwrap_or_else(PoisonError::into_inner) =
+            SleepsOn::new(memory, vector);
     }
 
     /// Whether the wait must end. Acquire pairs with the store in `cancel`.

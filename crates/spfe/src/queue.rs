@@ -259,7 +259,7 @@ impl Queue {
             self.request.vector = backend.add_event(fd)?;
         }
         if let Some(cancel) = &self.cancel {
-            cancel.set_vector(self.request.vector);
+            cancel.moves_to(self.memory.shared(), self.request.vector);
         }
         backend.create_queue(&self.request)
     }
@@ -516,9 +516,17 @@ impl Queue {
     pub fn canceller(&mut self) -> Canceller {
         let (memory, device) = (self.memory.shared(), &self.device);
         let vector = self.request.vector;
-        let shared =
-            self.cancel.get_or_insert_with(|| cancel::Shared::new(memory.clone(), device, vector));
+        let shared = self.cancel.get_or_insert_with(|| cancel::Shared::new(memory, device, vector));
         Canceller::new(shared.clone())
+    }
+
+    /// Gives another queue of the device the engine and the cancellers of this one, for a wait.
+    pub fn lend(&mut self, other: &mut Queue) {
+        other.runner = self.runner.take();
+        other.cancel = self.cancel.take();
+        if let Some(cancel) = &other.cancel {
+            cancel.moves_to(other.memory.shared(), other.request.vector);
+        }
     }
 
     /// Whether another thread has asked to end the wait.

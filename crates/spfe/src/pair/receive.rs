@@ -122,10 +122,9 @@ impl PairQueue {
     /// The deadline has passed, the queue was stopped, or NOT_FOUND without a receive queue.
     pub fn wait_message(&mut self, deadline: Deadline) -> Result<()> {
         let Some(buffers) = &mut self.buffers else { return Err(closed()) };
-        // One runner serves both queues.
-        std::mem::swap(&mut self.send.runner, &mut buffers.queue.runner);
+        self.send.lend(&mut buffers.queue);
         let waited = buffers.queue.wait(&Threshold::ONE, deadline);
-        std::mem::swap(&mut self.send.runner, &mut buffers.queue.runner);
+        buffers.queue.lend(&mut self.send);
         waited.map(drop)
     }
 }
