@@ -34,6 +34,7 @@ extern "C" {
 #define SPFE_INTERNAL (-0x102)  /* a defect of the library; please report it */
 #define SPFE_BAD_REPLY (-0x103) /* an RMAP reply is cut, damaged or of a wrong length */
 #define SPFE_RMAP_REFUSED (-0x200) /* minus the RMAP status: the target refused the command */
+#define SPFE_RDMA_REFUSED (-0x300) /* minus the SFRP status: the target refused the request */
 
 /* Version of the library, such as "0.1.0". */
 const char *spfe_version(void);
@@ -601,6 +602,216 @@ int spfe_ccsds_write(const struct spfe_space_packet *packet, const uint8_t *path
  * and for what is no space packet.
  */
 int spfe_ccsds_read(const uint8_t *data, size_t bytes, struct spfe_space_packet *packet);
+
+/* ------------------------------------------------------------------------------------------------
+ * RDMA: reads and writes the memory of another node, and sends it messages (docs/rdma.md)
+ */
+
+typedef struct spfe_rdma spfe_rdma;
+typedef struct spfe_rdma_server spfe_rdma_server;
+
+#define SPFE_RDMA_IN_PROGRAM 1u /* flag: execute requests here, also if the device could */
+
+/* Options. A 0 in any field but size and target_queue means the default. */
+struct spfe_rdma_options {
+	size_t size;               /* sizeof(struct spfe_rdma_options) */
+	const uint8_t *path;       /* path address in front of requests */
+	const uint8_t *reply_path; /* path address of responses */
+	uint32_t path_bytes;
+	uint32_t reply_path_bytes; /* at most 24 */
+	uint8_t target;            /* logical address of the target; 254 */
+	uint8_t address;           /* logical address of this end; 254 */
+	uint16_t target_queue;     /* queue pair of the target; 0: a target-only endpoint */
+	uint16_t queue;            /* own queue pair; by default one that depends on the process */
+	uint16_t flags;            /* SPFE_RDMA_IN_PROGRAM */
+	uint32_t depth;            /* requests posted and not completed, at most 16384; 1024 */
+	uint32_t retries;          /* repetitions of a message without an answer, at most 16; 5 */
+	uint64_t timeout_ns;       /* time without progress before the first repetition; 200 ms */
+	uint32_t strategy;         /* enum spfe_strategy */
+	uint32_t reserved;         /* 0 */
+};
+
+/* NULL options: the defaults. BUSY if another client has the virtual channel open. */
+int spfe_rdma_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
+		   const struct spfe_rdma_options *options, spfe_rdma **queue);
+
+/* Ends all requests. The memory of the queue goes with it. */
+int spfe_rdma_close(spfe_rdma *queue);
+
+/* Ends the current wait of the queue, or the next one. From any thread. */
+int spfe_rdma_cancel(spfe_rdma *queue);
+
+/*
+ * Connects to the target, also again after an error, within timeout_ns (SPFE_NEVER: no limit).
+ * SPFE_RDMA_REFUSED - status, SPFE_TIMED_OUT.
+ */
+int spfe_rdma_connect(spfe_rdma *queue, uint64_t timeout_ns);
+
+enum spfe_rdma_state {
+	SPFE_RDMA_RESET = 0,      /* not connected */
+	SPFE_RDMA_CONNECTING = 1,
+	SPFE_RDMA_READY = 2,
+	SPFE_RDMA_ERROR = 3,      /* a request has failed; later ones are flushed: connect again */
+};
+
+/* Returns enum spfe_rdma_state. */
+int spfe_rdma_state(spfe_rdma *queue);
+
+/*
+ * Writes the credit, timer or partner that the queue waits for as text, cut to room bytes with the
+ * final NUL. Returns the length of the whole text.
+ */
+int spfe_rdma_why(spfe_rdma *queue, char *text, size_t room);
+
+/* A region of the target. */
+struct spfe_rdma_region {
+	uint64_t base;  /* address of the first byte */
+	uint64_t bytes;
+	uint32_t key;   /* 0 if the target does not tell it */
+	uint16_t index;
+	uint16_t flags; /* SPFE_REGION_ */
+};
+
+#define SPFE_REGION_READ 1u
+#define SPFE_REGION_WRITE 2u
+#define SPFE_REGION_ATOMIC 4u
+#define SPFE_REGION_ZERO_BASED 8u /* the first byte has address 0 */
+#define SPFE_REGION_NOTIFY 16u    /* operations raise a notification */
+#define SPFE_REGION_HIDDEN 32u    /* spfe_rdma_share() only: the list does not tell the key */
+
+/* Asks the target for its regions. Returns their number, which may be more than there is room for. */
+int spfe_rdma_regions(spfe_rdma *queue, struct spfe_rdma_region *list, uint32_t room,
+		      uint64_t timeout_ns);
+
+/*
+ * Memory of the queue for local bytes: zero bytes, named by a number. With shared != 0 it can be
+ * shared, which needs a device with remote keys (BAD_OPCODE).
+ */
+int spfe_rdma_alloc(spfe_rdma *queue, size_t bytes, int shared, uint32_t *memory);
+
+/* Frees memory. Requests that still need it fail. */
+int spfe_rdma_free(spfe_rdma *queue, uint32_t memory);
+
+/*
+ * Address of memory, valid until a request that names it is posted. BUSY while one is outstanding,
+ * while the memory is shared, and for a number that is none.
+ */
+int spfe_rdma_data(spfe_rdma *queue, uint32_t memory, uint8_t **data, size_t *bytes);
+
+/* Copies bytes out of memory or into it, also while it is shared. OUT_OF_BOUNDS. */
+int spfe_rdma_load(spfe_rdma *queue, uint32_t memory, uint64_t offset, uint8_t *out, size_t bytes);
+int spfe_rdma_store(spfe_rdma *queue, uint32_t memory, uint64_t offset, const uint8_t *data,
+		    size_t bytes);
+
+/* A piece of memory of the queue. */
+struct spfe_rdma_local {
+	uint64_t offset;
+	uint32_t memory;
+	uint32_t length;
+};
+
+/*
+ * Shares a piece under a new remote key, with rights and NOTIFY or HIDDEN as flags (SPFE_REGION_).
+ * address is that of its first byte, as others see it. spfe_rdma_unshare() takes the key back;
+ * afterwards nobody uses the memory. NOT_FOUND for a key that the queue pair does not have.
+ */
+int spfe_rdma_share(spfe_rdma *queue, const struct spfe_rdma_local *local, uint64_t address,
+		    uint32_t flags, uint64_t timeout_ns, uint32_t *key);
+int spfe_rdma_unshare(spfe_rdma *queue, uint32_t key, uint64_t timeout_ns);
+
+enum spfe_rdma_opcode {
+	SPFE_RDMA_WRITE = 1,
+	SPFE_RDMA_READ = 2,
+	SPFE_RDMA_SEND = 3,
+	SPFE_RDMA_FETCH_ADD = 4, /* adds operand to 8 bytes */
+	SPFE_RDMA_CMP_SWAP = 5,  /* writes operand to 8 bytes that are equal to compare */
+	SPFE_RDMA_FLUSH = 6,     /* completes when all earlier writes are in memory */
+};
+
+#define SPFE_RDMA_SIGNALED 1u  /* success makes a completion; an error always does */
+#define SPFE_RDMA_FENCE 2u     /* starts when earlier reads and atomic operations are done */
+#define SPFE_RDMA_SOLICITED 4u /* the receiver shall wake its software */
+#define SPFE_RDMA_IMMEDIATE 8u /* a WRITE or SEND carries immediate data */
+
+struct spfe_rdma_request {
+	size_t size;                         /* sizeof(struct spfe_rdma_request) */
+	uint64_t id;                         /* of the program, for the completion */
+	uint64_t address;                    /* remote address */
+	uint64_t operand;
+	uint64_t compare;
+	const struct spfe_rdma_local *local; /* local bytes, in this order */
+	const uint8_t *inline_data;          /* instead of local: bytes that are copied now */
+	uint32_t local_count;                /* at most 4 */
+	uint32_t inline_bytes;
+	uint32_t key;                        /* remote key */
+	uint32_t opcode;                     /* enum spfe_rdma_opcode */
+	uint32_t flags;                      /* SPFE_RDMA_SIGNALED and others */
+	uint32_t immediate;
+};
+
+/*
+ * Posts a request; nothing is sent before spfe_rdma_ring(), which releases all of them as a group.
+ * BUSY if the queue is full, OUT_OF_BOUNDS for local bytes that do not exist, TOO_LONG, BAD_FIELD.
+ */
+int spfe_rdma_post(spfe_rdma *queue, const struct spfe_rdma_request *request);
+int spfe_rdma_ring(spfe_rdma *queue);
+
+struct spfe_rdma_completion {
+	uint64_t id;
+	uint64_t old;          /* value before an atomic operation */
+	uint32_t bytes;
+	int32_t status;        /* 0; SPFE_RDMA_REFUSED - status; or a negated status */
+	uint32_t not_executed; /* 1: the failed request was not executed and will not be */
+	uint32_t reserved;
+};
+
+/* Moves packets and takes the next completion. Returns 1, or 0 if there is none. */
+int spfe_rdma_poll(spfe_rdma *queue, struct spfe_rdma_completion *completion);
+
+/* Waits until so many completions can be taken. SPFE_TIMED_OUT says what the queue waits for. */
+int spfe_rdma_wait(spfe_rdma *queue, uint32_t completions, uint64_t timeout_ns);
+
+/*
+ * Writes or reads bytes of any number and waits. The limit of time is for each MiB. No other request
+ * may be outstanding: its completion would be dropped.
+ */
+int spfe_rdma_write(spfe_rdma *queue, uint32_t key, uint64_t address, const uint8_t *data,
+		    size_t bytes, uint64_t timeout_ns);
+int spfe_rdma_read(spfe_rdma *queue, uint32_t key, uint64_t address, uint8_t *data, size_t bytes,
+		   uint64_t timeout_ns);
+
+/*
+ * Receives messages of the partner. Needs a device with queue pairs (BAD_OPCODE). A buffer gives the
+ * partner credit for a message.
+ */
+int spfe_rdma_receive_open(spfe_rdma *queue, uint32_t depth);
+int spfe_rdma_receive_post(spfe_rdma *queue, uint64_t id, const struct spfe_rdma_local *buffer);
+
+struct spfe_rdma_message {
+	uint64_t id;                   /* of the buffer */
+	struct spfe_rdma_local buffer;
+	uint32_t bytes;
+	int32_t status;                /* 0; -SPFE_STATUS_TOO_LONG if it did not fit */
+	uint32_t key;                  /* remote key of a notification; 0 for a message */
+	uint32_t immediate;
+	uint32_t has_immediate;
+	uint32_t is_write;             /* 1: a WRITE used the buffer and left it as it was */
+};
+
+/* Takes the next message. Returns 1, or 0 if there is none. */
+int spfe_rdma_message_poll(spfe_rdma *queue, struct spfe_rdma_message *message);
+int spfe_rdma_message_wait(spfe_rdma *queue, uint64_t timeout_ns);
+
+/*
+ * Opens a server for the regions of a target file (docs/rdma.md), or for one region of a size such as
+ * "1M". It executes requests while spfe_rdma_server_serve() runs, which waits for packets until the
+ * deadline and returns how many it executed: serve in a loop. CANCELLED after a cancel.
+ */
+int spfe_rdma_server_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc, const char *target,
+			  spfe_rdma_server **server);
+int spfe_rdma_server_close(spfe_rdma_server *server);
+int spfe_rdma_server_serve(spfe_rdma_server *server, uint64_t deadline_ns);
+int spfe_rdma_server_cancel(spfe_rdma_server *server);
 
 /* ------------------------------------------------------------------------------------------------
  * PCIe fabric, raw mode: from memory of one node to memory of another with one copy (docs/fabric.md)

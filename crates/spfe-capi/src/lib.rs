@@ -15,6 +15,7 @@ mod packed;
 mod pooled;
 mod posted;
 mod queue;
+mod rdma;
 mod region;
 mod result;
 mod rmap;

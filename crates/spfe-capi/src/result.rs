@@ -10,6 +10,7 @@ const SYSTEM: c_int = -0x101;
 const INTERNAL: c_int = -0x102;
 const BAD_REPLY: c_int = -0x103;
 const RMAP_REFUSED: c_int = -0x200;
+const RDMA_REFUSED: c_int = -0x300;
 
 thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
@@ -34,7 +35,12 @@ impl Fault {
 
     /// A wait has ended without what it waited for.
     pub fn timed_out(what: String) -> Self {
-        Self { code: TIMED_OUT, what, errno: 0 }
+        Self::of_code(TIMED_OUT, what)
+    }
+
+    /// A failure with a number that is none of the contract's statuses.
+    pub fn of_code(code: c_int, what: String) -> Self {
+        Self { code, what, errno: 0 }
     }
 }
 
@@ -66,6 +72,11 @@ impl From<rmap::Error> for Fault {
 /// The number for a status: 0 or negative.
 pub fn code(status: Status) -> c_int {
     -c_int::from(status.raw())
+}
+
+/// The number for the status of an RDMA response.
+pub fn rdma_refused(status: u8) -> c_int {
+    RDMA_REFUSED - c_int::from(status)
 }
 
 /// The status of a number, if it has one.
@@ -124,6 +135,7 @@ pub extern "C" fn spfe_status_name(result: c_int) -> *const c_char {
         INTERNAL => c"INTERNAL",
         BAD_REPLY => c"BAD_REPLY",
         ..=RMAP_REFUSED if result > RMAP_REFUSED - 0x100 => c"RMAP_REFUSED",
+        ..=RDMA_REFUSED if result > RDMA_REFUSED - 0x100 => c"RDMA_REFUSED",
         _ => status(result).map_or(c"UNKNOWN", text),
     };
     name.as_ptr()

@@ -1,7 +1,7 @@
 //! The registers of a queue pair, and statuses.
 
 use spfe_contract::{QueueKind, QueueSetup, Status, pair_limits, queue_pair};
-use spfe_proto::sfrp::{PID, ReplyPath, SfrpStatus};
+use spfe_proto::sfrp::{PID, ReplyPath};
 use spfe_rdma::{Execution, RdmaInitiatorOptions, RdmaTargetOptions, WorkError};
 
 /// Bytes of a path in the registers.
@@ -86,29 +86,5 @@ pub fn is_rdma(kind: u32) -> bool {
 /// executed.
 pub fn status_of(error: WorkError) -> (Status, u32, bool) {
     let unknown = error.execution() == Execution::Unknown;
-    let (status, detail) = match error {
-        WorkError::Refused(status, _) => (refused(status), status),
-        WorkError::NotReadyExceeded(status) => (Status::NotReady, status),
-        WorkError::RetryExceeded => (Status::NoAnswer, SfrpStatus::OK),
-        WorkError::BadResponse => (Status::RemoteData, SfrpStatus::OK),
-        WorkError::LocalMemory(_) => (Status::BadRegion, SfrpStatus::OK),
-        WorkError::Flushed(_) => (Status::Flushed, SfrpStatus::OK),
-    };
-    (status, detail.0.into(), unknown)
-}
-
-fn refused(status: SfrpStatus) -> Status {
-    match status {
-        SfrpStatus::BAD_KEY | SfrpStatus::BOUNDS | SfrpStatus::ACCESS | SfrpStatus::REVOKED => {
-            Status::RemoteAccess
-        }
-        SfrpStatus::MESSAGE_TOO_LONG => Status::TooLong,
-        SfrpStatus::MEMORY => Status::RemoteMemory,
-        SfrpStatus::PAYLOAD_CRC | SfrpStatus::SHORT | SfrpStatus::LONG | SfrpStatus::EEP => {
-            Status::RemoteData
-        }
-        SfrpStatus::RECEIVER_NOT_READY | SfrpStatus::BUSY => Status::NotReady,
-        SfrpStatus::SEQUENCE => Status::NoAnswer,
-        _ => Status::RemoteRequest,
-    }
+    (error.status(), error.refusal().0.into(), unknown)
 }

@@ -1,6 +1,7 @@
 //! Completions.
 
 use super::work::{Work, WorkKind, WorkRequest};
+use spfe_contract::Status;
 use spfe_proto::sfrp::SfrpStatus;
 use std::fmt;
 
@@ -39,6 +40,40 @@ impl WorkError {
             Self::RetryExceeded | Self::NotReadyExceeded(_) | Self::BadResponse => {
                 Execution::Unknown
             }
+        }
+    }
+
+    /// The status of the contract.
+    pub fn status(self) -> Status {
+        match self {
+            Self::NotReadyExceeded(_) => Status::NotReady,
+            Self::RetryExceeded => Status::NoAnswer,
+            Self::BadResponse => Status::RemoteData,
+            Self::LocalMemory(_) => Status::BadRegion,
+            Self::Flushed(_) => Status::Flushed,
+            Self::Refused(status, _) => match status {
+                SfrpStatus::BAD_KEY
+                | SfrpStatus::BOUNDS
+                | SfrpStatus::ACCESS
+                | SfrpStatus::REVOKED => Status::RemoteAccess,
+                SfrpStatus::MESSAGE_TOO_LONG => Status::TooLong,
+                SfrpStatus::MEMORY => Status::RemoteMemory,
+                SfrpStatus::PAYLOAD_CRC
+                | SfrpStatus::SHORT
+                | SfrpStatus::LONG
+                | SfrpStatus::EEP => Status::RemoteData,
+                SfrpStatus::RECEIVER_NOT_READY | SfrpStatus::BUSY => Status::NotReady,
+                SfrpStatus::SEQUENCE => Status::NoAnswer,
+                _ => Status::RemoteRequest,
+            },
+        }
+    }
+
+    /// What the target said; OK if it said nothing.
+    pub fn refusal(self) -> SfrpStatus {
+        match self {
+            Self::Refused(status, _) | Self::NotReadyExceeded(status) => status,
+            _ => SfrpStatus::OK,
         }
     }
 
