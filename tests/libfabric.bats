@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# The libfabric provider: unmodified programs of libfabric over it.
+#
+# The provider is linked by tools/libfabric.sh from target/release/libspfe_capi.a (CAPI_LIB names
+# another). SPFED_BIN names the daemon (default: that in target/release).
+
+load lib/common
+
+spfed=${SPFED_BIN:-target/release/spfed}
+
+setup_file() {
+    local reason
+    export dir=$BATS_FILE_TMPDIR
+    reason=$(programs fi_info fi_pingpong)
+    if [[ -z $reason ]] && ! pkg-config --exists libfabric; then
+        reason='libfabric-dev is not installed; run tools/setup.sh test'
+    fi
+    if [[ $reason ]]; then
+        unavailable "$reason"
+        return 0
+    fi
+    built "$spfed"
+    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a} tools/libfabric.sh "$dir/provider"
+    export FI_PROVIDER_PATH=$dir/provider FI_SPFE_DEVICE=unix:$dir/sock
+}
+
+setup() { skip_if_unavailable; }
+
+teardown_file() { stop_all; }
+
+# network [OPTION...]: starts the daemon with cables from port to port.
+network() {
+    start spfed "$spfed" --listen "$dir/sock" --topology loop "$@"
+    wait_until timeout 10 fi_info -p spfe
+}
+
+# pingpong OPTION...: both ends of fi_pingpong, which checks the data.
+pingpong() {
+    local port=$((20000 + BASHPID % 20000))
+    start server timeout --kill-after=5 120 fi_pingpong -p spfe -e rdm -c -B "$port" "$@"
+    wait_until grep -qi ":$(printf %04x "$port") 0*:0000 0A" /proc/net/tcp /proc/net/tcp6
+    timeout --kill-after=5 120 fi_pingpong -p spfe -e rdm -c -P "$port" "$@" 127.0.0.1 \
+        >"$dir/client.txt" || {
+        cat "$dir/client.txt"
+        show server
+        return 1
+    }
+    cat "$dir/client.txt"
+    ends server
+}
+
+@test "the provider exports its entry point only" {
+    same 'fi_prov_ini' "$(nm -D --defined-only "$FI_PROVIDER_PATH/libspfe-fi.so" | cut -d ' ' -f 3)"
+}
+
+@test "without a device the provider is not offered, and the log says why" {
+    run -61 timeout 10 env FI_LOG_LEVEL=info FI_LOG_PROV=spfe fi_info -p spfe
+    [[ $output == *"$dir/sock"* ]]
+}
+
+@test "fi_info lists the provider" {
+    network --mode inline
+    run -0 timeout 10 fi_info -p spfe
+    [[ $output == *'provider: spfe'*'type: FI_EP_RDM'* ]]
+    run -0 timeout 10 fi_info -p spfe -t FI_EP_RDM -c 'FI_TAGGED|FI_RMA|FI_ATOMIC|FI_DIRECTED_RECV'
+    run -61 timeout 10 fi_info -p spfe -t FI_EP_MSG
+    run -61 timeout 10 fi_info -p spfe -c FI_MULTICAST
+}
+
+@test "fi_pingpong: messages" {
+    run -0 pingpong -I 20 -m msg
+    [[ $output =~ 1m ]]
+}
+
+@test "fi_pingpong: tagged messages" {
+    run -0 pingpong -I 20 -m tagged
+    [[ $output =~ 1m ]]
+}
+
+@test "fi_pingpong: a daemon that moves the packets" {
+    stop spfed
+    network --mode thread
+    run -0 pingpong -I 20 -m tagged -S 65536
+}
+
+@test "a device without cables between its ports is refused with the remedy" {
+    stop spfed
+    start spfed "$spfed" --listen "$dir/sock" --mode inline
+    wait_until test -S "$dir/sock"
+    run -61 timeout 10 env FI_LOG_LEVEL=warn fi_info -p spfe
+    [[ $output == *'--topology loop'* ]]
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds the libfabric provider: libspfe-fi.so, which FI_PROVIDER_PATH finds.
+#
+#   tools/libfabric.sh [DIRECTORY]     default target/libfabric
+#
+# CAPI_LIB names the static C library (default target/release/libspfe_capi.a, which is built), which
+# becomes a part of the provider: a program that loads it needs no other file of ours. CC and CFLAGS
+# are the compiler and additional options. The provider fits the libfabric whose headers pkg-config
+# finds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=$(realpath -m "${1:-target/libfabric}")
+readonly out
+static=${CAPI_LIB:-}
+if [[ -z $static ]]; then
+    cargo build --quiet --release -p spfe-capi
+    static=target/release/libspfe_capi.a
+fi
+
+mkdir -p "$out"
+# shellcheck disable=SC2046,SC2086 # several options
+${CC:-gcc} -std=gnu11 -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden ${CFLAGS:-} \
+    -Iinclude $(pkg-config --cflags libfabric) \
+    -shared -o "$out/libspfe-fi.so" libfabric/*.c "$static" \
+    -Wl,-soname,libspfe-fi.so -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--no-undefined \
+    -Wl,-z,relro,-z,now $(pkg-config --libs libfabric) -pthread -lgcc_s -lm -lc
+printf '%s\n' "$out"
