@@ -195,12 +195,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The words of the command line. The program's alias `vxfabric` is `spfe fabric status`.
+/// The words of the command line. The program's alias `vxfabric` is `spfe fabric status`, and `vxrun`
+/// is `spfe fabric run`.
 fn expanded(mut words: Vec<OsString>) -> Vec<OsString> {
     let name = words.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
-    if name.is_some_and(|name| name == "vxfabric") {
-        words.splice(..1, ["spfe", "fabric", "status"].map(OsString::from));
-    }
+    let alias = match name.and_then(std::ffi::OsStr::to_str) {
+        Some("vxfabric") => "status",
+        Some("vxrun") => "run",
+        _ => return words,
+    };
+    words.splice(..1, ["spfe", "fabric", alias].map(OsString::from));
     words
 }
 
@@ -238,9 +242,10 @@ mod tests {
     }
 
     #[test]
-    fn vxfabric_is_the_status_of_the_fabric() {
+    fn vxfabric_and_vxrun_are_commands_of_the_fabric() {
         let of = |words: &[&str]| expanded(words.iter().map(OsString::from).collect());
         assert_eq!(of(&["/usr/bin/vxfabric", "-a"]), ["spfe", "fabric", "status", "-a"]);
+        assert_eq!(of(&["vxrun", "ls"]), ["spfe", "fabric", "run", "ls"]);
         assert_eq!(of(&["spfe", "vxfabric"]), ["spfe", "vxfabric"]);
     }
 

@@ -7,6 +7,7 @@ mod raw;
 mod show;
 mod space;
 mod up;
+mod vxrun;
 
 use crate::context::Context;
 use crate::error::{Failure, Kind};
@@ -30,6 +31,7 @@ pub enum FabricArgs {
     /// Print the addresses of the nodes as lines for /etc/hosts: node1, node2 and so on.
     Hosts(FabricSocket),
     Exec(space::ExecArgs),
+    Run(vxrun::RunArgs),
     Change(change::ChangeArgs),
     Raw(raw::RawArgs),
     Perf(perf::FabricPerfArgs),
@@ -69,6 +71,7 @@ pub fn run(args: &FabricArgs, context: &Context) -> Result<(), Failure> {
         FabricArgs::Topo(args) => show::topo(args, context),
         FabricArgs::Hosts(socket) => show::hosts(socket),
         FabricArgs::Exec(args) => space::exec(args),
+        FabricArgs::Run(args) => vxrun::run(args),
         FabricArgs::Change(args) => change::run(args, context),
         FabricArgs::Raw(args) => raw::run(args, context),
         FabricArgs::Perf(args) => perf::run(args, context),
