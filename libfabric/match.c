@@ -192,6 +192,7 @@ static void peek(struct spfi_ep *ep, struct spfi_op *op, bool tagged, uint64_t f
 {
 	struct spfi_op *message;
 
+	ep->calls |= 15; /* look at every peer */
 	spfi_progress(ep);
 	message = kept(ep, op, tagged);
 	op->flags = FI_RECV | (tagged ? FI_TAGGED : FI_MSG);
@@ -369,8 +370,11 @@ ssize_t spfi_cancel(fid_t fid, void *context)
 	return op ? 0 : -FI_ENOENT;
 }
 
-/* The peer has gone: long messages that wait there will not come, nor what only it could send. */
-void spfi_match_forget(struct spfi_peer *peer, uint32_t error)
+/*
+ * The peer has gone: long messages that wait there will not come, nor what only it could send. Short
+ * messages are complete; they are dropped when another process takes the place of the peer.
+ */
+void spfi_match_forget(struct spfi_peer *peer, uint32_t error, bool messages)
 {
 	struct spfi_ep *ep = peer->ep;
 	unsigned tagged;
@@ -391,7 +395,7 @@ void spfi_match_forget(struct spfi_peer *peer, uint32_t error)
 			struct spfi_op *op = container_of(at, struct spfi_op, link);
 
 			next = at->next;
-			if (op->peer == peer && op->wire.kind == WIRE_RTS)
+			if (op->peer == peer && (messages || op->wire.kind == WIRE_RTS))
 				forget(op);
 		}
 	}

@@ -338,15 +338,14 @@ static void fail_list(struct list *list, uint32_t error)
 
 void spfi_peer_fail(struct spfi_peer *peer, uint32_t error, const char *why)
 {
-	if (peer->state == PEER_DEAD)
-		return;
-	FI_INFO(&spfi_provider, FI_LOG_EP_DATA, "node %u: %s\n", peer->node, why);
+	if (peer->state != PEER_DEAD)
+		FI_INFO(&spfi_provider, FI_LOG_EP_DATA, "node %u: %s\n", peer->node, why);
 	peer->state = PEER_DEAD;
 	fail_list(&peer->answers, error);
 	fail_list(&peer->requests, error);
 	fail_list(&peer->waiting, error);
 	fail_list(&peer->moving, error);
-	spfi_match_forget(peer, error);
+	spfi_match_forget(peer, error, false);
 }
 
 /* Packets come from this process, or are meant for it. */
@@ -354,6 +353,7 @@ void spfi_peer_meet(struct spfi_peer *peer, uint64_t incarnation)
 {
 	if (peer->incarnation && peer->incarnation != incarnation) {
 		spfi_peer_fail(peer, FI_ECONNABORTED, "another process is this node now");
+		spfi_match_forget(peer, FI_ECONNABORTED, true);
 		peer->state = PEER_NEW;
 		peer->since_ms = 0;
 		peer->window = WIRE_WINDOW;

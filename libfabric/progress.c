@@ -21,8 +21,11 @@ void spfi_peer_activate(struct spfi_peer *peer)
 
 void spfi_answer(struct spfi_peer *peer, enum wire_kind kind, uint64_t id, uint32_t status)
 {
-	struct spfi_op *op = spfi_op_get(peer->ep, OP_ANSWER);
+	struct spfi_op *op;
 
+	if (peer->state == PEER_DEAD)
+		return;
+	op = spfi_op_get(peer->ep, OP_ANSWER);
 	if (!op) {
 		spfi_peer_fail(peer, FI_ENOMEM, "no memory for an answer");
 		return;

@@ -363,7 +363,7 @@ void spfi_consume(struct spfi_peer *peer, uint32_t cost);
 ssize_t spfi_recv(struct spfi_ep *ep, const struct iovec *iov, size_t count, fi_addr_t source,
 		  bool tagged, uint64_t tag, uint64_t ignore, void *context, uint64_t flags);
 ssize_t spfi_cancel(fid_t fid, void *context);
-void spfi_match_forget(struct spfi_peer *peer, uint32_t error);
+void spfi_match_forget(struct spfi_peer *peer, uint32_t error, bool messages);
 
 /* rma.c, atomic.c */
 extern struct fi_ops_rma spfi_rma_ops;

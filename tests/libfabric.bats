@@ -67,6 +67,24 @@ pingpong() {
     run -61 timeout 10 fi_info -p spfe -c FI_MULTICAST
 }
 
+@test "the calls of libfabric, AddressSanitizer" {
+    local sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all'
+    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a} CFLAGS=$sanitize \
+        tools/libfabric.sh "$dir/sanitized"
+    # shellcheck disable=SC2046,SC2086 # several options
+    gcc -std=gnu11 -g -O1 $sanitize -Wall -Wextra -Werror -Iinclude -o "$dir/suite" \
+        tests/libfabric/*.c "${CAPI_LIB:-target/release/libspfe_capi.a}" \
+        $(pkg-config --cflags --libs libfabric) -pthread -lgcc_s -lm
+    # Other providers, which libfabric loads as well, leak.
+    FI_PROVIDER_PATH=$dir/sanitized ASAN_OPTIONS=detect_leaks=0 \
+        timeout --kill-after=5 240 "$dir/suite" >"$dir/suite.tap" || {
+        cat "$dir/suite.tap"
+        return 1
+    }
+    grep -qx '1..34' "$dir/suite.tap"
+    forward "$dir/suite.tap"
+}
+
 @test "fi_pingpong: messages" {
     run -0 pingpong -I 20 -m msg
     [[ $output =~ 1m ]]

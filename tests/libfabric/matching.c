@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Tags, sources, peeks, cancelled receives, and buffers for several messages. */
+#include "ends.h"
+
+static uint8_t out[200000], in[200000];
+
+static void tags(void)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	int i, b[4];
+
+	pair_open(pair, NULL);
+	/* The first receive that fits gets the message, whatever was posted in between. */
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 0x100, 0xff, &b[0]));
+	OK(fi_trecv(pair[1].ep, in + 8, 8, NULL, FI_ADDR_UNSPEC, 0x123, 0, &b[1]));
+	OK(fi_trecv(pair[1].ep, in + 16, 8, NULL, FI_ADDR_UNSPEC, 0x200, 0, &b[2]));
+	OK(fi_recv(pair[1].ep, in + 24, 8, NULL, FI_ADDR_UNSPEC, &b[3]));
+	OK(fi_tinject(pair[0].ep, out, 1, pair[0].peer, 0x200));
+	OK(fi_tinject(pair[0].ep, out, 2, pair[0].peer, 0x123));
+	OK(fi_inject(pair[0].ep, out, 3, pair[0].peer));
+	OK(fi_tinject(pair[0].ep, out, 4, pair[0].peer, 0x123));
+	for (i = 0; i < 4; i++) {
+		static const int order[] = {2, 0, 3, 1};
+
+		IS(0, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &b[order[i]] && entry.len == (size_t)i + 1);
+	}
+	/* The same among messages that came first: the oldest that fits. */
+	for (i = 0; i < 3; i++)
+		OK(fi_tinject(pair[0].ep, out, (size_t)i, pair[0].peer, (uint64_t)i % 2));
+	move_on();
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &b[0]));
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 0, UINT64_MAX, &b[1]));
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 0, UINT64_MAX, &b[2]));
+	for (i = 0; i < 3; i++) {
+		static const size_t lengths[] = {1, 0, 2};
+
+		IS(0, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &b[i] && entry.len == lengths[i]);
+	}
+	pair_close(pair);
+}
+
+static void directed(void)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2], third;
+	fi_addr_t to, from_third, source;
+	int a, b;
+
+	pair_open(pair, NULL);
+	end_open(&third, NULL);
+	IS(1, fi_av_insert(third.av, pair[1].name, 1, &to, 0, NULL));
+	IS(1, fi_av_insert(pair[1].av, third.name, 1, &from_third, 0, NULL));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, from_third, &a));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, pair[1].peer, &b));
+	OK(fi_inject(pair[0].ep, out, 1, pair[0].peer));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	CHECK(entry.op_context == &b && source == pair[1].peer);
+	OK(fi_inject(third.ep, out, 2, to));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	CHECK(entry.op_context == &a && source == from_third);
+	end_close(&third);
+	pair_close(pair);
+}
+
+static ssize_t peek(struct end *end, uint64_t tag, uint64_t flags, void *context)
+{
+	struct iovec iov = {in, sizeof(in)};
+	struct fi_msg_tagged msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+				    .tag = tag, .context = context};
+
+	return fi_trecvmsg(end->ep, &msg, flags);
+}
+
+static void peeks(size_t bytes)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	int a, b, c;
+
+	pair_open(pair, NULL);
+	OK(peek(&pair[1], 5, FI_PEEK, &b));
+	IS(FI_ENOMSG, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b);
+
+	fill(out, bytes, 6);
+	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 5, &a));
+	OK(fi_tsend(pair[0].ep, out, 7, NULL, pair[0].peer, 5, &a));
+	move_on();
+	OK(peek(&pair[1], 5, FI_PEEK, &b));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b && entry.len == bytes && entry.tag == 5);
+
+	/* What is claimed is not given to others. */
+	OK(peek(&pair[1], 5, FI_PEEK | FI_CLAIM, &b));
+	done(pair[1].rx, &b);
+	OK(fi_trecv(pair[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, 5, 0, &c));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &c && entry.len == 7);
+	IS(-FI_EINVAL, peek(&pair[1], 5, FI_CLAIM, &c));
+	OK(peek(&pair[1], 5, FI_CLAIM, &b));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b && entry.len == bytes && filled(in, bytes, 6));
+	done(pair[0].tx, &a);
+	done(pair[0].tx, &a);
+
+	/* Discarded: at once, and after a claim. */
+	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 6, &a));
+	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 6, &a));
+	move_on();
+	OK(peek(&pair[1], 6, FI_PEEK | FI_DISCARD, &b));
+	done(pair[1].rx, &b);
+	OK(peek(&pair[1], 6, FI_PEEK | FI_CLAIM, &c));
+	done(pair[1].rx, &c);
+	OK(peek(&pair[1], 6, FI_CLAIM | FI_DISCARD, &c));
+	done(pair[1].rx, &c);
+	done(pair[0].tx, &a);
+	done(pair[0].tx, &a);
+	OK(peek(&pair[1], 6, FI_PEEK, &b));
+	IS(FI_ENOMSG, next(pair[1].rx, &entry, NULL, NULL));
+	pair_close(pair);
+}
+
+static void peek_short_and_long(void)
+{
+	peeks(100);
+	peeks(150000);
+}
+
+static void cancel(void)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	int a, b;
+
+	pair_open(pair, NULL);
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &a));
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &b));
+	OK(fi_cancel(&pair[1].ep->fid, &a));
+	IS(-FI_ENOENT, fi_cancel(&pair[1].ep->fid, &a));
+	IS(FI_ECANCELED, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &a);
+	OK(fi_tinject(pair[0].ep, out, 3, pair[0].peer, 1));
+	done(pair[1].rx, &b);
+	pair_close(pair);
+}
+
+static void several(size_t bytes, size_t room, size_t least)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct iovec iov = {in, room};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC};
+	struct end pair[2];
+	size_t used = 0;
+	int a, b, i;
+
+	pair_open(pair, NULL);
+	OK(fi_setopt(&pair[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
+		     sizeof(least)));
+	msg.context = &b;
+	/* The first is there before the buffer. */
+	fill(out, bytes, 0);
+	OK(fi_send(pair[0].ep, out, bytes, NULL, pair[0].peer, &a));
+	move_on();
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
+	for (i = 0; room - used >= least; i++) {
+		if (i > 0) {
+			fill(out, bytes, (unsigned)i);
+			OK(fi_send(pair[0].ep, out, bytes, NULL, pair[0].peer, &a));
+		}
+		IS(0, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &b && entry.len == bytes && entry.buf == in + used);
+		CHECK(filled(in + used, bytes, (unsigned)i));
+		used += bytes;
+		CHECK(!(entry.flags & FI_MULTI_RECV) == (room - used >= least));
+		done(pair[0].tx, &a);
+	}
+	CHECK(i > 2);
+	/* The buffer is over: the next message waits for another. */
+	OK(fi_inject(pair[0].ep, out, 1, pair[0].peer));
+	CHECK(nothing(pair[1].rx));
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	OK(fi_cancel(&pair[1].ep->fid, &b));
+	IS(FI_ECANCELED, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.flags & FI_MULTI_RECV);
+	pair_close(pair);
+}
+
+static void multi_receive(void)
+{
+	several(100, 1000, 100);
+	several(40000, 150000, 40000);
+}
+
+void test_matching(void)
+{
+	test("tags and masks decide in the order of posting", tags);
+	test("directed receives", directed);
+	test("peek, claim and discard", peek_short_and_long);
+	test("cancel", cancel);
+	test("a buffer for several messages", multi_receive);
+}
