@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The libfabric provider: unmodified programs of libfabric over it.
+# The libfabric provider: unmodified programs of libfabric and MPI over it.
 #
 # The provider is linked by tools/libfabric.sh from target/release/libspfe_capi.a (CAPI_LIB names
 # another). SPFED_BIN names the daemon (default: that in target/release).
@@ -11,7 +11,7 @@ spfed=${SPFED_BIN:-target/release/spfed}
 setup_file() {
     local reason
     export dir=$BATS_FILE_TMPDIR
-    reason=$(programs fi_info fi_pingpong)
+    reason=$(programs fi_info fi_pingpong mpirun mpicc NPopenmpi)
     if [[ -z $reason ]] && ! pkg-config --exists libfabric; then
         reason='libfabric-dev is not installed; run tools/setup.sh test'
     fi
@@ -99,6 +99,38 @@ pingpong() {
     stop spfed
     network --mode thread
     run -0 pingpong -I 20 -m tagged -S 65536
+}
+
+# mpi RANKS PROGRAM...: runs a program of Open MPI, whose messages can take this way only.
+mpi() {
+    local ranks=$1
+    shift
+    timeout --kill-after=5 120 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        mpirun --oversubscribe -n "$ranks" --mca pml cm --mca mtl ofi \
+        --mca mtl_ofi_provider_include spfe "$@"
+}
+
+@test "the MPI program in docs/faces.md" {
+    local ranks
+    stop spfed
+    network --mode inline
+    # shellcheck disable=SC2016 # the backquotes are those of Markdown
+    sed -n '/^```mpi$/,/^```$/{/^```/d;p}' docs/faces.md >"$dir/token.c"
+    mpicc -Wall -Wextra -Werror -o "$dir/token" "$dir/token.c"
+    for ranks in 2 3 4; do
+        run -0 --separate-stderr mpi "$ranks" "$dir/token"
+        same "the token passed $ranks ranks, whose numbers add up to $((ranks * (ranks - 1) / 2))" \
+            "$output"
+    done
+}
+
+@test "NetPIPE checks messages of all lengths" {
+    run -0 mpi 2 NPopenmpi -i -n 5 -u 1000000 -o "$dir/np.out"
+    [[ $(grep -c 'Integrity check passed' <<<"$output") -ge 36 ]]
+}
+
+@test "without the provider MPI does not start" {
+    FI_SPFE_DEVICE=unix:$dir/nobody fails mpi 2 "$dir/token"
 }
 
 @test "a device without cables between its ports is refused with the remedy" {
