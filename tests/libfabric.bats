@@ -101,6 +101,15 @@ pingpong() {
     run -0 pingpong -I 20 -m tagged -S 65536
 }
 
+@test "fi_rate measures tagged messages" {
+    local bytes
+    for bytes in 64 100000; do
+        run -0 --separate-stderr timeout --kill-after=5 60 "$FI_PROVIDER_PATH/fi_rate" spfe "$bytes" 0.1
+        python3 -c 'import json, sys; r = json.load(sys.stdin); assert r["messages"] > 64, r' \
+            <<<"$output"
+    done
+}
+
 # mpi RANKS PROGRAM...: runs a program of Open MPI, whose messages can take this way only.
 mpi() {
     local ranks=$1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the libfabric provider: libspfe-fi.so, which FI_PROVIDER_PATH finds.
+# Builds the libfabric provider, libspfe-fi.so, which FI_PROVIDER_PATH finds, and beside it fi_rate,
+# which measures providers.
 #
 #   tools/libfabric.sh [DIRECTORY]     default target/libfabric
 #
@@ -25,4 +26,7 @@ ${CC:-gcc} -std=gnu11 -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden ${C
     -shared -o "$out/libspfe-fi.so" libfabric/*.c "$static" \
     -Wl,-soname,libspfe-fi.so -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--no-undefined \
     -Wl,-z,relro,-z,now $(pkg-config --libs libfabric) -pthread -lgcc_s -lm -lc
+# shellcheck disable=SC2046,SC2086 # several options
+${CC:-gcc} -std=gnu11 -O2 -Wall -Wextra -Werror $(pkg-config --cflags libfabric) \
+    -o "$out/fi_rate" bench/peers/fi_rate.c $(pkg-config --libs libfabric)
 printf '%s\n' "$out"

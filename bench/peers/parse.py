@@ -35,6 +35,14 @@ def fi_pingpong(text, _size):
     raise ValueError("no result row of fi_pingpong")
 
 
+def fi_rate(text, size):
+    """Parses the line of fi_rate."""
+    found = json.loads(text)
+    if found["bytes"] != size or found["rate_gbps"] <= 0:
+        raise ValueError("fi_rate: no result of that size")
+    return {"rate_gbps": found["rate_gbps"]}
+
+
 def spfe(text, size):
     """Finds the first result of a size in `spfe perf rate|latency --json` or `spfe-ipc --json`."""
     for result in json.loads(text)["results"]:

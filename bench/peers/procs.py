@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 
 
 class RunError(RuntimeError):
@@ -50,6 +51,16 @@ def _finish(process, timeout, name):
         last = (err.strip() or out.strip() or "no message (-9: took too long)").splitlines()[-1]
         raise RunError(f"{name}: exit code {process.returncode}: {last[:200]}")
     return out
+
+
+@contextmanager
+def beside(command):
+    """Runs a program as long as the block does."""
+    process = _start(command, None)
+    try:
+        yield
+    finally:
+        _end(process)
 
 
 def run(command, timeout=30.0, env=None, name=None):

@@ -3,13 +3,17 @@
 import os
 import re
 import shutil
+import tempfile
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import parse
-from procs import RunError, placed, run, run_pair
+from procs import RunError, beside, placed, run, run_pair
 
 ROOT = Path(__file__).resolve().parents[2]
+FI_FOLDER = ROOT / "target" / "libfabric"  # where tools/libfabric.sh puts provider and fi_rate
 UCX_ENV = {"UCX_TLS": "posix,self"}
 # Peers with a server and a client, which take a number of messages instead of a duration.
 PAIRED = {"ucx_perftest": parse.ucx, "fi_pingpong": parse.fi_pingpong}
@@ -34,11 +38,24 @@ def ours_command(path, options, size, seconds):
     return command + (["--window", window] if window else []) + ["--json"]
 
 
+@contextmanager
+def cables(daemon):
+    """Runs a daemon for the libfabric provider and yields the variables that lead to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        socket = os.path.join(folder, "sock")
+        with beside([daemon, "--listen", socket, "--topology", "loop", "--mode", "inline"]):
+            for _ in range(100):
+                if os.path.exists(socket):
+                    break
+                time.sleep(0.05)
+            yield {"FI_PROVIDER_PATH": str(FI_FOLDER), "FI_SPFE_DEVICE": f"unix:{socket}"}
+
+
 @dataclass
 class Program:
     """A column of a table."""
     name: str
-    test: str  # group, ring, single or latency
+    test: str  # group, ring, single, tagged or latency
     kind: str  # ours, peer (two-sided), put (one-sided) or kernel
     path: str
     options: tuple = ()
@@ -57,6 +74,12 @@ class Program:
         if self.tool in PAIRED:
             return self._pair(cpus, fifo, size, seconds)
         both = f"{cpus[0]},{cpus[1]}"
+        if self.tool == "fi_rate":
+            command = placed([self.path, self.options[0], size, seconds, both], both, fifo)
+            if self.kind != "ours":
+                return parse.fi_rate(run(command, name=self.name), size)
+            with cables(self.options[1]) as env:
+                return parse.fi_rate(run(command, env=env, name=self.name), size)
         if self.kind == "kernel":
             command = [self.path, *self.options, "--size", size, "--seconds", seconds,
                        "--cpus", both, "--json"]
@@ -114,6 +137,10 @@ def available():
     if path := find_peer("fi_pingpong"):
         versions[path] = peer_version(path, "fi_info", "--version")
         found.append(Program("fi shm", "latency", "peer", path, ("-p", "shm", "-e", "rdm")))
+    path, daemon = FI_FOLDER / "fi_rate", find_own("spfed")
+    if path.exists() and daemon:
+        found += [Program("fi spfe", "tagged", "ours", str(path), ("spfe", daemon)),
+                  Program("fi shm", "tagged", "peer", str(path), ("shm",))]
     if path := find_own("spfe-ipc"):
         found += [Program(kind, test, "kernel", path, (word, "--kind", kind))
                   for kind in ("unix-stream", "unix-seqpacket", "pipe")

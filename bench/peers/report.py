@@ -6,6 +6,7 @@ NEAR_FACTOR = 1.6
 MIN_NEAR = 3
 TITLES = {"group": "Groups (throughput), Gbit/s",
           "ring": "Groups from 1 MiB into 4 MiB of buffers, Gbit/s", "single": "One outstanding, Gbit/s",
+          "tagged": "Tagged messages through libfabric, Gbit/s",
           "latency": "Latency one way, ns (p50; fi shm: mean)"}
 LIMITS = {"reused_gbps": "one chunk", "hot_gbps": "hot", "ring_gbps": "ring",
           "ring_two_cores_gbps": "ring, 2 cores"}
@@ -53,6 +54,7 @@ def ratios(cells, programs, size, line, copies):
         "group / best two-sided": ratio(ours["group"], peer, name),
         "group / ucx put": ratio(ours["group"], cells.get(("ucx put", "group", size))),
         "single / ucx tag -O 1": ratio(ours["single"], cells.get(("ucx tag -O 1", "single", size))),
+        "tagged / fi shm": ratio(ours["tagged"], cells.get(("fi shm", "tagged", size))),
         "latency / ucx am": ratio(ours["latency"], cells.get(("ucx am", "latency", size))),
         "latency / line": ratio(ours["latency"], line)}
     # Compare each with a copy over the same amount of memory.

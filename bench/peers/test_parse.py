@@ -62,6 +62,12 @@ class Others(unittest.TestCase):
         for text in ("", FI.splitlines()[0], "fi_getinfo: -61"):
             self.assertRaises(ValueError, parse.fi_pingpong, text, 1024)
 
+    def test_fi_rate(self):
+        text = '{"bytes": 64, "messages": 697984, "seconds": 0.502430, "rate_gbps": 0.7113}'
+        self.assertEqual(parse.fi_rate(text, 64), {"rate_gbps": 0.7113})
+        for other in (text.replace("64,", "65,"), text.replace("0.7113", "0"), "fi_rate: error"):
+            self.assertRaises(ValueError, parse.fi_rate, other, 64)
+
     def test_spfe_rate(self):
         text = json.dumps({"meta": {}, "results": [
             {"scenario": "a", "size_bytes": 64, "rate_gbps": 9.0},

@@ -4,6 +4,31 @@
 
 static uint8_t out[200000], in[200000];
 
+static ssize_t peek(struct end *end, uint64_t tag, uint64_t flags, void *context)
+{
+	struct iovec iov = {in, sizeof(in)};
+	struct fi_msg_tagged msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+				    .tag = tag, .context = context};
+
+	return fi_trecvmsg(end->ep, &msg, flags);
+}
+
+/* Returns when everything that the first end has sent is at the second. */
+static void all_there(struct end pair[2])
+{
+	uint64_t end = now_ms() + SOON_MS;
+	struct fi_cq_tagged_entry entry;
+	int result;
+
+	OK(fi_tinject(pair[0].ep, out, 0, pair[0].peer, UINT64_MAX));
+	do {
+		move_on();
+		OK(peek(&pair[1], UINT64_MAX, FI_PEEK | FI_DISCARD, NULL));
+		result = next(pair[1].rx, &entry, NULL, NULL);
+	} while (result == FI_ENOMSG && now_ms() < end);
+	OK(result);
+}
+
 static void tags(void)
 {
 	struct fi_cq_tagged_entry entry = {0};
@@ -29,7 +54,7 @@ static void tags(void)
 	/* The same among messages that came first: the oldest that fits. */
 	for (i = 0; i < 3; i++)
 		OK(fi_tinject(pair[0].ep, out, (size_t)i, pair[0].peer, (uint64_t)i % 2));
-	move_on();
+	all_there(pair);
 	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &b[0]));
 	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 0, UINT64_MAX, &b[1]));
 	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 0, UINT64_MAX, &b[2]));
@@ -65,15 +90,6 @@ static void directed(void)
 	pair_close(pair);
 }
 
-static ssize_t peek(struct end *end, uint64_t tag, uint64_t flags, void *context)
-{
-	struct iovec iov = {in, sizeof(in)};
-	struct fi_msg_tagged msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
-				    .tag = tag, .context = context};
-
-	return fi_trecvmsg(end->ep, &msg, flags);
-}
-
 static void peeks(size_t bytes)
 {
 	struct fi_cq_tagged_entry entry = {0};
@@ -88,7 +104,7 @@ static void peeks(size_t bytes)
 	fill(out, bytes, 6);
 	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 5, &a));
 	OK(fi_tsend(pair[0].ep, out, 7, NULL, pair[0].peer, 5, &a));
-	move_on();
+	all_there(pair);
 	OK(peek(&pair[1], 5, FI_PEEK, &b));
 	IS(0, next(pair[1].rx, &entry, NULL, NULL));
 	CHECK(entry.op_context == &b && entry.len == bytes && entry.tag == 5);
@@ -109,7 +125,7 @@ static void peeks(size_t bytes)
 	/* Discarded: at once, and after a claim. */
 	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 6, &a));
 	OK(fi_tsend(pair[0].ep, out, bytes, NULL, pair[0].peer, 6, &a));
-	move_on();
+	all_there(pair);
 	OK(peek(&pair[1], 6, FI_PEEK | FI_DISCARD, &b));
 	done(pair[1].rx, &b);
 	OK(peek(&pair[1], 6, FI_PEEK | FI_CLAIM, &c));
@@ -163,7 +179,7 @@ static void several(size_t bytes, size_t room, size_t least)
 	/* The first is there before the buffer. */
 	fill(out, bytes, 0);
 	OK(fi_send(pair[0].ep, out, bytes, NULL, pair[0].peer, &a));
-	move_on();
+	all_there(pair);
 	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
 	for (i = 0; room - used >= least; i++) {
 		if (i > 0) {
