@@ -83,6 +83,18 @@ cpp() {
     [[ $(grep -c ^function packaging/c/abi.txt) -gt 40 ]]
 }
 
+@test "every function has a manual page" {
+    local page
+    tools/c_man.py "$dir/man" 2026-01-31
+    (($(find "$dir/man" -name '*.3' | wc -l) > 100))
+    command -v man >/dev/null || skip 'man is not installed'
+    for page in "$dir"/man/*.3; do
+        ! grep -q '^\.so ' "$page" || continue
+        man --warnings -E UTF-8 -l "$page" >"$dir/page" 2>>"$dir/warnings"
+    done
+    [[ ! -s $dir/warnings ]]
+}
+
 @test "the program in docs/c.md" {
     # shellcheck disable=SC2016 # the backquotes are those of Markdown
     sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/c.md >"$dir/printed.c"

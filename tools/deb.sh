@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian packages spfe, spfe-dkms and libspfe-dev into target/deb.
+# Builds the Debian packages (docs/packaging.md) into target/deb.
 #
 #   tools/deb.sh             builds them
 #   tools/deb.sh --check     builds them twice and tests them; prints TAP
@@ -9,7 +9,8 @@
 # (default: the time of the commit) is the only time in the packages, so that the same programs give
 # the same packages.
 #
-#   SPFE_BIN        directory of spfe and spfed (default: they are built with cargo)
+#   SPFE_BIN        directory of spfe, spfed and libspfe_capi.a (default: they are built with cargo)
+#   PY_WHEEL        wheel of the Python package (default: it is built)
 #   SPFE_DEB        where the packages go (default: target/deb)
 #   SPFE_VM_CACHE   see tests/vm/lib.sh: the module is built by dkms for the kernels found there
 set -euo pipefail
@@ -17,7 +18,8 @@ cd "$(dirname "$0")/.."
 
 readonly out=${SPFE_DEB:-$PWD/target/deb}
 # The parts of the tree that packages are built from. The build sees nothing else.
-readonly parts=(CHANGELOG.md README.md contract docs driver examples include wireshark packaging)
+readonly parts=(CHANGELOG.md Cargo.toml README.md contract docs driver examples include wireshark
+    packaging tools/c_man.py)
 work=''
 trap '[[ -z $work ]] || rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -64,13 +66,25 @@ build() {
         # The settings of an outer make do not apply here.
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
         cd "$tree" && umask 022 &&
-            SPFE_BIN=$programs SPFE_NOTICES=$work/notices.txt \
+            SPFE_BIN=$programs SPFE_NOTICES=$work/notices.txt SPFE_FACES=$work/faces \
                 DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary -us -uc
     ) >"$log" 2>&1 || {
         tail -n 30 "$log" >&2
         cp "$log" "$out/"
         die "dpkg-buildpackage failed; log: $out/build.log"
     }
+}
+
+# faces: builds what programs in other languages use into $work/faces.
+faces() {
+    local lib=$programs/libspfe_capi.a to=$work/faces
+    CAPI_LIB=$lib tools/capi.sh "$to/c" >&2
+    CAPI_LIB=$lib CFLAGS=-D_FORTIFY_SOURCE=2 tools/libfabric.sh "$to" >&2
+    if [[ -n ${PY_WHEEL:-} ]]; then
+        cp "$PY_WHEEL" "$to/"
+    else
+        tools/python.sh wheel "$to" >&2
+    fi
 }
 
 main() {
@@ -83,14 +97,15 @@ main() {
     work=$(mktemp -d)
     mkdir -p "$out"
     if [[ -z $programs ]]; then
-        cargo build --release --locked -p spfe-cli -p spfed
+        cargo build --release --locked -p spfe-cli -p spfed -p spfe-capi
         programs=${CARGO_TARGET_DIR:-target}/release
     fi
     programs=$(realpath "$programs")
-    for file in spfe spfed; do
-        [[ -x $programs/$file ]] || die "there is no program $programs/$file"
+    for file in spfe spfed libspfe_capi.a; do
+        [[ -e $programs/$file ]] || die "there is no $programs/$file"
     done
-    tools/third_party.py spfe-cli spfed >"$work/notices.txt"
+    faces
+    tools/third_party.py spfe-cli spfed spfe-capi >"$work/notices.txt"
 
     rm -f "$out"/*.{deb,changes,buildinfo,log}
     build "$work/first"

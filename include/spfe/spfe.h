@@ -45,7 +45,10 @@ const char *spfe_error(void);
 /* Name of a result, such as "BUSY"; "OK" for 0 and more, "UNKNOWN" for what is not listed. */
 const char *spfe_status_name(int result);
 
-/* Class of a result, "ok", "local", "remote", "link" or "usage": where the cause is (docs/errors.md). */
+/*
+ * Class of a result, "ok", "local", "remote", "link" or "usage": where the cause is
+ * (docs/errors.md).
+ */
 const char *spfe_status_class(int result);
 
 /* The errno for a result, positive; 0 for success. For SPFE_SYSTEM, that of this thread's last. */
@@ -105,15 +108,16 @@ struct spfe_vc_info {
  */
 int spfe_open(const char *name, spfe_endpoint **endpoint);
 
-/* Regions and queues keep the device open, so the order of closing does not matter. */
+/* Closes a device. Regions and queues keep it open, so the order of closing does not matter. */
 int spfe_close(spfe_endpoint *endpoint);
 
+/* Describes a device. */
 int spfe_endpoint_info(spfe_endpoint *endpoint, struct spfe_endpoint_info *info);
 
-/* NOT_FOUND if there is no such port. */
+/* Describes a port. NOT_FOUND if there is none of this number. */
 int spfe_port_info(spfe_endpoint *endpoint, uint32_t port, struct spfe_port_info *info);
 
-/* BAD_VC if the port has no such virtual channel. */
+/* Describes a virtual channel. BAD_VC if the port has none of this number. */
 int spfe_vc_info(spfe_endpoint *endpoint, uint32_t port, uint32_t vc, struct spfe_vc_info *info);
 
 /* Sets the transmit priority: 0, the most urgent, to 15 (ECSS-E-ST-50-11C 5.7.4). */
@@ -151,10 +155,14 @@ struct spfe_buf {
 	uint64_t tag;
 };
 
-/* Registers new memory of zero bytes, rounded up to whole pages. NO_RESOURCES if there is no room. */
+/*
+ * Registers new memory of zero bytes, rounded up to whole pages. NO_RESOURCES if there is no room.
+ */
 int spfe_region_alloc(spfe_endpoint *endpoint, size_t bytes, spfe_region **region);
 
-/* The memory stays registered until the last buffer cut from it has been put back too. */
+/*
+ * Frees a region. Its memory stays registered until the last buffer cut from it has been put back.
+ */
 int spfe_region_free(spfe_region *region);
 
 /* Number of bytes; 0 for a handle that cannot be used. */
@@ -200,7 +208,10 @@ struct spfe_queue_options {
 		sizeof(struct spfe_queue_options), 0, 0, 0, 0, 0, 0                                \
 	}
 
-/* BUSY if another client has this end of the virtual channel open; the message names the client. */
+/*
+ * Opens an end of a virtual channel. BUSY if another client has it open; the message names the
+ * client.
+ */
 int spfe_tx_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
 		 const struct spfe_queue_options *options, spfe_queue **queue);
 int spfe_rx_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
@@ -239,7 +250,9 @@ enum spfe_ready {
 int spfe_queue_wait(spfe_queue *queue, const struct spfe_threshold *threshold,
 		    uint64_t deadline_ns);
 
-/* Ends the current wait of the queue, or the next one. From any thread; not from a signal handler. */
+/*
+ * Ends the current wait of the queue, or the next one. From any thread; not from a signal handler.
+ */
 int spfe_queue_cancel(spfe_queue *queue);
 
 /* The descriptor for poll or epoll, for queues opened with SPFE_EVENT. It belongs to the queue. */
@@ -262,6 +275,7 @@ struct spfe_queue_stats {
 	uint64_t yields; /* times that a waiting thread let others have its core */
 };
 
+/* Reads the counters of a queue. */
 int spfe_queue_stats(spfe_queue *queue, struct spfe_queue_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------
@@ -468,7 +482,7 @@ int spfe_broadcast_poll(spfe_queue *queue, struct spfe_broadcast *message);
 int spfe_time_code_open(spfe_endpoint *endpoint, uint32_t port,
 			const struct spfe_queue_options *options, spfe_queue **queue);
 
-/* BAD_FIELD for a time over 63 or flags over 3; BUSY if the queue is full. */
+/* Sends a time-code. BAD_FIELD for a time over 63 or flags over 3; BUSY if the queue is full. */
 int spfe_time_code_send(spfe_queue *queue, uint8_t time, uint8_t flags);
 
 /* Takes the next time-code. Returns 1, or 0 if there is none. */
@@ -498,7 +512,10 @@ struct spfe_rmap_options {
 	uint32_t outstanding;       /* transactions under way, 1 to 64; 16 */
 };
 
-/* NULL options: those of the defaults. BUSY if another client has the virtual channel open. */
+/*
+ * Opens an initiator. NULL options: the defaults. BUSY if another client has the virtual channel
+ * open.
+ */
 int spfe_rmap_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
 		   const struct spfe_rmap_options *options, spfe_rmap **rmap);
 int spfe_rmap_close(spfe_rmap *rmap);
@@ -535,12 +552,14 @@ struct spfe_rmap_target_options {
 	uint8_t reserved[6];       /* 0 */
 };
 
-/* NULL options: the defaults. BUSY if another client has the virtual channel open. */
+/*
+ * Opens a target. NULL options: the defaults. BUSY if another client has the virtual channel open.
+ */
 int spfe_rmap_target_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
 			  const struct spfe_rmap_target_options *options,
 			  spfe_rmap_target **target);
 
-/* Its memory goes with it. */
+/* Closes a target. Its memory goes with it. */
 int spfe_rmap_target_close(spfe_rmap_target *target);
 
 #define SPFE_RMAP_READ 1u   /* flags of a window: commands that it allows */
@@ -631,7 +650,10 @@ struct spfe_rdma_options {
 	uint32_t reserved;         /* 0 */
 };
 
-/* NULL options: the defaults. BUSY if another client has the virtual channel open. */
+/*
+ * Opens a queue of requests. NULL options: the defaults. BUSY if another client has the channel
+ * open.
+ */
 int spfe_rdma_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
 		   const struct spfe_rdma_options *options, spfe_rdma **queue);
 
@@ -679,7 +701,9 @@ struct spfe_rdma_region {
 #define SPFE_REGION_NOTIFY 16u    /* operations raise a notification */
 #define SPFE_REGION_HIDDEN 32u    /* spfe_rdma_share() only: the list does not tell the key */
 
-/* Asks the target for its regions. Returns their number, which may be more than there is room for. */
+/*
+ * Asks the target for its regions. Returns their number, which may be more than there is room for.
+ */
 int spfe_rdma_regions(spfe_rdma *queue, struct spfe_rdma_region *list, uint32_t room,
 		      uint64_t timeout_ns);
 
@@ -832,7 +856,7 @@ typedef struct spfe_fabric_mailbox spfe_fabric_mailbox;
  */
 int spfe_fabric_open(const char *socket, uint32_t node, spfe_fabric **fabric);
 
-/* Buffers and windows keep the fabric open, so the order of closing does not matter. */
+/* Closes raw mode. Buffers and windows keep it open, so the order of closing does not matter. */
 int spfe_fabric_close(spfe_fabric *fabric);
 
 /* The nodes that are READY for this one: bit n - 1 for node n. */

@@ -8,6 +8,8 @@
 load ../lib/common
 # shellcheck source=../vm/lib.sh
 source "$BATS_TEST_DIRNAME/../vm/lib.sh"
+# shellcheck source=../lib/python.bash
+source "$BATS_TEST_DIRNAME/../lib/python.bash"
 
 packages=${SPFE_DEB:-target/deb}
 
@@ -71,6 +73,17 @@ spfe-dkms usr/lib/sysusers\.d/spfe-dkms\.conf
 libspfe-dev usr/include/linux/spfe\.h
 libspfe-dev usr/include/spfe/spfe_hw\.h
 libspfe-dev usr/src/spfe-baremetal/Makefile
+libspfe-dev usr/include/spfe/spfe\.hpp
+libspfe-dev usr/lib/[^/]*/libspfe\.(a|so)
+libspfe-dev usr/lib/[^/]*/pkgconfig/spfe\.pc
+libspfe-dev usr/share/man/man3/libspfe\.3\.gz
+libspfe-dev usr/share/man/man3/spfe_send_group\.3\.gz
+libspfe-dev usr/share/doc/libspfe-dev/examples/grouped_send\.c
+libspfe0 usr/lib/[^/]*/libspfe\.so\.0
+libspfe0 usr/share/doc/libspfe0/third-party-notices\.txt\.gz
+spfe-libfabric-provider usr/lib/[^/]*/libfabric/libspfe-fi\.so
+python3-spfe usr/lib/python3/dist-packages/spfe/__init__\.py
+python3-spfe usr/lib/python3/dist-packages/spfe/py\.typed
 END
     ((missing == 0))
 }
@@ -116,6 +129,42 @@ dkms_builds() {
             g++ -std=c++17 "${words[@]}" -x c++ "$dir/header.c"
         fi
     done
+}
+
+# With pkg-config, shared and static; the run-time package is enough to run.
+@test "an example in C is compiled and runs" {
+    local lib example=$unpacked/usr/share/doc/libspfe-dev/examples/hello.c
+    lib=$(dirname "$(echo "$unpacked"/usr/lib/*/libspfe.so.0)")
+    local -x PKG_CONFIG_SYSROOT_DIR=$unpacked PKG_CONFIG_PATH=$lib/pkgconfig
+    # shellcheck disable=SC2046 # several options
+    gcc -std=c11 -o "$dir/shared" "$example" $(pkg-config --cflags --libs spfe)
+    LD_LIBRARY_PATH=$lib "$dir/shared"
+    # shellcheck disable=SC2046
+    gcc -std=c11 -o "$dir/static" "$example" $(pkg-config --cflags spfe) "$lib/libspfe.a" -lgcc_s -lm
+    "$dir/static"
+}
+
+@test "man reads the pages of section 3" {
+    need man
+    man --warnings -E UTF-8 -l "$unpacked/usr/share/man/man3/spfe_queue_wait.3.gz" \
+        >"$dir/page" 2>"$dir/warnings"
+    [[ ! -s $dir/warnings ]]
+    grep -q 'Waits for a threshold' "$dir/page"
+    MANPATH=$unpacked/usr/share/man man 3 spfe_rx_open | grep -q 'int spfe_tx_open'
+}
+
+@test "libfabric finds the provider" {
+    need fi_info
+    FI_PROVIDER_PATH=$(echo "$unpacked"/usr/lib/*/libfabric) fi_info -l | grep -x 'spfe:'
+}
+
+@test "Python imports the package" {
+    local bin
+    # NumPy comes with what tests the package.
+    bin=$(environment pyface tools/packages/pyface.txt)
+    PYTHONPATH=$unpacked/usr/lib/python3/dist-packages "$bin/python" -c \
+        'import spfe; print(spfe.open("virtual:"), spfe.__file__)' | tee /dev/stderr |
+        grep -F "$unpacked/"
 }
 
 @test "the bare-metal driver passes its tests" {
