@@ -13,6 +13,7 @@ answers() { within 20 ping -c 1 -W 2 "$@"; }
 
 check 'network namespace' within 20 apart
 there spfe ip up /dev/spfe1 --name tap1 --address 10.0.0.2/24 >/tmp/ip.out 2>&1 &
+user=$!
 check 'the interface in user space appears' within 30 there test -e /proc/sys/net/ipv4/conf/tap1
 check 'it has two queues' within 20 queues 2
 ip addr add 10.0.0.1/24 dev spfe0
@@ -22,6 +23,7 @@ check 'ping' answers 10.0.0.2
 check 'ping of 8000 bytes' answers -s 8000 10.0.0.2
 check 'ping in the other direction' within 20 there ping -c 1 -W 2 -s 8000 10.0.0.1
 killall -TERM spfe
+check 'it ends without an error' wait "$user"
 check 'its queues are released at the end' within 20 queues 0
 check 'it has counted its frames' grep -q 'tap1: sent [1-9]' /tmp/ip.out
 check 'its interface is removed' within 20 fails there test -e /proc/sys/net/ipv4/conf/tap1
