@@ -53,3 +53,42 @@ node() { printf '%s' "$spfe fabric exec $1 $dir/vxrun ${*:2}"; }
 @test "between nodes, passed through" {
     traces passed "$(node 1 --pass-through)" "$(node 3 --pass-through)" 192.168.20.1
 }
+
+# moved NAME: bytes that the processes with this report have sent through rings.
+moved() {
+    python3 -c 'import json, sys
+print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "$dir/$1.report"
+}
+
+@test "between nodes, in rings" {
+    local options="--after 0 --report $dir/rings.report"
+    traces rings "$(node 1 "$options")" "$(node 3 "$options")" 192.168.20.1
+    comment "through rings: $(moved rings) bytes"
+    # Most of what the program sends: 24 MiB three times and smaller transfers.
+    (($(moved rings) > 70000000))
+    fabric --json counters --node 1 | grep stream_sent_bytes
+}
+
+@test "between nodes, in rings, sleeping at once" {
+    local options="--after 0 --spin 0 --report $dir/sleeping.report"
+    traces sleeping "$(node 1 "$options")" "$(node 3 "$options")" 192.168.20.1
+    (($(moved sleeping) > 70000000))
+}
+
+@test "a program without vxrun at the other end" {
+    local options="--after 0 --report $dir/half.report"
+    traces half "$(node 1 "$options")" "$spfe fabric exec 3" 192.168.20.1
+    same 0 "$(moved half)"
+}
+
+@test "iperf3 as it is" {
+    local server client
+    read -ra server <<<"$(node 1 --report "$dir/iperf.report")"
+    read -ra client <<<"$(node 3 --report "$dir/iperf.report")"
+    start server "${server[@]}" iperf3 --server --one-off --forceflush
+    wait_until output_has server listening
+    "${client[@]}" iperf3 --client 192.168.20.1 --time 1 --format m >"$dir/iperf"
+    ends server
+    comment "$(grep receiver "$dir/iperf")"
+    (($(moved iperf) > 10000000))
+}

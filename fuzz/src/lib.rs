@@ -82,6 +82,7 @@ targets! {
     device_tx_ring
     ethernet
     fabric_ring
+    fabric_stream
     fabric_topology
     foreign_stream
     guest_memory

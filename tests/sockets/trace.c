@@ -1,4 +1,6 @@
-/* What a program sees of stream sockets, as lines of text.
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What a program sees of stream sockets, as lines of text.
  *
  *   trace server ADDRESS PORT     waits for the client; prints its side
  *   trace client ADDRESS PORT     prints the other side
@@ -482,9 +484,8 @@ static void time_outs(int fd)
         ssize_t n;
         step();
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
-        while ((n = send(fd, data, sizeof data, 0)) == (ssize_t)sizeof data) {}
-        /* The last send may have moved a part. */
-        if (n > 0) n = send(fd, data, sizeof data, 0);
+        /* A send may move a part, and the kernel may find more room later. */
+        while ((n = send(fd, data, sizeof data, 0)) > 0) {}
         result("send", n);
         step();
     }

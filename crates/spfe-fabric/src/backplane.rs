@@ -6,6 +6,7 @@
 mod clients;
 mod pairs;
 mod report;
+mod streams;
 mod windows;
 
 use crate::memory::{Directory, NodePage};
@@ -23,8 +24,9 @@ use spfe_contract::Status;
 use spfe_session::socket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use streams::StreamOffer;
 use windows::WindowTable;
 
 /// How long the backplane waits for an event before it looks whether it should end, ns.
@@ -58,6 +60,8 @@ pub struct Backplane {
     pairs: BTreeMap<(NodeNumber, NodeNumber), PairEntry>,
     clients: BTreeMap<u64, Client>,
     windows: WindowTable,
+    /// Ends of connections, by own and other address, that wait for the other ends.
+    offers: BTreeMap<(SocketAddr, SocketAddr), StreamOffer>,
     /// Source of identities of clients and links. Starts at the clock, so that those of an earlier
     /// backplane are not repeated.
     last: u64,
@@ -95,6 +99,7 @@ impl Backplane {
             pairs: BTreeMap::new(),
             clients: BTreeMap::new(),
             windows: WindowTable::default(),
+            offers: BTreeMap::new(),
             last: spfe_host::os::now_ns(),
             ended: false,
         })
@@ -240,6 +245,11 @@ impl Backplane {
                 self.change(&change)?;
                 done
             }
+            FabricRequest::Stream { version, local, remote } => {
+                check_version(version)?;
+                self.offer_stream(number, local, remote)?;
+                Ok(None)
+            }
             FabricRequest::Down => {
                 self.ended = true;
                 done
@@ -318,6 +328,9 @@ impl Backplane {
     fn remove_client(&mut self, number: u64) {
         let Some(client) = self.clients.remove(&number) else { return };
         self.drop_windows(|window| window.client == number);
+        if client.role() == ClientRole::Stream {
+            self.drop_offer(number);
+        }
         if let ClientRole::Node(node) = client.role() {
             self.node_gone(node);
         }

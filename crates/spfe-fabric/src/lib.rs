@@ -8,6 +8,8 @@
 //! | [`node`] | the process of a node: frames between its interface and its peers |
 //! | [`memory`], [`ring`] | shared memory of pairs, which the other side may fill with anything |
 //! | [`raw`] | transfers from user memory to user memory, doorbells, scratchpads |
+//! | [`stream`] | rings of bytes under TCP connections |
+//! | [`pace`] | limits of links |
 //! | [`status`] | the state of a fabric as data and as tables |
 //!
 //! docs/fabric.md explains how to use it.
@@ -17,10 +19,11 @@ pub mod client;
 mod ether;
 pub mod memory;
 pub mod node;
-mod pace;
+pub mod pace;
 mod peer;
 pub mod raw;
 pub mod ring;
 pub mod status;
+pub mod stream;
 pub mod topology;
 pub mod wire;

@@ -147,11 +147,17 @@ pub enum PeerCounter {
     Refused,
     /// Doorbells rung at the peer.
     Doorbells,
+    /// Bytes of TCP connections that went to the peer through rings.
+    StreamSent,
+    /// Bytes that came from the peer so.
+    StreamReceived,
+    /// Wake-ups of the programs at the other ends.
+    StreamWakes,
 }
 
 impl PeerCounter {
     /// Every counter with its name in output.
-    pub const ALL: [(Self, &'static str); 17] = [
+    pub const ALL: [(Self, &'static str); 20] = [
         (Self::SentFrames, "sent_frames"),
         (Self::SentBytes, "sent_bytes"),
         (Self::ReceivedFrames, "received_frames"),
@@ -169,6 +175,9 @@ impl PeerCounter {
         (Self::PioRead, "pio_read_bytes"),
         (Self::Refused, "refused"),
         (Self::Doorbells, "doorbells"),
+        (Self::StreamSent, "stream_sent_bytes"),
+        (Self::StreamReceived, "stream_received_bytes"),
+        (Self::StreamWakes, "stream_wakes"),
     ];
 }
 

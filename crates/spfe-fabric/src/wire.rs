@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spfe_contract::Status;
 use spfe_session::DATAGRAM_MAX;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Version of these messages.
 pub const FABRIC_PROTOCOL: u32 = 1;
@@ -194,6 +194,16 @@ pub enum FabricRequest {
     Change(FabricChange),
     /// Ends the fabric.
     Down,
+    /// This process has an end of a TCP connection between two nodes and offers to move its stream to
+    /// memory.
+    Stream {
+        /// [`FABRIC_PROTOCOL`].
+        version: u32,
+        /// Address of this end.
+        local: SocketAddr,
+        /// Address of the other end.
+        remote: SocketAddr,
+    },
 }
 
 /// What the backplane tells a client.
@@ -284,6 +294,18 @@ pub enum FabricReply {
         status: u8,
         /// Object, value, limit, and what to do.
         what: String,
+    },
+    /// Both ends of a connection have offered. Descriptors: the memory that this end reads, the one
+    /// that it writes, its bells for data and for room, those of the other end, the node's page.
+    Stream {
+        /// The node of this end.
+        node: NodeNumber,
+        /// The node of the other end.
+        peer: NodeNumber,
+        /// Bytes of a ring.
+        ring: u64,
+        /// The node's port on the way, if its rate is limited.
+        port: Option<PortRate>,
     },
 }
 

@@ -45,8 +45,9 @@ pub use spfe_host::ControlError as Error;
 pub const PROTOCOL: u16 = 8;
 /// Maximum size of a datagram in bytes. A topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
-/// Maximum number of descriptors in a datagram: the doorbell and the network's memory.
-pub const FDS_MAX: usize = 2;
+/// Maximum number of descriptors in a datagram: a stream of the fabric has two memories, four bells
+/// and a page of counters.
+pub const FDS_MAX: usize = 7;
 /// Maximum length of a client's name in bytes.
 pub const NAME_MAX: usize = 64;
 

@@ -66,17 +66,16 @@ functions! {
     splice(from: c_int, from_at: *mut off64_t, to: c_int, to_at: *mut off64_t, bytes: size_t,
         flags: c_uint) -> ssize_t;
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    connect(fd: c_int, name: *const sockaddr, bytes: socklen_t) -> c_int;
     accept(fd: c_int, name: *mut sockaddr, name_bytes: *mut socklen_t) -> c_int;
     accept4(fd: c_int, name: *mut sockaddr, name_bytes: *mut socklen_t, flags: c_int) -> c_int;
     shutdown(fd: c_int, how: c_int) -> c_int;
     close(fd: c_int) -> c_int;
     close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int;
-    closefrom(first: c_int) -> ();
     dup(fd: c_int) -> c_int;
     dup2(fd: c_int, to: c_int) -> c_int;
     dup3(fd: c_int, to: c_int, flags: c_int) -> c_int;
     fcntl(fd: c_int, command: c_int, argument: c_ulong) -> c_int;
-    fcntl64(fd: c_int, command: c_int, argument: c_ulong) -> c_int;
     ioctl(fd: c_int, request: c_ulong, argument: c_ulong) -> c_int;
     fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE;
     poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int;

@@ -20,6 +20,8 @@ pub enum ClientRole {
     Node(NodeNumber),
     /// It uses raw mode on a node.
     Raw(NodeNumber),
+    /// It has an end of a stream.
+    Stream,
 }
 
 /// A connection.

@@ -133,7 +133,10 @@ impl Backplane {
             .collect();
         for one in traffic {
             let of = |name: &str| one.counters.get(name).copied().unwrap_or(0);
-            let outward = of("sent_bytes") + of("put_bytes") + of("pio_written_bytes");
+            let outward = of("sent_bytes")
+                + of("put_bytes")
+                + of("pio_written_bytes")
+                + of("stream_sent_bytes");
             let inward = of("get_bytes") + of("pio_read_bytes");
             let Some(path) = self.topology.path(one.node, one.peer) else { continue };
             let mut at = FabricEnd::Node(one.node);
