@@ -305,7 +305,7 @@ void spfi_peer_check(struct spfi_peer *peer)
 	int timeout = 30000; /* FI_SPFE_TIMEOUT */
 	uint64_t now = spfi_clock_ms();
 
-	if (peer->state == PEER_DEAD || !peer->tx ||
+	if (peer->state == PEER_DEAD ||
 	    spfe_vc_info(peer->ep->device, peer->tx_port, peer->tx_vc, &info) < 0)
 		return;
 	if (info.far_receives) {
@@ -314,6 +314,9 @@ void spfi_peer_check(struct spfi_peer *peer)
 		return;
 	}
 	if (peer->state == PEER_UP) {
+		/* Nothing comes after what is here already, which must not be lost. */
+		while (!peer->broken_rx && spfi_take_in(peer))
+			;
 		spfi_peer_fail(peer, FI_ECONNABORTED, "the process has gone");
 		return;
 	}

@@ -368,8 +368,7 @@ static void record_arrived(struct spfi_peer *peer, const struct spfe_packet *rec
 	}
 }
 
-/* True if something came. */
-static bool take_in(struct spfi_peer *peer)
+bool spfi_take_in(struct spfi_peer *peer)
 {
 	int runs, result = 0;
 
@@ -423,7 +422,7 @@ void spfi_progress(struct spfi_ep *ep)
 
 		/* Nodes that never sent anything are asked less often. */
 		if (!peer->broken_rx && (peer->state == PEER_UP || ep->calls % 16 == 0))
-			busy |= take_in(peer);
+			busy |= spfi_take_in(peer);
 	}
 	for (at = ep->active.next; at != &ep->active; at = next) {
 		next = at->next;

@@ -344,6 +344,8 @@ void spfi_peer_meet(struct spfi_peer *peer, uint64_t incarnation);
 
 /* progress.c */
 void spfi_progress(struct spfi_ep *ep);
+/* Takes in packets of the peer, a bounded number. True if there were any. */
+bool spfi_take_in(struct spfi_peer *peer);
 void spfi_peer_push(struct spfi_peer *peer);
 void spfi_peer_activate(struct spfi_peer *peer);
 bool spfi_ep_waits(struct spfi_ep *ep);

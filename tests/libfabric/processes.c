@@ -9,7 +9,8 @@
 
 #define BYTES (1 << 20)
 
-enum { TAG_ECHO = 100, TAG_STOP = 998, TAG_END = 999, TAG_NOBODY = 5000 };
+enum { TAG_ECHO = 100, TAG_LEGACY = 200, TAG_STOP = 998, TAG_END = 999, TAG_NOBODY = 5000 };
+#define LEGACY 100 /* messages that a process sends before it exits without a word */
 
 static uint8_t out[BYTES], in[BYTES];
 
@@ -39,6 +40,13 @@ int serve(int argc, char **argv)
 	MUST(fi_mr_reg(end.domain, memory, BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1, 0, &mr,
 		       NULL));
 	introduce(&end, atoi(argv[1]), atoi(argv[2]));
+	if (getenv("SUITE_LEGACY")) {
+		int i;
+
+		for (i = 0; i < LEGACY; i++)
+			MUST(fi_tinject(end.ep, memory, 100, end.peer, TAG_LEGACY));
+		_exit(0);
+	}
 	for (;;) {
 		ssize_t result;
 
@@ -186,6 +194,32 @@ static void killed(void)
 	end_close(&end);
 }
 
+/* What a process sent before it ended arrives, also if its end is noticed at the first look. */
+static void legacy(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct end end;
+	pid_t child;
+	int directed, any, i;
+
+	end_open(&end, NULL);
+	/* Every 256th look is for processes that ended, so the next one is. */
+	for (i = 0; i < 255; i++)
+		IS(-FI_EAGAIN, fi_cq_read(end.tx, &entry, 1));
+	setenv("SUITE_LEGACY", "1", 1);
+	child = begin(&end);
+	unsetenv("SUITE_LEGACY");
+	OK(fi_trecv(end.ep, in, 100, NULL, end.peer, 1, 0, &directed));
+	for (i = 0; i < LEGACY; i++)
+		OK(fi_trecv(end.ep, in, 100, NULL, FI_ADDR_UNSPEC, TAG_LEGACY, 0, &any));
+	IS(0, ended(child));
+	for (i = 0; i < LEGACY; i++)
+		done(end.rx, &any);
+	IS(FI_ECONNABORTED, next(end.rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &directed);
+	end_close(&end);
+}
+
 /* A node that no process is. */
 static void nobody(void)
 {
@@ -207,6 +241,7 @@ void test_processes(void)
 {
 	test("two processes", everything);
 	test("a process that is killed", killed);
+	test("the last messages of a process", legacy);
 	setenv("FI_SPFE_TIMEOUT", "300", 1);
 	test("a node that nobody is", nobody);
 	unsetenv("FI_SPFE_TIMEOUT");
