@@ -92,3 +92,62 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
     comment "$(grep receiver "$dir/iperf")"
     (($(moved iperf) > 10000000))
 }
+
+@test "a program that breaks the rules of its ring loses its connection" {
+    local victim breaker
+    read -ra victim <<<"$(node 1 --after 0)"
+    read -ra breaker <<<"$(node 3 --after 0)"
+    start victim "${victim[@]}" python3 -I tests/lib/hostile.py victim 192.168.20.1 5302
+    wait_until output_has victim '^ready'
+    timeout --kill-after=5 60 "${breaker[@]}" python3 -I tests/lib/hostile.py breaker \
+        192.168.20.1 5302
+    ends victim
+    output_has victim '^ConnectionResetError$'
+}
+
+@test "a program that is stopped for a while" {
+    local server client pid
+    read -ra server <<<"$(node 1 --after 0)"
+    read -ra client <<<"$(node 3 --after 0)"
+    start server "${server[@]}" "$dir/trace" server 192.168.20.1 5301 'both ways'
+    wait_until error_has server '^ready'
+    # `fabric exec` and `vxrun` become the program, so its number is that of the command.
+    pid=$(pid server)
+    start client "${client[@]}" "$dir/trace" client 192.168.20.1 5301 'both ways'
+    for _ in {1..5}; do
+        kill -STOP "$pid" 2>/dev/null || break
+        sleep 0.02
+        kill -CONT "$pid" 2>/dev/null || break
+        sleep 0.01
+    done
+    ends client
+    ends server
+    output_has server 'received 25165824 bytes, all right'
+    output_has client 'received 25165824 bytes, all right'
+}
+
+@test "the backplane dies while programs talk" {
+    start backplane "$spfe" --json fabric up dist2-x8 --socket "$dir/second"
+    local node options="--socket $dir/second --after 0 --report $dir/orphans.report"
+    for node in 1 3; do
+        start "node$node" "$spfe" --json fabric node "$node" --namespace --socket "$dir/second" \
+            --address "192.168.21.$node/24"
+    done
+    wait_until "$spfe" fabric status --socket "$dir/second" --wait 20
+    local server client
+    read -ra server <<<"$spfe fabric exec --socket $dir/second 1 $dir/vxrun $options"
+    read -ra client <<<"$spfe fabric exec --socket $dir/second 3 $dir/vxrun $options"
+    start server "${server[@]}" "$dir/trace" server 192.168.21.1 5301
+    wait_until error_has server '^ready'
+    start client "${client[@]}" "$dir/trace" client 192.168.21.1 5301
+    wait_until output_has client '^both ways'
+    stop backplane KILL
+    ends client
+    ends server
+    diff "$dir/server.kernel" "$dir/server.out"
+    diff "$dir/client.kernel" "$dir/client.out"
+    # The connections before the death moved, those after it could not.
+    (($(moved orphans) > 1000000))
+    stop node1
+    stop node3
+}
