@@ -61,7 +61,7 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
 }
 
 @test "between nodes, in rings" {
-    local options="--after 0 --report $dir/rings.report"
+    local options="--after 0 --spin 50 --report $dir/rings.report"
     traces rings "$(node 1 "$options")" "$(node 3 "$options")" 192.168.20.1
     comment "through rings: $(moved rings) bytes"
     # Most of what the program sends: 24 MiB three times and smaller transfers.

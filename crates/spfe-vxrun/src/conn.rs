@@ -22,6 +22,9 @@ pub const CHANGING: u32 = 1;
 /// A direction is in the ring.
 pub const IN_RING: u32 = 2;
 
+/// Polling that was in vain so often is hardly tried any more.
+pub const VAIN_MAX: u32 = 64;
+
 /// State of a connection that all processes with it share after a fork. Starts as zeroes.
 #[derive(Debug)]
 #[repr(C)]
@@ -52,6 +55,8 @@ pub struct SharedState {
     pub consumed: AtomicU64,
     /// The sleeps of the other end that we have answered: for data and for room.
     pub woken: [AtomicU64; 2],
+    /// How often polling was in vain, less how often it was not; 0 to [`VAIN_MAX`].
+    pub vain: AtomicU32,
     /// How far the other end had read when we sent last.
     pub seen_consumed: AtomicU64,
 }

@@ -285,8 +285,12 @@ pub unsafe fn wait(
             })
         };
         let mut is_ready = ready() || timeout == 0;
-        if !is_ready && set.entries.lock().is_ok_and(|entries| entries.len() > deaf.0.len()) {
-            is_ready = moves::spin(ready);
+        // How polling went on one connection decides for all.
+        let one = set.entries.lock().ok().and_then(|entries| {
+            entries.iter().find_map(|one| one.conn().filter(|conn| conn.stream().is_some()))
+        });
+        if let Some(conn) = one.filter(|_| !is_ready) {
+            is_ready = conn.stream().is_some_and(|stream| moves::spin_for(&conn, stream, ready));
             if !is_ready {
                 fall_asleep(set);
                 is_ready = ready();

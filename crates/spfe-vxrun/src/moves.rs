@@ -6,7 +6,7 @@
 //! followed by a full fence and a look at its sleeps; who goes to sleep counts that, and then looks
 //! once more.
 
-use crate::conn::{CHANGING, Conn, Count, IN_RING, ON_TCP, Stream};
+use crate::conn::{CHANGING, Conn, Count, IN_RING, ON_TCP, Stream, VAIN_MAX};
 use crate::offer::advance;
 use crate::real;
 use crate::settings::settings;
@@ -295,7 +295,7 @@ fn wait_for_room(conn: &Conn, fd: c_int, stream: &Stream, flags: c_int) -> Resul
         conn.shared().was_full.store(1, Ordering::SeqCst);
         return if is_deaf(fd, stream, true) { Ok(false) } else { Err(libc::EAGAIN) };
     }
-    if spin_for(stream, || has_room(conn, stream)) {
+    if spin_for(conn, stream, || has_room(conn, stream)) {
         return Ok(true);
     }
     let limit = sys::time_out(fd, libc::SO_SNDTIMEO).map(|ns| sys::now_ns() + ns);
@@ -319,7 +319,7 @@ fn wait_for_room(conn: &Conn, fd: c_int, stream: &Stream, flags: c_int) -> Resul
 }
 
 /// Polls for as long as the settings say.
-pub fn spin(is_done: impl Fn() -> bool) -> bool {
+fn spin(is_done: impl Fn() -> bool) -> bool {
     let spin_ns = settings().spin_ns;
     if spin_ns == 0 {
         return is_done();
@@ -338,15 +338,29 @@ pub fn spin(is_done: impl Fn() -> bool) -> bool {
     }
 }
 
-/// Polls unless the other end ran last on this processor: then nothing comes while we run.
-fn spin_for(stream: &Stream, is_done: impl Fn() -> bool) -> bool {
+/// Polls unless that is known to be in vain: the other end ran last on this processor, or polling
+/// has mostly failed, as it does where processors have other work to do. Then it is tried again
+/// from time to time.
+pub fn spin_for(conn: &Conn, stream: &Stream, is_done: impl Fn() -> bool) -> bool {
     // SAFETY: no memory is passed.
     let processor = unsafe { libc::sched_getcpu() } as u64 + 1;
     stream.outward.processor().store(processor, Ordering::Relaxed);
+    let vain = &conn.shared().vain;
+    let failures = vain.load(Ordering::Relaxed);
     if stream.inward.processor().load(Ordering::Relaxed) == processor {
         return is_done();
     }
-    spin(is_done)
+    if failures > VAIN_MAX / 4 {
+        vain.store(failures - 1, Ordering::Relaxed);
+        if failures != VAIN_MAX / 4 + 1 {
+            return is_done();
+        }
+    }
+    let found = spin(is_done);
+    let failures = vain.load(Ordering::Relaxed);
+    let next = if found { failures.saturating_sub(1) } else { failures + VAIN_MAX / 8 };
+    vain.store(if next > VAIN_MAX / 4 { VAIN_MAX } else { next }, Ordering::Relaxed);
+    found
 }
 
 /// Sleeps until one of the descriptors has an event.
@@ -483,7 +497,7 @@ pub unsafe fn receive(
             Step::Nothing if !look => {
                 look = true;
                 if !sys::is_nonblocking(fd, flags) {
-                    spin_for(stream, || has_news(conn, stream));
+                    spin_for(conn, stream, || has_news(conn, stream));
                 }
             }
             Step::Nothing => {

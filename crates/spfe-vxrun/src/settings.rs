@@ -27,7 +27,7 @@ pub fn settings() -> &'static Settings {
         let passes = number("VXRUN_PASS", 0) != 0;
         Settings {
             fabric: text("VXRUN_FABRIC").filter(|_| !passes).map(PathBuf::from),
-            spin_ns: number("VXRUN_SPIN_US", 50).min(10_000_000) * 1000,
+            spin_ns: number("VXRUN_SPIN_US", 0).min(10_000_000) * 1000,
             after: number("VXRUN_AFTER", 32_768),
             report: text("VXRUN_REPORT").map(PathBuf::from),
         }

@@ -63,7 +63,12 @@ pub unsafe fn poll(fds: &mut [pollfd], ns: Option<u64>, mask: *const sigset_t) -
             }
         }
         let ready = || members.iter().any(|member| member.events(&fds[member.index]) != 0);
-        let mut is_ready = ready() || ns == Some(0) || moves::spin(ready);
+        let mut is_ready = ready() || ns == Some(0);
+        // How polling went on one connection decides for all.
+        let one = members.iter().find_map(|member| Some((&*member.conn, member.conn.stream()?)));
+        if let Some((conn, stream)) = one.filter(|_| !is_ready) {
+            is_ready = moves::spin_for(conn, stream, ready);
+        }
         let mut all = fds.to_vec();
         for member in &members {
             let Some(stream) = member.conn.stream().filter(|_| member.hears) else { continue };

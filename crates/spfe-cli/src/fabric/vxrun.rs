@@ -19,8 +19,8 @@ const LIBRARY: &str = "libspfe_vxrun.so";
 pub struct RunArgs {
     #[command(flatten)]
     socket: FabricSocket,
-    /// Poll for so many microseconds before sleeping.
-    #[arg(long, value_name = "US", default_value_t = 50)]
+    /// Poll for so many microseconds before sleeping: faster where processors are idle.
+    #[arg(long, value_name = "US", default_value_t = 0)]
     spin: u64,
     /// Connections use memory once they have carried so many bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 32768)]
