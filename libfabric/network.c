@@ -231,9 +231,17 @@ uint8_t *spfi_peer_slot(struct spfi_peer *peer)
 
 	if (peer->state == PEER_DEAD)
 		return NULL;
-	/* BUSY if the previous process with our node is not gone completely. */
-	if (!peer->tx && open_tx(peer) < 0)
-		return NULL;
+	if (!peer->tx) {
+		result = open_tx(peer);
+		/* The previous process with our node is not gone completely. */
+		if (result == -SPFE_STATUS_BUSY)
+			return NULL;
+		if (result < 0) {
+			WARN(FI_LOG_EP_DATA, "%s\n", spfe_error());
+			spfi_peer_fail(peer, (uint32_t)spfe_errno(result), spfe_error());
+			return NULL;
+		}
+	}
 	result = spfe_slot(peer->tx, &slot, NULL);
 	if (result > 0)
 		return slot;

@@ -133,6 +133,20 @@ mpi() {
     done
 }
 
+@test "eight nodes, and an error where the device has too few regions for them" {
+    stop spfed
+    network --mode inline --vcs 32
+    FI_LOG_LEVEL=warn run mpi 8 "$dir/token"
+    ((status != 0 && status != 124))
+    [[ $output == *'raise the limit with spfed --max-regions'* ]]
+    stop spfed
+    network --mode inline --vcs 32 --max-regions 256
+    run -0 --separate-stderr mpi 8 "$dir/token"
+    same 'the token passed 8 ranks, whose numbers add up to 28' "$output"
+    stop spfed
+    network --mode inline
+}
+
 @test "NetPIPE checks messages of all lengths" {
     run -0 mpi 2 NPopenmpi -i -n 5 -u 1000000 -o "$dir/np.out"
     [[ $(grep -c 'Integrity check passed' <<<"$output") -ge 36 ]]
