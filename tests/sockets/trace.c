@@ -542,6 +542,15 @@ static void vectors(int fd)
     }
     step();
     if (is_server) result("recvfrom", recvfrom(fd, b, 4, MSG_WAITALL, NULL, NULL));
+    struct mmsghdr one = {.msg_hdr = {.msg_iov = parts, .msg_iovlen = 2}};
+    if (is_server) {
+        result("recvmmsg", recvmmsg(fd, &one, 1, MSG_WAITALL, NULL));
+        say("%u bytes: %.3s %.7s", one.msg_len, a, b);
+    } else {
+        result("sendmmsg", sendmmsg(fd, &one, 1, MSG_NOSIGNAL));
+        say("%u bytes", one.msg_len);
+    }
+    step();
     close(fd);
     step();
 }

@@ -3,8 +3,9 @@
 use crate::conn::{self, find};
 use crate::{epolls, life, moves, offer, real, sys, waits};
 use libc::{
-    c_char, c_int, c_uint, c_ulong, c_void, epoll_event, fd_set, iovec, msghdr, nfds_t, off_t,
-    off64_t, pid_t, pollfd, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec, timeval,
+    c_char, c_int, c_uint, c_ulong, c_void, epoll_event, fd_set, iovec, mmsghdr, msghdr, nfds_t,
+    off_t, off64_t, pid_t, pollfd, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    timeval,
 };
 
 /// The parts of a call's buffers.
@@ -109,6 +110,24 @@ calls! {
         };
         let list = parts((*message).msg_iov, (*message).msg_iovlen);
         moves::send(&conn, fd, list, flags, || real::sendmsg(fd, message, flags))
+    }
+
+    // A stream has no borders between messages, so the first one takes all there is.
+    recvmmsg(fd: c_int, list: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut timespec)
+        -> c_int {
+        if list.is_null() || count == 0 || find(fd).is_none() {
+            return real::recvmmsg(fd, list, count, flags, timeout);
+        }
+        let bytes = recvmsg(fd, &raw mut (*list).msg_hdr, flags & !libc::MSG_WAITFORONE);
+        first_message(list, bytes)
+    }
+
+    sendmmsg(fd: c_int, list: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
+        if list.is_null() || count == 0 || find(fd).is_none() {
+            return real::sendmmsg(fd, list, count, flags);
+        }
+        let bytes = sendmsg(fd, &raw const (*list).msg_hdr, flags);
+        first_message(list, bytes)
     }
 
     sendfile(fd: c_int, from: c_int, offset: *mut off_t, bytes: size_t) -> ssize_t {
@@ -327,6 +346,16 @@ calls! {
     _Exit(code: c_int) -> () {
         _exit(code);
     }
+}
+
+/// The result of a call for several messages that has moved the first one.
+unsafe fn first_message(list: *mut mmsghdr, bytes: ssize_t) -> c_int {
+    if bytes < 0 {
+        return -1;
+    }
+    // SAFETY: the caller of libc passes at least one message.
+    unsafe { (*list).msg_len = bytes as c_uint };
+    1
 }
 
 /// A connection that `accept` has made.
