@@ -9,7 +9,7 @@
 # (default: the time of the commit) is the only time in the packages, so that the same programs give
 # the same packages.
 #
-#   SPFE_BIN        directory of spfe, spfed and libspfe_capi.a (default: they are built with cargo)
+#   SPFE_BIN        directory of the programs and libraries (default: they are built with cargo)
 #   PY_WHEEL        wheel of the Python package (default: it is built)
 #   SPFE_DEB        where the packages go (default: target/deb)
 #   SPFE_VM_CACHE   see tests/vm/lib.sh: the module is built by dkms for the kernels found there
@@ -97,11 +97,11 @@ main() {
     work=$(mktemp -d)
     mkdir -p "$out"
     if [[ -z $programs ]]; then
-        cargo build --release --locked -p spfe-cli -p spfed -p spfe-capi
+        cargo build --release --locked -p spfe-cli -p spfed -p spfe-capi -p spfe-vxrun
         programs=${CARGO_TARGET_DIR:-target}/release
     fi
     programs=$(realpath "$programs")
-    for file in spfe spfed libspfe_capi.a; do
+    for file in spfe spfed libspfe_capi.a libspfe_vxrun.so; do
         [[ -e $programs/$file ]] || die "there is no $programs/$file"
     done
     faces

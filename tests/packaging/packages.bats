@@ -53,6 +53,9 @@ quiet() {
     done <<'END'
 spfe usr/bin/spfe
 spfe usr/bin/spfed
+spfe usr/bin/vxfabric
+spfe usr/bin/vxrun
+spfe usr/lib/spfe/libspfe_vxrun\.so
 spfe usr/share/man/man1/spfe\.1\.gz
 spfe usr/share/man/man1/spfe-sim\.1\.gz
 spfe usr/share/man/man1/spfed\.1\.gz
@@ -186,6 +189,10 @@ dkms_builds() {
     "$unpacked/usr/bin/spfe" info "unix:$runtime/socket/0"
     signal service
     ends service
+}
+
+@test "vxrun finds its library" {
+    same hello "$("$unpacked/usr/bin/vxrun" --pass-through echo hello)"
 }
 
 @test "bash completes" {
