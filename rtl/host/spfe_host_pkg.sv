@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Settings of queues, and helpers for ring entries. contract/README.md has the rules.
+/// Types between queues, memory and registers, and helpers for ring entries. contract/README.md has
+/// the rules.
 package spfe_host_pkg;
-  /// A queue, while it is enabled.
+  import spfe_pkg::*;
+
+  /* verilator lint_off UNUSEDPARAM */  // A module that uses the package uses some of it.
+  /// A queue of spfe_host_tx and spfe_host_rx, while it is enabled.
   typedef struct packed {
     logic enable;
     logic [3:0] sq_log2;  // entries of the submission ring
@@ -14,6 +18,82 @@ package spfe_host_pkg;
     logic [47:0] bytes;  // bytes in it
   } queue_t;
 
+  /// Address in a region.
+  typedef struct packed {
+    logic [15:0] region;  // index (12 bits) and generation (4 bits)
+    logic [47:0] offset;
+  } address_t;
+
+  /// A queue context as QUEUE_ENABLE latched and checked it.
+  typedef struct packed {
+    queue_kind_e kind;
+    logic stamp;  // option STAMP
+    logic [15:0] domain;
+    logic [15:0] vector;  // event vector
+    logic [3:0] sq_log2;  // entries of the submission ring
+    logic [3:0] cq_log2;  // entries of the completion ring
+    address_t sq;
+    address_t cq;
+    address_t stamps;  // side array of times
+    address_t lines;  // host line, device line 64 bytes behind it
+    address_t area;  // of packed receive
+    logic [31:0] area_bytes;
+    logic [31:0] filter;  // of message receive
+  } queue_context_t;
+
+  /// An access that needs a translation.
+  typedef struct packed {
+    address_t address;
+    logic [47:0] length;  // bytes, 1 or more; all of them are checked
+    logic [15:0] domain;
+    logic local_write;
+    logic remote_write;
+    logic remote_read;
+    logic local_read;
+  } translate_t;
+
+  /// The translation.
+  typedef struct packed {
+    status_e status;  // of the whole length
+    logic [63:0] address;  // bus address of the first byte
+    logic [31:0] bytes;  // contiguous from there, at most the length; not 0 with STATUS_OK
+  } translation_t;
+
+  /// A doorbell. It is a hint.
+  typedef struct packed {
+    logic [15:0] queue;
+    doorbell_kind_e kind;
+  } doorbell_t;
+
+  /// Counts of a queue, to be added to its statistics.
+  typedef struct packed {
+    logic [15:0] queue;
+    logic [15:0] packets;
+    logic [31:0] bytes;
+    logic error;
+    logic stall;
+    logic wake;
+    logic dropped;
+  } statistics_t;
+
+  /// A queue stopped by itself.
+  typedef struct packed {
+    logic [15:0] queue;
+    status_e status;
+  } queue_error_t;
+
+  /// What a queue waits for.
+  typedef enum logic [2:0] {
+    WaitDisabled,  // it is not enabled
+    WaitNothing,  // it works
+    WaitEntry,  // the host has posted nothing
+    WaitChannel,  // transmit: the virtual channel takes no words. Receive: it has none.
+    WaitBuffer,  // receive: words are there, but no buffer or no room in the area
+    WaitMemory,  // an answer of the bus
+    WaitStop,  // it is being stopped
+    WaitError  // it has stopped with an error
+  } wait_e;
+
   /// Lap number of a position.
   function automatic logic [15:0] phase_of(input logic [31:0] position, input logic [3:0] log2);
     return 16'((position >> log2) + 32'd1);
@@ -24,4 +104,10 @@ package spfe_host_pkg;
                                            input logic [3:0] log2);
     return base + 64'({position & ((32'd1 << log2) - 32'd1), 4'd0});
   endfunction
+
+  /// Offset of the entry at a position from the start of its ring.
+  function automatic logic [47:0] ring_offset(input logic [31:0] position, input logic [3:0] log2);
+    return 48'({position[14:0] & ((15'd1 << log2) - 15'd1), 4'd0});
+  endfunction
+  /* verilator lint_on UNUSEDPARAM */
 endpackage
