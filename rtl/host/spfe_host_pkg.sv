@@ -59,15 +59,51 @@ package spfe_host_pkg;
     logic [31:0] bytes;  // contiguous from there, at most the length; not 0 with STATUS_OK
   } translation_t;
 
+  /// What a part of an engine asks of spfe_host_access.
+  typedef struct packed {
+    address_t address;
+    logic [47:0] length;  // bytes, 1 or more
+    logic [15:0] domain;
+    logic write;
+    logic check;  // only looks whether the access would be allowed
+  } access_t;
+
+  /// A completion to be written.
+  typedef struct packed {
+    logic [15:0] index;  // of the queue
+    logic [15:0] flags;
+    logic [15:0] position;
+    status_e status;
+    logic [15:0] packets;
+    logic [31:0] bytes;
+    logic urgent;  // wakes the host, whatever it waits for
+    logic [2:0] buffer;  // receive: low bits of the number of the buffer
+  } job_t;
+
+  /// Bytes that were read.
+  typedef struct packed {
+    logic [127:0] data;
+    logic last;  // of the access
+    logic error;  // the bus reported an error; with last
+  } read_t;
+
+  /// A completion is in memory.
+  typedef struct packed {
+    logic [15:0] index;  // of the queue
+    logic [31:0] position;  // of the next completion
+    logic [63:0] bytes;  // of all completions before it
+    logic urgent;  // wakes the host, whatever it waits for
+  } told_t;
+
   /// A doorbell. It is a hint.
   typedef struct packed {
-    logic [15:0] queue;
+    logic [15:0] index;  // of the queue
     doorbell_kind_e kind;
   } doorbell_t;
 
   /// Counts of a queue, to be added to its statistics.
   typedef struct packed {
-    logic [15:0] queue;
+    logic [15:0] index;  // of the queue
     logic [15:0] packets;
     logic [31:0] bytes;
     logic error;
@@ -78,7 +114,7 @@ package spfe_host_pkg;
 
   /// A queue stopped by itself.
   typedef struct packed {
-    logic [15:0] queue;
+    logic [15:0] index;  // of the queue
     status_e status;
   } queue_error_t;
 
@@ -107,7 +143,7 @@ package spfe_host_pkg;
 
   /// Offset of the entry at a position from the start of its ring.
   function automatic logic [47:0] ring_offset(input logic [31:0] position, input logic [3:0] log2);
-    return 48'({position[14:0] & ((15'd1 << log2) - 15'd1), 4'd0});
+    return 48'({position & ((32'd1 << log2) - 32'd1), 4'd0});
   endfunction
   /* verilator lint_on UNUSEDPARAM */
 endpackage
