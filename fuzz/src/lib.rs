@@ -80,6 +80,7 @@ targets! {
     decode
     device_packed_ring
     device_tx_ring
+    driver_registers
     ethernet
     fabric_ring
     fabric_stream

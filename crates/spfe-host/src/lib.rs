@@ -11,12 +11,14 @@
 //! | [`mib`] | entries of a port's management information base, commands to its link |
 //! | [`topology`] | endpoints, links and instruments of a virtual network, and their text forms |
 //! | [`clock`] | real and virtual time |
+//! | [`flush`] | completion of what a stopped queue had pending |
 //! | [`os`] | shared memory, futexes, `membarrier`, sleeping |
 //! | [`error`] | errors of the library and of a control plane |
 
 pub mod backend;
 pub mod clock;
 pub mod error;
+pub mod flush;
 pub mod mib;
 pub mod os;
 pub mod port;

@@ -11,7 +11,6 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    #[cfg(any(feature = "kernel", feature = "daemon", feature = "virtual"))]
     pub fn new(backend: impl Backend + 'static, engine: Option<Engine>) -> Self {
         let endpoint = backend.info().endpoint;
         Self { backend: Box::new(backend), engine, endpoint }

@@ -20,7 +20,7 @@ use crate::uri::Uri;
 use crate::wait::Deadline;
 use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_host::{Clock, DeviceInfo, LinkCommand, MibEntry, os};
+use spfe_host::{Backend, Clock, DeviceInfo, LinkCommand, MibEntry, os};
 #[cfg(feature = "virtual")]
 use spfe_host::{LinkRate, Mode, Topology};
 use std::sync::Arc;
@@ -97,7 +97,11 @@ impl Endpoint {
         }
     }
 
-    #[cfg(any(feature = "daemon", feature = "kernel"))]
+    /// An endpoint that a backend reaches in its own way.
+    pub fn with_backend(backend: impl Backend + 'static) -> Self {
+        Self::over(Device::new(backend, None))
+    }
+
     fn over(device: Device) -> Self {
         Self {
             device: Arc::new(device),

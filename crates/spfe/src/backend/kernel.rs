@@ -10,7 +10,6 @@
 //!
 //! Completions carry device time, which this module converts to CLOCK_MONOTONIC.
 
-mod flush;
 mod ports;
 mod reset;
 mod uapi;

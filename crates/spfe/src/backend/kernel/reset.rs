@@ -4,15 +4,9 @@
 //! submissions, so [`flush`] does, from the contents of the rings. The device wakes a waiting thread
 //! when its queue stops, which may be earlier; the thread then waits for the lock (`Backend::settle`).
 
-use super::{Kernel, Place, flush, uapi};
+use super::{Kernel, Place, uapi};
 use crate::Result;
-use spfe_contract::{QueueState, Status};
-use spfe_host::{Address, QueueRequest, SharedMemory};
-use spfe_ring::{AtomicDeviceLine, Ring};
-use std::ptr::NonNull;
-
-/// Offset of the device line from the lines of a queue.
-const DEVICE_LINE: usize = 64;
+use spfe_host::flush;
 
 impl Kernel {
     /// Stops every queue, completes what is pending, and revokes all regions.
@@ -23,40 +17,12 @@ impl Kernel {
             self.call(&uapi::QUEUE_DESTROY, &mut argument, format_args!("queue {queue}"))?;
         }
         for Place { event, request, .. } in queues.values() {
-            self.complete(request);
+            flush::complete(request, |key| self.memory().get(&key.0)?.upgrade());
             self.wake_event(*event);
         }
         queues.clear();
         // Drops the events and regions of the file.
         self.call(&uapi::RESET, &mut (), format_args!("reset"))
-    }
-
-    /// Completes the pending submissions of a queue that the device has stopped.
-    fn complete(&self, request: &QueueRequest) {
-        let part = |address: u64, bytes: usize| {
-            let address = Address(address);
-            let memory = self.memory().get(&address.key().0)?.upgrade()?;
-            let at = within(&memory, address.offset(), bytes)?;
-            Some((memory, at))
-        };
-        let ring = |address, log2: u32| {
-            let bytes = size_of::<spfe_ring::Slot>().checked_shl(log2)?;
-            let (memory, at) = part(address, bytes)?;
-            // SAFETY: `part` checked that the slots lie in the memory, which outlives the ring.
-            Some((memory, unsafe { Ring::new(at.cast(), log2) }))
-        };
-        // If its memory has been revoked, the queue has no user any more.
-        let Some((_sq, submissions)) = ring(request.sq, request.sq_log2) else { return };
-        let Some((_cq, completions)) = ring(request.cq, request.cq_log2) else { return };
-        let Some((_lines, lines)) =
-            part(request.lines, DEVICE_LINE + size_of::<AtomicDeviceLine>())
-        else {
-            return;
-        };
-        flush::flush(request, &submissions, &completions);
-        // SAFETY: inside the memory, which stays mapped here, and aligned to 64; atomics only.
-        let line = unsafe { lines.add(DEVICE_LINE).cast::<AtomicDeviceLine>().as_ref() };
-        line.set_state(u32::from(QueueState::Disabled.raw()), u32::from(Status::DeviceReset.raw()));
     }
 
     /// Wakes the threads that sleep on an event.
@@ -65,12 +31,4 @@ impl Kernel {
         // It fails only if the event is gone, and then no thread sleeps on it.
         let _ = uapi::call(&self.device, &uapi::WAKE, &mut argument);
     }
-}
-
-/// A pointer to bytes at an offset of the memory, if they lie in it.
-fn within(memory: &SharedMemory, offset: u64, bytes: usize) -> Option<NonNull<u8>> {
-    let offset = usize::try_from(offset).ok()?;
-    let end = offset.checked_add(bytes)?;
-    // SAFETY: the offset is inside the memory.
-    (end <= memory.size()).then(|| unsafe { memory.base().add(offset) })
 }

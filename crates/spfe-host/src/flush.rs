@@ -2,13 +2,54 @@
 //! capability does. It does not know the positions of host and device; the phases of the entries in
 //! the rings tell them.
 
-use spfe_contract::{Completion, QueueKind, Status};
-use spfe_host::QueueRequest;
+use crate::{Address, QueueRequest, RegionKey, SharedMemory};
+use spfe_contract::{Completion, QueueKind, QueueState, Status};
 use spfe_ring::submission::extent;
-use spfe_ring::{Cursor, Ring};
+use spfe_ring::{AtomicDeviceLine, Cursor, Ring};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Offset of the device line from the lines of a queue.
+const DEVICE_LINE: usize = 64;
+
+/// Completes the pending submissions of a queue that the device has stopped, and says so in its
+/// device line. `memory` finds the memory of a region.
+pub fn complete(request: &QueueRequest, memory: impl Fn(RegionKey) -> Option<Arc<SharedMemory>>) {
+    let part = |address: u64, bytes: usize| {
+        let address = Address(address);
+        let memory = memory(address.key())?;
+        let at = within(&memory, address.offset(), bytes)?;
+        Some((memory, at))
+    };
+    let ring = |address, log2: u32| {
+        let bytes = size_of::<spfe_ring::Slot>().checked_shl(log2)?;
+        let (memory, at) = part(address, bytes)?;
+        // SAFETY: `part` checked that the slots lie in the memory, which outlives the ring.
+        Some((memory, unsafe { Ring::new(at.cast(), log2) }))
+    };
+    // If its memory has been revoked, the queue has no user any more.
+    let Some((_sq, submissions)) = ring(request.sq, request.sq_log2) else { return };
+    let Some((_cq, completions)) = ring(request.cq, request.cq_log2) else { return };
+    let Some((_lines, lines)) = part(request.lines, DEVICE_LINE + size_of::<AtomicDeviceLine>())
+    else {
+        return;
+    };
+    flush(request, &submissions, &completions);
+    // SAFETY: inside the memory, which stays mapped here, and aligned to 64; atomics only.
+    let line = unsafe { lines.add(DEVICE_LINE).cast::<AtomicDeviceLine>().as_ref() };
+    line.set_state(u32::from(QueueState::Disabled.raw()), u32::from(Status::DeviceReset.raw()));
+}
+
+/// A pointer to bytes at an offset of the memory, if they lie in it.
+fn within(memory: &SharedMemory, offset: u64, bytes: usize) -> Option<NonNull<u8>> {
+    let offset = usize::try_from(offset).ok()?;
+    let end = offset.checked_add(bytes)?;
+    // SAFETY: the offset is inside the memory.
+    (end <= memory.size()).then(|| unsafe { memory.base().add(offset) })
+}
 
 /// Completes every submission that has no completion yet. Returns their number, at most a ring.
-pub fn flush(queue: &QueueRequest, submissions: &Ring, completions: &Ring) -> u32 {
+fn flush(queue: &QueueRequest, submissions: &Ring, completions: &Ring) -> u32 {
     let kind = queue.queue_kind();
     // Other queues post RELEASE entries, which get no completion.
     if !matches!(kind, Some(QueueKind::Tx | QueueKind::Rx | QueueKind::MessageTx)) {
