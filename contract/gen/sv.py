@@ -82,7 +82,10 @@ def block(item):
     for register in item.registers:
         doc = f"{register.doc} ({register.access})"
         lines += param(f"{prefix}_{register.name}", register.offset, 32, doc)
-    return lines
+    written = sum(1 << register.offset // 4 for register in item.registers
+                  if register.access == "rw")
+    return lines + param(f"{prefix}_RW_MASK", written, 128,
+                         "Words of the block, or of an element, that the host writes: bit N for word N.")
 
 
 def mib(items):
@@ -95,6 +98,14 @@ def mib(items):
     ):
         mask = sum(1 << item.value for item in items if chosen(item))
         lines += param(f"MIB_{name}_MASK", mask, 64, doc)
+    for bound in ("min", "max"):
+        lines += ["", f"  /// {'Smallest' if bound == 'min' else 'Largest'} value of an item that can "
+                  "be set; 0 for others.",
+                  f"  function automatic logic [63:0] mib_{bound}(input logic [7:0] item);",
+                  "    case (item)"]
+        lines += [f"      8'd{item.value}: return {hexed(getattr(item, bound), 64)};  // {item.title}"
+                  for item in items if item.access != "RO" and getattr(item, bound)]
+        lines += ["      default: return 64'd0;", "    endcase", "  endfunction"]
     lines += ["", "  // Ranges of the items that can be set; a link may support less."]
     for item in items:
         if item.access == "RW":

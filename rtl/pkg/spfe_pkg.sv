@@ -1036,6 +1036,8 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_MIB_VALUE_LO = 32'h00000098;
   /// New value of the item, high word. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_MIB_VALUE_HI = 32'h0000009c;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] GLOBAL_BLOCK_RW_MASK = 128'h0000000000000000000000df00000000;
 
   // port block: One network port.
   /// block_type PORT.
@@ -1077,6 +1079,8 @@ package spfe_pkg;
   /// Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
   /// LINK_EVENT). (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_VECTOR = 32'h00000094;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] PORT_BLOCK_RW_MASK = 128'h00000000000000000000003f00000000;
 
   // queue block: Array of queue contexts: QUEUES elements, directly after the header.
   /// block_type QUEUE.
@@ -1151,6 +1155,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_REPLY_LO = 32'h000000a0;
   /// Path back, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_REPLY_HI = 32'h000000a4;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] QUEUE_BLOCK_RW_MASK = 128'h0000000000000000000003ffffff0000;
 
   // region block: Memory-region table: REGIONS elements, directly after the header.
   /// block_type REGION.
@@ -1186,6 +1192,8 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_PAGE_LEVELS = 32'h0000005c;
   /// region_options. (rw)
   localparam logic [31:0] REGION_BLOCK_OPTIONS = 32'h00000060;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] REGION_BLOCK_RW_MASK = 128'h00000000000000000000000001ff0000;
 
   // event block: Event vectors: EVENTS elements, directly after the header.
   /// block_type EVENT.
@@ -1200,6 +1208,8 @@ package spfe_pkg;
   localparam logic [31:0] EVENT_BLOCK_COUNT = 32'h00000000;
   /// 1: interrupt the host when the event is signalled. Every command latches this register. (rw)
   localparam logic [31:0] EVENT_BLOCK_ENABLE = 32'h00000040;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] EVENT_BLOCK_RW_MASK = 128'h00000000000000000000000000010000;
 
   // broadcast block: Broadcast configuration of the port in the block's instance field.
   /// block_type BROADCAST.
@@ -1217,6 +1227,8 @@ package spfe_pkg;
   /// Broadcast channel, 0 to 255, for messages that the device itself sends. Entries carry a
   /// channel of their own. Latched by PORT_CONFIGURE. (rw)
   localparam logic [31:0] BROADCAST_BLOCK_CHANNEL = 32'h00000080;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] BROADCAST_BLOCK_RW_MASK = 128'h00000000000000000000000100000000;
 
   // time_code block: Time-code configuration of the port in the block's instance field.
   /// block_type TIME_CODE.
@@ -1231,6 +1243,8 @@ package spfe_pkg;
   localparam logic [31:0] TIME_CODE_BLOCK_RECEIVED = 32'h00000014;
   /// Received time-codes that were not the last value plus one (mod 64). (ro)
   localparam logic [31:0] TIME_CODE_BLOCK_INVALID = 32'h00000018;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] TIME_CODE_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
 
   // statistics block: Counters: one element per queue context, directly after the header. 64-bit
   // pairs; read HI, LO, HI.
@@ -1266,6 +1280,8 @@ package spfe_pkg;
   localparam logic [31:0] STATISTICS_BLOCK_DROPPED_LO = 32'h00000028;
   /// High word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_DROPPED_HI = 32'h0000002c;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] STATISTICS_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
 
   // mib block: Management information base of the port in the block's instance field. It has as
   // many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of
@@ -1283,6 +1299,8 @@ package spfe_pkg;
   localparam logic [31:0] MIB_BLOCK_PRESENT_LO = 32'h000001f8;
   /// Items 32 to 62. (ro)
   localparam logic [31:0] MIB_BLOCK_PRESENT_HI = 32'h000001fc;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] MIB_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
 
   // Masks of items of the management information base: bit N for item N.
   /// Items that can be set.
@@ -1293,6 +1311,45 @@ package spfe_pkg;
   localparam logic [63:0] MIB_LANE_MASK = 64'h01ffe00007f98000;
   /// Items that exist once per virtual channel.
   localparam logic [63:0] MIB_VC_MASK = 64'h00000000f80003c1;
+
+  /// Smallest value of an item that can be set; 0 for others.
+  function automatic logic [63:0] mib_min(input logic [7:0] item);
+    case (item)
+      8'd2: return 64'h0000000000000001;  // Interface Reset
+      8'd3: return 64'h0000000000000001;  // Link Reset
+      8'd17: return 64'h0000000000000001;  // Maximum Number of Data-Sending Lanes
+      default: return 64'd0;
+    endcase
+  endfunction
+
+  /// Largest value of an item that can be set; 0 for others.
+  function automatic logic [63:0] mib_max(input logic [7:0] item);
+    case (item)
+      8'd0: return 64'h000000000000003f;  // Virtual Network Number
+      8'd1: return 64'h00000000000000ff;  // Broadcast Channel
+      8'd2: return 64'h0000000000000001;  // Interface Reset
+      8'd3: return 64'h0000000000000001;  // Link Reset
+      8'd4: return 64'h0000000000000001;  // Data Scrambled
+      8'd5: return 64'h000000000000ffff;  // Expected Broadcast Bandwidth
+      8'd6: return 64'h000000000000000f;  // Priority
+      8'd7: return 64'h000000000000ffff;  // Expected Bandwidth
+      8'd8: return 64'hffffffffffffffff;  // Time-slots
+      8'd9: return 64'h0000000000000001;  // Continuous Mode
+      8'd10: return 64'h00000000ffffffff;  // Idle Time Limit
+      8'd15: return 64'h0000000000000001;  // TxEn
+      8'd16: return 64'h0000000000000001;  // RxEn
+      8'd17: return 64'h0000000000000010;  // Maximum Number of Data-Sending Lanes
+      8'd19: return 64'h0000000000000001;  // LaneStart
+      8'd20: return 64'h0000000000000001;  // AutoStart
+      8'd21: return 64'h0000000000000001;  // LaneReset
+      8'd22: return 64'h0000000000000001;  // Near-End Parallel Loopback
+      8'd23: return 64'h0000000000000001;  // Far-End Parallel Loopback
+      8'd24: return 64'h00000000000000ff;  // Standby Reason
+      8'd25: return 64'h0000000000000001;  // Near-End Serial Loopback
+      8'd26: return 64'h0000000000000001;  // Far-End Serial Loopback
+      default: return 64'd0;
+    endcase
+  endfunction
 
   // Ranges of the items that can be set; a link may support less.
   /// Smallest value of Virtual Network Number.
