@@ -64,9 +64,11 @@ module spfe_sf_lane_seen
 
   seen_t seen_q, seen_d;
 
+  /* verilator lint_off VARHIDDEN */  // A signal of spfe_sf_port has the same name.
   function automatic logic [1:0] up(input logic [1:0] count);
     return count == 2'd3 ? 2'd3 : count + 2'd1;
   endfunction
+  /* verilator lint_on VARHIDDEN */
 
   always_comb begin
     seen_d = seen_q;

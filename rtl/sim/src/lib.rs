@@ -4,7 +4,9 @@
 //! every cycle; in `tests/port.rs` they are the two ends of a link. `RTL_SEEDS` is the number of random seeds (1), besides the fixed
 //! ones, and `RTL_SEED` selects a single one.
 
+pub mod axi;
 pub mod core;
+pub mod endpoint;
 pub mod link;
 pub mod pins;
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// The ports of an endpoint, and the choice of the one whose registers are read.
+module spfe_ep_ports
+  import spfe_pkg::*;
+  import spfe_ep_pkg::*;
+  import spfe_sf_pkg::*;
+  import spfe_sf_link_pkg::*;
+#(
+  /// Ports, 1 to 8.
+  parameter int unsigned Ports = 1,
+  /// Lanes of each port.
+  parameter int unsigned Lanes = 1,
+  /// Virtual channels of each port.
+  parameter int unsigned Vcs = 4,
+  /// Words in the output buffer of each channel; see spfe_sf_data_link.
+  parameter int unsigned OutputWords = 256,
+  /// Words in the input buffer of each channel; see spfe_sf_data_link.
+  parameter int unsigned InputWords = 256,
+  /// Check bits of the memories; see spfe_ram_safe.
+  parameter int unsigned Protect = 0
+) (
+  input logic clk_i,
+  input logic rst_i,
+
+  /// Parameter to set.
+  input mib_set_t set_i,
+  input logic set_valid_i,
+  /// Register LINK_VECTOR.
+  input logic [15:0] vector_i,
+  /// Sets it for the port that set_i names.
+  input logic vector_valid_i,
+  /// Register to read: word of a block of a port.
+  input live_t live_i,
+  /// Messages of each port: sent, received, dropped.
+  input logic [Ports-1:0][2:0][31:0] counts_i,
+  /// The word, a cycle later.
+  output logic [31:0] live_o,
+  /// Vector of a link event.
+  output logic [15:0] event_o,
+  output logic event_valid_o,
+  input logic event_ready_i,
+  /// Packets can pass on the port.
+  output logic [Ports-1:0] up_o,
+
+  /// Message to each port.
+  input broadcast_t [Ports-1:0] broadcast_i,
+  input logic [Ports-1:0] broadcast_valid_i,
+  output logic [Ports-1:0] broadcast_ready_o,
+  /// Message from each port.
+  output broadcast_t [Ports-1:0] broadcast_o,
+  output logic [Ports-1:0] broadcast_valid_o,
+  input logic [Ports-1:0] broadcast_ready_i,
+
+  /// Word to each lane of each port; see spfe_sf_lane.
+  output word_t [Ports-1:0][Lanes-1:0] line_o,
+  /// The line driver is on.
+  output logic [Ports-1:0][Lanes-1:0] line_on_o,
+  /// Word from each lane.
+  input word_t [Ports-1:0][Lanes-1:0] line_i,
+  /// There is a signal.
+  input logic [Ports-1:0][Lanes-1:0] line_on_i,
+  /// The word boundary moved.
+  input logic [Ports-1:0][Lanes-1:0] realigned_i,
+  /// The receiver and its clock recovery are on.
+  output logic [Ports-1:0][Lanes-1:0] receive_o,
+  /// The received bits are to be inverted.
+  output logic [Ports-1:0][Lanes-1:0] invert_o
+);
+  logic [Ports-1:0][31:0] port_value, item;
+  logic [Ports-1:0][15:0] signals;
+  logic [Ports-1:0] signals_valid, signals_ready, first;
+  logic [31:0] live_value, live_q;
+  localparam int unsigned PortWidth = Ports > 1 ? $clog2(Ports) : 1;
+
+  for (genvar i = 0; i < Ports; i++) begin : gen_port
+    word_t [Vcs-1:0] unused_rx;
+    logic [Vcs-1:0] unused_ready, unused_valid;
+    spfe_ep_port #(
+      .Port(i),
+      .Lanes(Lanes),
+      .Vcs(Vcs),
+      .OutputWords(OutputWords),
+      .InputWords(InputWords),
+      .Protect(Protect)
+    ) i_port (
+      .clk_i,
+      .rst_i,
+      .set_i,
+      .set_valid_i,
+      .vector_i,
+      .vector_valid_i,
+      .live_i,
+      .value_o(port_value[i]),
+      .item_o(item[i]),
+      .event_o(signals[i]),
+      .event_valid_o(signals_valid[i]),
+      .event_ready_i(signals_ready[i]),
+      .up_o(up_o[i]),
+      .tx_i('0),
+      .tx_valid_i('0),
+      .tx_ready_o(unused_ready),
+      .rx_o(unused_rx),
+      .rx_valid_o(unused_valid),
+      .rx_ready_i('0),
+      .broadcast_i(broadcast_i[i]),
+      .broadcast_valid_i(broadcast_valid_i[i]),
+      .broadcast_ready_o(broadcast_ready_o[i]),
+      .broadcast_o(broadcast_o[i]),
+      .broadcast_valid_o(broadcast_valid_o[i]),
+      .broadcast_ready_i(broadcast_ready_i[i]),
+      .line_o(line_o[i]),
+      .line_on_o(line_on_o[i]),
+      .line_i(line_i[i]),
+      .line_on_i(line_on_i[i]),
+      .realigned_i(realigned_i[i]),
+      .receive_o(receive_o[i]),
+      .invert_o(invert_o[i])
+    );
+    logic unused_port;
+    assign unused_port = ^{unused_rx, unused_ready, unused_valid};
+  end
+
+  logic [PortWidth-1:0] live_port;
+  assign live_port = Ports > 1 ? PortWidth'(live_i.port) : '0;
+  always_comb begin
+    live_value = item[live_port];
+    if (live_i.source == LivePort) live_value = port_value[live_port];
+    if (live_i.source == LiveBroadcast)
+      live_value = counts_i[live_port][2'(32'(live_i.word)-BROADCAST_BLOCK_SENT/4)];
+  end
+  always_ff @(posedge clk_i) live_q <= live_value;
+  assign live_o = live_q;
+
+  // A link event stays until it is taken, so the order of the ports does not matter.
+  always_comb begin
+    first = '0;
+    event_o = '0;
+    for (int i = 0; i < Ports; i++) begin
+      if (signals_valid[i] && first == '0) begin
+        first[i] = 1'b1;
+        event_o = signals[i];
+      end
+    end
+  end
+  assign event_valid_o = signals_valid != '0;
+  assign signals_ready = event_ready_i ? first : '0;
+
+  logic unused;
+  assign unused = ^live_i;
+endmodule

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Checks a queue context for QUEUE_ENABLE, but for the regions of its addresses, and names what
+/// has to be in these regions.
+module spfe_ep_queue_check
+  import spfe_pkg::*;
+  import spfe_ep_pkg::*;
+  import spfe_host_pkg::*;
+#(
+  /// What the endpoint has.
+  parameter shape_t Shape = DefaultShape,
+  /// Kinds of queues that the endpoint has: bit N for queue_kind N.
+  parameter logic [7:0] Kinds = 8'h06
+) (
+  /// The queue.
+  input logic [15:0] index_i,
+  /// Its context.
+  input context_t context_i,
+  /// What is wrong; STATUS_OK: nothing so far.
+  output status_e status_o,
+  /// Number of an address: 0 lines, 1 submission ring, 2 completion ring, 3 times, 4 area.
+  input logic [2:0] which_i,
+  /// What has to be at that address.
+  output translate_t need_o,
+  /// There is an area.
+  output logic packed_o
+);
+  localparam int unsigned PortQueues = port_queues(Shape);
+
+  // Context in its port.
+  logic [15:0] place;
+  always_comb begin
+    place = index_i;
+    for (int unsigned i = 1; i < 32'(Shape.ports); i++) begin
+      if (32'(index_i) >= i * PortQueues) place = index_i - 16'(i * PortQueues);
+    end
+  end
+
+  logic [7:0] kind;
+  logic known, fits, is_message, is_packed;
+  assign kind = context_i.kind[7:0];
+  assign known = context_i.kind < 32'd8 && Kinds[kind[2:0]];
+  assign is_message = kind == QUEUE_KIND_MESSAGE_TX || kind == QUEUE_KIND_MESSAGE_RX;
+  assign is_packed = kind == QUEUE_KIND_RX_PACKED;
+  assign packed_o = is_packed;
+  always_comb begin
+    if (place < 16'(2 * Shape.vcs)) begin
+      fits = place[0] ? kind == QUEUE_KIND_RX || is_packed : kind == QUEUE_KIND_TX;
+    end else if (place < 16'(2 * Shape.vcs) + 16'(MessageContexts)) begin
+      fits = kind == QUEUE_KIND_MESSAGE_TX;
+    end else begin
+      fits = kind == QUEUE_KIND_MESSAGE_RX;
+    end
+  end
+
+  logic sizes, equal, aligned, area;
+  assign sizes = context_i.sq_log2 >= RING_LOG2_MIN && context_i.cq_log2 <= RING_LOG2_MAX
+      && context_i.sq_log2 <= context_i.cq_log2;
+  assign equal = context_i.sq_log2 == context_i.cq_log2
+      || !(is_packed || kind == QUEUE_KIND_MESSAGE_RX);
+  assign aligned = {context_i.sq[5:0], context_i.cq[5:0], context_i.lines[5:0]} == '0
+      && context_i.stamp[2:0] == '0;
+  assign area = !is_packed || (context_i.area_bytes >= PACKED_AREA_MIN_BYTES
+      && context_i.area_bytes <= PACKET_MAX_BYTES
+      && {context_i.area_bytes[2:0], context_i.area[2:0]} == '0);
+
+  always_comb begin
+    status_o = STATUS_OK;
+    if (!known || !fits || context_i.vector >= 32'(Shape.events)
+        || context_i.domain >= 32'd1 << DomainBits
+        || (is_message && context_i.filter[31:18] != '0))
+      status_o = STATUS_BAD_FIELD;
+    else if (!sizes || !equal || !aligned || !area) status_o = STATUS_BAD_RING;
+  end
+
+  logic [63:0] address;
+  always_comb begin
+    need_o = '0;
+    need_o.local_write = 1'b1;
+    need_o.local_read = which_i != 3'd4;
+    need_o.domain = context_i.domain[15:0];
+    case (which_i)
+      3'd0: begin
+        address = context_i.lines;
+        need_o.length = 48'(HOST_LINE_BYTES + DEVICE_LINE_BYTES);
+      end
+      3'd1: begin
+        address = context_i.sq;
+        need_o.length = 48'(ENTRY_BYTES) << context_i.sq_log2[3:0];
+      end
+      3'd2: begin
+        address = context_i.cq;
+        need_o.length = 48'(ENTRY_BYTES) << context_i.cq_log2[3:0];
+      end
+      3'd3: begin
+        address = context_i.stamp;
+        need_o.length = 48'd8 << context_i.cq_log2[3:0];
+      end
+      default: begin
+        address = context_i.area;
+        need_o.length = 48'(context_i.area_bytes);
+      end
+    endcase
+    need_o.address = address_t'(address);
+  end
+
+  logic unused;
+  assign unused = ^context_i;
+endmodule

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// An endpoint as a program sees it: its inputs and outputs are one struct each, with the fields
+/// from the upper bits down. Addresses of registers have 32 bits, numbers of vectors 16.
+module spfe_sim_endpoint
+  import spfe_sf_pkg::*;
+#(
+  /// Ports.
+  parameter int unsigned Ports = 2,
+  /// Lanes of each port.
+  parameter int unsigned Lanes = 1,
+  /// Virtual channels of each port.
+  parameter int unsigned Vcs = 4,
+  /// Memory regions.
+  parameter int unsigned Regions = 64,
+  /// Event vectors.
+  parameter int unsigned Events = 16,
+  /// Page addresses.
+  parameter int unsigned Pages = 1024,
+  /// Picoseconds in a cycle.
+  parameter int unsigned CyclePs = 6400,
+  /// Bits of an ID on the bus.
+  localparam int unsigned IdWidth = 6,
+  /// Inputs.
+  // verilog_lint: waive typedef-structs-unions
+  localparam type in_t = struct packed {
+    logic rst;
+    // AXI4-Lite.
+    logic [31:0] lite_aw_addr;
+    logic lite_aw_valid;
+    logic [63:0] lite_w_data;
+    logic [7:0] lite_w_strb;
+    logic lite_w_valid;
+    logic lite_b_ready;
+    logic [31:0] lite_ar_addr;
+    logic lite_ar_valid;
+    logic lite_r_ready;
+    // AXI4.
+    logic ar_ready;
+    logic [127:0] r_data;
+    logic [IdWidth-1:0] r_id;
+    logic [1:0] r_resp;
+    logic r_last;
+    logic r_valid;
+    logic aw_ready;
+    logic w_ready;
+    logic [IdWidth-1:0] b_id;
+    logic [1:0] b_resp;
+    logic b_valid;
+    // Interrupt messages.
+    logic message_ready;
+    // Lanes: [port][lane], the last port in the upper bits.
+    word_t [Ports-1:0][Lanes-1:0] line;
+    logic [Ports-1:0][Lanes-1:0] line_on;
+    logic [Ports-1:0][Lanes-1:0] realigned;
+  },
+  /// Outputs.
+  // verilog_lint: waive typedef-structs-unions
+  localparam type out_t = struct packed {
+    // AXI4-Lite.
+    logic lite_aw_ready;
+    logic lite_w_ready;
+    logic [1:0] lite_b_resp;
+    logic lite_b_valid;
+    logic lite_ar_ready;
+    logic [63:0] lite_r_data;
+    logic [1:0] lite_r_resp;
+    logic lite_r_valid;
+    // AXI4.
+    logic [63:0] ar_addr;
+    logic [IdWidth-1:0] ar_id;
+    logic [7:0] ar_len;
+    logic ar_valid;
+    logic r_ready;
+    logic [63:0] aw_addr;
+    logic [IdWidth-1:0] aw_id;
+    logic [7:0] aw_len;
+    logic aw_valid;
+    logic [127:0] w_data;
+    logic [15:0] w_strb;
+    logic w_last;
+    logic w_valid;
+    logic b_ready;
+    // Interrupts: messages, and a line for each vector.
+    logic [15:0] message;
+    logic message_valid;
+    logic [Events-1:0] lines;
+    // Ports.
+    logic [Ports-1:0] up;
+    logic failed;
+    word_t [Ports-1:0][Lanes-1:0] line;
+    logic [Ports-1:0][Lanes-1:0] line_on;
+    logic [Ports-1:0][Lanes-1:0] receive;
+    logic [Ports-1:0][Lanes-1:0] invert;
+  }
+) (
+  input logic clk_i,
+  /// Inputs of this cycle.
+  input in_t in_i,
+  /// Outputs of this cycle.
+  output out_t out_o
+);
+  localparam int unsigned EventWidth = $clog2(Events);
+  localparam int unsigned AddrWidth = spfe_ep_pkg::space_log2(
+    '{
+      ports: 8'(Ports),
+      lanes: 8'(Lanes),
+      vcs: 8'(Vcs),
+      regions: 16'(Regions),
+      events: 16'(Events)
+    }
+  );
+  assign out_o.message[15:EventWidth] = '0;
+
+  spfe_endpoint #(
+    .Ports(Ports),
+    .Lanes(Lanes),
+    .Vcs(Vcs),
+    .Regions(Regions),
+    .Events(Events),
+    .Pages(Pages),
+    .CyclePs(CyclePs)
+  ) i_endpoint (
+    .clk_i,
+    .rst_i(in_i.rst),
+    .lite_aw_addr_i(in_i.lite_aw_addr[AddrWidth-1:0]),
+    .lite_aw_valid_i(in_i.lite_aw_valid),
+    .lite_aw_ready_o(out_o.lite_aw_ready),
+    .lite_w_data_i(in_i.lite_w_data),
+    .lite_w_strb_i(in_i.lite_w_strb),
+    .lite_w_valid_i(in_i.lite_w_valid),
+    .lite_w_ready_o(out_o.lite_w_ready),
+    .lite_b_resp_o(out_o.lite_b_resp),
+    .lite_b_valid_o(out_o.lite_b_valid),
+    .lite_b_ready_i(in_i.lite_b_ready),
+    .lite_ar_addr_i(in_i.lite_ar_addr[AddrWidth-1:0]),
+    .lite_ar_valid_i(in_i.lite_ar_valid),
+    .lite_ar_ready_o(out_o.lite_ar_ready),
+    .lite_r_data_o(out_o.lite_r_data),
+    .lite_r_resp_o(out_o.lite_r_resp),
+    .lite_r_valid_o(out_o.lite_r_valid),
+    .lite_r_ready_i(in_i.lite_r_ready),
+    .ar_addr_o(out_o.ar_addr),
+    .ar_id_o(out_o.ar_id),
+    .ar_len_o(out_o.ar_len),
+    .ar_valid_o(out_o.ar_valid),
+    .ar_ready_i(in_i.ar_ready),
+    .r_data_i(in_i.r_data),
+    .r_id_i(in_i.r_id),
+    .r_resp_i(in_i.r_resp),
+    .r_last_i(in_i.r_last),
+    .r_valid_i(in_i.r_valid),
+    .r_ready_o(out_o.r_ready),
+    .aw_addr_o(out_o.aw_addr),
+    .aw_id_o(out_o.aw_id),
+    .aw_len_o(out_o.aw_len),
+    .aw_valid_o(out_o.aw_valid),
+    .aw_ready_i(in_i.aw_ready),
+    .w_data_o(out_o.w_data),
+    .w_strb_o(out_o.w_strb),
+    .w_last_o(out_o.w_last),
+    .w_valid_o(out_o.w_valid),
+    .w_ready_i(in_i.w_ready),
+    .b_id_i(in_i.b_id),
+    .b_resp_i(in_i.b_resp),
+    .b_valid_i(in_i.b_valid),
+    .b_ready_o(out_o.b_ready),
+    .message_o(out_o.message[EventWidth-1:0]),
+    .message_valid_o(out_o.message_valid),
+    .message_ready_i(in_i.message_ready),
+    .lines_o(out_o.lines),
+    .up_o(out_o.up),
+    .failed_o(out_o.failed),
+    .line_o(out_o.line),
+    .line_on_o(out_o.line_on),
+    .line_i(in_i.line),
+    .line_on_i(in_i.line_on),
+    .realigned_i(in_i.realigned),
+    .receive_o(out_o.receive),
+    .invert_o(out_o.invert)
+  );
+
+  logic unused;
+  assign unused = ^{in_i.lite_aw_addr, in_i.lite_ar_addr};
+endmodule
