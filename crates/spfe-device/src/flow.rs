@@ -1,9 +1,10 @@
 //! A flow as one process runs it.
 //!
 //! [`Flow::step`] tries the fast path first (`fast`). What that leaves goes piece by piece from the
-//! source to the sink (`run`). `upkeep` has the work beside the steps: helping with copies,
+//! source to the sink (`run`), or is handed over between two ends of RDMA (`hand`). `upkeep` has the work beside the steps: helping with copies,
 //! wake-ups, resets and recovery.
 
+mod hand;
 mod none;
 mod run;
 mod upkeep;
@@ -79,6 +80,10 @@ pub struct Flow<S, D> {
     limits: StepLimits,
     /// The queue pairs that may be at its ends.
     pairs: Option<FlowPairs>,
+    /// Packets of RDMA may be handed over from end to end.
+    hands: bool,
+    /// The gate for that, if the ends can do it now.
+    gate: Option<Arc<RdmaChannel>>,
 }
 
 /// The queue pairs of the virtual channel at the two ends of a flow, open or not.
@@ -123,6 +128,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             observer: None,
             limits: StepLimits::NONE,
             pairs: None,
+            hands: true,
+            gate: None,
         }
     }
 
@@ -134,6 +141,38 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// The shared state.
     pub fn shared(&self) -> &'static FlowShared {
         self.shared
+    }
+
+    /// Makes RDMA send packets, for a link on which something happens to them. From the next
+    /// [`Flow::bind`] on.
+    pub fn set_packets_only(&mut self) {
+        self.hands = false;
+    }
+
+    /// The queue pair whose gate lets packets be handed over between the ends of the flow; `None` if
+    /// they have to be sent.
+    fn find_gate(&mut self) -> Option<Arc<RdmaChannel>> {
+        if !self.hands || self.observer.is_some() {
+            return None;
+        }
+        match (&mut self.tx, &mut self.rx) {
+            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => {
+                let (from, to) = (tx.channel(), rx.channel());
+                // Both directions of a link take the same gate.
+                match Arc::as_ptr(from).cmp(&Arc::as_ptr(to)) {
+                    std::cmp::Ordering::Less => Some(from.clone()),
+                    std::cmp::Ordering::Equal => None,
+                    std::cmp::Ordering::Greater => Some(to.clone()),
+                }
+            }
+            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => {
+                rx.takes().is_some().then(|| tx.channel().clone())
+            }
+            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => {
+                tx.hands().is_some().then(|| rx.channel().clone())
+            }
+            _ => None,
+        }
     }
 
     /// Gives every completion the time of its step. For flows with an exact link at one end.
@@ -224,6 +263,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             _ => None,
         };
         self.single.reset();
+        self.gate = self.find_gate();
         self.epoch = epoch;
         Ok(())
     }
@@ -360,6 +400,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             budget,
             bytes: self.limits.bytes,
         };
+        let gate = self.gate.as_deref();
         match (&mut self.tx, &mut self.rx) {
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
@@ -367,10 +408,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (TxEnd::Queue(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
-            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
-            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => run.go_hand(gate, tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => run.go_hand(gate, tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::None) => run.only_send(tx, &mut cx),
-            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
+            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => run.go_hand(gate, tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),

@@ -13,7 +13,9 @@
 //! | [`window`] | remote keys |
 //! | `send`, `receive` | the two queues |
 //! | `ends` | the channel as source and sink of two flows |
+//! | `direct` | packets that are handed over, in one copy |
 
+mod direct;
 mod ends;
 pub mod entry;
 mod keys;
@@ -47,6 +49,9 @@ const VC: u8 = 0;
 /// The queue pair of a virtual channel.
 pub struct RdmaChannel {
     state: Mutex<ChannelState>,
+    /// Held while a packet is handed over, in either direction: then the states of both ends are locked
+    /// at the same time.
+    gate: Mutex<()>,
     out: &'static FlowShared,
     into: &'static FlowShared,
 }
@@ -101,11 +106,16 @@ struct Views {
 impl RdmaChannel {
     /// The channel between the flow out of a port and the flow into it.
     pub fn new(out: &'static FlowShared, into: &'static FlowShared) -> Self {
-        Self { state: Mutex::default(), out, into }
+        Self { state: Mutex::default(), gate: Mutex::default(), out, into }
     }
 
     fn lock(&self) -> MutexGuard<'_, ChannelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for, and keeps, the right to lock the states of both ends.
+    pub(crate) fn gate(&self) -> MutexGuard<'_, ()> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the channel has a queue.

@@ -6,6 +6,8 @@ use crate::pace::Pacer;
 use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
 use spfe_contract::Status;
+use spfe_proto::sfrp::SfrpHeader;
+use spfe_rdma::direct::{Payload, Taker};
 
 /// The next piece of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,10 @@ pub trait PieceSource {
     fn domain(&self) -> u16;
     /// The receiver of the open packet is gone: discards the rest of that packet.
     fn lose(&mut self) {}
+    /// Itself, if it can hand packets of RDMA over.
+    fn hands(&mut self) -> Option<&mut impl HandSource> {
+        None::<&mut NoHands>
+    }
 }
 
 /// How much of a piece a sink took.
@@ -92,11 +98,92 @@ pub trait PieceSink {
     fn is_cut(&self) -> bool {
         false
     }
+    /// Itself, if it can take packets of RDMA that are handed over.
+    fn takes(&mut self) -> Option<&mut impl HandSink> {
+        None::<&mut NoHands>
+    }
     /// A packet waits for room: tells a host that waits for more packets than it has room for.
     fn mark_full(&mut self) {}
     /// Whether the host has posted room that no step has used yet.
     fn has_room(&self) -> bool {
         false
+    }
+}
+
+/// What a source hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHanded {
+    /// A packet of this many bytes was handed over.
+    Handed(u32),
+    /// The next packet, or the rest of one, has to be sent.
+    Packet,
+    /// No packet is there now.
+    Idle,
+    /// No packet before this device time, ns.
+    At(u64),
+    /// A piece is in a region that this process has not mapped.
+    Unmapped(RegionKey),
+}
+
+/// Whether a sink can take a packet that is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandRoom {
+    /// It can.
+    Free,
+    /// It takes packets only, perhaps for now.
+    Packet,
+    /// A piece is in a region that this process has not mapped.
+    Unmapped(RegionKey),
+}
+
+/// An end of a flow that can hand packets of RDMA over (`rdma::direct`), if the other end can.
+pub trait HandSource {
+    /// Hands the next packet over.
+    fn hand(&mut self, map: &RegionMap, take: Taker<'_>) -> NextHanded;
+    /// Counts the packet that was handed over.
+    fn handed(&mut self, bytes: u32);
+}
+
+/// An end of a flow that can take packets of RDMA that are handed over.
+pub trait HandSink {
+    /// Whether it can take one now.
+    fn hand_room(&mut self, map: &RegionMap) -> HandRoom;
+    /// Takes one, and books its link time.
+    fn take_handed<H: Host>(
+        &mut self,
+        header: &SfrpHeader,
+        payload: Payload<'_>,
+        map: &RegionMap,
+        cx: &mut StepContext<'_, '_, H>,
+    );
+}
+
+/// An end that neither hands packets over nor takes them so.
+pub enum NoHands {}
+
+impl HandSource for NoHands {
+    fn hand(&mut self, _: &RegionMap, _: Taker<'_>) -> NextHanded {
+        match *self {}
+    }
+
+    fn handed(&mut self, _: u32) {
+        match *self {}
+    }
+}
+
+impl HandSink for NoHands {
+    fn hand_room(&mut self, _: &RegionMap) -> HandRoom {
+        match *self {}
+    }
+
+    fn take_handed<H: Host>(
+        &mut self,
+        _: &SfrpHeader,
+        _: Payload<'_>,
+        _: &RegionMap,
+        _: &mut StepContext<'_, '_, H>,
+    ) {
+        match *self {}
     }
 }
 

@@ -11,6 +11,7 @@ use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, Step
 use spfe_device::memory::RegionMap;
 use spfe_device::queue::{CompletionTime, Host, QueueView};
 use spfe_device::shared::{FlowShared, QueueCounters, bump};
+use spfe_device::step::{HandSink, HandSource};
 use spfe_host::Clock;
 use spfe_ring::packed::{PackedWriter, record_bytes};
 use std::collections::VecDeque;
@@ -215,6 +216,10 @@ impl PieceSource for FlowSource {
 
     fn view(&self) -> Option<&QueueView> {
         None
+    }
+
+    fn hands(&mut self) -> Option<&mut impl HandSource> {
+        if let Self::Target(target) = self { Some(target) } else { None }
     }
 
     fn domain(&self) -> u16 {
@@ -485,6 +490,10 @@ impl PieceSink for FlowSink {
 
     fn view(&self) -> Option<&QueueView> {
         None
+    }
+
+    fn takes(&mut self) -> Option<&mut impl HandSink> {
+        if let Self::Target(target) = self { Some(target) } else { None }
     }
 
     fn domain(&self) -> u16 {

@@ -11,6 +11,7 @@
 //! | [`region`], [`memory`] | regions, keys and rights; sparse memory |
 //! | [`target`] | the side that has the memory |
 //! | [`initiator`] | the side that asks |
+//! | [`direct`] | packets that do not leave the machine, in one copy |
 //! | [`node`], [`config`] | a target-only endpoint, which serves RMAP, too; its TOML file |
 //!
 //! No packet makes an engine panic. A target checks everything before it touches memory; an
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod direct;
 pub mod initiator;
 pub mod local;
 pub mod memory;

@@ -1,5 +1,7 @@
 //! Local memory: where the bytes of a request come from or go to.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 /// A piece of local memory. What `memory` names is up to the [`LocalMemory`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Local {
@@ -21,6 +23,26 @@ pub struct LocalFault(pub Local);
 pub trait LocalMemory {
     /// Whether the piece exists.
     fn check(&self, piece: Local) -> bool;
+
+    /// Whether the piece can be read now. A packet that is handed over is not sent otherwise.
+    fn can_read(&self, piece: Local) -> bool {
+        self.check(piece)
+    }
+
+    /// The bytes of a piece that can be read, if they lie in memory which others may change at any
+    /// time. `None` if not, and for memory that is only copied.
+    fn shared(&self, _piece: Local) -> Option<&[AtomicU8]> {
+        None
+    }
+
+    /// Copies bytes of such memory in, which has the length of the piece.
+    ///
+    /// # Errors
+    /// The memory does not have room for them.
+    fn write_shared(&mut self, piece: Local, bytes: &[AtomicU8]) -> Result<(), LocalFault> {
+        let bytes: Vec<u8> = bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+        self.write(piece, &bytes)
+    }
 
     /// Copies bytes out; `out` has the length of the piece.
     ///

@@ -44,20 +44,10 @@ impl SparseMemory {
     /// # Errors
     /// The range is not inside the memory; nothing was copied.
     pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), BeyondMemory> {
-        self.check(offset, out.len())?;
-        let mut at = offset;
-        let mut rest = out;
-        while !rest.is_empty() {
-            let (page, inside) = place(at);
-            let part = rest.len().min(PAGE - inside);
-            let (here, after) = rest.split_at_mut(part);
-            match &self.pages[page] {
-                Some(page) => here.copy_from_slice(&page[inside..inside + part]),
-                None => here.fill(0),
-            }
-            (at, rest) = (at + part as u64, after);
-        }
-        Ok(())
+        self.show(offset, out.len(), |at, bytes| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        })
     }
 
     /// Copies bytes in.
@@ -65,15 +55,55 @@ impl SparseMemory {
     /// # Errors
     /// The range is not inside the memory; nothing was written.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), BeyondMemory> {
-        self.check(offset, data.len())?;
-        let (mut at, mut rest) = (offset, data);
-        while !rest.is_empty() {
-            let (page, inside) = place(at);
-            let part = rest.len().min(PAGE - inside);
-            let (here, after) = rest.split_at(part);
+        self.fill(offset, data.len(), |at, place| {
+            place.copy_from_slice(&data[at..at + place.len()]);
+            Ok(())
+        })
+    }
+
+    /// Lets `each` write bytes in place, in parts that do not cross pages. It gets the offset of a part
+    /// from the start.
+    ///
+    /// # Errors
+    /// The range is not inside the memory and nothing was written, or the error of `each`.
+    pub fn fill<E: From<BeyondMemory>>(
+        &mut self,
+        offset: u64,
+        length: usize,
+        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.check(offset, length)?;
+        let mut done = 0;
+        while done < length {
+            let (page, inside) = place(offset + done as u64);
+            let part = (length - done).min(PAGE - inside);
             let page = self.pages[page].get_or_insert_with(|| vec![0; PAGE].into());
-            page[inside..inside + part].copy_from_slice(here);
-            (at, rest) = (at + part as u64, after);
+            each(done, &mut page[inside..inside + part])?;
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// Shows `each` the bytes, in parts that do not cross pages. It gets the offset of a part from the
+    /// start.
+    ///
+    /// # Errors
+    /// The range is not inside the memory, or the error of `each`.
+    pub fn show<E: From<BeyondMemory>>(
+        &self,
+        offset: u64,
+        length: usize,
+        mut each: impl FnMut(usize, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        static ZEROS: [u8; PAGE] = [0; PAGE];
+        self.check(offset, length)?;
+        let mut done = 0;
+        while done < length {
+            let (page, inside) = place(offset + done as u64);
+            let part = (length - done).min(PAGE - inside);
+            let bytes = self.pages[page].as_deref().unwrap_or(&ZEROS);
+            each(done, &bytes[inside..inside + part])?;
+            done += part;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! A target-only endpoint: RDMA and RMAP on the same port and the same memory.
 
 use crate::config::{RmapAddressing, RmapFile, TargetFile, TargetFileError};
+use crate::direct::{Payload, Taker};
+use crate::local::NoMemory;
 use crate::region::RegionTable;
 use crate::target::{Dropped, Handled, RdmaTarget};
 use spfe_proto::PacketEnd;
@@ -9,6 +11,7 @@ use spfe_proto::rmap::{
     self, CommandHeader, Denial, LENGTH_MAX, Memory, MemoryFault, RMW_MAX, RmapOperation,
     RmapTarget, RmapTargetConfig, TargetOutcome,
 };
+use spfe_proto::sfrp::SfrpHeader;
 use std::collections::VecDeque;
 
 /// Virtual channels.
@@ -74,9 +77,25 @@ impl TargetNode {
             }
             return executed;
         }
-        let handled = self.target.handle(packet, end, vc, now_ns);
-        !matches!(handled, Handled::Refused(_) | Handled::Dropped(_) | Handled::ForInitiator)
-            || handled == Handled::Dropped(Dropped::Drained)
+        is_good(self.target.handle(packet, end, vc, now_ns))
+    }
+
+    /// Takes a packet that was handed over ([`crate::direct`]). False if it was refused or discarded.
+    pub fn handle_direct(
+        &mut self,
+        header: &SfrpHeader,
+        payload: Payload<'_>,
+        vc: u8,
+        now_ns: u64,
+    ) -> bool {
+        is_good(self.target.handle_direct(header, payload, vc, now_ns, &mut NoMemory))
+    }
+
+    /// Hands the next response of a virtual channel over ([`crate::direct`]). Returns the bytes of the
+    /// packet that it stands for; `None` if there is none, or if it has to be sent as a packet.
+    pub fn hand_response(&mut self, vc: u8, take: Taker<'_>) -> Option<usize> {
+        let replies = self.replies.get(usize::from(vc))?;
+        replies.is_empty().then(|| self.target.hand_response(vc, &NoMemory, take))?
     }
 
     /// When the next packet of a virtual channel may be sent; `None` if there is none.
@@ -94,6 +113,12 @@ impl TargetNode {
         }
         self.target.respond(vc, out)
     }
+}
+
+/// Whether a packet was neither refused nor discarded, except behind a refusal.
+fn is_good(handled: Handled) -> bool {
+    !matches!(handled, Handled::Refused(_) | Handled::Dropped(_) | Handled::ForInitiator)
+        || handled == Handled::Dropped(Dropped::Drained)
 }
 
 /// Executes an RMAP command on the regions.

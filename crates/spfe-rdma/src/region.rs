@@ -1,5 +1,6 @@
 //! Regions of remote memory, and the keys that give access to them.
 
+use crate::direct::{Payload, PayloadFault, PayloadSource, carry};
 use crate::local::{Local, LocalMemory};
 use crate::memory::SparseMemory;
 use spfe_proto::sfrp::{RegionEntry, RegionFlags, SfrpStatus};
@@ -141,6 +142,35 @@ impl TargetRegion {
         written.then_some(()).ok_or(SfrpStatus::MEMORY)
     }
 
+    /// Copies a payload in, like [`TargetRegion::read`].
+    pub(crate) fn write_payload(
+        &mut self,
+        program: &mut dyn LocalMemory,
+        offset: u64,
+        length: u32,
+        payload: Payload<'_>,
+    ) -> Result<(), SfrpStatus> {
+        if let Payload::Bytes(data) = payload {
+            return self.write(program, offset, data);
+        }
+        if length == 0 {
+            return Ok(());
+        }
+        if let Some(piece) = self.piece(offset, length as usize) {
+            return Ok(payload.copy_into(0, program, piece)?);
+        }
+        let filled = self
+            .memory
+            .fill(offset, length as usize, |at, place| payload.part(at as u32).copy_to(place));
+        Ok(filled?)
+    }
+
+    /// Whether bytes that [`RegionTable::check`] has found inside the region can be read now.
+    pub(crate) fn can_read(&self, program: &dyn LocalMemory, offset: u64, length: u32) -> bool {
+        length == 0
+            || self.piece(offset, length as usize).is_none_or(|piece| program.can_read(piece))
+    }
+
     /// Changes a number of 8 bytes, and returns the old one.
     pub(crate) fn update(
         &mut self,
@@ -180,6 +210,34 @@ impl TargetRegion {
         let key = if self.hidden { 0 } else { key.0 };
         let (index, bytes) = (index as u16, self.bytes());
         RegionEntry { index, flags, key, base: self.base, bytes }
+    }
+}
+
+/// A region as the place of a payload.
+pub(crate) struct RegionSource<'a> {
+    pub region: &'a TargetRegion,
+    pub program: &'a dyn LocalMemory,
+}
+
+impl PayloadSource for RegionSource<'_> {
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), PayloadFault> {
+        Ok(self.region.read(self.program, offset, out)?)
+    }
+
+    fn copy_into(
+        &self,
+        offset: u64,
+        to: &mut dyn LocalMemory,
+        place: Local,
+    ) -> Result<(), PayloadFault> {
+        let length = place.length as usize;
+        if let Some(piece) = self.region.piece(offset, length) {
+            return carry(self.program, piece, to, place);
+        }
+        self.region.memory.show(offset, length, |at, bytes| {
+            let (offset, length) = (place.offset + at as u64, bytes.len() as u32);
+            Ok(to.write(Local { offset, length, ..place }, bytes)?)
+        })
     }
 }
 

@@ -16,6 +16,7 @@ pub use counters::TargetCounts;
 pub use notify::Notification;
 pub use receive::{ReceiveQueueError, ReceivedMessage};
 
+use crate::direct::{Payload, Taker};
 use crate::local::{LocalMemory, NoMemory};
 use crate::region::{RegionTable, RemoteKey};
 use notify::Notifications;
@@ -32,7 +33,7 @@ use std::collections::BTreeMap;
 /// Reads that a queue pair may have outstanding, and results of atomic operations that are kept.
 pub const READS_MAX: usize = 16;
 /// Longest message that a target without receive queues takes as a notification, bytes.
-pub const NOTE_BYTES: usize = 32;
+pub const NOTE_BYTES: usize = crate::direct::SMALL;
 /// Time that a busy target asks an initiator to wait, µs.
 const BUSY_US: u32 = 100;
 /// Time that an initiator waits for a receive buffer, µs.
@@ -116,16 +117,34 @@ pub struct RdmaTarget {
     vcs: u8,
 }
 
+/// What follows a header.
+#[derive(Clone, Copy)]
+enum Body<'a> {
+    /// The whole packet, which is not verified yet, and its end.
+    Packet(&'a [u8], PacketEnd),
+    /// A payload that was handed over.
+    Direct(Payload<'a>),
+}
+
 /// A request on its way through the checks.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     header: SfrpHeader,
     opcode: Opcode,
-    packet: &'a [u8],
-    end: PacketEnd,
+    body: Body<'a>,
     /// Virtual channel of the response.
     vc: u8,
     now_ns: u64,
+}
+
+impl<'a> Request<'a> {
+    /// The payload, complete and intact.
+    fn payload(&self) -> Result<Payload<'a>, SfrpStatus> {
+        match self.body {
+            Body::Packet(packet, end) => self.header.payload(packet, end).map(Payload::Bytes),
+            Body::Direct(payload) => Ok(payload),
+        }
+    }
 }
 
 /// A refusal: the status and IMM of the response.
@@ -214,27 +233,43 @@ impl RdmaTarget {
         program: &mut dyn LocalMemory,
     ) -> Handled {
         self.responses.now_ns = now_ns;
-        let handled = self.check(packet, end, vc, now_ns, program);
+        let other = packet.get(1).is_some_and(|protocol| *protocol != self.options.protocol);
+        let handled = match SfrpHeader::parse(packet) {
+            _ if other => Handled::Dropped(Dropped::OtherProtocol),
+            Ok(header) => self.check(header, Body::Packet(packet, end), vc, program),
+            Err(error) => Handled::Dropped(Dropped::Header(error)),
+        };
         self.counts.count(handled);
         handled
     }
 
-    /// Steps 1 to 7 of the checks.
-    fn check(
+    /// Takes a packet that was handed over ([`crate::direct`]).
+    pub fn handle_direct(
         &mut self,
-        packet: &[u8],
-        end: PacketEnd,
+        header: &SfrpHeader,
+        payload: Payload<'_>,
         vc: u8,
         now_ns: u64,
         program: &mut dyn LocalMemory,
     ) -> Handled {
-        if packet.get(1).is_some_and(|protocol| *protocol != self.options.protocol) {
-            return Handled::Dropped(Dropped::OtherProtocol);
-        }
-        let header = match SfrpHeader::parse(packet) {
-            Ok(header) => header,
-            Err(error) => return Handled::Dropped(Dropped::Header(error)),
+        self.responses.now_ns = now_ns;
+        let handled = match header.protocol == self.options.protocol {
+            true => self.check(*header, Body::Direct(payload), vc, program),
+            false => Handled::Dropped(Dropped::OtherProtocol),
         };
+        self.counts.count(handled);
+        handled
+    }
+
+    /// Steps 4 to 7 of the checks.
+    fn check(
+        &mut self,
+        header: SfrpHeader,
+        body: Body<'_>,
+        vc: u8,
+        program: &mut dyn LocalMemory,
+    ) -> Handled {
+        let now_ns = self.responses.now_ns;
         if header.receiver != self.options.logical_address {
             return Handled::Dropped(Dropped::NotOurs);
         }
@@ -252,7 +287,7 @@ impl RdmaTarget {
         let Some(opcode) = header.opcode() else {
             return self.refuse(&header, vc, SfrpStatus::BAD_OPCODE, 0);
         };
-        let request = Request { header, opcode, packet, end, vc, now_ns };
+        let request = Request { header, opcode, body, vc, now_ns };
         if opcode.is_sequenced() {
             self.in_sequence(&request, program)
         } else {
@@ -263,7 +298,7 @@ impl RdmaTarget {
     /// Requests outside the sequence of messages.
     fn manage(&mut self, request: &Request<'_>) -> Handled {
         let (header, vc) = (&request.header, request.vc);
-        if let Err(status) = header.payload(request.packet, request.end) {
+        if let Err(status) = request.payload() {
             return self.refuse(header, vc, status, 0);
         }
         match request.opcode {
@@ -377,6 +412,36 @@ impl RdmaTarget {
     ) -> Option<usize> {
         let segment_bytes = self.options.segment_bytes;
         self.responses.next(vc, &mut self.regions, segment_bytes, program, out)
+    }
+
+    /// Whether the next response of a virtual channel needs no path bytes, so that it can be handed
+    /// over.
+    pub fn is_near(&self, vc: u8) -> bool {
+        self.responses.is_near(vc)
+    }
+
+    /// Hands the next response of a virtual channel over ([`crate::direct`]). Returns the bytes of the
+    /// packet that it stands for; `None` if there is none, or if it is not near.
+    pub fn hand_response(
+        &mut self,
+        vc: u8,
+        program: &dyn LocalMemory,
+        take: Taker<'_>,
+    ) -> Option<usize> {
+        if !self.responses.is_near(vc) {
+            return None;
+        }
+        let segment_bytes = self.options.segment_bytes;
+        self.responses.next_with(
+            vc,
+            &mut self.regions,
+            segment_bytes,
+            program,
+            |header, _, payload| {
+                take(header, payload);
+                header.packet_bytes()
+            },
+        )
     }
 
     /// Whether a virtual channel has a response to send.

@@ -1,12 +1,14 @@
 //! A queue pair as the sending end of one flow and the receiving end of another.
 
-use super::{DeviceClock, RdmaChannel, Views};
+use super::{ChannelState, DeviceClock, RdmaChannel, Views};
 use crate::copy::{Copier, CopySource, CopyTarget};
 use crate::memory::{RegionKey, RegionMap, Regions};
 use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
 use crate::shared::bump;
-use crate::step::{Accepted, NextPiece, PieceSink, PieceSource, StepContext};
+use crate::step::{
+    Accepted, HandRoom, HandSink, HandSource, NextPiece, PieceSink, PieceSource, StepContext,
+};
 use spfe_contract::{EndMarker, QueueState, Status};
 use spfe_proto::PacketEnd;
 use spfe_ring::sync::Ordering;
@@ -68,6 +70,11 @@ impl RdmaSource {
         Ok(ChannelEnd::bind(channel, clock, regions, true)?.map(Self))
     }
 
+    /// The queue pair.
+    pub fn channel(&self) -> &Arc<RdmaChannel> {
+        &self.0.channel
+    }
+
     /// The RDMA queue.
     pub fn queue(&self) -> Option<&QueueView> {
         self.0.views.send.as_ref()
@@ -109,35 +116,75 @@ impl RdmaSource {
     }
 }
 
-impl PieceSource for RdmaSource {
-    // Beyond that the timers would run before the packets are on the link.
-    const ENDLESS: bool = true;
+/// What a source has found.
+pub enum Looked<T> {
+    /// Something to send.
+    Found(T),
+    /// Nothing.
+    Idle,
+    /// Nothing before this device time, ns.
+    At(u64),
+    /// A region to map first.
+    Unmapped(RegionKey),
+}
 
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
+impl RdmaSource {
+    /// Reads the rings, looks for something to send, and writes completions.
+    pub(super) fn look<T>(
+        &mut self,
+        map: &RegionMap,
+        find: impl FnOnce(&mut ChannelState, &Views, u64) -> Option<T>,
+    ) -> Looked<T> {
         let now_ns = (self.0.clock)();
         let ChannelEnd { channel, views, missing, .. } = &mut self.0;
         let state = &mut *channel.lock();
         if let Err(key) = state.fetch(views, map) {
             *missing = Some(key);
-            return NextPiece::Unmapped(key);
+            return Looked::Unmapped(key);
         }
-        if !state.busy {
-            state.busy = state.transmit(views, map, now_ns);
-            state.sent = 0;
-        } else if let Some(pair) = &mut state.pair {
-            pair.send.tick(now_ns);
-        }
+        let found = find(state, views, now_ns);
         let time = match &views.send {
             Some(view) if view.wants_stamps() => CompletionTime::Stamp(now_ns),
             _ => CompletionTime::None,
         };
         state.publish(channel, views, map, time);
-        if !state.busy {
-            return match state.wake_ns(now_ns) {
-                u64::MAX => NextPiece::Idle,
-                at => NextPiece::At(at.max(now_ns + 1)),
-            };
+        match found {
+            Some(found) => Looked::Found(found),
+            None => match state.wake_ns(now_ns) {
+                u64::MAX => Looked::Idle,
+                at => Looked::At(at.max(now_ns + 1)),
+            },
         }
+    }
+
+    /// Counts a packet that has gone.
+    pub(super) fn count(&self, bytes: u32) {
+        bump(&self.0.channel.out.tx_count.packets, 1);
+        bump(&self.0.channel.out.tx_count.bytes, bytes.into());
+    }
+}
+
+impl PieceSource for RdmaSource {
+    // Beyond that the timers would run before the packets are on the link.
+    const ENDLESS: bool = true;
+
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
+        let looked = self.look(map, |state, views, now_ns| {
+            if !state.busy {
+                state.busy = state.transmit(views, map, now_ns);
+                state.sent = 0;
+            } else if let Some(pair) = &mut state.pair {
+                pair.send.tick(now_ns);
+            }
+            state.busy.then_some(())
+        });
+        match looked {
+            Looked::Found(()) => {}
+            Looked::Idle => return NextPiece::Idle,
+            Looked::At(ns) => return NextPiece::At(ns),
+            Looked::Unmapped(key) => return NextPiece::Unmapped(key),
+        }
+        let state = &*self.0.channel.lock();
         piece.clear();
         // The bytes stay in place until `done` allows the next packet.
         let length = state.packet.len() as u32;
@@ -156,10 +203,8 @@ impl PieceSource for RdmaSource {
     }
 
     fn done(&mut self, piece: &Piece, _time: CompletionTime, _copier: &mut Copier<'_>) {
-        let mut state = self.0.channel.lock();
-        (state.busy, state.sent) = (false, 0);
-        bump(&self.0.channel.out.tx_count.packets, 1);
-        bump(&self.0.channel.out.tx_count.bytes, piece.length.into());
+        self.lose();
+        self.count(piece.length);
     }
 
     fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
@@ -173,6 +218,10 @@ impl PieceSource for RdmaSource {
 
     fn view(&self) -> Option<&QueueView> {
         None
+    }
+
+    fn hands(&mut self) -> Option<&mut impl HandSource> {
+        Some(self)
     }
 
     fn domain(&self) -> u16 {
@@ -196,6 +245,11 @@ impl RdmaSink {
         Ok(ChannelEnd::bind(channel, clock, regions, false)?.map(Self))
     }
 
+    /// The queue pair.
+    pub fn channel(&self) -> &Arc<RdmaChannel> {
+        &self.0.channel
+    }
+
     /// The RDMA_RX queue.
     pub fn queue(&self) -> Option<&QueueView> {
         self.0.views.receive.as_ref()
@@ -213,26 +267,53 @@ impl RdmaSink {
         self.0.views.set_state(false, host, state, error);
     }
 
+    /// Whether a packet can be handed over now.
+    pub(super) fn room(&mut self, map: &RegionMap) -> HandRoom {
+        let ChannelEnd { channel, missing, .. } = &mut self.0;
+        let state = &mut *channel.lock();
+        let Some(pair) = state.pair.as_ref().filter(|_| !state.open) else {
+            return HandRoom::Packet;
+        };
+        if let Some(key) = pair.keys.unmapped(map) {
+            *missing = Some(key);
+            return HandRoom::Unmapped(key);
+        }
+        if pair.target.is_full(super::VC) { HandRoom::Packet } else { HandRoom::Free }
+    }
+
+    /// Gives a packet that has arrived to `take`, and writes completions.
+    pub(super) fn finish_with<H: Host>(
+        &mut self,
+        map: &RegionMap,
+        cx: &mut StepContext<'_, '_, H>,
+        take: impl FnOnce(&mut ChannelState, &Views, u64) -> bool,
+    ) {
+        let ChannelEnd { channel, clock, views, .. } = &self.0;
+        // On a paced link the packet arrives later than now.
+        let now_ns = clock().max(cx.through_ns);
+        let stamps = [&views.send, &views.receive].into_iter().flatten();
+        let time = cx.time(stamps.fold(false, |any, view| any | view.wants_stamps()));
+        let state = &mut *channel.lock();
+        let taken = take(state, views, now_ns);
+        state.publish(channel, views, map, time);
+        bump(&channel.into.rx_count.stalls, u64::from(!taken));
+        // There may be something to send now: a response, or what waited for this one.
+        channel.out.stalled.store(1, Ordering::Release);
+    }
+
     fn finish<H: Host>(
         &mut self,
         end: EndMarker,
         map: &RegionMap,
         cx: &mut StepContext<'_, '_, H>,
     ) {
-        let ChannelEnd { channel, clock, views, .. } = &self.0;
         let end = if end == EndMarker::Eep { PacketEnd::Eep } else { PacketEnd::Eop };
-        // On a paced link the packet arrives later than now.
-        let now_ns = clock().max(cx.through_ns);
-        let stamps = [&views.send, &views.receive].into_iter().flatten();
-        let time = cx.time(stamps.fold(false, |any, view| any | view.wants_stamps()));
-        let state = &mut *channel.lock();
-        let taken = state.arrived(views, map, end, now_ns);
-        state.arriving.clear();
-        state.open = false;
-        state.publish(channel, views, map, time);
-        bump(&channel.into.rx_count.stalls, u64::from(!taken));
-        // There may be something to send now: a response, or what waited for this one.
-        channel.out.stalled.store(1, Ordering::Release);
+        self.finish_with(map, cx, |state, views, now_ns| {
+            let taken = state.arrived(views, map, end, now_ns);
+            state.arriving.clear();
+            state.open = false;
+            taken
+        });
     }
 }
 
@@ -292,6 +373,10 @@ impl PieceSink for RdmaSink {
 
     fn view(&self) -> Option<&QueueView> {
         None
+    }
+
+    fn takes(&mut self) -> Option<&mut impl HandSink> {
+        Some(self)
     }
 
     fn domain(&self) -> u16 {

@@ -5,7 +5,7 @@ use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, WRITE};
 use spfe_contract::access;
 use spfe_rdma::initiator::LocalFault;
 use spfe_rdma::{Local, LocalMemory};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// The regions of an endpoint that the queues of one domain may use.
 pub struct Mapped<'a> {
@@ -44,6 +44,24 @@ impl Mapped<'_> {
         Ok(())
     }
 
+    fn shared_bytes(&self, piece: Local, access: u32) -> Option<&[AtomicU8]> {
+        let at = self.at(piece, access).ok()?;
+        // SAFETY: the piece was translated for its whole length, and stays mapped while the caller holds
+        // the seat of the flow, longer than `self`. Whoever else changes the bytes does so as if
+        // they were atomic: another process, or a copy of this one, byte by byte or in words.
+        Some(unsafe { core::slice::from_raw_parts(at.cast(), piece.length as usize) })
+    }
+
+    fn copy_shared(&self, piece: Local, access: u32, bytes: &[AtomicU8]) -> Result<(), LocalFault> {
+        let at = self.at(piece, access)?;
+        if bytes.len() != piece.length as usize {
+            return Err(LocalFault(piece));
+        }
+        // SAFETY: as in `copy_in`; `bytes` may change at any time, and are only copied.
+        unsafe { move_bytes(bytes.as_ptr().cast(), at, piece.length) };
+        Ok(())
+    }
+
     fn copy_in(&self, piece: Local, access: u32, data: &[u8]) -> Result<(), LocalFault> {
         let at = self.at(piece, access)?;
         if data.len() != piece.length as usize {
@@ -61,6 +79,18 @@ impl LocalMemory for Mapped<'_> {
         address(piece).is_some()
     }
 
+    fn can_read(&self, piece: Local) -> bool {
+        self.at(piece, READ).is_ok()
+    }
+
+    fn shared(&self, piece: Local) -> Option<&[AtomicU8]> {
+        self.shared_bytes(piece, READ)
+    }
+
+    fn write_shared(&mut self, piece: Local, bytes: &[AtomicU8]) -> Result<(), LocalFault> {
+        self.copy_shared(piece, WRITE, bytes)
+    }
+
     fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
         self.copy_out(piece, READ, out)
     }
@@ -76,6 +106,18 @@ pub struct ServedMemory<'a>(pub Mapped<'a>);
 impl LocalMemory for ServedMemory<'_> {
     fn check(&self, piece: Local) -> bool {
         address(piece).is_some()
+    }
+
+    fn can_read(&self, piece: Local) -> bool {
+        self.0.at(piece, access::REMOTE_READ).is_ok()
+    }
+
+    fn shared(&self, piece: Local) -> Option<&[AtomicU8]> {
+        self.0.shared_bytes(piece, access::REMOTE_READ)
+    }
+
+    fn write_shared(&mut self, piece: Local, bytes: &[AtomicU8]) -> Result<(), LocalFault> {
+        self.0.copy_shared(piece, access::REMOTE_WRITE, bytes)
     }
 
     fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {

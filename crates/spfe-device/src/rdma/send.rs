@@ -232,6 +232,11 @@ impl SendSide {
         written.is_some()
     }
 
+    /// Whether the next request can be handed over: a question is a packet.
+    pub fn can_hand(&self) -> bool {
+        self.question.is_none() && self.initiator.is_near()
+    }
+
     /// Runs the timers while a packet waits for room in the network.
     pub fn tick(&mut self, now_ns: u64) {
         self.initiator.tick(now_ns);

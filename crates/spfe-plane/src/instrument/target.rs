@@ -5,11 +5,15 @@ use super::{count, own};
 use spfe_contract::EndMarker;
 use spfe_device::copy::CopyTarget;
 use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
+use spfe_device::memory::RegionMap;
 use spfe_device::queue::Host;
 use spfe_device::shared::{FlowShared, bump};
+use spfe_device::step::{HandRoom, HandSink, HandSource, NextHanded};
 use spfe_host::Clock;
 use spfe_host::topology::{Peer, Topology};
 use spfe_proto::PacketEnd;
+use spfe_proto::sfrp::SfrpHeader;
+use spfe_rdma::direct::{Payload, Taker};
 use spfe_rdma::target::TargetCounts;
 use spfe_rdma::{Notification, TargetFile, TargetNode};
 use std::collections::HashMap;
@@ -157,6 +161,30 @@ impl TargetIn {
     }
 }
 
+impl HandSink for TargetIn {
+    fn hand_room(&mut self, _map: &RegionMap) -> HandRoom {
+        let full = self.open || lock(&self.port.node).is_full(self.vc as u8);
+        if full { HandRoom::Packet } else { HandRoom::Free }
+    }
+
+    fn take_handed<H: Host>(
+        &mut self,
+        header: &SfrpHeader,
+        payload: Payload<'_>,
+        _map: &RegionMap,
+        cx: &mut StepContext<'_, '_, H>,
+    ) {
+        let bytes = header.packet_bytes() as u32;
+        bump(&self.shared.rx_count.bytes, bytes.into());
+        cx.book(bytes, true);
+        let now_ns = self.clock.now_ns().max(cx.through_ns);
+        let mut node = lock(&self.port.node);
+        let executed = node.handle_direct(header, payload, self.vc as u8, now_ns);
+        bump(&self.shared.rx_count.packets, 1);
+        bump(&self.shared.rx_count.errors, u64::from(!executed));
+    }
+}
+
 /// Sending end of a target: sends responses.
 pub struct TargetOut {
     port: Arc<TargetPort>,
@@ -175,9 +203,8 @@ impl TargetOut {
         let mut sending = self.sending();
         if !sending.busy {
             let mut node = lock(&self.port.node);
-            let Some(ready_ns) = node.ready_ns(self.vc as u8) else { return NextPiece::Idle };
-            if ready_ns > self.clock.now_ns() {
-                return NextPiece::At(ready_ns);
+            if let Some(later) = self.ready(&node) {
+                return later;
             }
             if node.respond(self.vc as u8, &mut sending.packet).is_none() {
                 return NextPiece::Idle;
@@ -192,6 +219,15 @@ impl TargetOut {
         NextPiece::Ready
     }
 
+    /// The time before which nothing can be sent; or that there is nothing.
+    fn ready(&self, node: &TargetNode) -> Option<NextPiece> {
+        match node.ready_ns(self.vc as u8) {
+            None => Some(NextPiece::Idle),
+            Some(ready_ns) if ready_ns > self.clock.now_ns() => Some(NextPiece::At(ready_ns)),
+            Some(_) => None,
+        }
+    }
+
     /// Stores how many bytes of the packet have been sent.
     pub fn pause(&mut self, done: u32) {
         self.sending().done = done;
@@ -202,5 +238,25 @@ impl TargetOut {
         count(&self.shared.tx_count, piece.length);
         let mut sending = self.sending();
         (sending.done, sending.busy) = (0, false);
+    }
+}
+
+impl HandSource for TargetOut {
+    fn hand(&mut self, _map: &RegionMap, take: Taker<'_>) -> NextHanded {
+        if self.sending().busy {
+            return NextHanded::Packet;
+        }
+        let mut node = lock(&self.port.node);
+        match self.ready(&node) {
+            Some(NextPiece::At(ns)) => return NextHanded::At(ns),
+            Some(_) => return NextHanded::Idle,
+            None => {}
+        }
+        let handed = node.hand_response(self.vc as u8, take);
+        handed.map_or(NextHanded::Packet, |bytes| NextHanded::Handed(bytes as u32))
+    }
+
+    fn handed(&mut self, bytes: u32) {
+        count(&self.shared.tx_count, bytes);
     }
 }

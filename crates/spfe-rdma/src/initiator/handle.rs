@@ -4,7 +4,8 @@ use super::completion::{Execution, WorkError};
 use super::options::PAUSE_MAX_NS;
 use super::work::{Work, WorkKind, WorkProgress};
 use super::{PairState, RdmaInitiator};
-use crate::local::{LocalFault, LocalMemory, scatter};
+use crate::direct::{Payload, PayloadFault};
+use crate::local::{LocalMemory, scatter};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Flags, Opcode, SfrpHeader, SfrpStatus};
 
@@ -31,11 +32,7 @@ impl RdmaInitiator {
         memory: &mut impl LocalMemory,
     ) -> InitiatorOutcome<'a> {
         let outcome = self.take(packet, end, now_ns, memory);
-        match outcome {
-            InitiatorOutcome::Stale => self.counts.stale += 1,
-            InitiatorOutcome::Invalid => self.counts.invalid += 1,
-            InitiatorOutcome::Taken | InitiatorOutcome::Answer(..) => {}
-        }
+        self.count(&outcome);
         outcome
     }
 
@@ -47,6 +44,38 @@ impl RdmaInitiator {
         memory: &mut impl LocalMemory,
     ) -> InitiatorOutcome<'a> {
         let Ok(header) = SfrpHeader::parse(packet) else { return InitiatorOutcome::Invalid };
+        let payload = || Ok(Payload::Bytes(header.payload(packet, end).map_err(drop)?));
+        self.take_from(&header, payload, now_ns, memory)
+    }
+
+    /// Takes a packet that was handed over ([`crate::direct`]).
+    pub fn handle_direct<'a>(
+        &mut self,
+        header: &SfrpHeader,
+        payload: Payload<'a>,
+        now_ns: u64,
+        memory: &mut impl LocalMemory,
+    ) -> InitiatorOutcome<'a> {
+        let outcome = self.take_from(header, || Ok(payload), now_ns, memory);
+        self.count(&outcome);
+        outcome
+    }
+
+    fn count(&mut self, outcome: &InitiatorOutcome<'_>) {
+        match outcome {
+            InitiatorOutcome::Stale => self.counts.stale += 1,
+            InitiatorOutcome::Invalid => self.counts.invalid += 1,
+            InitiatorOutcome::Taken | InitiatorOutcome::Answer(..) => {}
+        }
+    }
+
+    fn take_from<'a>(
+        &mut self,
+        header: &SfrpHeader,
+        payload: impl FnOnce() -> Result<Payload<'a>, ()>,
+        now_ns: u64,
+        memory: &mut impl LocalMemory,
+    ) -> InitiatorOutcome<'a> {
         let ours = header.receiver == self.options.address
             && header.protocol == self.options.protocol
             && header.receiver_queue == self.options.queue
@@ -54,7 +83,7 @@ impl RdmaInitiator {
         let Some(opcode) = header.opcode().filter(|_| ours) else {
             return InitiatorOutcome::Invalid;
         };
-        let Ok(payload) = header.payload(packet, end) else { return InitiatorOutcome::Invalid };
+        let Ok(payload) = payload() else { return InitiatorOutcome::Invalid };
         if opcode == Opcode::Credit && !header.is_response() {
             self.raise_credit(header.immediate);
             return InitiatorOutcome::Taken;
@@ -65,11 +94,16 @@ impl RdmaInitiator {
         match opcode {
             Opcode::Info | Opcode::Regions | Opcode::Disconnect => {
                 let status = SfrpStatus(header.status);
-                let answer = if status == SfrpStatus::OK { Ok(payload) } else { Err(status) };
+                let answer = match payload {
+                    _ if status != SfrpStatus::OK => Err(status),
+                    Payload::Bytes(payload) => Ok(payload),
+                    // No target answers a question with a region.
+                    _ => return InitiatorOutcome::Invalid,
+                };
                 InitiatorOutcome::Answer(header.request, answer)
             }
-            Opcode::Connect => self.connected(&header, now_ns),
-            _ => self.answered(&header, payload, now_ns, memory),
+            Opcode::Connect => self.connected(header, now_ns),
+            _ => self.answered(header, payload, now_ns, memory),
         }
     }
 
@@ -104,7 +138,7 @@ impl RdmaInitiator {
     fn answered<'a>(
         &mut self,
         header: &SfrpHeader,
-        payload: &[u8],
+        payload: Payload<'_>,
         now_ns: u64,
         memory: &mut impl LocalMemory,
     ) -> InitiatorOutcome<'a> {
@@ -128,7 +162,7 @@ impl RdmaInitiator {
         let taken = match kind {
             WorkKind::Read => self.data(index, header, payload, memory),
             WorkKind::FetchAdd { .. } | WorkKind::CompareSwap { .. } => {
-                self.result(index, payload, memory)
+                self.result(index, header, payload, memory)
             }
             WorkKind::Send | WorkKind::Write => {
                 if self.work[index].request.takes_buffer() || kind == WorkKind::Write {
@@ -169,21 +203,23 @@ impl RdmaInitiator {
         &mut self,
         index: usize,
         header: &SfrpHeader,
-        payload: &[u8],
+        payload: Payload<'_>,
         memory: &mut impl LocalMemory,
     ) -> Result<bool, WorkError> {
         let work = &mut self.work[index];
         if header.address != u64::from(work.arrived) {
             return Ok(false);
         }
-        let end = work.arrived.checked_add(payload.len() as u32);
+        let length = header.payload_bytes() as u32;
+        let end = work.arrived.checked_add(length);
         let end = end.filter(|end| *end <= work.bytes).ok_or(WorkError::BadResponse)?;
         let last = header.has(Flags::LAST);
         if last != (end == work.bytes) {
             return Err(WorkError::BadResponse);
         }
-        let length = payload.len() as u32;
-        let write = |piece, range: std::ops::Range<usize>| memory.write(piece, &payload[range]);
+        let write = |piece, range: std::ops::Range<usize>| {
+            payload.copy_into(range.start as u32, memory, piece)
+        };
         scatter(&work.request.local, work.arrived, length, write).map_err(local)?;
         work.arrived = end;
         if last {
@@ -196,15 +232,21 @@ impl RdmaInitiator {
     fn result(
         &mut self,
         index: usize,
-        payload: &[u8],
+        header: &SfrpHeader,
+        payload: Payload<'_>,
         memory: &mut impl LocalMemory,
     ) -> Result<bool, WorkError> {
-        let bytes: [u8; 8] = payload.try_into().map_err(|_| WorkError::BadResponse)?;
+        let mut bytes = [0; 8];
+        if header.payload_bytes() != bytes.len() || payload.copy_to(&mut bytes).is_err() {
+            return Err(WorkError::BadResponse);
+        }
         let old = u64::from_be_bytes(bytes);
         let work = &mut self.work[index];
         work.old = Some(old);
         let bytes = old.to_le_bytes();
-        let write = |piece, range: std::ops::Range<usize>| memory.write(piece, &bytes[range]);
+        let write = |piece, range: std::ops::Range<usize>| {
+            memory.write(piece, &bytes[range]).map_err(PayloadFault::from)
+        };
         scatter(&work.request.local, 0, 8, write).map_err(local)?;
         self.finish(index);
         Ok(true)
@@ -273,6 +315,6 @@ impl RdmaInitiator {
     }
 }
 
-fn local(_: LocalFault) -> WorkError {
+fn local(_: PayloadFault) -> WorkError {
     WorkError::LocalMemory(Execution::Unknown)
 }

@@ -4,6 +4,7 @@ use super::completion::{Execution, WorkError};
 use super::waiting::PairWait;
 use super::work::{WorkKind, WorkProgress};
 use super::{PairState, RdmaInitiator};
+use crate::direct::{Payload, PayloadFault, Taker};
 use crate::local::{LocalFault, LocalMemory, scatter};
 use spfe_proto::NoRoom;
 use spfe_proto::sfrp::{Flags, Opcode, SfrpHeader, SfrpSegment, SfrpSegments};
@@ -26,6 +27,45 @@ impl From<LocalFault> for Unwritten {
     }
 }
 
+impl From<PayloadFault> for Unwritten {
+    fn from(_: PayloadFault) -> Self {
+        Self::Local
+    }
+}
+
+/// Where packets go.
+enum Way<'a> {
+    /// Into this buffer, behind the path.
+    Packet(&'a mut [u8]),
+    /// To somebody who takes them at once.
+    Direct(Taker<'a>),
+}
+
+impl Way<'_> {
+    /// Sends a packet. Returns its bytes, path included.
+    fn send(
+        &mut self,
+        path: &[u8],
+        header: &SfrpHeader,
+        payload: Payload<'_>,
+    ) -> Result<usize, Unwritten> {
+        match self {
+            Self::Packet(out) => {
+                let (before, place) =
+                    out.split_at_mut_checked(path.len()).ok_or(Unwritten::NoRoom)?;
+                let bytes =
+                    header.encode_with::<Unwritten>(place, |place| Ok(payload.copy_to(place)?))?;
+                before.copy_from_slice(path);
+                Ok(path.len() + bytes)
+            }
+            Self::Direct(take) => {
+                take(header, payload);
+                Ok(header.packet_bytes())
+            }
+        }
+    }
+}
+
 impl RdmaInitiator {
     /// Bytes that a packet needs at most.
     pub fn packet_bytes_max(&self) -> usize {
@@ -44,11 +84,34 @@ impl RdmaInitiator {
         if out.len() < self.packet_bytes_max() {
             return None;
         }
+        self.send(now_ns, memory, &mut Way::Packet(out))
+    }
+
+    /// Whether its packets need no path bytes in either direction, so that they can be handed over.
+    pub fn is_near(&self) -> bool {
+        self.options.path.is_empty() && self.options.reply_path.as_bytes().is_empty()
+    }
+
+    /// Hands the next packet over ([`crate::direct`]) instead of writing it, if the initiator is near.
+    /// Otherwise as [`RdmaInitiator::transmit`].
+    pub fn hand(
+        &mut self,
+        now_ns: u64,
+        memory: &impl LocalMemory,
+        take: Taker<'_>,
+    ) -> Option<usize> {
+        if !self.is_near() {
+            return None;
+        }
+        self.send(now_ns, memory, &mut Way::Direct(take))
+    }
+
+    fn send(&mut self, now_ns: u64, memory: &impl LocalMemory, way: &mut Way<'_>) -> Option<usize> {
         self.run_timers(now_ns);
         match self.state {
             PairState::Reset | PairState::Error => None,
-            PairState::Connecting => self.transmit_connect(now_ns, out),
-            PairState::Ready => self.transmit_next(now_ns, memory, out),
+            PairState::Connecting => self.transmit_connect(now_ns, way),
+            PairState::Ready => self.transmit_next(now_ns, memory, way),
         }
     }
 
@@ -56,7 +119,7 @@ impl RdmaInitiator {
         &mut self,
         now_ns: u64,
         memory: &impl LocalMemory,
-        out: &mut [u8],
+        way: &mut Way<'_>,
     ) -> Option<usize> {
         self.skip_done();
         if let Some(waiting) = self.waits(now_ns) {
@@ -65,7 +128,7 @@ impl RdmaInitiator {
             }
             return None;
         }
-        match self.transmit_work(now_ns, memory, out) {
+        match self.transmit_work(now_ns, memory, way) {
             Ok(bytes) => Some(bytes),
             Err(Unwritten::NoRoom) => None,
             Err(Unwritten::Local) => {
@@ -99,19 +162,17 @@ impl RdmaInitiator {
         let request = self.request();
         let flags = Flags::ACK | Flags::FIRST | Flags::LAST;
         let header = SfrpHeader { request, flags, ..self.header(opcode) };
-        Some((self.put(&header, out)?, request))
+        Some((self.put(&header, &mut Way::Packet(out))?, request))
     }
 
     /// Writes a packet without payload behind the path.
-    fn put(&mut self, header: &SfrpHeader, out: &mut [u8]) -> Option<usize> {
-        let path = self.options.path.len();
-        let bytes = header.encode(&[], out.get_mut(path..)?).ok()?;
-        out[..path].copy_from_slice(&self.options.path);
+    fn put(&mut self, header: &SfrpHeader, way: &mut Way<'_>) -> Option<usize> {
+        let bytes = way.send(&self.options.path, header, Payload::Bytes(&[])).ok()?;
         self.counts.packets += 1;
-        Some(path + bytes)
+        Some(bytes)
     }
 
-    fn transmit_connect(&mut self, now_ns: u64, out: &mut [u8]) -> Option<usize> {
+    fn transmit_connect(&mut self, now_ns: u64, way: &mut Way<'_>) -> Option<usize> {
         if now_ns < self.connecting.again_ns {
             return None;
         }
@@ -125,7 +186,7 @@ impl RdmaInitiator {
             sequence: self.base.wrapping_sub(1),
             ..self.header(Opcode::Connect)
         };
-        self.put(&header, out)
+        self.put(&header, way)
     }
 
     /// Moves on to the next request that has something to send.
@@ -185,7 +246,7 @@ impl RdmaInitiator {
         &mut self,
         now_ns: u64,
         memory: &impl LocalMemory,
-        out: &mut [u8],
+        way: &mut Way<'_>,
     ) -> Result<usize, Unwritten> {
         let (index, offset) = (self.cursor, self.offset);
         let sequence = self.sequence(index);
@@ -224,27 +285,24 @@ impl RdmaInitiator {
             _ => {}
         }
         header.flags |= Flags::PAYLOAD_CRC.when(header.payload_bytes() > 0);
-        let path = self.options.path.len();
-        let place = out.get_mut(path..).ok_or(Unwritten::NoRoom)?;
-        let request = &work.request;
-        let bytes = header.encode_with::<Unwritten>(place, |payload| {
-            if request.kind.opcode().is_atomic() {
-                payload.copy_from_slice(&operands[..payload.len()]);
-                return Ok(());
+        let (from, length) = (segment.offset, header.payload_bytes());
+        let payload = match (&work.request.inline, work.request.kind.opcode().is_atomic()) {
+            (_, true) => Payload::Bytes(&operands[..length]),
+            (Some(inline), _) => {
+                let bytes = inline.get(from as usize..from as usize + length);
+                Payload::Bytes(bytes.ok_or(Unwritten::Local)?)
             }
-            let (from, to) = (segment.offset as usize, segment.offset as usize + payload.len());
-            if let Some(inline) = &request.inline {
-                payload.copy_from_slice(inline.get(from..to).ok_or(Unwritten::Local)?);
-                return Ok(());
+            (None, _) => {
+                scatter(&work.request.local, from, length as u32, |piece, _| {
+                    memory.can_read(piece).then_some(()).ok_or(LocalFault(piece))
+                })?;
+                Payload::Pieces { memory, pieces: &work.request.local, offset: from }
             }
-            scatter(&request.local, segment.offset, payload.len() as u32, |piece, range| {
-                Ok(memory.read(piece, &mut payload[range])?)
-            })
-        })?;
-        out[..path].copy_from_slice(&self.options.path);
+        };
+        let bytes = way.send(&self.options.path, &header, payload)?;
         self.sent(index, &segment, asks, starts, now_ns);
-        self.counts.bytes += header.payload_bytes() as u64;
-        Ok(path + bytes)
+        self.counts.bytes += length as u64;
+        Ok(bytes)
     }
 
     /// The part of a request that one packet carries.

@@ -69,7 +69,7 @@ impl RdmaTarget {
     /// A message that was executed before: answers it again.
     fn repeated(&mut self, request: &Request<'_>) -> Handled {
         let (header, vc) = (&request.header, request.vc);
-        if let Err(status) = header.payload(request.packet, request.end) {
+        if let Err(status) = request.payload() {
             return self.refuse(header, vc, status, 0);
         }
         match request.opcode {
@@ -145,14 +145,14 @@ impl RdmaTarget {
             Opcode::Send => self.send(request),
             Opcode::FetchAdd | Opcode::CompareSwap => self.atomic(request, program),
             Opcode::Read => {
-                request.header.payload(request.packet, request.end)?;
+                request.payload()?;
                 self.read(request)?;
                 self.peer(&request.header).advance();
                 self.notify(request, request.header.length, &[]);
                 Ok(())
             }
             _ => {
-                request.header.payload(request.packet, request.end)?;
+                request.payload()?;
                 self.peer(&request.header).advance();
                 self.responses.put(&request.header, request.vc, &[], 0);
                 Ok(())
@@ -191,12 +191,12 @@ impl RdmaTarget {
         if header.length > self.options.segment_bytes {
             return Err(SfrpStatus::BAD_LENGTH.into());
         }
-        let data = header.payload(request.packet, request.end)?;
+        let data = request.payload()?;
         let to_queue = last && header.has(Flags::IMMEDIATE);
         if to_queue && let Some(queue) = self.queues.get(&header.receiver_queue) {
             queue.front().ok_or_else(not_ready)?;
         }
-        region.write(program, offset, data)?;
+        region.write_payload(program, offset, header.length, data)?;
         let peer = self.peers.find(header).expect("looked up before");
         let start = peer.open.map_or(address, |open| open.start);
         let next = address.wrapping_add(length);
@@ -235,8 +235,8 @@ impl RdmaTarget {
             let (status, immediate) = (SfrpStatus::MESSAGE_TOO_LONG, room as u32);
             return Err(Refusal { status, immediate });
         }
-        let data = header.payload(request.packet, request.end)?;
-        if !queue.fill(offset as usize, data) {
+        let data = request.payload()?;
+        if !queue.fill(offset as usize, length as usize, data) {
             return Err(SfrpStatus::MEMORY.into());
         }
         if last {
@@ -263,7 +263,9 @@ impl RdmaTarget {
             let (status, immediate) = (SfrpStatus::MESSAGE_TOO_LONG, NOTE_BYTES as u32);
             return Err(Refusal { status, immediate });
         }
-        let data = header.payload(request.packet, request.end)?;
+        let mut space = [0; NOTE_BYTES];
+        let data =
+            request.payload()?.small(total as usize, &mut space).map_err(SfrpStatus::from)?;
         let peer = self.peer(header);
         peer.sends = peer.sends.wrapping_add(1);
         peer.advance();
@@ -285,7 +287,8 @@ impl RdmaTarget {
         if header.length as usize != operands * 8 || !header.address.is_multiple_of(8) {
             return Err(SfrpStatus::BAD_LENGTH.into());
         }
-        let data = header.payload(request.packet, request.end)?;
+        let mut space = [0; NOTE_BYTES];
+        let data = request.payload()?.small(operands * 8, &mut space).map_err(SfrpStatus::from)?;
         let operand = |index: usize| {
             let bytes = data.as_chunks::<8>().0.get(index).copied().unwrap_or_default();
             u64::from_be_bytes(bytes)

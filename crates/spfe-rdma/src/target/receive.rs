@@ -1,6 +1,7 @@
 //! Receive queues of a full endpoint.
 
 use super::RdmaTarget;
+use crate::direct::Payload;
 use spfe_proto::sfrp::{Opcode, SfrpHeader, SfrpStatus};
 use std::collections::VecDeque;
 
@@ -67,15 +68,14 @@ impl ReceiveQueue {
     }
 
     /// Copies a part of a message into the next buffer.
-    pub fn fill(&mut self, offset: usize, data: &[u8]) -> bool {
+    pub fn fill(&mut self, offset: usize, length: usize, data: Payload<'_>) -> bool {
         let Some(buffer) = self.posted.front_mut() else { return false };
-        let end = offset.checked_add(data.len()).filter(|end| *end <= buffer.room);
+        let end = offset.checked_add(length).filter(|end| *end <= buffer.room);
         let Some(end) = end else { return false };
         if buffer.bytes.len() < end {
             buffer.bytes.resize(end, 0);
         }
-        buffer.bytes[offset..end].copy_from_slice(data);
-        true
+        data.copy_to(&mut buffer.bytes[offset..end]).is_ok()
     }
 
     /// Tells of an operation with the next buffer. False if there is none.

@@ -1,8 +1,9 @@
 //! Responses that wait to be sent.
 
 use super::peer::RemotePeer;
+use crate::direct::Payload;
 use crate::local::LocalMemory;
-use crate::region::{RegionTable, RemoteKey};
+use crate::region::{RegionSource, RegionTable, RemoteKey};
 use spfe_proto::NoRoom;
 use spfe_proto::sfrp::{Flags, ReplyPath, SfrpHeader, SfrpSegments, SfrpStatus};
 use std::collections::VecDeque;
@@ -115,6 +116,12 @@ impl Responses {
         self.push(vc, header, path, Body::Packet(Vec::new()));
     }
 
+    /// Whether the next response of a virtual channel needs no path bytes.
+    pub fn is_near(&self, vc: u8) -> bool {
+        let next = self.queues.get(usize::from(vc)).and_then(VecDeque::front);
+        next.is_some_and(|response| response.path.as_bytes().is_empty())
+    }
+
     /// Writes the next packet of a virtual channel.
     pub fn next(
         &mut self,
@@ -124,14 +131,26 @@ impl Responses {
         program: &dyn LocalMemory,
         out: &mut Vec<u8>,
     ) -> Option<usize> {
+        self.next_with(vc, regions, segment_bytes, program, |header, path, payload| {
+            packet(header, path, payload, out);
+            out.len()
+        })
+    }
+
+    /// Gives away header, path and payload of the next packet of a virtual channel.
+    pub fn next_with<R>(
+        &mut self,
+        vc: u8,
+        regions: &mut RegionTable,
+        segment_bytes: u32,
+        program: &dyn LocalMemory,
+        give: impl FnOnce(&SfrpHeader, &[u8], Payload<'_>) -> R,
+    ) -> Option<R> {
         let queue = self.queues.get_mut(usize::from(vc))?;
         let response = queue.front_mut()?;
         let path = response.path.as_bytes();
-        let done = match &mut response.body {
-            Body::Packet(payload) => {
-                packet(&response.header, path, out, |place| place.copy_from_slice(payload));
-                true
-            }
+        let (done, given) = match &mut response.body {
+            Body::Packet(payload) => (true, give(&response.header, path, Payload::Bytes(payload))),
             Body::Read { key, offset, total, sent } => {
                 let segments = SfrpSegments::new(*offset, *total, segment_bytes);
                 let segment = segments.starting_at(*sent).next()?;
@@ -142,34 +161,34 @@ impl Responses {
                     ..response.header
                 };
                 header.flags |= Flags::PAYLOAD_CRC.when(segment.length > 0);
-                let region = regions.get(*key).filter(|_| !regions.is_revoked(*key));
-                let mut status =
-                    if region.is_some() { SfrpStatus::OK } else { SfrpStatus::REVOKED };
-                packet(&header, path, out, |place| {
-                    let at = *offset + u64::from(segment.offset);
-                    let read = region.map(|region| region.read(program, at, place));
-                    if let Some(Err(fault)) = read.filter(|_| !place.is_empty()) {
-                        status = fault;
-                    }
-                });
+                let at = *offset + u64::from(segment.offset);
                 *sent += segment.length;
-                if status != SfrpStatus::OK {
-                    (header.status, header.length) = (status.0, 0);
-                    header.flags = Flags::LAST | Flags::FIRST.when(segment.first);
-                    packet(&header, path, out, |_| {});
-                }
+                let region = regions.get(*key).filter(|_| !regions.is_revoked(*key));
+                let readable = region.map(|region| region.can_read(program, at, segment.length));
+                let given = match (region, readable) {
+                    (Some(region), Some(true)) => {
+                        let source = &RegionSource { region, program };
+                        give(&header, path, Payload::Stored { source, offset: at })
+                    }
+                    (_, readable) => {
+                        let status = readable.map_or(SfrpStatus::REVOKED, |_| SfrpStatus::MEMORY);
+                        (header.status, header.length) = (status.0, 0);
+                        header.flags = Flags::LAST | Flags::FIRST.when(segment.first);
+                        give(&header, path, Payload::Bytes(&[]))
+                    }
+                };
                 let ends = header.has(Flags::LAST);
                 if ends {
                     regions.release(*key);
                     self.ended.push(header);
                 }
-                ends
+                (ends, given)
             }
         };
         if done {
             queue.pop_front();
         }
-        Some(out.len())
+        Some(given)
     }
 
     /// Reads whose last packet has been written, by the header of that packet.
@@ -204,12 +223,15 @@ impl Responses {
 }
 
 /// Writes a packet behind its path.
-fn packet(header: &SfrpHeader, path: &[u8], out: &mut Vec<u8>, fill: impl FnOnce(&mut [u8])) {
+fn packet(header: &SfrpHeader, path: &[u8], payload: Payload<'_>, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(path);
     out.resize(path.len() + header.packet_bytes(), 0);
     let written = header.encode_with::<NoRoom>(&mut out[path.len()..], |place| {
-        fill(place);
+        // The memory was there a moment ago.
+        if payload.copy_to(place).is_err() {
+            place.fill(0);
+        }
         Ok(())
     });
     debug_assert_eq!(written, Ok(header.packet_bytes()));

@@ -1,0 +1,202 @@
+//! On a packet-level link packets of RDMA are handed over in one copy. With a capture of the link they
+//! are sent. Nothing else differs: the times, statuses and completions, the counters, the memory.
+
+use fastrand::Rng;
+use spfe::pair::KeyOptions;
+use spfe::{CaptureOptions, Embedded, Endpoint, Link, Mode, Peer, QueueOptions, Topology};
+use spfe_rdma::{Local, RemoteKey, WorkFlags, WorkKind, WorkRequest};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(10);
+const BYTES: usize = 60_000;
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn options(own: u16, partner: u16) -> RdmaQueueOptions {
+    let mut options = RdmaQueueOptions::default();
+    (options.initiator.queue, options.initiator.target_queue) = (own, partner);
+    (options.initiator.address, options.initiator.target) =
+        (0x50 + own as u8, 0x50 + partner as u8);
+    if partner == 0 {
+        options.initiator.target = 254;
+    }
+    options
+}
+
+fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32]) -> WorkRequest {
+    let kind = match rng.u32(..9) {
+        0..3 => WorkKind::Write,
+        3..6 => WorkKind::Read,
+        6 => WorkKind::FetchAdd { add: rng.u64(..) },
+        7 if keys.len() > 1 => WorkKind::Send,
+        _ => WorkKind::Flush,
+    };
+    let mut request = WorkRequest::new(id, kind);
+    let length = rng.u32(1..9000);
+    let place = |rng: &mut Rng, length| Local { memory, offset: rng.u64(..50_000), length };
+    match kind {
+        WorkKind::Flush => {}
+        WorkKind::FetchAdd { .. } => request.local = vec![place(rng, 8)],
+        WorkKind::Send => request.local = vec![place(rng, length.min(3000))],
+        _ => request.local = vec![place(rng, length)],
+    }
+    if kind == WorkKind::Write && keys.len() > 1 && rng.bool() {
+        request.immediate = Some(rng.u32(..));
+    }
+    request.key = keys[rng.usize(..keys.len())];
+    // Sometimes beyond the end.
+    request.address = rng.u64(..7000) * 8 + u64::from(rng.u32(..30) == 0) * 200_000;
+    request.flags = WorkFlags { signaled: true, fence: rng.bool(), ..WorkFlags::default() };
+    request
+}
+
+/// What a run showed, line by line.
+struct Run {
+    log: Vec<String>,
+    rng: Rng,
+}
+
+impl Run {
+    /// Posts groups, and notes each completion with its time.
+    fn groups(&mut self, endpoint: &Endpoint, near: &mut RdmaQueue, keys: &[u32], far: &mut Far) {
+        let memory = near.register((0..BYTES).map(|n| ((n * 7) >> 3) as u8).collect()).unwrap();
+        for round in 0..60 {
+            let count = self.rng.u64(1..7);
+            for id in 0..count {
+                near.post(work(&mut self.rng, 100 * round + id, memory, keys)).unwrap();
+            }
+            near.ring().unwrap();
+            near.wait(count as usize, SOON).unwrap();
+            while let Some(done) = near.poll().unwrap() {
+                self.log.push(format!("{} {done:?}", endpoint.now_ns()));
+            }
+            far.messages(&mut self.log);
+            if near.state() == spfe_rdma::PairState::Error {
+                near.connect(SOON).unwrap();
+            }
+        }
+        let bytes = near.release(memory);
+        self.log.push(format!("local {:?}", bytes));
+    }
+}
+
+/// The far end, if it has a program.
+struct Far(Option<(RdmaQueue, u32, u32)>);
+
+impl Far {
+    fn messages(&mut self, log: &mut Vec<String>) {
+        let Some((queue, _, buffers)) = &mut self.0 else { return };
+        while let Some(message) = queue.poll_message() {
+            log.push(format!(
+                "{message:?} {:?}",
+                &queue.memory(*buffers)[..16.min(queue.memory(*buffers).len())]
+            ));
+            queue.post_buffer(message.id, buffer(*buffers, message.id)).unwrap();
+        }
+    }
+}
+
+fn buffer(memory: u32, id: u64) -> Local {
+    Local { memory, offset: 4096 * id, length: 4096 }
+}
+
+fn counters(endpoint: &Endpoint, log: &mut Vec<String>) {
+    let port = endpoint.port(0).unwrap();
+    log.push(format!("{:?}", port.info()));
+}
+
+/// One run on a link of four lanes, in virtual time. Returns what it showed, and the capture.
+fn run(seed: u64, target: bool, mode: Mode, captured: bool) -> (Vec<String>, Vec<u8>) {
+    fastrand::seed(seed);
+    let rate = "4x6.25G".parse::<Link>().unwrap().rate;
+    let mut topology =
+        Topology { virtual_time: mode != Mode::Thread, ..Topology::pairs(2, rate, mode) };
+    if target {
+        topology.endpoints[0][0].peer = Peer::Target { file: 0 };
+        topology.endpoints[1][0].peer = Peer::None;
+        topology.targets = vec!["128K".into()];
+    }
+    let network = Embedded::new(topology).unwrap();
+    let kept = Kept::default();
+    let capture =
+        captured.then(|| network.capture(&CaptureOptions::default(), kept.clone()).unwrap());
+    let a = Endpoint::attach(&network, 0, "a").unwrap();
+    let b = Endpoint::attach(&network, 1, "b").unwrap();
+    let mut run = Run { log: Vec::new(), rng: Rng::with_seed(seed) };
+    let mut near =
+        RdmaQueue::open(&a.port(0).unwrap().vc(0).unwrap(), options(5, if target { 0 } else { 7 }))
+            .unwrap();
+    assert!(near.is_on_device());
+    let mut keys = Vec::new();
+    let mut far = Far(None);
+    if !target {
+        let mut queue = RdmaQueue::open(&b.port(0).unwrap().vc(0).unwrap(), options(7, 5)).unwrap();
+        queue.open_buffers(&QueueOptions::default()).unwrap();
+        let buffers = queue.register(vec![0; 8 * 4096]).unwrap();
+        (0..8).for_each(|id| queue.post_buffer(id, buffer(buffers, id)).unwrap());
+        let shared = queue.register_shared(&vec![3; BYTES]).unwrap();
+        for notify in [false, true] {
+            let local = Local { memory: shared, offset: 0, length: BYTES as u32 };
+            let options = KeyOptions { notify, ..KeyOptions::default() };
+            keys.push(queue.share(local, &options, SOON).unwrap().0);
+        }
+        far = Far(Some((queue, shared, buffers)));
+    }
+    near.connect(SOON).unwrap();
+    if target {
+        keys.push(near.regions(SOON).unwrap()[0].key);
+    }
+    run.groups(&a, &mut near, &keys, &mut far);
+    if let Some((queue, shared, _)) = &mut far.0 {
+        let mut bytes = vec![0; BYTES];
+        queue.load(*shared, 0, &mut bytes).unwrap();
+        run.log.push(format!("remote {bytes:?}"));
+        let wrong = queue.unshare(RemoteKey(keys[0]), SOON);
+        run.log.push(format!("{wrong:?}"));
+    } else {
+        run.log.push(format!("{:?}", near.read(keys[0], 0, 100_000, SOON).unwrap()));
+    }
+    counters(&a, &mut run.log);
+    counters(&b, &mut run.log);
+    drop((near, far, capture));
+    let kept = std::mem::take(&mut *kept.0.lock().unwrap());
+    (run.log, kept)
+}
+
+fn check(target: bool) {
+    for seed in 0..3 {
+        let (sent, capture) = run(seed, target, Mode::Inline, true);
+        let (handed, none) = run(seed, target, Mode::Inline, false);
+        assert!(capture.len() > 200_000 && none.is_empty(), "{} bytes captured", capture.len());
+        assert_eq!(sent.len(), handed.len());
+        for (line, (sent, handed)) in sent.iter().zip(&handed).enumerate() {
+            assert!(sent == handed, "seed {seed}, line {line}\n{sent:.300}\n{handed:.300}");
+        }
+        assert!(sent.iter().any(|line| line.contains("Refused(")), "nothing was refused");
+    }
+}
+
+#[test]
+fn with_a_target_only_endpoint() {
+    check(true);
+}
+
+#[test]
+fn between_queue_pairs() {
+    check(false);
+}
