@@ -294,8 +294,10 @@ module spfe_ep_region_cmd
       Judge: result = check;
       RoomLook: if (no_room) result = STATUS_NO_RESOURCES;
       List:
-      if (list_last_i && list_error_i) result = STATUS_OUT_OF_BOUNDS;
-      else if (list_wrong) result = STATUS_BAD_FIELD;
+      if (list_data_valid_i && list_last_i && list_data_ready_o) begin
+        if (list_error_i) result = STATUS_OUT_OF_BOUNDS;
+        else if (list_wrong) result = STATUS_BAD_FIELD;
+      end
       Scan: if (scan_used_i) result = STATUS_BUSY;
       Fence: if (next == Finish) result = STATUS_BUSY;
       default: ;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 14] = [
+const BUGS: [(&str, &str, &str, &str); 21] = [
     ("host/spfe_host_rx.sv", "if (open_q == '0) begin", "begin", "host"),
     ("host/spfe_host_rx.sv", "(inside_q || count != '0)", "1'b1", "host"),
     (
@@ -45,6 +45,23 @@ const BUGS: [(&str, &str, &str, &str); 14] = [
         "if (ack_i.nack) sent = acked;",
         "link",
     ),
+    ("endpoint/spfe_ep_regions.sv", "&& first_q.ask.domain == 16'(region.domain)", "", "endpoint"),
+    (
+        "endpoint/spfe_ep_regions.sv",
+        "(SizeBits + 1)'(first_q.ask.address.offset) +",
+        "(SizeBits + 1)'(first_q.ask.address.offset[31:0]) +",
+        "endpoint",
+    ),
+    ("endpoint/spfe_ep_events.sv", "if (enabled_q[index_q]) due_q", "due_q", "endpoint"),
+    ("endpoint/spfe_ep_region_cmd.sv", "if (misplaced) wrong_q <= 1'b1;", "", "endpoint"),
+    ("endpoint/spfe_ep_queues.sv", "held[i] == scan_i", "1'b0", "endpoint"),
+    ("endpoint/spfe_ep_message.sv", "if (gives) now_q.credits", "now_q.credits", "endpoint"),
+    (
+        "endpoint/spfe_ep_regs.sv",
+        "state_q == WriteWord && rdata.writable",
+        "state_q == WriteWord",
+        "endpoint",
+    ),
 ];
 
 fn run(program: &str, arguments: &[&str], directory: &Path) -> std::process::Output {
@@ -59,12 +76,15 @@ fn planted_bugs_are_found() {
     let copy = root.join("target/rtl/planted");
     std::fs::create_dir_all(&copy).expect("can be made");
     // Without a bug the tests pass; otherwise they would find anything.
-    for test in ["lane", "link", "host"] {
+    // PLANTED is the test whose bugs are planted, all by default.
+    let chosen = std::env::var("PLANTED").unwrap_or_default();
+    let wanted = |test: &str| chosen.is_empty() || chosen == test;
+    for test in ["lane", "link", "host", "endpoint"].into_iter().filter(|test| wanted(test)) {
         let passes = run(env!("CARGO"), &["test", "--test", test], here).status.success();
         assert!(passes, "the test {test} fails without a planted bug");
     }
     let mut missed = Vec::new();
-    for (file, from, to, test) in BUGS {
+    for (file, from, to, test) in BUGS.into_iter().filter(|bug| wanted(bug.3)) {
         let arguments = ["-r", "rtl", "tools", copy.to_str().expect("is text")];
         assert!(run("cp", &arguments, &root).status.success());
         let path = copy.join("rtl").join(file);
