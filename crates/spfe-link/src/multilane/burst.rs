@@ -35,7 +35,7 @@ impl<const L: usize> MultiLane<L> {
     /// Word periods in which rows are taken.
     #[inline(always)]
     pub fn send_periods(&self) -> usize {
-        let left = if self.is_bypassed() {
+        let left = if self.is_bypassed() && !self.skips_for_lane() {
             self.lanes.first().map_or(0, Lane::periods_to_skip)
         } else if self.skip_interval == 0 {
             u64::MAX
@@ -49,8 +49,10 @@ impl<const L: usize> MultiLane<L> {
     #[inline]
     pub fn send_all(&mut self, rows: Rows, words: &mut LaneWords<L>, stretch: &Stretch) {
         let Stretch { periods, lanes } = stretch;
-        if !self.is_bypassed() {
+        if !self.is_bypassed() || self.skips_for_lane() {
             self.skip_left = self.skip_left.saturating_sub(periods.len() as u32);
+        }
+        if !self.is_bypassed() {
             self.position = self.position.saturating_add(periods.len() as u8);
         }
         let of = self.lanes.iter_mut().zip(&mut self.columns_sent).zip(words).take(*lanes);

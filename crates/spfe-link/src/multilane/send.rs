@@ -40,7 +40,8 @@ impl<const L: usize> MultiLane<L> {
         if self.held_back != 0 {
             0
         } else if self.is_bypassed() {
-            self.lanes.first().map_or(0, |lane| u8::from(lane.takes()))
+            let skips = self.skips_for_lane() && self.skip_left == 0;
+            self.lanes.first().map_or(0, |lane| u8::from(lane.takes() && !skips))
         } else if self.slot() == Slot::Row {
             self.width
         } else {
@@ -78,7 +79,7 @@ impl<const L: usize> MultiLane<L> {
             false
         } else if self.is_bypassed() {
             let takes = self.lanes.first().is_some_and(crate::lane::Lane::takes);
-            takes && self.row(offered, 1, &mut words)
+            takes && !self.bypassed_skip(&mut words) && self.row(offered, 1, &mut words)
         } else {
             self.fill(offered, &mut words)
         };
@@ -86,6 +87,28 @@ impl<const L: usize> MultiLane<L> {
             *word = lane.transmit(*word).0;
         }
         (words, taken)
+    }
+
+    /// Whether the SKIPs of a bypassed link come from here: its far end turned out to have one lane,
+    /// and the lanes were made without SKIPs of their own.
+    #[inline(always)]
+    pub(super) const fn skips_for_lane(&self) -> bool {
+        L > 1 && self.multi_lane && self.skip_interval != 0
+    }
+
+    /// Puts a SKIP on lane 0 if this bypassed link needs one now.
+    #[inline(always)]
+    fn bypassed_skip(&mut self, words: &mut [Option<Word>; L]) -> bool {
+        if !self.skips_for_lane() {
+            return false;
+        }
+        if self.skip_left == 0 {
+            self.skip_left = self.skip_interval - 1;
+            words[0] = Some(ControlWord::Skip.encode());
+            return true;
+        }
+        self.skip_left -= 1;
+        false
     }
 
     /// The SKIP of all lanes while rows are held back. A single lane sends its own.

@@ -449,6 +449,35 @@ fn bypass_with_a_far_end_of_one_lane() {
     assert!(plain.status().bypass);
 }
 
+/// The elastic buffer of a far end of one lane needs SKIPs as any other.
+#[test]
+fn skip_goes_on_in_bypass() {
+    let mut config = config();
+    config.lane.skip_interval_words = 100;
+    let mut many = MultiLane::<2>::new(&config);
+    let mut single = MultiLane::<1>::new(&config);
+    for index in 0..2 {
+        many.lane_mut(index).unwrap().parameters.lane_start = true;
+    }
+    single.lane_mut(0).unwrap().parameters.lane_start = true;
+    let mut skips = vec![];
+    for period in 0..4000 {
+        let wanted = many.wants();
+        let row = Row::Control(Word::data(period));
+        let (sent, taken) = many.transmit(Some(&row));
+        assert_eq!(taken, wanted == 1);
+        if sent[0] == Some(ControlWord::Skip.encode()) {
+            assert!(!taken);
+            skips.push(period);
+        }
+        let (back, _) = single.transmit(None);
+        single.receive([sent[0]]);
+        many.receive([back[0], None]);
+    }
+    assert!(many.status().bypass);
+    assert!(skips.len() > 20 && skips.windows(2).all(|two| two[1] == two[0] + 100), "{skips:?}");
+}
+
 #[test]
 fn capabilities_come_as_events() {
     let mut bench = Bench::<2>::new(&config(), &[], &LENGTHS);
