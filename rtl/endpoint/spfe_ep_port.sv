@@ -6,6 +6,7 @@ module spfe_ep_port
   import spfe_ep_pkg::*;
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
+  import spfe_sf_lanes_pkg::*;
 #(
   /// Number of the port.
   parameter int unsigned Port = 0,
@@ -81,7 +82,9 @@ module spfe_ep_port
   link_status_t status;
   vc_status_t [Vcs-1:0] vc_status;
   lane_status_t [Lanes-1:0] lane_status;
-  logic [4:0] unused_sending;
+  multilane_param_t multilane_param;
+  multilane_status_t unused_multilane;
+  assign multilane_param.bypass = 1'b0;
 
   spfe_ep_mib #(
     .Port(Port),
@@ -98,7 +101,7 @@ module spfe_ep_port
     .param_o(param),
     .vc_param_o(vc_param),
     .lane_param_o(lane_param),
-    .sending_lanes_o(unused_sending),
+    .sending_lanes_o(multilane_param.max_data_sending),
     .status_i(status),
     .vc_status_i(vc_status),
     .lane_status_i(lane_status)
@@ -115,8 +118,10 @@ module spfe_ep_port
       .rst_i,
       .param_i(param),
       .vc_param_i(vc_param),
+      .multilane_param_i(multilane_param),
       .lane_param_i(lane_param),
       .status_o(status),
+      .multilane_status_o(unused_multilane),
       .lane_status_o(lane_status),
       .vc_status_o(vc_status),
       .tx_i,

@@ -5,6 +5,7 @@
 module spfe_sim_host
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
+  import spfe_sf_lanes_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// Inputs.
@@ -61,6 +62,7 @@ module spfe_sim_host
   lane_param_t lane_param;
   link_status_t status;
   lane_status_t unused_lane;
+  multilane_status_t unused_multilane;
   vc_status_t unused_vc;
   word_t tx, rx;
   logic tx_valid, tx_ready, rx_valid, rx_ready;
@@ -85,8 +87,10 @@ module spfe_sim_host
     .rst_i(in_i.rst),
     .param_i(param),
     .vc_param_i(vc_param),
+    .multilane_param_i('0),
     .lane_param_i(lane_param),
     .status_o(status),
+    .multilane_status_o(unused_multilane),
     .lane_status_o(unused_lane),
     .vc_status_o(unused_vc),
     .tx_i(tx),

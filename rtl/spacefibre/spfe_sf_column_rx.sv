@@ -49,9 +49,9 @@ module spfe_sf_column_rx
 
   always_comb begin
     word_o = word_i;
-    for (int unsigned i = 0; i < 4; i++) begin
-      if (scrambled_q && !word_i.k[i]) begin
-        word_o.bits[8*i+:8] = word_i.bits[8*i+:8] ^ random[8*i+:8];
+    for (int unsigned s = 0; s < 4; s++) begin
+      if (scrambled_q && !word_i.k[s]) begin
+        word_o.bits[8*s+:8] = word_i.bits[8*s+:8] ^ random[8*s+:8];
       end
     end
   end

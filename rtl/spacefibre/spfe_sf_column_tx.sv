@@ -50,9 +50,9 @@ module spfe_sf_column_tx
 
   always_comb begin
     sent = word_i;
-    for (int unsigned i = 0; i < 4; i++) begin
-      if (row_i == RowData && scrambled_q && !word_i.k[i]) begin
-        sent.bits[8*i+:8] = word_i.bits[8*i+:8] ^ random[8*i+:8];
+    for (int unsigned s = 0; s < 4; s++) begin
+      if (row_i == RowData && scrambled_q && !word_i.k[s]) begin
+        sent.bits[8*s+:8] = word_i.bits[8*s+:8] ^ random[8*s+:8];
       end
     end
     word_o = sent;

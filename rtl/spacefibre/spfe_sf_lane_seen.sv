@@ -64,11 +64,9 @@ module spfe_sf_lane_seen
 
   seen_t seen_q, seen_d;
 
-  /* verilator lint_off VARHIDDEN */  // A signal of spfe_sf_port has the same name.
-  function automatic logic [1:0] up(input logic [1:0] count);
-    return count == 2'd3 ? 2'd3 : count + 2'd1;
+  function automatic logic [1:0] more(input logic [1:0] number);
+    return number == 2'd3 ? 2'd3 : number + 2'd1;
   endfunction
-  /* verilator lint_on VARHIDDEN */
 
   always_comb begin
     seen_d = seen_q;
@@ -79,19 +77,19 @@ module spfe_sf_lane_seen
         if (seen_q.good != GoodWidth'(StartedWords)) seen_d.good = seen_q.good + 1'b1;
         if (word_i.k[0] && word_i.bits[7:0] == Comma) seen_d.comma = 1'b1;
         if (kind_i == LaneInit1 || kind_i == LaneInit2) seen_d.init12 = 1'b1;
-        if (kind_i == LaneInit2) seen_d.init2 = up(seen_q.init2);
-        if (kind_i == LaneInit1Inverted) seen_d.inverted1 = up(seen_q.inverted1);
-        if (kind_i == LaneInit2Inverted) seen_d.inverted2 = up(seen_q.inverted2);
+        if (kind_i == LaneInit2) seen_d.init2 = more(seen_q.init2);
+        if (kind_i == LaneInit1Inverted) seen_d.inverted1 = more(seen_q.inverted1);
+        if (kind_i == LaneInit2Inverted) seen_d.inverted2 = more(seen_q.inverted2);
         if (kind_i == LaneInit3) begin
           seen_d.capability = word_i.bits[31:24];
           seen_d.init3 = seen_q.init3 != '0 && seen_q.capability == word_i.bits[31:24] ?
-            up(seen_q.init3) : 2'd1;
+            more(seen_q.init3) : 2'd1;
         end
       end
       if (kind_i == LaneInit1) seen_d.init1 = 1'b1;
       if (kind_i != LaneSkip) begin
-        seen_d.standby = kind_i == LaneStandby ? up(seen_q.standby) : '0;
-        seen_d.lost_signal = kind_i == LaneLostSignal ? up(seen_q.lost_signal) : '0;
+        seen_d.standby = kind_i == LaneStandby ? more(seen_q.standby) : '0;
+        seen_d.lost_signal = kind_i == LaneLostSignal ? more(seen_q.lost_signal) : '0;
       end
       if (kind_i == LaneStandby || kind_i == LaneLostSignal) seen_d.stop_field = word_i.bits[31:24];
     end

@@ -1,14 +1,16 @@
 //! The SpaceFibre core, Verilated, beside the word-exact model `spfe-link`.
 //!
-//! `tests/lane.rs` and `tests/link.rs` run both with the same inputs and compare what comes out, in
-//! every cycle; in `tests/port.rs` they are the two ends of a link. `RTL_SEEDS` is the number of random seeds (1), besides the fixed
-//! ones, and `RTL_SEED` selects a single one.
+//! `tests/lane.rs`, `tests/link.rs` and `tests/multilane.rs` run both with the same inputs and
+//! compare what comes out, in every cycle; in `tests/port.rs` they are the two ends of a link.
+//! `RTL_SEEDS` is the number of random seeds (1), besides the fixed ones, and `RTL_SEED` selects a
+//! single one.
 
 pub mod axi;
 pub mod core;
 pub mod endpoint;
 pub mod link;
 pub mod pins;
+pub mod rows;
 
 pub use crate::core::Core;
 pub use pins::{Packer, Unpacker};
