@@ -20,7 +20,8 @@ NOT_DESIGN = ("tb", "formal", "bench")
 CORES = ("host", "spacefibre", "spacewire", "rdma")
 USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CORES),
         "sim": ("prim", "pkg", "endpoint", *CORES),
-        **{core: ("prim", "pkg") for core in CORES}, "host": ("prim", "pkg", "spacefibre")}
+        **{core: ("prim", "pkg") for core in CORES},
+        "host": ("prim", "pkg", "spacefibre"), "rdma": ("prim", "pkg", "spacefibre")}
 WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
 # Strings are code, and may look like comments.

@@ -12,6 +12,7 @@ pub mod link;
 pub mod pins;
 pub mod rows;
 
+pub use crate::axi::Axi;
 pub use crate::core::Core;
 pub use pins::{Packer, Unpacker};
 

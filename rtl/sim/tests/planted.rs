@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 21] = [
+const BUGS: [(&str, &str, &str, &str); 26] = [
     ("host/spfe_host_rx.sv", "if (open_q == '0) begin", "begin", "host"),
     ("host/spfe_host_rx.sv", "(inside_q || count != '0)", "1'b1", "host"),
     (
@@ -52,6 +52,16 @@ const BUGS: [(&str, &str, &str, &str); 21] = [
         "(SizeBits + 1)'(first_q.ask.address.offset[31:0]) +",
         "endpoint",
     ),
+    (
+        "rdma/spfe_rdma_decide.sv",
+        "offset > region_i.bytes - room",
+        "offset > region_i.bytes",
+        "rdma",
+    ),
+    ("rdma/spfe_rdma_decide.sv", "peer_o.drain = header.request;", "", "rdma"),
+    ("rdma/spfe_rdma_receive.sv", " || found != ~crc32_q", "", "rdma"),
+    ("rdma/spfe_rdma_peers.sv", "read.used < least_q", "read.used > least_q", "rdma"),
+    ("rdma/spfe_rdma_respond.sv", "response_q.place + before_q[15:0]", "before_q[15:0]", "rdma"),
     ("endpoint/spfe_ep_events.sv", "if (enabled_q[index_q]) due_q", "due_q", "endpoint"),
     ("endpoint/spfe_ep_region_cmd.sv", "if (misplaced) wrong_q <= 1'b1;", "", "endpoint"),
     ("endpoint/spfe_ep_queues.sv", "held[i] == scan_i", "1'b0", "endpoint"),
