@@ -5,6 +5,10 @@
 
 load lib/common
 
+spfed=${SPFED_BIN:-target/release/spfed}
+
+teardown_file() { stop_all; }
+
 setup_file() {
     dir=$BATS_FILE_TMPDIR/c
     export dir PKG_CONFIG_PATH=$dir/lib/pkgconfig LD_LIBRARY_PATH=$dir/lib
@@ -43,6 +47,49 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
 @test "gcc, static library, AddressSanitizer" {
     static
     suite gcc-asan gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+}
+
+@test "inline functions: both compilers, AddressSanitizer, and a device that sleeps" {
+    local sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all' mode
+    # shellcheck disable=SC2086 # several options
+    gcc -std=c11 -D_DEFAULT_SOURCE -g $sanitize -Wall -Wextra -Wpedantic -Werror -Iinclude \
+        -o "$dir/fast" tests/c/fast.c "$dir/lib/libspfe.a" -pthread -lgcc_s -lm
+    timeout --kill-after=5 120 "$dir/fast" >"$dir/fast.tap"
+    forward "$dir/fast.tap"
+    grep -qx '1..8' "$dir/fast.tap"
+    # In mode thread the inline functions ring doorbells; no engine runs in the program.
+    for mode in thread inline; do
+        start "spfed-$mode" "$spfed" --listen "$dir/$mode" --mode "$mode"
+        wait_until test -S "$dir/$mode"
+        timeout --kill-after=5 120 "$dir/fast" "unix:$dir/$mode/0" "unix:$dir/$mode/1" >"$dir/fast.tap"
+        run ! grep '^not ok' "$dir/fast.tap"
+        stop "spfed-$mode"
+    done
+    command -v clang >/dev/null || return 0
+    clang -std=c11 -D_DEFAULT_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude \
+        -o "$dir/fast" tests/c/fast.c "$dir/lib/libspfe.a" -pthread -lgcc_s -lm
+    timeout --kill-after=5 120 "$dir/fast" >"$dir/fast.tap"
+    run ! grep '^not ok' "$dir/fast.tap"
+}
+
+@test "captures" {
+    start spfed "$spfed" --listen "$dir/sock" --mode thread
+    wait_until test -S "$dir/sock"
+    # shellcheck disable=SC2046 # several options
+    gcc -std=c11 -D_DEFAULT_SOURCE -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wall \
+        -Wextra -Werror -Iinclude -o "$dir/capture" tests/c/capture.c "$dir/lib/libspfe.a" \
+        -pthread -lgcc_s -lm
+    run -0 timeout 60 "$dir/capture" "unix:$dir/sock" "$dir/capture.pcapng"
+    [[ $output == 'records: '[1-9]* ]]
+    stop spfed
+}
+
+@test "the headers compile with musl" {
+    command -v musl-gcc >/dev/null || skip 'musl-tools is not installed'
+    musl-gcc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -c \
+        -o "$dir/musl.o" tests/c/fast.c
+    musl-gcc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -c \
+        -o "$dir/musl.o" tests/c/suite.c
 }
 
 @test "clang" {
@@ -138,6 +185,12 @@ cpp() {
     [[ $output == '2000 packets on 4 virtual channels, '*' waits' ]]
     run -0 "$dir/examples/remote_memory"
     [[ $output == *'read back: from here to there'* && $output == *'RMAP_REFUSED: RMAP read of 4 bytes'* ]]
+    run -0 timeout 60 "$dir/examples/broadcast_ping"
+    [[ $output == '1000 messages there and back: '* ]]
+    run -0 timeout 60 "$dir/examples/threshold_receive"
+    [[ $output == '1024 slots: '*'4096 slots: '* ]]
+    run -0 timeout 60 "$dir/examples/round_trip"
+    [[ $output == 'poll: 10000 round trips'*'block: 10000 round trips'* ]]
     run -1 "$dir/examples/hello" nonsense
     [[ $output == *"device 'nonsense'"* ]]
 }

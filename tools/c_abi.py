@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-HEADER = ROOT / "include/spfe/spfe.h"
+HEADERS = [ROOT / "include/spfe" / name for name in ("spfe.h", "fabric.h", "fast.h")]
 MAP = ROOT / "packaging/c/libspfe.map"
 LIST = ROOT / "packaging/c/abi.txt"
 
@@ -61,7 +61,7 @@ def fields(body):
 
 def layout(header, compiler):
     """Lines with sizes, offsets and values, as a compiler sees them."""
-    code = ["#include <stddef.h>", "#include <stdio.h>", "#include <spfe/spfe.h>", "int main(void) {"]
+    code = ["#include <stddef.h>", "#include <stdio.h>", "#include <spfe/fast.h>", "int main(void) {"]
     for name, members in header.structs.items():
         code.append(f'printf("struct {name} %zu bytes, alignment %zu\\n", sizeof(struct {name}), '
                     f"_Alignof(struct {name}));")
@@ -98,7 +98,7 @@ def exported(library):
 
 def current(compiler):
     """All lines of the interface, sorted."""
-    header = Header(HEADER.read_text(encoding="utf-8"))
+    header = Header("\n".join(file.read_text(encoding="utf-8") for file in HEADERS))
     of = versions(MAP.read_text(encoding="utf-8"))
     lines = [f"function {of.get(name, 'no version')} {text}" for name, text in header.functions.items()]
     return sorted(lines + layout(header, compiler))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the manual pages of section 3 for the C interface, from include/spfe/spfe.h.
+"""Writes the manual pages of section 3 for the C interface, from the headers in include/spfe.
 
     tools/c_man.py DIRECTORY [DATE]     DATE is the date in the pages, such as 2026-01-31
 
@@ -12,7 +12,9 @@ import re
 import sys
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parent.parent / "include/spfe/spfe.h"
+INCLUDE = Path(__file__).resolve().parent.parent / "include"
+# The headers, and what a program includes for each.
+HEADERS = {"spfe.h": "spfe/spfe.h", "fabric.h": "spfe/spfe.h", "fast.h": "spfe/fast.h"}
 RULE = "-" * 20
 FUNCTION = re.compile(r"\b(spfe_\w+)\(")
 TYPE = re.compile(r"\b(struct|enum) (spfe_\w+)\b")
@@ -37,7 +39,9 @@ def blocks(text):
     for match in pattern.finditer(text):
         behind = text[match.end() : match.end() + 2]
         if match.lastgroup == "inline":
-            yield "function", match.group("signature") + ";", True
+            # Helpers of inline functions end with an underscore and have no page.
+            if "_(" not in match.group("signature"):
+                yield "function", match.group("signature") + ";", True
         else:
             yield match.lastgroup, match.group(match.lastgroup), behind == "\n\n"
 
@@ -99,12 +103,12 @@ def head(name, date, version):
     return f'.TH "{name}" 3 "{date}" "spfe {version}" "Library functions"\n'
 
 
-def page(name, section, paragraphs, declarations, types, date, version):
+def page(include, section, paragraphs, declarations, types, date, version):
     """The source of a page."""
     names = names_of(declarations)
-    text = head(name, date, version)
+    text = head(names[0], date, version)
     text += f".SH NAME\n{summary(paragraphs, names, section)}\n"
-    text += ".SH SYNOPSIS\n" + code("#include <spfe/spfe.h>\n\n" + "\n".join(declarations))
+    text += ".SH SYNOPSIS\n" + code(f"#include <{include}>\n\n" + "\n".join(declarations))
     used = dict.fromkeys(match[1] for part in declarations for match in TYPE.findall(part))
     used = [types[name] for name in used if name in types]
     text += ".SH DESCRIPTION\n"
@@ -140,23 +144,28 @@ def main():
         sys.exit(__doc__)
     out, date = Path(sys.argv[1]), (sys.argv[2:] or [""])[0]
     out.mkdir(parents=True, exist_ok=True)
-    header = HEADER.read_text()
-    workspace = (HEADER.parents[2] / "Cargo.toml").read_text()
+    workspace = (INCLUDE.parent / "Cargo.toml").read_text()
     version = re.search(r'^version *= *"(.*)"', workspace, re.MULTILINE).group(1)
-    found, types = pages(header)
-    declared = set(re.findall(r"^[a-z][\w \*]*\b(spfe_\w+)\(", header, re.MULTILINE))
-    written = {name for _, _, declarations in found for name in names_of(declarations)}
-    if declared != written:
-        sys.exit(f"{HEADER}: no page for {', '.join(sorted(declared - written))}")
-    for section, paragraphs, declarations in found:
-        first, *others = names_of(declarations)
-        source = page(first, section, paragraphs, declarations, types, date, version)
-        (out / f"{first}.3").write_text(source)
-        for name in others:
-            (out / f"{name}.3").write_text(f".so man3/{first}.3\n")
+    everything, count = [], 1
+    for name, include in HEADERS.items():
+        header = (INCLUDE / "spfe" / name).read_text()
+        found, types = pages(header)
+        declared = set(re.findall(r"^[a-z][\w \*]*\b(spfe_\w+[a-z])\(", header, re.MULTILINE))
+        written = {name for _, _, declarations in found for name in names_of(declarations)}
+        if declared != written:
+            sys.exit(f"{name}: no page for {', '.join(sorted(declared - written))}")
+        for section, paragraphs, declarations in found:
+            first, *others = names_of(declarations)
+            source = page(include, section, paragraphs, declarations, types, date, version)
+            (out / f"{first}.3").write_text(source)
+            for other in others:
+                (out / f"{other}.3").write_text(f".so man3/{first}.3\n")
+        everything += found
+        count += len(written)
+    header = (INCLUDE / "spfe/spfe.h").read_text()
     intro = plain(re.findall(r"/\*.*?\*/", header, re.DOTALL)[1])
-    (out / "libspfe.3").write_text(overview(found, intro, date, version))
-    print(f"{len(written) + 1} manual pages in {out}")
+    (out / "libspfe.3").write_text(overview(everything, intro, date, version))
+    print(f"{count} manual pages in {out}")
 
 
 main()

@@ -4,7 +4,7 @@
 #   tools/capi.sh [DIRECTORY]     default target/c; paths in spfe.pc name it as the prefix
 #
 # The shared library is linked from the static one with a version script, so that it exports the
-# functions of include/spfe/spfe.h and nothing else. CAPI_LIB names the static library (default
+# functions of include/spfe/spfe.h and fast.h and nothing else. CAPI_LIB names the static library (default
 # target/release/libspfe_capi.a, which is built).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ if [[ -z $static ]]; then
 fi
 
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/include/spfe"
-install -m 644 include/spfe/spfe.h include/spfe/spfe.hpp include/spfe/spfe_hw.h "$prefix/include/spfe/"
+install -m 644 include/spfe/{spfe.h,fabric.h,fast.h,spfe.hpp,spfe_hw.h} "$prefix/include/spfe/"
 install -m 644 "$static" "$prefix/lib/libspfe.a"
 # Functions that the script names must exist, so that it cannot promise what is not there.
 mapfile -t wanted < <(sed -n 's/^ *\(spfe_[a-z_]*\);$/-Wl,--require-defined=\1/p' packaging/c/libspfe.map)

@@ -6,14 +6,15 @@
 #   tools/python.sh run COMMAND...      runs a command with the installed package
 #
 # What builds and tests it is pinned in tools/packages/pyface.txt and installed below
-# ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already.
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already, and SPFE_SITE
+# another directory to install to.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 # shellcheck source=tests/lib/python.bash
 . tests/lib/python.bash
 
-site=$root/target/python/site
+site=${SPFE_SITE:-$root/target/python/site}
 
 # wheel DIRECTORY: builds the wheel and prints its path.
 wheel() {

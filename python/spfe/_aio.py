@@ -70,3 +70,34 @@ async def drain(queue: Any) -> None:
         return True
 
     await _until(queue, take)
+
+
+# Completions that tasks have not asked for yet, by request.
+_completions: "weakref.WeakKeyDictionary[Any, dict[int, Any]]" = weakref.WeakKeyDictionary()
+
+
+async def completion(rdma: Any, number: int) -> Any:
+    """The completion of a request. Whichever task has its turn takes those of all others too.
+
+    A queue of requests has no descriptor, because packets may have to move meanwhile: a thread waits.
+    """
+    mine = _completions.setdefault(rdma, {})
+    turn = _turns.setdefault(rdma, asyncio.Lock())
+    while number not in mine:
+        async with turn:
+            if number in mine:
+                break
+            if (done := rdma.poll()) is not None:
+                mine[done.id] = done
+                continue
+            try:
+                await asyncio.to_thread(rdma.wait, 0.05)
+            except TimedOut:
+                pass
+    return mine.pop(number)
+
+
+async def result(rdma: Any, number: int) -> Any:
+    """The result of a request that was posted a moment ago."""
+    rdma.submit()
+    return (await completion(rdma, number)).result()

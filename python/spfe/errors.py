@@ -95,3 +95,13 @@ class RmapInvalid(RemoteError):
     """An RMAP reply was cut, damaged or of a wrong length."""
 
     default_errno = _errno.EBADMSG
+
+
+class RdmaRefused(RemoteError):
+    """The target refused a request; `rdma_status` is the SFRP status of its answer."""
+
+    default_errno = _errno.EREMOTEIO
+
+    def __init__(self, what: str, rdma_status: int) -> None:
+        super().__init__(what)
+        self.rdma_status = rdma_status

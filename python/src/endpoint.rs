@@ -5,6 +5,7 @@ use crate::error::{fault, raise};
 use crate::held::Held;
 use crate::message::{Broadcast, TimeCodes};
 use crate::network::Network;
+use crate::rdma::{Rdma, Server};
 use crate::record;
 use crate::rmap::{Rmap, Target};
 use crate::rx::{Rx, RxCore};
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::json;
 use spfe::{MessageOptions, QueueOptions, Status, Strategy};
+use spfe_remote::{RdmaQueueOptions, ReplyPath};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -318,6 +320,43 @@ impl Port {
         self.shared.open()?;
         let vc = self.port.vc(vc).map_err(raise)?;
         Rmap::open(&self.shared, &vc, Target { target, key, path, reply_path, initiator })
+    }
+
+    /// Opens a queue of RDMA requests on a virtual channel; `target` is the logical address of the
+    /// target, `target_queue` its queue pair (0: a target-only endpoint).
+    #[pyo3(signature = (vc=0, *, target=254, target_queue=0, path=Vec::new(), reply_path=Vec::new(), queue=None, strategy="adaptive"))]
+    #[allow(clippy::too_many_arguments)] // by name in Python
+    fn rdma(
+        &self,
+        vc: u32,
+        target: u8,
+        target_queue: u16,
+        path: Vec<u8>,
+        reply_path: Vec<u8>,
+        queue: Option<u16>,
+        strategy: &str,
+    ) -> PyResult<Rdma> {
+        self.shared.open()?;
+        let vc = self.port.vc(vc).map_err(raise)?;
+        let mut options = RdmaQueueOptions {
+            queue: QueueOptions::default().strategy(self::strategy(strategy)?),
+            ..RdmaQueueOptions::default()
+        };
+        let of = &mut options.initiator;
+        (of.target, of.target_queue, of.path) = (target, target_queue, path);
+        of.queue = queue.unwrap_or(of.queue);
+        of.reply_path = ReplyPath::new(&reply_path)
+            .map_err(|error| fault(Status::BadField, format!("reply path: {error}")))?;
+        Rdma::open(&self.shared, &vc, options)
+    }
+
+    /// Opens a server of RDMA requests for the regions of a target file (docs/rdma.md), or for one
+    /// region of a size such as "1M".
+    #[pyo3(signature = (vc=0, target="1M"))]
+    fn rdma_server(&self, vc: u32, target: &str) -> PyResult<Server> {
+        self.shared.open()?;
+        let vc = self.port.vc(vc).map_err(raise)?;
+        Server::open(&self.shared, &vc, target)
     }
 
     fn __repr__(&self) -> String {

@@ -6,10 +6,14 @@ use pyo3::PyErr;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use spfe::{Error, Status, StatusClass, rmap};
+use spfe_remote::RdmaError;
+use spfe_remote::engine::WorkError;
+use spfe_remote::engine::initiator::PostError;
 
 mod classes {
     pyo3::import_exception!(spfe.errors, LinkError);
     pyo3::import_exception!(spfe.errors, LocalError);
+    pyo3::import_exception!(spfe.errors, RdmaRefused);
     pyo3::import_exception!(spfe.errors, RemoteError);
     pyo3::import_exception!(spfe.errors, RmapInvalid);
     pyo3::import_exception!(spfe.errors, RmapRefused);
@@ -71,6 +75,31 @@ pub fn raise_rmap(error: rmap::Error) -> PyErr {
         rmap::Error::Refused { status, .. } => classes::RmapRefused::new_err((what, status.0)),
         rmap::Error::Invalid { .. } => classes::RmapInvalid::new_err((what,)),
         rmap::Error::Command(_) => fault(Status::BadField, what),
+    }
+}
+
+/// An exception for a request of RDMA that failed.
+pub fn raise_work(what: &str, error: WorkError) -> PyErr {
+    let text = format!("RDMA {what}: {error}");
+    match error {
+        WorkError::Refused(status, _) => classes::RdmaRefused::new_err((text, status.0)),
+        _ => fault(error.status(), text),
+    }
+}
+
+/// An exception for an error of RDMA.
+pub fn raise_rdma(error: RdmaError) -> PyErr {
+    let what = error.to_string();
+    match error {
+        RdmaError::Device(error) => raise(error),
+        RdmaError::TimedOut { .. } => timed_out(what),
+        RdmaError::Refused { status, .. } => classes::RdmaRefused::new_err((what, status.0)),
+        RdmaError::Work { what, error } => raise_work(&what, error),
+        RdmaError::Answer { .. } => fault(Status::PacketCut, what),
+        RdmaError::Post(PostError::Full { .. }) => fault(Status::Busy, what),
+        RdmaError::Post(PostError::TooLong { .. }) => fault(Status::TooLong, what),
+        RdmaError::Post(PostError::Local(_)) => fault(Status::OutOfBounds, what),
+        RdmaError::Post(_) => fault(Status::BadField, what),
     }
 }
 

@@ -23,6 +23,7 @@ mod held;
 mod message;
 mod network;
 mod packet;
+mod rdma;
 mod record;
 mod rmap;
 mod rx;
@@ -49,6 +50,8 @@ mod _spfe {
     use crate::network::Network;
     #[pymodule_export]
     use crate::packet::Packet;
+    #[pymodule_export]
+    use crate::rdma::{Rdma, RdmaCompletion, RdmaRegion, Server};
     #[pymodule_export]
     use crate::rmap::Rmap;
     #[pymodule_export]

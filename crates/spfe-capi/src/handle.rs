@@ -68,7 +68,7 @@ impl Drop for Inside<'_> {
 /// Opens a handle.
 pub fn open<T: Object>(head: T::Head, inner: T) -> *mut Handle<T> {
     static WATCH: Once = Once::new();
-    // SAFETY: the function only adds to an atomic, which a child may do after any fork.
+    // SAFETY: the function adds to an atomic and walks a list, which a child may do after any fork.
     WATCH.call_once(|| unsafe {
         libc::pthread_atfork(None, None, Some(forked));
     });
@@ -103,6 +103,7 @@ pub fn open<T: Object>(head: T::Head, inner: T) -> *mut Handle<T> {
 
 extern "C" fn forked() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
+    crate::fast::forked();
 }
 
 #[cold]

@@ -5,11 +5,14 @@
 //! the library, which would be a defect, becomes SPFE_INTERNAL.
 
 mod args;
+mod capture;
 mod ccsds;
 mod endpoint;
 mod fabric;
+mod fast;
 mod handle;
 mod hold;
+mod inline;
 mod message;
 mod packed;
 mod pooled;

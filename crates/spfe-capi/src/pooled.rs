@@ -13,7 +13,7 @@ fn with_tx<R>(
     body: impl FnOnce(&mut PooledTx) -> Result<R, Fault>,
 ) -> Result<R, Fault> {
     handle::with(queue, |queue| match queue {
-        Queue::PooledTx(tx) => body(tx),
+        Queue::PooledTx(tx) => body(&mut tx.inside()),
         other => Err(other.wrong(call)),
     })
 }
@@ -24,7 +24,7 @@ fn with_rx<R>(
     body: impl FnOnce(&mut PooledRx) -> Result<R, Fault>,
 ) -> Result<R, Fault> {
     handle::with(queue, |queue| match queue {
-        Queue::PooledRx(rx) => body(rx),
+        Queue::PooledRx(rx) => body(&mut rx.inside()),
         other => Err(other.wrong(call)),
     })
 }

@@ -240,7 +240,7 @@ pub unsafe extern "C" fn spfe_sent_poll(queue: *mut QueueHandle, sent: *mut CSen
                 }
                 Ok(done)
             }
-            Queue::PooledTx(tx) => Ok(tx.poll()),
+            Queue::PooledTx(tx) => Ok(tx.inside().poll()),
             other => Err(other.wrong("spfe_sent_poll")),
         })?;
         let Some(done) = done else { return Ok(0) };

@@ -2,6 +2,7 @@
 
 use crate::args::{give, read_sized, write_sized};
 use crate::endpoint::EndpointHandle;
+use crate::fast::Pooled;
 use crate::handle::{self, Handle, Object, Spare};
 use crate::hold::{Packed, Posted};
 use crate::result::{Answer, Fault, run};
@@ -20,9 +21,9 @@ pub enum Queue {
     /// Receive, posted buffers.
     Rx(Box<Posted<Rx>>),
     /// Transmit, slots.
-    PooledTx(Box<PooledTx>),
+    PooledTx(Box<Pooled<PooledTx>>),
     /// Receive, slots.
-    PooledRx(Box<PooledRx>),
+    PooledRx(Box<Pooled<PooledRx>>),
     /// Receive, packed area.
     Packed(Box<Packed>),
     /// Broadcast messages.
@@ -55,8 +56,16 @@ macro_rules! each {
                 let $inner = &mut posted.queue;
                 $body
             }
-            Queue::PooledTx($inner) => $body,
-            Queue::PooledRx($inner) => $body,
+            Queue::PooledTx(pooled) => {
+                let mut inside = pooled.inside();
+                let $inner = &mut *inside;
+                $body
+            }
+            Queue::PooledRx(pooled) => {
+                let mut inside = pooled.inside();
+                let $inner = &mut *inside;
+                $body
+            }
             Queue::Packed(packed) => {
                 let $inner = packed.idle()?;
                 $body
@@ -90,8 +99,8 @@ impl Queue {
         Ok(match self {
             Self::Tx(posted) => posted.queue.wait_for(threshold, deadline)?,
             Self::Rx(posted) => posted.queue.wait(threshold, deadline)?,
-            Self::PooledTx(queue) => queue.wait_for(threshold, deadline)?,
-            Self::PooledRx(queue) => queue.wait(threshold, deadline)?,
+            Self::PooledTx(pooled) => pooled.inside().wait_for(threshold, deadline)?,
+            Self::PooledRx(pooled) => pooled.inside().wait(threshold, deadline)?,
             Self::Packed(packed) => packed.idle()?.wait(threshold, deadline)?,
             Self::Broadcast(queue) => queue.wait(threshold, deadline)?,
             Self::TimeCode(queue) => queue.wait(threshold, deadline)?,
@@ -228,11 +237,11 @@ open_functions! {
     };
     /// Opens a pooled transmit queue.
     spfe_pooled_tx_open: |vc, options| {
-        Ok(Queue::PooledTx(Box::new(vc.tx_pooled(options.pool())?)))
+        Ok(Queue::PooledTx(Box::new(Pooled::new(vc.tx_pooled(options.pool())?))))
     };
     /// Opens a pooled receive queue.
     spfe_pooled_rx_open: |vc, options| {
-        Ok(Queue::PooledRx(Box::new(vc.rx_pooled(options.pool())?)))
+        Ok(Queue::PooledRx(Box::new(Pooled::new(vc.rx_pooled(options.pool())?))))
     };
     /// Opens a packed receive queue.
     spfe_packed_rx_open: |vc, options| {

@@ -1,5 +1,6 @@
-//! `spfe bridge`: lets programs that speak the field's TCP protocols reach a port.
+//! `spfe bridge`: lets programs that speak the field's protocols over TCP and UDP reach a port.
 
+mod ccsds;
 mod session;
 pub mod ssdtp2;
 
@@ -29,6 +30,7 @@ only.";
 #[derive(Clone, Debug, Subcommand)]
 pub enum BridgeArgs {
     Ssdtp2(Ssdtp2Args),
+    Ccsds(ccsds::CcsdsArgs),
 }
 
 /// Serve SSDTP2, the TCP protocol of SpaceWire-to-Ethernet adapters and RMAP host libraries.
@@ -56,6 +58,7 @@ impl BridgeArgs {
     pub fn device(&self) -> &DeviceArg {
         match self {
             Self::Ssdtp2(args) => &args.device,
+            Self::Ccsds(args) => &args.device,
         }
     }
 }
@@ -65,7 +68,14 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs `spfe bridge`.
 pub fn run(args: &BridgeArgs, context: &Context) -> Result<(), Failure> {
-    let BridgeArgs::Ssdtp2(args) = args;
+    match args {
+        BridgeArgs::Ssdtp2(args) => serve(args, context),
+        BridgeArgs::Ccsds(args) => ccsds::run(args, context),
+    }
+}
+
+/// Serves clients one after the other.
+fn serve(args: &Ssdtp2Args, context: &Context) -> Result<(), Failure> {
     let endpoint = context.open()?;
     let place = Place::new(&endpoint, args.port, args.vc)?;
     let listener = listen(&args.listen)?;

@@ -17,8 +17,9 @@
 //! | [`load`] | many things at once, and counters that add up |
 //! | [`time`] | paced links in virtual time: priorities and determinism |
 //!
-//! No case measures time, and every wait is bounded.
+//! No case measures time, and every wait is bounded. [`faces`] is the suite for other languages.
 
+pub mod faces;
 pub mod kit;
 pub mod lifetime;
 pub mod load;

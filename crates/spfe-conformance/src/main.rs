@@ -3,13 +3,17 @@
 //! Ports 0 of both devices are joined, and so are their ports 1. Each case opens both devices anew.
 //! With `SPFE_CASE` in the environment only cases run whose name contains it. Prints TAP. The exit
 //! code is 1 if a case failed and 2 for wrong arguments.
+//!
+//! `spfe-conformance --faces AGENT AGENT DEVICE DEVICE` runs the suite of faces instead: an AGENT is a
+//! command that carries out what a case asks for (`spfe_conformance::faces`).
 
 use spfe::Endpoint;
-use spfe_conformance::{CASES, Capability, Fixture, Outcome, run_case};
+use spfe_conformance::{CASES, Capability, Fixture, Outcome, faces, run_case};
 use std::process::ExitCode;
 use std::time::Instant;
 
 const USAGE: &str = "usage: spfe-conformance DEVICE DEVICE [--without NAME,...]\n\
+    \x20      spfe-conformance --faces AGENT AGENT DEVICE DEVICE\n\
     Capabilities that can be named:";
 
 /// The devices and their capabilities.
@@ -30,7 +34,28 @@ fn arguments() -> Option<(String, String, Vec<Capability>)> {
     Some((first.clone(), second.clone(), capabilities))
 }
 
+/// Runs the suite of faces, if the arguments ask for it.
+fn with_faces() -> Option<ExitCode> {
+    let list: Vec<String> = std::env::args().skip(1).collect();
+    let [option, a, b, first, second] = list.as_slice() else { return None };
+    if option != "--faces" {
+        return None;
+    }
+    let wanted = std::env::var("SPFE_CASE").unwrap_or_default();
+    let (agents, devices) = ([a.clone(), b.clone()], [first.clone(), second.clone()]);
+    Some(match faces::run(&agents, &devices, &wanted) {
+        Ok(failures) => ExitCode::from(u8::from(failures > 0)),
+        Err(why) => {
+            eprintln!("spfe-conformance: {why}");
+            ExitCode::from(2)
+        }
+    })
+}
+
 fn main() -> ExitCode {
+    if let Some(code) = with_faces() {
+        return code;
+    }
     let Some((first, second, capabilities)) = arguments() else {
         let names = Capability::UNLIMITED.map(Capability::name).join(" ");
         eprintln!("{USAGE} {names}");

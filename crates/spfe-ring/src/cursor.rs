@@ -119,10 +119,12 @@ mod sealed {
 use sealed::{PairedRings, Rings};
 
 /// The place of a cursor without its ring: plain numbers, safe to use with any ring.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    offset: usize,
-    phase: u32,
+    /// Bytes from the first slot.
+    pub offset: usize,
+    /// The phase, in place ([`PHASE_BITS`]).
+    pub phase: u32,
 }
 
 impl Ring {
@@ -359,6 +361,18 @@ impl Recycler {
     pub fn position(&self) -> u32 {
         let log2 = self.at.rings.first.log2;
         (self.laps << log2).wrapping_add(self.at.index())
+    }
+
+    /// The second word of a buffer posted again, and the mask of offsets that are pauses.
+    pub fn posting(&self) -> (u64, u32) {
+        (self.buffer, self.mask as u32)
+    }
+
+    /// Moves on to an offset of this lap, or to its end, up to which others posted buffers again.
+    pub fn move_to(&mut self, offset: usize) {
+        let end = self.at.rings.first.last as usize + SLOT;
+        self.at.offset = (offset & !(SLOT - 1)).min(end);
+        self.turn();
     }
 
     /// Takes the next completion, if it is valid and all its flags are clear: passes it and the

@@ -161,6 +161,11 @@ impl AtomicDeviceLine {
         self.need_doorbell.load(Ordering::Acquire) != 0
     }
 
+    /// Host: the word of [`AtomicDeviceLine::needs_doorbell`], for code in other languages.
+    pub fn need_doorbell_word(&self) -> *const u32 {
+        core::ptr::from_ref(&self.need_doorbell).cast()
+    }
+
     /// Device: counts a wake-up. Then the caller wakes the futex. The release pairs with the
     /// acquire of the host that loads `wake_seq`.
     pub fn bump(&self) {

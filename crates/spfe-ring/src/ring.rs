@@ -72,6 +72,11 @@ impl Ring {
         Self { slots, log2, last: ((1 << log2) - 1) * SLOT as u32 }
     }
 
+    /// Address of the first slot.
+    pub const fn first(&self) -> NonNull<Slot> {
+        self.slots
+    }
+
     /// Number of entries.
     #[inline(always)]
     pub const fn size(&self) -> u32 {

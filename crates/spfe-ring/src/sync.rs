@@ -54,6 +54,13 @@ pub fn fence_mode() -> FenceMode {
     }
 }
 
+/// Address of the fence mode, for code in other languages: [`light_fence`] costs nothing while it is
+/// `Asymmetric`.
+#[cfg(not(loom))]
+pub fn fence_mode_byte() -> *const u8 {
+    FENCE_MODE.as_ptr()
+}
+
 /// The fence of the fast side. It pairs with the heavy fence of the slow side.
 #[inline(always)]
 pub fn light_fence() {

@@ -78,6 +78,8 @@ pub use error::{Error, Full, Refused, Result};
 pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode};
 pub use mib::{Mib, MibName};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
+#[cfg(feature = "fast")]
+pub use pooled::{FastMemory, FastRxState, FastTxState};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
@@ -98,6 +100,8 @@ pub use spfe_lab::{Capture, CaptureOptions, CaptureSummary, Scenario};
 #[cfg(feature = "virtual")]
 #[doc(hidden)]
 pub use spfe_plane::instrument::{Lengths, Pattern};
+#[cfg(feature = "fast")]
+pub use spfe_ring::cursor::Mark;
 #[cfg(feature = "daemon")]
 pub use spfe_session::CaptureRequest;
 pub use tx::{Batch, End, Sent, Tx};

@@ -4,6 +4,9 @@
 //! contract allows per packet. Where the bytes are elsewhere in memory, use [`crate::Tx`] and
 //! [`crate::Rx`].
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
@@ -18,6 +21,9 @@ use spfe_contract::{
 use spfe_ring::Ring;
 use spfe_ring::cursor::{Cursor, Mark, Recycler};
 use std::sync::Arc;
+
+#[cfg(feature = "fast")]
+pub use fast::{FastMemory, FastRxState, FastTxState};
 
 /// Options of a pooled queue.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,350 @@
+//! The state that inline functions of the header work on, and its way into the queue and back.
+//!
+//! A program that asks for the fast path of a pooled queue gets the address of a structure with the
+//! addresses and positions of the queue. Its inline functions change only that. Every function of the
+//! library first lets the queue continue from there ([`Pooled::inside`]) and writes the new state
+//! back, so calls and inline functions can be mixed.
+//!
+//! The structure outlives the queue. After closing, and in a child after a fork, it says that nothing
+//! is free and nothing has arrived, so that every inline function falls back to its call, which
+//! refuses the handle.
+
+use spfe::{FastMemory, FastRxState, FastTxState, Mark, PooledRx, PooledTx};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Version of both layouts (SPFE_FAST_VERSION).
+pub const VERSION: u32 = 1;
+/// Number of structures of closed queues that are kept before the oldest is used again.
+const KEEP: usize = 4096;
+/// A phase that no entry has: the lower half of such words are flags, and these are never all set.
+const NO_PHASE: u32 = u32::MAX;
+
+/// The entry at which the structure of a closed queue looks.
+#[repr(C, align(16))]
+struct Nothing([u64; 2]);
+static NOTHING: Nothing = Nothing([0, 0]);
+
+/// `struct spfe_fast_tx`.
+#[repr(C)]
+pub struct CFastTx {
+    version: u32,
+    slot_bytes: u32,
+    queue: *mut c_void,
+    pool: *mut u8,
+    stride: usize,
+    sq: *mut u8,
+    cq: *mut u8,
+    need_doorbell: *const u32,
+    fence_mode: *const u8,
+    first_word: u64,
+    taken_bytes: u64,
+    last: u32,
+    next: u32,
+    next_phase: u32,
+    done: u32,
+    done_phase: u32,
+    first: u32,
+    first_phase: u32,
+    free: u32,
+    posted: u32,
+    staged: u32,
+    freed: u32,
+    taken: u32,
+}
+
+/// `struct spfe_fast_rx`.
+#[repr(C)]
+pub struct CFastRx {
+    version: u32,
+    slot_bytes: u32,
+    queue: *mut c_void,
+    pool: *mut u8,
+    stride: usize,
+    sq: *mut u8,
+    cq: *mut u8,
+    need_doorbell: *const u32,
+    buffer: u64,
+    taken_bytes: u64,
+    mask: u32,
+    next: u32,
+    phase: u32,
+    offered: u32,
+}
+
+/// A structure, and the next one that was ever made.
+#[repr(C)]
+struct Node<F> {
+    fast: F,
+    next: *mut Node<F>,
+}
+
+/// Every structure of a kind. They are never freed, so a child can walk the list after any fork.
+pub struct Registry<F> {
+    all: AtomicPtr<Node<F>>,
+    /// Addresses of those of closed queues, the longest closed first.
+    closed: Mutex<VecDeque<usize>>,
+}
+
+impl<F> Registry<F> {
+    const fn new() -> Self {
+        Self { all: AtomicPtr::new(null_mut()), closed: Mutex::new(VecDeque::new()) }
+    }
+}
+
+/// A queue with a fast path.
+pub trait FastQueue: Sized {
+    type Fast: 'static;
+    fn registry() -> &'static Registry<Self::Fast>;
+    fn begin(&self, handle: *mut c_void) -> Self::Fast;
+    fn state_to(&self, fast: &mut Self::Fast);
+    fn continue_from(&mut self, fast: &mut Self::Fast);
+    /// Makes every inline function fall back to its call.
+    fn end(fast: &mut Self::Fast);
+}
+
+fn mark(offset: u32, phase: u32) -> Mark {
+    Mark { offset: offset as usize, phase }
+}
+
+impl FastQueue for PooledTx {
+    type Fast = CFastTx;
+
+    fn registry() -> &'static Registry<CFastTx> {
+        static REGISTRY: Registry<CFastTx> = Registry::new();
+        &REGISTRY
+    }
+
+    fn begin(&self, queue: *mut c_void) -> CFastTx {
+        let of: FastMemory = self.fast_memory();
+        let mut fast = CFastTx {
+            version: VERSION,
+            slot_bytes: of.slot_bytes,
+            queue,
+            pool: of.pool,
+            stride: of.stride,
+            sq: of.sq,
+            cq: of.cq,
+            need_doorbell: of.need_doorbell,
+            fence_mode: of.fence_mode,
+            first_word: 0,
+            taken_bytes: 0,
+            last: of.last,
+            next: 0,
+            next_phase: 0,
+            done: 0,
+            done_phase: 0,
+            first: 0,
+            first_phase: 0,
+            free: 0,
+            posted: 0,
+            staged: 0,
+            freed: 0,
+            taken: 0,
+        };
+        self.state_to(&mut fast);
+        fast
+    }
+
+    fn state_to(&self, fast: &mut CFastTx) {
+        let at = self.fast_state();
+        (fast.next, fast.next_phase) = (at.next.offset as u32, at.next.phase);
+        (fast.done, fast.done_phase) = (at.done.offset as u32, at.done.phase);
+        (fast.first, fast.first_phase) = (at.first.offset as u32, at.first.phase);
+        fast.first_word = at.first_word;
+        (fast.free, fast.posted, fast.staged) = (at.free, at.posted, at.staged);
+        fast.freed = at.freed.into();
+    }
+
+    fn continue_from(&mut self, fast: &mut CFastTx) {
+        let at = FastTxState {
+            next: mark(fast.next, fast.next_phase),
+            done: mark(fast.done, fast.done_phase),
+            first: mark(fast.first, fast.first_phase),
+            first_word: fast.first_word,
+            free: fast.free,
+            posted: fast.posted,
+            staged: fast.staged,
+            freed: fast.freed as u16,
+        };
+        self.fast_continue(&at, fast.taken, fast.taken_bytes);
+        (fast.taken, fast.taken_bytes) = (0, 0);
+    }
+
+    fn end(fast: &mut CFastTx) {
+        (fast.free, fast.staged, fast.done, fast.done_phase) = (0, 0, 0, NO_PHASE);
+        fast.need_doorbell = std::ptr::null();
+        fast.cq = (&raw const NOTHING).cast_mut().cast();
+    }
+}
+
+impl FastQueue for PooledRx {
+    type Fast = CFastRx;
+
+    fn registry() -> &'static Registry<CFastRx> {
+        static REGISTRY: Registry<CFastRx> = Registry::new();
+        &REGISTRY
+    }
+
+    fn begin(&self, queue: *mut c_void) -> CFastRx {
+        let of: FastMemory = self.fast_memory();
+        let mut fast = CFastRx {
+            version: VERSION,
+            slot_bytes: of.slot_bytes,
+            queue,
+            pool: of.pool,
+            stride: of.stride,
+            sq: of.sq,
+            cq: of.cq,
+            need_doorbell: of.need_doorbell,
+            buffer: 0,
+            taken_bytes: 0,
+            mask: 0,
+            next: 0,
+            phase: 0,
+            // Nothing was offered yet.
+            offered: u32::MAX,
+        };
+        self.state_to(&mut fast);
+        fast
+    }
+
+    fn state_to(&self, fast: &mut CFastRx) {
+        let FastRxState { next, buffer, mask } = self.fast_state();
+        (fast.next, fast.phase) = (next.offset as u32, next.phase);
+        (fast.buffer, fast.mask) = (buffer, mask);
+    }
+
+    fn continue_from(&mut self, fast: &mut CFastRx) {
+        self.fast_continue(fast.next as usize, fast.taken_bytes);
+        fast.taken_bytes = 0;
+    }
+
+    fn end(fast: &mut CFastRx) {
+        (fast.next, fast.phase) = (0, NO_PHASE);
+        fast.need_doorbell = std::ptr::null();
+        fast.cq = (&raw const NOTHING).cast_mut().cast();
+    }
+}
+
+/// A pooled queue, and the structure of its fast path if the program has asked for it.
+pub struct Pooled<Q: FastQueue> {
+    queue: Q,
+    node: *mut Node<Q::Fast>,
+}
+
+// SAFETY: the structure is used only by the thread that is inside the queue's handle, or that has
+// the right to use the handle (the header's rule for inline functions).
+unsafe impl<Q: FastQueue + Send> Send for Pooled<Q> {}
+
+impl<Q: FastQueue> Pooled<Q> {
+    pub fn new(queue: Q) -> Self {
+        Self { queue, node: null_mut() }
+    }
+
+    /// The queue, as the inline functions have left it. What the caller changes is theirs when the
+    /// result is dropped.
+    pub fn inside(&mut self) -> Inside<'_, Q> {
+        if !self.node.is_null() {
+            // SAFETY: nodes are never freed, and the caller is the one user of the queue.
+            self.queue.continue_from(unsafe { &mut (*self.node).fast });
+        }
+        Inside(self)
+    }
+
+    /// The queue itself, for what needs no state of it.
+    pub fn engine(&mut self) -> &mut Q {
+        &mut self.queue
+    }
+
+    /// The structure for inline functions. The same at every call.
+    pub fn fast(&mut self, handle: *mut c_void) -> *mut Q::Fast {
+        if self.node.is_null() {
+            self.node = node::<Q>(self.queue.begin(handle));
+        }
+        self.node.cast()
+    }
+}
+
+impl<Q: FastQueue> Drop for Pooled<Q> {
+    fn drop(&mut self) {
+        if self.node.is_null() {
+            return;
+        }
+        // SAFETY: as in `inside`.
+        Q::end(unsafe { &mut (*self.node).fast });
+        let mut closed = Q::registry().closed.lock().unwrap_or_else(PoisonError::into_inner);
+        closed.push_back(self.node as usize);
+    }
+}
+
+/// A new node, or that of a queue that was closed long ago.
+fn node<Q: FastQueue>(fast: Q::Fast) -> *mut Node<Q::Fast> {
+    let registry = Q::registry();
+    let mut closed = registry.closed.lock().unwrap_or_else(PoisonError::into_inner);
+    if closed.len() > KEEP
+        && let Some(address) = closed.pop_front()
+    {
+        let node = address as *mut Node<Q::Fast>;
+        // SAFETY: it came from a box that is never freed, and its queue is closed.
+        unsafe { (*node).fast = fast };
+        return node;
+    }
+    let mut next = registry.all.load(Ordering::Relaxed);
+    let node = Box::into_raw(Box::new(Node { fast, next }));
+    // The lock keeps others from adding. Release: a child that finds the node finds its content.
+    while let Err(now) =
+        registry.all.compare_exchange(next, node, Ordering::Release, Ordering::Relaxed)
+    {
+        next = now;
+        // SAFETY: the node is not in the list yet.
+        unsafe { (*node).next = next };
+    }
+    node
+}
+
+/// In a child after a fork: no inline function touches what belongs to the parent.
+fn end_all<Q: FastQueue>() {
+    let mut node = Q::registry().all.load(Ordering::Acquire);
+    while !node.is_null() {
+        // SAFETY: nodes are never freed, and a child has one thread.
+        unsafe {
+            Q::end(&mut (*node).fast);
+            node = (*node).next;
+        }
+    }
+}
+
+pub fn forked() {
+    end_all::<PooledTx>();
+    end_all::<PooledRx>();
+}
+
+/// A queue that is up to date.
+pub struct Inside<'a, Q: FastQueue>(&'a mut Pooled<Q>);
+
+impl<Q: FastQueue> Deref for Inside<'_, Q> {
+    type Target = Q;
+    fn deref(&self) -> &Q {
+        &self.0.queue
+    }
+}
+
+impl<Q: FastQueue> DerefMut for Inside<'_, Q> {
+    fn deref_mut(&mut self) -> &mut Q {
+        &mut self.0.queue
+    }
+}
+
+impl<Q: FastQueue> Drop for Inside<'_, Q> {
+    fn drop(&mut self) {
+        if !self.0.node.is_null() {
+            // SAFETY: as in `inside`.
+            self.0.queue.state_to(unsafe { &mut (*self.0.node).fast });
+        }
+    }
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# Host software of the field: CCSDS links of ground systems over UDP and TCP.
+#
+# SPFE_BIN and SPFED_BIN name other programs than those in target/release. tools/field.sh runs OpenC3.
+
+load lib/common
+load lib/python
+
+spfe=${SPFE_BIN:-target/release/spfe}
+spfed=${SPFED_BIN:-target/release/spfed}
+
+setup_file() {
+    export dir=$BATS_FILE_TMPDIR SPFE_SITE=$BATS_FILE_TMPDIR/site
+    built "$spfe"
+    built "$spfed"
+    environment pyface tools/packages/pyface.txt >"$dir/pip" 2>&1 || return 0
+    tools/python.sh install
+    touch "$dir/python"
+}
+
+teardown_file() { stop_all; }
+
+@test "space packets over UDP and TCP, one for one" {
+    [[ -e $dir/python ]] || skip "$(tail -n 1 "$dir/pip")"
+    start spfed "$spfed" --listen "$dir/sock"
+    wait_until test -S "$dir/sock"
+    run -0 timeout --kill-after=5 120 tools/python.sh run \
+        python tests/field/ccsds_peer.py "$spfe" "unix:$dir/sock/0" "unix:$dir/sock/1"
+    [[ $output == ok ]]
+}
+
+@test "a place that is neither UDP nor TCP is refused" {
+    run -2 "$spfe" bridge ccsds virtual: --tm 127.0.0.1:1
+    [[ $output == *'examples are udp:'* ]]
+    run -2 "$spfe" bridge ccsds virtual:
+}
