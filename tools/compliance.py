@@ -8,11 +8,14 @@ Every file, item and test that the table names must exist, and every row must be
 line for each error and exits with 1, or prints the summary, which must equal that of the page.
 
 References are in backticks: PATH, PATH:NAME or PATH:NAME, NAME. A PATH that starts with one of the
-directories crates, fuzz, tests, tools and vectors is complete. Any other PATH starts with a crate:
+directories crates, fuzz, rtl, tests, tools and vectors is complete. Any other PATH starts with a crate:
 `spfe-link/crc.rs` is crates/spfe-link/src/crc.rs in a column of sources, and
 crates/spfe-link/tests/crc.rs in a column of tests. NAME is an item, field or variant of a source
 (Type::function for a nested one). In a column of tests NAME is a function with #[test], or a case in
 a `cases!` list of the conformance suite.
+
+A table may have a column Core: the test that checks the requirement in the core of rtl/, or the
+words "not built" or "no test".
 """
 
 import re
@@ -23,9 +26,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ("Clause", "Requirement", "Where", "Test", "Status")
+WITH_CORE = REQUIREMENTS + ("Core",)
 CHOICES = ("Id", "Clause", "Question", "Choice", "Parameter", "Test")
 NOT_BUILT = ("Id", "Clause", "What", "Instead")
-AS_IT_IS = ("crates", "fuzz", "tests", "tools", "vectors")
+AS_IT_IS = ("crates", "fuzz", "rtl", "tests", "tools", "vectors")
 NO_TEST = "no test"
 STATUS = re.compile(r"kept|(choice|deviation) (C\d+(?:, C\d+)*)|(not built) (N\d+)")
 REFERENCE = re.compile(r"([\w.+-]+(?:/[\w.+-]+)+)(?::(\w+(?:::\w+)*(?:, \w+(?:::\w+)*)*))?")
@@ -173,6 +177,12 @@ class Checker:
             self.wrong(row.line, "Where: no reference")
         return match[1] or "kept", self.tests(row.line, cells["Test"])
 
+    def core(self, row):
+        """Checks what a requirement says about the core of rtl/, if its table has that column."""
+        cell = row.cells.get("Core", NO_TEST)
+        if cell not in ("not built", NO_TEST) and not self.references(row.line, cell, True):
+            self.wrong(row.line, f"Core: {cell!r}, not a test, not built or {NO_TEST}")
+
     def choice(self, row):
         """Checks a row of the choices."""
         cell = row.cells["Parameter"]
@@ -202,8 +212,9 @@ class Checker:
         for row in rows:
             if not row.cells or "" in row.cells.values():
                 self.wrong(row.line, f"columns: {len(row.columns)} cells with something in them")
-            elif row.columns == REQUIREMENTS:
+            elif row.columns in (REQUIREMENTS, WITH_CORE):
                 kind, tested = self.requirement(row, ids)
+                self.core(row)
                 kinds[kind] += 1
                 untested += not tested
             elif row.columns == CHOICES:

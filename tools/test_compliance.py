@@ -68,6 +68,7 @@ class Page(unittest.TestCase):
             ("crates/link/src/unit/tests.rs", TESTS),
             ("crates/link/tests/lane.rs", TESTS),
             ("vectors/words.json", "{}"),
+            ("rtl/sim/tests/a.rs", TESTS),
         ):
             file = self.root / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +92,21 @@ class Page(unittest.TestCase):
         self.assertEqual(self.row(test="`link/lane.rs:passes, any_words`"), [])
         self.assertEqual(self.row(test="`crates/link/src/unit/tests.rs:passes`"), [])
         self.assertEqual(self.row(test="`vectors/words.json`"), [])
+
+    def core(self, cell):
+        """The errors of a requirement with this cell in the column of the core."""
+        header = HEADER.replace(" |\n", " | Core |\n", 1).replace(" --- |\n", " --- | --- |\n")
+        return self.problems(header + GOOD.replace("kept |", f"kept | {cell} |"))
+
+    def test_column_of_the_core(self):
+        for cell in ("not built", "no test", "`link/lane.rs:passes`", "`rtl/sim/tests/a.rs:passes`"):
+            self.assertEqual(self.core(cell), [], cell)
+        self.assertEqual(
+            self.core("`link/lane.rs:helper`"), ["3: crates/link/tests/lane.rs: no test helper"]
+        )
+        self.assertEqual(
+            self.core("-"), ["3: Core: '-', not a test, not built or no test"]
+        )
 
     def test_files_and_names_that_do_not_exist(self):
         self.assertEqual(
