@@ -1,6 +1,6 @@
 //! The SpaceFibre core, Verilated, beside the word-exact model `spfe-link`.
 //!
-//! `tests/lane.rs`, `tests/link.rs` and `tests/multilane.rs` run both with the same inputs and
+//! `tests/lane.rs`, `tests/link.rs`, `tests/multilane.rs` and `tests/spacewire.rs` run both with the same inputs and
 //! compare what comes out, in every cycle; in `tests/port.rs` they are the two ends of a link.
 //! `RTL_SEEDS` is the number of random seeds (1), besides the fixed ones, and `RTL_SEED` selects a
 //! single one.

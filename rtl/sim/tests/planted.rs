@@ -5,7 +5,57 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 26] = [
+const BUGS: [(&str, &str, &str, &str); 36] = [
+    (
+        "spacewire/spfe_sw_step.sv",
+        "over = wait_over_i && !enters_o;",
+        "over = wait_over_i;",
+        "spacewire",
+    ),
+    (
+        "spacewire/spfe_sw_port.sv",
+        "spilling_q <= held_q ? !held_char_q[8] : !(tx_takes && tx_i[8]);",
+        "spilling_q <= 1'b1;",
+        "spacewire",
+    ),
+    (
+        "spacewire/spfe_sw_codes.sv",
+        "if (!time_q && acknowledges_q",
+        "if (acknowledges_q",
+        "spacewire",
+    ),
+    (
+        "spacefibre/spfe_sf_align.sv",
+        "if (!arrival_i[l].fits || word_i[l].bits[19:16] != count) begin",
+        "if (!arrival_i[l].fits) begin",
+        "multilane",
+    ),
+    (
+        "spacefibre/spfe_sf_align.sv",
+        "heard = heard_q & ~fresh_i;\n    receiving =",
+        "heard = heard_q;\n    receiving =",
+        "multilane",
+    ),
+    (
+        "spacefibre/spfe_sf_align.sv",
+        "if (judged == RowRxErr && !not_ready && ready_q <",
+        "if (judged == RowRxErr && !not_ready && ready_q <=",
+        "multilane",
+    ),
+    ("spacefibre/spfe_sf_row_judge.sv", "gap |= data[l] && seen_pad;", "", "multilane"),
+    (
+        "spacefibre/spfe_sf_row_tx.sv",
+        "else if (asked_q && position_q == 3'(BetweenAligns - 1)) slot = SlotActive;",
+        "",
+        "multilane",
+    ),
+    (
+        "spacefibre/spfe_sf_lane_sets.sv",
+        "else if (both_ways) rx_only[l] = 1'b1;",
+        "else rx_only[l] = 1'b1;",
+        "multilane",
+    ),
+    ("spacefibre/spfe_sf_row_rx.sv", "if (row_i == RowRxErr) in_d = InNone;", "", "multilane"),
     ("host/spfe_host_rx.sv", "if (open_q == '0) begin", "begin", "host"),
     ("host/spfe_host_rx.sv", "(inside_q || count != '0)", "1'b1", "host"),
     (
@@ -89,7 +139,10 @@ fn planted_bugs_are_found() {
     // PLANTED is the test whose bugs are planted, all by default.
     let chosen = std::env::var("PLANTED").unwrap_or_default();
     let wanted = |test: &str| chosen.is_empty() || chosen == test;
-    for test in ["lane", "link", "host", "endpoint"].into_iter().filter(|test| wanted(test)) {
+    for test in ["lane", "link", "multilane", "spacewire", "host", "endpoint"]
+        .into_iter()
+        .filter(|test| wanted(test))
+    {
         let passes = run(env!("CARGO"), &["test", "--test", test], here).status.success();
         assert!(passes, "the test {test} fails without a planted bug");
     }
