@@ -333,6 +333,8 @@ fn put(packer: &mut Packer, rig: &Rig, signals: DsSignals, user: &User, rst: boo
 struct User {
     offer: Option<NChar>,
     code: Option<u8>,
+    /// Cycles in which another code is offered.
+    codes: u32,
     ready: bool,
 }
 
@@ -346,7 +348,12 @@ impl User {
             });
         }
         // The types that are reserved are not sent.
-        self.code = once_in(rng, 900).then(|| rng.u8(..)).filter(|code| code >> 6 & 1 == 0);
+        if once_in(rng, 2000) {
+            self.codes = rng.u32(1..8);
+        }
+        let has_code = self.codes != 0;
+        self.codes = self.codes.saturating_sub(1);
+        self.code = has_code.then(|| rng.u8(..)).filter(|code| code >> 6 & 1 == 0);
         self.ready = once_in(rng, 12);
     }
 }
