@@ -17,10 +17,13 @@
 
 mod alike;
 mod send;
+mod shared;
 mod single;
 mod sinks;
 
 pub use send::FastSender;
+pub use shared::SharePolicy;
+pub(crate) use shared::{PlanEnd, SharedCopies, SharedSender};
 pub use single::{SingleEnd, SinglePath};
 pub use sinks::{PackedSink, PostedSink};
 

@@ -18,8 +18,8 @@ pub use crate::step::{
     AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepLimits, StepOutcome,
 };
 
-use crate::copy::{Copier, DeferredList};
-use crate::fast;
+pub use crate::fast::SharePolicy;
+use crate::fast::{self, PlanEnd, SharedCopies, SharedSender};
 use crate::memory::{AccessRefusal, RegionKey};
 use crate::observer::{DeliveryObserver, ObservedFlow};
 use crate::pace::Pacer;
@@ -69,9 +69,8 @@ pub struct Flow<S, D> {
     rx_regions: Regions,
     pacer: Option<Pacer<'static>>,
     piece: Piece,
-    deferred: DeferredList,
     id: u32,
-    share: bool,
+    share: Option<SharePolicy>,
     timed: bool,
     /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
@@ -101,14 +100,14 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// A runner of a flow. [`Flow::bind`] comes before the first step.
     ///
     /// The `'static` references are to shared memory that stays mapped while the runner lives. `id`
-    /// is this participant; with `share` long copies are shared with the far end.
+    /// is this participant; with `share` copies are shared with the far end.
     pub fn new(
         shared: &'static FlowShared,
         tx_regions: Regions,
         rx_regions: Regions,
         pacer: Option<Pacer<'static>>,
         id: u32,
-        share: bool,
+        share: Option<SharePolicy>,
     ) -> Self {
         Self {
             shared,
@@ -119,7 +118,6 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             rx_regions,
             pacer,
             piece: Piece::default(),
-            deferred: DeferredList::default(),
             id,
             share,
             timed: false,
@@ -250,7 +248,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 _ => {}
             }
         }
-        let alone = self.pacer.is_none() && !self.share && self.observer.is_none();
+        let alone = self.pacer.is_none() && self.observer.is_none();
         let most = self.limits.fast_packet;
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
@@ -274,17 +272,99 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if self.shared.epoch() != self.epoch {
             return StepOutcome::Stale;
         }
-        let (fast, step) = self.step_fast(host, budget);
-        match step {
-            Some(step) => step,
-            None => self.step_general(host, budget - fast).after(fast),
+        let mut before = 0;
+        loop {
+            let (fast, step) = self.step_fast(host, budget - before);
+            before += fast;
+            if let Some(step) = step {
+                return step.with(before);
+            }
+            // The general path copies alone, so it gets no more than it needs.
+            let shares = self.shares();
+            let general = if shares { 1.min(budget - before) } else { budget - before };
+            let step = self.step_general(host, general).after(before);
+            before = step.packets();
+            if !shares || !matches!(step, StepOutcome::More(_)) || before >= budget {
+                return step;
+            }
         }
+    }
+
+    /// Whether packets may be shared with the far end.
+    #[inline(always)]
+    fn shares(&self) -> bool {
+        self.share.is_some() && self.plain.is_some() && matches!(self.rx, RxEnd::Posted(_))
+    }
+
+    /// The jobs of the board, for this participant. `None` if this flow has none.
+    fn copies(&self) -> Option<SharedCopies<'_>> {
+        let fast = self.plain.as_ref().filter(|_| self.shares())?;
+        Some(SharedCopies {
+            board: &self.shared.board,
+            fast,
+            tx_regions: &self.tx_regions,
+            rx_regions: &self.rx_regions,
+            id: self.id,
+        })
+    }
+
+    /// Moves packets together with the far end. `None` if the fast path is to go on alone: then
+    /// nothing is pending. Otherwise the packets planned, and the outcome of the step unless the
+    /// general path must go on.
+    #[inline(never)]
+    fn step_shared<H: Host>(
+        &mut self,
+        host: &mut H,
+        budget: u32,
+    ) -> Option<(u32, Option<StepOutcome>)> {
+        let shared = self.shared;
+        let policy = self.share?;
+        let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
+            (&self.plain, &mut self.tx, &mut self.rx)
+        else {
+            return None;
+        };
+        let (tx_regions, rx_regions) = (&self.tx_regions, &self.rx_regions);
+        let copies =
+            SharedCopies { board: &shared.board, fast, tx_regions, rx_regions, id: self.id };
+        let mut is_dead = |id: u32| is_dead(shared, host, id);
+        let idle = copies.board.pending() == 0 || copies.settle(&mut is_dead);
+        let mut sender = SharedSender { copies, tx, rx: rx.parts(), stalled: &shared.stalled };
+        if idle && (budget == 0 || !sender.is_worth_it(policy)) {
+            return None;
+        }
+        let (packets, ended) = sender.run(budget, &mut is_dead);
+        let outcome = match ended {
+            PlanEnd::Missing((tx, key)) => Some(StepOutcome::Unmapped(tx, key)),
+            PlanEnd::Stalled => Some(StepOutcome::Stalled(packets)),
+            PlanEnd::Loop(fast::LoopEnd::Budget) => Some(StepOutcome::More(packets)),
+            PlanEnd::Loop(fast::LoopEnd::Idle) => Some(StepOutcome::Idle(packets)),
+            // The other paths publish at once, so everything before must be published.
+            PlanEnd::Loop(_) => match copies.drain(u32::MAX, &mut is_dead) {
+                Ok(_) => None,
+                Err((tx, key)) => Some(StepOutcome::Unmapped(tx, key)),
+            },
+        };
+        self.single.reset();
+        let stalls = matches!(outcome, Some(StepOutcome::Stalled(_)));
+        if !stalls && budget != 0 && shared.stalled.load(Ordering::Relaxed) != 0 {
+            shared.stalled.store(0, Ordering::Release);
+        }
+        if self.is_awaited() {
+            self.wake(host);
+        }
+        Some((packets, outcome))
     }
 
     /// Runs the fast path. Returns the packets moved and, unless the general path must go on, the
     /// outcome of the step.
     #[inline(always)]
     fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<StepOutcome>) {
+        if self.share.is_some()
+            && let Some(step) = self.step_shared(host, budget)
+        {
+            return step;
+        }
         let (mut packets, mut ended) = self.run_fast(host, budget, false);
         if ended == fast::LoopEnd::Burst {
             let more;
@@ -368,25 +448,22 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if packets == 1
             && keep
             && !self.single.is_ready()
+            && self.shared.board.pending() == 0
             && let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
                 (&self.plain, &self.tx, &self.rx)
             && let Some(rx) = rx.view()
         {
-            self.single.prepare(fast, &tx.view, rx, self.epoch);
+            let most = self.share.map_or(u32::MAX, |share| share.packet.max(share.total) - 1);
+            self.single.prepare(fast, (&tx.view, rx), self.epoch, most);
         }
-        step.is_some()
+        step.is_some_and(|step| !matches!(step, StepOutcome::Unmapped(..)))
     }
 
     /// Runs the general path.
     #[inline(never)]
     fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
-        let copier = if self.share {
-            Copier::shared(&self.shared.board, &mut self.deferred, self.id)
-        } else {
-            Copier::Alone
-        };
         let (pacer, timed) = (self.pacer, self.timed);
-        let mut cx = StepContext { host, pacer, copier, now_ns: 0, through_ns: 0, timed };
+        let mut cx = StepContext { host, pacer, now_ns: 0, through_ns: 0, timed };
         if cx.pacer.is_some() {
             // Link time starts before the copy, because hardware sends while it reads.
             cx.now();
@@ -433,4 +510,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => StepOutcome::Idle(0),
         }
     }
+}
+
+/// Whether a participant of a flow is known to be dead.
+fn is_dead<H: Host>(shared: &FlowShared, host: &mut H, id: u32) -> bool {
+    let dead = shared.dead.load(Ordering::Acquire);
+    dead != 0 && (id == dead || host.is_dead(id))
 }

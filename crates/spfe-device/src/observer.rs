@@ -39,7 +39,7 @@ impl ObservedFlow {
         piece: &Piece,
         (before, continues): (u32, bool),
         taken: Accepted,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) {
         let whole = taken == Accepted::Whole;
         let until = if whole { piece.length } else { piece.done };
@@ -53,12 +53,12 @@ impl ObservedFlow {
     }
 
     /// Reports that the open packet ended with EEP.
-    pub fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    pub fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         let (time_ns, end) = (time(cx), EndMarker::Eep);
         (self.observer)(Delivery { time_ns, continues: true, bytes: &[], end });
     }
 }
 
-fn time<H: Host>(cx: &mut StepContext<'_, '_, H>) -> u64 {
+fn time<H: Host>(cx: &mut StepContext<'_, H>) -> u64 {
     if cx.pacer.is_some() && cx.through_ns != 0 { cx.through_ns } else { cx.now() }
 }

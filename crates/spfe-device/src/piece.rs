@@ -1,7 +1,7 @@
 //! A packet, or a piece of one, between source and sink.
 
 use crate::CHAIN_MAX;
-use crate::copy::{Copier, CopySource, CopyTarget, move_bytes};
+use crate::copy::{CopySource, CopyTarget, move_bytes};
 use crate::memory::Address;
 use spfe_contract::{EndMarker, submit_flags};
 
@@ -114,26 +114,21 @@ impl Piece {
     /// # Safety
     /// The target is mapped for `length` bytes.
     #[inline(always)]
-    pub unsafe fn take(&mut self, target: CopyTarget, length: u32, copier: &mut Copier<'_>) {
+    pub unsafe fn take(&mut self, target: CopyTarget, length: u32) {
         if self.count == 1 {
             let whole = self.sources[0];
             let from = whole.plus(self.done);
             // SAFETY: `length` is within the stretch; the target is the caller's promise.
-            unsafe { copier.copy(from, target, length) };
+            unsafe { move_bytes(from.at, target.at, length) };
         } else {
             // SAFETY: as above, stretch by stretch.
-            unsafe { self.take_gathered(target, length, copier) };
+            unsafe { self.take_gathered(target, length) };
         }
         self.done += length;
     }
 
     #[cold]
-    unsafe fn take_gathered(
-        &self,
-        mut target: CopyTarget,
-        mut length: u32,
-        copier: &mut Copier<'_>,
-    ) {
+    unsafe fn take_gathered(&self, mut target: CopyTarget, mut length: u32) {
         let mut skip = self.done;
         for stretch in &self.sources[..self.count] {
             if skip >= stretch.length {
@@ -142,7 +137,7 @@ impl Piece {
             }
             let part = (stretch.length - skip).min(length);
             // SAFETY: `part` is within the stretch and within the target.
-            unsafe { copier.copy(stretch.plus(skip), target, part) };
+            unsafe { move_bytes(stretch.plus(skip).at, target.at, part) };
             target = target.plus(part);
             length -= part;
             skip = 0;

@@ -1,6 +1,5 @@
 //! The parts of a general step: a source of pieces, a sink for them, and the outcome.
 
-use crate::copy::Copier;
 use crate::memory::{RegionKey, RegionMap};
 use crate::pace::Pacer;
 use crate::piece::Piece;
@@ -36,15 +35,15 @@ pub trait PieceSource {
     /// The source always has a piece. On a paced link it may run ahead by [`AHEAD_NS`] only.
     const ENDLESS: bool = false;
     /// Fills in the next piece, or the rest of the paused one.
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece;
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece) -> NextPiece;
     /// The sink took a part of the piece, and a later step gives it the rest.
     fn pause(&mut self, piece: &Piece);
     /// The piece waits because the sink has no room.
     fn count_stall(&mut self) {}
     /// The sink took all of the piece. `time` goes into the completion.
-    fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>);
+    fn done(&mut self, piece: &Piece, time: CompletionTime);
     /// The region of the piece does not exist. True if that cuts a packet.
-    fn fail_unmapped(&mut self, piece: &Piece, status: Status, copier: &mut Copier<'_>) -> bool;
+    fn fail_unmapped(&mut self, piece: &Piece, status: Status) -> bool;
     /// Ends a step: wakes the host if its threshold is met.
     fn flush_step<H: Host>(&mut self, host: &mut H);
     /// The transmit queue; `None` for an instrument.
@@ -77,15 +76,15 @@ pub trait PieceSink {
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Accepted;
     /// Ends the open packet with EEP because it will not continue. If there is no room for that,
     /// [`PieceSink::is_cut`] is true from then on.
-    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, H>);
     /// The region of the next buffer does not exist: completes the buffer with `status`.
-    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>);
+    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, H>);
     /// Ends a step: publishes a run that is held back. Comes before shared copies are settled.
-    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
+    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, H>);
     /// Ends a step: wakes the host if its threshold is met.
     fn flush_step<H: Host>(&mut self, host: &mut H);
     /// The receive queue; `None` for an instrument.
@@ -154,7 +153,7 @@ pub trait HandSink {
         header: &SfrpHeader,
         payload: Payload<'_>,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     );
 }
 
@@ -181,20 +180,18 @@ impl HandSink for NoHands {
         _: &SfrpHeader,
         _: Payload<'_>,
         _: &RegionMap,
-        _: &mut StepContext<'_, '_, H>,
+        _: &mut StepContext<'_, H>,
     ) {
         match *self {}
     }
 }
 
 /// State of one step that source and sink share.
-pub struct StepContext<'c, 'a, H> {
+pub struct StepContext<'c, H> {
     /// Clock and wake-ups.
     pub host: &'c mut H,
     /// Pacing of the link, if any.
     pub pacer: Option<Pacer<'c>>,
-    /// Copies payload.
-    pub copier: Copier<'a>,
     /// Device time of the step, ns. 0 until it is first needed.
     pub now_ns: u64,
     /// Link time at which the last byte taken so far has passed the link, ns.
@@ -203,11 +200,10 @@ pub struct StepContext<'c, 'a, H> {
     pub timed: bool,
 }
 
-impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
+impl<'c, H: Host> StepContext<'c, H> {
     /// A context for work outside of a step: without pacing.
     pub fn quiet(host: &'c mut H) -> Self {
-        let (pacer, copier) = (None, Copier::Alone);
-        Self { host, pacer, copier, now_ns: 0, through_ns: 0, timed: false }
+        Self { host, pacer: None, now_ns: 0, through_ns: 0, timed: false }
     }
 
     /// Device time of this step, ns.

@@ -1,7 +1,7 @@
 //! The transmit queue as a source of pieces.
 
 use crate::CHAIN_MAX;
-use crate::copy::{Copier, CopySource, FlowEnd};
+use crate::copy::CopySource;
 use crate::memory::{AccessRefusal, Address, READ, RegionMap};
 use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView, completion};
@@ -190,12 +190,7 @@ impl TxQueue {
     /// Packets before the burst are reported first, so that the completion of the burst counts its
     /// own packets only.
     #[cold]
-    fn open_burst(
-        &mut self,
-        map: &RegionMap,
-        first: RingEntry,
-        copier: &mut Copier<'_>,
-    ) -> Result<(), Fault> {
+    fn open_burst(&mut self, map: &RegionMap, first: RingEntry) -> Result<(), Fault> {
         let fault = |status, entries| Fault { refusal: AccessRefusal::Fault(status), entries };
         let position = self.state().at.submission;
         let second = self.view.submissions.read(position.wrapping_add(1));
@@ -229,7 +224,7 @@ impl TxQueue {
         let domain = self.view.config.domain as u16;
         map.translate(Address(first[0]), span, domain, READ)
             .map_err(|refusal| Fault { refusal, entries: 2 })?;
-        self.report_pending(copier);
+        self.report_pending();
         self.state().burst = BurstState {
             address: first[0],
             length: head.length,
@@ -250,7 +245,7 @@ impl TxQueue {
         first: RingEntry,
         most: u32,
     ) -> bool {
-        self.open_burst(map, first, &mut Copier::Alone).is_ok() && self.state().burst.length <= most
+        self.open_burst(map, first).is_ok() && self.state().burst.length <= most
     }
 
     /// Makes a piece of the next packet of the open burst. The region is translated again, because
@@ -272,12 +267,7 @@ impl TxQueue {
         Ok(())
     }
 
-    fn next_piece(
-        &mut self,
-        map: &RegionMap,
-        piece: &mut Piece,
-        copier: &mut Copier<'_>,
-    ) -> Result<NextPiece, Fault> {
+    fn next_piece(&mut self, map: &RegionMap, piece: &mut Piece) -> Result<NextPiece, Fault> {
         if self.state().burst.left != 0 {
             self.burst_piece(map, piece)?;
             return Ok(NextPiece::Ready);
@@ -291,7 +281,7 @@ impl TxQueue {
             let one = |refusal| Fault { refusal, entries: 1 };
             self.simple(map, entry, piece).map_err(one)?;
         } else if flags & sf::TYPE_MASK == u16::from(EntryType::Burst.raw()) {
-            self.open_burst(map, entry, copier)?;
+            self.open_burst(map, entry)?;
             self.burst_piece(map, piece)?;
         } else {
             self.gather(map, entry, piece)?;
@@ -299,13 +289,7 @@ impl TxQueue {
         Ok(NextPiece::Ready)
     }
 
-    fn write_completion(
-        &mut self,
-        status: Status,
-        bytes: u32,
-        time: CompletionTime,
-        copier: &mut Copier<'_>,
-    ) {
+    fn write_completion(&mut self, status: Status, bytes: u32, time: CompletionTime) {
         let (view, state, _) = self.parts();
         let mut done = completion(&view.config, state.at.submission.wrapping_sub(1), status);
         done.packets = state.pending_packets as u16;
@@ -315,24 +299,24 @@ impl TxQueue {
         let position = state.at.completion;
         state.at.completion = position.wrapping_add(1);
         state.at.reported_bytes = state.at.reported_bytes.wrapping_add(u64::from(bytes));
-        copier.complete(FlowEnd::Tx, view, position, done, time);
+        view.complete_at(position, done, time);
     }
 
     /// Completes all packets before the current entry that are not reported yet, so that an error
     /// completion is about one submission only.
-    fn report_pending(&mut self, copier: &mut Copier<'_>) {
+    fn report_pending(&mut self) {
         if self.state().pending_packets != 0 || self.state().pending_bytes != 0 {
             let bytes = self.state().pending_bytes as u32;
-            self.write_completion(Status::Ok, bytes, CompletionTime::None, copier);
+            self.write_completion(Status::Ok, bytes, CompletionTime::None);
         }
     }
 
     /// Completes the current submission, which has `entries` entries, with an error.
-    pub fn fail(&mut self, status: Status, entries: u32, copier: &mut Copier<'_>) {
+    pub fn fail(&mut self, status: Status, entries: u32) {
         // The report takes a completion slot of the entries it frees, so there is room for both
         // completions. Inside a burst the error completion counts the packets already sent.
         if self.state().burst.left == 0 {
-            self.report_pending(copier);
+            self.report_pending();
         }
         let state = self.state();
         state.at.submission = state.at.submission.wrapping_add(entries);
@@ -340,19 +324,19 @@ impl TxQueue {
         state.done = 0;
         state.burst.left = 0;
         state.at.urgent = 1;
-        self.write_completion(status, done, CompletionTime::None, copier);
+        self.write_completion(status, done, CompletionTime::None);
         bump(&self.counters().errors, 1);
     }
 
     /// Completes the current submission with `status` and discards the rest of its packet. Returns
     /// the number of submissions completed, 0 or 1.
-    pub fn flush_one(&mut self, status: Status, copier: &mut Copier<'_>) -> u32 {
+    pub fn flush_one(&mut self, status: Status) -> u32 {
         let position = self.state().at.submission;
         if self.view.submissions.read(position).is_none() {
             return 0;
         }
         let (entries, ends) = self.submission();
-        self.fail(status, entries, copier);
+        self.fail(status, entries);
         self.state().open = if ends { CLOSED } else { LOST };
         1
     }
@@ -368,10 +352,10 @@ impl TxQueue {
 
     /// Completes every posted submission with `status`, for a reset or a dead peer. Returns their
     /// number. Bounded by the ring size.
-    pub fn flush(&mut self, status: Status, copier: &mut Copier<'_>) -> u32 {
+    pub fn flush(&mut self, status: Status) -> u32 {
         let mut flushed = 0;
         for _ in 0..self.view.submissions.size() {
-            if self.flush_one(status, copier) == 0 {
+            if self.flush_one(status) == 0 {
                 break;
             }
             flushed += 1;
@@ -389,18 +373,18 @@ struct Fault {
 
 impl PieceSource for TxQueue {
     #[inline(always)]
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece {
-        match self.next_piece(map, piece, copier) {
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece) -> NextPiece {
+        match self.next_piece(map, piece) {
             Ok(NextPiece::Ready) if self.state().open == LOST => {
                 let (entries, ends) = self.submission();
-                self.fail(Status::PeerGone, entries, copier);
+                self.fail(Status::PeerGone, entries);
                 self.state().open = if ends { CLOSED } else { LOST };
                 NextPiece::Failed { cut: false }
             }
             Ok(NextPiece::Ready) if self.state().done > piece.length => {
                 // The host has shortened the submission after part of it was sent.
                 let (entries, _) = self.submission();
-                self.fail(Status::BadField, entries, copier);
+                self.fail(Status::BadField, entries);
                 self.state().open = 0;
                 NextPiece::Failed { cut: true }
             }
@@ -414,7 +398,7 @@ impl PieceSource for TxQueue {
             }
             Err(Fault { refusal: AccessRefusal::Fault(status), entries }) => {
                 let cut = self.state().open != 0 || self.state().done != 0;
-                self.fail(status, entries, copier);
+                self.fail(status, entries);
                 self.state().open = 0;
                 NextPiece::Failed { cut }
             }
@@ -431,7 +415,7 @@ impl PieceSource for TxQueue {
     }
 
     #[inline(always)]
-    fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>) {
+    fn done(&mut self, piece: &Piece, time: CompletionTime) {
         let length = piece.length;
         let ends = piece.end != EndMarker::None;
         let state = self.state();
@@ -449,15 +433,15 @@ impl PieceSource for TxQueue {
         let full = state.pending_packets >= 0xf000 || state.pending_bytes > 0x8000_0000;
         let bytes = state.pending_bytes as u32;
         if piece.entries != 0 && (signal || full) {
-            self.write_completion(Status::Ok, bytes, time, copier);
+            self.write_completion(Status::Ok, bytes, time);
         }
         bump(&self.counters().packets, u64::from(ends));
         bump(&self.counters().bytes, u64::from(length));
     }
 
-    fn fail_unmapped(&mut self, piece: &Piece, status: Status, copier: &mut Copier<'_>) -> bool {
+    fn fail_unmapped(&mut self, piece: &Piece, status: Status) -> bool {
         let cut = self.state().open != 0 || self.state().done != 0;
-        self.fail(status, piece.entries, copier);
+        self.fail(status, piece.entries);
         self.state().open = 0;
         cut
     }

@@ -224,7 +224,7 @@ proptest! {
         unsafe { *pair.shared.rx_config.get() = pair.rx.config };
         let (tx, rx) = (pair.tx.regions.clone(), pair.rx.regions.clone());
 
-        pair.flow = Flow::new(pair.shared, tx, rx, None, 7, share);
+        pair.flow = Flow::new(pair.shared, tx, rx, None, 7, pair::policy(share));
         prop_assert_eq!(pair.flow.bind(), Ok(()));
         // If the dead receiver had the beginning of a packet, the rest of that packet is refused.
         pair.post(10, EndMarker::Eop, true);

@@ -6,7 +6,7 @@ pub mod target;
 
 use crate::links::{LinkSink, LinkSource};
 use spfe_contract::EndMarker;
-use spfe_device::copy::{Copier, CopySource, CopyTarget};
+use spfe_device::copy::{CopySource, CopyTarget};
 use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
 use spfe_device::memory::RegionMap;
 use spfe_device::queue::{CompletionTime, Host, QueueView};
@@ -150,7 +150,7 @@ fn count(counters: &QueueCounters, bytes: u32) {
 impl PieceSource for FlowSource {
     const ENDLESS: bool = true;
 
-    fn next(&mut self, _map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
+    fn next(&mut self, _map: &RegionMap, piece: &mut Piece) -> NextPiece {
         match self {
             Self::Generator(talker) => {
                 let length = talker.current as usize;
@@ -188,7 +188,7 @@ impl PieceSource for FlowSource {
         }
     }
 
-    fn done(&mut self, piece: &Piece, _time: CompletionTime, _copier: &mut Copier<'_>) {
+    fn done(&mut self, piece: &Piece, _time: CompletionTime) {
         match self {
             Self::Generator(talker) => {
                 count(&talker.shared.tx_count, piece.length);
@@ -203,12 +203,7 @@ impl PieceSource for FlowSource {
         }
     }
 
-    fn fail_unmapped(
-        &mut self,
-        _piece: &Piece,
-        _status: spfe_contract::Status,
-        _copier: &mut Copier<'_>,
-    ) -> bool {
+    fn fail_unmapped(&mut self, _piece: &Piece, _status: spfe_contract::Status) -> bool {
         false
     }
 
@@ -287,7 +282,7 @@ impl SinkCheck {
 
     /// Takes the rest of a piece. The store wraps between packets, and inside a packet that is longer
     /// than the store.
-    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) {
+    fn take(&mut self, piece: &mut Piece) {
         while piece.rest() > 0 {
             let need = piece.rest() as usize;
             if self.at + self.fill + need > self.store.len() && self.at != 0 {
@@ -301,7 +296,7 @@ impl SinkCheck {
             let part = need.min(self.store.len() - start);
             let target = CopyTarget { at: self.store[start..].as_mut_ptr(), address: None };
             // SAFETY: `part` bytes of the store from `start`.
-            unsafe { piece.take(target, part as u32, &mut cx.copier) };
+            unsafe { piece.take(target, part as u32) };
             self.fill += part;
             self.packet_bytes += part as u64;
             bump(&self.shared.rx_count.bytes, part as u64);
@@ -361,7 +356,7 @@ pub struct EchoIn {
 }
 
 impl EchoIn {
-    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) -> Accepted {
+    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, H>) -> Accepted {
         let mut store = lock(&self.store);
         let most = store.writer.record_max();
         loop {
@@ -375,7 +370,7 @@ impl EchoIn {
             let start = place.offset as usize + 8;
             let target = CopyTarget { at: store.bytes[start..].as_mut_ptr(), address: None };
             // SAFETY: `reserve` placed header and payload inside the store.
-            unsafe { piece.take(target, length, &mut cx.copier) };
+            unsafe { piece.take(target, length) };
             let whole = piece.rest() == 0;
             let end = if whole { piece.end } else { EndMarker::None };
             debug_assert!(owed >= record_bytes(length));
@@ -431,12 +426,12 @@ impl PieceSink for FlowSink {
         &mut self,
         piece: &mut Piece,
         _map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Accepted {
         match self {
             Self::Sink(sink) => {
                 let rest = piece.rest();
-                sink.take(piece, cx);
+                sink.take(piece);
                 let ends = piece.end != EndMarker::None;
                 cx.book(rest, ends);
                 sink.open = true;
@@ -448,11 +443,11 @@ impl PieceSink for FlowSink {
             Self::Echo(echo) => echo.take(piece, cx),
             Self::Rmap(target) => target.take(piece, cx),
             Self::Target(target) => target.take(piece, cx),
-            Self::Link(link) => link.take(piece, &mut cx.copier),
+            Self::Link(link) => link.take(piece),
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         match self {
             Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
             Self::Sink(_) => {}
@@ -480,11 +475,11 @@ impl PieceSink for FlowSink {
     fn fail_unmapped<H: Host>(
         &mut self,
         _status: spfe_contract::Status,
-        _cx: &mut StepContext<'_, '_, H>,
+        _cx: &mut StepContext<'_, H>,
     ) {
     }
 
-    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, H>) {}
 
     fn flush_step<H: Host>(&mut self, _host: &mut H) {}
 

@@ -5,7 +5,6 @@
 //! [`LinkSource`] or [`LinkSink`].
 
 use spfe_contract::{MibItem, PortState};
-use spfe_device::copy::Copier;
 use spfe_device::flow::{Accepted, NextPiece, Piece};
 use spfe_device::message::MessageObserver;
 use spfe_device::observer::DeliveryObserver;
@@ -78,7 +77,7 @@ pub trait ExactLinks: Send + Sync {
 /// Takes the packets that leave a port on a virtual channel.
 pub trait LinkSink: Send {
     /// Takes as much of the piece as the link has room for.
-    fn take(&mut self, piece: &mut Piece, copier: &mut Copier<'_>) -> Accepted;
+    fn take(&mut self, piece: &mut Piece) -> Accepted;
     /// Ends the open packet with EEP: its sender is gone.
     fn cut(&mut self);
     /// Whether a packet has begun and not ended.

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::instrument::{self, FlowSink, FlowSource, Generator, SinkCheck};
 use crate::links::{ExactLinks, LinkObserver};
 use spfe_contract::Status;
-use spfe_device::flow::{Flow, FlowPairs, Regions, StepLimits};
+use spfe_device::flow::{Flow, FlowPairs, Regions, SharePolicy, StepLimits};
 use spfe_device::memory::{AccessRefusal, BusWindow, RegionMap};
 use spfe_device::message::Messages;
 use spfe_device::pace::{LinkTime, Pacer};
@@ -49,6 +49,10 @@ pub trait Fetch: Send + Sync {
 /// Limits of a step in mode thread, in which the clients do not trust each other. With the device
 /// thread's budget of pieces, a step copies at most 256 KiB.
 const LIMITS: StepLimits = StepLimits { bytes: 128 << 10, fast_packet: 8 << 10 };
+
+/// What is shared in mode coop. Shorter packets cost more on the board than their copy takes, and
+/// little data would be copied by the time the other end has seen it.
+const COOP: SharePolicy = SharePolicy { packet: 512, total: 64 << 10 };
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
 
@@ -329,7 +333,8 @@ impl View {
         pacer: Option<Pacer<'static>>,
         owner: bool,
     ) -> Runner {
-        let share = self.arena.topology().mode == Mode::Coop;
+        let shares = self.arena.topology().mode == Mode::Coop && matches!(self.clock, Clock::Real);
+        let share = shares.then_some(COOP);
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
         let mut flow = Flow::new(shared, tx, rx, pacer, self.id, share);
         if self.arena.topology().mode == Mode::Thread {

@@ -10,7 +10,7 @@ use spfe_contract::{
 };
 use spfe_device::pace::LinkTime;
 use spfe_host::{Mode, Topology};
-use spfe_plane::Network;
+use spfe_plane::{Network, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -222,64 +222,122 @@ fn packets_for_a_dead_receiver_are_returned_to_their_sender() {
 }
 
 /// A helper died after it took a job of a copy round. The sender copies that job itself.
-#[test]
-fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
-    let Lab { network, a, b, mut tx, mut rx } = Lab::new(Mode::Coop, QueueKind::Rx);
-    let length = 150_000;
-    a.write(DATA, &vec![9; length]);
-    let (from, to) = (a.address(DATA), b.address(DATA));
-    let (flow, dead) = (network.arena().flow_out(0, 0, VC), b.at);
-    let over = Arc::new(AtomicU32::new(0));
-    let mut runner = a.runner(VC, true);
-    let stop = over.clone();
-    // Rounds are short: the helper may need several until it takes a job in time.
-    let sender = std::thread::spawn(move || {
-        while stop.load(Ordering::Relaxed) == 0 {
-            rx.push(buffer(to, length as u32));
-            tx.push(data(from, length as u32));
-            runner.run(10).expect("the seat is free");
-            assert_eq!(rx.wait().bytes, length as u32);
-            assert_eq!(status(&tx.wait()), Status::Ok);
-        }
-    });
-    let start = Instant::now();
-    while flow.board.take(dead.client).is_none() {
-        assert!(start.elapsed() < raw::SOON, "the helper got no job");
-    }
-    over.store(1, Ordering::Relaxed);
-    // The sender has started the round. It does all other jobs and then waits for the helper's.
-    until("the other jobs are taken", || !flow.board.has_work());
-    assert!(!sender.is_finished(), "the round ended without the helper's job");
-    soon("detach", || network.detach(dead, true)).unwrap();
-    soon("the copy", || sender.join()).unwrap();
-    assert_eq!(
-        b.read(DATA, length),
-        vec![9; length],
-        "the helper's share was copied by the sender"
-    );
+/// Bytes of a packet in the tests of shared copies, and their number: three jobs.
+const SHARED: usize = 7_000;
+const PACKETS: usize = 24;
+
+fn content(batch: u8, packet: usize) -> Vec<u8> {
+    vec![batch.wrapping_mul(31).wrapping_add(packet as u8); SHARED]
 }
 
-/// The sender died during a round, and the helper has not finished its job.
-#[test]
-fn the_round_of_a_dead_sender_ends() {
-    let mut lab = Lab::new(Mode::Coop, QueueKind::Rx);
-    let flow = lab.flow();
-    assert!(flow.seat.enter(lab.a.at.client));
-    let mut plan = spfe_ring::board::RoundPlan::default();
-    let segment = |offset: u64| spfe_ring::board::Segment {
-        source: lab.a.address(DATA + offset),
-        target: lab.b.address(DATA + offset),
-        length: 4096,
-    };
-    for index in 0..4 {
-        flow.board.add(&mut plan, segment(index * 4096), 4096);
+/// Posts packets with different contents, and buffers for them.
+fn post_shared(lab: &mut Lab, batch: u8) {
+    for packet in 0..PACKETS {
+        let place = DATA + (packet * SHARED) as u64;
+        lab.a.write(place, &content(batch, packet));
+        lab.rx.push(buffer(lab.b.address(place), SHARED as u32));
+        lab.tx.push(data(lab.a.address(place), SHARED as u32));
     }
-    assert_eq!(flow.board.open(&mut plan), 4);
-    let taken = flow.board.take(lab.b.at.client).expect("a job");
-    flow.board.finish(taken, true);
-    lab.kill(&lab.a);
-    assert!(!flow.board.has_work(), "jobs of a dead sender's round can still be taken");
-    lab.works_with_a_new_peer(true);
+}
+
+/// Checks that the receiver gets all packets, in order and whole.
+fn receives_shared(lab: &mut Lab, batch: u8) {
+    let got: Vec<_> = (0..PACKETS).map(|_| lab.rx.wait()).collect();
+    let first = got[0].position;
+    for (packet, got) in got.iter().enumerate() {
+        assert_eq!((status(got), got.bytes as usize), (Status::Ok, SHARED));
+        assert_eq!(got.position, first.wrapping_add(packet as u16), "out of order");
+        let bytes = lab.b.read(DATA + (packet * SHARED) as u64, SHARED);
+        assert!(bytes == content(batch, packet), "packet {packet} has other bytes");
+    }
+    assert!(lab.rx.pop().is_none(), "more completions than packets");
+}
+
+/// Sends batches until a participant has claimed a job of one, which it will never finish. Returns
+/// the number of that batch, and the sender's runner.
+fn claim_for_ever(mut lab: Lab, thief: u32) -> (Lab, u8, Runner) {
+    let flow = lab.flow();
+    let claimed = Arc::new(AtomicU32::new(0));
+    let mut runner = lab.a.runner(VC, true);
+    let done = claimed.clone();
+    let sender = std::thread::spawn(move || {
+        for batch in (0..=255).cycle() {
+            post_shared(&mut lab, batch);
+            runner.run(u32::MAX).expect("the seat is free");
+            // The runner does not wait for the others, and has done everything else.
+            until("the thief has signed", || {
+                !runner.is_pending() || done.load(Ordering::Acquire) != 0
+            });
+            if runner.is_pending() {
+                assert!(!flow.board.has_work());
+                return (lab, batch, runner);
+            }
+            receives_shared(&mut lab, batch);
+            while lab.tx.pop().is_some() {}
+        }
+        unreachable!()
+    });
+    until("a job is claimed", || flow.board.claim(thief).is_some());
+    claimed.store(1, Ordering::Release);
+    sender.join().unwrap()
+}
+
+#[test]
+fn a_helper_that_dies_with_a_job_does_not_hold_up_the_packets() {
+    // The sender finds out, or the control plane when it closes the queue.
+    for sender_runs in [false, true] {
+        let lab = Lab::new(Mode::Coop, QueueKind::Rx);
+        let helper = lab.network.attach(1, "helper").unwrap();
+        let (mut lab, batch, mut runner) = claim_for_ever(lab, helper.client);
+        lab.network.arena().mark_dead(helper.client, true);
+        lab.flow().dead.store(helper.client, Ordering::Release);
+        if sender_runs {
+            soon("a step", || runner.run(u32::MAX)).expect("the seat is free");
+        } else {
+            let destroy = || lab.network.destroy_queue(lab.a.at, 0, VC, QueueKind::Tx.raw());
+            soon("destroy", destroy).unwrap();
+        }
+        assert!(!runner.is_pending());
+        receives_shared(&mut lab, batch);
+        for _ in 0..PACKETS {
+            assert_eq!(status(&lab.tx.wait()), Status::Ok);
+        }
+    }
+}
+
+/// The sender dies with a job that it has claimed: outside of the seat, in it, and on its way in.
+#[test]
+fn planned_packets_of_a_dead_sender_arrive() {
+    for point in 0..3 {
+        let lab = Lab::new(Mode::Coop, QueueKind::Rx);
+        let sender = lab.a.at.client;
+        let (mut lab, batch, _runner) = claim_for_ever(lab, sender);
+        let seat = &lab.flow().seat;
+        match point {
+            0 => {}
+            1 => assert!(seat.enter(sender)),
+            _ => assert!(seat.claim(sender, || {}, 10)),
+        }
+        lab.kill(&lab.a);
+        assert_eq!(lab.flow().board.pending(), 0);
+        receives_shared(&mut lab, batch);
+        assert_eq!((seat.busy(), seat.claimed()), (0, 0));
+        lab.works_with_a_new_peer(true);
+    }
+}
+
+/// A receiver that dies with a job: its sender is told, and a new receiver works.
+#[test]
+fn a_receiver_that_dies_with_a_job_is_replaced() {
+    let lab = Lab::new(Mode::Coop, QueueKind::Rx);
+    let receiver = lab.b.at.client;
+    let (mut lab, _, runner) = claim_for_ever(lab, receiver);
+    lab.kill(&lab.b);
+    assert!(!runner.is_pending());
+    for _ in 0..PACKETS {
+        assert_eq!(status(&lab.tx.wait()), Status::Ok, "planned packets are copied");
+    }
+    lab.works_with_a_new_peer(false);
 }
 
 #[test]

@@ -1,19 +1,28 @@
 //! The board: copies that both ends of a flow share.
 //!
-//! The holder of the flow's seat plans a *round* of up to [`SEGMENTS`] copies in up to [`JOBS`]
-//! jobs, and opens it. Then the holder and any helper take jobs. The holder publishes a packet to a
-//! ring only after the jobs it depends on are done, so no host sees an unfinished copy. Copies are
-//! idempotent: if a helper dies, the holder repeats its jobs.
+//! The holder of the flow's seat posts *jobs*, each with up to [`SEGMENTS`] copies. The holder and
+//! any helper claim them one by one with a shared counter, and the claim names its owner. Whoever
+//! finishes a job *settles* all jobs up to the first unfinished one: it publishes what depends on
+//! their copies, in the order in which they were posted. So nobody waits for a copy that it could
+//! make itself, and the holder goes on posting while others copy.
 //!
-//! The ticket word is {round 32, jobs 16, next 16}. A job is taken with one compare-and-swap on it,
-//! so a late helper cannot take a job of a round that has ended.
+//! The state word of a job is {number 32, owner 32}. The number says to which turn of the board the
+//! word belongs, so a late helper cannot take a job of a later turn. The owner is 0 before the job
+//! is claimed, and [`DONE`] afterwards.
+//!
+//! Copies and publications are idempotent until a job is settled. If an owner dies, another
+//! participant takes its job and repeats the copies; if it dies while it settles, the next one
+//! publishes again.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering, relax};
+use crate::lock::HolderLock;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// Maximum number of copies in a round. Few in a loom model, where each atomic takes time.
-pub const SEGMENTS: usize = if cfg!(loom) { 4 } else { 256 };
-/// Maximum number of jobs in a round.
-pub const JOBS: usize = if cfg!(loom) { 4 } else { 64 };
+/// Number of jobs. Few in a loom model, where each atomic takes time.
+pub const JOBS: usize = if cfg!(loom) { 2 } else { 16 };
+/// Maximum number of copies in a job.
+pub const SEGMENTS: usize = if cfg!(loom) { 2 } else { 32 };
+/// Number of words that the poster attaches to a job for those who settle it.
+pub const NOTES: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// One copy, with addresses that any process can translate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,227 +31,311 @@ pub struct Segment {
     pub source: u64,
     /// Destination address {region 16, offset 48}, in the regions of the receiver.
     pub target: u64,
-    /// Number of bytes.
+    /// Number of bytes, at most [`LENGTH_MAX`].
     pub length: u32,
+    /// A mark of the poster, for those who settle the job.
+    pub marked: bool,
 }
 
-#[repr(C)]
-#[derive(Default)]
-struct SharedSegment {
-    source: AtomicU64,
-    target: AtomicU64,
-    length: AtomicU32,
-    pad: AtomicU32,
-}
+/// Maximum length of a segment, bytes.
+pub const LENGTH_MAX: u32 = MARK - 1;
+const MARK: u32 = 1 << 31;
 
-#[repr(C)]
-#[derive(Default)]
-struct Job {
-    first: AtomicU32,
-    count: AtomicU32,
-    /// Id of the participant that took the job. 0 until it has signed.
-    worker: AtomicU32,
-    /// Round in which the job was done. With [`DECLINED`] its worker could not do it.
-    done: AtomicU32,
-}
+/// Owner of a job that nobody has claimed.
+const FREE: u32 = 0;
+/// Owner of a finished job. No participant has this id.
+pub const DONE: u32 = u32::MAX;
 
-const DECLINED: u32 = 1 << 31;
-const ROUND_MASK: u32 = DECLINED - 1;
-
-/// The board, in shared memory. All zero is a board without jobs.
 #[repr(C, align(64))]
-pub struct Board {
-    ticket: AtomicU64,
-    pad: [AtomicU64; 7],
-    jobs: [Job; JOBS],
-    segments: [SharedSegment; SEGMENTS],
+struct Job {
+    /// {number, owner}
+    state: AtomicU64,
+    count: AtomicU32,
+    notes: [AtomicU32; NOTES],
+    /// Length and mark of each segment.
+    lengths: [AtomicU32; SEGMENTS],
+    sources: [AtomicU64; SEGMENTS],
+    targets: [AtomicU64; SEGMENTS],
 }
 
-impl Default for Board {
+impl Default for Job {
     fn default() -> Self {
         Self {
-            ticket: AtomicU64::default(),
-            pad: Default::default(),
-            jobs: core::array::from_fn(|_| Job::default()),
-            segments: core::array::from_fn(|_| SharedSegment::default()),
+            // No job of a new board has this number before its first turn is over.
+            state: AtomicU64::new(0),
+            count: AtomicU32::default(),
+            notes: Default::default(),
+            lengths: core::array::from_fn(|_| AtomicU32::default()),
+            sources: core::array::from_fn(|_| AtomicU64::default()),
+            targets: core::array::from_fn(|_| AtomicU64::default()),
         }
     }
 }
 
-/// A job that the caller has taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TakenJob {
-    round: u32,
-    index: u32,
+#[repr(C, align(64))]
+#[derive(Default)]
+struct OwnLine<T>(T);
+
+/// The board, in shared memory. All zero is a board without jobs.
+#[repr(C)]
+#[derive(Default)]
+pub struct Board {
+    /// Jobs posted so far. Only the holder of the seat writes it.
+    posted: OwnLine<AtomicU32>,
+    /// Jobs that somebody has tried to claim.
+    next: OwnLine<AtomicU32>,
+    /// Jobs settled, and who settles.
+    settled: OwnLine<(AtomicU32, HolderLock)>,
+    jobs: [Job; JOBS],
 }
 
-/// A round being planned by the holder of the seat.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RoundPlan {
-    segments: u32,
-    jobs: u32,
-    job_first: u32,
-    job_bytes: u32,
+/// The state word of a job.
+#[inline(always)]
+fn word(number: u32, owner: u32) -> u64 {
+    // Numbers in the words start at 1, so that no word of a new board belongs to a job.
+    u64::from(number.wrapping_add(1)) << 32 | u64::from(owner)
 }
 
-impl RoundPlan {
-    /// Whether another copy fits.
-    #[inline(always)]
-    pub const fn has_room(&self) -> bool {
-        (self.segments as usize) < SEGMENTS && (self.jobs as usize) < JOBS - 1
+/// A job that is being filled by the holder of the seat.
+pub struct JobDraft<'a> {
+    job: &'a Job,
+    count: usize,
+}
+
+impl JobDraft<'_> {
+    /// Number of copies so far.
+    pub const fn count(&self) -> usize {
+        self.count
     }
 
-    /// Whether the plan has no copies.
-    pub const fn is_empty(&self) -> bool {
-        self.segments == 0
-    }
-
-    /// Index of the job of the last planned copy.
+    /// Adds a copy. The caller adds at most [`SEGMENTS`].
     #[inline(always)]
-    pub const fn last_job(&self) -> u32 {
-        if self.segments == self.job_first && self.jobs > 0 { self.jobs - 1 } else { self.jobs }
+    pub fn add(&mut self, segment: Segment) {
+        let at = self.count & (SEGMENTS - 1);
+        debug_assert!(self.count < SEGMENTS && segment.length <= LENGTH_MAX);
+        let mark = if segment.marked { MARK } else { 0 };
+        self.job.lengths[at].store(segment.length & LENGTH_MAX | mark, Ordering::Relaxed);
+        self.job.sources[at].store(segment.source, Ordering::Relaxed);
+        self.job.targets[at].store(segment.target, Ordering::Relaxed);
+        self.count += 1;
     }
 }
 
 impl Board {
-    /// Adds a copy to the plan. A job is closed when it has `job_bytes` bytes.
     #[inline(always)]
-    pub fn add(&self, plan: &mut RoundPlan, segment: Segment, job_bytes: u32) {
-        let index = plan.segments as usize;
-        debug_assert!(plan.has_room());
-        let shared = &self.segments[index & (SEGMENTS - 1)];
-        shared.source.store(segment.source, Ordering::Relaxed);
-        shared.target.store(segment.target, Ordering::Relaxed);
-        shared.length.store(segment.length, Ordering::Relaxed);
-        plan.segments += 1;
-        plan.job_bytes += segment.length;
-        if plan.job_bytes >= job_bytes {
-            self.close_job(plan);
-        }
+    fn job(&self, number: u32) -> &Job {
+        &self.jobs[number as usize & (JOBS - 1)]
     }
 
-    fn close_job(&self, plan: &mut RoundPlan) {
-        let job = &self.jobs[plan.jobs as usize & (JOBS - 1)];
-        job.first.store(plan.job_first, Ordering::Relaxed);
-        job.count.store(plan.segments - plan.job_first, Ordering::Relaxed);
-        job.worker.store(0, Ordering::Relaxed);
-        // The current round number marks the job as not done in the next round, whatever was stored
-        // here 2^31 rounds ago.
-        job.done.store(self.round(), Ordering::Relaxed);
-        plan.jobs += 1;
-        plan.job_first = plan.segments;
-        plan.job_bytes = 0;
+    /// Jobs posted and not settled.
+    #[inline(always)]
+    pub fn pending(&self) -> u32 {
+        // Acquire pairs with the release in `settle`: what was published can be seen.
+        let settled = self.settled.0.0.load(Ordering::Acquire);
+        self.posted.0.load(Ordering::Relaxed).wrapping_sub(settled)
     }
 
-    /// Opens the planned round. Returns its number of jobs.
-    pub fn open(&self, plan: &mut RoundPlan) -> u32 {
-        if plan.job_first < plan.segments {
-            self.close_job(plan);
-        }
-        let round = self.round().wrapping_add(1) & ROUND_MASK;
-        // Release pairs with the acquire in `take`: a helper that takes a job sees its segments.
-        let ticket = u64::from(round) << 32 | u64::from(plan.jobs) << 16;
-        self.ticket.store(ticket, Ordering::Release);
-        plan.jobs
+    /// Whether another job fits.
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        self.pending() < JOBS as u32
     }
 
-    fn round(&self) -> u32 {
-        (self.ticket.load(Ordering::Relaxed) >> 32) as u32
+    /// Jobs that nobody has claimed, more than [`JOBS`] if `passed` is out of date. `passed` is what
+    /// [`Board::passed`] returned.
+    #[inline(always)]
+    pub fn unclaimed(&self, passed: u32) -> u32 {
+        self.posted.0.load(Ordering::Relaxed).wrapping_sub(passed)
     }
 
-    /// Whether a job can be taken. A relaxed load, for polling.
+    /// Number of jobs that somebody has tried to claim so far.
+    #[inline(always)]
+    pub fn passed(&self) -> u32 {
+        self.next.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether a job can be claimed. Relaxed loads, for polling.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
-        let ticket = self.ticket.load(Ordering::Relaxed);
-        (ticket & 0xffff) < (ticket >> 16 & 0xffff)
+        self.unclaimed(self.passed()).wrapping_sub(1) < JOBS as u32
     }
 
-    /// Takes a job of the open round. `id` is the participant, not 0.
-    pub fn take(&self, id: u32) -> Option<TakenJob> {
-        let mut ticket = self.ticket.load(Ordering::Acquire);
-        loop {
-            let (jobs, next) = (ticket >> 16 & 0xffff, ticket & 0xffff);
-            if next >= jobs.min(JOBS as u64) {
+    /// Holder of the seat: begins a job. [`Board::post`] follows. There must be room for it.
+    #[inline(always)]
+    pub fn draft(&self) -> JobDraft<'_> {
+        debug_assert!(self.has_room());
+        JobDraft { job: self.job(self.posted.0.load(Ordering::Relaxed)), count: 0 }
+    }
+
+    /// Holder of the seat: posts the job. `notes` are for those who settle it.
+    #[inline(always)]
+    pub fn post(&self, draft: JobDraft<'_>, notes: [u32; NOTES]) {
+        let number = self.posted.0.load(Ordering::Relaxed);
+        let job = draft.job;
+        for (to, note) in job.notes.iter().zip(notes) {
+            to.store(note, Ordering::Relaxed);
+        }
+        job.count.store(draft.count as u32, Ordering::Relaxed);
+        job.state.store(word(number, FREE), Ordering::Relaxed);
+        // Release pairs with the acquire in `claim`, `settle` and `take_left`.
+        self.posted.0.store(number.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Claims the next job for a participant. `id` is neither 0 nor [`DONE`].
+    #[inline]
+    pub fn claim(&self, id: u32) -> Option<u32> {
+        let mut number = self.next.0.load(Ordering::Relaxed);
+        // Each turn passes a job or follows one that another participant has passed. The bound is
+        // for a board that changes for no reason.
+        for _ in 0..4 * JOBS {
+            let unclaimed = self.posted.0.load(Ordering::Acquire).wrapping_sub(number);
+            if unclaimed.wrapping_sub(1) >= JOBS as u32 {
                 return None;
             }
-            match self.ticket.compare_exchange_weak(
-                ticket,
-                ticket + 1,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
-                Ok(_) => {
-                    let taken = TakenJob { round: (ticket >> 32) as u32, index: next as u32 };
-                    self.jobs[next as usize].worker.store(id, Ordering::Relaxed);
-                    return Some(taken);
-                }
-                Err(seen) => ticket = seen,
+            let after = number.wrapping_add(1);
+            let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+            match self.next.0.compare_exchange(number, after, order, failed) {
+                Ok(_) if self.own(number, FREE, id) => return Some(number),
+                Ok(_) => number = after,
+                Err(seen) => number = seen,
             }
         }
+        None
     }
 
-    /// The copies of a job. Each word is read once, and their number is limited to the board.
-    pub fn segments(&self, taken: TakenJob) -> impl Iterator<Item = Segment> + '_ {
-        self.job_segments(taken.index)
+    /// Makes a participant the owner of a job, if `from` owns it.
+    fn own(&self, number: u32, from: u32, id: u32) -> bool {
+        let state = &self.job(number).state;
+        let (from, to) = (word(number, from), word(number, id));
+        state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    fn job_segments(&self, index: u32) -> impl Iterator<Item = Segment> + '_ {
-        let job = &self.jobs[index as usize & (JOBS - 1)];
-        let first = job.first.load(Ordering::Relaxed) as usize & (SEGMENTS - 1);
+    /// The copies of a job. Each word is read once.
+    #[inline(always)]
+    pub fn segments(&self, number: u32) -> impl Iterator<Item = Segment> + '_ {
+        let job = self.job(number);
         let count = (job.count.load(Ordering::Relaxed) as usize).min(SEGMENTS);
-        (first..first + count).map(|at| {
-            let shared = &self.segments[at & (SEGMENTS - 1)];
-            Segment {
-                source: shared.source.load(Ordering::Relaxed),
-                target: shared.target.load(Ordering::Relaxed),
-                length: shared.length.load(Ordering::Relaxed),
-            }
-        })
+        job.lengths.iter().zip(job.sources.iter().zip(&job.targets)).take(count).map(
+            |(length, (source, target))| {
+                let length = length.load(Ordering::Relaxed);
+                Segment {
+                    source: source.load(Ordering::Relaxed),
+                    target: target.load(Ordering::Relaxed),
+                    length: length & LENGTH_MAX,
+                    marked: length & MARK != 0,
+                }
+            },
+        )
     }
 
-    /// Reports a job as done, or as declined so that the holder does it. The release store pairs
-    /// with the acquire load in [`Board::settle`]: the holder sees the copied bytes.
-    pub fn finish(&self, taken: TakenJob, done: bool) {
-        let mark = taken.round | if done { 0 } else { DECLINED };
-        self.jobs[taken.index as usize & (JOBS - 1)].done.store(mark, Ordering::Release);
+    /// The words attached to a job.
+    #[inline(always)]
+    pub fn notes(&self, number: u32) -> [u32; NOTES] {
+        self.job(number).notes.each_ref().map(|note| note.load(Ordering::Relaxed))
     }
 
-    /// Holder: waits until a job of the current round is done. If the job was declined, or its
-    /// worker
-    /// `is_dead`, it calls `again` with each of its copies instead. It calls `idle` in each turn.
+    /// Owner of a job: its copies are made. True if [`Board::settle`] has to follow: no job before
+    /// this one is unfinished. Otherwise the participant that finishes those settles this one too.
+    #[inline(always)]
+    #[must_use]
+    pub fn finish(&self, number: u32) -> bool {
+        // Release pairs with the acquire in `settle`: the copied bytes come before what is
+        // published.
+        self.job(number).state.store(word(number, DONE), Ordering::Release);
+        // Pairs with the fence in `settle`: either this participant sees that its job is the next
+        // one, or the one that settles those before it sees the job done.
+        fence(Ordering::SeqCst);
+        self.settled.0.0.load(Ordering::Relaxed) == number
+    }
+
+    /// Owner of a job: it cannot make the copies. The holder of the seat takes the job
+    /// ([`Board::take_left`]).
+    pub fn decline(&self, number: u32) {
+        self.job(number).state.store(word(number, FREE), Ordering::Release);
+    }
+
+    /// Publishes finished jobs in order, up to the first unfinished one. Another participant may do
+    /// it instead. True if nothing is pending.
+    #[inline]
     pub fn settle(
         &self,
-        index: u32,
+        id: u32,
         mut is_dead: impl FnMut(u32) -> bool,
-        mut again: impl FnMut(Segment),
-        mut idle: impl FnMut(),
-    ) {
-        let round = self.round();
-        let job = &self.jobs[index as usize & (JOBS - 1)];
-        loop {
-            // Acquire pairs with the release in `finish`.
-            let done = job.done.load(Ordering::Acquire);
-            if done == round {
-                return;
+        mut publish: impl FnMut(u32),
+    ) -> bool {
+        let (settled, lock) = &self.settled.0;
+        // The bounds are for a board that changes for no reason.
+        for _ in 0..4 * JOBS {
+            let holder = lock.holder();
+            let locked = match holder {
+                0 => lock.try_lock(id),
+                _ => is_dead(holder) && lock.take_over(holder, id),
+            };
+            if !locked {
+                return false;
             }
-            if done == round | DECLINED || is_dead(job.worker.load(Ordering::Relaxed)) {
-                self.job_segments(index).for_each(&mut again);
-                return;
+            let mut number = settled.load(Ordering::Relaxed);
+            for _ in 0..4 * JOBS {
+                if !self.is_done(number) {
+                    break;
+                }
+                publish(number);
+                number = number.wrapping_add(1);
+                // Release pairs with the acquire in `pending`: the poster may use the job again.
+                settled.store(number, Ordering::Release);
             }
-            relax();
-            idle();
+            lock.unlock();
+            // Pairs with the fence in `finish`.
+            fence(Ordering::SeqCst);
+            if !self.is_done(number) {
+                return number == self.posted.0.load(Ordering::Relaxed);
+            }
         }
+        false
     }
 
-    /// Ends the round of a holder that died. The participant that has taken over the seat calls it
-    /// before it plans a round. It waits until every taken job is done or its worker `is_dead`.
-    /// Otherwise a late helper could read a job of the next round while that is being planned.
-    pub fn end_round(&self, mut is_dead: impl FnMut(u32) -> bool, mut idle: impl FnMut()) {
-        // The round number stays, so that the marks of its workers match. Acquire pairs with the
-        // release in `open`: the jobs are those of that round.
-        let ticket = self.ticket.fetch_and(!0xffff_ffff, Ordering::AcqRel);
-        for index in 0..(ticket & 0xffff).min(JOBS as u64) as u32 {
-            self.settle(index, &mut is_dead, |_| {}, &mut idle);
+    /// Whether a job is posted and done.
+    #[inline(always)]
+    fn is_done(&self, number: u32) -> bool {
+        let posted = self.posted.0.load(Ordering::Acquire);
+        // Acquire pairs with the release in `finish`.
+        posted.wrapping_sub(number).wrapping_sub(1) < JOBS as u32
+            && self.job(number).state.load(Ordering::Acquire) == word(number, DONE)
+    }
+
+    /// Holder of the seat: takes the oldest unfinished job if its owner declined it or is dead, or
+    /// died before it could sign. The caller has found nothing to claim.
+    pub fn take_left(&self, id: u32, mut is_dead: impl FnMut(u32) -> bool) -> Option<u32> {
+        let posted = self.posted.0.load(Ordering::Relaxed);
+        let mut number = self.settled.0.0.load(Ordering::Acquire);
+        for _ in 0..JOBS {
+            if posted.wrapping_sub(number).wrapping_sub(1) >= JOBS as u32 {
+                return None;
+            }
+            let state = self.job(number).state.load(Ordering::Acquire);
+            let owner = state as u32;
+            if state >> 32 != word(number, 0) >> 32 {
+                return None;
+            }
+            if owner != DONE {
+                let left = owner == FREE || is_dead(owner);
+                return (left && self.own(number, owner, id)).then_some(number);
+            }
+            number = number.wrapping_add(1);
         }
+        None
+    }
+
+    /// Control plane: forgets what is pending. Nobody can make these copies any more.
+    pub fn abandon(&self) {
+        let (settled, _) = &self.settled.0;
+        settled.store(self.posted.0.load(Ordering::Acquire), Ordering::Release);
+    }
+
+    /// Id of the participant that the oldest unfinished job waits for, or 0.
+    pub fn awaited(&self) -> u32 {
+        let number = self.settled.0.0.load(Ordering::Acquire);
+        let owner = self.job(number).state.load(Ordering::Relaxed) as u32;
+        if self.pending() == 0 || owner == DONE { 0 } else { owner }
     }
 }

@@ -43,7 +43,7 @@
 //! | [`Seat::take_over`] | `takeover::*` |
 //! | [`HolderLock`] of a message port | `lock::*` |
 //! | region revoked beside a runner: tag, seat, epoch | `revocation::*` |
-//! | [`Board`]: take, settle, end a round | `board::*` |
+//! | [`Board`]: claim, finish, settle, and deaths in each state | `board::*` |
 //! | [`PackedWriter`] and [`PackedReader`]: releases and completions | `packed::*` |
 //!
 //! Further models there leave out one fence or one rule and must fail.

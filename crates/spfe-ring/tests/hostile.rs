@@ -5,7 +5,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use spfe_ring::board::{JOBS, RoundPlan, SEGMENTS, Segment};
+use spfe_ring::board::{JOBS, NOTES, SEGMENTS, Segment};
 use spfe_ring::packed::record_bytes;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use spfe_ring::{
@@ -329,187 +329,145 @@ proptest! {
 
 // --------------------------------------------------------------------------------------- board
 
-const JOBS_AT: usize = 64;
-const JOB_BYTES: usize = 16;
-const SEGMENTS_AT: usize = JOBS_AT + JOBS * JOB_BYTES;
-const SEGMENT_BYTES: usize = 24;
-const DECLINED: u32 = 1 << 31;
-const ROUND_MASK: u32 = DECLINED - 1;
+/// Where the counters and the jobs are.
+const NEXT_AT: usize = 64;
+const SETTLED_AT: usize = 128;
+const SETTLER_AT: usize = 132;
+const JOBS_AT: usize = 192;
+const JOB_BYTES: usize = (size_of::<Board>() - JOBS_AT) / JOBS;
+const COUNT_AT: usize = 8;
 
 /// Content of a board that a hostile participant wrote.
 #[derive(Clone, Debug)]
 struct Garbage {
-    ticket: u64,
-    /// {first, count, worker, done}
-    jobs: Vec<[u32; 4]>,
-    segments: Vec<(u64, u64, u32)>,
+    posted: u32,
+    next: u32,
+    settled: u32,
+    settler: u32,
+    words: Vec<u64>,
 }
 
 fn garbage() -> impl Strategy<Value = Garbage> {
-    let small = (bits32(), 0..80u64, 0..80u64)
-        .prop_map(|(round, jobs, next)| u64::from(round) << 32 | jobs << 16 | next);
+    let near = (bits32(), 0..40u32, 0..40u32).prop_map(|(posted, next, settled)| {
+        (posted, posted.wrapping_sub(next), posted.wrapping_sub(settled))
+    });
+    let any = (bits32(), bits32(), bits32());
     // Random words from one seed: a strategy for each of a thousand words would be slow.
-    (prop_oneof![bits64(), small], 1..=u64::MAX)
-        .prop_map(|(ticket, seed)| Garbage::new(ticket, &mut EdgeNumbers::new(seed)))
+    (prop_oneof![near, any], prop_oneof![Just(0), bits32()], 1..=u64::MAX)
+        .prop_map(|(counters, settler, seed)| Garbage::new(counters, settler, seed))
 }
 
 impl Garbage {
-    fn new(ticket: u64, random: &mut EdgeNumbers) -> Self {
-        let mut next = || random.next();
-        let jobs = (0..JOBS).map(|_| [(); 4].map(|()| next() as u32)).collect();
-        let segments = (0..SEGMENTS).map(|_| (next(), next(), next() as u32)).collect();
-        Self { ticket, jobs, segments }
+    fn new((posted, next, settled): (u32, u32, u32), settler: u32, seed: u64) -> Self {
+        let mut random = EdgeNumbers::new(seed);
+        let words = (0..JOBS * JOB_BYTES / 8).map(|_| random.next()).collect();
+        let mut garbage = Self { posted, next, settled, settler, words };
+        // Some jobs are those of this turn: free, owned or done.
+        for ahead in 0..JOBS as u32 {
+            let number = settled.wrapping_add(ahead);
+            let owner = match random.next() % 5 {
+                0 => continue,
+                1 => u32::MAX,
+                2 => 0,
+                _ => 7,
+            };
+            let job = number as usize % JOBS * JOB_BYTES / 8;
+            garbage.words[job] = u64::from(number.wrapping_add(1)) << 32 | u64::from(owner);
+        }
+        garbage
     }
 
     fn write(&self, board: &Board) {
         let raw = Raw(board);
-        for (index, job) in self.jobs.iter().enumerate() {
-            for (word, &value) in job.iter().enumerate() {
-                raw.set32(JOBS_AT + index * JOB_BYTES + word * 4, value);
-            }
+        for (index, &word) in self.words.iter().enumerate() {
+            raw.set64(JOBS_AT + index * 8, word);
         }
-        for (index, &(source, target, length)) in self.segments.iter().enumerate() {
-            let at = SEGMENTS_AT + index * SEGMENT_BYTES;
-            raw.set64(at, source);
-            raw.set64(at + 8, target);
-            raw.set32(at + 16, length);
-        }
-        raw.at::<AtomicU64>(0).store(self.ticket, Ordering::Release);
+        raw.set32(NEXT_AT, self.next);
+        raw.set32(SETTLED_AT, self.settled);
+        raw.set32(SETTLER_AT, self.settler);
+        raw.at::<AtomicU32>(0).store(self.posted, Ordering::Release);
     }
 
     fn board(&self) -> Box<Board> {
-        assert_eq!(size_of::<Board>(), SEGMENTS_AT + SEGMENTS * SEGMENT_BYTES);
         let board = Box::<Board>::default();
         self.write(&board);
         board
     }
 }
 
-fn ticket(board: &Board) -> u64 {
-    Raw(board).at::<AtomicU64>(0).load(Ordering::Relaxed)
-}
-
-fn word(board: &Board, job: usize, index: usize) -> u32 {
-    Raw(board).at::<AtomicU32>(JOBS_AT + job * JOB_BYTES + index * 4).load(Ordering::Relaxed)
-}
-
-/// Settles a job whose worker is reported dead after `patience` calls. Returns the copies repeated.
-fn settle_within(board: &Board, job: u32, patience: u32) -> u32 {
-    let (mut looks, mut turns, mut repeated) = (0, 0, 0);
-    let is_dead = |_| {
-        looks += 1;
-        looks > patience
-    };
-    board.settle(job, is_dead, |_| repeated += 1, || turns += 1);
-    assert!(turns <= patience, "waited for a dead worker");
-    assert!(repeated <= SEGMENTS as u32);
-    repeated
-}
-
-fn two_job_round(board: &Board) -> u32 {
-    let mut plan = RoundPlan::default();
-    for target in 0..3 {
-        assert!(plan.has_room());
-        board.add(&mut plan, Segment { source: 7, target, length: 64 }, 128);
+/// Claims and finishes jobs until there is none. Returns their number.
+fn work(board: &Board, id: u32) -> usize {
+    let mut jobs = 0;
+    while let Some(number) = board.claim(id) {
+        assert!(board.segments(number).count() <= SEGMENTS);
+        if board.finish(number) {
+            settle(board, id);
+        }
+        jobs += 1;
+        assert!(jobs <= JOBS, "more jobs than the board has");
     }
-    board.open(&mut plan)
+    jobs
+}
+
+/// Settles. Returns the number of jobs published.
+fn settle(board: &Board, id: u32) -> usize {
+    let mut published = 0;
+    board.settle(
+        id,
+        |_| true,
+        |number| {
+            assert!(board.segments(number).count() <= SEGMENTS);
+            published += 1;
+        },
+    );
+    published
 }
 
 proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn helper_of_any_board_ends(garbage in garbage(), id in bits32()) {
+    fn users_of_any_board_end(garbage in garbage(), id in 1..u32::MAX) {
         let board = garbage.board();
-        let (jobs, next) = (garbage.ticket >> 16 & 0xffff, garbage.ticket & 0xffff);
-        prop_assert_eq!(board.has_work(), next < jobs);
-        let mut taken = 0;
-        while let Some(job) = board.take(id) {
-            taken += 1;
-            // The ticket has the index of the job.
-            let index = (ticket(&board) & 0xffff) as usize - 1;
-            prop_assert!(index < JOBS);
-            prop_assert_eq!(word(&board, index, 2), id);
-            let segments: Vec<_> = board.segments(job).collect();
-            prop_assert!(segments.len() <= SEGMENTS);
-            for segment in segments {
-                let known = (segment.source, segment.target, segment.length);
-                prop_assert!(garbage.segments.contains(&known));
+        let unclaimed = garbage.posted.wrapping_sub(garbage.next);
+        prop_assert_eq!(board.has_work(), (1..=JOBS as u32).contains(&unclaimed));
+        work(&board, id);
+        let published = settle(&board, id);
+        prop_assert!(published <= JOBS, "published {} jobs", published);
+        for _ in 0..=JOBS {
+            if let Some(number) = board.take_left(id, |_| true) {
+                let _ = board.finish(number);
             }
-            board.finish(job, taken % 2 == 0);
-            let mark = word(&board, index, 3) & ROUND_MASK;
-            prop_assert_eq!(mark, (garbage.ticket >> 32) as u32 & ROUND_MASK);
         }
-        prop_assert_eq!(taken, jobs.min(JOBS as u64).saturating_sub(next));
+        board.awaited();
+        board.notes(garbage.next);
     }
 
+    /// A holder that forgets what is pending can use the board again, whatever was there.
     #[test]
-    fn holder_of_any_board_ends(garbage in garbage(), job in bits32(), patience in 0..20u32) {
-        let board = garbage.board();
-        settle_within(&board, job, patience);
-    }
-
-    /// A new round replaces everything on the board, marks of earlier rounds included.
-    #[test]
-    fn new_round_is_independent_of_old_content(garbage in garbage(), round in bits32()) {
+    fn abandoned_board_works_again(garbage in garbage()) {
         let mut garbage = garbage;
-        garbage.ticket = u64::from(round & ROUND_MASK) << 32;
-        let next = round.wrapping_add(1) & ROUND_MASK;
-        for (job, mark) in garbage.jobs.iter_mut().zip([next, next | DECLINED]) {
-            job[3] = mark;
-        }
+        // A dead participant may hold the lock.
+        garbage.settler %= 3;
+        garbage.next = garbage.posted;
         let board = garbage.board();
-        prop_assert_eq!(two_job_round(&board), 2);
-        prop_assert_eq!(ticket(&board), u64::from(next) << 32 | 2 << 16);
-        // No job is done yet.
-        for (job, copies) in [(0, 2), (1, 1)] {
-            let mut turns = 0;
-            board.settle(job, |worker| worker == 0 && turns_up(&mut turns), |_| (), || ());
-            prop_assert_eq!(turns, 5);
-            prop_assert_eq!(settle_within(&board, job, 0), copies);
+        board.abandon();
+        prop_assert_eq!(board.pending(), 0);
+        for round in 0..3 * JOBS as u32 {
+            let mut draft = board.draft();
+            for target in 0..SEGMENTS as u64 {
+                draft.add(Segment { source: 7, target, length: round, marked: target == 1 });
+            }
+            board.post(draft, [round; NOTES]);
+            let number = board.claim(5).unwrap();
+            prop_assert_eq!(board.notes(number), [round; NOTES]);
+            let lengths = board.segments(number).filter(|s| s.length == round && s.source == 7);
+            prop_assert_eq!(lengths.count(), SEGMENTS);
+            prop_assert_eq!(board.segments(number).filter(|s| s.marked).count(), 1);
+            prop_assert!(board.finish(number));
+            prop_assert_eq!(settle(&board, 5), 1);
         }
-        while let Some(job) = board.take(3) {
-            prop_assert!(board.segments(job).all(|segment| segment.source == 7));
-            board.finish(job, true);
-        }
-        prop_assert_eq!(settle_within(&board, 0, 0) + settle_within(&board, 1, 0), 0);
     }
-
-    #[test]
-    fn round_on_any_board_opens_and_ends(garbage in garbage(), patience in 0..20u32) {
-        let board = garbage.board();
-        prop_assert_eq!(two_job_round(&board), 2);
-        prop_assert!(board.has_work());
-        prop_assert!(board.take(1).is_some());
-        let mut looks = 0;
-        let is_dead = |_| {
-            looks += 1;
-            looks > patience
-        };
-        board.end_round(is_dead, || {});
-        prop_assert!(!board.has_work());
-        prop_assert!(board.take(1).is_none());
-    }
-
-    #[test]
-    fn any_round_is_ended(garbage in garbage(), patience in 0..20u32) {
-        let board = garbage.board();
-        let (mut looks, mut turns) = (0, 0);
-        let is_dead = |_| {
-            looks += 1;
-            looks > patience
-        };
-        board.end_round(is_dead, || turns += 1);
-        prop_assert!(turns <= patience && looks <= patience + JOBS as u32);
-        prop_assert!(board.take(1).is_none());
-        prop_assert_eq!(ticket(&board), garbage.ticket & !0xffff_ffff);
-    }
-}
-
-/// True at the fifth call.
-fn turns_up(turns: &mut u32) -> bool {
-    *turns += 1;
-    *turns == 5
 }
 
 #[test]
@@ -517,24 +475,25 @@ fn board_that_changes_under_its_users() {
     let board = Box::<Board>::default();
     let mut random = EdgeNumbers::new(0x5bfe_0002);
     let scribble = || {
-        let ticket = random.next() & !0xffff_ffff | (random.next() & 127) << 16;
-        Garbage::new(ticket | random.next() & 63, &mut random).write(&board);
+        let posted = random.next() as u32;
+        let counter = |back: u64| posted.wrapping_sub((back % 20) as u32);
+        let counters = (posted, counter(random.next()), counter(random.next()));
+        let garbage = Garbage::new(counters, random.next() as u32 % 3, random.next() | 1);
+        garbage.write(&board);
+        Raw(&*board).set32(JOBS_AT + COUNT_AT, random.next() as u32);
     };
     beside(scribble, || {
         for turn in 0..if cfg!(miri) { 3 } else { 2_000u32 } {
             for _ in 0..2 * JOBS {
-                let Some(job) = board.take(turn) else { break };
-                assert!(board.segments(job).count() <= SEGMENTS);
-                board.finish(job, turn % 2 == 0);
+                let Some(number) = board.claim(turn + 1) else { break };
+                assert!(board.segments(number).count() <= SEGMENTS);
+                let _ = board.finish(number);
             }
-            two_job_round(&board);
-            settle_within(&board, turn, turn % 8);
-            let mut looks = 0;
-            let is_dead = |_| {
-                looks += 1;
-                looks > 8
-            };
-            board.end_round(is_dead, || {});
+            settle(&board, turn + 1);
+            if let Some(number) = board.take_left(turn + 1, |id| id % 2 == 0) {
+                board.decline(number);
+            }
+            board.abandon();
         }
     });
 }

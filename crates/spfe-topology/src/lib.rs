@@ -26,7 +26,7 @@ pub enum Mode {
     /// The posting thread, before its call returns. All clients trust each other.
     #[default]
     Inline,
-    /// The posting thread; both ends share large copies. All clients trust each other.
+    /// The posting thread; both ends share copies. All clients trust each other.
     Coop,
     /// A device thread in the process that owns the network. In a daemon it isolates the clients.
     Thread,

@@ -59,6 +59,10 @@ impl Runner {
         match *self {}
     }
 
+    pub fn is_pending(&self) -> bool {
+        match *self {}
+    }
+
     pub fn due_ns(&self) -> Option<u64> {
         match *self {}
     }

@@ -129,6 +129,8 @@ pub struct Case {
     pub logical: Option<u8>,
     /// The engine runs in the sending thread on an unlimited link, so posting completes a packet.
     pub immediate: bool,
+    /// Both ends copy, so that a part of a group may take longer than posting.
+    pub shared: bool,
     /// Length of an iteration, seconds.
     pub seconds: f64,
     /// Packets or messages of an iteration, instead of its length.
@@ -159,6 +161,7 @@ impl Case {
             path: traffic.address.path.clone(),
             logical: traffic.address.logical,
             immediate: false,
+            shared: false,
             seconds: 1.0,
             count: traffic.packets,
         }
@@ -213,6 +216,7 @@ impl Case {
             path: Vec::new(),
             logical: None,
             immediate: false,
+            shared: false,
             seconds: 1.0,
             count: None,
         }
@@ -222,6 +226,7 @@ impl Case {
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
         let in_sender = matches!(setup.mode, Mode::Inline | Mode::Coop);
         self.immediate = in_sender && setup.link == LinkRate::Unlimited;
+        self.shared = self.immediate && setup.mode == Mode::Coop;
         (self.here, self.there) = setup.spots();
         self.seconds = seconds;
         self
@@ -245,7 +250,7 @@ impl Case {
     /// Whether a group is sent before the previous one has completed, if nothing else was asked for.
     /// Single packets never are.
     fn ahead(&self) -> bool {
-        self.group > 1 && !self.immediate
+        self.group > 1 && (!self.immediate || self.shared)
     }
 
     /// Number of groups that the transmit buffers hold: the window, but at least one, or two if groups
@@ -414,7 +419,9 @@ mod tests {
     fn only_groups_that_take_time_are_sent_ahead() {
         assert_eq!(case(1024, 128).most_under_way(), 8);
         assert_eq!(case(1024, 1).most_under_way(), 1);
-        assert_eq!(Case { immediate: true, ..case(1024, 128) }.most_under_way(), 1);
+        let inline = Case { immediate: true, ..case(1024, 128) };
+        assert_eq!(inline.most_under_way(), 1);
+        assert_eq!(Case { shared: true, ..inline }.most_under_way(), 8);
     }
 
     #[test]

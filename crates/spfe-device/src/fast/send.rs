@@ -224,7 +224,7 @@ impl FastSender<'_> {
 /// Memory, length and entry flags of the packet at a cursor. `expected` is the phase and type of a
 /// valid DATA entry there.
 #[inline(always)]
-fn take(
+pub(super) fn take(
     fast: &FastState,
     map: &RegionMap,
     at: Cursor<&RingCell<Ring>>,

@@ -100,10 +100,16 @@ impl SinglePath {
     }
 
     /// Prepares for the packets after one that a loop has moved in the epoch `epoch`. The caller
-    /// holds the seat.
+    /// holds the seat. `most` is the length of the longest packet that this path may take.
     #[cold]
     #[inline(never)]
-    pub fn prepare(&mut self, fast: &FastState, tx: &QueueView, rx: &QueueView, epoch: u32) {
+    pub fn prepare(
+        &mut self,
+        fast: &FastState,
+        (tx, rx): (&QueueView, &QueueView),
+        epoch: u32,
+        most: u32,
+    ) {
         // SAFETY: the caller holds the seat.
         let (send, receive) = unsafe { (&*self.shared.tx.get(), &*self.shared.rx.get()) };
         let (posted, sent) = (fast.posted.get(), fast.sent.get());
@@ -143,7 +149,7 @@ impl SinglePath {
             at: (send.at.word(), receive.at.word()),
             plain: PLAIN | from.phase(),
             buffer,
-            source: fast.source.at_most(room),
+            source: fast.source.at_most(room.min(most)),
             target,
             sent_bits: [vc.0 | ONE_PACKET, phase(done.phase())],
             filled_bits: [vc.1, phase(to.phase())],

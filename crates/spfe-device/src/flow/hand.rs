@@ -24,7 +24,7 @@ impl GeneralStep<'_> {
         gate: Option<&RdmaChannel>,
         source: &mut S,
         sink: &mut D,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
         let Some(gate) = gate else { return self.go(source, sink, cx) };
         let mut packets = 0;
@@ -46,7 +46,7 @@ impl GeneralStep<'_> {
                     return StepOutcome::Unmapped(from_source, key);
                 }
                 if from_source {
-                    source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier);
+                    source.fail_unmapped(self.piece, Status::BadRegion);
                 } else {
                     sink.fail_unmapped(Status::BadRegion, cx);
                 }
@@ -67,7 +67,7 @@ impl GeneralStep<'_> {
         source: &mut impl HandSource,
         sink: &mut impl HandSink,
         packets: &mut u32,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> HandEnd {
         while *packets < self.budget && self.bytes != 0 {
             if let Some(pacer) = cx.pacer

@@ -1,7 +1,6 @@
 //! The instrument of a flow that has none.
 
 use super::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
-use crate::copy::Copier;
 use crate::memory::RegionMap;
 use crate::queue::{CompletionTime, Host, QueueView};
 use spfe_contract::Status;
@@ -10,7 +9,7 @@ use spfe_contract::Status;
 pub enum NoInstrument {}
 
 impl PieceSource for NoInstrument {
-    fn next(&mut self, _: &RegionMap, _: &mut Piece, _: &mut Copier<'_>) -> NextPiece {
+    fn next(&mut self, _: &RegionMap, _: &mut Piece) -> NextPiece {
         match *self {}
     }
 
@@ -18,11 +17,11 @@ impl PieceSource for NoInstrument {
         match *self {}
     }
 
-    fn done(&mut self, _: &Piece, _: CompletionTime, _: &mut Copier<'_>) {
+    fn done(&mut self, _: &Piece, _: CompletionTime) {
         match *self {}
     }
 
-    fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
+    fn fail_unmapped(&mut self, _: &Piece, _: Status) -> bool {
         match *self {}
     }
 
@@ -44,20 +43,20 @@ impl PieceSink for NoInstrument {
         &mut self,
         _: &mut Piece,
         _: &RegionMap,
-        _: &mut StepContext<'_, '_, H>,
+        _: &mut StepContext<'_, H>,
     ) -> Accepted {
         match *self {}
     }
 
-    fn cut<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, _: &mut StepContext<'_, H>) {
         match *self {}
     }
 
-    fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut StepContext<'_, '_, H>) {
+    fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut StepContext<'_, H>) {
         match *self {}
     }
 
-    fn publish<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {
+    fn publish<H: Host>(&mut self, _: &mut StepContext<'_, H>) {
         match *self {}
     }
 

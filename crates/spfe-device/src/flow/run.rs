@@ -1,6 +1,5 @@
 //! The general path of a step: piece by piece from a source to a sink.
 
-use crate::copy::{Copier, CopyRegions};
 use crate::memory::Regions;
 use crate::observer::ObservedFlow;
 use crate::pace::BOOKED_MAX_NS;
@@ -34,11 +33,10 @@ impl GeneralStep<'_> {
         mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
         let mut step = self.pieces(source, sink, cx);
         sink.publish(cx);
-        self.settle(source, sink, cx);
         if self.budget != 0 {
             if let StepOutcome::Stalled(packets) = step {
                 step = self.stall(source, sink, cx, packets);
@@ -58,7 +56,7 @@ impl GeneralStep<'_> {
         &mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
         mut packets: u32,
     ) -> StepOutcome {
         // The bound is for a host that posts bad entries as fast as they are refused.
@@ -73,7 +71,6 @@ impl GeneralStep<'_> {
             }
             let step = self.pieces(source, sink, cx);
             sink.publish(cx);
-            self.settle(source, sink, cx);
             packets += step.packets();
             match step {
                 StepOutcome::Stalled(_) => {}
@@ -91,7 +88,7 @@ impl GeneralStep<'_> {
     pub(super) fn only_send<H: Host>(
         self,
         source: &mut RdmaSource,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
         let map = &self.tx_regions.map;
         let step = match source.wait(map) {
@@ -99,7 +96,7 @@ impl GeneralStep<'_> {
                 return StepOutcome::Unmapped(true, key);
             }
             NextPiece::Unmapped(_) => {
-                source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier);
+                source.fail_unmapped(self.piece, Status::BadRegion);
                 StepOutcome::More(0)
             }
             NextPiece::At(ns) => StepOutcome::Until(ns, 0),
@@ -117,7 +114,7 @@ impl GeneralStep<'_> {
     pub(super) fn only_cut<D: PieceSink, H: Host>(
         mut self,
         sink: &mut D,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
         for _ in 0..LOOKS {
             if !sink.is_cut() {
@@ -141,7 +138,7 @@ impl GeneralStep<'_> {
         &mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
         let mut packets = 0;
         if sink.is_cut() {
@@ -154,9 +151,6 @@ impl GeneralStep<'_> {
             if self.bytes == 0 {
                 break;
             }
-            if cx.copier.is_full() {
-                self.settle(source, sink, cx);
-            }
             if let Some(pacer) = cx.pacer
                 && (S::ENDLESS || pacer.limited)
             {
@@ -166,7 +160,7 @@ impl GeneralStep<'_> {
                 }
             }
             let map = &self.tx_regions.map;
-            match source.next(map, self.piece, &mut cx.copier) {
+            match source.next(map, self.piece) {
                 NextPiece::Ready => {}
                 NextPiece::Idle => return StepOutcome::Idle(packets),
                 NextPiece::At(ns) => return StepOutcome::Until(ns, packets),
@@ -180,7 +174,7 @@ impl GeneralStep<'_> {
                     if self.tx_regions.exists(key) {
                         return StepOutcome::Unmapped(true, key);
                     }
-                    if source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier) {
+                    if source.fail_unmapped(self.piece, Status::BadRegion) {
                         self.cut(sink, cx);
                     }
                     continue;
@@ -202,7 +196,7 @@ impl GeneralStep<'_> {
                 Accepted::Whole => {
                     let stamps = source.view().is_some_and(QueueView::wants_stamps);
                     let time = cx.time(stamps);
-                    source.done(self.piece, time, &mut cx.copier);
+                    source.done(self.piece, time);
                     packets += 1;
                 }
                 Accepted::Full => {
@@ -224,38 +218,12 @@ impl GeneralStep<'_> {
 
     /// Ends the open packet with EEP, now or as soon as there is room.
     #[cold]
-    fn cut<D: PieceSink, H: Host>(&mut self, sink: &mut D, cx: &mut StepContext<'_, '_, H>) {
+    fn cut<D: PieceSink, H: Host>(&mut self, sink: &mut D, cx: &mut StepContext<'_, H>) {
         sink.cut(cx);
         if !sink.is_cut()
             && let Some(observer) = &mut self.observer
         {
             observer.cut(cx);
         }
-    }
-
-    /// Ends a round of shared copies.
-    #[inline(always)]
-    fn settle<S: PieceSource, D: PieceSink, H: Host>(
-        &self,
-        source: &S,
-        sink: &D,
-        cx: &mut StepContext<'_, '_, H>,
-    ) {
-        if matches!(cx.copier, Copier::Alone) {
-            return;
-        }
-        let ends = CopyRegions {
-            tx_map: &self.tx_regions.map,
-            rx_map: &self.rx_regions.map,
-            tx_domain: source.domain(),
-            rx_domain: sink.domain(),
-        };
-        let host = &mut *cx.host;
-        let dead = &self.shared.dead;
-        let mut is_dead = |id: u32| {
-            let dead = dead.load(Ordering::Acquire);
-            dead != 0 && (id == 0 || id == dead || host.is_dead(id))
-        };
-        cx.copier.settle(&ends, source.view(), sink.view(), &mut is_dead);
     }
 }

@@ -1,29 +1,47 @@
 //! Work on a flow beside its steps: help, wake-ups, resets and recovery.
 
 use super::{Flow, PieceSink, PieceSource, RxEnd, StepContext, TxEnd};
-use crate::copy::{Copier, CopyRegions};
 use crate::memory::RegionKey;
 use crate::queue::{Host, QueueView};
 use spfe_contract::{QueueState, Status};
 use spfe_ring::sync::Ordering;
 
+/// How long a recovery waits for a helper that has a job, ms.
+const PATIENCE_MS: u32 = 1000;
+
 impl<S: PieceSource, D: PieceSink> Flow<S, D> {
-    /// Helps with the copies of a round that another participant runs. Needs no seat. Returns the
-    /// number of jobs done and, if one could not be done, a region to map before the next call.
+    /// Makes copies of jobs that another participant has posted. Needs no seat. Returns the number of
+    /// jobs done and, if one could not be done, a region to map before the next call.
     pub fn help(&self) -> (u32, Option<(bool, RegionKey)>) {
-        let (TxEnd::Queue(tx), rx) = (&self.tx, &self.rx) else { return (0, None) };
-        let rx_domain = match rx {
-            RxEnd::Posted(rx) => rx.domain(),
-            RxEnd::Packed(rx) => rx.domain(),
-            _ => return (0, None),
-        };
-        let ends = CopyRegions {
-            tx_map: &self.tx_regions.map,
-            rx_map: &self.rx_regions.map,
-            tx_domain: tx.domain(),
-            rx_domain,
-        };
-        ends.help(&self.shared.board, self.id)
+        let dead = |id| id != 0 && id == self.shared.dead.load(Ordering::Acquire);
+        match self.copies() {
+            Some(copies) => copies.help(|| self.is_stale(), dead),
+            None => (0, None),
+        }
+    }
+
+    /// Whether copies of this flow are under way, or their completions are not published yet.
+    #[inline(always)]
+    pub fn is_pending(&self) -> bool {
+        self.shared.board.pending() != 0
+    }
+
+    /// Finishes copies that are under way, for a caller who wants to change the flow. Waits briefly
+    /// for those that another participant makes. `Ok(false)` if it has not made them yet. `Err`
+    /// names a region to map first.
+    pub fn quiesce<H: Host>(&mut self, host: &mut H) -> Result<bool, (bool, RegionKey)> {
+        if !self.is_pending() {
+            return Ok(true);
+        }
+        let shared = self.shared;
+        match self.copies() {
+            Some(copies) => copies.drain(1000, &mut |id| super::is_dead(shared, host, id)),
+            // Nobody can make them any more.
+            None => {
+                shared.board.abandon();
+                Ok(true)
+            }
+        }
     }
 
     /// Device time at which a waiting host has to be woken, ns. Device threads sleep until then.
@@ -124,9 +142,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             // SAFETY: the caller holds the seat.
             let begun = unsafe { (*self.shared.tx.get()).done != 0 };
             if !only_open {
-                flushed = tx.flush(status, &mut Copier::Alone);
+                flushed = tx.flush(status);
             } else if begun {
-                flushed = tx.flush_one(status, &mut Copier::Alone);
+                flushed = tx.flush_one(status);
             } else {
                 tx.lose();
             }
@@ -165,20 +183,29 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
+    /// Finishes the copies that a dead participant has posted or begun.
+    fn finish_copies(&mut self) {
+        let dead = self.shared.dead.load(Ordering::Acquire);
+        let Some(copies) = self.copies() else { return self.shared.board.abandon() };
+        for turn in 0..=PATIENCE_MS {
+            // Both ends of such a flow trust each other, so at the end a helper that is stopped with
+            // a job counts as dead.
+            let mut gone = |id| (id == dead && dead != 0) || turn == PATIENCE_MS;
+            match copies.drain(1000, &mut gone) {
+                Ok(true) => return,
+                Ok(false) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                Err(_) => break,
+            }
+        }
+        self.shared.board.abandon();
+    }
+
     /// Repairs the state after a participant died while it ran the engine.
     pub fn recover(&mut self) {
-        let dead = self.shared.dead.load(Ordering::Acquire);
-        // A job without a worker (0) was taken a moment ago. A living worker signs within a few
-        // turns.
-        let mut turns = 0u32;
-        let gone = |id| {
-            turns = turns.saturating_add(1);
-            (id == dead && dead != 0) || (id == 0 && turns > 100_000)
-        };
-        self.shared.board.end_round(gone, || {});
+        self.finish_copies();
         // Queue pairs run in the process that owns the network, which does not die alone.
         if let Some(view) = self.rx_view().filter(|_| !matches!(self.rx, RxEnd::Rdma(_))) {
-            crate::recover::receive(self.shared, view, self.share);
+            crate::recover::receive(self.shared, view, self.share.is_some());
         }
         if let Some(view) = self.tx_view().filter(|_| !matches!(self.tx, TxEnd::Rdma(_))) {
             crate::recover::transmit(self.shared, view);

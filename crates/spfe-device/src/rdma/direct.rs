@@ -98,7 +98,7 @@ impl HandSink for RdmaSink {
         header: &SfrpHeader,
         payload: Payload<'_>,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) {
         cx.book(header.packet_bytes() as u32, true);
         self.finish_with(map, cx, |state, views, now_ns| {

@@ -1,7 +1,7 @@
 //! A queue pair as the sending end of one flow and the receiving end of another.
 
 use super::{ChannelState, DeviceClock, RdmaChannel, Views};
-use crate::copy::{Copier, CopySource, CopyTarget};
+use crate::copy::{CopySource, CopyTarget};
 use crate::memory::{RegionKey, RegionMap, Regions};
 use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
@@ -102,7 +102,7 @@ impl RdmaSource {
     /// to be sent.
     pub fn wait(&mut self, map: &RegionMap) -> NextPiece {
         let mut piece = Piece::default();
-        match self.next(map, &mut piece, &mut Copier::Alone) {
+        match self.next(map, &mut piece) {
             NextPiece::Ready => {
                 let now_ns = (self.0.clock)();
                 let state = self.0.channel.lock();
@@ -168,7 +168,7 @@ impl PieceSource for RdmaSource {
     // Beyond that the timers would run before the packets are on the link.
     const ENDLESS: bool = true;
 
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece) -> NextPiece {
         let looked = self.look(map, |state, views, now_ns| {
             if !state.busy {
                 state.busy = state.transmit(views, map, now_ns);
@@ -202,12 +202,12 @@ impl PieceSource for RdmaSource {
         bump(&self.0.channel.out.tx_count.stalls, 1);
     }
 
-    fn done(&mut self, piece: &Piece, _time: CompletionTime, _copier: &mut Copier<'_>) {
+    fn done(&mut self, piece: &Piece, _time: CompletionTime) {
         self.lose();
         self.count(piece.length);
     }
 
-    fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
+    fn fail_unmapped(&mut self, _: &Piece, _: Status) -> bool {
         self.0.set_absent();
         false
     }
@@ -285,7 +285,7 @@ impl RdmaSink {
     pub(super) fn finish_with<H: Host>(
         &mut self,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
         take: impl FnOnce(&mut ChannelState, &Views, u64) -> bool,
     ) {
         let ChannelEnd { channel, clock, views, .. } = &self.0;
@@ -301,12 +301,7 @@ impl RdmaSink {
         channel.out.stalled.store(1, Ordering::Release);
     }
 
-    fn finish<H: Host>(
-        &mut self,
-        end: EndMarker,
-        map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
-    ) {
+    fn finish<H: Host>(&mut self, end: EndMarker, map: &RegionMap, cx: &mut StepContext<'_, H>) {
         let end = if end == EndMarker::Eep { PacketEnd::Eep } else { PacketEnd::Eop };
         self.finish_with(map, cx, |state, views, now_ns| {
             let taken = state.arrived(views, map, end, now_ns);
@@ -322,7 +317,7 @@ impl PieceSink for RdmaSink {
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Accepted {
         let ends = piece.end != EndMarker::None;
         {
@@ -343,7 +338,7 @@ impl PieceSink for RdmaSink {
             let target = CopyTarget { at: state.arriving[start..].as_mut_ptr(), address: None };
             // SAFETY: `arriving` has `kept` bytes from `start` on. A copy to a target without an
             // address is done before `take` returns.
-            unsafe { piece.take(target, kept as u32, &mut cx.copier) };
+            unsafe { piece.take(target, kept as u32) };
             piece.done = piece.length;
             state.open = true;
             cx.book(rest, ends);
@@ -354,18 +349,18 @@ impl PieceSink for RdmaSink {
         Accepted::Whole
     }
 
-    fn cut<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, _cx: &mut StepContext<'_, H>) {
         // The far end repeats what was cut.
         let mut state = self.0.channel.lock();
         state.arriving.clear();
         state.open = false;
     }
 
-    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut StepContext<'_, '_, H>) {
+    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut StepContext<'_, H>) {
         self.0.set_absent();
     }
 
-    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, H>) {}
 
     fn flush_step<H: Host>(&mut self, host: &mut H) {
         self.0.notify(host);

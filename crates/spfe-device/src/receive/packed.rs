@@ -1,7 +1,7 @@
 //! Packed areas.
 
 use super::RxShared;
-use crate::copy::{CopyTarget, FlowEnd};
+use crate::copy::CopyTarget;
 use crate::fast;
 use crate::memory::{AccessRefusal, Address, RegionMap, WRITE};
 use crate::piece::Piece;
@@ -154,7 +154,7 @@ impl RxPacked {
     fn place_after_release<H: Host>(
         &mut self,
         length: u32,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Option<RecordPlace> {
         self.publish_run(cx);
         self.drain_releases();
@@ -167,7 +167,7 @@ impl RxPacked {
         place: RecordPlace,
         piece: &mut Piece,
         length: u32,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) {
         let whole = length == piece.rest();
         let ends = whole && piece.end != EndMarker::None;
@@ -180,7 +180,7 @@ impl RxPacked {
         self.put_header(place.offset, header);
         let target = self.area.plus(place.offset + contract::PACKED_HEADER_BYTES as u32);
         // SAFETY: `reserve` placed header and payload inside the area, which was translated.
-        unsafe { piece.take(target, length, &mut cx.copier) };
+        unsafe { piece.take(target, length) };
         cx.book(length, ends);
         self.add_to_run(place, length, ends, cx);
     }
@@ -198,7 +198,7 @@ impl RxPacked {
         place: RecordPlace,
         length: u32,
         ends: bool,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) {
         if place.wrapped && self.shared.state().run_records != 0 {
             // The tail skipped for this record belongs to the run that begins here.
@@ -223,7 +223,7 @@ impl RxPacked {
         }
     }
 
-    fn publish_run<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    fn publish_run<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         let config = self.view.config;
         let state = self.shared.state();
         if state.run_records == 0 {
@@ -235,9 +235,7 @@ impl RxPacked {
         done.packets = state.run_records as u16;
         done.flags = if state.run_wrapped != 0 { cf::WRAP } else { 0 };
         let position = state.at.completion;
-        if !cx.copier.is_deferring() {
-            state.known = state.handed;
-        }
+        state.known = state.handed;
         let skipped =
             if state.run_wrapped != 0 { config.area_bytes - state.handed.head } else { 0 };
         state.handed = AreaMark {
@@ -252,7 +250,7 @@ impl RxPacked {
         state.run_records = 0;
         state.run_bytes = 0;
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
+        self.view.complete_at(position, done, time);
     }
 }
 
@@ -262,7 +260,7 @@ impl PieceSink for RxPacked {
         &mut self,
         piece: &mut Piece,
         _map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Accepted {
         let most = self.shared.state().packed.record_max();
         if self.shared.state().cut != 0 {
@@ -290,7 +288,7 @@ impl PieceSink for RxPacked {
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         if self.shared.state().open == 0 {
             return;
         }
@@ -304,10 +302,10 @@ impl PieceSink for RxPacked {
         }
     }
 
-    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut StepContext<'_, '_, H>) {}
+    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut StepContext<'_, H>) {}
 
     #[inline(always)]
-    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         self.publish_run(cx);
     }
 

@@ -1,12 +1,12 @@
 //! Posted buffers.
 
 use super::RxShared;
-use crate::copy::{CopyTarget, FlowEnd};
+use crate::copy::CopyTarget;
 use crate::fast;
 use crate::memory::{AccessRefusal, Address, RegionKey, RegionMap, WRITE};
 use crate::piece::Piece;
 use crate::queue::{Host, QueueView, completion};
-use crate::shared::{FlowShared, bump};
+use crate::shared::{FlowShared, QueueCounters, RxState, bump};
 use crate::step::{Accepted, PieceSink, StepContext};
 use spfe_contract::{
     self as contract, EndMarker, EntryType, Status, Submission, completion_flags as cf,
@@ -43,7 +43,7 @@ impl RxPosted {
     fn buffer<H: Host>(
         &mut self,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Result<Option<Buffer>, RegionKey> {
         if let Some((position, buffer)) = self.buffer
             && position == self.shared.state().at.submission
@@ -92,7 +92,7 @@ impl RxPosted {
 
     /// Completes the next posted buffer with an error.
     #[cold]
-    fn refuse<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) {
+    fn refuse<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, H>) {
         let state = self.shared.state();
         let done = completion(&self.view.config, state.at.submission, status);
         let position = state.at.completion;
@@ -103,12 +103,12 @@ impl RxPosted {
         self.buffer = None;
         bump(&self.shared.counters().errors, 1);
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
+        self.view.complete_at(position, done, time);
     }
 
     /// Completes the buffer being filled. `more`: the packet continues in the next one.
     #[inline(always)]
-    fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut StepContext<'_, '_, H>) {
+    fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut StepContext<'_, H>) {
         let config = &self.view.config;
         let state = self.shared.state();
         let cut = end == EndMarker::Eep;
@@ -128,7 +128,7 @@ impl RxPosted {
         bump(&self.shared.counters().packets, u64::from(!more));
         bump(&self.shared.counters().bytes, bytes);
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
+        self.view.complete_at(position, done, time);
     }
 }
 
@@ -178,6 +178,13 @@ impl RxPosted {
         }
     }
 
+    /// State and counters of the queue.
+    pub(crate) fn parts(&mut self) -> (&mut RxState, &QueueCounters) {
+        // The buffer in hand, if any, is unused yet: the general path looks it up again.
+        self.buffer = None;
+        self.shared.parts()
+    }
+
     #[inline(always)]
     fn fast_sink<'a>(
         &'a mut self,
@@ -189,7 +196,7 @@ impl RxPosted {
     }
 
     /// Completes every posted buffer with `status` (reset). Bounded by the ring size.
-    pub fn flush<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) -> u32 {
+    pub fn flush<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, H>) -> u32 {
         let mut flushed = 0;
         for _ in 0..self.view.submissions.size() {
             if self.view.submissions.read(self.shared.state().at.submission).is_none() {
@@ -209,7 +216,7 @@ impl PieceSink for RxPosted {
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) -> Accepted {
         if self.shared.state().cut != 0 {
             self.cut(cx);
@@ -231,7 +238,7 @@ impl PieceSink for RxPosted {
             }
             let part = piece.rest().min(buffer.length - fill);
             // SAFETY: the buffer was translated for its whole length, and `part` fits after `fill`.
-            unsafe { piece.take(buffer.target.plus(fill), part, &mut cx.copier) };
+            unsafe { piece.take(buffer.target.plus(fill), part) };
             self.shared.state().fill = fill + part;
             let whole = piece.rest() == 0;
             let ends = whole && piece.end != EndMarker::None;
@@ -250,7 +257,7 @@ impl PieceSink for RxPosted {
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, H>) {
         if self.shared.state().open == 0 {
             return;
         }
@@ -265,12 +272,12 @@ impl PieceSink for RxPosted {
         self.shared.state().cut = u32::from(!room);
     }
 
-    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) {
+    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, H>) {
         self.refuse(status, cx);
     }
 
     #[inline(always)]
-    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, H>) {}
 
     #[inline(always)]
     fn flush_step<H: Host>(&mut self, host: &mut H) {

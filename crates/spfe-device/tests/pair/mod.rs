@@ -6,7 +6,7 @@ use spfe_contract::{
     Completion, EndMarker, EntryType, QueueKind, QueueSetup, Status, access,
     completion_flags as cf, submit_flags as sf,
 };
-use spfe_device::flow::{NoInstrument, SingleEnd};
+use spfe_device::flow::{NoInstrument, SharePolicy, SingleEnd};
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
 use spfe_device::queue::{Host, QueueView};
 use spfe_device::receive::RxPacked;
@@ -153,6 +153,11 @@ pub struct Pair {
     pub unit: u32,
 }
 
+/// A policy that shares everything.
+pub fn policy(share: bool) -> Option<SharePolicy> {
+    share.then_some(SharePolicy { packet: 1, total: 0 })
+}
+
 pub fn unit(share: bool) -> u32 {
     if share { 40 } else { 1 }
 }
@@ -176,9 +181,12 @@ impl Pair {
             *shared.tx_config.get() = tx.config;
             *shared.rx_config.get() = rx.config;
         }
-        let mut flow = Flow::new(shared, tx.regions.clone(), rx.regions.clone(), None, 7, share);
+        let regions = (tx.regions.clone(), rx.regions.clone());
+        let mut flow = Flow::new(shared, regions.0, regions.1, None, 7, policy(share));
         assert_eq!(flow.bind(), Ok(()));
-        Self { shared, flow, tx, rx, next: 1, share, unit: unit(share) }
+        // The bytes of a packed area are never shared.
+        let (share, unit) = (share && kind != QueueKind::RxPacked, unit(share));
+        Self { shared, flow, tx, rx, next: 1, share, unit }
     }
 
     /// Bytes of a receive buffer.

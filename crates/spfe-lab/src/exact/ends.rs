@@ -2,7 +2,7 @@
 
 use super::Exact;
 use spfe_contract::{EndMarker, QueueKind};
-use spfe_device::copy::{Copier, CopySource, CopyTarget};
+use spfe_device::copy::{CopySource, CopyTarget};
 use spfe_device::flow::{Accepted, NextPiece, Piece};
 use spfe_device::shared::FlowShared;
 use spfe_plane::links::{LinkSink, LinkSource};
@@ -27,7 +27,7 @@ impl LinkOut {
 
 impl LinkSink for LinkOut {
     /// Writes as much of the piece as the output virtual channel buffer has room for.
-    fn take(&mut self, piece: &mut Piece, copier: &mut Copier<'_>) -> Accepted {
+    fn take(&mut self, piece: &mut Piece) -> Accepted {
         let vc = self.vc;
         self.exact.at(self.face, |at| {
             let out = &mut at.face.out[vc];
@@ -40,7 +40,7 @@ impl LinkSink for LinkOut {
                 let target = CopyTarget { at: bytes.as_mut_ptr(), address: None };
                 // SAFETY: `part` is at most the length of the array. `take` copies to a target without
                 // an address before it returns.
-                unsafe { piece.take(target, part as u32, copier) };
+                unsafe { piece.take(target, part as u32) };
                 out.write(vc, at.end, &bytes[..part]);
                 at.moved = true;
             }

@@ -193,11 +193,7 @@ impl RmapIn {
     }
 
     /// Takes a piece. The last piece of a packet waits while too many replies wait.
-    pub fn take<H: Host>(
-        &mut self,
-        piece: &mut Piece,
-        cx: &mut StepContext<'_, '_, H>,
-    ) -> Accepted {
+    pub fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, H>) -> Accepted {
         let ends = piece.end != EndMarker::None;
         if ends && self.replies().is_full() {
             return Accepted::Full;
@@ -208,7 +204,7 @@ impl RmapIn {
         self.packet.resize(start + kept, 0);
         let target = CopyTarget { at: self.packet[start..].as_mut_ptr(), address: None };
         // SAFETY: `packet` has `kept` bytes from `start` on.
-        unsafe { piece.take(target, kept as u32, &mut cx.copier) };
+        unsafe { piece.take(target, kept as u32) };
         piece.done = piece.length;
         bump(&self.shared.rx_count.bytes, u64::from(rest));
         cx.book(rest, ends);

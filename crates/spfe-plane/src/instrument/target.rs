@@ -114,11 +114,7 @@ impl TargetIn {
     }
 
     /// Takes a piece. The last piece of a packet waits while too many responses wait.
-    pub fn take<H: Host>(
-        &mut self,
-        piece: &mut Piece,
-        cx: &mut StepContext<'_, '_, H>,
-    ) -> Accepted {
+    pub fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, H>) -> Accepted {
         let ends = piece.end != EndMarker::None;
         if ends && lock(&self.port.node).is_full(self.vc as u8) {
             return Accepted::Full;
@@ -129,7 +125,7 @@ impl TargetIn {
         self.packet.resize(start + kept, 0);
         let target = CopyTarget { at: self.packet[start..].as_mut_ptr(), address: None };
         // SAFETY: `packet` has `kept` bytes from `start` on.
-        unsafe { piece.take(target, kept as u32, &mut cx.copier) };
+        unsafe { piece.take(target, kept as u32) };
         piece.done = piece.length;
         bump(&self.shared.rx_count.bytes, u64::from(rest));
         cx.book(rest, ends);
@@ -172,7 +168,7 @@ impl HandSink for TargetIn {
         header: &SfrpHeader,
         payload: Payload<'_>,
         _map: &RegionMap,
-        cx: &mut StepContext<'_, '_, H>,
+        cx: &mut StepContext<'_, H>,
     ) {
         let bytes = header.packet_bytes() as u32;
         bump(&self.shared.rx_count.bytes, bytes.into());

@@ -95,14 +95,20 @@ pub(super) fn holder(runner: &Runner) -> u32 {
     seat.busy().max(seat.claimed())
 }
 
-/// Claims the seat of a flow for the control plane.
+/// Claims the seat of a flow for the control plane. No copies are under way then.
 ///
 /// # Errors
 /// Held if a participant does not leave it.
-pub(super) fn claim(runner: &Runner) -> Attempt<()> {
-    let seat = &runner.shared().seat;
-    let claim = || seat.claim(CONTROL, os::heavy_barrier, 1000).then_some(());
-    briefly(claim, || holder(runner))
+pub(super) fn claim(runner: &mut Runner) -> Attempt<()> {
+    let shared = runner.shared();
+    let claim = || shared.seat.claim(CONTROL, os::heavy_barrier, 1000).then_some(());
+    briefly(claim, || holder(runner))?;
+    // Both ends may be copying packets that are planned already.
+    let quiet = briefly(|| runner.quiesce().then_some(()), || shared.board.awaited());
+    if quiet.is_err() {
+        shared.seat.release();
+    }
+    quiet
 }
 
 /// Makes the control plane's runner read the flow's configuration.

@@ -229,6 +229,8 @@ impl Runner {
         let mut turns = 0u32;
         while !seat.enter(id) {
             turns += 1;
+            // The guest has planned copies that this thread can make.
+            self.flow.help();
             if turns.is_multiple_of(64) {
                 std::thread::yield_now();
             }
@@ -305,6 +307,31 @@ impl Runner {
             self.fetch(tx, key);
         }
         jobs
+    }
+
+    /// Whether copies that the other end makes are not published yet. Only the owner may sleep while
+    /// they are not: nobody wakes it.
+    pub fn is_pending(&self) -> bool {
+        self.owner && self.flow.is_pending()
+    }
+
+    /// Finishes copies that are under way. The caller has claimed the seat. False if another
+    /// participant makes one of them just now.
+    pub fn quiesce(&mut self) -> bool {
+        if !self.flow.is_pending() {
+            return true;
+        }
+        // Each turn maps one region; a flow has few.
+        for _ in 0..64 {
+            if self.flow.is_stale() && !self.rebind() {
+                return false;
+            }
+            match self.flow.quiesce(&mut ViewHost(&self.view)) {
+                Ok(done) => return done,
+                Err((tx, key)) => self.fetch(tx, key),
+            };
+        }
+        false
     }
 
     /// Wakes hosts whose time threshold has passed. Returns when the next one is due, ns.

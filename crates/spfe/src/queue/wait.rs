@@ -164,12 +164,13 @@ impl Queue {
         }
     }
 
-    /// Runs the engine, where this thread can. False if another thread holds it: that thread may
-    /// have missed what was posted here.
+    /// Runs the engine, where this thread can. False if this thread must not sleep: another thread
+    /// holds the engine, and may have missed what was posted here, or it makes copies whose
+    /// completions are not published yet.
     pub fn progress(&mut self) -> bool {
         let Some(runner) = &mut self.runner else { return true };
         if runner.is_owner() {
-            return runner.run(u32::MAX).is_some();
+            return runner.run(u32::MAX).is_some() && !runner.is_pending();
         }
         let stalled = runner.is_stalled();
         let ran = !stalled || runner.run(u32::MAX).is_some();
