@@ -25,6 +25,8 @@ UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
              ("ucx am", "latency", "peer", ("-t", "ucp_am_lat")))
 # "ring" uses buffers as large as those of the memcpy row of that name, "group" the default ones.
 RING_WINDOW = "1M,4M"
+# The limit has the memory of the tests of spfe.
+LIMIT_TESTS = (("group", "524288,524288"), ("ring", "1048576,4194304"))
 OURS_TESTS = (("group", "rate", "auto", None), ("ring", "rate", "auto", RING_WINDOW),
               ("single", "rate", "1", None), ("latency", "latency", None, None))
 
@@ -56,7 +58,7 @@ class Program:
     """A column of a table."""
     name: str
     test: str  # group, ring, single, tagged or latency
-    kind: str  # ours, peer (two-sided), put (one-sided) or kernel
+    kind: str  # ours, peer (two-sided), put (one-sided), kernel or limit (bare rings)
     path: str
     options: tuple = ()
     per_op_ns: dict = field(default_factory=dict)  # by size, from earlier runs
@@ -80,7 +82,10 @@ class Program:
                 return parse.fi_rate(run(command, name=self.name), size)
             with cables(self.options[1]) as env:
                 return parse.fi_rate(run(command, env=env, name=self.name), size)
-        if self.kind == "kernel":
+        if self.kind == "limit":
+            command = [self.path, *self.options, "--size", size, "--ms", round(seconds * 1000),
+                       "--cpus", both, "--json"]
+        elif self.kind == "kernel":
             command = [self.path, *self.options, "--size", size, "--seconds", seconds,
                        "--cpus", both, "--json"]
         else:
@@ -131,6 +136,10 @@ def available():
     if path := find_own("spfe"):
         found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group, window))
                   for mode in ("inline", "coop") for test, how, group, window in OURS_TESTS]
+    if path := find_own("spfe-limit"):
+        found += [Program(f"limit {name}", test, "limit", path, (*copiers, "--window", window))
+                  for name, copiers in (("one", ()), ("both", ("--both",)))
+                  for test, window in LIMIT_TESTS]
     if path := find_peer("ucx_perftest"):
         versions[path] = peer_version(path, "ucx_info", "-v")
         found += [Program(*test[:3], path, test[3]) for test in UCX_TESTS]

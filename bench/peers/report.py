@@ -62,6 +62,11 @@ def ratios(cells, programs, size, line, copies):
                               ("coop", "ring", "ring_gbps"), ("coop", "ring", "ring_two_cores_gbps")):
         out[f"{mode} {test} / memcpy {LIMITS[limit]}"] = ratio(
             cells.get((f"spfe {mode}", test, size)), copies.get(size, {}).get(limit))
+    # Bare rings, with one copying end and with two.
+    for mode, limit in (("inline", "one"), ("coop", "both")):
+        for test in ("group", "ring"):
+            out[f"{mode} {test} / limit {limit}"] = ratio(
+                cells.get((f"spfe {mode}", test, size)), cells.get((f"limit {limit}", test, size)))
     return {label: found for label, found in out.items() if found}
 
 

@@ -123,6 +123,8 @@ class Evaluation(unittest.TestCase):
                  for name, rate in rates.items()}
         chosen.append(programs.Program("spfe coop", "ring", "ours", "spfe"))
         cells["spfe coop", "ring", 64] = report.summarise([sample(90, 50, 50)] * 3, "ring", 50)
+        chosen.append(programs.Program("limit both", "ring", "limit", "spfe-limit"))
+        cells["limit both", "ring", 64] = report.summarise([sample(120, 50, 50)] * 3, "ring", 50)
         copies = {64: dict.fromkeys(report.LIMITS, 60.0)}
         found = report.ratios(cells, chosen, 64, 50.0, copies)
         best = found["group / best two-sided"]
@@ -130,6 +132,8 @@ class Evaluation(unittest.TestCase):
         self.assertEqual(found["group / ucx put"]["ratio"], 1.5)
         self.assertEqual(found["inline group / memcpy hot"]["ratio"], 0.5)
         self.assertEqual(found["coop ring / memcpy ring"]["ratio"], 1.5)
+        self.assertEqual(found["coop ring / limit both"]["ratio"], 0.75)
+        self.assertNotIn("inline group / limit one", found)
         self.assertNotIn("latency / line", found)
         text = report.tables(cells, chosen, [64], {64: found}, copies)
         self.assertIn("3.00 ucx tag", text)

@@ -20,6 +20,7 @@
 mod calibrate;
 mod copy;
 mod facts;
+mod limit;
 mod line;
 mod load;
 mod stats;
@@ -29,6 +30,7 @@ mod wake;
 pub use calibrate::{CHUNK_SIZES, Calibration, CopyLimit, calibrate, calibrate_on};
 pub use copy::{memcpy_gbps, memcpy_gbps_within};
 pub use facts::{MachineFacts, machine_facts};
+pub use limit::{LimitSetup, limit_gbps};
 pub use line::{LinePingPong, line_ping_pong_ns, line_ping_pong_within};
 pub use load::{MachineTimes, ProcessTimes};
 pub use stats::Stats;
