@@ -8,8 +8,8 @@ use crate::result::{Fault, code, rdma_refused, run};
 use spfe::{Canceller, QueueOptions, Status, Strategy};
 use spfe_remote::engine::initiator::PostError;
 use spfe_remote::engine::{
-    Execution, Local, PairState, RegionRights, RemoteKey, TargetFile, TargetNode, WorkCompletion,
-    WorkError, WorkFlags, WorkKind, WorkRequest,
+    Execution, InlineBytes, Local, PairState, Pieces, RegionRights, RemoteKey, TargetFile,
+    TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
 };
 use spfe_remote::{
     KeyOptions, PairMessage, RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer, RegionEntry,
@@ -214,15 +214,25 @@ impl CRequest {
         if self.local_count > 0 && self.inline_bytes > 0 {
             return Err(refuse("an RDMA request with local pieces and inline data".to_owned()));
         }
-        // SAFETY: the caller's promise; the list is not null.
-        let piece = |index: u32| unsafe { Local::from(*self.local.add(index as usize)) };
+        let mut local = Pieces::default();
+        for index in 0..self.local_count {
+            // SAFETY: the caller's promise; the list is not null.
+            let piece = unsafe { Local::from(*self.local.add(index as usize)) };
+            // There is room for all of them.
+            let _ = local.push(piece);
+        }
         // SAFETY: the caller's promise.
         let inline =
             unsafe { read_bytes(self.inline_data, self.inline_bytes as usize, "inline data")? };
+        let too_long = || {
+            let what = format!("{} inline bytes: at most 44", inline.len());
+            Fault::new(Status::TooLong, what)
+        };
+        let inline = InlineBytes::new(inline).ok_or_else(too_long)?;
         let set = |flag| self.flags & flag != 0;
         Ok(WorkRequest {
-            local: (0..self.local_count).map(piece).collect(),
-            inline: (!inline.is_empty()).then(|| inline.to_vec()),
+            local,
+            inline: (!inline.is_empty()).then_some(inline),
             address: self.address,
             key: self.key,
             immediate: set(IMMEDIATE).then_some(self.immediate),

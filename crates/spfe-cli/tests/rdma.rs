@@ -292,7 +292,7 @@ fn why_names_what_a_queue_pair_waits_for() {
     };
     let (mut near, mut far) = (open(0, 5, 7), open(1, 7, 5));
     near.connect(Duration::from_secs(30)).unwrap();
-    let inline = Some(b"to nobody".to_vec());
+    let inline = Some((*b"to nobody").into());
     near.post(WorkRequest { inline, ..WorkRequest::new(1, WorkKind::Send) }).unwrap();
     near.ring().unwrap();
     let why = ["rdma", "why", &device, "--json"];

@@ -5,8 +5,8 @@ use crate::{Fixture, cases};
 use spfe::{QueueOptions, Status};
 use spfe_remote::engine::target::ReceivedMessage;
 use spfe_remote::engine::{
-    Execution, Local, TargetFile, TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind,
-    WorkRequest,
+    Execution, InlineBytes, Local, TargetFile, TargetNode, WorkCompletion, WorkError, WorkFlags,
+    WorkKind, WorkRequest,
 };
 use spfe_remote::engine::{RegionRights, RemoteKey};
 use spfe_remote::{KeyOptions, RdmaQueue, RdmaQueueOptions, RdmaServer, SfrpStatus};
@@ -141,7 +141,7 @@ fn messages_and_immediate_data_arrive_in_order(fixture: &Fixture) {
             let kind = if number % 3 == 2 { WorkKind::Write } else { WorkKind::Send };
             queue
                 .post(WorkRequest {
-                    local: vec![local],
+                    local: [local].into(),
                     key: if kind == WorkKind::Write { KEY } else { 0 },
                     immediate: (number % 3 != 0).then_some(0xcafe_0000 + number),
                     ..WorkRequest::new(number.into(), kind)
@@ -196,14 +196,14 @@ fn a_request_gathers_and_scatters_four_elements(fixture: &Fixture) {
         let (from, to) = (from.unwrap(), to.unwrap());
         let list = |memory| {
             let piece = |(offset, length)| Local { memory, offset, length };
-            [(10, 100), (5000, 3000), (0, 1), (200, 2000)].map(piece).to_vec()
+            [(10, 100), (5000, 3000), (0, 1), (200, 2000)].map(piece).into()
         };
         let write = WorkRequest { key: KEY, address: 77, ..WorkRequest::new(1, WorkKind::Write) };
         queue.post(WorkRequest { local: list(from), ..write }).unwrap();
         let fence = WorkFlags { signaled: true, fence: true, ..WorkFlags::default() };
         let read = WorkRequest { key: KEY, address: 77, ..WorkRequest::new(2, WorkKind::Read) };
         queue.post(WorkRequest { local: list(to), flags: fence, ..read }).unwrap();
-        let inline = Some(pattern(44, 9));
+        let inline = InlineBytes::new(&pattern(44, 9));
         let write = WorkRequest { key: KEY, address: 9000, ..WorkRequest::new(3, WorkKind::Write) };
         queue.post(WorkRequest { inline, ..write }).unwrap();
         queue.ring().unwrap();
@@ -437,7 +437,7 @@ fn a_remote_key_has_limits_and_an_end(fixture: &Fixture) {
     let local = Local { memory: word, offset: 0, length: 8 };
     let write = |key: RemoteKey, address| WorkRequest::write(0, local, key.0, address);
     let read = |key: RemoteKey, address| WorkRequest {
-        local: vec![local],
+        local: [local].into(),
         key: key.0,
         address,
         ..WorkRequest::new(0, WorkKind::Read)

@@ -23,7 +23,7 @@ pub use completion::{Execution, WorkCompletion, WorkError};
 pub use handle::InitiatorOutcome;
 pub use options::{InitiatorCounts, RdmaInitiatorOptions};
 pub use waiting::PairWait;
-pub use work::{PostError, WorkFlags, WorkKind, WorkRequest};
+pub use work::{InlineBytes, Pieces, PostError, WorkFlags, WorkKind, WorkRequest};
 
 use spfe_proto::sfrp::SfrpStatus;
 use std::collections::VecDeque;

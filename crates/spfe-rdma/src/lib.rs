@@ -20,6 +20,7 @@
 
 pub mod config;
 pub mod direct;
+mod few;
 pub mod initiator;
 pub mod local;
 pub mod memory;
@@ -28,9 +29,10 @@ pub mod region;
 pub mod target;
 
 pub use config::{TargetFile, TargetFileError};
+pub use few::Few;
 pub use initiator::{
-    Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, RdmaInitiatorOptions,
-    WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
+    Execution, InlineBytes, Local, LocalMemory, PairState, PairWait, Pieces, RdmaInitiator,
+    RdmaInitiatorOptions, WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
 };
 pub use node::TargetNode;
 pub use region::{RegionRights, RegionTable, RemoteKey, TargetRegion};

@@ -7,7 +7,7 @@ use spfe_proto::sfrp::SfrpHeader;
 use spfe_rdma::initiator::{LocalFault, NoMemory};
 use spfe_rdma::target::{ReceivedMessage, TargetCounts};
 use spfe_rdma::{
-    Local, LocalMemory, Notification, RdmaInitiator, RdmaInitiatorOptions, RdmaTarget,
+    InlineBytes, Local, LocalMemory, Notification, RdmaInitiator, RdmaInitiatorOptions, RdmaTarget,
     RdmaTargetOptions, RegionRights, RemoteKey, TargetRegion, WorkCompletion, WorkFlags, WorkKind,
     WorkRequest,
 };
@@ -227,14 +227,14 @@ fn work(rng: &mut Rng, id: u64) -> WorkRequest {
     match kind {
         WorkKind::Flush => {}
         WorkKind::FetchAdd { .. } | WorkKind::CompareSwap { .. } => {
-            request.local = vec![Local { memory: 0, offset: at(rng), length: 8 }];
+            request.local = [Local { memory: 0, offset: at(rng), length: 8 }].into();
         }
         // Overlapping pieces of a read would depend on the order of packets.
         _ if rng.bool() => {
-            request.local = vec![Local { memory: 0, offset: at(rng), length }];
+            request.local = [Local { memory: 0, offset: at(rng), length }].into();
         }
         WorkKind::Send | WorkKind::Write if length <= 44 => {
-            request.inline = Some((0..length as u8).collect());
+            request.inline = InlineBytes::new(&[7; 44][..length as usize]);
         }
         _ => {
             let start = at(rng);
@@ -243,7 +243,7 @@ fn work(rng: &mut Rng, id: u64) -> WorkRequest {
                 offset: start + u64::from(n) * 5000,
                 length: (length / 4).min(5000),
             };
-            request.local = (0..4).map(piece).collect();
+            request.local = [0, 1, 2, 3].map(piece).into();
         }
     }
     if matches!(kind, WorkKind::Write | WorkKind::Send) && rng.u32(..4) == 0 {
@@ -251,9 +251,9 @@ fn work(rng: &mut Rng, id: u64) -> WorkRequest {
     }
     // Rarely a piece that is not there, a wrong key, or bounds.
     if rng.u32(..100) == 0
-        && let Some(piece) = request.local.first_mut()
+        && let Some(piece) = request.local.first()
     {
-        piece.offset = MEMORY as u64;
+        request.local = [Local { offset: MEMORY as u64, ..*piece }].into();
     }
     let regions = if rng.u32(..40) == 0 { 4 } else { 2 };
     let index = rng.u32(..regions);

@@ -137,7 +137,7 @@ impl Run {
                     length: length as u32 - cut,
                     ..*local
                 };
-                request.local = vec![Local { length: cut, ..*local }, rest];
+                request.local = [Local { length: cut, ..*local }, rest].into();
             }
         }
         Operation { request, data }

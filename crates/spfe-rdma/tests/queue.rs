@@ -137,9 +137,9 @@ fn data_goes_there_and_comes_back_in_pieces() {
     let mut bench = connected(RdmaInitiatorOptions::default());
     let key = bench.key.0;
     let mut write = WorkRequest::write(1, local(10, 9000), key, 4000);
-    write.local = vec![local(10, 1), local(100, 0), local(200, 8000), local(9000, 999)];
+    write.local = [local(10, 1), local(100, 0), local(200, 8000), local(9000, 999)].into();
     let mut read = WorkRequest::read(2, local(0, 0), key, 4000);
-    read.local = vec![local(100_000, 4500), local(120_000, 4500)];
+    read.local = [local(100_000, 4500), local(120_000, 4500)].into();
     let expected: Vec<u8> = [10..11, 200..8200, 9000..9999]
         .into_iter()
         .flat_map(|r| bench.memory[0][r].to_vec())
@@ -152,7 +152,7 @@ fn data_goes_there_and_comes_back_in_pieces() {
     let got = [&bench.memory[0][100_000..104_500], &bench.memory[0][120_000..124_500]].concat();
     assert!(got == expected);
     let mut inline = WorkRequest::new(3, WorkKind::Write);
-    (inline.inline, inline.key) = (Some(b"copied at once".to_vec()), key);
+    (inline.inline, inline.key) = (Some((*b"copied at once").into()), key);
     bench.post(inline);
     bench.post(WorkRequest::read(4, local(0, 14), key, 0));
     bench.initiator.ring();
@@ -297,11 +297,11 @@ fn what_cannot_be_posted() {
     assert_eq!(error.to_string(), "local memory 0: no 2 bytes at 0x3ffff");
     let add = WorkRequest::new(0, WorkKind::FetchAdd { add: 1 });
     assert_eq!(post(WorkRequest { address: 4, ..add.clone() }), Err(PostError::Shape));
-    assert_eq!(post(WorkRequest { local: vec![local(0, 4)], ..add }), Err(PostError::Shape));
+    assert_eq!(post(WorkRequest { local: [local(0, 4)].into(), ..add }), Err(PostError::Shape));
     let mut read = WorkRequest::read(0, local(0, 4), 1, 0);
     read.immediate = Some(1);
     assert_eq!(post(read), Err(PostError::Shape));
-    let flush = WorkRequest { local: vec![local(0, 1)], ..WorkRequest::new(0, WorkKind::Flush) };
+    let flush = WorkRequest { local: [local(0, 1)].into(), ..WorkRequest::new(0, WorkKind::Flush) };
     assert_eq!(post(flush), Err(PostError::Shape));
     for id in 0..2 {
         post(WorkRequest::send(id, local(0, 1))).unwrap();

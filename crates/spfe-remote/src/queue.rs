@@ -421,7 +421,7 @@ impl RdmaQueue {
                 let length = (total - posted).min(PART.into()) as u32;
                 let local = Local { offset: posted, length, ..start };
                 let request = WorkRequest {
-                    local: vec![local],
+                    local: [local].into(),
                     key,
                     address: address.wrapping_add(posted),
                     ..WorkRequest::new(posted, kind)

@@ -51,9 +51,9 @@ fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32]) -> WorkRequest {
     let place = |rng: &mut Rng, length| Local { memory, offset: rng.u64(..50_000), length };
     match kind {
         WorkKind::Flush => {}
-        WorkKind::FetchAdd { .. } => request.local = vec![place(rng, 8)],
-        WorkKind::Send => request.local = vec![place(rng, length.min(3000))],
-        _ => request.local = vec![place(rng, length)],
+        WorkKind::FetchAdd { .. } => request.local = [place(rng, 8)].into(),
+        WorkKind::Send => request.local = [place(rng, length.min(3000))].into(),
+        _ => request.local = [place(rng, length)].into(),
     }
     if kind == WorkKind::Write && keys.len() > 1 && rng.bool() {
         request.immediate = Some(rng.u32(..));

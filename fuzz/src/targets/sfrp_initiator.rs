@@ -90,7 +90,7 @@ crate::target!(|input: Input| {
                 ];
                 let mut request = WorkRequest::new(posted, kinds[usize::from(kind) % 5]);
                 if matches!(request.kind, WorkKind::Write | WorkKind::Read | WorkKind::Send) {
-                    request.local = vec![local];
+                    request.local = [local].into();
                 }
                 (request.flags.signaled, request.flags.fence) = (signaled, fence);
                 if initiator.post(request, &memory).is_ok() {

@@ -134,7 +134,7 @@ impl Run {
             let local = Local { memory: self.memory, offset, length: self.bytes };
             let signaled = index + 1 == self.group;
             self.queue.post(WorkRequest {
-                local: vec![local],
+                local: [local].into(),
                 key: self.key,
                 address: if self.kind == WorkKind::Send { 0 } else { offset },
                 flags: WorkFlags { signaled, ..WorkFlags::default() },

@@ -9,7 +9,7 @@ use spfe_contract::{
     self as contract, EntryType, InlineSubmission, Operand, Status, Submission, WorkEntry,
     WorkOpcode, submit_flags as sf, work_flags as wf,
 };
-use spfe_rdma::{Local, RemoteKey, WorkFlags, WorkKind, WorkRequest};
+use spfe_rdma::{InlineBytes, Local, Pieces, RemoteKey, WorkFlags, WorkKind, WorkRequest};
 use spfe_ring::Ring;
 use spfe_ring::ring::RingEntry;
 
@@ -22,7 +22,7 @@ pub enum Wanted {
     /// A request of the sequence.
     Request(WorkRequest),
     /// A question outside of it: INFO or REGIONS.
-    Question(WorkOpcode, Vec<Local>),
+    Question(WorkOpcode, Pieces),
     /// A remote key for local memory.
     Bind(KeyWindow),
     /// The end of a remote key.
@@ -118,8 +118,8 @@ impl Slots<'_> {
 /// Local bytes of a request.
 #[derive(Default)]
 struct Elements {
-    local: Vec<Local>,
-    inline: Vec<u8>,
+    local: Pieces,
+    inline: InlineBytes,
     total: u64,
 }
 
@@ -143,7 +143,9 @@ impl Elements {
                 }
                 map.translate(address, length.into(), domain, access)?;
                 let memory = u32::from(address.key().0);
-                self.local.push(Local { memory, offset: address.offset(), length });
+                if !self.local.push(Local { memory, offset: address.offset(), length }) {
+                    return fault(Status::ChainTooLong);
+                }
                 self.total += u64::from(length);
             }
             Some(EntryType::Inline) => {
@@ -159,7 +161,9 @@ impl Elements {
                 let mut bytes = [0; 12];
                 bytes[..8].copy_from_slice(&inline.data_lo.to_le_bytes());
                 bytes[8..].copy_from_slice(&inline.data_hi.to_le_bytes());
-                self.inline.extend_from_slice(&bytes[..count]);
+                if !bytes[..count].iter().all(|byte| self.inline.push(*byte)) {
+                    return fault(Status::ChainTooLong);
+                }
                 self.total += count as u64;
             }
             _ => return fault(Status::BadOpcode),

@@ -97,6 +97,7 @@ impl ReceiveSide {
             bump(&count.errors, u64::from(status != Status::Ok));
             let (flags, word) = flags_of(&message);
             self.complete(view, position, status, message.bytes, flags, word, time);
+            target.recycle(queue, message.buffer);
         }
     }
 

@@ -14,8 +14,8 @@ use spfe_contract::{
 use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use spfe_rdma::initiator::{PostError, scatter};
 use spfe_rdma::{
-    Execution, Local, LocalMemory, PairState, PairWait, RdmaInitiator, RdmaTarget, WorkCompletion,
-    WorkError,
+    Execution, Local, LocalMemory, PairState, PairWait, Pieces, RdmaInitiator, RdmaTarget,
+    WorkCompletion, WorkError,
 };
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ struct Question {
     opcode: Opcode,
     position: u32,
     signal: bool,
-    local: Vec<Local>,
+    local: Pieces,
     /// Numbers under which it was sent.
     asked: Vec<u32>,
     again_ns: u64,

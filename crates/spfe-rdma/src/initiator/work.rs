@@ -1,7 +1,13 @@
 //! Work requests.
 
+use crate::few::Few;
 use crate::local::{Local, LocalMemory};
 use spfe_proto::sfrp::{Opcode, READ_MAX};
+
+/// Pieces of local memory in a request.
+pub type Pieces = Few<Local, 4>;
+/// Bytes in a request.
+pub type InlineBytes = Few<u8, 44>;
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +72,9 @@ pub struct WorkRequest {
     /// What it does.
     pub kind: WorkKind,
     /// Local bytes, gathered or scattered in this order.
-    pub local: Vec<Local>,
+    pub local: Pieces,
     /// Bytes to write or send that were copied when it was posted; `local` is empty then.
-    pub inline: Option<Vec<u8>>,
+    pub inline: Option<InlineBytes>,
     /// Remote address.
     pub address: u64,
     /// Remote key.
@@ -83,23 +89,23 @@ impl WorkRequest {
     /// A signalled request without bytes.
     pub fn new(id: u64, kind: WorkKind) -> Self {
         let flags = WorkFlags { signaled: true, ..WorkFlags::default() };
-        let (local, inline, immediate) = (Vec::new(), None, None);
+        let (local, inline, immediate) = (Pieces::default(), None, None);
         Self { id, kind, local, inline, address: 0, key: 0, immediate, flags }
     }
 
     /// A write of local bytes.
     pub fn write(id: u64, local: Local, key: u32, address: u64) -> Self {
-        Self { local: vec![local], key, address, ..Self::new(id, WorkKind::Write) }
+        Self { local: [local].into(), key, address, ..Self::new(id, WorkKind::Write) }
     }
 
     /// A read into local bytes.
     pub fn read(id: u64, local: Local, key: u32, address: u64) -> Self {
-        Self { local: vec![local], key, address, ..Self::new(id, WorkKind::Read) }
+        Self { local: [local].into(), key, address, ..Self::new(id, WorkKind::Read) }
     }
 
     /// A message.
     pub fn send(id: u64, local: Local) -> Self {
-        Self { local: vec![local], ..Self::new(id, WorkKind::Send) }
+        Self { local: [local].into(), ..Self::new(id, WorkKind::Send) }
     }
 
     /// Whether it takes a receive buffer of the partner.

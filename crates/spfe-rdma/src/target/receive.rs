@@ -57,6 +57,8 @@ struct PostedBuffer {
 pub struct ReceiveQueue {
     posted: VecDeque<PostedBuffer>,
     done: VecDeque<ReceivedMessage>,
+    /// Memory for the next message, of one that was taken.
+    spare: Vec<u8>,
     /// Buffers posted since the start, without those that notifications took; the credit of the sender.
     pub total: u32,
 }
@@ -72,6 +74,9 @@ impl ReceiveQueue {
         let Some(buffer) = self.posted.front_mut() else { return false };
         let end = offset.checked_add(length).filter(|end| *end <= buffer.room);
         let Some(end) = end else { return false };
+        if buffer.bytes.capacity() == 0 {
+            buffer.bytes = std::mem::take(&mut self.spare);
+        }
         if buffer.bytes.len() < end {
             buffer.bytes.resize(end, 0);
         }
@@ -179,6 +184,16 @@ impl RdmaTarget {
     pub fn received(&mut self, queue: u16) -> Result<Option<ReceivedMessage>, ReceiveQueueError> {
         let from = self.queues.get_mut(&queue).ok_or(ReceiveQueueError::NoQueue { queue })?;
         Ok(from.done.pop_front())
+    }
+
+    /// Gives the memory of a message back that was posted with [`RdmaTarget::post_room`].
+    pub fn recycle(&mut self, queue: u16, mut buffer: Vec<u8>) {
+        if let Some(queue) = self.queues.get_mut(&queue)
+            && queue.spare.capacity() < buffer.capacity()
+        {
+            buffer.clear();
+            queue.spare = buffer;
+        }
     }
 
     /// Number of messages that the sender of this header may have sent in all.

@@ -16,6 +16,8 @@ const VCS: usize = 32;
 enum Body {
     /// One packet with this payload.
     Packet(Vec<u8>),
+    /// One packet with these 8 bytes.
+    Word([u8; 8]),
     /// The rest of a read: its key, its offset in the region, its length, and the bytes sent.
     Read { key: RemoteKey, offset: u64, total: u32, sent: u32 },
 }
@@ -80,7 +82,11 @@ impl Responses {
         (header.length, header.immediate, header.address) =
             (payload.len() as u32, immediate, bytes);
         header.flags |= Flags::PAYLOAD_CRC.when(!payload.is_empty());
-        self.push(vc, header, request.reply_path, Body::Packet(payload.to_vec()));
+        let body = match payload.try_into() {
+            Ok(word) => Body::Word(word),
+            Err(_) => Body::Packet(payload.to_vec()),
+        };
+        self.push(vc, header, request.reply_path, body);
     }
 
     /// Refuses a request of which `bytes` have been executed.
@@ -151,6 +157,7 @@ impl Responses {
         let path = response.path.as_bytes();
         let (done, given) = match &mut response.body {
             Body::Packet(payload) => (true, give(&response.header, path, Payload::Bytes(payload))),
+            Body::Word(word) => (true, give(&response.header, path, Payload::Bytes(word))),
             Body::Read { key, offset, total, sent } => {
                 let segments = SfrpSegments::new(*offset, *total, segment_bytes);
                 let segment = segments.starting_at(*sent).next()?;
@@ -193,7 +200,7 @@ impl Responses {
 
     /// Reads whose last packet has been written, by the header of that packet.
     pub fn ended(&mut self) -> impl Iterator<Item = SfrpHeader> {
-        std::mem::take(&mut self.ended).into_iter()
+        self.ended.drain(..)
     }
 
     /// Discards what waits for an initiator that is gone.

@@ -130,7 +130,7 @@ pub fn flags(request: &WorkRequest) -> u16 {
 /// Checks what does not depend on memory, and returns the bytes of a request.
 pub fn check(request: &WorkRequest) -> Result<u32, PostError> {
     let local: u64 = request.local.iter().map(|piece| u64::from(piece.length)).sum();
-    let inline = request.inline.as_ref().map_or(0, Vec::len);
+    let inline = request.inline.as_ref().map_or(0, |inline| inline.len());
     let bytes = local + inline as u64;
     if bytes > u64::from(READ_MAX) {
         return Err(PostError::TooLong { bytes });
