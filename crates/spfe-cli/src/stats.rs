@@ -1,12 +1,14 @@
 //! `spfe stats`: the counters of a device's ports.
 
 mod network;
+mod rdma;
 
 use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::{output, parse, signal};
 use clap::Args;
 pub use network::NetworkState;
+use rdma::RdmaCounters;
 use serde_json::{Value, json};
 use spfe::{ChannelCounters, Endpoint, MessageCounters, PortInfo, TimeCodeInfo};
 use std::time::Duration;
@@ -42,6 +44,7 @@ struct Snapshot {
     at_ns: u64,
     ports: Vec<(u32, PortInfo)>,
     network: NetworkState,
+    rdma: RdmaCounters,
 }
 
 /// Runs `spfe stats`.
@@ -66,10 +69,17 @@ fn take(endpoint: &Endpoint, args: &StatsArgs) -> Result<Snapshot, Failure> {
     };
     let ports = numbers.map(|number| Ok((number, endpoint.port(number)?.info()?)));
     let ports = ports.collect::<Result<Vec<_>, Failure>>()?;
-    // Every port of a network with exact links knows them.
-    let first = ports.first().map_or(0, |(number, _)| *number);
-    let network = NetworkState::of(&endpoint.port_mib(first).unwrap_or_default());
-    Ok(Snapshot { at_ns: endpoint.now_ns(), ports, network })
+    let mut network = NetworkState::default();
+    let mut rdma = RdmaCounters::default();
+    for (index, (number, _)) in ports.iter().enumerate() {
+        let entries = endpoint.port_mib(*number).unwrap_or_default();
+        if index == 0 {
+            // Every port of a network with exact links knows them.
+            network = NetworkState::of(&entries);
+        }
+        rdma.add(*number, &entries);
+    }
+    Ok(Snapshot { at_ns: endpoint.now_ns(), ports, network, rdma })
 }
 
 /// Counters of one direction of one virtual channel.
@@ -153,6 +163,7 @@ fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &
         print!("\n{}", output::table(&head, 1, &rows));
     }
     print!("{}", now.network.text(before.map(|before| (&before.network, seconds))));
+    print!("{}", now.rdma.text());
     if before.is_some() {
         println!();
     }
@@ -200,6 +211,7 @@ fn snapshot_json(now: &Snapshot, lines: &[(&Line, Option<(f64, f64)>)], all: boo
     });
     let mut object = json!({ "time_ns": now.at_ns, "ports": ports.collect::<Vec<_>>() });
     now.network.add_to(&mut object);
+    now.rdma.add_to(&mut object);
     object
 }
 

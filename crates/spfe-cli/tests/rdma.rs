@@ -63,6 +63,27 @@ fn the_default_device_has_a_target() {
     assert_eq!((&result["data"], &result["bytes"]), (&"0000000000000000".into(), &8.into()));
 }
 
+/// `spfe stats` has the counters of the target, those of refusals as well.
+#[test]
+fn stats_count_what_a_target_did() {
+    let directory = Directory::new("rdma-stats");
+    let (_server, device) = node(&directory);
+    let before = spfe(&["stats", &device, "--json"]).exits(0).json();
+    assert_eq!(before["rdma"], Value::Null);
+    let ask =
+        |words: &[&str]| spfe(&[&["rdma"], words, &[&device, "--target-logical", "0x42"]].concat());
+    ask(&["write", "-k", "0xabc", "-a", "0x1000", "--data", "01020304"]).exits(0);
+    ask(&["write", "-k", "0x2007", "-a", "0", "--data", "01"]).exits(1);
+    let after = spfe(&["stats", &device, "--json"]).exits(0).json();
+    let count = |name: &str| {
+        let all = after["rdma"].as_array().unwrap().iter();
+        all.filter(|counter| counter["counter"] == name).map(|c| c["count"].clone()).next()
+    };
+    assert_eq!((count("writes"), count("access")), (Some(1.into()), Some(1.into())), "{after}");
+    let text = spfe(&["stats", &device]).exits(0).text();
+    assert!(text.lines().any(|line| line.starts_with("rdma target  access")), "{text}");
+}
+
 /// Clients that move packets themselves cannot reach the memory of the daemon.
 #[test]
 fn a_daemon_with_a_target_has_mode_thread() {

@@ -40,7 +40,26 @@ impl Network {
             Some(exact) => exact.mib(endpoint, port),
             None => items_of(|id, index| self.packet_level(endpoint, port, id, index)),
         });
+        list.extend(self.rdma_counters(endpoint, port, info.vcs));
         Ok(list)
+    }
+
+    /// What RDMA has counted at a port: the target at its far end, and queue pairs. Zeros are left
+    /// out.
+    fn rdma_counters(&self, endpoint: u32, port: u32, vcs: u32) -> Vec<MibEntry> {
+        let target = self.arena.target(endpoint, port).map(|target| target.counts().named());
+        let target = target.into_iter().flatten().filter(|(_, count)| *count != 0);
+        let target = target.map(|(name, count)| {
+            MibEntry::new("rdma target", &name.replace('_', " "), None, count)
+        });
+        let pairs = (0..vcs).filter_map(|vc| Some((vc, self.pair_report(endpoint, port, vc)?)));
+        let pairs = pairs.flat_map(|(vc, report)| {
+            let counters = report.counters.into_iter().filter(|(_, count)| *count != 0);
+            counters.map(move |(name, count)| {
+                MibEntry::new("queue pair", &name.replace('_', " "), Some(vc), count)
+            })
+        });
+        target.chain(pairs).collect()
     }
 
     /// Reads an item of a port's link.
