@@ -37,15 +37,14 @@ struct spfe_fast_tx {
 	uint8_t *cq;
 	const uint32_t *need_doorbell;
 	const uint8_t *fence_mode;
+	uint64_t next_word;
 	uint64_t first_word;
 	uint64_t taken_bytes;
 	uint32_t last;
 	uint32_t next;
-	uint32_t next_phase;
 	uint32_t done;
 	uint32_t done_phase;
 	uint32_t first;
-	uint32_t first_phase;
 	uint32_t free;
 	uint32_t posted;
 	uint32_t staged;
@@ -86,7 +85,6 @@ int spfe_fast_pause(spfe_queue *rx);
 
 /* For the inline functions: entries of a ring have 16 bytes, and a phase in the upper word. */
 #define SPFE_FAST_SLOT 16u
-#define SPFE_FAST_DATA ((uint64_t)SPFE_ENTRY_TYPE_DATA << 32)
 #define SPFE_FAST_SIGNAL ((uint64_t)(SPFE_SUBMIT_FLAGS_SIGNAL | SPFE_SUBMIT_FLAGS_LAST) << 32)
 #define SPFE_FAST_LAP (UINT32_C(1) << 16)
 
@@ -113,26 +111,36 @@ static inline uint8_t *spfe_fast_slot(struct spfe_fast_tx *tx)
 	return tx->pool + tx->stride * (tx->next / SPFE_FAST_SLOT);
 }
 
+/* Moves to the next slot. */
+static inline void spfe_fast_filled_(struct spfe_fast_tx *tx, uint32_t next)
+{
+	next += SPFE_FAST_SLOT;
+	if (__builtin_expect(next > tx->last, 0)) {
+		next = 0;
+		tx->next_word += (uint64_t)SPFE_FAST_LAP << 32;
+	}
+	tx->next = next;
+}
+
 /* As spfe_slot_stage(). */
 static inline int spfe_fast_stage(struct spfe_fast_tx *tx, uint32_t length)
 {
-	uint64_t word = length | SPFE_FAST_DATA;
+	uint32_t next = tx->next, staged = tx->staged, free = tx->free;
+	uint64_t word = tx->next_word | length;
 
-	if (__builtin_expect(length - 1 >= tx->slot_bytes || tx->free == 0, 0))
+	if (__builtin_expect(length - 1 >= tx->slot_bytes || free == 0, 0))
 		return spfe_slot_stage(tx->queue, length);
-	if (tx->staged == 0) {
+	tx->staged = staged + 1;
+	tx->free = free - 1;
+	if (staged == 0) {
 		/* Stored last: its phase makes the whole group visible. */
-		tx->first = tx->next;
-		tx->first_phase = tx->next_phase;
+		tx->first = next;
 		tx->first_word = word;
 	} else {
 		/* Release: pairs with the acquire of the device that sees the phase. */
-		__atomic_store_n(spfe_fast_word_(tx->sq, tx->next, 1),
-				 word | (uint64_t)tx->next_phase << 32, __ATOMIC_RELEASE);
+		__atomic_store_n(spfe_fast_word_(tx->sq, next, 1), word, __ATOMIC_RELEASE);
 	}
-	spfe_fast_advance_(&tx->next, &tx->next_phase, tx->last);
-	tx->staged++;
-	tx->free--;
+	spfe_fast_filled_(tx, next);
 	return 0;
 }
 
@@ -165,8 +173,7 @@ static inline int spfe_fast_submit(struct spfe_fast_tx *tx)
 		__atomic_store_n(last, __atomic_load_n(last, __ATOMIC_RELAXED) | SPFE_FAST_SIGNAL,
 				 __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(spfe_fast_word_(tx->sq, tx->first, 1),
-			 word | (uint64_t)tx->first_phase << 32, __ATOMIC_RELEASE);
+	__atomic_store_n(spfe_fast_word_(tx->sq, tx->first, 1), word, __ATOMIC_RELEASE);
 	tx->posted += tx->staged;
 	tx->staged = 0;
 	return spfe_fast_go_(tx);
@@ -175,16 +182,37 @@ static inline int spfe_fast_submit(struct spfe_fast_tx *tx)
 /* As spfe_slot_send(). */
 static inline int spfe_fast_send(struct spfe_fast_tx *tx, uint32_t length)
 {
+	uint32_t next = tx->next;
+	uint64_t word = tx->next_word | length | SPFE_FAST_SIGNAL;
+
 	if (__builtin_expect(length - 1 >= tx->slot_bytes || tx->free == 0 || tx->staged, 0))
 		return spfe_slot_send(tx->queue, length);
-	__atomic_store_n(spfe_fast_word_(tx->sq, tx->next, 1),
-			 length | SPFE_FAST_DATA | SPFE_FAST_SIGNAL |
-				 (uint64_t)tx->next_phase << 32,
-			 __ATOMIC_RELEASE);
-	spfe_fast_advance_(&tx->next, &tx->next_phase, tx->last);
-	tx->free--;
 	tx->posted++;
+	tx->free--;
+	__atomic_store_n(spfe_fast_word_(tx->sq, next, 1), word, __ATOMIC_RELEASE);
+	spfe_fast_filled_(tx, next);
 	return spfe_fast_go_(tx);
+}
+
+/* The calls, with a place of their own: so the compiler can keep the caller's in registers. */
+static inline int spfe_fast_sent_(struct spfe_fast_tx *tx, struct spfe_sent *sent)
+{
+	struct spfe_sent other;
+	int result = spfe_sent_poll(tx->queue, &other);
+
+	if (result == 1)
+		*sent = other;
+	return result;
+}
+
+static inline int spfe_fast_peek_(struct spfe_fast_rx *rx, struct spfe_packet *packet)
+{
+	struct spfe_packet other;
+	int result = spfe_slot_peek(rx->queue, &other);
+
+	if (result == 1)
+		*packet = other;
+	return result;
 }
 
 /* As spfe_sent_poll(). */
@@ -198,13 +226,13 @@ static inline int spfe_fast_sent(struct spfe_fast_tx *tx, struct spfe_sent *sent
 	if (__builtin_expect(upper != tx->done_phase, 0)) {
 		if (tx->need_doorbell && (upper ^ tx->done_phase) >= SPFE_FAST_LAP)
 			return 0;
-		return spfe_sent_poll(tx->queue, sent);
+		return spfe_fast_sent_(tx, sent);
 	}
 	word0 = __atomic_load_n(spfe_fast_word_(tx->cq, tx->done, 0), __ATOMIC_RELAXED);
 	count = (uint16_t)(word1 - tx->freed + 1);
 	/* Only a broken device frees what was not posted; the call says so. */
 	if (__builtin_expect(count - 1 >= tx->posted, 0))
-		return spfe_sent_poll(tx->queue, sent);
+		return spfe_fast_sent_(tx, sent);
 	spfe_fast_advance_(&tx->done, &tx->done_phase, tx->last);
 	tx->freed = (uint16_t)(word1 + 1);
 	tx->posted -= count;
@@ -232,7 +260,7 @@ static inline int spfe_fast_peek(struct spfe_fast_rx *rx, struct spfe_packet *pa
 		    rx->offered == rx->next)
 			return 0;
 		rx->offered = rx->next;
-		return spfe_slot_peek(rx->queue, packet);
+		return spfe_fast_peek_(rx, packet);
 	}
 	word0 = __atomic_load_n(spfe_fast_word_(rx->cq, rx->next, 0), __ATOMIC_RELAXED);
 	packet->data = rx->pool + rx->stride * (rx->next / SPFE_FAST_SLOT);
@@ -247,12 +275,12 @@ static inline int spfe_fast_peek(struct spfe_fast_rx *rx, struct spfe_packet *pa
 /* As spfe_slot_release(), for a packet that spfe_fast_peek() has returned, and only once. */
 static inline int spfe_fast_release(struct spfe_fast_rx *rx, const struct spfe_packet *packet)
 {
-	uint32_t next = rx->next + SPFE_FAST_SLOT;
+	uint32_t at = rx->next, next = at + SPFE_FAST_SLOT;
 
-	/* Release: the device writes the slot only after our reads. */
-	__atomic_store_n(spfe_fast_word_(rx->sq, rx->next, 1), rx->buffer, __ATOMIC_RELEASE);
 	rx->taken_bytes += packet->length;
 	rx->next = next;
+	/* Release: the device writes the slot only after our reads. */
+	__atomic_store_n(spfe_fast_word_(rx->sq, at, 1), rx->buffer, __ATOMIC_RELEASE);
 	/* A lap ends with a pause. */
 	return __builtin_expect((next & rx->mask) == 0, 0) ? spfe_fast_pause(rx->queue) : 0;
 }

@@ -9,7 +9,7 @@
 //! is free and nothing has arrived, so that every inline function falls back to its call, which
 //! refuses the handle.
 
-use spfe::{FastMemory, FastRxState, FastTxState, Mark, PooledRx, PooledTx};
+use spfe::{FAST_DATA, FastMemory, FastRxState, FastTxState, Mark, PooledRx, PooledTx};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
@@ -41,15 +41,16 @@ pub struct CFastTx {
     cq: *mut u8,
     need_doorbell: *const u32,
     fence_mode: *const u8,
+    /// Second word of the next entry but its length: type and phase.
+    next_word: u64,
+    /// The same of the first staged entry, with its length.
     first_word: u64,
     taken_bytes: u64,
     last: u32,
     next: u32,
-    next_phase: u32,
     done: u32,
     done_phase: u32,
     first: u32,
-    first_phase: u32,
     free: u32,
     posted: u32,
     staged: u32,
@@ -107,6 +108,19 @@ pub trait FastQueue: Sized {
     fn end(fast: &mut Self::Fast);
 }
 
+/// The phase in the second word of an entry.
+const PHASES: u64 = 0xffff << 48;
+
+/// The phase of a mark, in the second word of an entry.
+fn phase_word(mark: Mark) -> u64 {
+    u64::from(mark.phase) << 32
+}
+
+/// The phase in the second word of an entry, as marks have it.
+fn phase_of(word: u64) -> u32 {
+    ((word & PHASES) >> 32) as u32
+}
+
 fn mark(offset: u32, phase: u32) -> Mark {
     Mark { offset: offset as usize, phase }
 }
@@ -131,15 +145,14 @@ impl FastQueue for PooledTx {
             cq: of.cq,
             need_doorbell: of.need_doorbell,
             fence_mode: of.fence_mode,
+            next_word: 0,
             first_word: 0,
             taken_bytes: 0,
             last: of.last,
             next: 0,
-            next_phase: 0,
             done: 0,
             done_phase: 0,
             first: 0,
-            first_phase: 0,
             free: 0,
             posted: 0,
             staged: 0,
@@ -152,20 +165,20 @@ impl FastQueue for PooledTx {
 
     fn state_to(&self, fast: &mut CFastTx) {
         let at = self.fast_state();
-        (fast.next, fast.next_phase) = (at.next.offset as u32, at.next.phase);
+        (fast.next, fast.next_word) = (at.next.offset as u32, FAST_DATA | phase_word(at.next));
         (fast.done, fast.done_phase) = (at.done.offset as u32, at.done.phase);
-        (fast.first, fast.first_phase) = (at.first.offset as u32, at.first.phase);
-        fast.first_word = at.first_word;
+        fast.first = at.first.offset as u32;
+        fast.first_word = at.first_word | phase_word(at.first);
         (fast.free, fast.posted, fast.staged) = (at.free, at.posted, at.staged);
         fast.freed = at.freed.into();
     }
 
     fn continue_from(&mut self, fast: &mut CFastTx) {
         let at = FastTxState {
-            next: mark(fast.next, fast.next_phase),
+            next: mark(fast.next, phase_of(fast.next_word)),
             done: mark(fast.done, fast.done_phase),
-            first: mark(fast.first, fast.first_phase),
-            first_word: fast.first_word,
+            first: mark(fast.first, phase_of(fast.first_word)),
+            first_word: fast.first_word & !PHASES,
             free: fast.free,
             posted: fast.posted,
             staged: fast.staged,

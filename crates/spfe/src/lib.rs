@@ -79,7 +79,7 @@ pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode};
 pub use mib::{Mib, MibName};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 #[cfg(feature = "fast")]
-pub use pooled::{FastMemory, FastRxState, FastTxState};
+pub use pooled::{FAST_DATA, FastMemory, FastRxState, FastTxState};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};

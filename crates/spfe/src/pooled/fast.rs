@@ -10,6 +10,9 @@ use crate::queue::Queue;
 use spfe_ring::cursor::Mark;
 use spfe_ring::sync::fence_mode_byte;
 
+/// Second word of an entry with data, without its length and phase.
+pub const FAST_DATA: u64 = super::DATA;
+
 /// Where the memory of a pooled queue is. Valid while the queue is open.
 #[derive(Clone, Copy, Debug)]
 pub struct FastMemory {
