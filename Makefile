@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,10 @@ report-tcp: setup ## measure the TCP core in virtual time, check it in short, an
 tap-tcp: setup ## a shell in a network namespace in which the simulated TCP core is 10.0.0.1 (TAP_COMMAND="curl ...")
 	@tools/setup.sh rtl
 	cargo run --release --manifest-path rtl/bench/Cargo.toml --bin tcp-bench -- tap $(TAP_COMMAND)
+
+rtl-model: ## a simulated core for devices rtl: (RTL_MODEL="PORTS LANES VCS")
+	@tools/setup.sh rtl
+	@tools/rtl_model.sh $(RTL_MODEL)
 
 lint-rtl: setup ## the hardware description: warnings, house style, what synthesis reads
 	@tools/setup.sh rtl

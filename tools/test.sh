@@ -129,6 +129,9 @@ run_rtl() {
     # Random seeds are for longer runs by hand.
     step rtl rtl-sim cargo env CARGO_TARGET_DIR=target/sim RTL_SEEDS="${RTL_SEEDS:-0}" \
         cargo test --locked --manifest-path rtl/sim/Cargo.toml --no-fail-fast
+    # The core as a device: registers, regions, links, one driver, errors.
+    step rtl rtl-model check tools/rtl_model.sh
+    step rtl rtl-device cargo env SPFE_RTL_REQUIRED=1 cargo test --package spfe-rtl --no-fail-fast
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
     step tcp tcp-core tap \

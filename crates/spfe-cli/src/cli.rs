@@ -35,7 +35,8 @@ use std::process::ExitCode;
 /// SpaceFibre packets, messages and measurements on the command line.
 ///
 /// A device is virtual: (a network in this process), virtual:?peer=echo (with an instrument at the far
-/// end), unix:SOCKET/N (endpoint N of the spfed that listens on SOCKET), or /dev/spfeN.
+/// end), unix:SOCKET/N (endpoint N of the spfed that listens on SOCKET), /dev/spfeN, or rtl: (a
+/// simulated core, in builds with the feature rtl).
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spfe", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {

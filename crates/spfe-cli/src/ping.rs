@@ -10,11 +10,13 @@ use crate::{output, parse, signal};
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
-use spfe::{Buf, Deadline, End, Endpoint, Error, Rx, Status, Tx};
+use spfe::{Buf, Deadline, End, Endpoint, Error, Peer, Rx, Status, Tx};
 use std::time::Duration;
 
 /// Default device: a network with an echo.
 const ECHO_DEVICE: &str = "virtual:?peer=echo";
+/// Name of the backend of simulated cores.
+const SIMULATED: &str = "rtl";
 /// Default number of packets.
 const COUNT: u64 = 10;
 /// Default time limit for an answer.
@@ -27,6 +29,8 @@ Without a device, virtual:?peer=echo is used. To ping another process, start \
 the echo at the other end first:
   spfe ping unix:/tmp/spfe.sock/1 --respond &
   spfe ping unix:/tmp/spfe.sock/0 --count 1000 --interval 0
+
+A simulated core whose ports are joined (rtl:) answers itself, with an echo at the other port.
 
 In a network of routers both ends need an address: --path or --logical of ping leads to the echo, that \
 of --respond leads back. A path that leads back to the own port needs no echo.
@@ -65,12 +69,28 @@ pub struct PingArgs {
     pub respond: bool,
 }
 
+/// The port of the same simulated core at the far end of a port.
+fn own_far_port(endpoint: &Endpoint, port: u32) -> Result<Option<u32>, Failure> {
+    let info = endpoint.info();
+    if info.backend != SIMULATED {
+        return Ok(None);
+    }
+    Ok(match endpoint.port(port)?.info()?.peer {
+        Peer::Port { endpoint, port: far } if endpoint == info.endpoint => Some(far),
+        _ => None,
+    })
+}
+
 /// Runs `spfe ping`.
 pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
     if args.respond {
         return echo::run(args, context);
     }
     let endpoint = context.open_or(ECHO_DEVICE)?;
+    // A simulated core has nothing but its own ports at the far end.
+    if let Some(port) = own_far_port(&endpoint, args.port)? {
+        echo::start(&endpoint, &PingArgs { port, size: None, ..args.clone() })?;
+    }
     let mut pinger = Pinger::open(&endpoint, args)?;
     let outcome = pinger.ping_all(args, context);
     pinger.report(args, context);

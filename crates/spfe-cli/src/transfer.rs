@@ -19,7 +19,7 @@ const MEMORY_MAX: usize = 3 << 30;
 
 /// Refuses a device in the place of the file: the only argument is the file.
 pub fn check_file(file: &str) -> Result<(), Failure> {
-    let schemes = ["unix:", "spfed:", "virtual:", "/dev/spfe"];
+    let schemes = ["unix:", "spfed:", "virtual:", "rtl:", "/dev/spfe"];
     if !schemes.iter().any(|scheme| file.starts_with(scheme)) {
         return Ok(());
     }

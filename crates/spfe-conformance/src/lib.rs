@@ -1,7 +1,7 @@
 //! One suite of behaviour for every device, and for every face of a device.
 //!
-//! A [`Fixture`] opens two endpoints whose ports 0 (SpaceFibre) and 1 (SpaceWire) are joined, and
-//! lists the capabilities of its device. [`run_case`] holds the device to one [`Case`]. A case that
+//! A [`Fixture`] opens two endpoints whose ports 0 (SpaceFibre) and 1 (SpaceWire, if the device has
+//! such ports) are joined, and lists the capabilities of its device. [`run_case`] holds the device to one [`Case`]. A case that
 //! needs a capability which the device lacks is skipped, with the name of that capability. Cases
 //! use the public library only, so every device that passes behaves alike.
 //!
@@ -66,11 +66,13 @@ pub enum Capability {
     Fresh,
     /// Queue pairs of RDMA. Without them the program has the engine, which needs nothing of a device.
     Pairs,
+    /// Port 1 is a SpaceWire port.
+    SpaceWire,
 }
 
 impl Capability {
     /// Every capability of an unpaced device in real time.
-    pub const UNLIMITED: [Self; 10] = [
+    pub const UNLIMITED: [Self; 11] = [
         Self::RealTime,
         Self::Burst,
         Self::Packed,
@@ -81,6 +83,7 @@ impl Capability {
         Self::Owners,
         Self::Fresh,
         Self::Pairs,
+        Self::SpaceWire,
     ];
 
     /// Name on the command line.
@@ -98,6 +101,7 @@ impl Capability {
             Self::Owners => "owners",
             Self::Fresh => "fresh",
             Self::Pairs => "pairs",
+            Self::SpaceWire => "space-wire",
         }
     }
 }
@@ -117,6 +121,7 @@ impl fmt::Display for Capability {
             Self::Owners => "a device that reports who uses a port",
             Self::Fresh => "a network of its own, whose counters start at 0",
             Self::Pairs => "queue pairs",
+            Self::SpaceWire => "a SpaceWire port",
         })
     }
 }

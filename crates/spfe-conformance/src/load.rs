@@ -11,7 +11,7 @@ cases! {
     posted_and_packed_side_by_side: [Packed],
     counters_account_for_every_byte: [Burst, Fresh],
     host_counters_count_what_the_host_does: [],
-    space_wire_carries_packets: [],
+    space_wire_carries_packets: [SpaceWire],
 }
 
 /// Sends `count` packets of random lengths on one end.

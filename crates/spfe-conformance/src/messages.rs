@@ -14,15 +14,15 @@ cases! {
     a_full_ring_drops_messages_and_reports_it: [Message],
     messages_do_not_wait_behind_packets: [Message],
     a_sleeping_listener_is_woken: [Message],
-    a_descriptor_signals_messages: [RealTime, Message, Event],
-    draining_waits_until_all_messages_are_sent: [Message],
+    a_descriptor_signals_messages: [RealTime, Message, Event, SpaceWire],
+    draining_waits_until_all_messages_are_sent: [Message, SpaceWire],
     listeners_open_and_close_independently: [Message],
     a_message_posted_before_closing_arrives: [Message],
     a_fifth_listener_is_refused: [Message],
     a_reset_ends_listening: [Message, Reset],
-    time_codes_tick_and_wrap: [Message, Fresh],
-    a_time_code_out_of_sequence_is_counted: [Message, Fresh],
-    time_codes_have_flags: [Message],
+    time_codes_tick_and_wrap: [Message, Fresh, SpaceWire],
+    a_time_code_out_of_sequence_is_counted: [Message, Fresh, SpaceWire],
+    time_codes_have_flags: [Message, SpaceWire],
 }
 
 fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {

@@ -30,7 +30,7 @@ cases! {
     no_wake_up_is_lost_to_a_concurrent_sender: [],
     a_descriptor_is_refused_if_none_was_requested_at_opening: [],
     a_wait_is_cancelled_from_another_thread: [RealTime],
-    waits_of_every_kind_of_queue_are_cancelled: [Packed, Message],
+    waits_of_every_kind_of_queue_are_cancelled: [Packed, Message, SpaceWire],
     a_cancellation_ends_one_wait_that_found_nothing: [Fresh],
 }
 

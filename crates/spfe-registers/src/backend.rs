@@ -59,6 +59,8 @@ pub struct Registers {
     pub(crate) offset_ns: AtomicI64,
     pub(crate) offset_at: AtomicU64,
     clock: Clock,
+    /// Contexts of the open queues, which are rung.
+    pub(crate) open: Mutex<Vec<u32>>,
     state: Mutex<State>,
 }
 
@@ -68,7 +70,7 @@ impl Registers {
     ///
     /// # Errors
     /// NOT_FOUND or DEVICE_GONE if there is no device, BAD_VERSION for another major version of the
-    /// contract, BAD_FIELD for registers that make no sense, and the status of a command that fails.
+    /// contract, BAD_FIELD for registers that make no sense, and the status of a failed command.
     pub fn open(space: Arc<dyn RegisterSpace>, uri: &str, kind: &'static str) -> Result<Self> {
         let map = Map::read(&*space)?;
         os::join_bus();
@@ -85,6 +87,7 @@ impl Registers {
             offset_ns: AtomicI64::new(0),
             offset_at: AtomicU64::new(0),
             clock: Clock::Real,
+            open: Mutex::default(),
             state: Mutex::default(),
             map,
         };
@@ -110,6 +113,11 @@ impl Registers {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held for a moment only: posting takes this lock.
+    pub(crate) fn open_contexts(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn mark_gone(&self) {
@@ -239,7 +247,10 @@ impl Backend for Registers {
     }
 
     fn ring(&self) {
-        self.ring_kind(DoorbellKind::Submit);
+        // Callers do not say which queue they mean, and a device may look at the named queue only.
+        for context in self.open_contexts().iter() {
+            self.ring_kind(DoorbellKind::Submit, *context);
+        }
     }
 
     fn clock(&self) -> &Clock {

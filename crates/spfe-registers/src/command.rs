@@ -49,8 +49,8 @@ impl Registers {
     }
 
     /// Stores to the driver's own doorbell page.
-    pub(crate) fn ring_kind(&self, kind: DoorbellKind) {
-        let value = u64::from(kind.raw()) << doorbell::KIND_SHIFT;
+    pub(crate) fn ring_kind(&self, kind: DoorbellKind, context: u32) {
+        let value = u64::from(kind.raw()) << doorbell::KIND_SHIFT | u64::from(context as u16);
         self.space.ring(self.map.doorbell_at, value);
     }
 
@@ -114,7 +114,7 @@ impl Registers {
         self.write(global::CFG_COMMAND, u32::from(command.raw()));
         self.write(global::CFG_INDEX, index);
         self.write(global::CFG_SEQ, state.sequence);
-        self.ring_kind(DoorbellKind::Latch);
+        self.ring_kind(DoorbellKind::Latch, 0);
         let end = os::now_ns().saturating_add(os::ns(self.space.patience()));
         for look in 0u32.. {
             // The last poll follows the deadline, even if this thread did not run for long.

@@ -1,4 +1,4 @@
-//! Event vectors. An event belongs to one queue. EventTable share a vector where the device has fewer
+//! Event vectors. An event belongs to one queue. Events share a vector where the device has fewer
 //! vectors than queues; their sleepers then wake up more often than they must.
 
 use crate::Interrupts;

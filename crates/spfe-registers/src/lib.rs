@@ -27,7 +27,7 @@ mod region;
 
 pub use backend::Registers;
 
-use spfe_host::{Result, SharedMemory};
+use spfe_host::{Peer, Result, SharedMemory};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ pub trait RegisterSpace: Send + Sync {
     fn write32(&self, offset: u32, value: u32);
     /// Stores 8 bytes to a doorbell page.
     fn ring(&self, offset: u32, value: u64);
-    /// Makes memory reachable for the device. Returns the value of register BASE: the bus address of
-    /// contiguous memory, or the number of the segment for a device without IOVA.
+    /// Makes memory reachable for the device. Returns the value of register BASE: the bus address
+    /// of contiguous memory, or the number of the segment for a device without IOVA.
     ///
     /// # Errors
     /// NO_RESOURCES if the bus has no room.
@@ -54,6 +54,11 @@ pub trait RegisterSpace: Send + Sync {
     /// Longest time that a working device takes for a command.
     fn patience(&self) -> Duration {
         Duration::from_secs(5)
+    }
+    /// The far end of a port, where the space knows it.
+    fn peer(&self, port: u32) -> Peer {
+        let _ = port;
+        Peer::Network
     }
     /// How long a reading of the device's clock is good for, ns.
     fn clock_age_ns(&self) -> u64 {

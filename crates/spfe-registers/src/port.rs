@@ -9,7 +9,7 @@ use spfe_contract::{
 };
 use spfe_host::mib::{MibFault, items_of};
 use spfe_host::port::{ChannelCounters, ChannelInfo, MessageCounters, TimeCodeInfo, TimeCodeValue};
-use spfe_host::{Error, LinkCommand, LinkModel, LinkRate, MibEntry, Peer, PortInfo, Result};
+use spfe_host::{Error, LinkCommand, LinkModel, LinkRate, MibEntry, PortInfo, Result};
 
 /// Channels in a word of VC_PRIORITY, 4 bits each.
 const VCS_PER_WORD: u32 = 8;
@@ -107,7 +107,7 @@ impl Registers {
             vcs: port.vcs,
             rate: rate(port.kind, port.lanes, self.read(port.at + port_block::LANE_RATE_MBPS)),
             model: LinkModel::default(),
-            peer: Peer::Network,
+            peer: self.space.peer(number),
             channels,
             messages,
             time_codes,

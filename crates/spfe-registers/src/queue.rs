@@ -69,11 +69,14 @@ impl Registers {
         let is_message =
             matches!(request.queue_kind(), Some(QueueKind::MessageTx | QueueKind::MessageRx));
         let Some(context) = contexts.find(|context| !taken(context)) else {
-            let status = if is_message { Status::NoResources } else { Status::Busy };
-            let what = format!(
-                "{}: {name} queue of port {port} VC {vc}: this program has it open",
-                self.uri
-            );
+            let uri = &self.uri;
+            let (status, what) = if is_message {
+                let what = format!("{uri}: port {port} has no free {name} queue");
+                (Status::NoResources, what)
+            } else {
+                let what = format!("{uri}: {name} queue of port {port} VC {vc} is open already");
+                (Status::Busy, what)
+            };
             return Err(Error::device(status, what));
         };
         let vector = self.events.vector(event).ok_or_else(|| {
@@ -85,6 +88,7 @@ impl Registers {
         self.command(state, Command::QueueEnable, context, what)?;
         let place = Place { context, event, request: *request };
         state.queues.insert((port, vc, request.kind as u8), place);
+        self.open_contexts().push(context);
         Ok(())
     }
 
@@ -132,6 +136,7 @@ impl Registers {
         let what = format_args!("queue {}", place.context);
         self.command_patiently(&mut state, Command::QueueDisable, place.context, what)?;
         state.queues.remove(&name);
+        self.open_contexts().retain(|context| *context != place.context);
         self.drop_event(place.event);
         Ok(())
     }
@@ -141,6 +146,7 @@ impl Registers {
         let mut state = self.lock();
         let state = &mut *state;
         self.command_patiently(state, Command::Reset, 0, format_args!("reset"))?;
+        self.open_contexts().clear();
         for place in std::mem::take(&mut state.queues).into_values() {
             if !self.map.can(capability::RESET) {
                 let regions = &state.regions;

@@ -27,12 +27,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The cargo feature that a build needs to open a device.
-#[cfg(not(all(feature = "virtual", feature = "daemon", feature = "kernel")))]
+#[cfg(not(all(feature = "virtual", feature = "daemon", feature = "kernel", feature = "rtl")))]
 fn feature(uri: &Uri) -> &'static str {
     match uri {
         Uri::Virtual { .. } => "virtual",
         Uri::Daemon { .. } => "daemon",
         Uri::Kernel { .. } => "kernel",
+        Uri::Rtl => "rtl",
     }
 }
 
@@ -56,6 +57,7 @@ impl Endpoint {
     /// * `virtual:?peer=echo` and so on put an instrument on port 0; `link=4x7.5G` paces the link.
     /// * `unix:/run/spfe.sock/0` is endpoint 0 of the network in the `spfed` at that socket.
     /// * `/dev/spfe0` is a device of the kernel driver.
+    /// * `rtl:` is a simulated core (cargo feature `rtl`) whose ports 0 and 1 are joined by a cable.
     ///
     /// ```
     /// let endpoint = spfe::Endpoint::open("virtual:")?;
@@ -85,7 +87,14 @@ impl Endpoint {
             }
             #[cfg(feature = "kernel")]
             Uri::Kernel { path } => Ok(Self::over(Device::new(Kernel::open(path.as_ref())?, None))),
-            #[cfg(not(all(feature = "virtual", feature = "daemon", feature = "kernel")))]
+            #[cfg(feature = "rtl")]
+            Uri::Rtl => Ok(Self::with_backend(spfe_rtl::open(name)?)),
+            #[cfg(not(all(
+                feature = "virtual",
+                feature = "daemon",
+                feature = "kernel",
+                feature = "rtl"
+            )))]
             uri => {
                 let what = format!(
                     "device '{name}': this build of the library cannot open it; build it with the \

@@ -41,7 +41,7 @@
 //! | `daemon` | `unix:SOCKET`, endpoints of a `spfed` daemon; modes inline and coop need `virtual` as well |
 //! | `virtual` | `virtual:`, networks inside the process |
 //!
-//! The feature `rdma` adds the queue pairs of devices, for `spfe-remote`.
+//! The feature `rtl` adds simulated cores, `rtl:`. The feature `rdma` adds the queue pairs of devices, for `spfe-remote`.
 //!
 //! With `kernel` alone the library compiles neither the soft device nor the simulator.
 

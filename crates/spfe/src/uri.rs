@@ -1,4 +1,5 @@
-//! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`, `/dev/spfe0`.
+//! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`, `/dev/spfe0`,
+//! `rtl:`.
 
 use crate::{Error, Result};
 use spfe_host::topology::{ENDPOINTS_MAX, units};
@@ -28,10 +29,13 @@ pub enum Uri {
         /// Path of the device file.
         path: String,
     },
+    /// A simulated core; `spfe-rtl` knows the form of its name.
+    Rtl,
 }
 
 /// The forms of device names, for messages. docs/devices.md explains them.
-const FORMS: &str = "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAME] or /dev/spfeN";
+const FORMS: &str =
+    "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAME], /dev/spfeN or rtl:";
 /// The options of a virtual device, for messages.
 const OPTIONS: &str = "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed and time";
 /// What can be at the far end of a virtual device, for messages.
@@ -58,6 +62,7 @@ impl Uri {
                 Err(bad(text, "the path of a socket is missing"))
             }
             "unix" | "spfed" => Ok(Self::parse_daemon(rest)),
+            "rtl" => Ok(Self::Rtl),
             _ => Err(bad(text, format!("unknown scheme '{scheme}': {FORMS}"))),
         }
     }

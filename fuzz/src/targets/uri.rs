@@ -125,7 +125,7 @@ fn check_name(text: &str) {
         Ok(uri::Uri::Virtual { topology, .. }) => {
             topology.check().expect("a name stands for a sound network");
         }
-        Ok(uri::Uri::Daemon { .. } | uri::Uri::Kernel { .. }) => {}
+        Ok(uri::Uri::Daemon { .. } | uri::Uri::Kernel { .. } | uri::Uri::Rtl) => {}
         Err(Error::Name { name, what }) => assert!(name == text && !what.is_empty(), "{text}"),
         Err(error) => panic!("{error}"),
     }

@@ -30,6 +30,17 @@ pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
+/// Starts an echo in a thread, which ends with the process.
+pub fn start(endpoint: &Endpoint, args: &PingArgs) -> Result<(), Failure> {
+    let mut echo = Echo::open(endpoint, args)?;
+    let name = "echo".to_owned();
+    let thread = std::thread::Builder::new().name(name).spawn(move || {
+        // The other end notices that no answer comes.
+        let _ = echo.answer(0);
+    });
+    thread.map(drop).map_err(|error| Failure::from(Error::io("thread of the echo", error)))
+}
+
 struct Echo {
     tx: Tx,
     rx: Rx,

@@ -1,0 +1,143 @@
+//! One simulated core with its buses.
+
+use crate::axi::{Axi, Timing};
+use crate::bits::PinWriter;
+use crate::lite::{Lite, RegisterAccess};
+use crate::memory::BusMemory;
+use crate::model::Model;
+use crate::pins::{Inputs, LaneWord, Outputs, Shape};
+use spfe_registers::Interrupts;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+
+/// Cycles of the reset at the start.
+const RESET_CYCLES: u32 = 16;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the thread of a machine shares with the users of a core.
+#[derive(Default)]
+pub struct CoreFace {
+    /// A driver has the core.
+    pub taken: AtomicBool,
+    /// Memory that the core reaches.
+    pub memory: BusMemory,
+    accesses: Mutex<Vec<RegisterAccess>>,
+    sink: Mutex<Option<Weak<dyn Interrupts>>>,
+}
+
+impl CoreFace {
+    pub fn push(&self, access: RegisterAccess) {
+        lock(&self.accesses).push(access);
+    }
+
+    /// Takes what was asked for.
+    fn take(&self) -> Vec<RegisterAccess> {
+        std::mem::take(&mut *lock(&self.accesses))
+    }
+
+    /// Nobody will answer: whoever waits for a register gets none.
+    pub fn drop_accesses(&self) {
+        drop(self.take());
+    }
+
+    pub fn connect(&self, sink: Option<Weak<dyn Interrupts>>) {
+        *lock(&self.sink) = sink;
+    }
+
+    pub fn sink(&self) -> Option<std::sync::Arc<dyn Interrupts>> {
+        lock(&self.sink).as_ref().and_then(Weak::upgrade)
+    }
+}
+
+/// A core.
+pub struct Core {
+    model: Model,
+    shape: Shape,
+    lite: Lite,
+    axi: Axi,
+    given: Inputs,
+    out: Outputs,
+    packer: PinWriter,
+    /// Interrupts so far.
+    interrupts: u64,
+}
+
+impl Core {
+    /// Takes a core out of its reset.
+    ///
+    /// # Errors
+    /// An assertion of the core fails.
+    pub fn start(model: Model, shape: Shape, timing: Timing) -> Result<Self, String> {
+        let mut core = Self {
+            model,
+            shape,
+            lite: Lite::default(),
+            axi: Axi::new(timing),
+            given: Inputs { rst: true, ..Inputs::default() },
+            out: Outputs::default(),
+            packer: PinWriter::default(),
+            interrupts: 0,
+        };
+        core.given.lanes = vec![LaneWord::default(); shape.ports * shape.lanes];
+        for _ in 0..RESET_CYCLES {
+            core.step()?;
+        }
+        core.given.rst = false;
+        Ok(core)
+    }
+
+    /// Takes the accesses that users asked for.
+    pub fn fetch(&mut self, shared: &CoreFace) {
+        shared.take().into_iter().for_each(|access| self.lite.push(access));
+    }
+
+    /// The lanes of a port in the next cycle.
+    pub fn lanes_in(&mut self, port: usize) -> &mut [LaneWord] {
+        let lanes = self.shape.lanes;
+        &mut self.given.lanes[port * lanes..][..lanes]
+    }
+
+    /// The lanes of a port in the last cycle.
+    pub fn lanes_out(&self, port: usize) -> &[LaneWord] {
+        let lanes = self.shape.lanes;
+        self.out.lanes.get(port * lanes..(port + 1) * lanes).unwrap_or_default()
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        self.given.pack(self.shape, &mut self.packer);
+        let words = self.model.step(self.packer.words())?;
+        self.out.unpack(self.shape, words);
+        Ok(())
+    }
+
+    /// Simulates a cycle. Whether the host side of the core did anything, or will.
+    ///
+    /// # Errors
+    /// The core fails an assertion, breaks a rule of a bus or does not answer.
+    pub fn cycle(&mut self, shared: &CoreFace) -> Result<bool, String> {
+        self.lite.drive(&mut self.given);
+        self.axi.drive(&shared.memory, &mut self.given);
+        self.step()?;
+        self.lite.sample(&self.given, &self.out)?;
+        let mut active = self.axi.sample(&shared.memory, &self.given, &self.out)?;
+        if self.out.message_valid {
+            self.interrupts += 1;
+            active = true;
+            if let Some(sink) = shared.sink() {
+                sink.raise(self.out.message);
+            }
+        }
+        if self.out.failed {
+            return Err("a memory of the core has an error that it cannot correct".to_owned());
+        }
+        Ok(active || self.lite.is_busy() || self.axi.is_busy())
+    }
+
+    /// Accesses that were refused, bytes read and written, and interrupts.
+    pub fn counts(&self) -> (u64, (u64, u64), u64) {
+        (self.axi.refusals, self.axi.bytes, self.interrupts)
+    }
+}

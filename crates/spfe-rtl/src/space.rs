@@ -1,0 +1,118 @@
+//! The register space of a core.
+
+use crate::lite::RegisterAccess;
+use crate::machine::Machine;
+use spfe_contract::{DOORBELL_STRIDE, Status, capability, global_block as global};
+use spfe_host::{Error, Peer, Result, SharedMemory};
+use spfe_registers::{Interrupts, RegisterSpace};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// Largest register space.
+const SIZE_MAX: u64 = 1 << 26;
+
+/// The registers of a core of a machine, and the memory that it reaches. One driver at a time has
+/// them.
+pub struct Rtl {
+    machine: Arc<Machine>,
+    core: usize,
+    size: u32,
+}
+
+impl Rtl {
+    /// Takes a core.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the machine has no such core, BUSY if somebody has it, DEVICE_GONE if it does
+    /// not answer, BAD_FIELD if its registers make no sense.
+    pub fn take(machine: &Arc<Machine>, core: usize) -> Result<Arc<Self>> {
+        let shared = machine.core(core).ok_or_else(|| {
+            Error::device(Status::NotFound, format!("rtl: there is no core {core}"))
+        })?;
+        if shared.taken.swap(true, Ordering::AcqRel) {
+            let what = format!("rtl: core {core} has a user; a core has one at a time");
+            return Err(Error::device(Status::Busy, what));
+        }
+        // From here on the core is given back when this is dropped.
+        let mut space = Self { machine: machine.clone(), core, size: 0 };
+        let read = |offset| machine.read(shared, offset);
+        let wide = read(global::CAPABILITY) & capability::DOORBELL_64K != 0;
+        let stride = if wide { 65_536 } else { DOORBELL_STRIDE };
+        let pages = u64::from(read(global::DOORBELL_PAGES));
+        let size = u64::from(read(global::DOORBELL_OFFSET)) + pages * stride;
+        if machine.is_gone() {
+            let why = machine.failure().unwrap_or_else(|| "the core has stopped".to_owned());
+            return Err(Error::device(Status::DeviceGone, format!("rtl: {why}")));
+        }
+        if size > SIZE_MAX {
+            let what = format!("rtl: registers of {size:#x} bytes are too many");
+            return Err(Error::device(Status::BadField, what));
+        }
+        space.size = size.next_power_of_two() as u32;
+        Ok(Arc::new(space))
+    }
+
+    /// The machine of the core.
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    fn shared(&self) -> &crate::core::CoreFace {
+        self.machine.core(self.core).expect("it was there when it was taken")
+    }
+}
+
+impl Drop for Rtl {
+    fn drop(&mut self) {
+        let shared = self.shared();
+        shared.connect(None);
+        shared.taken.store(false, Ordering::Release);
+    }
+}
+
+impl RegisterSpace for Rtl {
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn read32(&self, offset: u32) -> u32 {
+        self.machine.read(self.shared(), offset)
+    }
+
+    fn write32(&self, offset: u32, value: u32) {
+        self.machine.access(self.shared(), RegisterAccess::write32(offset, value));
+    }
+
+    fn ring(&self, offset: u32, value: u64) {
+        let access = RegisterAccess::Write { address: offset, data: value, strobes: u8::MAX };
+        self.machine.access(self.shared(), access);
+    }
+
+    fn map(&self, memory: &Arc<SharedMemory>) -> Result<u64> {
+        self.shared().memory.map(memory)
+    }
+
+    fn unmap(&self, base: u64) {
+        self.shared().memory.unmap(base);
+    }
+
+    fn connect(&self, sink: Weak<dyn Interrupts>) {
+        self.shared().connect(Some(sink));
+    }
+
+    fn peer(&self, port: u32) -> Peer {
+        self.machine.peer(self.core, port)
+    }
+
+    /// A core of a busy machine runs a few thousand cycles in a second.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    /// Simulated time passes a thousand times slower than that of this machine, so the difference
+    /// of both changes fast.
+    fn clock_age_ns(&self) -> u64 {
+        20_000_000
+    }
+}

@@ -1,0 +1,108 @@
+//! The simulated core as a device. Needs its model: `make rtl-model`; without it, and without
+//! SPFE_RTL_REQUIRED in the environment, the tests are skipped.
+
+use spfe_contract::{MibItem, PortKind, PortState, Status, access};
+use spfe_host::{Backend, LinkCommand};
+use spfe_rtl::{Machine, Name, Plan, Rtl, Shape, models};
+use std::time::{Duration, Instant};
+
+/// Whether the model is there.
+fn has_model() -> bool {
+    let there = models().join("spfe_sim_endpoint_2_1_4.so").exists();
+    assert!(there || std::env::var_os("SPFE_RTL_REQUIRED").is_none(), "make rtl-model");
+    if !there {
+        eprintln!("skipped: there is no model of the core; make rtl-model builds it");
+    }
+    there
+}
+
+fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_true() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn the_core_is_found_and_its_links_come_up() {
+    if !has_model() {
+        return;
+    }
+    let device = spfe_rtl::open("rtl:").unwrap();
+    let info = device.info();
+    assert_eq!((info.uri.as_str(), info.backend, info.ports), ("rtl:", "rtl", 2));
+    for port in 0..2 {
+        let state = || device.port_info(port).unwrap().state;
+        eventually("the link comes up", || state() == PortState::Up);
+        let info = device.port_info(port).unwrap();
+        assert_eq!((info.kind, info.vcs), (PortKind::Spacefibre, 4));
+        assert_eq!(device.mib_item(port, MibItem::LaneState, 0).unwrap(), 7, "Active");
+        assert!(device.port_mib(port).unwrap().len() > 30);
+    }
+    assert_eq!(device.port_info(2).unwrap_err().status(), Some(Status::NotFound));
+    device.link_command(0, LinkCommand::Reset).unwrap();
+    eventually("the link comes up again", || device.port_info(0).unwrap().state == PortState::Up);
+    assert!(!device.is_gone());
+}
+
+#[test]
+fn regions_come_and_go() {
+    if !has_model() {
+        return;
+    }
+    let device = spfe_rtl::open("rtl:").unwrap();
+    let both = access::LOCAL_READ | access::LOCAL_WRITE;
+    let mut keys = Vec::new();
+    for round in 0..3 {
+        let (memory, key) = device.add_memory("test", 10_000, both).unwrap();
+        assert_eq!(memory.size(), 12_288);
+        keys.push(key);
+        if round == 1 {
+            device.remove_region(keys.remove(0)).unwrap();
+        }
+    }
+    let error = device.remove_region(spfe_host::RegionKey(keys[0].0 ^ 0x1000)).unwrap_err();
+    assert_eq!(error.status(), Some(Status::NotFound));
+    device.reset().unwrap();
+    assert!(device.remove_region(keys[0]).is_err(), "a reset revokes regions");
+    device.add_memory("test", 4096, both).unwrap();
+}
+
+#[test]
+fn a_core_has_one_driver_and_a_machine_sleeps() {
+    if !has_model() {
+        return;
+    }
+    let machine = Machine::start(Plan::pair(Shape::default())).unwrap();
+    let first = Rtl::take(&machine, 0).unwrap();
+    let error = Rtl::take(&machine, 0).map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::Busy), "{error}");
+    assert_eq!(Rtl::take(&machine, 2).map(drop).unwrap_err().status(), Some(Status::NotFound));
+    let _second = Rtl::take(&machine, 1).unwrap();
+    drop(first);
+    Rtl::take(&machine, 0).unwrap();
+    // Nothing is due: the machine needs little time.
+    let slow = || {
+        let before = machine.report();
+        std::thread::sleep(Duration::from_millis(500));
+        machine.report().cpu_ns - before.cpu_ns < 250_000_000
+    };
+    eventually("the machine slows down", slow);
+    assert_eq!(machine.failure(), None);
+}
+
+#[test]
+fn machines_without_a_model_and_names_are_explained() {
+    let error = spfe_rtl::open("rtl:?model=/nonexistent.so").map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::NotFound));
+    assert!(error.to_string().contains("make rtl-model"), "{error}");
+    assert!(Name::parse("rtl:?x=1").is_err());
+    if has_model() {
+        // The pins of another shape.
+        let path = models().join("spfe_sim_endpoint_2_1_4.so");
+        let name = format!("rtl:?lanes=4&model={}", path.display());
+        let error = spfe_rtl::open(&name).map(drop).unwrap_err();
+        assert_eq!(error.status(), Some(Status::BadVersion), "{error}");
+    }
+}
