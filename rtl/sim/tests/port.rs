@@ -80,6 +80,12 @@ struct Outputs<const L: usize> {
     initialised: bool,
 }
 
+/// Words that each end sends on a channel.
+const fn words(lanes: usize, mode: Mode) -> u32 {
+    let share = if matches!(mode, Mode::Rate { .. }) { lanes } else { lanes.div_ceil(2) };
+    WORDS * share as u32
+}
+
 /// Bits of a number of words in a row.
 const fn count_bits(lanes: usize) -> usize {
     (usize::BITS - lanes.leading_zeros()) as usize
@@ -219,7 +225,7 @@ impl<const L: usize> Rig<L> {
 
     fn limit(&self, end: usize) -> u32 {
         let silent = self.mode == Mode::Rate { both_ways: false } && end == 1;
-        if silent { 0 } else { WORDS * L as u32 }
+        if silent { 0 } else { words(L, self.mode) }
     }
 
     fn users_done(&self) -> bool {
@@ -248,7 +254,7 @@ impl<const L: usize> Rig<L> {
             self.cut = [rng.u32(1..2000); L];
             self.counts.unplugged += 1;
         }
-        if self.mode == Mode::Faults && L > 1 && once_in(rng, 8000) {
+        if self.mode == Mode::Faults && L > 1 && once_in(rng, 4000) {
             self.cut[rng.usize(..L)] = rng.u32(1..4000);
             self.counts.lanes_cut += 1;
         }
@@ -257,7 +263,7 @@ impl<const L: usize> Rig<L> {
     /// Makes up what the users of the core offer.
     fn offer(&mut self) {
         let rng = &mut self.rng;
-        let limit = WORDS * L as u32;
+        let limit = words(L, self.mode);
         for (vc, offer) in self.offers.iter_mut().enumerate() {
             let left = (limit - self.streams[0][vc].written) as usize;
             if *offer == 0 && left != 0 && rng.u32(..100) < self.activity[0] {
