@@ -127,7 +127,7 @@ impl Queue {
         let memory = if data.is_empty() { None } else { Some(self.queue.register(data)?) };
         let local = memory.map(|memory| Local { memory, offset: 0, length });
         let request = WorkRequest {
-            local: local.into_iter().collect(),
+            local: local.map(|local| [local].into()).unwrap_or_default(),
             address,
             key,
             ..WorkRequest::new(id, kind)
