@@ -43,6 +43,17 @@ polled() { (($(wc -l <"$dir/polls") >= $1)); }
     tcp_file
 }
 
+@test "both ends understand version 2, and leave segments to each other" {
+    knows 0 2 && knows 1 2
+    (($(large 0 sent) > 0 && $(large 1 received) > 0))
+}
+# large SIDE WORD: frames with segments in its last report.
+large() {
+    counter "$1" sleeps >/dev/null
+    grep '"sleeps"' "$dir/ip$1.out" | tail -n 1 | grep -o "\"large\":{[^}]*}" |
+        grep -o "\"$2\":[0-9]*" | cut -d : -f 2
+}
+
 @test "UDP datagrams of all sizes" {
     listen udp
     peer udp
@@ -77,6 +88,20 @@ polled() { (($(wc -l <"$dir/polls") >= $1)); }
     kill -0 "$(pid ip0)"
     up 1
     wait_until reachable
+}
+
+# The end that remains finds out what the other one has become.
+@test "version 1 and back" {
+    down 1
+    up 1 --encapsulation 1
+    wait_until reachable
+    wait_until knows 0 1
+    tcp_file
+    down 1
+    up 1
+    wait_until reachable
+    wait_until knows 0 2
+    wait_until knows 1 2
 }
 
 # Packets that are not frames are dropped, each counted for its reason.

@@ -22,6 +22,7 @@ setup_file() {
     [[ -n ${SPFE_RECORD:-} ]] || cargo build --quiet --release -p spfe-sim --example record
     "$sample" "$dir/all.pcapng" >"$dir/counts"
     "$sfrp" vectors/sfrp.txt "$dir/sfrp.pcapng"
+    "$sfrp" vectors/netdev.txt "$dir/netdev.pcapng"
     "$sample" "$dir/short.pcapng" 64 >"$dir/counts.short"
     "$sample" "$dir/dated.pcapng" 262144 1800000000 >/dev/null
 }
@@ -250,6 +251,29 @@ control_words() {
 @test "SFRP: columns" {
     same "$(tab SFRP 'SFRP READ response, the access reaches beyond the region, 0 bytes, queue pairs 7 to 5, message 3')" \
         "$(fields "$dir/sfrp.pcapng" frame.number==5 _ws.col.Protocol _ws.col.Info)"
+}
+
+# netdev NUMBER FIELDS VALUE...: as record, of the packets with Ethernet frames.
+netdev() {
+    local -a names
+    read -ra names <<<"$2"
+    same "$(tab "${@:3}")" "$(fields "$dir/netdev.pcapng" "frame.number==$1" "${names[@]}")"
+}
+
+@test "Ethernet over SpaceFibre: both versions" {
+    clean "$dir/netdev.pcapng"
+    netdev 1 'spfe_netdev.version ip.dst tcp.dstport tcp.payload' 1 10.0.0.2 80 77686f6c65
+    netdev 2 'spfe_netdev.version spfe_netdev.kind spfe_netdev.flags tcp.payload' \
+        2 0 0x00 77686f6c65
+    netdev 4 'spfe_netdev.flags.needs_checksum spfe_netdev.checksum_start' 1 34
+    netdev 5 'spfe_netdev.segment_kind spfe_netdev.segment_bytes tcp.len' 0x01 100 250
+}
+
+@test "Ethernet over SpaceFibre: hello" {
+    netdev 7 'spfe_netdev.hello.ask spfe_netdev.hello.features.udp spfe_netdev.hello.packet_max' \
+        1 0 65571
+    netdev 8 'spfe_netdev.hello.seen spfe_netdev.hello.features.udp _ws.col.Info' \
+        1 1 'Hello, has heard, version 2, packets up to 65571 bytes'
 }
 
 @test "space packet" {

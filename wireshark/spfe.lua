@@ -14,8 +14,8 @@ local function load_part(name)
     return type(part) == "function" and part(lib) or part
 end
 
-for _, name in ipairs { "names", "bits", "util", "exchange", "packet", "rmap", "sfrp", "ptp", "word_fields",
-    "words", "characters" } do
+for _, name in ipairs { "names", "bits", "util", "exchange", "packet", "rmap", "sfrp", "netdev", "ptp",
+    "word_fields", "words", "characters" } do
     lib[name] = load_part(name)
 end
 

@@ -132,6 +132,8 @@ static void spfe_client_strip(struct spfe_client *client)
 static void spfe_client_free(struct spfe_client *client)
 {
 	list_del(&client->node);
+	if (client->released)
+		client->released(client->released_context);
 	if (client->writes)
 		spfe_domain_give(client);
 	spfe_user_leave(client);

@@ -29,6 +29,22 @@ static struct device *spfe_dma(const struct spfe_region *region)
 	return region->spfe->parent;
 }
 
+static struct spfe_region *spfe_region_blank(struct spfe_client *client, u32 access)
+{
+	struct spfe_region *region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+
+	if (!region)
+		return NULL;
+	INIT_LIST_HEAD(&region->node);
+	INIT_LIST_HEAD(&region->chunks);
+	INIT_LIST_HEAD(&region->list);
+	region->spfe = client->spfe;
+	region->domain = client->domain;
+	region->access = access;
+	atomic_inc(&client->spfe->usage.regions);
+	return region;
+}
+
 static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size, u32 access)
 {
 	struct spfe_region *region;
@@ -36,21 +52,33 @@ static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size,
 	if (!size || size >> SPFE_OFFSET_BITS || !access ||
 	    access & ~(SPFE_ACCESS_WRITES | SPFE_ACCESS_READS))
 		return ERR_PTR(-EINVAL);
-	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+	region = spfe_region_blank(client, access);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
-	INIT_LIST_HEAD(&region->node);
-	INIT_LIST_HEAD(&region->chunks);
-	INIT_LIST_HEAD(&region->list);
-	region->spfe = client->spfe;
-	region->domain = client->domain;
 	region->size = size;
-	region->access = access;
 	if (!(access & SPFE_ACCESS_WRITES))
 		region->direction = DMA_TO_DEVICE;
 	else
 		region->direction = DMA_BIDIRECTIONAL;
-	atomic_inc(&client->spfe->usage.regions);
+	return region;
+}
+
+/*
+ * All memory, by its bus address (capability LOCAL_DMA). Only for a client in the kernel that has
+ * domain 0 for itself, because every queue of that domain may use it.
+ */
+struct spfe_region *spfe_region_local(struct spfe_client *client, u32 access)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_region *region;
+
+	if (!spfe_can(spfe, SPFE_CAPABILITY_LOCAL_DMA) || client->user || client->domain ||
+	    spfe->ndomains < 2)
+		return ERR_PTR(-EOPNOTSUPP);
+	region = spfe_region_blank(client, access);
+	if (!region)
+		return ERR_PTR(-ENOMEM);
+	region->options = SPFE_REGION_OPTIONS_LOCAL_DMA;
 	return region;
 }
 
@@ -279,7 +307,7 @@ static int spfe_region_tell(struct spfe_region *region)
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_DOMAIN, region->domain);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LIST, region->page_shift);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LEVELS, region->levels);
-	spfe_write(spfe, at + SPFE_REGION_BLOCK_OPTIONS, 0);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_OPTIONS, region->options);
 	/* The page list and the memory must be visible before the device reads them. */
 	mb();
 	err = spfe_command(spfe, SPFE_COMMAND_REGION_ENABLE, region->index, &status);

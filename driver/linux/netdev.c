@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: an Ethernet-like interface over one virtual channel. A packet is a header of six bytes
- * {logical address 0xfe, protocol identifier 0xf5, version 1, flags 0, 0, 0} followed by an
- * Ethernet frame without its check sequence (docs/netdev.md).
- *
- * The interface owns the virtual channel while it is up. Frames are copied into and out of buffers
- * that stay registered: the driver maps nothing per frame, and a slow far end holds no skb.
+ * spfe: an Ethernet-like interface over one virtual channel, which it owns while it is up: its life
+ * from registration to removal, and its look at the link.
  */
-#include <linux/ethtool.h>
-#include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
-#include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <net/checksum.h>
 
-#include "spfe_compat.h"
-#include "spfe_core.h"
-#include "spfe_ring.h"
+#include "spfe_net.h"
 
 static bool netdev = true;
 module_param(netdev, bool, 0444);
@@ -30,41 +18,15 @@ static int netdev_vc = -1;
 module_param(netdev_vc, int, 0444);
 MODULE_PARM_DESC(netdev_vc, "Virtual channel of the network interface (default: the last one)");
 
-#define SPFE_NET_MTU_MIN 68
-#define SPFE_NET_MTU_MAX 65500
-#define SPFE_NET_MTU 9000
-/* Bytes of buffers in each direction, and the limits of the ring sizes derived from them. */
-#define SPFE_NET_POOL_BYTES SZ_4M
-#define SPFE_NET_LOG2_MIN 6
-#define SPFE_NET_LOG2_MAX 8
-/* One in this many frames asks for a completion; only a full ring depends on it. */
-#define SPFE_NET_SIGNAL 8
-/* Most bytes of a received frame that are copied into the linear part of the skb. */
-#define SPFE_NET_LINEAR 256
 /*
- * Period of the look at port and rings. Where the device signals that its link changed, it serves
- * to find a ring that broke.
+ * Period of the look at port, rings and far end. Where the device signals that its link changed and
+ * the far end is known, it serves to find a ring that broke.
  */
-#define SPFE_NET_LINK_MS 250
 #define SPFE_NET_CALM_MS 2000
+/* Time without progress after which the stack asks for a reset of the queue. */
+#define SPFE_NET_STUCK_S 10
 /* Index of the only event of this client. */
 #define SPFE_NET_EVENT (SPFE_EVENT_OWN + 1)
-
-static const u8 spfe_net_header[] = { 0xfe, 0xf5, 1, 0, 0, 0 };
-
-struct spfe_netdev {
-	struct spfe_device *spfe;
-	struct net_device *net;
-	u32 port;
-	u32 vc;
-	/* Valid while the interface is up. */
-	struct spfe_client *client;
-	struct napi_struct napi;
-	struct delayed_work link;
-	struct spfe_ring tx;	/* protected by the lock of the transmit queue */
-	struct spfe_ring rx;	/* used by NAPI only */
-	bool skip;		/* discard the rest of a packet longer than a buffer */
-};
 
 static void spfe_net_interrupt(void *context)
 {
@@ -73,187 +35,17 @@ static void spfe_net_interrupt(void *context)
 	napi_schedule(&priv->napi);
 }
 
-/* Transmit */
-
-static void spfe_net_reap(struct spfe_netdev *priv)
-{
-	struct spfe_done done;
-
-	while (spfe_ring_take(&priv->tx, &done))
-		if (done.status != SPFE_STATUS_OK)
-			priv->net->stats.tx_errors++;
-}
-
-/*
- * Stops the queue if the ring is full. A full ring holds a frame that asked for a completion, whose
- * interrupt restarts the queue.
- */
-static void spfe_net_check_room(struct spfe_netdev *priv)
-{
-	if (spfe_ring_room(&priv->tx))
-		return;
-	spfe_net_reap(priv);
-	if (spfe_ring_room(&priv->tx))
-		return;
-	netif_stop_queue(priv->net);
-	if (!spfe_ring_arm(&priv->tx))
-		napi_schedule(&priv->napi);
-}
-
-/* Copies all fragments of a frame, and computes the checksum that the stack left to the device. */
-static void spfe_net_copy(const struct sk_buff *skb, u8 *frame)
-{
-	__sum16 *sum;
-
-	skb_copy_and_csum_dev(skb, frame);
-	if (skb->ip_summed != CHECKSUM_PARTIAL)
-		return;
-	/* To UDP a sum of 0 means that there is none. The other 0 of this arithmetic is 0xffff. */
-	sum = (__sum16 *)(frame + skb_checksum_start_offset(skb) + skb->csum_offset);
-	if (!get_unaligned(sum))
-		put_unaligned(CSUM_MANGLED_0, sum);
-}
-
-static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
-{
-	struct spfe_netdev *priv = netdev_priv(net);
-	u32 bytes = sizeof(spfe_net_header) + skb->len;
-	u32 flags = SPFE_ENTRY_TYPE_DATA | SPFE_SUBMIT_FLAGS_LAST;
-	u8 *slot;
-
-	if (priv->tx.broken || bytes > priv->tx.slot_bytes) {
-		net->stats.tx_dropped++;
-		dev_kfree_skb_any(skb);
-		/* Earlier frames of the same batch may wait for this. */
-		if (!netdev_xmit_more())
-			spfe_ring_notify(&priv->tx);
-		return NETDEV_TX_OK;
-	}
-	if (!spfe_ring_room(&priv->tx)) {
-		spfe_net_check_room(priv);
-		return NETDEV_TX_BUSY;
-	}
-	slot = spfe_ring_slot(&priv->tx, priv->tx.posted);
-	memcpy(slot, spfe_net_header, sizeof(spfe_net_header));
-	spfe_net_copy(skb, slot + sizeof(spfe_net_header));
-	if (priv->tx.posted % SPFE_NET_SIGNAL == SPFE_NET_SIGNAL - 1)
-		flags |= SPFE_SUBMIT_FLAGS_SIGNAL;
-	spfe_ring_post(&priv->tx, flags, bytes);
-	dev_sw_netstats_tx_add(net, 1, skb->len);
-	spfe_net_check_room(priv);
-	if (!netdev_xmit_more() || netif_queue_stopped(net))
-		spfe_ring_notify(&priv->tx);
-	dev_consume_skb_any(skb);
-	return NETDEV_TX_OK;
-}
-
-/* Called by NAPI. Restarts the queue if the ring has room again. */
-static void spfe_net_restart_queue(struct spfe_netdev *priv)
-{
-	struct netdev_queue *queue = netdev_get_tx_queue(priv->net, 0);
-
-	if (!netif_tx_queue_stopped(queue))
-		return;
-	__netif_tx_lock(queue, smp_processor_id());
-	spfe_net_reap(priv);
-	if (spfe_ring_room(&priv->tx))
-		netif_tx_wake_queue(queue);
-	else if (!spfe_ring_arm(&priv->tx))
-		napi_schedule(&priv->napi);
-	__netif_tx_unlock(queue);
-}
-
-/* Receive */
-
-static struct sk_buff *spfe_net_build(struct net_device *net, const u8 *frame, u32 bytes)
-{
-	u32 linear = min_t(u32, bytes, SPFE_NET_LINEAR);
-	struct sk_buff *skb;
-	int err;
-
-	skb = alloc_skb_with_frags(NET_IP_ALIGN + linear, bytes - linear, PAGE_ALLOC_COSTLY_ORDER,
-				   &err, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, NET_IP_ALIGN);
-	skb_put(skb, linear);
-	skb->data_len = bytes - linear;
-	skb->len += skb->data_len;
-	if (skb_store_bits(skb, 0, frame, bytes)) {
-		kfree_skb(skb);
-		return NULL;
-	}
-	skb->protocol = eth_type_trans(skb, net);
-	return skb;
-}
-
-/* True if this completion is a whole packet. All parts of a longer one are discarded. */
-static bool spfe_net_is_whole(struct spfe_netdev *priv, const struct spfe_done *done)
-{
-	bool more = done->flags & SPFE_COMPLETION_FLAGS_MORE;
-	bool skip = priv->skip;
-
-	priv->skip = more;
-	if (more && !skip)
-		priv->net->stats.rx_length_errors++;
-	return !more && !skip;
-}
-
-static void spfe_net_receive(struct spfe_netdev *priv, const struct spfe_done *done)
-{
-	struct net_device *net = priv->net;
-	const u8 *packet = spfe_ring_slot(&priv->rx, done->first);
-	u32 end = FIELD_GET(SPFE_COMPLETION_FLAGS_END_MASK, done->flags);
-	struct sk_buff *skb;
-	u32 bytes;
-
-	if (done->status != SPFE_STATUS_OK || end != SPFE_END_MARKER_EOP) {
-		priv->skip = false;
-		net->stats.rx_errors++;
-		return;
-	}
-	if (!spfe_net_is_whole(priv, done))
-		return;
-	if (done->bytes < sizeof(spfe_net_header) + ETH_HLEN || done->bytes > priv->rx.slot_bytes ||
-	    memcmp(packet, spfe_net_header, sizeof(spfe_net_header))) {
-		net->stats.rx_frame_errors++;
-		return;
-	}
-	bytes = done->bytes - sizeof(spfe_net_header);
-	skb = spfe_net_build(net, packet + sizeof(spfe_net_header), bytes);
-	if (!skb) {
-		net->stats.rx_dropped++;
-		return;
-	}
-	dev_sw_netstats_rx_add(net, bytes);
-	napi_gro_receive(&priv->napi, skb);
-}
-
-/* Posts all free buffers to the device. */
-static void spfe_net_refill(struct spfe_netdev *priv)
-{
-	u32 room = spfe_ring_room(&priv->rx);
-
-	if (!room)
-		return;
-	while (room--)
-		spfe_ring_post(&priv->rx, SPFE_ENTRY_TYPE_BUFFER, priv->rx.slot_bytes);
-	spfe_ring_notify(&priv->rx);
-}
-
 static int spfe_net_poll(struct napi_struct *napi, int budget)
 {
 	struct spfe_netdev *priv = container_of(napi, struct spfe_netdev, napi);
-	struct spfe_done done;
-	int work = 0;
+	int work = spfe_net_rx_poll(priv, budget);
+	bool armed;
 
-	while (work < budget && spfe_ring_take(&priv->rx, &done)) {
-		spfe_net_receive(priv, &done);
-		work++;
-	}
-	spfe_net_refill(priv);
-	spfe_net_restart_queue(priv);
-	if (work < budget && napi_complete_done(napi, work) && !spfe_ring_arm(&priv->rx))
+	spfe_net_tx_poll(priv);
+	if (work == budget || !napi_complete_done(napi, work))
+		return work;
+	armed = spfe_ring_arm(&priv->rx);
+	if (!spfe_ring_arm(&priv->tx) || !armed)
 		napi_schedule(napi);
 	return work;
 }
@@ -264,18 +56,20 @@ static void spfe_net_forget(struct spfe_netdev *priv)
 {
 	spfe_client_close(priv->client);
 	priv->client = NULL;
+	priv->hold = NULL;
 	spfe_ring_free(&priv->tx);
 	spfe_ring_free(&priv->rx);
 }
 
-static void spfe_net_size(struct spfe_netdev *priv, struct spfe_ring *ring)
+/* Clears a ring, but not what the user has set. */
+static void spfe_net_clear(struct spfe_ring *ring, u32 log2)
 {
-	u32 bytes = sizeof(spfe_net_header) + VLAN_ETH_HLEN + priv->net->mtu;
+	u32 wake_count = ring->wake_count, wake_us = ring->wake_us;
 
 	memset(ring, 0, sizeof(*ring));
-	ring->slot_bytes = max_t(u32, roundup_pow_of_two(bytes), SZ_2K);
-	ring->log2 = clamp_t(u32, ilog2(SPFE_NET_POOL_BYTES / ring->slot_bytes), SPFE_NET_LOG2_MIN,
-			     SPFE_NET_LOG2_MAX);
+	ring->log2 = log2;
+	ring->wake_count = wake_count;
+	ring->wake_us = wake_us;
 }
 
 static struct spfe_signal *spfe_net_event(struct spfe_netdev *priv)
@@ -308,11 +102,19 @@ static int spfe_net_start(struct spfe_netdev *priv)
 	if (IS_ERR(client))
 		return PTR_ERR(client);
 	priv->client = client;
-	spfe_net_size(priv, &priv->tx);
-	spfe_net_size(priv, &priv->rx);
+	spfe_net_clear(&priv->tx, priv->tx_log2);
+	spfe_net_clear(&priv->rx, priv->rx_log2);
+	priv->rx.slot_bytes = SPFE_NET_RX_SLOT;
+	priv->nparts = 0;
 	priv->skip = false;
+	priv->restart = false;
+	priv->hello = 0;
+	spfe_peer_forget(&priv->peer);
+	netdev_reset_queue(priv->net);
 	event = spfe_net_event(priv);
 	err = PTR_ERR_OR_ZERO(event);
+	if (!err)
+		err = spfe_net_tx_prepare(priv);
 	if (!err)
 		err = spfe_ring_create(priv->client, &priv->tx, priv->port, priv->vc,
 				       SPFE_QUEUE_KIND_TX, event);
@@ -328,7 +130,7 @@ static int spfe_net_start(struct spfe_netdev *priv)
  * Claims the virtual channel and starts moving frames. The caller holds rtnl. After an error the
  * interface has no client, and spfe_net_link() tries again.
  */
-static int spfe_net_resume(struct spfe_netdev *priv)
+int spfe_net_resume(struct spfe_netdev *priv)
 {
 	int err;
 
@@ -347,10 +149,10 @@ static int spfe_net_resume(struct spfe_netdev *priv)
 }
 
 /* Stops moving frames and releases the virtual channel. The caller holds rtnl. */
-static void spfe_net_quiesce(struct spfe_netdev *priv)
+void spfe_net_quiesce(struct spfe_netdev *priv)
 {
 	netif_carrier_off(priv->net);
-	/* First the poll, because spfe_net_restart_queue() would wake a queue that was disabled. */
+	/* First the poll, because spfe_net_tx_poll() would wake a queue that was disabled. */
 	if (priv->client)
 		napi_disable(&priv->napi);
 	netif_tx_disable(priv->net);
@@ -385,13 +187,71 @@ static int spfe_net_stop(struct net_device *net)
 	return 0;
 }
 
-/* Sets the carrier from the port state. After a reset of the device, creates the queues again. */
+/* Sets the carrier. When it returns, another far end may be there. */
+static void spfe_net_show_carrier(struct spfe_netdev *priv, bool up)
+{
+	struct net_device *net = priv->net;
+
+	if (up == netif_carrier_ok(net))
+		return;
+	if (!up) {
+		netif_carrier_off(net);
+		return;
+	}
+	netif_tx_lock_bh(net);
+	spfe_peer_forget(&priv->peer);
+	netif_tx_unlock_bh(net);
+	netif_carrier_on(net);
+}
+
+/* Asks the far end what it understands, if that is due. Returns whether to look again soon. */
+static bool spfe_net_ask(struct spfe_netdev *priv)
+{
+	struct netdev_queue *queue = netdev_get_tx_queue(priv->net, 0);
+	struct spfe_peer *peer = &priv->peer;
+	enum spfe_peer_state before;
+	bool soon;
+
+	netif_tx_lock_bh(priv->net);
+	before = peer->state;
+	spfe_net_reap(priv);
+	if (!priv->hello && spfe_ring_room(&priv->tx))
+		priv->hello = spfe_peer_tick(peer, priv->frames != priv->sent);
+	priv->sent = priv->frames;
+	spfe_net_say_hello(priv);
+	priv->counters.peer_changes += peer->state != before;
+	soon = peer->state == SPFE_PEER_ASKING || peer->silent || peer->tries;
+	/*
+	 * Frames wait because the far end does not read. That is no fault of the queue, which the
+	 * stack would report. The device itself is watched elsewhere.
+	 */
+	if (netif_xmit_stopped(queue))
+		netif_trans_update(priv->net);
+	netif_tx_unlock_bh(priv->net);
+	return soon;
+}
+
+/* Creates the queues again, because one broke, the stack asked for it, or the device was reset. */
+static void spfe_net_renew(struct spfe_netdev *priv, bool reset)
+{
+	if (!reset) {
+		priv->counters.ring_errors++;
+		if (net_ratelimit())
+			netdev_err(priv->net, "%s: its queues are created again\n",
+				   priv->tx.broken ? "transmit ring broke" :
+				   priv->rx.broken ? "receive ring broke" : "transmit timed out");
+	}
+	spfe_net_quiesce(priv);
+	spfe_net_resume(priv);
+}
+
+/* Looks at port, rings and far end. After a reset of the device, creates the queues again. */
 static void spfe_net_link(struct work_struct *work)
 {
 	struct spfe_netdev *priv = container_of(work, struct spfe_netdev, link.work);
 	struct spfe_device *spfe = priv->spfe;
-	unsigned int pause = SPFE_NET_LINK_MS;
-	bool up = false;
+	unsigned int pause = SPFE_NET_ASK_MS;
+	bool up = false, soon = false;
 	int err;
 
 	/* ndo_stop holds rtnl while it waits for this work, so do not block on it. */
@@ -406,15 +266,15 @@ static void spfe_net_link(struct work_struct *work)
 	if (!err)
 		up = spfe_port_state(spfe, priv->port) == SPFE_PORT_STATE_UP;
 	mutex_unlock(&spfe->lock);
-	if (err == -ESHUTDOWN) {
-		spfe_net_quiesce(priv);
-		spfe_net_resume(priv);
-	} else if (up && !priv->tx.broken && !priv->rx.broken) {
-		netif_carrier_on(priv->net);
+	if (err == -ESHUTDOWN || (!err && (priv->restart || priv->tx.broken || priv->rx.broken))) {
+		spfe_net_renew(priv, err);
+		soon = true;
 	} else {
-		netif_carrier_off(priv->net);
+		spfe_net_show_carrier(priv, up && !err);
+		if (up && !priv->first_only)
+			soon = spfe_net_ask(priv);
 	}
-	if (spfe->link_vector && !err)
+	if (spfe->link_vector && !err && !soon)
 		pause = SPFE_NET_CALM_MS;
 	rtnl_unlock();
 again:
@@ -449,17 +309,20 @@ void spfe_netdev_halt(struct spfe_device *spfe)
 	rtnl_unlock();
 }
 
+/* The buffers fit every MTU. */
 static int spfe_net_change_mtu(struct net_device *net, int mtu)
+{
+	WRITE_ONCE(net->mtu, mtu);
+	return 0;
+}
+
+static void spfe_net_tx_timeout(struct net_device *net, unsigned int queue)
 {
 	struct spfe_netdev *priv = netdev_priv(net);
 
-	if (!netif_running(net)) {
-		WRITE_ONCE(net->mtu, mtu);
-		return 0;
-	}
-	spfe_net_quiesce(priv);
-	WRITE_ONCE(net->mtu, mtu);
-	return spfe_net_resume(priv);
+	priv->counters.tx_timeouts++;
+	priv->restart = true;
+	mod_delayed_work(system_freezable_wq, &priv->link, 0);
 }
 
 static int spfe_net_init(struct net_device *net)
@@ -479,31 +342,12 @@ static const struct net_device_ops spfe_net_ops = {
 	.ndo_open = spfe_net_open,
 	.ndo_stop = spfe_net_stop,
 	.ndo_start_xmit = spfe_net_xmit,
+	.ndo_features_check = spfe_net_features_check,
+	.ndo_tx_timeout = spfe_net_tx_timeout,
 	.ndo_change_mtu = spfe_net_change_mtu,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_get_stats64 = dev_get_tstats64,
-};
-
-static int spfe_net_settings(struct net_device *net, struct ethtool_link_ksettings *settings)
-{
-	struct spfe_netdev *priv = netdev_priv(net);
-	struct spfe_device *spfe = priv->spfe;
-	u32 rate = 0;
-
-	mutex_lock(&spfe->lock);
-	if (!spfe_state_errno(spfe))
-		rate = spfe_read(spfe, spfe->ports[priv->port].at +
-				 SPFE_PORT_BLOCK_USER_RATE_KBPS) / 1000;
-	mutex_unlock(&spfe->lock);
-	settings->base.speed = rate ?: SPEED_UNKNOWN;
-	settings->base.duplex = DUPLEX_FULL;
-	return 0;
-}
-
-static const struct ethtool_ops spfe_net_ethtool = {
-	.get_link = ethtool_op_get_link,
-	.get_link_ksettings = spfe_net_settings,
 };
 
 static void spfe_net_setup(struct net_device *net)
@@ -513,8 +357,11 @@ static void spfe_net_setup(struct net_device *net)
 	net->mtu = SPFE_NET_MTU;
 	net->min_mtu = SPFE_NET_MTU_MIN;
 	net->max_mtu = SPFE_NET_MTU_MAX;
-	net->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA | NETIF_F_FRAGLIST;
-	net->features = net->hw_features;
+	net->watchdog_timeo = SPFE_NET_STUCK_S * HZ;
+	net->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_ALL_TSO |
+			   SPFE_NET_F_USO;
+	net->features = net->hw_features | NETIF_F_HIGHDMA;
+	net->vlan_features = net->features;
 	eth_hw_addr_random(net);
 }
 
@@ -542,6 +389,10 @@ int spfe_netdev_add(struct spfe_device *spfe)
 	priv->net = net;
 	priv->port = netdev_port;
 	priv->vc = netdev_vc < 0 ? vcs - 1 : netdev_vc;
+	priv->tx_log2 = SPFE_NET_TX_LOG2;
+	priv->rx_log2 = SPFE_NET_RX_LOG2;
+	priv->tx.wake_count = SPFE_NET_TX_WAKE_COUNT;
+	priv->tx.wake_us = SPFE_NET_TX_WAKE_US;
 	INIT_DELAYED_WORK(&priv->link, spfe_net_link);
 	spfe_napi_add(net, &priv->napi, spfe_net_poll);
 	netif_carrier_off(net);

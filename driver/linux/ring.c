@@ -114,18 +114,32 @@ void spfe_ring_free(struct spfe_ring *ring)
 	ring->slots = NULL;
 }
 
-/* Posts the next entry with its buffer. The caller has checked that there is room. */
-void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes)
+/* The address of the buffer of an entry, as in ring entries. */
+u64 spfe_ring_address(const struct spfe_ring *ring, u32 position)
 {
-	struct spfe_submission *entry = &ring->sq[spfe_ring_index(ring, ring->posted)];
-	u64 offset = (u64)spfe_ring_index(ring, ring->posted) * ring->slot_bytes;
-	u64 word1 = spfe_ring_phase(ring, ring->posted) | bytes |
+	return ring->pool + (u64)spfe_ring_index(ring, position) * ring->slot_bytes;
+}
+
+/*
+ * Writes an entry that is not posted yet. The first entry of a packet is written last, because it
+ * makes the others visible, too.
+ */
+void spfe_ring_put(struct spfe_ring *ring, u32 position, u64 address, u32 flags, u32 bytes)
+{
+	struct spfe_submission *entry = &ring->sq[spfe_ring_index(ring, position)];
+	u64 word1 = spfe_ring_phase(ring, position) | bytes |
 		    FIELD_PREP(SPFE_SUBMISSION_FLAGS_MASK, (u64)flags);
 
-	spfe_entry_store(&entry->word0, ring->pool + offset);
+	spfe_entry_store(&entry->word0, address);
 	/* Pairs with the device's load of word 1: a new phase implies the payload and word 0. */
 	dma_wmb();
 	spfe_entry_store(&entry->word1, word1);
+}
+
+/* Posts the next entry with its buffer. The caller has checked that there is room. */
+void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes)
+{
+	spfe_ring_put(ring, ring->posted, spfe_ring_address(ring, ring->posted), flags, bytes);
 	ring->posted++;
 }
 
@@ -166,17 +180,29 @@ bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 	return true;
 }
 
+/* Whether a completion waits. */
+bool spfe_ring_has_news(const struct spfe_ring *ring)
+{
+	const struct spfe_completion *entry = &ring->cq[spfe_ring_index(ring, ring->seen)];
+	u64 word1 = spfe_entry_load(&entry->word1);
+
+	return !ring->broken &&
+	       (word1 & SPFE_COMPLETION_PHASE_MASK) == spfe_ring_phase(ring, ring->seen);
+}
+
 /*
- * Asks for an interrupt at the next completion. Returns false if a completion is there already; no
- * interrupt comes then.
+ * Asks for an interrupt at the next completions: at one, or at as many as wake_count and wake_us
+ * say. Returns false if a completion is there already; no interrupt comes then.
  */
 bool spfe_ring_arm(struct spfe_ring *ring)
 {
-	const struct spfe_completion *entry = &ring->cq[spfe_ring_index(ring, ring->seen)];
-	u64 word1;
+	u32 flags = SPFE_ARM_FLAGS_COUNT | SPFE_ARM_FLAGS_EVENT;
 
-	WRITE_ONCE(ring->host->flags, cpu_to_le32(SPFE_ARM_FLAGS_COUNT | SPFE_ARM_FLAGS_EVENT));
-	WRITE_ONCE(ring->host->want_count, cpu_to_le32(ring->seen + 1));
+	if (ring->wake_us)
+		flags |= SPFE_ARM_FLAGS_TIME;
+	WRITE_ONCE(ring->host->flags, cpu_to_le32(flags));
+	WRITE_ONCE(ring->host->want_count, cpu_to_le32(ring->seen + max(ring->wake_count, 1U)));
+	spfe_entry_store(&ring->host->after_first_ns, (u64)ring->wake_us * NSEC_PER_USEC);
 	WRITE_ONCE(ring->host->first_position, cpu_to_le32(ring->seen));
 	/* Pairs with the device's load of `arm`: a new value implies the threshold. */
 	dma_wmb();
@@ -184,9 +210,7 @@ bool spfe_ring_arm(struct spfe_ring *ring)
 	WRITE_ONCE(ring->host->arm, cpu_to_le32(ring->arm));
 	/* Pairs with the device's fence between a completion and its load of `arm`. */
 	mb();
-	word1 = spfe_entry_load(&entry->word1);
-	if (ring->broken ||
-	    (word1 & SPFE_COMPLETION_PHASE_MASK) != spfe_ring_phase(ring, ring->seen))
+	if (!spfe_ring_has_news(ring))
 		return true;
 	WRITE_ONCE(ring->host->arm, 0);
 	return false;

@@ -9,6 +9,7 @@
 
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
+#include <linux/ethtool.h>
 #include <linux/eventfd.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
@@ -17,6 +18,43 @@
 #include <linux/scatterlist.h>
 #include <linux/version.h>
 #include <net/devlink.h>
+
+/* 6.12: the header has this name. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#include <asm/unaligned.h>
+#else
+#include <linux/unaligned.h>
+#endif
+
+/* 5.15 and 5.17: these operations have more arguments, of which this driver needs none. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+#define SPFE_COALESCE_OP(name, call)						\
+static int name(struct net_device *net, struct ethtool_coalesce *values)	\
+{										\
+	return call(net, values);						\
+}
+#else
+#define SPFE_COALESCE_OP(name, call)						\
+static int name(struct net_device *net, struct ethtool_coalesce *values,	\
+		struct kernel_ethtool_coalesce *more, struct netlink_ext_ack *ack) \
+{										\
+	return call(net, values);						\
+}
+#endif
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
+#define SPFE_RING_OP(result, name, call)					\
+static result name(struct net_device *net, struct ethtool_ringparam *values)	\
+{										\
+	return call(net, values);						\
+}
+#else
+#define SPFE_RING_OP(result, name, call)					\
+static result name(struct net_device *net, struct ethtool_ringparam *values,	\
+		   struct kernel_ethtool_ringparam *more, struct netlink_ext_ack *ack) \
+{										\
+	return call(net, values);						\
+}
+#endif
 
 /* 6.8: eventfd_signal() has no count. */
 static inline void spfe_eventfd_signal(struct eventfd_ctx *context)

@@ -180,6 +180,7 @@ struct spfe_region {
 	u64 base;		/* bus address of the memory or of the page list */
 	u32 page_shift;		/* page size of the page list; 0 if the region is contiguous */
 	u32 levels;		/* of the page list; 0 if it is one piece */
+	u32 options;		/* region_options */
 	struct list_head list;	/* chunks of the page list, until the device has read it */
 	bool mapped;		/* the pages are mapped for DMA */
 	bool indexed;		/* `index` is allocated */
@@ -223,6 +224,9 @@ struct spfe_client {
 	struct xarray events;	/* removal and lookup with a new reference hold `lock` */
 	u32 *counts;		/* one page: a count for each event */
 	struct page *blank;	/* zero page that mappings show once the device is gone */
+	/* Called when the device has released all that the client had, or NULL. */
+	void (*released)(void *context);
+	void *released_context;
 	u64 doorbell_offset;
 	u64 counts_offset;
 };
@@ -439,6 +443,7 @@ int spfe_chunks_alloc(struct spfe_region *region, struct list_head *list, u64 si
 void spfe_chunks_free(struct spfe_device *spfe, struct list_head *list);
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
+struct spfe_region *spfe_region_local(struct spfe_client *client, u32 access);
 int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
 		      u64 *offset);
 int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,

@@ -18,6 +18,8 @@ struct spfe_ring {
 	u32 freed;
 	u32 seen;		/* free-running position of the next completion */
 	u32 arm;
+	u32 wake_count;		/* completions that raise an interrupt; 0 is 1 */
+	u32 wake_us;		/* or the time since the first of them; 0: no limit */
 	bool broken;		/* the device has violated the contract */
 	struct spfe_submission *sq;
 	struct spfe_completion *cq;
@@ -81,7 +83,10 @@ static inline void *spfe_ring_slot(const struct spfe_ring *ring, u32 position)
 int spfe_ring_create(struct spfe_client *client, struct spfe_ring *ring, u32 port, u32 vc, u32 kind,
 		     struct spfe_signal *event);
 void spfe_ring_free(struct spfe_ring *ring);
+u64 spfe_ring_address(const struct spfe_ring *ring, u32 position);
+void spfe_ring_put(struct spfe_ring *ring, u32 position, u64 address, u32 flags, u32 bytes);
 void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes);
+bool spfe_ring_has_news(const struct spfe_ring *ring);
 void spfe_ring_notify(struct spfe_ring *ring);
 bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done);
 bool spfe_ring_arm(struct spfe_ring *ring);

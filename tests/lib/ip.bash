@@ -90,13 +90,16 @@ has_no_carrier() { within "$1" ip link show spfe0 | grep -q 'NO-CARRIER'; }
 reports() { grep -c '"sleeps"' "$dir/ip$1.out" || true; }
 more_reports() { (($(reports "$1") > $2)); }
 
+# knows SIDE VERSION: the version that an interface believes its far end to understand.
+knows() { [[ $(counter "$1" peer_version) == "$2" ]]; }
+
 # counter SIDE NAME: a counter now, from the report that SIGUSR1 asks for.
 counter() {
     local before
     before=$(reports "$1")
     signal "ip$1" USR1
     wait_until more_reports "$1" "$before" || return
-    tail -n 1 "$dir/ip$1.out" | grep -o "\"$2\":[0-9]*" | head -n 1 | cut -d : -f 2
+    grep '"sleeps"' "$dir/ip$1.out" | tail -n 1 | grep -o "\"$2\":[0-9]*" | head -n 1 | cut -d : -f 2
 }
 
 # rises SIDE NAME BEFORE: the counter is higher than before.

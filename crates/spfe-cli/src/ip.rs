@@ -2,6 +2,7 @@
 
 mod counters;
 mod inbound;
+mod offload;
 mod pump;
 pub mod values;
 
@@ -24,7 +25,10 @@ root, or a network namespace of your own. It is gone when the command ends, whic
 or SIGTERM, when the interface is removed (both exit with 0), and when the device is gone (5).
 
 Counters are printed at the end and on SIGUSR1. Packets of the network that are no frames are \
-dropped and counted by reason: cut (EEP), short, long (for the MTU), wrong header.
+dropped and counted by reason: cut (EEP), short, long (for the MTU), wrong header, wrong offload.
+
+The ends find out whether both understand version 2. Then the kernel leaves checksums and the \
+segmentation of TCP to the far end. A far end of version 1 counts up to eight wrong headers.
 
     spfe ip up unix:/run/spfe.sock/0 --address 10.0.0.1/24";
 
@@ -58,6 +62,9 @@ pub struct UpArgs {
     /// Ethernet address of the interface [default: random].
     #[arg(long, value_name = "M", value_parser = values::mac)]
     mac: Option<[u8; 6]>,
+    /// Highest version of the encapsulation: 2 finds out what the far end understands.
+    #[arg(long, value_name = "V", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    encapsulation: u8,
 }
 
 /// Runs `spfe ip`.
@@ -74,10 +81,10 @@ fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     let last = port.info()?.vcs.saturating_sub(1);
     let vc = port.vc(args.vc.unwrap_or(last))?;
     signal::catch_report();
-    let tap = TapDevice::open(&args.name).map_err(failed)?;
+    let tap = TapDevice::open_offloaded(&args.name).map_err(failed)?;
     configure(&tap, args)?;
     let place = (args.port, vc.number());
-    let pump = Pump::new(&tap, port, vc, context)?;
+    let pump = Pump::new(&tap, port, vc, context, args.encapsulation == 1)?;
     pump.run(|mtu| announce(&tap, &endpoint, place, mtu, context))
 }
 

@@ -12,10 +12,31 @@ pub const OFFLOAD_HEADER: usize = 10;
 pub const QUEUE_FLAGS: libc::c_int =
     libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR | libc::IFF_MULTI_QUEUE;
 
-/// Offloads that we take: checksums, and segments of TCP over IPv4, IPv6 and with ECN.
-const OFFLOADS: libc::c_ulong = 1 | 2 | 4 | 8;
-/// Segments of UDP over IPv4 and IPv6, since Linux 6.2.
-const OFFLOADS_UDP: libc::c_ulong = 0x20 | 0x40;
+/// What the kernel may leave to the reader of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TapOffloads(libc::c_ulong);
+
+impl TapOffloads {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Checksums, which all others need.
+    pub const CHECKSUM: Self = Self(1);
+    /// Segments of TCP over IPv4.
+    pub const TCP_IPV4: Self = Self(2);
+    /// Segments of TCP over IPv6.
+    pub const TCP_IPV6: Self = Self(4);
+    /// Segments of TCP with ECN.
+    pub const TCP_ECN: Self = Self(8);
+    /// Segments of UDP over IPv4 and IPv6, since Linux 6.2.
+    pub const UDP: Self = Self(0x20 | 0x40);
+    /// Checksums and segments of TCP.
+    pub const BASIC: Self = Self(15);
+
+    /// What is in either set.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// A queue of a TAP device. Each frame has an offload header of [`OFFLOAD_HEADER`] bytes, so that the
 /// kernel leaves out checksums and passes segments of up to 64 KiB whole.
@@ -79,15 +100,20 @@ impl TapDevice {
             all.push(TapQueue { file });
         }
         device
-            .set_offload(OFFLOADS | OFFLOADS_UDP)
-            .or_else(|_| device.set_offload(OFFLOADS))
+            .set_offloads(TapOffloads::BASIC.and(TapOffloads::UDP))
+            .or_else(|_| device.set_offloads(TapOffloads::BASIC))
             .map_err(|error| refused("offload", error))?;
         Ok((device, all))
     }
 
-    fn set_offload(&self, offloads: libc::c_ulong) -> io::Result<()> {
+    /// Sets what the kernel may leave out of frames that have offload headers. Frames that it has
+    /// queued before are as it made them.
+    ///
+    /// # Errors
+    /// The kernel does not know one of them, or the interface was removed.
+    pub fn set_offloads(&self, offloads: TapOffloads) -> io::Result<()> {
         // SAFETY: this request takes a number.
-        match unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD, offloads) } {
+        match unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD, offloads.0) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
         }

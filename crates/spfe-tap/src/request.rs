@@ -43,6 +43,7 @@ macro_rules! requests {
 requests! {
     ATTACH: libc::ifreq = TUNSETIFF;
     SET_CARRIER: libc::c_int = TUNSETCARRIER;
+    SET_LITTLE_ENDIAN: libc::c_int = TUNSETVNETLE;
     SET_STEERING: libc::c_int = TUNSETSTEERINGEBPF;
     GET_MTU: libc::ifreq = SIOCGIFMTU;
     SET_MTU: libc::ifreq = SIOCSIFMTU;

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
-# Changes of the MTU and resets of the device while iperf3 sends in both directions. A poll that runs
-# while the interface is stopped must not restart its queue.
+# Changes of the MTU and of the sizes of the rings, and resets of the device, while iperf3 sends in
+# both directions. A poll that runs while the interface is stopped must not restart its queue.
 #
-#   net_load.sh COUNT      changes of the MTU; there is a reset for each ten of them
+#   net_load.sh COUNT      changes of MTU and rings; there is a reset for each ten of them
 count=$1
 load_driver 2
 
@@ -29,6 +29,9 @@ change_mtu() {
         for mtu in 1500 9000 65500; do
             ip link set spfe0 mtu "$mtu" || return
             there ip link set spfe1 mtu "$mtu" || return
+            # Another size: the rings are created again.
+            ethtool -G spfe0 rx $((64 << changed % 3)) tx $((128 << changed % 3)) || return
+            there ethtool -G spfe1 rx $((128 << changed % 2)) || return
             changed=$((changed + 1))
         done
     done
@@ -49,7 +52,7 @@ ip link set spfe0 up
 there ip link set spfe1 up
 check 'ping' reaches
 check 'traffic in both directions' load || exit 1
-check "$count changes of the MTU under traffic" change_mtu
+check "$count changes of MTU and rings under traffic" change_mtu
 check 'ping after the changes' reaches
 before=$(received)
 check 'traffic goes on' within 60 more_received "$before"

@@ -30,31 +30,41 @@ pub struct Counters {
     pub sent: Moved,
     /// Submitted groups of frames; each has one completion.
     pub groups: u64,
+    /// Frames sent that stand for several segments.
+    pub sent_large: u64,
     /// Frames of the interface longer than its MTU.
     pub sent_long: u64,
+    /// Frames of the interface whose segments the far end does not understand (any more).
+    pub sent_offload: u64,
     /// Groups that were not sent because the far end went away or the device failed.
     pub failed: u64,
     /// From the network to the interface.
     pub received: Moved,
+    /// Frames received that stand for several segments.
+    pub received_large: u64,
     /// Packets of the network that were dropped.
     pub drops: Drops,
     /// Frames that the kernel refused because the interface was down or memory was short.
     pub refused: u64,
+    /// Version that the far end understands; 0 while that is unknown.
+    pub peer_version: u8,
     /// Number of sleeps of the thread.
     pub sleeps: u64,
 }
 
 impl Counters {
     /// Names and values of the loss counters.
-    fn lost(&self) -> [(&'static str, u64); 7] {
-        let Drops { cut, short, long, header } = self.drops;
+    fn lost(&self) -> [(&'static str, u64); 9] {
+        let Drops { cut, short, long, header, offload } = self.drops;
         [
             ("cut", cut),
             ("short", short),
             ("long", long),
             ("wrong_header", header),
+            ("wrong_offload", offload),
             ("refused", self.refused),
             ("not_sent_long", self.sent_long),
+            ("not_sent_offload", self.sent_offload),
             ("not_sent_failed", self.failed),
         ]
     }
@@ -67,6 +77,8 @@ impl Counters {
             "sent": moved(self.sent),
             "groups": self.groups,
             "received": moved(self.received),
+            "large": { "sent": self.sent_large, "received": self.received_large },
+            "peer_version": self.peer_version,
             "dropped": serde_json::Map::from_iter(lost),
             "sleeps": self.sleeps,
         })
@@ -78,10 +90,17 @@ impl Counters {
             format!("{}, {}", output::plural(moved.frames, "frame"), output::bytes(moved.bytes))
         };
         let groups = output::plural(self.groups, "group");
+        let far = match self.peer_version {
+            0 => "the far end says nothing yet".to_owned(),
+            version => format!("the far end understands version {version}"),
+        };
         let mut text = format!(
-            "{name}: sent {} in {groups}; received {}; dropped",
+            "{name}: sent {} in {groups}, {} with segments; received {}, {} with segments; {far}; \
+             dropped",
             moved(self.sent),
-            moved(self.received)
+            self.sent_large,
+            moved(self.received),
+            self.received_large
         );
         let lost = self.lost().into_iter().filter(|(_, count)| *count != 0);
         let lost: Vec<_> =
@@ -110,7 +129,8 @@ mod tests {
     fn losses_are_named() {
         let mut counters = Counters::default();
         counters.sent.add(60);
-        let text = "spfe0: sent 1 frame, 60 bytes in 0 groups; received 0 frames, 0 bytes; dropped";
+        let text = "spfe0: sent 1 frame, 60 bytes in 0 groups, 0 with segments; received 0 frames, \
+                    0 bytes, 0 with segments; the far end says nothing yet; dropped";
         assert_eq!(counters.text("spfe0"), format!("{text} none"));
         counters.drops.header = 2;
         counters.failed = 1;

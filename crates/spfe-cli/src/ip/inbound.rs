@@ -1,7 +1,7 @@
 //! Packets from the network: extracts frames and counts dropped packets.
 
 use spfe::{End, Packet, Status};
-use spfe_proto::ethernet::{self, DropReason};
+use spfe_proto::ethernet::{self, DropReason, EthernetPacket};
 
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,13 +14,17 @@ pub struct Drops {
     pub long: u64,
     /// Packets with an unknown header.
     pub header: u64,
+    /// Frames whose checksum or segments do not fit them.
+    pub offload: u64,
 }
 
 /// Extracts frames from packets in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Inbound {
-    /// Length of the longest accepted packet, bytes.
-    most: usize,
+    /// MTU of the interface, bytes.
+    mtu: u32,
+    /// Understand version 1 only.
+    first_only: bool,
     /// Skip the rest of a packet that is longer than a buffer.
     skip: bool,
     /// Counts of dropped packets.
@@ -28,13 +32,18 @@ pub struct Inbound {
 }
 
 impl Inbound {
-    /// Accepts packets of at most `most` bytes.
-    pub fn new(most: usize) -> Self {
-        Self { most, skip: false, drops: Drops::default() }
+    /// For an interface with this MTU; `first_only` takes version 1 only.
+    pub fn new(mtu: u32, first_only: bool) -> Self {
+        Self { mtu, first_only, skip: false, drops: Drops::default() }
     }
 
-    /// The frame in a packet, or `None` if the packet is dropped. A packet in parts is counted once.
-    pub fn take<'a>(&mut self, packet: Packet<'a>) -> Option<&'a [u8]> {
+    /// Changes the MTU.
+    pub fn set_mtu(&mut self, mtu: u32) {
+        self.mtu = mtu;
+    }
+
+    /// What is in a packet, or `None` if the packet is dropped. A packet in parts is counted once.
+    pub fn take<'a>(&mut self, packet: Packet<'a>) -> Option<EthernetPacket<'a>> {
         let usable = packet.status == Status::Ok;
         let more = usable && packet.end == End::More;
         let rest = std::mem::replace(&mut self.skip, more);
@@ -49,12 +58,19 @@ impl Inbound {
             End::Eop if usable => spfe_proto::PacketEnd::Eop,
             _ => spfe_proto::PacketEnd::Eep,
         };
-        match ethernet::parse(packet.bytes, end, self.most) {
-            Ok(frame) => return Some(frame),
+        let found = if self.first_only {
+            let most = ethernet::packet_bytes(self.mtu);
+            ethernet::parse(packet.bytes, end, most).map(EthernetPacket::Plain)
+        } else {
+            ethernet::parse_any(packet.bytes, end, self.mtu)
+        };
+        match found {
+            Ok(found) => return Some(found),
             Err(DropReason::Cut) => self.drops.cut += 1,
             Err(DropReason::Short { .. }) => self.drops.short += 1,
             Err(DropReason::Long { .. }) => self.drops.long += 1,
             Err(DropReason::Header { .. }) => self.drops.header += 1,
+            Err(DropReason::Offload) => self.drops.offload += 1,
         }
         None
     }
@@ -76,8 +92,9 @@ mod tests {
         whole.extend([7; 60]);
         let mut wrong = whole.clone();
         wrong[2] = 2;
-        let mut inbound = Inbound::new(whole.len());
-        assert_eq!(inbound.take(packet(&whole, End::Eop)), Some(&[7; 60][..]));
+        let frame = Some(EthernetPacket::Plain(&[7; 60]));
+        let mut inbound = Inbound::new(68, true);
+        assert_eq!(inbound.take(packet(&whole, End::Eop)), frame);
         for (bytes, end) in [
             (&whole[..], End::Eep),
             (&whole[..19], End::Eop),
@@ -93,13 +110,13 @@ mod tests {
         ] {
             assert_eq!(inbound.take(packet(bytes, end)), None);
         }
-        assert_eq!(inbound.drops, Drops { cut: 2, short: 1, long: 2, header: 1 });
-        assert_eq!(inbound.take(packet(&whole, End::Eop)), Some(&[7; 60][..]));
+        assert_eq!(inbound.drops, Drops { cut: 2, short: 1, long: 2, header: 1, offload: 0 });
+        assert_eq!(inbound.take(packet(&whole, End::Eop)), frame);
     }
 
     #[test]
     fn a_buffer_that_failed_ends_what_came_before() {
-        let mut inbound = Inbound::new(2000);
+        let mut inbound = Inbound::new(2000, false);
         let mut whole = ethernet::HEADER.to_vec();
         whole.extend([7; 14]);
         assert_eq!(inbound.take(packet(&whole, End::More)), None);
@@ -109,36 +126,58 @@ mod tests {
         assert_eq!(inbound.drops, Drops { long: 1, ..Drops::default() });
     }
 
+    /// Version 1 alone counts version 2 as a wrong header; version 2 understands both.
+    #[test]
+    fn versions_are_told_apart() {
+        let hello = ethernet::EthernetHello { version: 2, ..Default::default() };
+        let segments = ethernet::Offload { segment_kind: 1, ..Default::default() };
+        let frame = |fields: ethernet::Offload| {
+            [&ethernet::PREFIX[..], &fields.encode(), &[7; 60]].concat()
+        };
+        let (good, bad) = (frame(Default::default()), frame(segments));
+        let mut first = Inbound::new(1500, true);
+        let mut second = Inbound::new(1500, false);
+        for bytes in [&hello.encode()[..], &good, &bad] {
+            assert_eq!(first.take(packet(bytes, End::Eop)), None);
+        }
+        assert_eq!(first.drops, Drops { header: 3, ..Drops::default() });
+        let found = second.take(packet(&good, End::Eop));
+        assert_eq!(found, Some(EthernetPacket::Offloaded(Default::default(), &[7; 60])));
+        assert_eq!(second.take(packet(&bad, End::Eop)), None);
+        assert_eq!(second.drops, Drops { offload: 1, ..Drops::default() });
+    }
+
     proptest! {
-    /// For any input: a frame comes from one whole packet, and every other packet is counted once.
-            #[test]
-            fn frames_are_whole(
-                parts in prop::collection::vec(
-                    (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40), 0u8..6, any::<u8>()),
-                    0..40,
-                ),
-                most in 0usize..50,
-            ) {
-                let (mut inbound, mut inside) = (Inbound::new(most), false);
-                for (framed, bytes, end, status) in parts {
-                    let start = if framed { &ethernet::HEADER[..] } else { &[] };
-                    let bytes = [start, &bytes].concat();
-                    let end = [End::More, End::Eep].get(usize::from(end)).copied().unwrap_or(End::Eop);
-                    let status = Status::from_raw(status).unwrap_or(Status::Ok);
-                    let before = inbound.drops;
-                    let frame = inbound.take(Packet { bytes: &bytes, end, status });
-                    let Drops { cut, short, long, header } = inbound.drops;
-                    let sum = cut + short + long + header;
-                    let counted = sum - before.cut - before.short - before.long - before.header;
-                    if let Some(frame) = frame {
-                        prop_assert!(!inside && end == End::Eop && status == Status::Ok);
-                        prop_assert!(bytes.len() <= most && bytes == [&ethernet::HEADER, frame].concat());
-                        prop_assert_eq!(counted, 0);
-                    } else {
-                        prop_assert_eq!(counted, u64::from(!inside));
-                    }
-                    inside = end == End::More && status == Status::Ok;
+        /// For any input: what is taken comes from one whole packet, and every other packet is
+        /// counted once.
+        #[test]
+        fn packets_are_whole(
+            parts in prop::collection::vec(
+                (0u8..3, prop::collection::vec(any::<u8>(), 0..40), 0u8..6, any::<u8>()),
+                0..40,
+            ),
+            mtu in 0u32..50,
+            first_only: bool,
+        ) {
+            let (mut inbound, mut inside) = (Inbound::new(mtu, first_only), false);
+            for (start, bytes, end, status) in parts {
+                let starts = [&[][..], &ethernet::HEADER, &ethernet::PREFIX];
+                let bytes = [starts[usize::from(start)], &bytes].concat();
+                let end = [End::More, End::Eep].get(usize::from(end)).copied().unwrap_or(End::Eop);
+                let status = Status::from_raw(status).unwrap_or(Status::Ok);
+                let sum = |Drops { cut, short, long, header, offload }: Drops| {
+                    cut + short + long + header + offload
+                };
+                let before = sum(inbound.drops);
+                let taken = inbound.take(Packet { bytes: &bytes, end, status });
+                let counted = sum(inbound.drops) - before;
+                if let Some(taken) = taken {
+                    prop_assert!(!inside && end == End::Eop && status == Status::Ok);
+                    prop_assert_eq!(matches!(taken, EthernetPacket::Plain(_)), start == 1);
                 }
+                prop_assert_eq!(counted, u64::from(taken.is_none() && !inside));
+                inside = end == End::More && status == Status::Ok;
             }
         }
+    }
 }

@@ -2,17 +2,22 @@
 
 use super::counters::Counters;
 use super::inbound::Inbound;
+use super::offload::{self, Refusal};
 use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
+use serde_json::json;
 use spfe::{Deadline, Error, PoolOptions, PooledRx, PooledTx, Port, PortState, QueueOptions};
 use spfe::{Status, Threshold, Vc};
-use spfe_proto::ethernet::{self, HEADER_BYTES, MTU_MAX};
-use spfe_tap::TapDevice;
-use std::io;
+use spfe_proto::ethernet::{
+    self, EthernetPacket, EthernetPeer, EthernetPeerState, Heard, HelloFlags, MTU_MAX, Offload,
+    PACKET_MAX_BYTES, PeerFeatures,
+};
+use spfe_tap::{TapDevice, TapOffloads};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// Size of the buffers in each direction, bytes.
@@ -44,8 +49,9 @@ struct Channel {
 }
 
 impl Channel {
-    fn open(vc: &Vc, mtu: u32) -> Result<Self, Failure> {
-        let bytes = ethernet::packet_bytes(mtu);
+    /// For packets of version 1 with this MTU, or for all packets of version 2.
+    fn open(vc: &Vc, mtu: Option<u32>) -> Result<Self, Failure> {
+        let bytes = mtu.map_or(PACKET_MAX_BYTES, ethernet::packet_bytes);
         let slots = (POOL_BYTES / bytes).clamp(SLOTS_MIN, SLOTS_MAX) as u32;
         let queue = QueueOptions::default().event(true);
         // One extra byte: a frame that fills its slot completely exceeds the MTU.
@@ -82,6 +88,17 @@ pub struct Pump<'a> {
     carrier: Option<bool>,
     inbound: Inbound,
     counters: Counters,
+    /// Send and understand version 1 only.
+    first_only: bool,
+    /// What this machine can receive.
+    features: PeerFeatures,
+    peer: EthernetPeer,
+    /// The state of the far end that the kernel and the user know.
+    told: EthernetPeerState,
+    /// A hello that is sent before the next frame.
+    hello: Option<HelloFlags>,
+    /// Frames sent at the last check.
+    sent_before: u64,
 }
 
 impl<'a> Pump<'a> {
@@ -91,11 +108,25 @@ impl<'a> Pump<'a> {
         port: Port,
         vc: Vc,
         context: &'a Context,
+        first_only: bool,
     ) -> Result<Self, Failure> {
         let mtu = tap.mtu().map_err(|error| Failure::io("MTU", &error))?.min(MTU_MAX);
-        let inbound = Inbound::new(ethernet::packet_bytes(mtu));
-        let counters = Counters::default();
-        Ok(Self { tap, port, vc, context, mtu, carrier: None, inbound, counters })
+        Ok(Self {
+            tap,
+            port,
+            vc,
+            context,
+            mtu,
+            carrier: None,
+            inbound: Inbound::new(mtu, first_only),
+            counters: Counters::default(),
+            first_only,
+            features: offload::own_features(tap),
+            peer: EthernetPeer::default(),
+            told: EthernetPeerState::Asking,
+            hello: None,
+            sent_before: 0,
+        })
     }
 
     /// Moves frames until a signal arrives or the interface is removed. Calls `ready` with the MTU
@@ -107,11 +138,7 @@ impl<'a> Pump<'a> {
         let mut ready = Some(ready);
         let outcome = loop {
             match self.run_channel(&mut ready) {
-                Ok(Stop::Mtu) => {
-                    let drops = self.inbound.drops;
-                    self.inbound = Inbound::new(ethernet::packet_bytes(self.mtu));
-                    self.inbound.drops = drops;
-                }
+                Ok(Stop::Mtu) => {}
                 Ok(Stop::Signal) => break Ok(()),
                 Ok(Stop::Removed) => {
                     self.context.say(&format!("interface {} was removed", self.tap.name()));
@@ -128,7 +155,7 @@ impl<'a> Pump<'a> {
     }
 
     fn run_channel(&mut self, ready: &mut Option<impl FnOnce(u32)>) -> Result<Stop, Failure> {
-        let mut channel = Channel::open(&self.vc, self.mtu)?;
+        let mut channel = Channel::open(&self.vc, self.first_only.then_some(self.mtu))?;
         let mut look = Instant::now();
         loop {
             if signal::caught() {
@@ -161,10 +188,11 @@ impl<'a> Pump<'a> {
 
     fn report(&mut self) {
         self.counters.drops = self.inbound.drops;
+        self.counters.peer_version = version_of(self.peer.state());
         self.counters.print(self.tap.name(), self.context);
     }
 
-    /// Checks conditions that have no event. True if the MTU has changed.
+    /// Checks conditions that have no event. True if the buffers do not fit the MTU any more.
     fn check(&mut self, channel: &mut Channel) -> Result<bool, Failure> {
         channel.check()?;
         let up = self.port.info()?.state == PortState::Up;
@@ -172,10 +200,59 @@ impl<'a> Pump<'a> {
             // If the interface was removed, the next read fails.
             let _ = self.tap.set_carrier(up);
             self.carrier = Some(up);
+            // Another end may be there when the link returns.
+            self.peer.forget();
         }
+        if up && !self.first_only && self.hello.is_none() && channel.tx.free() != 0 {
+            let sent = self.counters.sent.frames;
+            self.hello = self.peer.tick(sent != self.sent_before);
+            self.sent_before = sent;
+        }
+        self.tell_peer();
         // In another network namespace the MTU is unknown; keep the buffers then.
         let mtu = self.tap.mtu().map_or(self.mtu, |mtu| mtu.min(MTU_MAX));
-        Ok(std::mem::replace(&mut self.mtu, mtu) != mtu)
+        self.inbound.set_mtu(mtu);
+        Ok(std::mem::replace(&mut self.mtu, mtu) != mtu && self.first_only)
+    }
+
+    /// Tells kernel and user what the far end understands, if that has changed.
+    fn tell_peer(&mut self) {
+        let state = self.peer.state();
+        if std::mem::replace(&mut self.told, state) == state {
+            return;
+        }
+        let far = self.peer.hello();
+        // If the kernel refuses them, it leaves out nothing.
+        if self.tap.set_offloads(offload::offloads_for(&far)).is_err() {
+            let _ = self.tap.set_offloads(TapOffloads::NONE);
+        }
+        let (name, version) = (self.tap.name(), version_of(state));
+        if self.context.json {
+            let object = json!({ "interface": name, "peer_version": version });
+            let mut out = io::stdout().lock();
+            let _ = writeln!(out, "{object}").and_then(|()| out.flush());
+        } else if state == EthernetPeerState::Second {
+            let features = offload::names(far.features);
+            let what = format!("the far end understands version 2: {features}");
+            self.context.say(&format!("interface {name}: {what}"));
+        } else if state == EthernetPeerState::First {
+            self.context.say(&format!("interface {name}: the far end understands version 1"));
+        }
+    }
+
+    /// Adds the hello that is due to the next group. True if there is one.
+    fn say_hello(&mut self, tx: &mut PooledTx) -> bool {
+        let Some(flags) = self.hello else { return false };
+        let packet = offload::hello(flags, self.features);
+        let Some(place) = tx.slot().and_then(|slot| slot.get_mut(..packet.len())) else {
+            return false;
+        };
+        place.copy_from_slice(&packet);
+        let staged = tx.stage(packet.len()).is_ok();
+        if staged {
+            self.hello = None;
+        }
+        staged
     }
 
     /// Sends the frames that the interface has, in groups. Returns their number.
@@ -184,25 +261,28 @@ impl<'a> Pump<'a> {
             self.counters.failed += u64::from(sent.status != Status::Ok);
         }
         let (mut frames, mut staged, mut staged_bytes) = (0, 0, 0);
+        staged += usize::from(self.say_hello(tx));
         let mut result = Ok(());
-        while frames < BUDGET && tx.free() != 0 {
-            // The slot is free and longer than the shortest frame.
-            let Some(frame) = tx.slot().and_then(|slot| ethernet::begin(slot).ok()) else { break };
-            let room = frame.len();
-            let bytes = match self.tap.read(frame) {
-                Ok(bytes) => bytes,
+        let (state, far) = (self.peer.state(), self.peer.hello());
+        while frames < BUDGET && tx.free() != 0 && self.hello.is_none() {
+            let Some(slot) = tx.slot() else { break };
+            let packet = match offload::read(self.tap, slot, self.mtu, state, &far) {
+                Ok(packet) => packet,
                 Err(error) => {
                     result = not_now(error);
                     break;
                 }
             };
             frames += 1;
-            if bytes == room || tx.stage(HEADER_BYTES + bytes).is_err() {
-                self.counters.sent_long += 1;
-                continue;
+            match packet.refused {
+                Some(Refusal::Offload) => self.counters.sent_offload += 1,
+                None if tx.stage(packet.packet_bytes).is_ok() => {
+                    self.counters.sent.add(packet.frame_bytes);
+                    self.counters.sent_large += u64::from(packet.large);
+                    (staged, staged_bytes) = (staged + 1, staged_bytes + packet.packet_bytes);
+                }
+                _ => self.counters.sent_long += 1,
             }
-            self.counters.sent.add(bytes);
-            (staged, staged_bytes) = (staged + 1, staged_bytes + bytes);
             if staged == GROUP_FRAMES || staged_bytes >= GROUP_BYTES {
                 tx.submit();
                 self.counters.groups += 1;
@@ -214,17 +294,35 @@ impl<'a> Pump<'a> {
         result.map(|()| frames)
     }
 
+    /// Handles a packet. Returns the result of the TAP device if there was a frame for it.
+    fn accept(&mut self, packet: EthernetPacket<'_>) -> Option<io::Result<usize>> {
+        let (heard, frame) = match packet {
+            EthernetPacket::Plain(frame) => (Heard::First, Some((Offload::default(), frame))),
+            EthernetPacket::Offloaded(offload, frame) => (Heard::Second, Some((offload, frame))),
+            EthernetPacket::Hello(hello) => (Heard::Hello(hello), None),
+        };
+        if !self.first_only
+            && let Some(flags) = self.peer.hear(heard)
+        {
+            self.hello = Some(flags);
+        }
+        self.tell_peer();
+        let (offload, frame) = frame?;
+        self.counters.received_large += u64::from(offload.is_segmented());
+        Some(self.tap.write_offloaded(&offload.encode(), frame).map(|()| frame.len()))
+    }
+
     /// Gives received packets to the interface. Returns their number.
     fn receive(&mut self, rx: &mut PooledRx) -> io::Result<usize> {
         let mut packets = 0;
         while packets < BUDGET {
             let taken = rx.take(|packet| {
-                let frame = self.inbound.take(packet)?;
-                Some(self.tap.write(frame).map(|()| frame.len()))
+                let packet = self.inbound.take(packet)?;
+                self.accept(packet)
             });
             match taken {
                 None => break,
-                // Dropped and counted.
+                // A hello, or dropped and counted.
                 Some(None) => {}
                 Some(Some(Ok(bytes))) => self.counters.received.add(bytes),
                 Some(Some(Err(error))) if is_removed(&error) => return Err(error),
@@ -267,6 +365,15 @@ impl<'a> Pump<'a> {
             drain(tx.fd()?);
         }
         Ok(interface.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+    }
+}
+
+/// The version that a far end in this state understands; 0 while that is unknown.
+fn version_of(state: EthernetPeerState) -> u8 {
+    match state {
+        EthernetPeerState::Asking => 0,
+        EthernetPeerState::First => 1,
+        EthernetPeerState::Second => 2,
     }
 }
 
