@@ -41,10 +41,13 @@ class HeaderTest(unittest.TestCase):
             ("size_t", "size"), ("const uint8_t *", "path"), ("uint8_t[8]", "data")]})
         self.assertEqual(header.constants, ["SPFE_LIMIT", "SPFE_EOP", "SPFE_EEP"])
 
-    def test_the_header_of_the_library_is_read_whole(self):
-        header = c_abi.Header(c_abi.HEADER.read_text(encoding="utf-8"))
+    def test_the_headers_of_the_library_are_read_whole(self):
+        texts = [file.read_text(encoding="utf-8") for file in c_abi.HEADERS]
+        header = c_abi.Header("\n".join(texts))
         of = c_abi.versions(c_abi.MAP.read_text(encoding="utf-8"))
         self.assertEqual(set(header.functions), set(of))
+        each = [name for text in texts for name in c_abi.Header(text).functions]
+        self.assertEqual(sorted(each), sorted(of), "a function that two headers declare")
 
 
 class ChangesTest(unittest.TestCase):
