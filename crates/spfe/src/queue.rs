@@ -521,6 +521,7 @@ impl Queue {
     }
 
     /// Gives another queue of the device the engine and the cancellers of this one, for a wait.
+    #[cfg(feature = "rdma")]
     pub fn lend(&mut self, other: &mut Queue) {
         other.runner = self.runner.take();
         other.cancel = self.cancel.take();

@@ -247,7 +247,7 @@ crate::target!(|input: Input| {
     let mut runs: [Flow<NoInstrument, NoInstrument>; 2] = [0, 1].map(|index| {
         let (near, far) = (&sides[index], &sides[1 - index]);
         let (tx, rx) = (near.regions.clone(), far.regions.clone());
-        let mut flow = Flow::new(flows[index], tx, rx, None, 7, false);
+        let mut flow = Flow::new(flows[index], tx, rx, None, 7, None);
         let clock = time.clone();
         flow.set_pairs(FlowPairs {
             tx: Some(near.channel.clone()),
