@@ -14,8 +14,10 @@ cd "$(dirname "$0")/.."
     exit 2
 }
 while (($#)); do
+    # The library registers each piece of memory as a region.
     SPFE_RTL_TOP=spfe_sim_endpoint SPFE_RTL_SHIM=rtl/sim/shim.cpp \
-        rtl/bench/model/build.sh "spfe_sim_endpoint_$1_$2_$3" "-GPorts=$1" "-GLanes=$2" "-GVcs=$3"
+        rtl/bench/model/build.sh "spfe_sim_endpoint_$1_$2_$3" \
+        "-GPorts=$1" "-GLanes=$2" "-GVcs=$3" -GRegions=256
     printf 'target/rtl/models/spfe_sim_endpoint_%s_%s_%s.so\n' "$1" "$2" "$3"
     shift 3
 done

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Holds the simulated core (`rtl:`, docs/devices.md) to the conformance suite.
+#
+#   tools/rtl_suite.sh          all cases but those that take minutes; ping, and a file between two
+#                               cores in two processes
+#   tools/rtl_suite.sh --ci     some cases that take about a second each
+#
+# Prints TAP. The model is built by tools/rtl_model.sh.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What the core lacks: it stores words between both ends, does not report its users, and has no
+# queue pairs and no SpaceWire port. One message queue per port and direction.
+readonly without=end-to-end,owners,pairs,space-wire
+# Megabytes, 65,535 packets at once, or several listeners of a port.
+readonly skip=a_packet_of_more_than_16_mib_arrives_whole,a_burst_is_as_many_packets,a_fifth_listener_is_refused,listeners_open_and_close_independently,a_filter_passes_its_channel_and_type
+readonly short=a_group_is_one_completion,a_group_is_partial_when_the_queue_is_full,a_burst_beyond_its_buffer_is_refused,parts_that_never_fit_are_refused,an_error_end_arrives_as_one,bytes_end_a_wait,a_descriptor_of_a_packed_queue_counts_bytes,unknown_ports_and_channels_are_named
+
+suite() {
+    cargo run --quiet --package spfe-conformance --features rtl -- rtl:lab/0 rtl:lab/1 \
+        --without "$without" "$@"
+}
+
+# A file goes from one core to another, which run in two processes.
+file() {
+    local dir spfe=${CARGO_TARGET_DIR:-target}/debug/spfe receiver
+    dir=$(mktemp -d)
+    head -c 20000 /dev/urandom >"$dir/from"
+    timeout 300 "$spfe" recv "rtl:?peer=foreign:unix-listen:$dir/words" "$dir/to" >&2 &
+    receiver=$!
+    for _ in {1..200}; do
+        [[ ! -S $dir/words ]] || break
+        sleep 0.1
+    done
+    timeout 300 "$spfe" send "rtl:?peer=foreign:unix:$dir/words" "$dir/from" >&2
+    wait "$receiver"
+    cmp "$dir/from" "$dir/to" >&2
+    rm -r "$dir"
+}
+
+# report NAME COMMAND...: a line of TAP.
+report() {
+    local name=$1
+    shift
+    if "$@" >&2; then echo "ok - $name"; else echo "not ok - $name" && failed=1; fi
+}
+
+failed=0
+tools/rtl_model.sh >&2
+case ${1:-} in
+--ci) suite --only "$short" ;;
+'')
+    suite --skip "$skip" || failed=1
+    cargo build --quiet --package spfe-cli --features rtl
+    report 'ping of a core' timeout 300 "${CARGO_TARGET_DIR:-target}/debug/spfe" ping rtl: --count 3
+    report 'a file between two cores' file
+    exit "$failed"
+    ;;
+*)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
