@@ -6,18 +6,6 @@ package spfe_host_pkg;
   import spfe_pkg::*;
 
   /* verilator lint_off UNUSEDPARAM */  // A module that uses the package uses some of it.
-  /// A queue of spfe_host_tx and spfe_host_rx, while it is enabled.
-  typedef struct packed {
-    logic enable;
-    logic [3:0] sq_log2;  // entries of the submission ring
-    logic [3:0] cq_log2;  // entries of the completion ring
-    logic [63:0] sq;  // address of the submission ring
-    logic [63:0] cq;  // address of the completion ring
-    logic [15:0] region;  // region that its entries may name
-    logic [63:0] base;  // address of that region
-    logic [47:0] bytes;  // bytes in it
-  } queue_t;
-
   /// Address in a region.
   typedef struct packed {
     logic [15:0] region;  // index (12 bits) and generation (4 bits)
@@ -95,6 +83,39 @@ package spfe_host_pkg;
     logic urgent;  // wakes the host, whatever it waits for
   } told_t;
 
+  /// Outputs of an AXI4 port; see spfe_axi_read and spfe_axi_write.
+  typedef struct packed {
+    logic [63:0] ar_addr;
+    logic [2:0] ar_id;
+    logic [7:0] ar_len;
+    logic ar_valid;
+    logic r_ready;
+    logic [63:0] aw_addr;
+    logic [2:0] aw_id;
+    logic [7:0] aw_len;
+    logic aw_valid;
+    logic [127:0] w_data;
+    logic [15:0] w_strb;
+    logic w_last;
+    logic w_valid;
+    logic b_ready;
+  } axi_master_t;
+
+  /// Inputs of an AXI4 port.
+  typedef struct packed {
+    logic ar_ready;
+    logic [127:0] r_data;
+    logic [2:0] r_id;
+    logic [1:0] r_resp;
+    logic r_last;
+    logic r_valid;
+    logic aw_ready;
+    logic w_ready;
+    logic [2:0] b_id;
+    logic [1:0] b_resp;
+    logic b_valid;
+  } axi_slave_t;
+
   /// A doorbell. It is a hint.
   typedef struct packed {
     logic [15:0] index;  // of the queue
@@ -133,12 +154,6 @@ package spfe_host_pkg;
   /// Lap number of a position.
   function automatic logic [15:0] phase_of(input logic [31:0] position, input logic [3:0] log2);
     return 16'((position >> log2) + 32'd1);
-  endfunction
-
-  /// Address of the entry at a position.
-  function automatic logic [63:0] entry_at(input logic [63:0] base, input logic [31:0] position,
-                                           input logic [3:0] log2);
-    return base + 64'({position & ((32'd1 << log2) - 32'd1), 4'd0});
   endfunction
 
   /// Offset of the entry at a position from the start of its ring.
