@@ -11,7 +11,7 @@ module spfe_endpoint
 #(
   /// SpaceFibre ports, 1 to 8.
   parameter int unsigned Ports = 1,
-  /// Lanes of each port.
+  /// Lanes of each port: 1, 2 or 4.
   parameter int unsigned Lanes = 1,
   /// Virtual channels of each port, 1 to 32.
   parameter int unsigned Vcs = 4,
@@ -22,9 +22,9 @@ module spfe_endpoint
   /// Page addresses of all regions together, 2 to 65536.
   parameter int unsigned Pages = 1024,
   /// Words in the output buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned OutputWords = 256,
+  parameter int unsigned OutputWords = 256 << $clog2(Lanes),
   /// Words in the input buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned InputWords = 256,
+  parameter int unsigned InputWords = 256 << $clog2(Lanes),
   /// Picoseconds in a cycle: 6400 for lanes of 6.25 Gbit/s.
   parameter int unsigned CyclePs = 6400,
   /// Signalling rate of a lane in Mbit/s, for the register of this name.
@@ -145,29 +145,17 @@ module spfe_endpoint
   output logic [Ports-1:0][Lanes-1:0] invert_o
 );
   localparam int unsigned Queues = queues(Shape);
-  // Engines: messages.
-  localparam int unsigned Engines = 1;
-  localparam logic [31:0] Capability = CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST
-      | CAPABILITY_LINK_EVENT | CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP;
-  localparam logic [7:0] Kinds = 8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX);
-  // The lane has no serial loopback and no bits to align; a single lane has no alignment.
-  localparam logic [63:0] MibAbsent = 64'd1 << MIB_ITEM_NEAR_END_SERIAL_LOOPBACK
-      | 64'd1 << MIB_ITEM_FAR_END_SERIAL_LOOPBACK | 64'd1 << MIB_ITEM_BIT_SYNC
-      | (Lanes == 1 ? 64'd1 << MIB_ITEM_ALIGNMENT_STATE | 64'd1 << MIB_ITEM_MISALIGNED_EVENTS : '0);
-  // 8 of 10 bits are data, and of 67 words 64.
-  localparam int unsigned UserRateKbps = Lanes * LaneRateMbps * 800 / 67 * 64;
+  localparam int unsigned Data = data_queues(Shape);
 
-  // Control plane.
   logic [15:0] queue, vector, signal;
   queue_context_t start;
   logic start_valid, start_ready, fence_valid, fence_ready, doorbell_valid;
-  logic signal_valid, signal_ready, set_valid, vector_valid;
+  logic signal_valid, signal_ready, set_valid, vector_valid, error_valid, error_ready;
   logic [Queues-1:0] stop, stopped;
   queue_error_t error;
-  logic error_valid, error_ready;
   doorbell_t doorbell;
-  statistics_t [Engines:0] statistics;
-  logic [Engines:0] statistics_valid;
+  statistics_t [Engines-1:0] statistics;
+  logic [Engines-1:0] statistics_valid;
   translate_t [Engines-1:0] translate;
   logic [Engines-1:0] translate_valid, translate_ready, translation_valid;
   translation_t translation;
@@ -178,22 +166,23 @@ module spfe_endpoint
   mib_set_t set;
   live_t live;
   logic [31:0] live_value;
-  logic [1:0] failed;
+  logic [1:0] failed, signal_grant;
+  logic turn;
   assign failed_o = failed != '0;
-  assign lite_b_resp_o = 2'b00;
-  assign lite_r_resp_o = 2'b00;
+  assign {lite_b_resp_o, lite_r_resp_o} = '0;
 
   spfe_ep_control #(
     .Shape(Shape),
     .Units(Engines),
-    .Reporters(Engines + 1),
+    .Reporters(Engines),
     .Pages(Pages),
-    .Capability(Capability),
-    .Kinds(Kinds),
+    .Capability(DeviceCapability),
+    .Kinds(DeviceKinds),
     .LaneRateMbps(LaneRateMbps),
-    .UserRateKbps(UserRateKbps),
+    // 8 of 10 bits are data, and of 67 words 64.
+    .UserRateKbps(Lanes * LaneRateMbps * 800 / 67 * 64),
     .CyclePs(CyclePs),
-    .MibAbsent(MibAbsent),
+    .MibAbsent(mib_absent(Shape)),
     .Protect(Protect)
   ) i_control (
     .clk_i,
@@ -259,10 +248,12 @@ module spfe_endpoint
     .failed_o(failed[0])
   );
 
-  // Ports.
   broadcast_t [Ports-1:0] to_port, from_port;
   logic [Ports-1:0] to_port_valid, to_port_ready, from_port_valid, from_port_ready;
   logic [Ports-1:0][2:0][31:0] counts;
+  word_t [Data-1:0][Lanes-1:0] tx, rx;
+  logic [Data-1:0][$clog2(Lanes+1)-1:0] tx_count, rx_count;
+  logic [Data-1:0] tx_valid, tx_ready, rx_valid, rx_ready;
   logic [1:0][15:0] signals;
   logic [1:0] signals_valid, signals_ready;
 
@@ -287,6 +278,14 @@ module spfe_endpoint
     .event_valid_o(signals_valid[1]),
     .event_ready_i(signals_ready[1]),
     .up_o,
+    .tx_i(tx),
+    .tx_count_i(tx_count),
+    .tx_valid_i(tx_valid),
+    .tx_ready_o(tx_ready),
+    .rx_o(rx),
+    .rx_count_o(rx_count),
+    .rx_valid_o(rx_valid),
+    .rx_ready_i(rx_ready),
     .broadcast_i(to_port),
     .broadcast_valid_i(to_port_valid),
     .broadcast_ready_o(to_port_ready),
@@ -302,11 +301,11 @@ module spfe_endpoint
     .invert_o
   );
 
-  assign r_ready_o = 1'b1;
-  assign b_ready_o = 1'b1;
+  assign {r_ready_o, b_ready_o} = '1;
   spfe_ep_hub #(
     .Shape(Shape),
     .Protect(Protect),
+    .Words(Lanes),
     .IdWidth(IdWidth)
   ) i_hub (
     .clk_i,
@@ -344,6 +343,14 @@ module spfe_endpoint
     .list_error_o(list_error),
     .list_data_valid_o(list_data_valid),
     .list_data_ready_i(list_data_ready),
+    .tx_o(tx),
+    .tx_count_o(tx_count),
+    .tx_valid_o(tx_valid),
+    .tx_ready_i(tx_ready),
+    .rx_i(rx),
+    .rx_count_i(rx_count),
+    .rx_valid_i(rx_valid),
+    .rx_ready_o(rx_ready),
     .broadcast_o(to_port),
     .broadcast_valid_o(to_port_valid),
     .broadcast_ready_i(to_port_ready),
@@ -377,9 +384,6 @@ module spfe_endpoint
     .failed_o(failed[1])
   );
 
-  // Events of the engines and of the ports take turns.
-  logic turn;
-  logic [1:0] signal_grant;
   spfe_arb_rr #(
     .Ports(2)
   ) i_signals (

@@ -67,7 +67,7 @@ module spfe_ep_command
   state_e state_q;
   logic pending_q;
   logic [31:0] sequence_q, acknowledged_q, command_q, index_q, resets_q;
-  logic [9:0] step_q;
+  logic [15:0] step_q;
   logic [2:0] who;
   status_e status_q, result;
   logic on_q, is_reset, done;
@@ -103,7 +103,7 @@ module spfe_ep_command
     };
     case (state_q)
       Vector:
-      access_o.addr = 16'(EventBase) + 16'(step_q) * 16'(EVENT_BLOCK_STRIDE / 4)
+      access_o.addr = 16'(EventBase) + step_q * 16'(EVENT_BLOCK_STRIDE / 4)
           + 16'(EVENT_BLOCK_ENABLE / 4);
       Command: access_o.addr = 16'(GLOBAL_BLOCK_CFG_COMMAND / 4);
       Index: access_o.addr = 16'(GLOBAL_BLOCK_CFG_INDEX / 4);
@@ -129,14 +129,14 @@ module spfe_ep_command
   state_e next;
   logic last;
   assign last = result != STATUS_OK || (state_q == ResetQueues ? 32'(step_q) == Queues - 1 :
-      16'(step_q) + 16'd1 == Shape.regions);
+      step_q + 16'd1 == Shape.regions);
   always_comb begin
     next = state_q;
     unique case (state_q)
       Rest: if (pending_q) next = Sequence;
       SequenceIs: next = access_data_i == '0 || access_data_i == acknowledged_q ? Rest : Vector;
       VectorIs: next = Enable;
-      Enable: if (enable_ready_i) next = 16'(step_q) + 16'd1 == Shape.events ? Command : Vector;
+      Enable: if (enable_ready_i) next = step_q + 16'd1 == Shape.events ? Command : Vector;
       CommandIs: next = Index;
       IndexIs: begin
         next = who != '0 ? Run : ShowStatus;
@@ -158,7 +158,7 @@ module spfe_ep_command
       Rest: step_q <= '0;
       SequenceIs: sequence_q <= access_data_i;
       VectorIs: on_q <= access_data_i[0];
-      Enable: if (enable_ready_i) step_q <= step_q + 10'd1;
+      Enable: if (enable_ready_i) step_q <= step_q + 16'd1;
       CommandIs: command_q <= access_data_i;
       IndexIs: begin
         index_q <= access_data_i;
@@ -170,7 +170,7 @@ module spfe_ep_command
       Run: if (done) status_q <= result;
       ResetQueues, ResetRegions:
       if (done) begin
-        step_q <= last ? '0 : step_q + 10'd1;
+        step_q <= last ? '0 : step_q + 16'd1;
         status_q <= result;
         if (next == ShowResets) resets_q <= resets_q + 32'd1;
       end

@@ -148,6 +148,7 @@ module spfe_ep_control
   logic latch, live_valid, live_done;
   logic [31:0] live_data;
   logic [63:0] doorbell;
+  logic doorbell_valid;
   logic [31:0] seen;
   logic [8:0] seen_vector;
   logic seen_valid, seen_ready;
@@ -190,14 +191,23 @@ module spfe_ep_control
     .live_done_i(live_done),
     .latch_o(latch),
     .doorbell_o(doorbell),
-    .doorbell_valid_o,
+    .doorbell_valid_o(doorbell_valid),
     .seen_o(seen),
     .seen_vector_o(seen_vector),
     .seen_valid_o(seen_valid),
     .seen_ready_i(seen_ready),
     .failed_o(failed[0])
   );
-  assign doorbell_o = '{index: doorbell[15:0], kind: doorbell_kind_e'(doorbell[23:16])};
+  spfe_ep_doorbell #(
+    .Queues(Queues)
+  ) i_doorbell (
+    .clk_i,
+    .rst_i,
+    .value_i(doorbell),
+    .valid_i(doorbell_valid),
+    .doorbell_o,
+    .valid_o(doorbell_valid_o)
+  );
 
   translate_t [Units:0] ask;
   logic [Units:0] ask_valid, ask_ready, answer_valid;
@@ -330,5 +340,5 @@ module spfe_ep_control
   assign failed_o = failed_q;
 
   logic unused;
-  assign unused = ^{doorbell, seen_vector};
+  assign unused = ^seen_vector;
 endmodule

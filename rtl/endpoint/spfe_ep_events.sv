@@ -129,7 +129,7 @@ module spfe_ep_events #(
     .Protect(Protect)
   ) i_memory (
     .clk_i,
-    .we_i(we),
+    .we_i(we && !rst_i),
     .addr_i(index_q),
     .data_i(write),
     .rclk_i(clk_i),

@@ -35,7 +35,7 @@ module spfe_ep_fill
   block_type_e kind_q;
   logic [15:0] addr_q, in_block_q;
   logic [5:0] instance_q;
-  logic [9:0] element_q;
+  logic [15:0] element_q;
   logic [6:0] word_q;
   // Port and context in it of the queue `element_q`.
   logic [5:0] port_q;
@@ -52,7 +52,7 @@ module spfe_ep_fill
   assign in_header = in_block_q < 16'd4;
   assign ends_block = in_block_q == block_words - 16'd1;
   assign last_block = kind_q == BLOCK_TYPE_MIB && instance_q == 6'(Shape.ports - 8'd1);
-  assign in_elements = !is_array || element_q < 10'(block_elements(Shape, kind_q));
+  assign in_elements = !is_array || 32'(element_q) < block_elements(Shape, kind_q);
   assign word = is_array ? word_q : 7'(in_block_q);
 
   logic [127:0] writable;
@@ -111,8 +111,8 @@ module spfe_ep_fill
   always_comb begin
     present = '0;
     if (element_q == '0) present |= ~(MIB_LANE_MASK | MIB_VC_MASK);
-    if (element_q < 10'(Shape.lanes)) present |= MIB_LANE_MASK;
-    if (element_q < 10'(Shape.vcs)) present |= MIB_VC_MASK;
+    if (element_q < 16'(Shape.lanes)) present |= MIB_LANE_MASK;
+    if (element_q < 16'(Shape.vcs)) present |= MIB_VC_MASK;
     present &= ~MibAbsent & ((64'd1 << (32'(MIB_ITEM_BIT_SYNC) + 1)) - 64'd1);
   end
 
@@ -147,7 +147,7 @@ module spfe_ep_fill
       default: ;
     endcase
     live = source != LiveNone;
-    if (live) value = 32'({source, instance_q, element_q, word});
+    if (live) value = 32'({source, instance_q, element_q[9:0], word});
   end
 
   always_comb begin
@@ -173,7 +173,7 @@ module spfe_ep_fill
         word_q <= word_q + 7'd1;
         if (16'(word_q) == stride_words - 16'd1) begin
           word_q <= '0;
-          element_q <= element_q + 10'd1;
+          element_q <= element_q + 16'd1;
           context_q <= context_q + 7'd1;
           if (context_q == 7'(port_queues(Shape) - 1)) begin
             context_q <= '0;

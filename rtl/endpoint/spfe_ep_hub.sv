@@ -6,22 +6,25 @@ module spfe_ep_hub
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
   import spfe_host_pkg::*;
+  import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
   /// Check bits of the memories, as of spfe_ram_safe.
   parameter int unsigned Protect = 0,
+  /// Words in a beat of a channel: 1, 2 or 4.
+  parameter int unsigned Words = 1,
   /// Bits of an ID on the bus.
   parameter int unsigned IdWidth = 6,
-  /// Engines: messages.
-  localparam int unsigned Engines = 1,
-  /// Reporters of statistics, 2 or more.
-  localparam int unsigned Reporters = 2,
   /// Ports; follows from Shape.
   localparam int unsigned Ports = 32'(Shape.ports),
   /// Queue contexts; follows from Shape.
-  localparam int unsigned Queues = queues(Shape)
+  localparam int unsigned Queues = queues(Shape),
+  /// Queues of an engine for data; follows from Shape.
+  localparam int unsigned Data = data_queues(Shape),
+  /// Bits of a number of words in a beat; follows from Words.
+  localparam int unsigned CountWidth = $clog2(Words + 1)
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -54,8 +57,8 @@ module spfe_ep_hub
   output logic event_valid_o,
   input logic event_ready_i,
   /// Statistics of each engine.
-  output statistics_t [Reporters-1:0] statistics_o,
-  output logic [Reporters-1:0] statistics_valid_o,
+  output statistics_t [Engines-1:0] statistics_o,
+  output logic [Engines-1:0] statistics_valid_o,
   /// Device time in ns.
   input logic [63:0] time_i,
 
@@ -82,6 +85,18 @@ module spfe_ep_hub
   output logic list_data_valid_o,
   input logic list_data_ready_i,
 
+  /// Words for each channel, those of the first port first.
+  output word_t [Data-1:0][Words-1:0] tx_o,
+  /// Their number; with tx_o.
+  output logic [Data-1:0][CountWidth-1:0] tx_count_o,
+  output logic [Data-1:0] tx_valid_o,
+  input logic [Data-1:0] tx_ready_i,
+  /// Words of each channel.
+  input word_t [Data-1:0][Words-1:0] rx_i,
+  /// Their number; with rx_i.
+  input logic [Data-1:0][CountWidth-1:0] rx_count_i,
+  input logic [Data-1:0] rx_valid_i,
+  output logic [Data-1:0] rx_ready_o,
   /// Message to each port.
   output broadcast_t [Ports-1:0] broadcast_o,
   output logic [Ports-1:0] broadcast_valid_o,
@@ -134,252 +149,178 @@ module spfe_ep_hub
   /// A memory reported an error.
   output logic failed_o
 );
-  // Contexts of a port: those of virtual channels, then those of messages.
-  localparam int unsigned PortQueues = port_queues(Shape);
-  localparam int unsigned DataQueues = 2 * 32'(Shape.vcs);
-  localparam int unsigned PortMessages = 2 * MessageContexts;
-  localparam int unsigned Messages = Ports * PortMessages;
-  // Masters: messages and page lists read, messages write.
-  localparam int unsigned Readers = 2;
-  localparam int unsigned Writers = 2;
+  localparam int unsigned Messages = 2 * MessageContexts * Ports;
+  axi_master_t [Engines-1:0] masters;
+  axi_slave_t [Engines-1:0] answers;
+  logic [Engines-1:0] engine, start_ready, doorbell_valid, fence, fenced, fenced_q;
+  logic [Engines-1:0] events_valid, events_ready, errors_valid;
+  logic [15:0] number;
+  doorbell_t doorbell;
+  logic [Messages-1:0] message_stop, message_stopped;
+  logic [Data-1:0] tx_stop, tx_stopped, rx_stop, rx_stopped;
+  logic [Engines-1:0][15:0] events;
+  statistics_t [Engines-1:0] counts;
+  queue_error_t [Engines-1:0] errors;
 
-  logic [Readers-1:0][63:0] ar_addr;
-  logic [Readers-1:0][2:0] ar_id;
-  logic [Readers-1:0][7:0] ar_len;
-  logic [Readers-1:0] ar_valid, ar_ready, r_valid;
-  logic [Writers-1:0][63:0] aw_addr;
-  logic [Writers-1:0][2:0] aw_id;
-  logic [Writers-1:0][7:0] aw_len;
-  logic [Writers-1:0] aw_valid, aw_ready, b_valid;
-  logic [Writers-1:0][127:0] w_data;
-  logic [Writers-1:0][15:0] w_strb;
-  logic [Writers-1:0] w_last, w_valid, w_ready;
+  spfe_ep_map #(
+    .Shape(Shape)
+  ) i_map (
+    .queue_i,
+    .engine_o(engine),
+    .number_o(number),
+    .doorbell_i,
+    .doorbell_valid_i,
+    .doorbell_o(doorbell),
+    .doorbell_valid_o(doorbell_valid),
+    .stop_i,
+    .message_stop_o(message_stop),
+    .tx_stop_o(tx_stop),
+    .rx_stop_o(rx_stop),
+    .message_stopped_i(message_stopped),
+    .tx_stopped_i(tx_stopped),
+    .rx_stopped_i(rx_stopped),
+    .stopped_o
+  );
+  assign start_ready_o = (engine & start_ready) != '0;
 
-  // Context of each message queue.
-  logic [Messages-1:0] message_stop, message_stopped, message_ring, message_arm;
-  logic [15:0] message_queue;
-  logic is_message, message_ready;
-  always_comb begin
-    stopped_o = '1;
-    is_message = 1'b0;
-    message_queue = '0;
-    message_ring = '0;
-    message_arm = '0;
-    for (int unsigned p = 0; p < Ports; p++) begin
-      for (int unsigned i = 0; i < PortMessages; i++) begin
-        message_stop[p*PortMessages+i] = stop_i[p*PortQueues+DataQueues+i];
-        stopped_o[p*PortQueues+DataQueues+i] = message_stopped[p*PortMessages+i];
-        if (32'(queue_i) == p * PortQueues + DataQueues + i) begin
-          is_message = 1'b1;
-          message_queue = 16'(p * PortMessages + i);
-        end
-        if (32'(doorbell_i.index) == p * PortQueues + DataQueues + i && doorbell_valid_i) begin
-          message_ring[p*PortMessages+i] = doorbell_i.kind == DOORBELL_KIND_SUBMIT;
-          message_arm[p*PortMessages+i] = doorbell_i.kind == DOORBELL_KIND_ARM;
-        end
-      end
-    end
+  // Each engine answers a fence by itself; what it translates then is from the new table.
+  assign fence = fence_valid_i ? ~fenced_q : '0;
+  assign fence_ready_o = fence_valid_i && (fenced_q | fenced) == '1;
+  always_ff @(posedge clk_i) begin
+    fenced_q <= fence_valid_i && !fence_ready_o && !rst_i ? fenced_q | (fence & fenced) : '0;
   end
-  // A queue without an engine does not pass the check of its kind.
-  assign start_ready_o = is_message ? message_ready : 1'b1;
 
-  address_t address;
-  logic [5:0] bytes;
-  logic [15:0] domain;
-  logic write, memory_valid, memory_done;
-  logic [127:0] write_data;
-  status_e memory_status;
-  logic [383:0] memory_data;
-  statistics_t message_count;
-  queue_error_t message_error;
-  logic message_error_valid;
-
-  spfe_ep_message #(
-    .Ports(Ports),
-    .Protect(Protect)
-  ) i_message (
+  spfe_ep_collect #(
+    .Shape(Shape)
+  ) i_collect (
     .clk_i,
     .rst_i,
-    .start_queue_i(message_queue),
-    .start_i(context_i),
-    .start_valid_i(start_valid_i && is_message),
-    .start_ready_o(message_ready),
-    .stop_i(message_stop),
-    .stopped_o(message_stopped),
-    .fence_valid_i,
-    .fence_ready_o,
-    .ring_i(message_ring),
-    .arm_i(message_arm),
-    .time_i,
+    .error_i(errors),
+    .error_valid_i(errors_valid),
+    .error_o,
+    .error_valid_o,
+    .error_ready_i,
+    .event_i(events),
+    .event_valid_i(events_valid),
+    .event_ready_o(events_ready),
     .event_o,
     .event_valid_o,
     .event_ready_i,
-    .statistics_o(message_count),
-    .statistics_valid_o(statistics_valid_o[0]),
-    .error_o(message_error),
-    .error_valid_o(message_error_valid),
-    .counts_o,
+    .statistics_i(counts),
+    .statistics_o
+  );
+
+  spfe_ep_messages #(
+    .Ports(Ports),
+    .Protect(Protect)
+  ) i_messages (
+    .clk_i,
+    .rst_i,
+    .start_i(context_i),
+    .start_queue_i(number),
+    .start_valid_i(start_valid_i && engine[MessageEngine]),
+    .start_ready_o(start_ready[MessageEngine]),
+    .stop_i(message_stop),
+    .stopped_o(message_stopped),
     .broadcast_o,
     .broadcast_valid_o,
     .broadcast_ready_i,
     .broadcast_i,
     .broadcast_valid_i,
     .broadcast_ready_o,
-    .address_o(address),
-    .bytes_o(bytes),
-    .domain_o(domain),
-    .write_o(write),
-    .data_o(write_data),
-    .memory_valid_o(memory_valid),
-    .memory_done_i(memory_done),
-    .memory_status_i(memory_status),
-    .memory_i(memory_data),
+    .counts_o,
+    .fence_valid_i(fence[MessageEngine]),
+    .fence_ready_o(fenced[MessageEngine]),
+    .doorbell_i(doorbell),
+    .doorbell_valid_i(doorbell_valid[MessageEngine]),
+    .time_i,
+    .event_o(events[MessageEngine]),
+    .event_valid_o(events_valid[MessageEngine]),
+    .event_ready_i(events_ready[MessageEngine]),
+    .statistics_o(counts[MessageEngine]),
+    .statistics_valid_o(statistics_valid_o[MessageEngine]),
+    .error_o(errors[MessageEngine]),
+    .error_valid_o(errors_valid[MessageEngine]),
+    .translate_o(translate_o[MessageEngine]),
+    .translate_valid_o(translate_valid_o[MessageEngine]),
+    .translate_ready_i(translate_ready_i[MessageEngine]),
+    .translation_i,
+    .translation_valid_i(translation_valid_i[MessageEngine]),
+    .axi_o(masters[MessageEngine]),
+    .axi_i(answers[MessageEngine]),
     .failed_o
   );
 
-  // Numbers of contexts in reports.
-  function automatic logic [15:0] context_of(input logic [15:0] message);
-    return 16'(32'(message) / PortMessages * PortQueues + DataQueues + 32'(message) % PortMessages);
-  endfunction
-  always_comb begin
-    statistics_o = '0;
-    statistics_o[0] = message_count;
-    statistics_o[0].index = context_of(message_count.index);
-    statistics_valid_o[1] = 1'b0;
-  end
-
-  // A queue reports one error until it is started again, so this FIFO is never full.
-  queue_error_t error_in;
-  logic unused_error_ready, unused_error_full;
-  logic [$clog2((1<<$clog2(Queues))+1)-1:0] unused_error_count;
-  always_comb begin
-    error_in = message_error;
-    error_in.index = context_of(message_error.index);
-  end
-  spfe_fifo #(
-    .Width($bits(queue_error_t)),
-    .Depth(1 << $clog2(Queues))
-  ) i_errors (
-    .clk_i,
-    .rst_i,
-    .data_i(error_in),
-    .valid_i(message_error_valid),
-    .ready_o(unused_error_ready),
-    .data_o(error_o),
-    .valid_o(error_valid_o),
-    .ready_i(error_ready_i),
-    .count_o(unused_error_count),
-    .almost_full_o(unused_error_full)
-  );
-
-  spfe_ep_memory #(
+  spfe_ep_data #(
+    .Queues(Data),
+    .Vcs(32'(Shape.vcs)),
+    .Words(Words),
     .Protect(Protect)
-  ) i_memory (
+  ) i_data (
     .clk_i,
     .rst_i,
-    .address_i(address),
-    .bytes_i(bytes),
-    .domain_i(domain),
-    .write_i(write),
-    .data_i(write_data),
-    .valid_i(memory_valid),
-    .done_o(memory_done),
-    .status_o(memory_status),
-    .data_o(memory_data),
-    .translate_o(translate_o[0]),
-    .translate_valid_o(translate_valid_o[0]),
-    .translate_ready_i(translate_ready_i[0]),
+    .start_i(context_i),
+    .start_queue_i(number),
+    .start_valid_i(start_valid_i ? engine[RxEngine:TxEngine] : '0),
+    .start_ready_o(start_ready[RxEngine:TxEngine]),
+    .stop_i({rx_stop, tx_stop}),
+    .stopped_o({rx_stopped, tx_stopped}),
+    .doorbell_i(doorbell),
+    .doorbell_valid_i(doorbell_valid[RxEngine:TxEngine]),
+    .time_i,
+    .error_o(errors[RxEngine:TxEngine]),
+    .error_valid_o(errors_valid[RxEngine:TxEngine]),
+    .statistics_o(counts[RxEngine:TxEngine]),
+    .statistics_valid_o(statistics_valid_o[RxEngine:TxEngine]),
+    .event_o(events[RxEngine:TxEngine]),
+    .event_valid_o(events_valid[RxEngine:TxEngine]),
+    .event_ready_i(events_ready[RxEngine:TxEngine]),
+    .tx_o,
+    .tx_count_o,
+    .tx_valid_o,
+    .tx_ready_i,
+    .rx_i,
+    .rx_count_i,
+    .rx_valid_i,
+    .rx_ready_o,
+    .fence_valid_i(fence[RxEngine:TxEngine]),
+    .fence_ready_o(fenced[RxEngine:TxEngine]),
+    .translate_o(translate_o[RxEngine:TxEngine]),
+    .translate_valid_o(translate_valid_o[RxEngine:TxEngine]),
+    .translate_ready_i(translate_ready_i[RxEngine:TxEngine]),
     .translation_i,
-    .translation_valid_i(translation_valid_i[0]),
-    .ar_addr_o(ar_addr[0]),
-    .ar_id_o(ar_id[0]),
-    .ar_len_o(ar_len[0]),
-    .ar_valid_o(ar_valid[0]),
-    .ar_ready_i(ar_ready[0]),
-    .r_data_i,
-    .r_id_i(r_id_i[2:0]),
-    .r_resp_i,
-    .r_last_i,
-    .r_valid_i(r_valid[0]),
-    .aw_addr_o(aw_addr[0]),
-    .aw_id_o(aw_id[0]),
-    .aw_len_o(aw_len[0]),
-    .aw_valid_o(aw_valid[0]),
-    .aw_ready_i(aw_ready[0]),
-    .w_data_o(w_data[0]),
-    .w_strb_o(w_strb[0]),
-    .w_last_o(w_last[0]),
-    .w_valid_o(w_valid[0]),
-    .w_ready_i(w_ready[0]),
-    .b_id_i(b_id_i[2:0]),
-    .b_resp_i,
-    .b_valid_i(b_valid[0])
+    .translation_valid_i(translation_valid_i[RxEngine:TxEngine]),
+    .axi_o(masters[RxEngine:TxEngine]),
+    .axi_i(answers[RxEngine:TxEngine])
   );
 
-  logic [3:0] unused_end;
-  logic unused_r_ready;
-  spfe_axi_read #(
-    .Bursts(8),
+  spfe_ep_bus #(
+    .Masters(Engines),
+    .IdWidth(IdWidth),
     .Protect(Protect)
-  ) i_list (
+  ) i_bus (
     .clk_i,
     .rst_i,
-    .cmd_addr_i(list_addr_i),
-    .cmd_len_i(list_len_i),
-    .cmd_valid_i(list_valid_i),
-    .cmd_ready_o(list_ready_o),
-    .data_o(list_data_o),
-    .end_o(unused_end),
-    .last_o(list_last_o),
-    .error_o(list_error_o),
-    .valid_o(list_data_valid_o),
-    .ready_i(list_data_ready_i),
-    .ar_addr_o(ar_addr[1]),
-    .ar_id_o(ar_id[1]),
-    .ar_len_o(ar_len[1]),
-    .ar_valid_o(ar_valid[1]),
-    .ar_ready_i(ar_ready[1]),
-    .r_data_i,
-    .r_id_i(r_id_i[2:0]),
-    .r_resp_i,
-    .r_last_i,
-    .r_valid_i(r_valid[1]),
-    .r_ready_o(unused_r_ready)
-  );
-  // The second writer is not there yet.
-  assign {aw_addr[1], aw_id[1], aw_len[1], aw_valid[1]} = '0;
-  assign {w_data[1], w_strb[1], w_last[1], w_valid[1]} = '0;
-
-  spfe_ep_axi_mux #(
-    .Readers(Readers),
-    .Writers(Writers),
-    .IdWidth(IdWidth)
-  ) i_mux (
-    .clk_i,
-    .rst_i,
-    .in_ar_addr_i(ar_addr),
-    .in_ar_id_i(ar_id),
-    .in_ar_len_i(ar_len),
-    .in_ar_valid_i(ar_valid),
-    .in_ar_ready_o(ar_ready),
-    .in_r_valid_o(r_valid),
-    .in_aw_addr_i(aw_addr),
-    .in_aw_id_i(aw_id),
-    .in_aw_len_i(aw_len),
-    .in_aw_valid_i(aw_valid),
-    .in_aw_ready_o(aw_ready),
-    .in_w_data_i(w_data),
-    .in_w_strb_i(w_strb),
-    .in_w_last_i(w_last),
-    .in_w_valid_i(w_valid),
-    .in_w_ready_o(w_ready),
-    .in_b_valid_o(b_valid),
+    .in_i(masters),
+    .in_o(answers),
+    .list_addr_i,
+    .list_len_i,
+    .list_valid_i,
+    .list_ready_o,
+    .list_data_o,
+    .list_last_o,
+    .list_error_o,
+    .list_data_valid_o,
+    .list_data_ready_i,
     .ar_addr_o,
     .ar_id_o,
     .ar_len_o,
     .ar_valid_o,
     .ar_ready_i,
+    .r_data_i,
     .r_id_i,
+    .r_resp_i,
+    .r_last_i,
     .r_valid_i,
     .aw_addr_o,
     .aw_id_o,
@@ -392,9 +333,7 @@ module spfe_ep_hub
     .w_valid_o,
     .w_ready_i,
     .b_id_i,
+    .b_resp_i,
     .b_valid_i
   );
-
-  logic unused;
-  assign unused = ^{stop_i, aw_ready, w_ready, b_valid};
 endmodule

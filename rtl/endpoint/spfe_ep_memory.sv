@@ -38,44 +38,10 @@ module spfe_ep_memory
   input translation_t translation_i,
   input logic translation_valid_i,
 
-  /// AXI4, as of spfe_axi_read and spfe_axi_write.
-  output logic [63:0] ar_addr_o,
-  /// As above.
-  output logic [2:0] ar_id_o,
-  /// As above.
-  output logic [7:0] ar_len_o,
-  output logic ar_valid_o,
-  input logic ar_ready_i,
-  /// Read data.
-  input logic [127:0] r_data_i,
-  /// As above.
-  input logic [2:0] r_id_i,
-  /// As above.
-  input logic [1:0] r_resp_i,
-  /// As above.
-  input logic r_last_i,
-  input logic r_valid_i,
-  /// Write address.
-  output logic [63:0] aw_addr_o,
-  /// As above.
-  output logic [2:0] aw_id_o,
-  /// As above.
-  output logic [7:0] aw_len_o,
-  output logic aw_valid_o,
-  input logic aw_ready_i,
-  /// Write data.
-  output logic [127:0] w_data_o,
-  /// As above.
-  output logic [15:0] w_strb_o,
-  /// As above.
-  output logic w_last_o,
-  output logic w_valid_o,
-  input logic w_ready_i,
-  /// Write response.
-  input logic [2:0] b_id_i,
-  /// As above.
-  input logic [1:0] b_resp_i,
-  input logic b_valid_i
+  /// AXI4.
+  output axi_master_t axi_o,
+  /// Its answers.
+  input axi_slave_t axi_i
 );
   typedef enum logic [2:0] {
     Rest,
@@ -95,7 +61,6 @@ module spfe_ep_memory
   logic rd_ready, rd_last, rd_error, rd_valid, wr_ready, wr_data_ready, wr_done, wr_error;
   logic [127:0] rd_data;
   logic [3:0] unused_end;
-  logic unused_ready;
 
   assign translate_valid_o = state_q == Ask;
   always_comb begin
@@ -127,21 +92,20 @@ module spfe_ep_memory
     .error_o(rd_error),
     .valid_o(rd_valid),
     .ready_i(state_q == Data),
-    .ar_addr_o,
-    .ar_id_o(ar_id_o[0]),
-    .ar_len_o,
-    .ar_valid_o,
-    .ar_ready_i,
-    .r_data_i,
-    .r_id_i(r_id_i[0]),
-    .r_resp_i,
-    .r_last_i,
-    .r_valid_i,
-    .r_ready_o(unused_ready)
+    .ar_addr_o(axi_o.ar_addr),
+    .ar_id_o(axi_o.ar_id[0]),
+    .ar_len_o(axi_o.ar_len),
+    .ar_valid_o(axi_o.ar_valid),
+    .ar_ready_i(axi_i.ar_ready),
+    .r_data_i(axi_i.r_data),
+    .r_id_i(axi_i.r_id[0]),
+    .r_resp_i(axi_i.r_resp),
+    .r_last_i(axi_i.r_last),
+    .r_valid_i(axi_i.r_valid),
+    .r_ready_o(axi_o.r_ready)
   );
-  assign ar_id_o[2:1] = '0;
+  assign axi_o.ar_id[2:1] = '0;
 
-  logic unused_b_ready;
   spfe_axi_write #(
     .Bursts(2),
     .BurstBytes(64)
@@ -157,22 +121,22 @@ module spfe_ep_memory
     .ready_o(wr_data_ready),
     .done_o(wr_done),
     .done_error_o(wr_error),
-    .aw_addr_o,
-    .aw_id_o(aw_id_o[0]),
-    .aw_len_o,
-    .aw_valid_o,
-    .aw_ready_i,
-    .w_data_o,
-    .w_strb_o,
-    .w_last_o,
-    .w_valid_o,
-    .w_ready_i,
-    .b_id_i(b_id_i[0]),
-    .b_resp_i,
-    .b_valid_i,
-    .b_ready_o(unused_b_ready)
+    .aw_addr_o(axi_o.aw_addr),
+    .aw_id_o(axi_o.aw_id[0]),
+    .aw_len_o(axi_o.aw_len),
+    .aw_valid_o(axi_o.aw_valid),
+    .aw_ready_i(axi_i.aw_ready),
+    .w_data_o(axi_o.w_data),
+    .w_strb_o(axi_o.w_strb),
+    .w_last_o(axi_o.w_last),
+    .w_valid_o(axi_o.w_valid),
+    .w_ready_i(axi_i.w_ready),
+    .b_id_i(axi_i.b_id[0]),
+    .b_resp_i(axi_i.b_resp),
+    .b_valid_i(axi_i.b_valid),
+    .b_ready_o(axi_o.b_ready)
   );
-  assign aw_id_o[2:1] = '0;
+  assign axi_o.aw_id[2:1] = '0;
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
@@ -210,5 +174,5 @@ module spfe_ep_memory
   end
 
   logic unused;
-  assign unused = ^{translation_i.bytes, r_id_i[2:1], b_id_i[2:1]};
+  assign unused = ^{translation_i.bytes, axi_i.r_id[2:1], axi_i.b_id[2:1]};
 endmodule

@@ -106,7 +106,7 @@ module spfe_ep_message
     .Protect(Protect)
   ) i_contexts (
     .clk_i,
-    .we_i(state_q == Begin),
+    .we_i(state_q == Begin && !rst_i),
     .addr_i(index_q),
     .data_i(start_i),
     .rclk_i(clk_i),
@@ -123,7 +123,7 @@ module spfe_ep_message
     .Protect(Protect)
   ) i_states (
     .clk_i,
-    .we_i(state_q == Store),
+    .we_i(state_q == Store && !rst_i),
     .addr_i(index_q),
     .data_i(now_q),
     .rclk_i(clk_i),

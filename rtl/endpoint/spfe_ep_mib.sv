@@ -7,6 +7,7 @@ module spfe_ep_mib
   import spfe_ep_pkg::*;
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
+  import spfe_sf_lanes_pkg::*;
 #(
   /// Number of the port.
   parameter int unsigned Port = 0,
@@ -49,6 +50,8 @@ module spfe_ep_mib
   input link_status_t status_i,
   /// Status of each virtual channel.
   input vc_status_t [Vcs-1:0] vc_status_i,
+  /// Status of the multi-lane layer.
+  input multilane_status_t multilane_status_i,
   /// Status of each lane.
   input lane_status_t [Lanes-1:0] lane_status_i
 );
@@ -156,7 +159,7 @@ module spfe_ep_mib
 
   // Errors, from the event to the reset of the link.
   logic crc16_q, crc8_q, frame_q, sequence_q, protocol_q, far_reset_q, forget;
-  logic [31:0] attempts_q;
+  logic [31:0] attempts_q, misaligned_q;
   logic [Vcs-1:0] overflow_q, credit_q, over_q, under_q;
   logic [Lanes-1:0] rxerr_q, standby_q, timeout_q, lost_q;
   assign forget = rst_i || param_q.link_reset || param_q.interface_reset;
@@ -168,6 +171,7 @@ module spfe_ep_mib
     if (status_i.ev.protocol_error) protocol_q <= 1'b1;
     if (status_i.ev.far_end_reset) far_reset_q <= 1'b1;
     if (status_i.ev.recovery) attempts_q <= attempts_q + 32'd1;
+    misaligned_q <= misaligned_q + 32'(multilane_status_i.misaligned);
     for (int unsigned i = 0; i < Vcs; i++) begin
       if (vc_status_i[i].ev_input_overflow) overflow_q[i] <= 1'b1;
       if (vc_status_i[i].ev_credit_overflow) credit_q[i] <= 1'b1;
@@ -183,6 +187,7 @@ module spfe_ep_mib
     if (forget) begin
       {crc16_q, crc8_q, frame_q, sequence_q, protocol_q, far_reset_q} <= '0;
       attempts_q <= '0;
+      misaligned_q <= '0;
       {overflow_q, credit_q, over_q, under_q} <= '0;
       {rxerr_q, standby_q, timeout_q, lost_q} <= '0;
     end
@@ -238,7 +243,7 @@ module spfe_ep_mib
       MIB_ITEM_TX_EN: value = 64'(lane.tx_en);
       MIB_ITEM_RX_EN: value = 64'(lane.rx_en);
       MIB_ITEM_MAX_DATA_SENDING_LANES: value = 64'(sending_q);
-      MIB_ITEM_BYPASS: value = 64'(Lanes == 1);
+      MIB_ITEM_BYPASS: value = 64'(multilane_status_i.bypass);
       MIB_ITEM_LANE_START: value = 64'(lane.lane_start);
       MIB_ITEM_AUTO_START: value = 64'(lane.auto_start);
       MIB_ITEM_LANE_RESET: value = 64'(lane.lane_reset);
@@ -259,8 +264,12 @@ module spfe_ep_mib
       MIB_ITEM_PROTOCOL_ERROR: value = 64'(protocol_q);
       MIB_ITEM_FAR_END_LINK_RESET: value = 64'(far_reset_q);
       MIB_ITEM_CURRENT_TIME_SLOT: value = 64'(param_q.time_slot);
-      MIB_ITEM_DATA_SENDING_LANES: value = 64'(active);
-      MIB_ITEM_DATA_RECEIVING_LANES: value = 64'(active);
+      MIB_ITEM_DATA_SENDING_LANES:
+      value = Lanes == 1 ? 64'(active) : 64'(multilane_status_i.data_sending);
+      MIB_ITEM_DATA_RECEIVING_LANES:
+      value = Lanes == 1 ? 64'(active) : 64'(multilane_status_i.data_receiving);
+      MIB_ITEM_ALIGNMENT_STATE: value = 64'(multilane_status_i.alignment);
+      MIB_ITEM_MISALIGNED_EVENTS: value = 64'(misaligned_q);
       MIB_ITEM_LANE_STATE: value = 64'(lane_status.state);
       MIB_ITEM_RXERR_COUNT: value = 64'(lane_status.rxerr_count);
       MIB_ITEM_RXERR_OVERFLOW: value = 64'(rxerr_q[l]);
@@ -278,5 +287,7 @@ module spfe_ep_mib
   assign value_o = word_i[0] ? value[63:32] : value[31:0];
 
   logic unused;
-  assign unused = ^{set_i, status_i, vc_status_i, lane_status_i, element_i, lane_status};
+  assign unused = ^{
+    set_i, status_i, vc_status_i, lane_status_i, element_i, lane_status, multilane_status_i
+  };
 endmodule

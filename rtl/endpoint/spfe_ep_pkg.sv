@@ -7,7 +7,7 @@ package spfe_ep_pkg;
   /* verilator lint_off UNUSEDSIGNAL */
 
   // Message contexts of a port in one direction.
-  localparam int unsigned MessageContexts = 2;
+  localparam int unsigned MessageContexts = 4;
   // Bits of a protection domain: DOMAINS is 256.
   localparam int unsigned DomainBits = 8;
   // Bits of a region's size: an offset has 48.
@@ -119,6 +119,30 @@ package spfe_ep_pkg;
     logic [24:0] share;  // of a bandwidth: rows per row in 256ths, or rows per broadcast frame
   } mib_set_t;
 
+  // Register CAPABILITY, and kinds of queues: bit N for queue_kind N.
+  localparam logic [31:0] DeviceCapability = CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST
+      | CAPABILITY_LINK_EVENT | CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP
+      | CAPABILITY_BURST | CAPABILITY_PACKED;
+  localparam logic [7:0] DeviceKinds = 8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX)
+      | 8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);
+
+  // Engines of queues.
+  localparam int unsigned MessageEngine = 0;
+  localparam int unsigned TxEngine = 1;
+  localparam int unsigned RxEngine = 2;
+  localparam int unsigned Engines = 3;
+
+  /// Items that a port does not have: bit N for mib_item N. The lane has no serial loopback and no
+  /// bits to align; a single lane has no alignment.
+  function automatic logic [63:0] mib_absent(input shape_t shape);
+    logic [63:0] absent;
+    absent = 64'd1 << MIB_ITEM_NEAR_END_SERIAL_LOOPBACK
+        | 64'd1 << MIB_ITEM_FAR_END_SERIAL_LOOPBACK | 64'd1 << MIB_ITEM_BIT_SYNC;
+    if (shape.lanes == 8'd1)
+      absent |= 64'd1 << MIB_ITEM_ALIGNMENT_STATE | 64'd1 << MIB_ITEM_MISALIGNED_EVENTS;
+    return absent;
+  endfunction
+
   /// Queue contexts of a port.
   function automatic int unsigned port_queues(input shape_t shape);
     return 2 * 32'(shape.vcs) + 2 * MessageContexts;
@@ -127,6 +151,27 @@ package spfe_ep_pkg;
   /// Queue contexts of the endpoint.
   function automatic int unsigned queues(input shape_t shape);
     return 32'(shape.ports) * port_queues(shape);
+  endfunction
+
+  /// Queue context of a queue of an engine.
+  function automatic logic [15:0] context_of(input shape_t shape, input int unsigned engine,
+                                             input logic [15:0] number);
+    int unsigned each;
+    int unsigned port;
+    int unsigned place;
+    each = engine == MessageEngine ? 2 * MessageContexts : 32'(shape.vcs);
+    port = 32'(number) / each;
+    place = 32'(number) % each;
+    if (engine == MessageEngine) place = place + 2 * 32'(shape.vcs);
+    else place = 2 * place + (engine == RxEngine ? 1 : 0);
+    return 16'(port * port_queues(shape) + place);
+  endfunction
+
+  /// Queues of an engine for data, at least 2.
+  function automatic int unsigned data_queues(input shape_t shape);
+    int unsigned count;
+    count = 32'(shape.ports) * 32'(shape.vcs);
+    return count < 2 ? 2 : count;
   endfunction
 
   /// Elements of the mib block of a port.

@@ -10,16 +10,18 @@ module spfe_ep_port
 #(
   /// Number of the port.
   parameter int unsigned Port = 0,
-  /// Lanes: 1.
+  /// Lanes, 1 to 16.
   parameter int unsigned Lanes = 1,
   /// Virtual channels, 1 to 32.
   parameter int unsigned Vcs = 4,
   /// Words in the output buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned OutputWords = 256,
+  parameter int unsigned OutputWords = 256 << $clog2(Lanes),
   /// Words in the input buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned InputWords = 256,
+  parameter int unsigned InputWords = 256 << $clog2(Lanes),
   /// Check bits of the memories; see spfe_ram_safe.
-  parameter int unsigned Protect = 0
+  parameter int unsigned Protect = 0,
+  /// Bits of a number of words; follows from Lanes.
+  localparam int unsigned CountWidth = $clog2(Lanes + 1)
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -44,12 +46,16 @@ module spfe_ep_port
   /// Packets can pass.
   output logic up_o,
 
-  /// Word for each channel.
-  input word_t [Vcs-1:0] tx_i,
+  /// Words for each channel.
+  input word_t [Vcs-1:0][Lanes-1:0] tx_i,
+  /// Their number; with tx_i.
+  input logic [Vcs-1:0][CountWidth-1:0] tx_count_i,
   input logic [Vcs-1:0] tx_valid_i,
   output logic [Vcs-1:0] tx_ready_o,
-  /// Word of each channel.
-  output word_t [Vcs-1:0] rx_o,
+  /// Words of each channel.
+  output word_t [Vcs-1:0][Lanes-1:0] rx_o,
+  /// Their number; with rx_o.
+  output logic [Vcs-1:0][CountWidth-1:0] rx_count_o,
   output logic [Vcs-1:0] rx_valid_o,
   input logic [Vcs-1:0] rx_ready_i,
   /// Broadcast message to send.
@@ -83,7 +89,7 @@ module spfe_ep_port
   vc_status_t [Vcs-1:0] vc_status;
   lane_status_t [Lanes-1:0] lane_status;
   multilane_param_t multilane_param;
-  multilane_status_t unused_multilane;
+  multilane_status_t multilane_status;
   assign multilane_param.bypass = 1'b0;
 
   spfe_ep_mib #(
@@ -102,51 +108,56 @@ module spfe_ep_port
     .vc_param_o(vc_param),
     .lane_param_o(lane_param),
     .sending_lanes_o(multilane_param.max_data_sending),
+    .multilane_status_i(multilane_status),
     .status_i(status),
     .vc_status_i(vc_status),
     .lane_status_i(lane_status)
   );
 
-  if (Lanes == 1) begin : gen_single
-    spfe_sf_port #(
-      .Vcs(Vcs),
-      .OutputWords(OutputWords),
-      .InputWords(InputWords),
-      .Protect(Protect)
-    ) i_port (
-      .clk_i,
-      .rst_i,
-      .param_i(param),
-      .vc_param_i(vc_param),
-      .multilane_param_i(multilane_param),
-      .lane_param_i(lane_param),
-      .status_o(status),
-      .multilane_status_o(unused_multilane),
-      .lane_status_o(lane_status),
-      .vc_status_o(vc_status),
-      .tx_i,
-      .tx_valid_i,
-      .tx_ready_o,
-      .rx_o,
-      .rx_valid_o,
-      .rx_ready_i,
-      .broadcast_i,
-      .broadcast_valid_i,
-      .broadcast_ready_o,
-      .broadcast_o,
-      .broadcast_valid_o,
-      .broadcast_ready_i,
-      .line_o,
-      .line_on_o,
-      .line_i,
-      .line_on_i,
-      .realigned_i,
-      .receive_o,
-      .invert_o
-    );
-  end else begin : gen_bad_lanes
-    $error("spfe_ep_port: Lanes is %0d; only 1 is possible", Lanes);
+  logic [Vcs-1:0][CountWidth-1:0] tx_words;
+  always_comb begin
+    for (int i = 0; i < Vcs; i++) begin
+      tx_words[i] = tx_valid_i[i] ? tx_count_i[i] : '0;
+      rx_valid_o[i] = rx_count_o[i] != '0;
+    end
   end
+  spfe_sf_port #(
+    .Lanes(Lanes),
+    .Vcs(Vcs),
+    .OutputWords(OutputWords),
+    .InputWords(InputWords),
+    .Protect(Protect)
+  ) i_port (
+    .clk_i,
+    .rst_i,
+    .param_i(param),
+    .vc_param_i(vc_param),
+    .multilane_param_i(multilane_param),
+    .lane_param_i(lane_param),
+    .status_o(status),
+    .multilane_status_o(multilane_status),
+    .lane_status_o(lane_status),
+    .vc_status_o(vc_status),
+    .tx_i,
+    .tx_valid_i(tx_words),
+    .tx_ready_o,
+    .rx_o,
+    .rx_valid_o(rx_count_o),
+    .rx_ready_i,
+    .broadcast_i,
+    .broadcast_valid_i,
+    .broadcast_ready_o,
+    .broadcast_o,
+    .broadcast_valid_o,
+    .broadcast_ready_i,
+    .line_o,
+    .line_on_o,
+    .line_i,
+    .line_on_i,
+    .realigned_i,
+    .receive_o,
+    .invert_o
+  );
 
   // State for software, and what changes it.
   port_state_e state, state_q;

@@ -74,7 +74,7 @@ module spfe_ep_port_cmd
 
   // MIB_SET.
   logic [31:0] item, element;
-  logic [63:0] value, most, bit_of;
+  logic [63:0] value, least, most, bit_of;
   logic [31:0] count;
   logic is_share;
   assign item = words_q[0];
@@ -90,9 +90,11 @@ module spfe_ep_port_cmd
     count = 32'd1;
     if ((MIB_LANE_MASK & bit_of) != '0) count = 32'(Shape.lanes);
     if ((MIB_VC_MASK & bit_of) != '0) count = 32'(Shape.vcs);
+    least = mib_min(item[7:0]);
     most = mib_max(item[7:0]);
     case (item[7:0])
-      MIB_ITEM_MAX_DATA_SENDING_LANES: most = 64'(Shape.lanes);
+      // A frame has as many words as fit this number of lanes.
+      MIB_ITEM_MAX_DATA_SENDING_LANES: {least, most} = {2{64'(Shape.lanes)}};
       // As many bits as the link counts.
       MIB_ITEM_IDLE_TIME_LIMIT: most = 64'hFF_FFFF;
       // The virtual network of channel 0 is fixed.
@@ -103,7 +105,7 @@ module spfe_ep_port_cmd
     if (item > 32'(MIB_ITEM_BIT_SYNC) || element >= count) set_check = STATUS_NOT_FOUND;
     else if (((MIB_RW_MASK | MIB_COMMAND_MASK) & ~MibAbsent & bit_of) == '0)
       set_check = STATUS_BAD_OPCODE;
-    else if (value < mib_min(item[7:0]) || value > most) set_check = STATUS_BAD_FIELD;
+    else if (value < least || value > most) set_check = STATUS_BAD_FIELD;
   end
 
   // PORT_CONFIGURE.

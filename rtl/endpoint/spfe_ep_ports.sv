@@ -14,11 +14,15 @@ module spfe_ep_ports
   /// Virtual channels of each port.
   parameter int unsigned Vcs = 4,
   /// Words in the output buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned OutputWords = 256,
+  parameter int unsigned OutputWords = 256 << $clog2(Lanes),
   /// Words in the input buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned InputWords = 256,
+  parameter int unsigned InputWords = 256 << $clog2(Lanes),
   /// Check bits of the memories; see spfe_ram_safe.
-  parameter int unsigned Protect = 0
+  parameter int unsigned Protect = 0,
+  /// Channels of all ports, at least 2.
+  localparam int unsigned Channels = Ports * Vcs < 2 ? 2 : Ports * Vcs,
+  /// Bits of a number of words; follows from Lanes.
+  localparam int unsigned CountWidth = $clog2(Lanes + 1)
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -43,6 +47,18 @@ module spfe_ep_ports
   /// Packets can pass on the port.
   output logic [Ports-1:0] up_o,
 
+  /// Words for each channel, those of the first port first.
+  input word_t [Channels-1:0][Lanes-1:0] tx_i,
+  /// Their number; with tx_i.
+  input logic [Channels-1:0][CountWidth-1:0] tx_count_i,
+  input logic [Channels-1:0] tx_valid_i,
+  output logic [Channels-1:0] tx_ready_o,
+  /// Words of each channel.
+  output word_t [Channels-1:0][Lanes-1:0] rx_o,
+  /// Their number; with rx_o.
+  output logic [Channels-1:0][CountWidth-1:0] rx_count_o,
+  output logic [Channels-1:0] rx_valid_o,
+  input logic [Channels-1:0] rx_ready_i,
   /// Message to each port.
   input broadcast_t [Ports-1:0] broadcast_i,
   input logic [Ports-1:0] broadcast_valid_i,
@@ -74,8 +90,6 @@ module spfe_ep_ports
   localparam int unsigned PortWidth = Ports > 1 ? $clog2(Ports) : 1;
 
   for (genvar i = 0; i < Ports; i++) begin : gen_port
-    word_t [Vcs-1:0] unused_rx;
-    logic [Vcs-1:0] unused_ready, unused_valid;
     spfe_ep_port #(
       .Port(i),
       .Lanes(Lanes),
@@ -97,12 +111,14 @@ module spfe_ep_ports
       .event_valid_o(signals_valid[i]),
       .event_ready_i(signals_ready[i]),
       .up_o(up_o[i]),
-      .tx_i('0),
-      .tx_valid_i('0),
-      .tx_ready_o(unused_ready),
-      .rx_o(unused_rx),
-      .rx_valid_o(unused_valid),
-      .rx_ready_i('0),
+      .tx_i(tx_i[i*Vcs+:Vcs]),
+      .tx_count_i(tx_count_i[i*Vcs+:Vcs]),
+      .tx_valid_i(tx_valid_i[i*Vcs+:Vcs]),
+      .tx_ready_o(tx_ready_o[i*Vcs+:Vcs]),
+      .rx_o(rx_o[i*Vcs+:Vcs]),
+      .rx_count_o(rx_count_o[i*Vcs+:Vcs]),
+      .rx_valid_o(rx_valid_o[i*Vcs+:Vcs]),
+      .rx_ready_i(rx_ready_i[i*Vcs+:Vcs]),
       .broadcast_i(broadcast_i[i]),
       .broadcast_valid_i(broadcast_valid_i[i]),
       .broadcast_ready_o(broadcast_ready_o[i]),
@@ -117,8 +133,6 @@ module spfe_ep_ports
       .receive_o(receive_o[i]),
       .invert_o(invert_o[i])
     );
-    logic unused_port;
-    assign unused_port = ^{unused_rx, unused_ready, unused_valid};
   end
 
   logic [PortWidth-1:0] live_port;
@@ -146,6 +160,10 @@ module spfe_ep_ports
   assign event_valid_o = signals_valid != '0;
   assign signals_ready = event_ready_i ? first : '0;
 
+  if (Channels != Ports * Vcs) begin : gen_pad
+    assign {tx_ready_o[1], rx_o[1], rx_count_o[1], rx_valid_o[1]} = '0;
+  end
+
   logic unused;
-  assign unused = ^live_i;
+  assign unused = ^{live_i, tx_i, tx_count_i, tx_valid_i, rx_ready_i};
 endmodule

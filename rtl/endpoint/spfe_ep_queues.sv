@@ -102,7 +102,7 @@ module spfe_ep_queues
   /// Regions that an enabled queue holds.
   typedef logic [4:0][11:0] holds_t;
 
-  state_e state_q;
+  state_e state_q, next;
   logic [Queues-1:0] enabled_q, stop_q;
   context_t words;
   logic [Width-1:0] index_q;
@@ -110,7 +110,7 @@ module spfe_ep_queues
   logic [ContextWords-1:0][31:0] words_q;
   logic [2:0] which_q;
   logic [31:0] wait_q;
-  status_e status_q, check;
+  status_e status_q, trouble_q, check;
   holds_t holds_q, held;
   logic used_q, used, is_packed;
   logic enabling, exists, on;
@@ -144,7 +144,7 @@ module spfe_ep_queues
   assign status_o = status_q;
   assign scan_done_o = state_q == ScanLook && 32'(index_q) == Queues - 1;
   assign scan_used_o = used_q || used;
-  assign error_ready_o = state_q == TroubleError && (access_ready_i || !enabled_q[index_q]);
+  assign error_ready_o = state_q == Rest && next == Trouble;
 
   spfe_ep_queue_check #(
     .Shape(Shape),
@@ -165,7 +165,7 @@ module spfe_ep_queues
     .Protect(Protect)
   ) i_holds (
     .clk_i,
-    .we_i(state_q == Start),
+    .we_i(state_q == Start && !rst_i),
     .addr_i(index_q),
     .data_i(holds_q),
     .rclk_i(clk_i),
@@ -189,7 +189,7 @@ module spfe_ep_queues
       Trouble: access_o.data = 32'(QUEUE_STATE_ERROR);
       TroubleError: begin
         access_o.addr = access_o.addr + 16'(QUEUE_BLOCK_ERROR / 4);
-        access_o.data = 32'(error_i.status);
+        access_o.data = 32'(trouble_q);
       end
       default: access_o.addr = access_o.addr + 16'(QUEUE_BLOCK_ERROR / 4);
     endcase
@@ -198,7 +198,6 @@ module spfe_ep_queues
   end
 
   // States.
-  state_e next;
   always_comb begin
     next = state_q;
     unique case (state_q)
@@ -231,7 +230,7 @@ module spfe_ep_queues
       Scan: next = ScanLook;
       ScanLook: next = scan_done_o ? Rest : Scan;
       Trouble: if (access_ready_i || !enabled_q[index_q]) next = TroubleError;
-      default: if (error_ready_o) next = Rest;
+      default: if (access_ready_i || !enabled_q[index_q]) next = Rest;
     endcase
   end
 
@@ -245,6 +244,7 @@ module spfe_ep_queues
         wait_q <= '0;
         index_q <= next == Trouble ? error_i.index[Width-1:0] : next == Scan ? '0 :
             index_i[Width-1:0];
+        trouble_q <= error_i.status;
         status_q <= STATUS_OK;
         if (!exists || (op_i == OpDisable && !on)) status_q <= STATUS_NOT_FOUND;
         else if (enabling && on) status_q <= STATUS_BUSY;

@@ -190,7 +190,7 @@ module spfe_ep_region_cmd
     .Protect(Protect)
   ) i_notes (
     .clk_i,
-    .we_i(state_q inside {Clear, Enable, Remove}),
+    .we_i(state_q inside {Clear, Enable, Remove} && !rst_i),
     .addr_i(index_q),
     .data_i(write_note),
     .rclk_i(clk_i),
@@ -207,7 +207,7 @@ module spfe_ep_region_cmd
   assign no_room = first_q + count_q > 17'(Pages);
 
   assign region_index_o = index_q;
-  assign region_we_o = state_q inside {Clear, Enable, Revoke};
+  assign region_we_o = state_q inside {Clear, Enable, Revoke} && !rst_i;
   always_comb begin
     region_o = '0;
     if (state_q == Enable) begin

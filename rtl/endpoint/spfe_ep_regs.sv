@@ -140,8 +140,8 @@ module spfe_ep_regs
   assign host_write = state_q == WriteWord && rdata.writable;
   assign host_read = state_q == WriteRead || state_q == Read;
   assign access_ready_o = filled && !host_write && !host_read && state_q != WriteWord;
-  assign we = (state_q == Fill && !filled) || host_write
-      || (access_valid_i && access_ready_o && access_i.write);
+  assign we = !rst_i && ((state_q == Fill && !filled) || host_write
+      || (access_valid_i && access_ready_o && access_i.write));
   assign re = host_read || (access_valid_i && access_ready_o && !access_i.write);
   assign raddr = host_read ? WordWidth'(word) : WordWidth'(access_i.addr);
   always_comb begin

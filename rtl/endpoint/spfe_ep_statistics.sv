@@ -80,7 +80,7 @@ module spfe_ep_statistics
     .Protect(Protect)
   ) i_memory (
     .clk_i,
-    .we_i(state_q == Clear || state_q == Add),
+    .we_i((state_q == Clear || state_q == Add) && !rst_i),
     .addr_i(state_q == Clear ? index_q : Width'({count_q.index, which})),
     .data_i(write),
     .rclk_i(clk_i),

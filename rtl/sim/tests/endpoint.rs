@@ -2,9 +2,9 @@
 //! from one port to the other, interrupts, and a host that writes anything anywhere.
 
 use spfe_contract::{
-    BlockType, Command, Message, MibItem, QueueKind, QueueState, Release, SEEN_OFFSET, Status,
-    access, arm_flags, broadcast_block as broadcast, completion_flags, doorbell,
-    event_block as event, global_block as global, mib_block as mib, port_block,
+    BlockType, Command, Completion, Message, MibItem, QueueKind, QueueState, Release, SEEN_OFFSET,
+    Status, Submission, access, arm_flags, broadcast_block as broadcast, completion_flags,
+    doorbell, event_block as event, global_block as global, mib_block as mib, port_block,
     queue_block as queue, queue_options, region_block as region, statistics_block as statistics,
     submit_flags,
 };
@@ -16,7 +16,7 @@ const EVENTS: u32 = 8;
 const PAGES: u32 = 64;
 const VCS: u32 = 4;
 /// Message contexts of a port in each direction.
-const CONTEXTS: u32 = 2;
+const CONTEXTS: u32 = 4;
 const PORT_QUEUES: u32 = 2 * VCS + 2 * CONTEXTS;
 const QUEUES: u32 = PORT_QUEUES * PORTS as u32;
 /// First message context of port 0 that transmits, and of port 1 that receives.
@@ -403,6 +403,7 @@ fn queues(driver: &mut Driver) {
         (queue::STAMP_LO, outside + 8, Status::OutOfBounds),
         (queue::LINES_LO, (outside + 0x40) & !0x3f, Status::OutOfBounds),
         (queue::CQ_LO, key | 0xffff_ffff_ffc0, Status::OutOfBounds),
+        (queue::CQ_LO, key | 1 << 40, Status::OutOfBounds),
     ] {
         driver.set_queue(SENDER, QueueKind::MessageTx, key);
         let at = driver.at(BlockType::Queue, SENDER, register);
@@ -750,4 +751,116 @@ fn a_hostile_host_breaks_nothing() {
         driver.device.run(3000);
         assert_eq!(Message::from_words(driver.entry(BASE + QUEUE + CQ)).data, 5, "seed {seed}");
     }
+}
+
+/// An entry of a ring of packets.
+fn entry(key: u64, offset: u64, length: u32, flags: u16, position: u32) -> [u64; 2] {
+    Submission { offset, region: (key >> 48) as u16, length, flags, phase: phase(position) }
+        .to_words()
+}
+
+impl Driver {
+    fn enable(&mut self, number: u32, kind: QueueKind, address: u64) {
+        self.set_queue(number, kind, address);
+        assert_eq!(self.command(Command::QueueEnable, number), Status::Ok, "queue {number}");
+    }
+
+    /// Waits for the completion at a position of the queue at an address of the bus.
+    fn completion(&mut self, at: u64, position: u32) -> Completion {
+        let word = at + CQ + slot(position) + 8;
+        self.device.until("a completion comes", |device| {
+            let bytes = device.memory[word as usize..][..8].try_into().expect("eight bytes");
+            u64::from_le_bytes(bytes) >> 48 == u64::from(phase(position))
+        });
+        Completion::from_words(self.entry(at + CQ + slot(position)))
+    }
+}
+
+/// Packets on two channels, in both directions, from memory to memory.
+#[test]
+fn packets_go_from_port_to_port() {
+    for seed in seeds(1) {
+        let mut driver = Driver::new(seed);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let key = driver.region(2, BASE, BYTES, 0);
+        // {transmit context, receive context, place of both queues}
+        let flows =
+            [(0, PORT_QUEUES + 1, 0), (6, PORT_QUEUES + 7, 0x400), (PORT_QUEUES + 2, 3, 0x800)];
+        for (tx, rx, at) in flows {
+            driver.enable(tx, QueueKind::Tx, key + at);
+            driver.enable(rx, QueueKind::Rx, key + at + QUEUE);
+        }
+        driver.start_links();
+        for position in 0..12 {
+            for (tx, rx, at) in flows {
+                let length = if rng.bool() { rng.u32(1..40) } else { rng.u32(1..0x400) };
+                let (from, to) = (0x1000 + rng.u64(..32), 0x2000 + rng.u64(..32));
+                let bytes: Vec<u8> = (0..length).map(|_| rng.u8(..)).collect();
+                let place = (BASE + from) as usize;
+                driver.device.memory[place..][..bytes.len()].copy_from_slice(&bytes);
+                let data = entry(key, from, length, 1 | submit_flags::SIGNAL, position);
+                driver.put(
+                    BASE + at + QUEUE + SQ + slot(position),
+                    entry(key, to, 0x400, 5, position),
+                );
+                driver.ring(rx);
+                driver.put(BASE + at + SQ + slot(position), data);
+                // A doorbell without content rings all queues.
+                driver.ring(if rng.bool() { tx } else { 0 });
+                let got = driver.completion(BASE + at + QUEUE, position);
+                assert_eq!((got.status, got.bytes, got.packets), (0, length, 1), "seed {seed}");
+                let place = (BASE + to) as usize;
+                assert_eq!(driver.device.memory[place..][..bytes.len()], bytes, "seed {seed}");
+                let sent = driver.completion(BASE + at, position);
+                assert_eq!((sent.status, sent.bytes), (0, length), "seed {seed}");
+            }
+        }
+        for (tx, rx, _) in flows {
+            assert_eq!(driver.get(BlockType::Statistics, tx, statistics::PACKETS_LO), 12);
+            assert_eq!(driver.get(BlockType::Statistics, rx, statistics::PACKETS_LO), 12);
+        }
+        // The region is held until all queues are gone.
+        assert_eq!(driver.command(Command::RegionDisable, 2), Status::Busy);
+        for (tx, rx, _) in flows {
+            assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
+            assert_eq!(driver.command(Command::QueueDisable, rx), Status::Ok);
+        }
+        assert_eq!(driver.command(Command::RegionDisable, 2), Status::Ok);
+    }
+}
+
+/// A buffer in a region that is revoked while its queue works: later entries fail, and nothing is
+/// written there any more.
+#[test]
+fn a_revoked_region_is_not_touched() {
+    let mut driver = Driver::new(9);
+    let rings = driver.region(2, BASE, BYTES, 0);
+    let buffers = driver.region(3, BASE + BYTES, BYTES, 0);
+    driver.enable(0, QueueKind::Tx, rings);
+    driver.enable(PORT_QUEUES + 1, QueueKind::Rx, rings + QUEUE);
+    driver.start_links();
+    driver.put(BASE + QUEUE + SQ, entry(buffers, 0, 64, 5, 0));
+    driver.ring(PORT_QUEUES + 1);
+    driver.device.run(1000);
+    assert_eq!(driver.command(Command::RegionDisable, 3), Status::Ok);
+    let before = driver.device.memory[(BASE + BYTES) as usize..].to_vec();
+    driver.put(BASE + SQ, entry(rings, 0x1000, 64, 1 | submit_flags::SIGNAL, 0));
+    driver.ring(0);
+    let failed = driver.completion(BASE + QUEUE, 0);
+    // The engine had read the entry, which was right then; docs/endpoint-core.md has the limit.
+    let refused = [Status::BadRegion.raw(), Status::AccessDenied.raw()];
+    assert!(refused.contains(&failed.status), "status {:#x}", failed.status);
+    assert_eq!(driver.completion(BASE, 0).status, 0);
+    // The next buffer is good. What had been written to the bad one is lost, and was told.
+    driver.put(BASE + QUEUE + SQ + slot(1), entry(rings, 0x2000, 64, 5, 1));
+    driver.ring(PORT_QUEUES + 1);
+    driver.put(BASE + SQ + slot(1), entry(rings, 0x1000, 64, 1 | submit_flags::SIGNAL, 1));
+    driver.ring(0);
+    let got = driver.completion(BASE + QUEUE, 1);
+    assert_eq!((got.status, got.bytes), (0, 64));
+    assert_eq!(driver.completion(BASE, 1).status, 0);
+    driver.put(BASE + SQ + slot(2), entry(buffers, 0, 64, 1, 2));
+    driver.ring(0);
+    assert_eq!(driver.completion(BASE, 2).status, Status::BadRegion.raw());
+    assert_eq!(before, driver.device.memory[(BASE + BYTES) as usize..]);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Queue contexts and the queues of the engines: which engine a context belongs to, and its number
+/// there. Combinational.
+module spfe_ep_map
+  import spfe_ep_pkg::*;
+  import spfe_host_pkg::*;
+#(
+  /// What the endpoint has.
+  parameter shape_t Shape = DefaultShape,
+  /// Queue contexts; follows from Shape.
+  localparam int unsigned Queues = queues(Shape),
+  /// Message queues; follows from Shape.
+  localparam int unsigned Messages = 2 * MessageContexts * 32'(Shape.ports),
+  /// Queues of each engine for data; follows from Shape.
+  localparam int unsigned Data = data_queues(Shape)
+) (
+  /// A context.
+  input logic [15:0] queue_i,
+  /// Its engine, one-hot.
+  output logic [Engines-1:0] engine_o,
+  /// Its number there.
+  output logic [15:0] number_o,
+  /// Doorbell of a context.
+  input doorbell_t doorbell_i,
+  input logic doorbell_valid_i,
+  /// The doorbell for the engine.
+  output doorbell_t doorbell_o,
+  /// It is for this engine.
+  output logic [Engines-1:0] doorbell_valid_o,
+  /// Contexts to stop.
+  input logic [Queues-1:0] stop_i,
+  /// Queues of each engine to stop.
+  output logic [Messages-1:0] message_stop_o,
+  /// As above.
+  output logic [Data-1:0] tx_stop_o,
+  /// As above.
+  output logic [Data-1:0] rx_stop_o,
+  /// Queues of each engine that have stopped.
+  input logic [Messages-1:0] message_stopped_i,
+  /// As above.
+  input logic [Data-1:0] tx_stopped_i,
+  /// As above.
+  input logic [Data-1:0] rx_stopped_i,
+  /// Contexts that have stopped.
+  output logic [Queues-1:0] stopped_o
+);
+  localparam int unsigned Vcs = 32'(Shape.vcs);
+  localparam int unsigned PortQueues = port_queues(Shape);
+
+  /// Engine, one-hot, and number of a context; no engine if there is no such context.
+  function automatic logic [Engines+15:0] place_of(input logic [15:0] queue);
+    logic [Engines-1:0] engine;
+    logic [15:0] rest, port;
+    rest = queue;
+    port = '0;
+    for (int unsigned p = 1; p < 32'(Shape.ports); p++) begin
+      if (32'(queue) >= p * PortQueues) begin
+        rest = queue - 16'(p * PortQueues);
+        port = 16'(p);
+      end
+    end
+    engine = '0;
+    if (32'(rest) < 2 * Vcs) begin
+      engine[rest[0]?RxEngine : TxEngine] = 1'b1;
+      return {engine, 16'(port * 16'(Vcs)) + (rest >> 1)};
+    end
+    engine[MessageEngine] = 32'(rest) < PortQueues;
+    return {engine, 16'(port * 16'(2 * MessageContexts)) + rest - 16'(2 * Vcs)};
+  endfunction
+
+  logic [Engines-1:0] rung;
+  assign {engine_o, number_o} = place_of(queue_i);
+  assign doorbell_o.kind = doorbell_i.kind;
+  assign {rung, doorbell_o.index} = place_of(doorbell_i.index);
+  assign doorbell_valid_o = doorbell_valid_i ? rung : '0;
+
+  // Every context has an engine, so all bits of stopped_o are driven.
+  for (genvar i = 0; i < Messages; i++) begin : gen_message
+    localparam int unsigned Context = 32'(context_of(Shape, MessageEngine, 16'(i)));
+    assign message_stop_o[i] = stop_i[Context];
+    assign stopped_o[Context] = message_stopped_i[i];
+  end
+  for (genvar i = 0; i < Data; i++) begin : gen_data
+    if (i < 32'(Shape.ports) * Vcs) begin : gen_used
+      localparam int unsigned Tx = 32'(context_of(Shape, TxEngine, 16'(i)));
+      localparam int unsigned Rx = 32'(context_of(Shape, RxEngine, 16'(i)));
+      assign tx_stop_o[i] = stop_i[Tx];
+      assign rx_stop_o[i] = stop_i[Rx];
+      assign stopped_o[Tx] = tx_stopped_i[i];
+      assign stopped_o[Rx] = rx_stopped_i[i];
+    end else begin : gen_none
+      assign {tx_stop_o[i], rx_stop_o[i]} = '0;
+    end
+  end
+
+  logic unused;
+  assign unused = ^{tx_stopped_i, rx_stopped_i};
+endmodule
