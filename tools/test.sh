@@ -134,6 +134,7 @@ run_rtl() {
     # The core as a device: registers, regions, links, one driver, errors.
     step rtl rtl-model check tools/rtl_model.sh
     step rtl rtl-device cargo env SPFE_RTL_REQUIRED=1 cargo test --package spfe-rtl --no-fail-fast
+    step rtl rtl-suite tap tools/rtl_suite.sh --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
     step tcp tcp-core tap \
