@@ -213,7 +213,7 @@ impl ForeignEnd {
     /// Connects if possible, and takes the greeting.
     fn look(&mut self) {
         if self.line.is_none() {
-            let line = match &self.door {
+            let line = match &mut self.door {
                 Some(door) => door.accept(),
                 None if self.stream.listens || self.lost.is_some() => None,
                 None => Line::connect(&self.stream).ok(),

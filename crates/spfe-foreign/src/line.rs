@@ -38,17 +38,9 @@ impl Line {
             StreamTransport::Tcp => Self::tcp(TcpStream::connect(&stream.place)?),
             StreamTransport::Pipes => {
                 let (from, to) = stream.place.split_once(':').unwrap_or_default();
-                let open = |path: &str, flags| {
-                    rustix::fs::open(
-                        path,
-                        flags | OFlags::NONBLOCK | OFlags::CLOEXEC,
-                        Mode::empty(),
-                    )
-                };
-                let from = File::from(open(from, OFlags::RDONLY)?);
+                let from = pipe(from, OFlags::RDONLY)?;
                 // No such device: nobody has opened the pipe for reading yet.
-                let to = File::from(open(to, OFlags::WRONLY)?);
-                Ok(Self::Pipes { from, to })
+                Ok(Self::Pipes { from, to: pipe(to, OFlags::WRONLY)? })
             }
         }
     }
@@ -106,13 +98,23 @@ fn count(result: io::Result<usize>) -> Option<usize> {
     }
 }
 
+/// Opens a named pipe, without waiting.
+fn pipe(path: &str, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
 /// A place where this side waits for the foreign end.
 pub enum Door {
     /// The path is removed when the door is closed.
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener),
-    /// Named pipes have no listener: opening them is tried again.
-    Pipes(ForeignStream),
+    /// Named pipes have no listener: opening the one to the foreign end is tried again. The other one
+    /// stays open meanwhile, because the foreign end tries the same.
+    Pipes {
+        place: String,
+        from: Option<File>,
+    },
 }
 
 impl Door {
@@ -138,16 +140,23 @@ impl Door {
                 listener.set_nonblocking(true)?;
                 Ok(Self::Tcp(listener))
             }
-            StreamTransport::Pipes => Ok(Self::Pipes(stream.clone())),
+            StreamTransport::Pipes => Ok(Self::Pipes { place: stream.place.clone(), from: None }),
         }
     }
 
     /// Takes a foreign end that waits; `None` if there is none.
-    pub fn accept(&self) -> Option<Line> {
+    pub fn accept(&mut self) -> Option<Line> {
         match self {
             Self::Unix(listener, _) => Line::unix(listener.accept().ok()?.0).ok(),
             Self::Tcp(listener) => Line::tcp(listener.accept().ok()?.0).ok(),
-            Self::Pipes(stream) => Line::connect(stream).ok(),
+            Self::Pipes { place, from } => {
+                let (from_path, to_path) = place.split_once(':')?;
+                if from.is_none() {
+                    *from = pipe(from_path, OFlags::RDONLY).ok();
+                }
+                let to = pipe(to_path, OFlags::WRONLY).ok()?;
+                Some(Line::Pipes { from: from.take()?, to })
+            }
         }
     }
 
