@@ -30,11 +30,11 @@ package spfe_ep_pkg;
 
   // What a module has by default.
   localparam shape_t DefaultShape = '{
-      ports: 8'd1,
-      lanes: 8'd1,
-      vcs: 8'd4,
-      regions: 16'd64,
-      events: 16'd16
+    ports: 8'd1,
+    lanes: 8'd1,
+    vcs: 8'd4,
+    regions: 16'd64,
+    events: 16'd16
   };
 
   /// Source of a register whose value the register memory does not hold.
@@ -120,11 +120,13 @@ package spfe_ep_pkg;
   } mib_set_t;
 
   // Register CAPABILITY, and kinds of queues: bit N for queue_kind N.
-  localparam logic [31:0] DeviceCapability = CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST
-      | CAPABILITY_LINK_EVENT | CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP
-      | CAPABILITY_BURST | CAPABILITY_PACKED;
-  localparam logic [7:0] DeviceKinds = 8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX)
-      | 8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);
+  localparam logic [31:0] DeviceCapability =
+      CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
+      CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP | CAPABILITY_BURST |
+      CAPABILITY_PACKED;
+  localparam logic [7:0] DeviceKinds =
+      8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX) |
+      8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);
 
   // Engines of queues.
   localparam int unsigned MessageEngine = 0;

@@ -59,7 +59,8 @@ package spfe_sf_lanes_pkg;
   /// Parameters of the multi-lane layer (table 5-36).
   typedef struct packed {
     logic bypass;  // only lane 0 is used, as a single lane; read at reset
-    logic [4:0] max_data_sending;  // most data-sending lanes; read while none is active and at a link reset
+    // Most data-sending lanes; read while none is active and at a link reset.
+    logic [4:0] max_data_sending;
   } multilane_param_t;
 
   /// Status of the multi-lane layer (table 5-37).
