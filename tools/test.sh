@@ -4,38 +4,45 @@
 #   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl tcp
 #                                    model e2e vm
 #
-# The logs of the steps go to target/test-logs/. The last lines name each skipped test with its
-# reason and then say "N passed, N failed, N skipped". The exit code is 0 only if a test passed and
-# none failed. With CI=true a test of the hardware description, the virtual machines, the peers, the
-# Python package, the libfabric provider, the suite behind every face or the links of ground systems
-# must not be skipped, unless the user would have to set something for it. STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py
-# says how it counts each kind of step.
+# Two tracks run side by side, since most steps use one core or wait: the programs, and the hardware
+# description with the models. The logs of the steps go to target/test-logs/. The last lines name
+# each skipped test with its reason and then say "N passed, N failed, N skipped". The exit code is 0
+# only if a test passed and none failed. With CI=true a test of the hardware description, the virtual
+# machines, the peers, the Python package, the libfabric provider, the suite behind every face or the
+# links of ground systems must not be skipped, unless the user would have to set something for it.
+# STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how it
+# counts each kind of step.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 readonly logs=target/test-logs
+# For each step that ran: passed, failed, skipped, name.
 readonly table=$logs/steps.txt
 readonly skips=$logs/skips.txt
+# The first lines of each failed step that show a failure, with what is around them.
+readonly failures=$logs/failures.txt
+# The names of all steps and groups.
+readonly known=$logs/names.txt
 readonly wanted=("$@")
-child=''
-failed_steps=()
-failures=() # the first lines of each that show a failure, with what is around it
 readonly failure='^(FAIL| *not ok|error|thread .* panicked)|\.\.\. FAILED$'
-declare -A known=()
+child=''
 
-trap '[[ -n $child ]] && kill "$child" 2>/dev/null; exit 130' INT TERM
+# stop: ends what this shell waits for. Each track sets it anew.
+stop() {
+    [[ -z $child ]] || kill "$child" 2>/dev/null
+    exit 130
+}
+trap stop INT TERM
 
 # selected GROUP NAME: true if the command line asks for this step.
 selected() {
-    known[$1]=1
-    known[$2]=1
+    printf '%s\n' "$1" "$2" >>"$known"
     ((${#wanted[@]} == 0)) || [[ " ${wanted[*]} " == *" $1 "* || " ${wanted[*]} " == *" $2 "* ]]
 }
 
 # record NAME PASSED FAILED SKIPPED
 record() {
     printf '%s %s %s %s\n' "$2" "$3" "$4" "$1" >>"$table"
-    (($3 == 0)) || failed_steps+=("$1")
 }
 
 # strict GROUP NAME: prints the option by which a skipped test of this step counts as failed.
@@ -48,18 +55,33 @@ strict() {
     esac
 }
 
-# step GROUP NAME KIND COMMAND...: runs one step; logs, counts and reports it.
+# show NAME CODE LOG: prints why a step failed, and keeps it for the end of the run.
+show() {
+    printf '    | exit code %d; what failed in %s:\n' "$2" "$3"
+    grep -nE -A 2 "$failure" "$3" | head -n 80 | sed 's/^/    | /'
+    printf '    | its end:\n'
+    tail -n 40 "$3" | sed 's/^/    | /'
+    { grep -m 5 -B 6 -A 9 -E "$failure" "$3" || printf 'exit code %d\n' "$2"; } |
+        sed "s/^/    $1: /" >>"$failures"
+}
+
+# step GROUP NAME KIND COMMAND...: runs one step; logs, counts and reports it. The report gives the
+# time and, in brackets, that of the processors.
 step() {
     local group=$1 name=$2 kind=$3 log=$logs/$2.log code=0
-    local start=${EPOCHREALTIME/[.,]/} tenths counts counted
+    local counts counted took TIMEFORMAT='%R %U %S'
     shift 3
     selected "$group" "$name" || return 0
-    printf '%-20s ' "$name"
-    timeout --kill-after=10 "${STEP_TIMEOUT:-1800}" "$@" >"$log" 2>&1 </dev/null &
-    child=$!
-    wait "$child" || code=$?
+    {
+        time {
+            timeout --kill-after=10 "${STEP_TIMEOUT:-1800}" "$@" >"$log" 2>&1 </dev/null &
+            child=$!
+            wait "$child" || code=$?
+        }
+    } 2>"$logs/$name.time"
     child=''
-    tenths=$(((${EPOCHREALTIME/[.,]/} - start) / 100000))
+    read -ra took <"$logs/$name.time"
+    rm "$logs/$name.time"
     ((code != 124)) || printf 'test.sh: ended after STEP_TIMEOUT\n' >>"$log"
     # shellcheck disable=SC2046 # no word where there is no option
     mapfile -t counted < <(
@@ -69,21 +91,21 @@ step() {
     ((${#counts[@]} == 3)) || counts=(0 1 0)
     ((${#counted[@]} < 2)) || printf "$name: %s\n" "${counted[@]:1}" >>"$skips"
     record "$name" "${counts[@]}"
-    printf '%6d.%d s   %d passed, %d failed, %d skipped\n' \
-        $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
-    if ((counts[1] > 0)); then
-        printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
-        grep -nE -A 2 "$failure" "$log" | head -n 80 | sed 's/^/    | /'
-        failures+=("$(grep -m 5 -B 6 -A 9 -E "$failure" "$log" || printf 'exit code %d' "$code")")
-        printf '    | its end:\n'
-        tail -n 40 "$log" | sed 's/^/    | /'
-    fi
+    # At once, for the other track prints too.
+    printf '%s\n' "$(
+        awk -v name="$name" -v real="${took[0]}" -v cpu="$(printf '%s+' "${took[@]:1}")" 'BEGIN {
+            split(cpu, part, "+")
+            printf "%-16s %7.1f s (%6.1f)", name, real, part[1] + part[2]
+        }'
+        printf '   %d passed, %d failed, %d skipped\n' "${counts[@]}"
+        ((counts[1] == 0)) || show "$name" "$code" "$log"
+    )"
 }
 
 # absent GROUP NAME FILE: skips a step because the file it runs is not in this tree.
 absent() {
     selected "$1" "$2" || return 0
-    printf '%-20s skipped: there is no %s\n' "$2" "$3"
+    printf '%-16s skipped: there is no %s\n' "$2" "$3"
     if [[ $(strict "$1" "$2") ]]; then record "$2" 0 1 0; else record "$2" 0 0 1; fi
     printf '%s: there is no %s\n' "$2" "$3" >>"$skips"
 }
@@ -176,30 +198,45 @@ run_vm() {
     step vm vm tap tests/vm/run.sh "--${VM_FORM:-short}" ${VM_TESTS:-}
 }
 
+# programs: the track of what cargo builds in target/.
+programs() {
+    run_rust
+    run_e2e
+    run_vm
+}
+
+# hardware: the track of the hardware description and the models.
+hardware() {
+    child=''
+    trap stop INT TERM
+    run_rtl
+    run_models
+}
+
 main() {
-    local name
+    local name failed other
     mkdir -p "$logs"
     rm -f "$logs"/*.log
-    : >"$table"
-    : >"$skips"
+    for name in "$table" "$skips" "$failures" "$known"; do : >"$name"; done
     export CARGO_TERM_COLOR=never PYTHONDONTWRITEBYTECODE=1
 
     run_quick
-    run_rust
-    run_rtl
-    run_models
-    run_e2e
-    run_vm
+    hardware &
+    other=$!
+    trap 'kill "$other" 2>/dev/null; stop' INT TERM
+    programs
+    wait "$other"
 
     for name in "${wanted[@]}"; do
-        [[ -n ${known[$name]:-} ]] || {
+        grep -qxF -e "$name" "$known" || {
             printf 'test.sh: there is no step or group "%s"\n' "$name"
             record "$name" 0 1 0
         }
     done
-    if ((${#failed_steps[@]} > 0)); then
-        printf '\nfailed: %s\n' "${failed_steps[*]}"
-        ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}" | sed 's/^/    /'
+    failed=$(awk '$2 > 0 { printf " %s", $4 }' "$table")
+    if [[ $failed ]]; then
+        printf '\nfailed:%s\n' "$failed"
+        cat "$failures"
     fi
     if [[ -s $skips ]]; then
         printf '\nskipped:\n'

@@ -263,7 +263,7 @@ EXPORT void *spfe_tcp_new(void) {
     Verilated::threadContextp(&model->context);
     model->context.randReset(2);
     model->context.randSeed(std::max(seed ? std::atoi(seed) : 1, 1));
-    model->context.errorLimit(1 << 30);
+    model->context.errorLimit(1);
     model->core = std::make_unique<Vcore>(&model->context, "core");
     return model.release();
 }
