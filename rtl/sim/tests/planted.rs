@@ -172,8 +172,9 @@ fn planted_bugs_are_found() {
             .env("SPFE_SIM_ROOT", &copy)
             .output()
             .expect("cargo can be run");
-        // Something else than a difference would fail here, too.
+        // A core that does not build would fail here, too.
         let said = String::from_utf8_lossy(&output.stdout);
+        assert!(!said.contains("build.sh: "), "{file} with {to:?} does not build:\n{said}");
         let found = said.contains("panicked") && said.contains("seed");
         println!("{file}: {from:?}: {}", if found { "found" } else { "MISSED" });
         if output.status.success() || !found {
