@@ -124,6 +124,7 @@ run_quick() {
     step lint docs check python3 tools/docs.py
     step lint device-tree tap tests/run.sh tests/driver/device_tree.bats
     step unit tools unittest python3 -m unittest discover -v -s tools
+    step unit register-model unittest python3 -m unittest discover -v -s contract/model
     if [[ -d bench/peers ]]; then
         step unit peers unittest python3 -m unittest discover -v -s bench/peers -p 'test_*.py'
     else

@@ -28,6 +28,7 @@ SOURCES = {
     SOURCE: (model.parse, {
         "crates/spfe-contract/src/generated.rs": rust.emit,
         "crates/spfe-contract/src/rdma.rs": rust.emit_rdma,
+        "crates/spfe-contract/src/fabric.rs": rust.emit_fabric,
         "include/spfe/spfe_hw.h": c.emit,
         "rtl/pkg/spfe_pkg.sv": sv.emit,
         "contract/REFERENCE.md": markdown.emit,

@@ -35,12 +35,14 @@ class ContractError(Exception):
     """A rule of the contract file is broken; the text names object, value and limit."""
 
 
+# Items that the Rust crate compiles only with a feature of this name.
+FEATURES = ("rdma", "fabric")
 Const = namedtuple("Const", "name value doc feature", defaults=("",))
 Value = namedtuple("Value", "name value doc status_class errno", defaults=("", ""))
 Enum = namedtuple("Enum", "name width doc values feature", defaults=("",))
 Bits = namedtuple("Bits", "name width doc fields feature", defaults=("",))
 Register = namedtuple("Register", "name offset access doc")
-Block = namedtuple("Block", "name type_name type_value version size stride doc registers")
+Block = namedtuple("Block", "name type_name type_value version size stride doc registers feature", defaults=("",))
 MibItem = namedtuple("MibItem", "name title value layer kind access scope min max unit values doc")
 Contract = namedtuple(
     "Contract", "name major minor magic consts enums bits structs blocks mib")
@@ -156,7 +158,7 @@ def no_gap(fields, where, size):
 def feature(raw, where):
     """The Rust feature without which an item does not exist; empty for none."""
     text = raw.get("feature", "")
-    need(text in ("", "rdma"), f"{where}: feature {text} is not rdma")
+    need(text in ("", *FEATURES), f"{where}: feature {text} is not one of {', '.join(FEATURES)}")
     return text
 
 
@@ -283,7 +285,7 @@ def check_pairs(registers, where):
 
 def load_block(raw, types):
     keys = ("name", "type", "version", "size", "doc", "registers")
-    where = table(raw, "block", keys, ("stride",))
+    where = table(raw, "block", keys, ("stride", "feature"))
     need(raw["type"] in types, f"{where}: type {raw['type']} is not a value of block_type")
     version = number(raw, "version", where, 2**16 - 1, 1)
     size, stride = number(raw, "size", where, 2**32 - 1, HEADER_BYTES), None
@@ -300,7 +302,7 @@ def load_block(raw, types):
     unique(registers, where, lambda r: r.offset, "offset")
     check_pairs(registers, where)
     block = Block(lower(raw, where), raw["type"], types[raw["type"]], version, size, stride,
-                  raw["doc"], registers)
+                  raw["doc"], registers, feature(raw, where))
     check_lines(block, where)
     return block
 

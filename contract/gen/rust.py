@@ -301,6 +301,10 @@ def items(contract, feature):
         lines += bits(item)
     for item in of(contract.structs):
         lines += words_struct(item) if item.words else offset_struct(item)
+    for item in of(contract.blocks):
+        lines += block(item)
+        if item.name == "queue":
+            lines += setup(item)
     return lines
 
 
@@ -311,16 +315,19 @@ def emit_rdma(contract, note):
     return "\n".join(lines) + "\n"
 
 
+def emit_fabric(contract, note):
+    """What only software of fabric ports needs."""
+    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}",
+             *items(contract, "fabric")]
+    return "\n".join(lines) + "\n"
+
+
 def emit(contract, note):
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", ""]
     lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "Value of the register MAGIC.")
     lines += const("CONTRACT_VERSION_MAJOR", "u16", contract.major, "Must be equal on both sides.")
     lines += const("CONTRACT_VERSION_MINOR", "u16", contract.minor, "A higher minor version only adds to the contract.")
     lines += items(contract, "")
-    for item in contract.blocks:
-        lines += block(item)
-        if item.name == "queue":
-            lines += setup(item)
     lines += mib(contract.mib)
     return "\n".join(lines) + "\n"
 

@@ -128,7 +128,7 @@ BROKEN = [
     ("value = 5", "value = -1", "const LIMIT: value -0x1 is not in 0x0 to 0xf{16}"),
     ("value = 5", "value = true", "const LIMIT: value must be an integer, not True"),
     ("value = 5", "value = 5\nunit = 1", "const LIMIT: unknown key unit"),
-    ("value = 5", 'value = 5\nfeature = "x"', "const LIMIT: feature x is not rdma"),
+    ("value = 5", 'value = 5\nfeature = "x"', "const LIMIT: feature x is not one of rdma, fabric"),
     ('"LIMIT"', '"limit"', "const limit: the name must be upper case"),
     ("magic = 0x1234", "magic = 0x100000000", "magic 0x100000000 is not in 0x1 to 0xffffffff"),
     ('"ONE", value = 2', '"ONE", value = 1', "block_type: value 1 is used by LIST and ONE"),

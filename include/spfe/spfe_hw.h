@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 4
+#define SPFE_CONTRACT_VERSION_MINOR 5
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -97,6 +97,12 @@ typedef uint64_t spfe_le64;
 #define SPFE_SEEN_OFFSET 2048U
 /* Most event vectors that a device with the capability LEVEL has. */
 #define SPFE_SEEN_VECTORS 512U
+/* Most nodes of a PCIe fabric; node numbers are 1 to 64. */
+#define SPFE_FABRIC_NODES_MAX 64U
+/* Doorbells from one node of a fabric to another. */
+#define SPFE_PEER_DOORBELLS 16U
+/* Scratchpads from one node of a fabric to another, 32 bits each. */
+#define SPFE_PEER_SCRATCHPADS 16U
 /*
  * PCI vendor ID and subsystem vendor ID of a virtual PCI Express device: that of Red Hat. Hardware
  * has the IDs of its maker.
@@ -252,7 +258,10 @@ enum spfe_port_kind {
 	SPFE_PORT_KIND_SPACEFIBRE = 0x01,
 	/* SpaceWire port: one channel and time-codes. */
 	SPFE_PORT_KIND_SPACEWIRE = 0x02,
-	/* PCIe fabric port. */
+	/*
+	 * Node of a PCIe fabric: virtual channels to every other node, doorbells and scratchpads
+	 * (capability FABRIC).
+	 */
 	SPFE_PORT_KIND_FABRIC = 0x03,
 };
 
@@ -264,6 +273,20 @@ enum spfe_port_state {
 	SPFE_PORT_STATE_STARTING = 0x01,
 	/* Packets can pass. */
 	SPFE_PORT_STATE_UP = 0x02,
+};
+
+/* State of a node of a fabric, as another node sees it. */
+enum spfe_node_state {
+	/* The node has not started its port, or there is no such node. */
+	SPFE_NODE_STATE_ABSENT = 0x00,
+	/* No path leads to the node. */
+	SPFE_NODE_STATE_NO_LINK = 0x01,
+	/* The node has started its port; this one has not. */
+	SPFE_NODE_STATE_LINK = 0x02,
+	/* Packets, accesses and doorbells go both ways. */
+	SPFE_NODE_STATE_READY = 0x03,
+	/* The node broke a rule of the fabric. It must start again. */
+	SPFE_NODE_STATE_ERROR = 0x04,
 };
 
 /* State of a queue context. */
@@ -309,6 +332,10 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_STATISTICS = 0x08,
 	/* Management information base of one port, an array. */
 	SPFE_BLOCK_TYPE_MIB = 0x09,
+	/* The node behind one fabric port. */
+	SPFE_BLOCK_TYPE_FABRIC = 0x0a,
+	/* Nodes that one fabric port sees, an array. */
+	SPFE_BLOCK_TYPE_PEER = 0x0b,
 };
 
 /* Reason for ringing a doorbell (KIND in the store to a doorbell page). */
@@ -319,6 +346,11 @@ enum spfe_doorbell_kind {
 	SPFE_DOORBELL_KIND_ARM = 0x01,
 	/* The host wrote a new command to the configuration latch. */
 	SPFE_DOORBELL_KIND_LATCH = 0x02,
+	/*
+	 * Ring doorbell NUMBER of the node to which QUEUE leads, after publishing the scratchpads
+	 * (capability FABRIC). Page 0 only.
+	 */
+	SPFE_DOORBELL_KIND_PEER = 0x03,
 };
 
 /*
@@ -839,6 +871,8 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_RDMA 0x00002000U
 /* Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA. */
 #define SPFE_CAPABILITY_REMOTE_KEYS 0x00004000U
+/* Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT. */
+#define SPFE_CAPABILITY_FABRIC 0x00008000U
 
 /*
  * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
@@ -877,13 +911,19 @@ enum spfe_mib_item {
 /* Signal the event vector (file descriptor) as well. */
 #define SPFE_ARM_FLAGS_EVENT 0x00000008U
 
-/* The 64-bit store to a doorbell page. It is only a hint: the rings say what to do. */
-/* Queue context index. */
+/*
+ * The 64-bit store to a doorbell page. It is only a hint: the rings say what to do. Only a store of
+ * kind PEER is an action of its own.
+ */
+/* Queue context index. PEER: any context of a virtual channel to the node. */
 #define SPFE_DOORBELL_QUEUE_SHIFT 0
 #define SPFE_DOORBELL_QUEUE_MASK 0x000000000000ffffULL
 /* doorbell_kind. */
 #define SPFE_DOORBELL_KIND_SHIFT 16
 #define SPFE_DOORBELL_KIND_MASK 0x0000000000ff0000ULL
+/* PEER: number of the doorbell, less than PEER_DOORBELLS. */
+#define SPFE_DOORBELL_NUMBER_SHIFT 24
+#define SPFE_DOORBELL_NUMBER_MASK 0x00000000ff000000ULL
 /* Free-running producer index (submissions) or arm sequence (armed). */
 #define SPFE_DOORBELL_INDEX_SHIFT 32
 #define SPFE_DOORBELL_INDEX_MASK 0xffffffff00000000ULL
@@ -1313,7 +1353,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_SIZE 0x00000100U
 /* port_kind. (ro) */
 #define SPFE_PORT_BLOCK_KIND 0x00000010U
-/* port_state. (ro) */
+/* port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro) */
 #define SPFE_PORT_BLOCK_STATE 0x00000014U
 /* Number of virtual channels. (ro) */
 #define SPFE_PORT_BLOCK_VCS 0x00000018U
@@ -1330,11 +1370,14 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Number of queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
-/* Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). (ro) */
+/*
+ * Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). On a
+ * fabric port it counts changes of the nodes' states and epochs. (ro)
+ */
 #define SPFE_PORT_BLOCK_CHANGES 0x00000030U
 /*
- * 1: start the link. A bus reset clears this register without changing the link. Write 1 before the
- * first PORT_CONFIGURE of a port that must stay up. (rw)
+ * 1: start the link; on a fabric port 0 stops it. A bus reset clears this register without changing
+ * the link. Write 1 before the first PORT_CONFIGURE of a port that must stay up. (rw)
  */
 #define SPFE_PORT_BLOCK_LINK_START 0x00000080U
 /* Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw) */
@@ -1346,7 +1389,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Priorities of VC 24 to 31. (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_3 0x00000090U
 /*
- * Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+ * Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability
  * LINK_EVENT). (rw)
  */
 #define SPFE_PORT_BLOCK_LINK_VECTOR 0x00000094U
@@ -1549,6 +1592,61 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_MIB_BLOCK_PRESENT_LO 0x000001f8U
 /* Items 32 to 62. (ro) */
 #define SPFE_MIB_BLOCK_PRESENT_HI 0x000001fcU
+
+/* The node behind the fabric port in the block's instance field (capability FABRIC). */
+#define SPFE_FABRIC_BLOCK_TYPE 10
+#define SPFE_FABRIC_BLOCK_VERSION 1
+#define SPFE_FABRIC_BLOCK_SIZE 0x00000100U
+/* Number of this node, 1 to NODES. (ro) */
+#define SPFE_FABRIC_BLOCK_NODE 0x00000010U
+/* Number of nodes, at most FABRIC_NODES_MAX: elements of the peer block. (ro) */
+#define SPFE_FABRIC_BLOCK_NODES 0x00000014U
+/*
+ * Virtual channels to each node. Channel C to node N is virtual channel CHANNELS * (N - 1) + C of
+ * this port; at its other end it is channel C to this node. Those to the own node are not used.
+ * (ro)
+ */
+#define SPFE_FABRIC_BLOCK_CHANNELS 0x00000018U
+/* Number of times that this node has started its port. (ro) */
+#define SPFE_FABRIC_BLOCK_EPOCH 0x0000001cU
+/* Doorbells that all nodes have rung here (mod 2^32). (ro) */
+#define SPFE_FABRIC_BLOCK_RINGS 0x00000020U
+/* Doorbells of this host that were refused (mod 2^32). (ro) */
+#define SPFE_FABRIC_BLOCK_REFUSED 0x00000024U
+/*
+ * status of the last one: BAD_FIELD (NUMBER), NOT_FOUND (QUEUE leads to no node of this port),
+ * LINK_DOWN (the node is not READY); OK if there was none. (ro)
+ */
+#define SPFE_FABRIC_BLOCK_REFUSED_STATUS 0x00000028U
+/*
+ * Event vector to signal when RINGS rises, plus 1: 1 to EVENTS; 0 for none. Latched by
+ * PORT_CONFIGURE. (rw)
+ */
+#define SPFE_FABRIC_BLOCK_BELL_VECTOR 0x00000080U
+
+/*
+ * What the fabric port in the block's instance field sees of each node: element N - 1 is node N.
+ * The first register of a row of PEER_DOORBELLS or PEER_SCRATCHPADS has its name; the others
+ * follow, 4 bytes apart.
+ */
+#define SPFE_PEER_BLOCK_TYPE 11
+#define SPFE_PEER_BLOCK_VERSION 1
+#define SPFE_PEER_BLOCK_SIZE 0x00000010U
+#define SPFE_PEER_BLOCK_STRIDE 0x00000100U
+/* node_state. (ro) */
+#define SPFE_PEER_BLOCK_STATE 0x00000000U
+/* Number of times that the node has started its port. (ro) */
+#define SPFE_PEER_BLOCK_EPOCH 0x00000004U
+/* Doorbells that the node has rung here: the sum of all numbers (mod 2^32). (ro) */
+#define SPFE_PEER_BLOCK_RINGS 0x00000008U
+/*
+ * How often the node has rung doorbell 0 (mod 2^32); 0 again when it starts with a new epoch. (ro)
+ */
+#define SPFE_PEER_BLOCK_DOORBELL 0x00000040U
+/* Scratchpad 0 that the node has published; 0 again when it starts with a new epoch. (ro) */
+#define SPFE_PEER_BLOCK_INWARD 0x00000080U
+/* Scratchpad 0 for the node. A doorbell to it publishes all of them. (rw) */
+#define SPFE_PEER_BLOCK_OUTWARD 0x000000c0U
 
 /* Every item: X(name, number, layer, kind, access, scope, min, max, unit, title). */
 #define SPFE_MIB_TABLE(X) \

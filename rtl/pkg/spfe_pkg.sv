@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0004;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0005;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -67,6 +67,12 @@ package spfe_pkg;
   localparam logic [31:0] SEEN_OFFSET = 32'd2048;
   /// Most event vectors that a device with the capability LEVEL has.
   localparam logic [31:0] SEEN_VECTORS = 32'd512;
+  /// Most nodes of a PCIe fabric; node numbers are 1 to 64.
+  localparam logic [31:0] FABRIC_NODES_MAX = 32'd64;
+  /// Doorbells from one node of a fabric to another.
+  localparam logic [31:0] PEER_DOORBELLS = 32'd16;
+  /// Scratchpads from one node of a fabric to another, 32 bits each.
+  localparam logic [31:0] PEER_SCRATCHPADS = 32'd16;
   /// PCI vendor ID and subsystem vendor ID of a virtual PCI Express device: that of Red Hat.
   /// Hardware has the IDs of its maker.
   localparam logic [31:0] PCI_VENDOR = 32'd6900;
@@ -204,7 +210,8 @@ package spfe_pkg;
     PORT_KIND_SPACEFIBRE = 8'h01,
     /// SpaceWire port: one channel and time-codes.
     PORT_KIND_SPACEWIRE = 8'h02,
-    /// PCIe fabric port.
+    /// Node of a PCIe fabric: virtual channels to every other node, doorbells and scratchpads
+    /// (capability FABRIC).
     PORT_KIND_FABRIC = 8'h03
   } port_kind_e;
 
@@ -217,6 +224,20 @@ package spfe_pkg;
     /// Packets can pass.
     PORT_STATE_UP = 8'h02
   } port_state_e;
+
+  /// State of a node of a fabric, as another node sees it.
+  typedef enum logic [7:0] {
+    /// The node has not started its port, or there is no such node.
+    NODE_STATE_ABSENT = 8'h00,
+    /// No path leads to the node.
+    NODE_STATE_NO_LINK = 8'h01,
+    /// The node has started its port; this one has not.
+    NODE_STATE_LINK = 8'h02,
+    /// Packets, accesses and doorbells go both ways.
+    NODE_STATE_READY = 8'h03,
+    /// The node broke a rule of the fabric. It must start again.
+    NODE_STATE_ERROR = 8'h04
+  } node_state_e;
 
   /// State of a queue context.
   typedef enum logic [7:0] {
@@ -258,7 +279,11 @@ package spfe_pkg;
     /// Counters of one queue context, an array.
     BLOCK_TYPE_STATISTICS = 16'h0008,
     /// Management information base of one port, an array.
-    BLOCK_TYPE_MIB = 16'h0009
+    BLOCK_TYPE_MIB = 16'h0009,
+    /// The node behind one fabric port.
+    BLOCK_TYPE_FABRIC = 16'h000a,
+    /// Nodes that one fabric port sees, an array.
+    BLOCK_TYPE_PEER = 16'h000b
   } block_type_e;
 
   /// Reason for ringing a doorbell (KIND in the store to a doorbell page).
@@ -268,7 +293,10 @@ package spfe_pkg;
     /// The host armed a completion ring.
     DOORBELL_KIND_ARM = 8'h01,
     /// The host wrote a new command to the configuration latch.
-    DOORBELL_KIND_LATCH = 8'h02
+    DOORBELL_KIND_LATCH = 8'h02,
+    /// Ring doorbell NUMBER of the node to which QUEUE leads, after publishing the scratchpads
+    /// (capability FABRIC). Page 0 only.
+    DOORBELL_KIND_PEER = 8'h03
   } doorbell_kind_e;
 
   /// Command of the configuration latch in the global block. The device carries it out when CFG_SEQ
@@ -730,6 +758,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_RDMA = 32'h00002000;
   /// Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA.
   localparam logic [31:0] CAPABILITY_REMOTE_KEYS = 32'h00004000;
+  /// Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT.
+  localparam logic [31:0] CAPABILITY_FABRIC = 32'h00008000;
 
   // access: Permitted accesses to a memory region. The values are those of InfiniBand verbs where
   // they exist.
@@ -766,14 +796,19 @@ package spfe_pkg;
   localparam logic [31:0] ARM_FLAGS_EVENT = 32'h00000008;
 
   // doorbell: The 64-bit store to a doorbell page. It is only a hint: the rings say what to do.
+  // Only a store of kind PEER is an action of its own.
   /// Lowest bit of QUEUE.
   localparam logic [31:0] DOORBELL_QUEUE_SHIFT = 32'd0;
-  /// Queue context index. Mask, in place.
+  /// Queue context index. PEER: any context of a virtual channel to the node. Mask, in place.
   localparam logic [63:0] DOORBELL_QUEUE_MASK = 64'h000000000000ffff;
   /// Lowest bit of KIND.
   localparam logic [31:0] DOORBELL_KIND_SHIFT = 32'd16;
   /// doorbell_kind. Mask, in place.
   localparam logic [63:0] DOORBELL_KIND_MASK = 64'h0000000000ff0000;
+  /// Lowest bit of NUMBER.
+  localparam logic [31:0] DOORBELL_NUMBER_SHIFT = 32'd24;
+  /// PEER: number of the doorbell, less than PEER_DOORBELLS. Mask, in place.
+  localparam logic [63:0] DOORBELL_NUMBER_MASK = 64'h00000000ff000000;
   /// Lowest bit of INDEX.
   localparam logic [31:0] DOORBELL_INDEX_SHIFT = 32'd32;
   /// Free-running producer index (submissions) or arm sequence (armed). Mask, in place.
@@ -1048,7 +1083,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_SIZE = 32'h00000100;
   /// port_kind. (ro)
   localparam logic [31:0] PORT_BLOCK_KIND = 32'h00000010;
-  /// port_state. (ro)
+  /// port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro)
   localparam logic [31:0] PORT_BLOCK_STATE = 32'h00000014;
   /// Number of virtual channels. (ro)
   localparam logic [31:0] PORT_BLOCK_VCS = 32'h00000018;
@@ -1063,10 +1098,11 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Number of queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;
-  /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). (ro)
+  /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). On a
+  /// fabric port it counts changes of the nodes' states and epochs. (ro)
   localparam logic [31:0] PORT_BLOCK_CHANGES = 32'h00000030;
-  /// 1: start the link. A bus reset clears this register without changing the link. Write 1 before
-  /// the first PORT_CONFIGURE of a port that must stay up. (rw)
+  /// 1: start the link; on a fabric port 0 stops it. A bus reset clears this register without
+  /// changing the link. Write 1 before the first PORT_CONFIGURE of a port that must stay up. (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_START = 32'h00000080;
   /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_0 = 32'h00000084;
@@ -1076,7 +1112,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_2 = 32'h0000008c;
   /// Priorities of VC 24 to 31. (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_3 = 32'h00000090;
-  /// Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+  /// Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability
   /// LINK_EVENT). (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_VECTOR = 32'h00000094;
   /// Words of the block, or of an element, that the host writes: bit N for word N.
@@ -1302,6 +1338,64 @@ package spfe_pkg;
   /// Words of the block, or of an element, that the host writes: bit N for word N.
   localparam logic [127:0] MIB_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
 
+  // fabric block: The node behind the fabric port in the block's instance field (capability
+  // FABRIC).
+  /// block_type FABRIC.
+  localparam logic [15:0] FABRIC_BLOCK_TYPE = 16'h000a;
+  /// Version of the block.
+  localparam logic [15:0] FABRIC_BLOCK_VERSION = 16'h0001;
+  /// Size in bytes of the block, or of its header if it is an array.
+  localparam logic [31:0] FABRIC_BLOCK_SIZE = 32'h00000100;
+  /// Number of this node, 1 to NODES. (ro)
+  localparam logic [31:0] FABRIC_BLOCK_NODE = 32'h00000010;
+  /// Number of nodes, at most FABRIC_NODES_MAX: elements of the peer block. (ro)
+  localparam logic [31:0] FABRIC_BLOCK_NODES = 32'h00000014;
+  /// Virtual channels to each node. Channel C to node N is virtual channel CHANNELS * (N - 1) + C
+  /// of this port; at its other end it is channel C to this node. Those to the own node are not
+  /// used. (ro)
+  localparam logic [31:0] FABRIC_BLOCK_CHANNELS = 32'h00000018;
+  /// Number of times that this node has started its port. (ro)
+  localparam logic [31:0] FABRIC_BLOCK_EPOCH = 32'h0000001c;
+  /// Doorbells that all nodes have rung here (mod 2^32). (ro)
+  localparam logic [31:0] FABRIC_BLOCK_RINGS = 32'h00000020;
+  /// Doorbells of this host that were refused (mod 2^32). (ro)
+  localparam logic [31:0] FABRIC_BLOCK_REFUSED = 32'h00000024;
+  /// status of the last one: BAD_FIELD (NUMBER), NOT_FOUND (QUEUE leads to no node of this port),
+  /// LINK_DOWN (the node is not READY); OK if there was none. (ro)
+  localparam logic [31:0] FABRIC_BLOCK_REFUSED_STATUS = 32'h00000028;
+  /// Event vector to signal when RINGS rises, plus 1: 1 to EVENTS; 0 for none. Latched by
+  /// PORT_CONFIGURE. (rw)
+  localparam logic [31:0] FABRIC_BLOCK_BELL_VECTOR = 32'h00000080;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] FABRIC_BLOCK_RW_MASK = 128'h00000000000000000000000100000000;
+
+  // peer block: What the fabric port in the block's instance field sees of each node: element N - 1
+  // is node N. The first register of a row of PEER_DOORBELLS or PEER_SCRATCHPADS has its name; the
+  // others follow, 4 bytes apart.
+  /// block_type PEER.
+  localparam logic [15:0] PEER_BLOCK_TYPE = 16'h000b;
+  /// Version of the block.
+  localparam logic [15:0] PEER_BLOCK_VERSION = 16'h0001;
+  /// Size in bytes of the block, or of its header if it is an array.
+  localparam logic [31:0] PEER_BLOCK_SIZE = 32'h00000010;
+  /// Bytes from one element to the next.
+  localparam logic [31:0] PEER_BLOCK_STRIDE = 32'h00000100;
+  /// node_state. (ro)
+  localparam logic [31:0] PEER_BLOCK_STATE = 32'h00000000;
+  /// Number of times that the node has started its port. (ro)
+  localparam logic [31:0] PEER_BLOCK_EPOCH = 32'h00000004;
+  /// Doorbells that the node has rung here: the sum of all numbers (mod 2^32). (ro)
+  localparam logic [31:0] PEER_BLOCK_RINGS = 32'h00000008;
+  /// How often the node has rung doorbell 0 (mod 2^32); 0 again when it starts with a new epoch.
+  /// (ro)
+  localparam logic [31:0] PEER_BLOCK_DOORBELL = 32'h00000040;
+  /// Scratchpad 0 that the node has published; 0 again when it starts with a new epoch. (ro)
+  localparam logic [31:0] PEER_BLOCK_INWARD = 32'h00000080;
+  /// Scratchpad 0 for the node. A doorbell to it publishes all of them. (rw)
+  localparam logic [31:0] PEER_BLOCK_OUTWARD = 32'h000000c0;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] PEER_BLOCK_RW_MASK = 128'h00000000000000000001000000000000;
+
   // Masks of items of the management information base: bit N for item N.
   /// Items that can be set.
   localparam logic [63:0] MIB_RW_MASK = 64'h0000000007fb87f3;
@@ -1484,6 +1578,9 @@ module spfe_pkg_check;
   end
   if ($bits(spfe_pkg::port_state_e) != 8) begin : gen_port_state_e
     $error("spfe_pkg::port_state_e has %0d bits, not 8", $bits(spfe_pkg::port_state_e));
+  end
+  if ($bits(spfe_pkg::node_state_e) != 8) begin : gen_node_state_e
+    $error("spfe_pkg::node_state_e has %0d bits, not 8", $bits(spfe_pkg::node_state_e));
   end
   if ($bits(spfe_pkg::queue_state_e) != 8) begin : gen_queue_state_e
     $error("spfe_pkg::queue_state_e has %0d bits, not 8", $bits(spfe_pkg::queue_state_e));

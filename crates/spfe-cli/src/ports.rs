@@ -37,6 +37,7 @@ pub fn peer(info: &PortInfo) -> String {
         Peer::Target { .. } => "RDMA target".to_owned(),
         Peer::Network => "network".to_owned(),
         Peer::Foreign { stream } => format!("foreign end {stream}"),
+        Peer::Fabric { nodes } => format!("fabric of {nodes} nodes"),
     }
 }
 

@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 4;
+pub const CONTRACT_VERSION_MINOR: u16 = 5;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -255,7 +255,8 @@ pub enum PortKind {
     Spacefibre = 1,
     /// SpaceWire port: one channel and time-codes.
     Spacewire = 2,
-    /// PCIe fabric port.
+    /// Node of a PCIe fabric: virtual channels to every other node, doorbells and scratchpads
+    /// (capability FABRIC).
     Fabric = 3,
 }
 
@@ -442,13 +443,17 @@ pub enum BlockType {
     Statistics = 8,
     /// Management information base of one port, an array.
     Mib = 9,
+    /// The node behind one fabric port.
+    Fabric = 0xa,
+    /// Nodes that one fabric port sees, an array.
+    Peer = 0xb,
 }
 
 impl BlockType {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::End, Self::Global, Self::Port, Self::Queue, Self::Region, Self::Event,
-        Self::Broadcast, Self::TimeCode, Self::Statistics, Self::Mib,
+        Self::Broadcast, Self::TimeCode, Self::Statistics, Self::Mib, Self::Fabric, Self::Peer,
     ];
 
     /// The value with this number, if there is one.
@@ -464,6 +469,8 @@ impl BlockType {
             7 => Some(Self::TimeCode),
             8 => Some(Self::Statistics),
             9 => Some(Self::Mib),
+            0xa => Some(Self::Fabric),
+            0xb => Some(Self::Peer),
             _ => None,
         }
     }
@@ -486,6 +493,8 @@ impl BlockType {
             Self::TimeCode => "TIME_CODE",
             Self::Statistics => "STATISTICS",
             Self::Mib => "MIB",
+            Self::Fabric => "FABRIC",
+            Self::Peer => "PEER",
         }
     }
 }
@@ -500,12 +509,15 @@ pub enum DoorbellKind {
     Arm = 1,
     /// The host wrote a new command to the configuration latch.
     Latch = 2,
+    /// Ring doorbell NUMBER of the node to which QUEUE leads, after publishing the scratchpads
+    /// (capability FABRIC). Page 0 only.
+    Peer = 3,
 }
 
 impl DoorbellKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Submit, Self::Arm, Self::Latch,
+        Self::Submit, Self::Arm, Self::Latch, Self::Peer,
     ];
 
     /// The value with this number, if there is one.
@@ -514,6 +526,7 @@ impl DoorbellKind {
             0 => Some(Self::Submit),
             1 => Some(Self::Arm),
             2 => Some(Self::Latch),
+            3 => Some(Self::Peer),
             _ => None,
         }
     }
@@ -529,6 +542,7 @@ impl DoorbellKind {
             Self::Submit => "SUBMIT",
             Self::Arm => "ARM",
             Self::Latch => "LATCH",
+            Self::Peer => "PEER",
         }
     }
 }
@@ -1436,6 +1450,8 @@ pub mod capability {
     pub const RDMA: u32 = 1 << 13;
     /// Queue option REMOTE_KEYS, and the work requests BIND and UNBIND. Needs RDMA.
     pub const REMOTE_KEYS: u32 = 1 << 14;
+    /// Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT.
+    pub const FABRIC: u32 = 1 << 15;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1480,16 +1496,21 @@ pub mod arm_flags {
     pub const EVENT: u32 = 1 << 3;
 }
 
-/// The 64-bit store to a doorbell page. It is only a hint: the rings say what to do.
+/// The 64-bit store to a doorbell page. It is only a hint: the rings say what to do. Only a store
+/// of kind PEER is an action of its own.
 pub mod doorbell {
     /// Lowest bit of QUEUE.
     pub const QUEUE_SHIFT: u32 = 0;
-    /// Queue context index. Mask, in place.
+    /// Queue context index. PEER: any context of a virtual channel to the node. Mask, in place.
     pub const QUEUE_MASK: u64 = 0x000000000000ffff;
     /// Lowest bit of KIND.
     pub const KIND_SHIFT: u32 = 16;
     /// doorbell_kind. Mask, in place.
     pub const KIND_MASK: u64 = 0x0000000000ff0000;
+    /// Lowest bit of NUMBER.
+    pub const NUMBER_SHIFT: u32 = 24;
+    /// PEER: number of the doorbell, less than PEER_DOORBELLS. Mask, in place.
+    pub const NUMBER_MASK: u64 = 0x00000000ff000000;
     /// Lowest bit of INDEX.
     pub const INDEX_SHIFT: u32 = 32;
     /// Free-running producer index (submissions) or arm sequence (armed). Mask, in place.
@@ -2297,7 +2318,7 @@ pub mod port_block {
     pub const SIZE: u32 = 0x100;
     /// port_kind. (ro)
     pub const KIND: u32 = 0x10;
-    /// port_state. (ro)
+    /// port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro)
     pub const STATE: u32 = 0x14;
     /// Number of virtual channels. (ro)
     pub const VCS: u32 = 0x18;
@@ -2313,11 +2334,11 @@ pub mod port_block {
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Number of queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
-    /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT).
-    /// (ro)
+    /// Number of times that STATE has changed since power-up, mod 2^32 (capability LINK_EVENT). On
+    /// a fabric port it counts changes of the nodes' states and epochs. (ro)
     pub const CHANGES: u32 = 0x30;
-    /// 1: start the link. A bus reset clears this register without changing the link. Write 1
-    /// before the first PORT_CONFIGURE of a port that must stay up. (rw)
+    /// 1: start the link; on a fabric port 0 stops it. A bus reset clears this register without
+    /// changing the link. Write 1 before the first PORT_CONFIGURE of a port that must stay up. (rw)
     pub const LINK_START: u32 = 0x80;
     /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
     pub const VC_PRIORITY_0: u32 = 0x84;
@@ -2327,7 +2348,7 @@ pub mod port_block {
     pub const VC_PRIORITY_2: u32 = 0x8c;
     /// Priorities of VC 24 to 31. (rw)
     pub const VC_PRIORITY_3: u32 = 0x90;
-    /// Event vector to signal when STATE changes, plus 1: 1 to EVENTS; 0 for none (capability
+    /// Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability
     /// LINK_EVENT). (rw)
     pub const LINK_VECTOR: u32 = 0x94;
 }

@@ -22,11 +22,16 @@
 mod address;
 #[rustfmt::skip]
 mod generated;
+#[cfg(feature = "fabric")]
+#[rustfmt::skip]
+mod fabric;
 #[cfg(feature = "rdma")]
 #[rustfmt::skip]
 mod rdma;
 
 pub use address::{Address, RegionKey};
+#[cfg(feature = "fabric")]
+pub use fabric::*;
 pub use generated::*;
 #[cfg(feature = "rdma")]
 pub use rdma::*;

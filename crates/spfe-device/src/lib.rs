@@ -25,11 +25,13 @@
 //! | [`recover`] | repair of a flow after its runner died |
 //! | [`flow`] | a flow as one process runs it: the step |
 //! | [`message`] | broadcast messages and time-codes |
+//! | [`fabric`] | nodes of a PCIe fabric, their doorbells and scratchpads |
 //!
 //! The host side of every ring is hostile. Entries are read once and checked with arithmetic that
 //! cannot overflow. A bad entry costs its owner an error completion and affects no other queue.
 
 pub mod copy;
+pub mod fabric;
 mod fast;
 pub mod flow;
 pub mod memory;

@@ -3,7 +3,7 @@
 //! The block has a header, and for each endpoint its region table and its ports. A port has the flows
 //! out of it, the flows into it, link times and message slots. The flows into a port are used only if
 //! its far end is an instrument or an exact link. On a packet-level link between two ports, the flow
-//! into one port *is* the flow out of the other.
+//! into one port *is* the flow out of the other. A fabric port has the flows to all nodes.
 
 use crate::instrument::rmap::{self, RmapPort};
 use crate::instrument::target::{self, TargetPort};
@@ -188,8 +188,9 @@ impl Arena {
 
     /// The flow into a port on a virtual channel.
     pub fn flow_into(&self, endpoint: u32, port: u32, vc: u32) -> &'static FlowShared {
-        match self.topology.endpoints[endpoint as usize][port as usize].joined() {
-            Some((endpoint, port)) => self.flow_out(endpoint, port, vc),
+        let config = &self.topology.endpoints[endpoint as usize][port as usize];
+        match config.far_end(endpoint, port, vc) {
+            Some((endpoint, port, vc)) => self.flow_out(endpoint, port, vc),
             None => {
                 let place = self.place(endpoint, port);
                 debug_assert!(vc < place.vcs);

@@ -9,6 +9,7 @@
 //! | `pairs` | queues of queue pairs |
 //! | `events` | event vectors |
 //! | `ports` | state and counters of ports |
+//! | `fabric` | nodes behind fabric ports |
 //! | `mib` | management information base of ports |
 //! | `cleanup` | after a client has left or died |
 //! | `seats` | the control plane's claims of flows, in bounded time |
@@ -20,6 +21,7 @@
 mod cleanup;
 mod clients;
 mod events;
+mod fabric;
 mod limits;
 mod messages;
 mod mib;
@@ -117,6 +119,7 @@ pub struct Network {
     shares: Mutex<Shares>,
     /// Views of the participants in this process.
     views: Mutex<Vec<Weak<View>>>,
+    fabrics: fabric::Fabrics,
     extensions: Extensions,
 }
 
@@ -169,6 +172,7 @@ impl Network {
         }
         os::join_barriers();
         let endpoints = topology.endpoints.len();
+        let fabrics = fabric::Fabrics::new(&topology);
         let arena = Arc::new(Arena::create(topology)?);
         let clock = View::make_clock(&arena);
         let bells = Arc::new(Bells::new()?);
@@ -199,6 +203,7 @@ impl Network {
                 inner: Mutex::new(inner),
                 shares: Mutex::new(Shares::new()),
                 views: Mutex::default(),
+                fabrics,
                 extensions,
             }
         }))
@@ -336,7 +341,7 @@ impl Network {
                 let (e, p) = (e as u32, p as u32);
                 for vc in 0..port.vcs {
                     self.arena.flow_out(e, p, vc).bump_epoch();
-                    if port.joined().is_none() {
+                    if port.far_end(e, p, vc).is_none() {
                         self.arena.flow_into(e, p, vc).bump_epoch();
                     }
                 }

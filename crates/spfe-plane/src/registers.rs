@@ -11,6 +11,7 @@
 //! | `command` | the configuration latch |
 //! | `event` | event vectors |
 //! | `watch` | link events |
+//! | `fabric` | fabric ports |
 //! | [`bus`] | source of the memory of regions |
 //! | [`guest`] | memory of a host behind a bus |
 //! | `local_dma` | all of that memory, by bus address |
@@ -21,6 +22,7 @@
 pub mod bus;
 mod command;
 mod event;
+mod fabric;
 pub mod guest;
 mod layout;
 mod local_dma;
@@ -52,6 +54,8 @@ const DOMAINS: u32 = 1 << u8::BITS;
 const GONE: u32 = u32::MAX;
 /// Doorbell kind that executes the command in the configuration latch.
 const RING_LATCH: u64 = DoorbellKind::Latch.raw() as u64;
+/// Doorbell kind that rings a doorbell of another node.
+const RING_PEER: u64 = DoorbellKind::Peer.raw() as u64;
 
 /// Capabilities that came with minor version 2.
 const SINCE_2: u32 = capability::COUNT_FIRST
@@ -67,11 +71,15 @@ const SINCE_3: u32 = capability::RDMA;
 /// Capabilities that came with minor version 4.
 const SINCE_4: u32 = capability::REMOTE_KEYS;
 
+/// Capabilities that came with minor version 5.
+const SINCE_5: u32 = capability::FABRIC;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
     (minor >= 2 || capability & SINCE_2 == 0)
         && (minor >= 3 || capability & SINCE_3 == 0)
         && (minor >= 4 || capability & SINCE_4 == 0)
+        && (minor >= 5 || capability & SINCE_5 == 0)
 }
 
 fn low(value: u64) -> u32 {
@@ -109,6 +117,8 @@ struct State {
     queues: Vec<Queue>,
     regions: Vec<Option<Region>>,
     events: Vec<EventVector>,
+    /// Doorbells that were refused and the last reason, by port.
+    refused: Vec<(u32, Status)>,
 }
 
 /// The registers and doorbells of one endpoint.
@@ -124,6 +134,8 @@ pub struct RegisterFile {
     gone: AtomicBool,
     /// Observers of the ports' links.
     watches: Vec<Arc<PortWatch>>,
+    /// Observers of the doorbells of the nodes at fabric ports.
+    bells: Vec<Arc<PortWatch>>,
     /// The minor version of the contract that the registers present.
     minor: u16,
     state: Mutex<State>,
@@ -160,7 +172,7 @@ impl RegisterFile {
         let events = (0..EVENTS).map(|_| EventVector::new(late)).collect::<Result<Vec<_>, _>>()?;
         let descriptors = events.iter().map(|vector| vector.descriptor().try_clone_to_owned());
         let descriptors = descriptors.collect::<std::io::Result<Vec<OwnedFd>>>()?;
-        let at = network.attach(endpoint, "registers")?;
+        let at = network.attach_stopped(endpoint, "registers", None)?;
         let vectors = descriptors
             .into_iter()
             .map(|descriptor| network.add_event_for_good(at, crate::Event::own(descriptor)))
@@ -172,6 +184,11 @@ impl RegisterFile {
             let watcher: Weak<PortWatch> = Arc::downgrade(watch);
             network.watch_port(endpoint, port, watcher);
         }
+        let bells = (0..ports.len()).map(|_| Arc::<PortWatch>::default()).collect::<Vec<_>>();
+        for (port, watch) in (0..).zip(&bells) {
+            let watcher: Weak<PortWatch> = Arc::downgrade(watch);
+            network.watch_bells(endpoint, port, watcher);
+        }
         let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 5] };
         let state = State {
             attached: true,
@@ -182,6 +199,7 @@ impl RegisterFile {
             queues: layout.contexts.iter().map(|_| idle()).collect(),
             regions: (0..REGIONS).map(|_| None).collect(),
             events,
+            refused: vec![(0, Status::Ok); ports.len()],
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
         let start_ns = os::now_ns();
@@ -195,6 +213,7 @@ impl RegisterFile {
             start_ns,
             gone,
             watches,
+            bells,
             minor,
             state,
         })
@@ -283,6 +302,7 @@ impl RegisterFile {
         }
         match (value & doorbell::KIND_MASK) >> doorbell::KIND_SHIFT {
             RING_LATCH => self.latch(&mut self.lock()),
+            RING_PEER if page == 0 && self.can(capability::FABRIC) => self.ring_peer(value),
             _ => self.network.ring(),
         }
     }
@@ -323,7 +343,8 @@ impl RegisterFile {
         state.acknowledged = 0;
         state.status = Status::Ok;
         state.events.iter_mut().for_each(|vector| vector.enable(false));
-        self.watches.iter().for_each(|watch| watch.set_event(None));
+        self.watches.iter().chain(&self.bells).for_each(|watch| watch.set_event(None));
+        (0..self.ports().len() as u32).for_each(|port| self.network.stop_node(self.at, port));
         Ok(())
     }
 

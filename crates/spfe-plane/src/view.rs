@@ -205,7 +205,7 @@ impl View {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
         if config.is_exact() {
             let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
-            runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port)), None, vc));
+            runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port, vc)), None));
             let exact = self.exact.clone();
             if let Some(sink) = exact.and_then(|exact| exact.sink(endpoint, port, vc)) {
                 runner.flow_mut().set_timed();
@@ -213,13 +213,13 @@ impl View {
             }
             return runner;
         }
-        let rx_endpoint = config.joined().map_or(endpoint, |(endpoint, _)| endpoint);
+        let far = config.far_end(endpoint, port, vc);
+        let rx_endpoint = far.map_or(endpoint, |(endpoint, ..)| endpoint);
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate, link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
         let mut runner = self.runner(shared, ends, pacer, owner);
-        let pairs = self.pairs(Some((endpoint, port)), config.joined(), vc);
-        runner.flow_mut().set_pairs(pairs);
+        runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port, vc)), far));
         runner.observe(endpoint, port, vc, true);
         match config.peer {
             Peer::Sink { check } => {
@@ -232,6 +232,7 @@ impl View {
             | Peer::None
             | Peer::Network
             | Peer::Foreign { .. }
+            | Peer::Fabric { .. }
             | Peer::Port { .. } => {}
         }
         runner
@@ -240,13 +241,13 @@ impl View {
     /// A runner of the flow into a port.
     pub fn runner_into(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
-        if let Some((endpoint, port)) = config.joined() {
+        if let Some((endpoint, port, vc)) = config.far_end(endpoint, port, vc) {
             return self.runner_out(endpoint, port, vc, owner);
         }
         let shared = self.arena.flow_into(endpoint, port, vc);
         if config.is_exact() {
             let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
-            runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port)), vc));
+            runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port, vc))));
             let exact = self.exact.clone();
             if let Some(source) = exact.and_then(|exact| exact.source(endpoint, port, vc, shared)) {
                 runner.flow_mut().set_timed();
@@ -257,7 +258,7 @@ impl View {
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate, reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
-        runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port)), vc));
+        runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port, vc))));
         runner.observe(endpoint, port, vc, false);
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
             let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
@@ -303,10 +304,10 @@ impl View {
         (out, into)
     }
 
-    /// The queue pairs that may be at the ends of a flow, by endpoint and port.
-    fn pairs(&self, tx: Option<(u32, u32)>, rx: Option<(u32, u32)>, vc: u32) -> FlowPairs {
-        let pair = |end: Option<(u32, u32)>| {
-            let (endpoint, port) = end?;
+    /// The queue pairs that may be at the ends of a flow, by endpoint, port and virtual channel.
+    fn pairs(&self, tx: Option<(u32, u32, u32)>, rx: Option<(u32, u32, u32)>) -> FlowPairs {
+        let pair = |end: Option<(u32, u32, u32)>| {
+            let (endpoint, port, vc) = end?;
             self.arena.pair(endpoint, port, vc).cloned()
         };
         let clock = self.clock.clone();

@@ -172,8 +172,8 @@ impl Map {
             Some(BlockType::Statistics) => {
                 self.statistics_at = array(statistics::STRIDE, self.queues)?;
             }
-            // Blocks of a newer contract.
-            Some(BlockType::End) | None => {}
+            // Nodes of a fabric, which nothing here asks for, and blocks of a newer contract.
+            Some(BlockType::Fabric | BlockType::Peer | BlockType::End) | None => {}
         }
         Ok(())
     }

@@ -3,12 +3,16 @@
 //! The host library, soft devices and the simulator share this description of a link. It is plain
 //! data: no thread, no clock, no operating system.
 
+#[cfg(feature = "fabric")]
+mod fabric;
 mod foreign;
 mod link;
 mod rmap_unit;
 mod timing;
 pub mod units;
 
+#[cfg(feature = "fabric")]
+pub use fabric::{FABRIC_CHANNELS, FABRIC_NODES};
 pub use foreign::{ForeignStream, StreamKind, StreamTransport};
 pub use link::{Link, LinkField, LinkModel, LinkProblem, LinkRate, check_channels};
 pub use rmap_unit::{Allow, RMAP_ADDRESS_MAX, RMAP_LOGICAL_ADDRESS, RmapUnit, WORD_BYTES};
@@ -97,6 +101,12 @@ pub enum Peer {
         /// The stream, an index into [`Topology::foreign`].
         stream: u32,
     },
+    /// A PCIe fabric: the port has virtual channels to the same port of each of the first `nodes`
+    /// endpoints. Endpoint e is node e + 1.
+    Fabric {
+        /// Number of nodes.
+        nodes: u32,
+    },
 }
 
 impl Peer {
@@ -156,9 +166,21 @@ impl PortConfig {
         }
     }
 
+    /// Number of nodes of the fabric, if this is a fabric port.
+    pub const fn fabric(&self) -> Option<u32> {
+        match self.peer {
+            Peer::Fabric { nodes } => Some(nodes),
+            _ => None,
+        }
+    }
+
     /// The port kind in the contract.
     pub fn kind(&self) -> PortKind {
-        if self.space_wire { PortKind::Spacewire } else { PortKind::Spacefibre }
+        match self.peer {
+            Peer::Fabric { .. } => PortKind::Fabric,
+            _ if self.space_wire => PortKind::Spacewire,
+            _ => PortKind::Spacefibre,
+        }
     }
 
     /// The kind of messages that the link carries.
@@ -259,6 +281,10 @@ impl Topology {
         wire: Option<u32>,
         vcs: Option<u32>,
     ) -> Result<Self, String> {
+        let has_fabric = self.endpoints.iter().flatten().any(|port| port.fabric().is_some());
+        if has_fabric && (fibre, wire, vcs) != (None, None, None) {
+            return Err("a fabric has one port for each endpoint, and its channels".to_owned());
+        }
         if let Some(vcs) = vcs {
             link::check_channels(false, vcs).map_err(|error| error.text)?;
         }
@@ -370,6 +396,10 @@ impl Topology {
 
     fn check_port(&self, e: usize, p: usize, port: &PortConfig) -> Result<(), String> {
         let named = |what: String| format!("endpoint {e} port {p}: {what}");
+        #[cfg(feature = "fabric")]
+        if let Some(nodes) = port.fabric() {
+            return self.check_fabric(e, p, port, nodes).map_err(named);
+        }
         link::check_channels(port.space_wire, port.vcs).map_err(|error| named(error.text))?;
         port.link().check().map_err(named)?;
         let of_spacewire = matches!(port.rate, LinkRate::SpaceWire { .. });
@@ -425,7 +455,8 @@ impl Topology {
             | Peer::Echo
             | Peer::Target { .. }
             | Peer::Network
-            | Peer::Foreign { .. } => {}
+            | Peer::Foreign { .. }
+            | Peer::Fabric { .. } => {}
         }
         Ok(())
     }

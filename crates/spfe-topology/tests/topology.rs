@@ -37,6 +37,35 @@ fn the_two_ends_of_a_link_must_agree() {
 }
 
 #[test]
+fn the_nodes_of_a_fabric_have_the_same_port() {
+    let good = Topology::fabric(12, Mode::Thread);
+    good.check().unwrap();
+    let port = good.endpoints[0][0];
+    // Node 3 sends to node 5 on channel 1; node 5 receives on its channel 1 to node 3.
+    assert_eq!(port.far_end(2, 0, 2 * 4 + 1), Some((4, 0, 2 * 2 + 1)));
+    for endpoint in 0..12 {
+        for vc in 0..port.vcs {
+            let (far, far_port, far_vc) = port.far_end(endpoint, 0, vc).unwrap();
+            assert_eq!(port.far_end(far, far_port, far_vc), Some((endpoint, 0, vc)));
+        }
+    }
+    let wrong = |change: fn(&mut Topology), part: &str| {
+        let mut topology = good.clone();
+        change(&mut topology);
+        let error = topology.check().unwrap_err();
+        assert!(error.contains(part), "{error}");
+    };
+    wrong(|topology| drop(topology.endpoints.pop()), "the same port");
+    wrong(|topology| topology.endpoints[7][0].vcs = 22, "virtual channels to each");
+    wrong(|topology| topology.endpoints[7][0].peer = Peer::None, "the same port");
+    wrong(|topology| topology.endpoints[7][0].space_wire = true, "virtual channels to each");
+    wrong(|topology| topology.endpoints[1][0].peer = Peer::Fabric { nodes: u32::MAX }, "2 to 16");
+    wrong(|topology| topology.endpoints.push(topology.endpoints[0].clone()), "the same port");
+    assert!(Topology::fabric(17, Mode::Thread).check().unwrap_err().contains("2 to 16"));
+    assert!(good.with_ports(Some(2), None, None).is_err());
+}
+
+#[test]
 fn ports_and_channels_have_the_numbers_that_are_set() {
     let shape = |topology: Topology, fibre, wire, vcs| {
         let topology = topology.with_ports(fibre, wire, vcs)?;

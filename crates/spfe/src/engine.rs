@@ -39,7 +39,7 @@ impl Engine {
         let view = &self.0;
         let mut runner = match view.peer(endpoint, port) {
             peer if peer.answers() => view.runners_answering(endpoint, port, vc).1,
-            Peer::Port { .. } => view.runner_into(endpoint, port, vc, false),
+            Peer::Port { .. } | Peer::Fabric { .. } => view.runner_into(endpoint, port, vc, false),
             _ => view.runner_into(endpoint, port, vc, true),
         };
         runner.run(0);
@@ -54,7 +54,7 @@ impl Engine {
         let (out, into) = if peer.answers() {
             view.runners_answering(endpoint, port, vc)
         } else {
-            let helps = matches!(peer, Peer::Port { .. });
+            let helps = matches!(peer, Peer::Port { .. } | Peer::Fabric { .. });
             let into = view.runner_into(endpoint, port, vc, !helps);
             (view.runner_out(endpoint, port, vc, true), into)
         };

@@ -4,7 +4,7 @@ use crate::failure::{EXIT_CODES, FailureKind};
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
 use spfe_contract::CONTRACT_VERSION_MINOR;
-use spfe_host::topology::{ForeignStream, units};
+use spfe_host::topology::{FABRIC_NODES, ForeignStream, units};
 use spfe_host::{Link, Mode, Peer, Topology};
 use spfe_lab::Scenario;
 use spfe_plane::{Stride, Variant};
@@ -66,6 +66,7 @@ pub struct Options {
     /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (sizes),
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target);
     /// target:FILE (a target-only endpoint of RDMA, docs/rdma.md);
+    /// fabric:NODES (2 to 16 endpoints, each a node of a PCIe fabric, docs/fabric.md);
     /// foreign:STREAM is another simulator or a board (docs/foreign-ends.md): needs an exact link.
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
@@ -137,6 +138,8 @@ pub enum Kind {
     Target(String),
     /// One endpoint whose port leads to another simulator or a board.
     Foreign(ForeignStream),
+    /// Nodes of a PCIe fabric.
+    Fabric(u32),
 }
 
 impl FromStr for Kind {
@@ -146,7 +149,7 @@ impl FromStr for Kind {
         let bad = || {
             format!(
                 "topology '{text}' is not one of pairs, loop, sink, check, echo, rmap[:BYTES...], \
-                 target:FILE, generator[:MIN[:MAX]], foreign:STREAM"
+                 target:FILE, generator[:MIN[:MAX]], foreign:STREAM, fabric:NODES"
             )
         };
         let mut parts = text.split(':');
@@ -167,6 +170,10 @@ impl FromStr for Kind {
             Some("foreign") => {
                 let stream = text.split_once(':').map_or("", |(_, stream)| stream);
                 return Ok(Self::Foreign(stream.parse()?));
+            }
+            Some("fabric") => {
+                let nodes = parts.next().and_then(|nodes| nodes.parse().ok());
+                Self::Fabric(nodes.filter(|nodes| *nodes <= FABRIC_NODES).ok_or_else(bad)?)
             }
             Some("generator") => {
                 let read = |text| units::size(text).ok().and_then(|size| size.try_into().ok());
@@ -231,6 +238,11 @@ impl Options {
             Kind::Instrument(peer) => Topology::instrument(*peer, rate, self.mode),
             Kind::Target(file) => Topology::with_target(file, rate, self.mode),
             Kind::Foreign(stream) => Topology::with_foreign_end(stream.clone(), rate, self.mode),
+            Kind::Fabric(nodes) => {
+                let mut topology = Topology::fabric(*nodes, self.mode);
+                topology.endpoints.iter_mut().flatten().for_each(|port| port.rate = rate);
+                topology
+            }
         };
         let mut topology =
             topology.with_model(model).with_ports(self.ports, self.spw_ports, self.vcs)?;
@@ -326,6 +338,11 @@ mod tests {
         let config = parse("--topology generator:64:1K --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 1024, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        let config = parse("--topology fabric:12").unwrap();
+        assert_eq!(
+            (config.topology.endpoints.len(), config.topology.endpoints[11][0].vcs),
+            (12, 24)
+        );
         let config = parse("--ports 2 --spw-ports 3 --vcs 16").unwrap();
         let ports = config.topology.endpoints[1].iter().map(|port| (port.space_wire, port.vcs));
         assert!(ports.eq([(false, 16), (false, 16), (true, 1), (true, 1), (true, 1)]));
@@ -362,6 +379,11 @@ mod tests {
             ("--endpoints 0", "0 endpoints"),
             ("--endpoints 3 --topology loop", "--topology pairs only"),
             ("--topology ring", "'ring' is not one of"),
+            ("--topology fabric:17", "fabric:NODES"),
+            ("--topology fabric:1", "2 to 16 allowed"),
+            ("--topology fabric:3 --vcs 4", "its channels"),
+            ("--topology fabric:3 --link 1x5G", "has no rate here"),
+            ("--topology fabric:3 --vfio-user /tmp/a=3", "endpoints 0 to 2"),
             ("--topology echo:1", "'echo:1' is not one of"),
             ("--topology generator:9:3", "shortest first"),
             ("--topology rmap:1M:key=256", "key=KEY"),

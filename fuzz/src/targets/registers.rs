@@ -3,8 +3,9 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, Command, EntryType, QueueKind, Status, Submission, access,
-    global_block as global, queue_block as queue, region_block as region, submit_flags as sf,
+    BlockType, CONTRACT_MAGIC, Command, EntryType, NodeState, PortState, QueueKind, Status,
+    Submission, access, fabric_block, global_block as global, peer_block, port_block,
+    queue_block as queue, region_block as region, submit_flags as sf,
 };
 use crate::memory;
 use spfe_host::topology::{LinkModel, PortConfig};
@@ -23,6 +24,8 @@ const SEGMENT_BYTES: usize = 64 << 10;
 /// Offset of the rings of a queue in the segment, and the room of each ring.
 const PLACE_BYTES: u64 = 1024;
 const LOG2: u32 = 2;
+/// The fabric port.
+const FABRIC_PORT: u32 = 4;
 
 /// An operation of the input.
 #[derive(Debug)]
@@ -85,7 +88,8 @@ impl<'a> Arbitrary<'a> for Input {
     }
 }
 
-/// Two SpaceFibre ports with two channels each, joined by a cable, and two joined SpaceWire ports.
+/// Two SpaceFibre ports with two channels each, joined by a cable, two joined SpaceWire ports, and a
+/// fabric port. The other node of the fabric is endpoint 1, whose other ports have no cable.
 fn topology() -> Topology {
     let port = |space_wire, vcs, other| PortConfig {
         space_wire,
@@ -94,8 +98,13 @@ fn topology() -> Topology {
         model: LinkModel::Packet,
         peer: Peer::Port { endpoint: 0, port: other },
     };
-    let ports = vec![port(false, 2, 1), port(false, 2, 0), port(true, 1, 3), port(true, 1, 2)];
-    Topology { endpoints: vec![ports], mode: Mode::Thread, virtual_time: true, foreign: Vec::new(), targets: Vec::new() }
+    let fabric = Topology::fabric(2, Mode::Thread).endpoints[0][0];
+    let mut ports = vec![port(false, 2, 1), port(false, 2, 0), port(true, 1, 3), port(true, 1, 2)];
+    let mut others: Vec<_> =
+        ports.iter().map(|port| PortConfig { peer: Peer::None, ..*port }).collect();
+    ports.push(fabric);
+    others.push(fabric);
+    Topology { endpoints: vec![ports, others], mode: Mode::Thread, virtual_time: true, foreign: Vec::new(), targets: Vec::new() }
 }
 
 struct Driver {
@@ -119,6 +128,8 @@ impl Driver {
             flows.extend((0..port.vcs).map(|vc| view.runner_out(0, index, vc, true)));
             messages.push(view.messages_out(0, index));
         }
+        // A library's client starts the other node.
+        network.attach(1, "node").expect("room");
         // Another client of the same endpoint.
         let other = network.attach(0, "other").expect("room");
         let foreign = memory::pooled(1, SEGMENT_BYTES);
@@ -230,6 +241,17 @@ impl Driver {
         ring.write(at, [self.field(region) | u64::from(offset), word1]);
     }
 
+    /// What the registers say of the fabric must fit together.
+    fn check_fabric(&self) {
+        let fabric = |register| self.read(BlockType::Fabric, 0, register);
+        assert_eq!((fabric(fabric_block::NODE), fabric(fabric_block::NODES)), (1, 2));
+        let peer = |element, register| self.read(BlockType::Peer, element, register);
+        let state = self.read(BlockType::Port, FABRIC_PORT, port_block::STATE);
+        let ready = peer(1, peer_block::STATE) == u32::from(NodeState::Ready.raw());
+        assert_eq!(state == u32::from(PortState::Up.raw()), ready);
+        assert_eq!(peer(0, peer_block::RINGS), 0, "nobody rings its own doorbells");
+    }
+
     fn step(&mut self) {
         for flow in &mut self.flows {
             flow.run(64);
@@ -280,6 +302,9 @@ fn walk(registers: &RegisterFile) -> HashMap<u16, (u32, u32)> {
             BlockType::Region => (region::STRIDE, region::SIZE),
             BlockType::Event => (spfe_contract::event_block::STRIDE, 16),
             BlockType::Statistics => (spfe_contract::statistics_block::STRIDE, 16),
+            BlockType::Peer => (spfe_contract::peer_block::STRIDE, 16),
+            // One block after the other.
+            BlockType::Port => (spfe_contract::port_block::SIZE, 0),
             _ => (0, 0),
         };
         blocks.entry(kind.raw()).or_insert((at + first, stride));
@@ -304,6 +329,7 @@ crate::target!(|input: Input| {
         driver.take(op);
     }
     driver.step();
+    driver.check_fabric();
     assert_eq!(driver.registers.read32(global::MAGIC), CONTRACT_MAGIC);
     assert_eq!(walk(&driver.registers), blocks);
     assert_eq!(driver.command(u32::from(Command::Reset.raw()), 0), Status::Ok);

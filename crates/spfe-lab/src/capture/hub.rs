@@ -256,7 +256,7 @@ impl LinkObserver for Hub {
 /// Name of the far end of a packet-level link.
 fn far(port: &PortConfig) -> Option<String> {
     Some(match port.peer {
-        Peer::None | Peer::Network => return None,
+        Peer::None | Peer::Network | Peer::Fabric { .. } => return None,
         Peer::Port { endpoint, port } => format!("{endpoint}.{port}"),
         Peer::Sink { .. } => "sink".to_owned(),
         Peer::Generator { .. } => "generator".to_owned(),

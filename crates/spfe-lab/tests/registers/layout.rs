@@ -3,9 +3,9 @@
 use crate::driver::{Driver, walk};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, DOORBELL_STRIDE, PortKind, broadcast_block as broadcast,
-    event_block as event, global_block as global, mib_block as mib, port_block as port,
-    queue_block as queue, region_block as region, statistics_block as statistics,
-    time_code_block as time_code,
+    event_block as event, fabric_block as fabric, global_block as global, mib_block as mib,
+    peer_block as peer, port_block as port, queue_block as queue, region_block as region,
+    statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_host::{LinkRate, Mode, Topology};
 use spfe_plane::RegisterFile;
@@ -22,6 +22,8 @@ fn read_only(kind: BlockType) -> Vec<u32> {
         BlockType::TimeCode => vec![time_code::LAST, time_code::RECEIVED, time_code::INVALID],
         BlockType::Statistics => (0..=statistics::DROPPED_HI).step_by(4).collect(),
         BlockType::Mib => (0..mib::STRIDE).step_by(4).collect(),
+        BlockType::Fabric => (fabric::NODE..=fabric::REFUSED_STATUS).step_by(4).collect(),
+        BlockType::Peer => (0..peer::OUTWARD).step_by(4).collect(),
         BlockType::End => vec![],
     }
 }

@@ -18,6 +18,7 @@ impl Network {
     /// BUSY if a flow cannot be stopped because another participant holds it.
     pub fn detach(&self, at: Attachment, died: bool) -> Result<()> {
         let ended = if died { Ended::Died } else { Ended::Closed };
+        self.stop_nodes(at);
         self.patiently(|inner| {
             if !inner.clients.contains_key(&at.client) {
                 return Ok(());
@@ -42,7 +43,9 @@ impl Network {
         self.patiently(|inner| {
             self.end_queues(inner, at, Ended::Reset)?;
             self.end_regions(inner, at)
-        })
+        })?;
+        self.restart_nodes(at);
+        Ok(())
     }
 
     fn end_queues(&self, inner: &mut Inner, at: Attachment, ended: Ended) -> Attempt<()> {

@@ -21,6 +21,18 @@ impl Network {
     /// # Errors
     /// Those of [`Network::attach`].
     pub fn attach_for(&self, endpoint: u32, name: &str, user: Option<u32>) -> Result<Attachment> {
+        let at = self.attach_stopped(endpoint, name, user)?;
+        self.start_nodes(at);
+        Ok(at)
+    }
+
+    /// The same for a client that starts the nodes at fabric ports itself: registers.
+    pub(crate) fn attach_stopped(
+        &self,
+        endpoint: u32,
+        name: &str,
+        user: Option<u32>,
+    ) -> Result<Attachment> {
         self.exists(endpoint)?;
         let mut inner = self.lock();
         let room = PARTICIPANTS as u32 - FIRST_CLIENT;

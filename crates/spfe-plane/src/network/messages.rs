@@ -40,6 +40,10 @@ impl Network {
         tx: bool,
         place: Placement,
     ) -> Attempt<()> {
+        if !self.port(at.endpoint, request.port)?.has_messages() {
+            let what = format!("port {}: a fabric port has no messages", request.port);
+            return Err(Error::new(Status::BadOpcode, what).into());
+        }
         self.check_filter(at, request)?;
         let mut config = queues::config(&request, at.client, place);
         config.vc = 255;

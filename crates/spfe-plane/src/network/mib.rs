@@ -156,7 +156,7 @@ impl Network {
         let (lanes, vcs) = (config.rate.lanes() as usize, config.vcs as usize);
         let value = match id {
             MibItem::Priority => self.arena.times_out(endpoint, port).0.priority(index).into(),
-            _ if config.space_wire => return Err(MibFault::Absent),
+            _ if config.space_wire || config.fabric().is_some() => return Err(MibFault::Absent),
             MibItem::ExpectedBandwidth => {
                 self.arena.times_out(endpoint, port).0.bandwidth(index).into()
             }
@@ -236,6 +236,9 @@ impl Network {
     }
 
     fn absent(&self, endpoint: u32, port: u32) -> String {
+        if self.port(endpoint, port).is_ok_and(|port| port.fabric().is_some()) {
+            return "not on a fabric port".to_owned();
+        }
         let space_wire = self.port(endpoint, port).is_ok_and(|port| port.space_wire);
         if space_wire {
             return "not on a SpaceWire link; SpaceFibre links have it".to_owned();

@@ -95,6 +95,9 @@ impl Network {
 
     /// State of a port's link.
     pub(crate) fn port_state(&self, endpoint: u32, port: u32) -> PortState {
+        if let Some(state) = self.fabric_state(endpoint, port) {
+            return state;
+        }
         let config = &self.topology().endpoints[endpoint as usize][port as usize];
         match self.exact(endpoint, port) {
             _ if config.peer == Peer::None => PortState::Down,
@@ -104,8 +107,9 @@ impl Network {
     }
 
     /// Tells `watcher` of every change of a port's state from now on, for as long as it lives. A
-    /// packet-level link never changes.
+    /// packet-level link never changes; a fabric port changes with its nodes.
     pub(crate) fn watch_port(&self, endpoint: u32, port: u32, watcher: Weak<dyn LinkWatcher>) {
+        self.watch_nodes(endpoint, port, watcher.clone());
         if let Some(exact) = self.exact(endpoint, port) {
             exact.watch(endpoint, port, watcher);
         }
@@ -123,14 +127,19 @@ impl Network {
     fn channel(&self, endpoint: u32, port: u32, vc: u32) -> ChannelInfo {
         let (out, into) =
             (self.arena.flow_out(endpoint, port, vc), self.arena.flow_into(endpoint, port, vc));
-        let peer = self.topology().endpoints[endpoint as usize][port as usize].peer;
-        let (far_rx, far_tx) = match peer {
-            Peer::Port { endpoint, port } => (
+        let config = &self.topology().endpoints[endpoint as usize][port as usize];
+        let peer = config.peer;
+        // The two ends of an exact link share no flow, but they are in the same network.
+        let far = match peer {
+            Peer::Port { endpoint, port } => Some((endpoint, port, vc)),
+            _ => config.far_end(endpoint, port, vc),
+        };
+        let (far_rx, far_tx) = far.map_or((0, 0), |(endpoint, port, vc)| {
+            (
                 self.config(endpoint, port, vc, false).kind,
                 self.config(endpoint, port, vc, true).kind,
-            ),
-            _ => (0, 0),
-        };
+            )
+        });
         let client = |owner| (owner != 0).then_some(owner);
         ChannelInfo {
             priority: self.priority(endpoint, port, vc),

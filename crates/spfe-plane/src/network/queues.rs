@@ -72,6 +72,11 @@ impl Network {
     ) -> Attempt<()> {
         let port = self.port(at.endpoint, request.port)?;
         let kind = request.queue_kind();
+        let far = port.far_end(at.endpoint, request.port, request.vc);
+        if far == Some((at.endpoint, request.port, request.vc)) {
+            let what = format!("port {} VC {} leads to the own node", request.port, request.vc);
+            return Err(Error::new(Status::BadField, what).into());
+        }
         match kind {
             Some(QueueKind::Tx | QueueKind::Rx | QueueKind::RxPacked) => {
                 if request.vc >= port.vcs {

@@ -3,11 +3,12 @@
 use super::bus::RegionRequest;
 use super::layout::{Context, ContextUse, NO_VC};
 use super::{EVENTS, Region, RegisterFile, State};
+use crate::event::Event;
 use crate::network::{Placement, RegionMemory};
 use spfe_contract::{
     BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, access,
-    broadcast_block as broadcast, capability, event_block as event, global_block as global,
-    port_block, queue_options, region_block as region, region_options,
+    broadcast_block as broadcast, capability, event_block as event, fabric_block,
+    global_block as global, port_block, queue_options, region_block as region, region_options,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
@@ -63,7 +64,13 @@ impl RegisterFile {
     }
 
     /// Value of a configuration register.
-    fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
+    pub(super) fn configured(
+        &self,
+        state: &State,
+        kind: BlockType,
+        element: u32,
+        offset: u32,
+    ) -> u32 {
         let at = self.layout.offset(kind, element, offset);
         at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
     }
@@ -214,21 +221,29 @@ impl RegisterFile {
         if !port.space_wire && channel > u32::from(u8::MAX) {
             return Err(Status::BadField);
         }
-        // Register LINK_VECTOR holds the number of the vector plus 1.
-        let event = match word(port_block::LINK_VECTOR) {
-            0 => None,
-            vector => {
-                let number = self.vectors.get(vector as usize - 1).ok_or(Status::BadField)?;
-                self.network.event(self.at.client, *number)
-            }
-        };
+        let event = self.event_of(word(port_block::LINK_VECTOR))?;
+        let bell = self.configured(state, BlockType::Fabric, index, fabric_block::BELL_VECTOR);
+        let bell = self.event_of(bell)?;
         for vc in 0..port.vcs {
             let register = port_block::VC_PRIORITY_0 + 4 * (vc / VCS_PER_REGISTER);
             let priority = word(register) >> (vc % VCS_PER_REGISTER * 4) & 0xf;
             self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
         }
         self.watches[index as usize].set_event(event);
+        self.bells[index as usize].set_event(bell);
+        if word(port_block::LINK_START) == 1 {
+            self.network.start_node(self.at, index);
+        } else {
+            self.network.stop_node(self.at, index);
+        }
         Ok(())
+    }
+
+    /// The event of a register that holds the number of a vector plus 1; 0 for none.
+    fn event_of(&self, register: u32) -> Result<Option<Arc<Event>>, Status> {
+        let Some(vector) = register.checked_sub(1) else { return Ok(None) };
+        let number = self.vectors.get(vector as usize).ok_or(Status::BadField)?;
+        Ok(self.network.event(self.at.client, *number))
     }
 
     fn set_mib_item(&self, state: &State, port: u32) -> Done {

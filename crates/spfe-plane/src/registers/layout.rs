@@ -2,8 +2,8 @@
 
 use super::{EVENTS, Stride};
 use spfe_contract::{
-    BlockType, QueueKind, broadcast_block as broadcast, event_block as event,
-    global_block as global, mib_block as mib, port_block, queue_block as queue,
+    BlockType, QueueKind, broadcast_block as broadcast, event_block as event, fabric_block,
+    global_block as global, mib_block as mib, peer_block as peer, port_block, queue_block as queue,
     region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
@@ -113,9 +113,14 @@ impl Context {
     }
 }
 
+/// Number of message queues of a port in each direction.
+fn messages_of(port: &PortConfig) -> usize {
+    if port.has_messages() { CONTEXTS } else { 0 }
+}
+
 /// Number of queue contexts of a port.
 pub fn contexts_of(port: &PortConfig) -> u32 {
-    2 * port.vcs + 2 * CONTEXTS as u32
+    2 * (port.vcs + messages_of(port) as u32)
 }
 
 fn contexts(ports: &[PortConfig]) -> Vec<Context> {
@@ -123,7 +128,7 @@ fn contexts(ports: &[PortConfig]) -> Vec<Context> {
     for (index, port) in (0..).zip(ports) {
         let data = (0..port.vcs)
             .flat_map(|vc| [(ContextUse::Data(vc), true), (ContextUse::Data(vc), false)]);
-        let slots = |tx| (0..CONTEXTS).map(move |slot| (ContextUse::Message(slot), tx));
+        let slots = |tx| (0..messages_of(port)).map(move |slot| (ContextUse::Message(slot), tx));
         let ends = data.chain(slots(true)).chain(slots(false));
         all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
     }
@@ -162,7 +167,11 @@ impl Layout {
             layout.add(BlockType::Port, version(port_block::VERSION), port_block::SIZE, port);
         }
         for (index, port) in (0..).zip(ports) {
-            if port.space_wire {
+            if port.fabric().is_some() {
+                if minor >= 5 {
+                    layout.add(BlockType::Fabric, fabric_block::VERSION, fabric_block::SIZE, index);
+                }
+            } else if port.space_wire {
                 let (version, size) = (time_code::VERSION, time_code::SIZE);
                 layout.add(BlockType::TimeCode, version, size, index);
             } else {
@@ -179,6 +188,11 @@ impl Layout {
         for (index, port) in (0..).zip(ports) {
             let elements = port.rate.lanes().max(port.vcs);
             layout.array(BlockType::Mib, mib::VERSION, mib::STRIDE, elements, index);
+        }
+        for (index, port) in (0..).zip(ports).filter(|_| minor >= 5) {
+            if let Some(nodes) = port.fabric() {
+                layout.array(BlockType::Peer, peer::VERSION, peer::STRIDE, nodes, index);
+            }
         }
         layout.doorbells = layout.end().next_multiple_of(stride);
         layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();
@@ -250,6 +264,14 @@ impl Layout {
         })
     }
 
+    /// Offset of a register of a node in the peer block of a fabric port.
+    pub fn peer_offset(&self, port: u32, node: u32, offset: u32) -> Option<u32> {
+        let is_of = |block: &&Block| block.kind == BlockType::Peer && block.instance == port;
+        let block = self.blocks.iter().find(is_of)?;
+        let element = node.checked_sub(1).filter(|index| index * block.stride < block.elements)?;
+        Some(block.at + HEADER_BYTES + block.stride * element + offset)
+    }
+
     /// Number of the first queue context of a port.
     pub fn first_queue(&self, port: u32) -> u32 {
         self.contexts.partition_point(|context| context.port < port) as u32
@@ -284,6 +306,8 @@ impl Register {
             BlockType::Region => (region::BASE_LO..=region::OPTIONS).contains(&self.offset),
             BlockType::Event => self.offset == event::ENABLE,
             BlockType::Broadcast => self.offset == broadcast::CHANNEL,
+            BlockType::Fabric => self.offset == fabric_block::BELL_VECTOR,
+            BlockType::Peer => self.offset >= peer::OUTWARD,
             _ => false,
         }
     }

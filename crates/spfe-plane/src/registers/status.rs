@@ -1,7 +1,7 @@
 //! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
-use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, State, high, low};
+use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, State, high, low};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
     broadcast_block as broadcast, capability, event_block as event, global_block as global,
@@ -27,7 +27,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::LINK_EVENT
     | capability::LEVEL
     | capability::RDMA
-    | capability::REMOTE_KEYS;
+    | capability::REMOTE_KEYS
+    | capability::FABRIC;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -55,6 +56,8 @@ impl RegisterFile {
             BlockType::TimeCode => self.time_code(element, offset),
             BlockType::Statistics => self.statistics(element, offset),
             BlockType::Mib => self.mib(instance, element, offset),
+            BlockType::Fabric => self.fabric(state, element, offset),
+            BlockType::Peer => self.peer(instance, element, offset),
             _ => 0,
         }
     }
@@ -67,7 +70,7 @@ impl RegisterFile {
             global::CAPABILITY => {
                 let all = CAPABILITY | self.bus.capability() | self.stride.capability();
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
-                all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4)
+                all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4) & !late(5, SINCE_5)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,
