@@ -361,7 +361,9 @@ class Check(Tree):
     def test_a_change_of_the_contract_is_found_in_every_output_it_reaches(self):
         source = self.root / generate.SOURCE
         text = source.read_text()
-        source.write_text(text.replace('doc = "Lap number."', 'doc = "Lap."'))
+        # A field of RDMA, one without a feature, and a constant of fabric ports.
+        text = text.replace('doc = "Lap number."', 'doc = "Lap."')
+        source.write_text(text.replace('doc = "Doorbells from', 'doc = "Bells from'))
         code, said = self.generate("--check")
         found = {line.split()[0] for line in said.splitlines()}
         reached = {path for path, origin in generate.OUTPUTS.items() if origin == generate.SOURCE}
