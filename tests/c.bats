@@ -25,7 +25,7 @@ suite() {
     local out=$dir/$1 log=$dir/$1.tap
     shift
     # shellcheck disable=SC2046 # several options
-    "$@" -Wall -Wextra -Wpedantic -Werror -o "$out" tests/c/suite.c \
+    "$@" -Wall -Wextra -Wpedantic -Werror -o "$out" tests/c/suite/*.c \
         $(pkg-config --cflags spfe) "${libs[@]}" -pthread
     timeout --kill-after=5 120 "$out" >"$log" || {
         cat "$log"
@@ -41,7 +41,7 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
 @test "gcc, shared library" {
     shared
     suite gcc-shared gcc -std=c11
-    ldd "$dir/gcc-shared" | grep -q 'libspfe.so.0 => '
+    ldd "$dir/gcc-shared" | grep -q 'libspfe.so.1 => '
 }
 
 @test "gcc, static library, AddressSanitizer" {
@@ -49,27 +49,37 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
     suite gcc-asan gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 }
 
-@test "inline functions: both compilers, AddressSanitizer, and a device that sleeps" {
+# inline_functions NAME TESTS: the tests of a file of inline functions, with both compilers, with
+# AddressSanitizer, and with devices that sleep.
+inline_functions() {
     local sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all' mode
+    local words=(-std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude
+        -o "$dir/$1" "tests/c/$1.c" "$dir/lib/libspfe.a" -pthread -lgcc_s -lm)
     # shellcheck disable=SC2086 # several options
-    gcc -std=c11 -D_DEFAULT_SOURCE -g $sanitize -Wall -Wextra -Wpedantic -Werror -Iinclude \
-        -o "$dir/fast" tests/c/fast.c "$dir/lib/libspfe.a" -pthread -lgcc_s -lm
-    timeout --kill-after=5 120 "$dir/fast" >"$dir/fast.tap"
-    forward "$dir/fast.tap"
-    grep -qx '1..8' "$dir/fast.tap"
+    gcc -g $sanitize "${words[@]}"
+    timeout --kill-after=5 120 "$dir/$1" >"$dir/$1.tap"
+    forward "$dir/$1.tap"
+    grep -qx "1..$2" "$dir/$1.tap"
     # In mode thread the inline functions ring doorbells; no engine runs in the program.
     for mode in thread inline; do
         start "spfed-$mode" "$spfed" --listen "$dir/$mode" --mode "$mode"
         wait_until test -S "$dir/$mode"
-        timeout --kill-after=5 120 "$dir/fast" "unix:$dir/$mode/0" "unix:$dir/$mode/1" >"$dir/fast.tap"
-        run ! grep '^not ok' "$dir/fast.tap"
+        timeout --kill-after=5 120 "$dir/$1" "unix:$dir/$mode/0" "unix:$dir/$mode/1" >"$dir/$1.tap"
+        run ! grep '^not ok' "$dir/$1.tap"
         stop "spfed-$mode"
     done
     command -v clang >/dev/null || return 0
-    clang -std=c11 -D_DEFAULT_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude \
-        -o "$dir/fast" tests/c/fast.c "$dir/lib/libspfe.a" -pthread -lgcc_s -lm
-    timeout --kill-after=5 120 "$dir/fast" >"$dir/fast.tap"
-    run ! grep '^not ok' "$dir/fast.tap"
+    clang -O2 "${words[@]}"
+    timeout --kill-after=5 120 "$dir/$1" >"$dir/$1.tap"
+    run ! grep '^not ok' "$dir/$1.tap"
+}
+
+@test "inline functions of pooled queues" {
+    inline_functions fast 8
+}
+
+@test "inline functions of posted and packed queues" {
+    inline_functions fast_posted 9
 }
 
 @test "captures" {
@@ -86,10 +96,11 @@ static() { libs=("$dir/lib/libspfe.a" -lgcc_s -lm); }
 
 @test "the headers compile with musl" {
     command -v musl-gcc >/dev/null || skip 'musl-tools is not installed'
-    musl-gcc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -c \
-        -o "$dir/musl.o" tests/c/fast.c
-    musl-gcc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -c \
-        -o "$dir/musl.o" tests/c/suite.c
+    local file
+    for file in tests/c/{fast,fast_posted,suite/queues}.c; do
+        musl-gcc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -c \
+            -o "$dir/musl.o" "$file"
+    done
 }
 
 @test "clang" {

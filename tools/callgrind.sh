@@ -3,22 +3,31 @@
 # noise, so they can be a gate. Each scenario runs with N and 2N rounds; the difference, divided by
 # its packets or words, is the cost of one.
 #
+# Scenarios c-NAME are those of the inline functions of <spfe/fast.h>, in bench/c/instructions.c. An
+# application in C may take 1.1 times the instructions of the same one in Rust.
+#
 #   tools/callgrind.sh           print the table
-#   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse
+#   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse, or if C
+#                                takes too many beside Rust
 #   tools/callgrind.sh --accept  write the table to bench/instructions.tsv
 set -euo pipefail
 cd "$(dirname "$0")/.."
 limits=bench/instructions.tsv
 # Tolerance for patch releases of the compiler: 3 %.
 slack=103
+# Instructions of C for 100 of Rust.
+beside=110
 command -v valgrind >/dev/null || {
   echo 'callgrind: valgrind is not installed; run make setup' >&2
   exit 1
 }
-cargo build --release -q -p spfe-bench --bin instructions --bin link_speed
-bin=${CARGO_TARGET_DIR:-target}/release/instructions
+cargo build --release -q -p spfe-bench --bin instructions --bin link_speed -p spfe-capi --lib
+release=${CARGO_TARGET_DIR:-target}/release
+bin=$release/instructions
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+gcc -std=c11 -O2 -g -Iinclude -o "$out/c" bench/c/instructions.c "$release/libspfe_capi.a" \
+  -pthread -lgcc_s -lm
 
 # count SCENARIO ROUNDS OPTION: prints the instructions and packets of a run. The option selects the
 # functions to count; the toggle excludes the engine's functions from the application's.
@@ -35,6 +44,16 @@ per_packet() {
   read -r -a one <<<"$(count "$1" 100 "$2")"
   read -r -a two <<<"$(count "$1" 200 "$2")"
   awk -v i=$((two[0] - one[0])) -v p=$((two[1] - one[1])) 'BEGIN { printf "%.1f", i / p }'
+}
+
+# per_packet_c SCENARIO: the same of an application in C. Nothing but the application is counted, so
+# one run is enough. spfe_fast_start wakes the device; the device of the program in Rust never sleeps.
+per_packet_c() {
+  local packets
+  packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" \
+    --toggle-collect="measured_engine_*" --toggle-collect=spfe_fast_start \
+    --toggle-collect="measured_app_*" "$out/c" "c-$1" 200 2>"$out/log")
+  sed -n 's/.*Collected : //p' "$out/log" | awk -v p="$packets" '{ printf "%.1f", $1 / p }'
 }
 
 # per_word LANES: prints the instructions per word, over both ends of an exact link, with one clock
@@ -56,6 +75,9 @@ table() {
     printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" --toggle-collect=*measured_app_*)" \
       "$(per_packet "$scenario" --collect-atstart=no)"
   done
+  for scenario in pooled-single pooled-group single group packed; do
+    printf 'c-%s\t%s\t-\n' "$scenario" "$(per_packet_c "$scenario")"
+  done
   for lanes in 1 4; do
     printf 'word-%s-lane\t-\t%s\n' "$lanes" "$(per_word "$lanes")"
   done
@@ -66,8 +88,14 @@ cat "$out/table"
 case ${1:-} in
   --accept) cp "$out/table" "$limits" ;;
   --check)
-    paste "$limits" "$out/table" | awk -F'\t' -v slack="$slack" '
+    paste "$limits" "$out/table" | awk -F'\t' -v slack="$slack" -v beside="$beside" '
       NR > 1 {
+        rust[$4] = $5
+        if (sub("^c-", "", $4)) {
+          say = sprintf("c-%s: %s instructions in C, %s in Rust", $4, $5, rust[$4])
+          if ($5 * 100 > rust[$4] * beside) { print "not ok " say; bad = 1 } else print "ok " say
+          $4 = "c-" $4
+        }
         for (side = 2; side <= 3; side++) {
           name = $1 " " (side == 2 ? "application" : "engine")
           if ($side == "-") continue

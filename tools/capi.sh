@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 prefix=$(realpath -m "${1:-target/c}")
 readonly prefix
-readonly abi=0
+readonly abi=1
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version *= *"\(.*\)"/\1/p' Cargo.toml)
 static=${CAPI_LIB:-}
 if [[ -z $static ]]; then

@@ -414,20 +414,19 @@ int spfe_run_release(spfe_queue *packed);
  */
 static inline int spfe_run_next(struct spfe_run *run, struct spfe_packet *record)
 {
-	uint64_t header = 0, total;
-	uint32_t index, length, marker;
+	const uint8_t *at = run->data;
+	uint32_t length, marker, total;
 
 	if (run->bytes < 8)
 		return 0;
-	for (index = 0; index < 8; index++)
-		header |= (uint64_t)run->data[index] << (8 * index);
-	length = (uint32_t)header;
-	marker = (uint32_t)(header >> 32) & 0xff;
-	total = ((uint64_t)length + 8 + SPFE_PACKED_ALIGN - 1) / SPFE_PACKED_ALIGN *
-		SPFE_PACKED_ALIGN;
+	/* One load where bytes have this order. */
+	length = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+	marker = at[4];
 	if (length > run->bytes - 8)
 		return 0;
-	record->data = run->data + 8;
+	/* No overflow: the record is inside the run, which is inside an area of 1 GiB at most. */
+	total = (length + 8 + SPFE_PACKED_ALIGN - 1) & ~(uint32_t)(SPFE_PACKED_ALIGN - 1);
+	record->data = at + 8;
 	record->length = length;
 	record->end = marker == SPFE_END_MARKER_EOP    ? (uint32_t)SPFE_EOP
 		      : marker == SPFE_END_MARKER_NONE ? (uint32_t)SPFE_MORE
@@ -436,8 +435,8 @@ static inline int spfe_run_next(struct spfe_run *run, struct spfe_packet *record
 	record->reserved = 0;
 	if (total > run->bytes)
 		total = run->bytes;
-	run->data += total;
-	run->bytes -= (uint32_t)total;
+	run->data = at + total;
+	run->bytes -= total;
 	return 1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The inline functions of <spfe/fast.h>. Prints TAP.
  *
- *   fast            the tests, with the device virtual: or the one that SPFE_DEVICE names
+ *   fast            the tests, with the device virtual:
  *   fast A B        packets from port 0 of device A to port 0 of device B, in two threads
  */
 #include <spfe/fast.h>

@@ -82,8 +82,8 @@ libspfe-dev usr/lib/[^/]*/pkgconfig/spfe\.pc
 libspfe-dev usr/share/man/man3/libspfe\.3\.gz
 libspfe-dev usr/share/man/man3/spfe_send_group\.3\.gz
 libspfe-dev usr/share/doc/libspfe-dev/examples/grouped_send\.c
-libspfe0 usr/lib/[^/]*/libspfe\.so\.0
-libspfe0 usr/share/doc/libspfe0/third-party-notices\.txt\.gz
+libspfe1 usr/lib/[^/]*/libspfe\.so\.1
+libspfe1 usr/share/doc/libspfe1/third-party-notices\.txt\.gz
 spfe-libfabric-provider usr/lib/[^/]*/libfabric/libspfe-fi\.so
 python3-spfe usr/lib/python3/dist-packages/spfe/__init__\.py
 python3-spfe usr/lib/python3/dist-packages/spfe/py\.typed
@@ -137,7 +137,7 @@ dkms_builds() {
 # With pkg-config, shared and static; the run-time package is enough to run.
 @test "an example in C is compiled and runs" {
     local lib example=$unpacked/usr/share/doc/libspfe-dev/examples/hello.c
-    lib=$(dirname "$(echo "$unpacked"/usr/lib/*/libspfe.so.0)")
+    lib=$(dirname "$(echo "$unpacked"/usr/lib/*/libspfe.so.1)")
     local -x PKG_CONFIG_SYSROOT_DIR=$unpacked PKG_CONFIG_PATH=$lib/pkgconfig
     # shellcheck disable=SC2046 # several options
     gcc -std=c11 -o "$dir/shared" "$example" $(pkg-config --cflags --libs spfe)

@@ -1,15 +1,23 @@
 //! The state that inline functions of the header work on, and its way into the queue and back.
 //!
-//! A program that asks for the fast path of a pooled queue gets the address of a structure with the
+//! A program that asks for the fast path of a queue gets the address of a structure with the
 //! addresses and positions of the queue. Its inline functions change only that. Every function of the
-//! library first lets the queue continue from there ([`Pooled::inside`]) and writes the new state
+//! library first lets the queue continue from there ([`Fast::inside`]) and writes the new state
 //! back, so calls and inline functions can be mixed.
 //!
 //! The structure outlives the queue. After closing, and in a child after a fork, it says that nothing
 //! is free and nothing has arrived, so that every inline function falls back to its call, which
 //! refuses the handle.
 
-use spfe::{FAST_DATA, FastMemory, FastRxState, FastTxState, Mark, PooledRx, PooledTx};
+mod packed;
+mod rx;
+mod tx;
+
+pub use packed::CFastPacked;
+pub use rx::{CFastPosted, CFastRx};
+pub use tx::CFastTx;
+
+use spfe::{Mark, PackedRx, PooledRx, PooledTx, Rx, Tx};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
@@ -17,65 +25,19 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Version of both layouts (SPFE_FAST_VERSION).
-pub const VERSION: u32 = 1;
+/// Version of all layouts (SPFE_FAST_VERSION).
+pub const VERSION: u32 = 2;
 /// Number of structures of closed queues that are kept before the oldest is used again.
 const KEEP: usize = 4096;
 /// A phase that no entry has: the lower half of such words are flags, and these are never all set.
 const NO_PHASE: u32 = u32::MAX;
+/// Bytes of a ring entry.
+const SLOT: u32 = 16;
 
 /// The entry at which the structure of a closed queue looks.
 #[repr(C, align(16))]
 struct Nothing([u64; 2]);
 static NOTHING: Nothing = Nothing([0, 0]);
-
-/// `struct spfe_fast_tx`.
-#[repr(C)]
-pub struct CFastTx {
-    version: u32,
-    slot_bytes: u32,
-    queue: *mut c_void,
-    pool: *mut u8,
-    stride: usize,
-    sq: *mut u8,
-    cq: *mut u8,
-    need_doorbell: *const u32,
-    fence_mode: *const u8,
-    /// Second word of the next entry but its length: type and phase.
-    next_word: u64,
-    /// The same of the first staged entry, with its length.
-    first_word: u64,
-    taken_bytes: u64,
-    last: u32,
-    next: u32,
-    done: u32,
-    done_phase: u32,
-    first: u32,
-    free: u32,
-    posted: u32,
-    staged: u32,
-    freed: u32,
-    taken: u32,
-}
-
-/// `struct spfe_fast_rx`.
-#[repr(C)]
-pub struct CFastRx {
-    version: u32,
-    slot_bytes: u32,
-    queue: *mut c_void,
-    pool: *mut u8,
-    stride: usize,
-    sq: *mut u8,
-    cq: *mut u8,
-    need_doorbell: *const u32,
-    buffer: u64,
-    taken_bytes: u64,
-    mask: u32,
-    next: u32,
-    phase: u32,
-    offered: u32,
-}
 
 /// A structure, and the next one that was ever made.
 #[repr(C)]
@@ -106,6 +68,8 @@ pub trait FastQueue: Sized {
     fn continue_from(&mut self, fast: &mut Self::Fast);
     /// Makes every inline function fall back to its call.
     fn end(fast: &mut Self::Fast);
+    /// Frees what belongs to the structure, of a queue that is closed.
+    fn free(_fast: &mut Self::Fast) {}
 }
 
 /// The phase in the second word of an entry.
@@ -125,136 +89,29 @@ fn mark(offset: u32, phase: u32) -> Mark {
     Mark { offset: offset as usize, phase }
 }
 
-impl FastQueue for PooledTx {
-    type Fast = CFastTx;
-
-    fn registry() -> &'static Registry<CFastTx> {
-        static REGISTRY: Registry<CFastTx> = Registry::new();
-        &REGISTRY
-    }
-
-    fn begin(&self, queue: *mut c_void) -> CFastTx {
-        let of: FastMemory = self.fast_memory();
-        let mut fast = CFastTx {
-            version: VERSION,
-            slot_bytes: of.slot_bytes,
-            queue,
-            pool: of.pool,
-            stride: of.stride,
-            sq: of.sq,
-            cq: of.cq,
-            need_doorbell: of.need_doorbell,
-            fence_mode: of.fence_mode,
-            next_word: 0,
-            first_word: 0,
-            taken_bytes: 0,
-            last: of.last,
-            next: 0,
-            done: 0,
-            done_phase: 0,
-            first: 0,
-            free: 0,
-            posted: 0,
-            staged: 0,
-            freed: 0,
-            taken: 0,
-        };
-        self.state_to(&mut fast);
-        fast
-    }
-
-    fn state_to(&self, fast: &mut CFastTx) {
-        let at = self.fast_state();
-        (fast.next, fast.next_word) = (at.next.offset as u32, FAST_DATA | phase_word(at.next));
-        (fast.done, fast.done_phase) = (at.done.offset as u32, at.done.phase);
-        fast.first = at.first.offset as u32;
-        fast.first_word = at.first_word | phase_word(at.first);
-        (fast.free, fast.posted, fast.staged) = (at.free, at.posted, at.staged);
-        fast.freed = at.freed.into();
-    }
-
-    fn continue_from(&mut self, fast: &mut CFastTx) {
-        let at = FastTxState {
-            next: mark(fast.next, phase_of(fast.next_word)),
-            done: mark(fast.done, fast.done_phase),
-            first: mark(fast.first, phase_of(fast.first_word)),
-            first_word: fast.first_word & !PHASES,
-            free: fast.free,
-            posted: fast.posted,
-            staged: fast.staged,
-            freed: fast.freed as u16,
-        };
-        self.fast_continue(&at, fast.taken, fast.taken_bytes);
-        (fast.taken, fast.taken_bytes) = (0, 0);
-    }
-
-    fn end(fast: &mut CFastTx) {
-        (fast.free, fast.staged, fast.done, fast.done_phase) = (0, 0, 0, NO_PHASE);
-        fast.need_doorbell = std::ptr::null();
-        fast.cq = (&raw const NOTHING).cast_mut().cast();
-    }
+/// An empty ring, for the structure of a closed queue.
+fn nothing() -> *mut u8 {
+    (&raw const NOTHING).cast_mut().cast()
 }
 
-impl FastQueue for PooledRx {
-    type Fast = CFastRx;
-
-    fn registry() -> &'static Registry<CFastRx> {
-        static REGISTRY: Registry<CFastRx> = Registry::new();
-        &REGISTRY
-    }
-
-    fn begin(&self, queue: *mut c_void) -> CFastRx {
-        let of: FastMemory = self.fast_memory();
-        let mut fast = CFastRx {
-            version: VERSION,
-            slot_bytes: of.slot_bytes,
-            queue,
-            pool: of.pool,
-            stride: of.stride,
-            sq: of.sq,
-            cq: of.cq,
-            need_doorbell: of.need_doorbell,
-            buffer: 0,
-            taken_bytes: 0,
-            mask: 0,
-            next: 0,
-            phase: 0,
-            // Nothing was offered yet.
-            offered: u32::MAX,
-        };
-        self.state_to(&mut fast);
-        fast
-    }
-
-    fn state_to(&self, fast: &mut CFastRx) {
-        let FastRxState { next, buffer, mask } = self.fast_state();
-        (fast.next, fast.phase) = (next.offset as u32, next.phase);
-        (fast.buffer, fast.mask) = (buffer, mask);
-    }
-
-    fn continue_from(&mut self, fast: &mut CFastRx) {
-        self.fast_continue(fast.next as usize, fast.taken_bytes);
-        fast.taken_bytes = 0;
-    }
-
-    fn end(fast: &mut CFastRx) {
-        (fast.next, fast.phase) = (0, NO_PHASE);
-        fast.need_doorbell = std::ptr::null();
-        fast.cq = (&raw const NOTHING).cast_mut().cast();
-    }
+/// Bytes of slots between two offers to a stalled sender, less one: as in Rust, 32 slots or half a
+/// ring.
+fn offers(last: u32) -> u32 {
+    let slots = last / SLOT + 1;
+    SLOT * 32.min(slots / 2) - 1
 }
 
-/// A pooled queue, and the structure of its fast path if the program has asked for it.
-pub struct Pooled<Q: FastQueue> {
+/// A queue, and the structure of its fast path if the program has asked for it.
+pub struct Fast<Q: FastQueue> {
     queue: Q,
     node: *mut Node<Q::Fast>,
 }
 
 // SAFETY: the structure is used only by the thread that is inside the queue's handle, or that has
 // the right to use the handle (the header's rule for inline functions).
-unsafe impl<Q: FastQueue + Send> Send for Pooled<Q> {}
+unsafe impl<Q: FastQueue + Send> Send for Fast<Q> {}
 
-impl<Q: FastQueue> Pooled<Q> {
+impl<Q: FastQueue> Fast<Q> {
     pub fn new(queue: Q) -> Self {
         Self { queue, node: null_mut() }
     }
@@ -274,6 +131,11 @@ impl<Q: FastQueue> Pooled<Q> {
         &mut self.queue
     }
 
+    /// Whether the program has asked for inline functions.
+    pub fn is_inline(&self) -> bool {
+        !self.node.is_null()
+    }
+
     /// The structure for inline functions. The same at every call.
     pub fn fast(&mut self, handle: *mut c_void) -> *mut Q::Fast {
         if self.node.is_null() {
@@ -283,13 +145,15 @@ impl<Q: FastQueue> Pooled<Q> {
     }
 }
 
-impl<Q: FastQueue> Drop for Pooled<Q> {
+impl<Q: FastQueue> Drop for Fast<Q> {
     fn drop(&mut self) {
         if self.node.is_null() {
             return;
         }
         // SAFETY: as in `inside`.
-        Q::end(unsafe { &mut (*self.node).fast });
+        let fast = unsafe { &mut (*self.node).fast };
+        Q::free(fast);
+        Q::end(fast);
         let mut closed = Q::registry().closed.lock().unwrap_or_else(PoisonError::into_inner);
         closed.push_back(self.node as usize);
     }
@@ -335,10 +199,13 @@ fn end_all<Q: FastQueue>() {
 pub fn forked() {
     end_all::<PooledTx>();
     end_all::<PooledRx>();
+    end_all::<Tx>();
+    end_all::<Rx>();
+    end_all::<PackedRx>();
 }
 
 /// A queue that is up to date.
-pub struct Inside<'a, Q: FastQueue>(&'a mut Pooled<Q>);
+pub struct Inside<'a, Q: FastQueue>(&'a mut Fast<Q>);
 
 impl<Q: FastQueue> Deref for Inside<'_, Q> {
     type Target = Q;

@@ -1,5 +1,6 @@
 //! Queues together with what the program has given to them or holds of them.
 
+use crate::fast::{Fast, FastQueue, Inside};
 use crate::region::{self, BufHandle};
 use crate::result::{Answer, Fault, code};
 use spfe::{Buf, PackedRx, Returned, Run, Rx, Status, Tx};
@@ -7,8 +8,8 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 
 /// A queue, and the handles of its buffers.
-pub struct Posted<Q> {
-    pub queue: Q,
+pub struct Posted<Q: FastQueue> {
+    pub queue: Fast<Q>,
     /// Handles of posted buffers, in the order of posting, which is that of completion.
     pub posted: VecDeque<*mut BufHandle>,
     /// Handles of buffers that came back and that the program has not asked for.
@@ -35,12 +36,13 @@ impl Cancel for Rx {
     }
 }
 
-impl<Q: Cancel> Posted<Q> {
+impl<Q: Cancel + FastQueue> Posted<Q> {
     /// A queue of `depth` entries. Allocates all that it will need.
     pub fn new(queue: Q, depth: u32) -> Self {
         let most = depth.next_power_of_two() as usize;
         let room = || VecDeque::with_capacity(most + 1);
-        Self { queue, posted: room(), back: room(), group: Vec::with_capacity(most), most }
+        let (queue, group) = (Fast::new(queue), Vec::with_capacity(most));
+        Self { queue, posted: room(), back: room(), group, most }
     }
 
     /// A buffer came back from the queue.
@@ -61,7 +63,7 @@ impl<Q: Cancel> Posted<Q> {
     }
 
     pub fn take_back(&mut self) -> Answer {
-        let outcome = self.queue.cancel();
+        let outcome = self.queue.inside().cancel();
         match outcome {
             Ok(returned) => {
                 let count = returned.len();
@@ -113,7 +115,7 @@ pub struct Packed {
     /// Borrows the queue behind `rx`. Dropped before it, because fields drop in this order.
     pub run: Option<Run<'static>>,
     /// The queue, in memory of its own, so that a run stays valid when this moves.
-    rx: *mut PackedRx,
+    rx: *mut Fast<PackedRx>,
 }
 
 // SAFETY: the pointer is owned; a run belongs to the queue, which can move to another thread.
@@ -121,11 +123,16 @@ unsafe impl Send for Packed {}
 
 impl Packed {
     pub fn new(rx: PackedRx) -> Self {
-        Self { run: None, rx: Box::into_raw(Box::new(rx)) }
+        Self { run: None, rx: Box::into_raw(Box::new(Fast::new(rx))) }
     }
 
     /// The queue, while the program holds no run.
-    pub fn idle(&mut self) -> Result<&mut PackedRx, Fault> {
+    pub fn idle(&mut self) -> Result<Inside<'_, PackedRx>, Fault> {
+        Ok(self.fast()?.inside())
+    }
+
+    /// The same with its fast path.
+    pub fn fast(&mut self) -> Result<&mut Fast<PackedRx>, Fault> {
         if self.run.is_some() {
             return Err(Fault::new(Status::Busy, "packed receive queue: release the run first"));
         }
@@ -135,11 +142,14 @@ impl Packed {
 
     /// Takes the next run and holds it until the program releases it.
     pub fn poll(&mut self) -> Result<Option<&Run<'static>>, Fault> {
-        self.idle()?;
-        // SAFETY: as in `idle`. The run borrows the queue until it is dropped, in `spfe_run_release`
+        if self.fast()?.is_inline() {
+            let what = "packed queue with inline functions: spfe_fast_run";
+            return Err(Fault::new(Status::BadOpcode, what));
+        }
+        // SAFETY: as in `fast`. The run borrows the queue until it is dropped, in `spfe_run_release`
         // or in `drop`, and nothing else touches the queue before.
-        let rx: &'static mut PackedRx = unsafe { &mut *self.rx };
-        self.run = rx.poll();
+        let rx: &'static mut Fast<PackedRx> = unsafe { &mut *self.rx };
+        self.run = rx.engine().poll();
         Ok(self.run.as_ref())
     }
 }

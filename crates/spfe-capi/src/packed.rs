@@ -4,6 +4,7 @@ use crate::args::found;
 use crate::handle;
 use crate::queue::{Queue, QueueHandle};
 use crate::result::run;
+use spfe::Run;
 use std::ffi::c_int;
 
 /// A run, as C reads it.
@@ -17,6 +18,19 @@ pub struct CRun {
     time_ns: u64,
 }
 
+impl From<&Run<'_>> for CRun {
+    fn from(run: &Run<'_>) -> Self {
+        Self {
+            data: run.as_bytes().as_ptr(),
+            bytes: run.as_bytes().len() as u32,
+            packets: run.packets,
+            stamped: run.time_ns.is_some().into(),
+            reserved: 0,
+            time_ns: run.time_ns.unwrap_or(0),
+        }
+    }
+}
+
 /// Takes a run.
 ///
 /// # Safety
@@ -25,14 +39,7 @@ pub struct CRun {
 pub unsafe extern "C" fn spfe_run_poll(queue: *mut QueueHandle, run_out: *mut CRun) -> c_int {
     run(|| {
         let next = handle::with(queue, |queue| match queue {
-            Queue::Packed(packed) => Ok(packed.poll()?.map(|run| CRun {
-                data: run.as_bytes().as_ptr(),
-                bytes: run.as_bytes().len() as u32,
-                packets: run.packets,
-                stamped: run.time_ns.is_some().into(),
-                reserved: 0,
-                time_ns: run.time_ns.unwrap_or(0),
-            })),
+            Queue::Packed(packed) => Ok(packed.poll()?.map(CRun::from)),
             other => Err(other.wrong("spfe_run_poll")),
         })?;
         let Some(next) = next else { return Ok(0) };

@@ -27,6 +27,10 @@ fn with_rx<R>(
     body: impl FnOnce(&mut Posted<Rx>) -> Result<R, Fault>,
 ) -> Result<R, Fault> {
     handle::with(queue, |queue| match queue {
+        Queue::Rx(posted) if posted.queue.is_inline() => {
+            let what = format!("{call}: receive queue with inline functions: spfe_fast_post");
+            Err(Fault::new(Status::BadOpcode, what))
+        }
         Queue::Rx(posted) => body(posted),
         other => Err(other.wrong(call)),
     })
@@ -75,7 +79,7 @@ pub extern "C" fn spfe_send(queue: *mut QueueHandle, buf: *mut BufHandle, end: c
         };
         with_tx(queue, "spfe_send", |tx| {
             let Posted { queue, posted, .. } = tx;
-            post_one(posted, buf, true, |buf| queue.send_ending(buf, end).map_err(full))
+            post_one(posted, buf, true, |buf| queue.inside().send_ending(buf, end).map_err(full))
         })
     })
 }
@@ -110,10 +114,10 @@ pub unsafe extern "C" fn spfe_send_group(
         // SAFETY: the caller's promise.
         let handles = unsafe { handles(bufs, count)? };
         with_tx(queue, "spfe_send_group", |tx| {
-            let handles = handles.get(..handles.len().min(tx.queue.free() as usize));
-            let handles = handles.unwrap_or_default();
+            let free = tx.queue.inside().free() as usize;
+            let handles = handles.get(..handles.len().min(free)).unwrap_or_default();
             tx.gather(handles)?;
-            let sent = tx.queue.send_group(&mut tx.group);
+            let sent = tx.queue.inside().send_group(&mut tx.group);
             let (posted, rest) = handles.split_at(sent.min(handles.len()));
             tx.posted.extend(posted);
             tx.group.drain(..).zip(rest).for_each(|(buf, to)| region::put_in(*to, buf));
@@ -139,6 +143,7 @@ pub unsafe extern "C" fn spfe_send_with_path(
         with_tx(queue, "spfe_send_with_path", |tx| {
             let Posted { queue, posted, .. } = tx;
             post_one(posted, buf, true, |buf| {
+                let mut queue = queue.inside();
                 let mut batch = queue.batch();
                 batch.push_with_path(path, buf).map_err(refused)?;
                 batch.submit();
@@ -164,7 +169,8 @@ pub unsafe extern "C" fn spfe_send_gather(
         with_tx(queue, "spfe_send_gather", |tx| {
             tx.gather(handles)?;
             let parts = std::mem::take(&mut tx.group);
-            let mut batch = tx.queue.batch();
+            let mut queue = tx.queue.inside();
+            let mut batch = queue.batch();
             match batch.push_gather(parts) {
                 Ok(()) => {
                     batch.submit();
@@ -193,7 +199,7 @@ pub extern "C" fn spfe_send_burst(
         with_tx(queue, "spfe_send_burst", |tx| {
             let Posted { queue, posted, .. } = tx;
             post_one(posted, buf, true, |buf| {
-                queue.send_burst(buf, length, stride, count).map_err(refused)
+                queue.inside().send_burst(buf, length, stride, count).map_err(refused)
             })
         })
     })
@@ -233,8 +239,8 @@ pub unsafe extern "C" fn spfe_sent_poll(queue: *mut QueueHandle, sent: *mut CSen
         }
         let done = handle::with(queue, |queue| match queue {
             Queue::Tx(tx) => {
-                let done = tx.queue.poll();
-                while let Some(buf) = tx.queue.take() {
+                let done = tx.queue.inside().poll();
+                while let Some(buf) = tx.queue.engine().take() {
                     let handle = tx.came_back(buf);
                     tx.keep(handle);
                 }
@@ -276,7 +282,7 @@ pub extern "C" fn spfe_rx_post(queue: *mut QueueHandle, buf: *mut BufHandle) -> 
     run(|| {
         with_rx(queue, "spfe_rx_post", |rx| {
             let Posted { queue, posted, .. } = rx;
-            post_one(posted, buf, false, |buf| queue.post(buf).map_err(full))
+            post_one(posted, buf, false, |buf| queue.inside().post(buf).map_err(full))
         })
     })
 }
@@ -303,7 +309,8 @@ pub unsafe extern "C" fn spfe_rx_poll(queue: *mut QueueHandle, received: *mut CR
             return Err(Fault::new(Status::BadField, "place for the packet: NULL"));
         }
         let packet = with_rx(queue, "spfe_rx_poll", |rx| {
-            Ok(rx.queue.poll().map(|packet| CReceived {
+            let packet = rx.queue.inside().poll();
+            Ok(packet.map(|packet| CReceived {
                 buf: rx.came_back(packet.buf),
                 status: code(packet.status),
                 end: args::end(packet.end),

@@ -2,7 +2,7 @@
 
 use crate::args::{give, read_sized, write_sized};
 use crate::endpoint::EndpointHandle;
-use crate::fast::Pooled;
+use crate::fast::Fast;
 use crate::handle::{self, Handle, Object, Spare};
 use crate::hold::{Packed, Posted};
 use crate::result::{Answer, Fault, run};
@@ -21,9 +21,9 @@ pub enum Queue {
     /// Receive, posted buffers.
     Rx(Box<Posted<Rx>>),
     /// Transmit, slots.
-    PooledTx(Box<Pooled<PooledTx>>),
+    PooledTx(Box<Fast<PooledTx>>),
     /// Receive, slots.
-    PooledRx(Box<Pooled<PooledRx>>),
+    PooledRx(Box<Fast<PooledRx>>),
     /// Receive, packed area.
     Packed(Box<Packed>),
     /// Broadcast messages.
@@ -49,11 +49,13 @@ macro_rules! each {
     ($queue:expr, $inner:ident => $body:expr) => {
         match $queue {
             Queue::Tx(posted) => {
-                let $inner = &mut posted.queue;
+                let mut inside = posted.queue.inside();
+                let $inner = &mut *inside;
                 $body
             }
             Queue::Rx(posted) => {
-                let $inner = &mut posted.queue;
+                let mut inside = posted.queue.inside();
+                let $inner = &mut *inside;
                 $body
             }
             Queue::PooledTx(pooled) => {
@@ -67,7 +69,8 @@ macro_rules! each {
                 $body
             }
             Queue::Packed(packed) => {
-                let $inner = packed.idle()?;
+                let mut inside = packed.idle()?;
+                let $inner = &mut *inside;
                 $body
             }
             Queue::Broadcast($inner) => $body,
@@ -97,8 +100,15 @@ impl Queue {
 
     fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready, Fault> {
         Ok(match self {
-            Self::Tx(posted) => posted.queue.wait_for(threshold, deadline)?,
-            Self::Rx(posted) => posted.queue.wait(threshold, deadline)?,
+            Self::Tx(posted) => posted.queue.inside().wait_for(threshold, deadline)?,
+            Self::Rx(posted) => {
+                let offers = posted.queue.is_inline();
+                let mut queue = posted.queue.inside();
+                if offers {
+                    queue.fast_pause();
+                }
+                queue.wait(threshold, deadline)?
+            }
             Self::PooledTx(pooled) => pooled.inside().wait_for(threshold, deadline)?,
             Self::PooledRx(pooled) => pooled.inside().wait(threshold, deadline)?,
             Self::Packed(packed) => packed.idle()?.wait(threshold, deadline)?,
@@ -237,11 +247,11 @@ open_functions! {
     };
     /// Opens a pooled transmit queue.
     spfe_pooled_tx_open: |vc, options| {
-        Ok(Queue::PooledTx(Box::new(Pooled::new(vc.tx_pooled(options.pool())?))))
+        Ok(Queue::PooledTx(Box::new(Fast::new(vc.tx_pooled(options.pool())?))))
     };
     /// Opens a pooled receive queue.
     spfe_pooled_rx_open: |vc, options| {
-        Ok(Queue::PooledRx(Box::new(Pooled::new(vc.rx_pooled(options.pool())?))))
+        Ok(Queue::PooledRx(Box::new(Fast::new(vc.rx_pooled(options.pool())?))))
     };
     /// Opens a packed receive queue.
     spfe_packed_rx_open: |vc, options| {

@@ -16,7 +16,7 @@ impl Object for Region {
     }
 }
 
-type RegionHandle = Handle<Region>;
+pub type RegionHandle = Handle<Region>;
 
 /// Who has a buffer.
 pub enum Holder {

@@ -257,8 +257,10 @@ pub fn cpu_ns_of<T>(thread: &std::thread::JoinHandle<T>) -> Option<u64> {
         return None;
     }
     let mut clock = 0;
+    // A number in glibc, a pointer in musl.
+    let thread = thread.as_pthread_t() as libc::pthread_t;
     // SAFETY: the handle keeps the thread's identifier valid, also after the thread has ended.
-    if unsafe { libc::pthread_getcpuclockid(thread.as_pthread_t(), &mut clock) } != 0 {
+    if unsafe { libc::pthread_getcpuclockid(thread, &mut clock) } != 0 {
         return None;
     }
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -271,7 +273,7 @@ pub fn cpu_ns_of<T>(thread: &std::thread::JoinHandle<T>) -> Option<u64> {
 /// processes. It may return early; the caller must check its condition again.
 pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
     let timeout = deadline_ns.map(|at| libc::timespec {
-        tv_sec: (at / 1_000_000_000) as libc::time_t,
+        tv_sec: (at / 1_000_000_000) as _, // `libc` calls time_t deprecated for musl
         tv_nsec: (at % 1_000_000_000) as libc::c_long,
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
@@ -293,7 +295,7 @@ pub fn futex_wake(word: &AtomicU32, most: u32) {
 /// Sleeps until `deadline_ns` (CLOCK_MONOTONIC).
 pub fn sleep_until(deadline_ns: u64) {
     let at = libc::timespec {
-        tv_sec: (deadline_ns / 1_000_000_000) as libc::time_t,
+        tv_sec: (deadline_ns / 1_000_000_000) as _,
         tv_nsec: (deadline_ns % 1_000_000_000) as libc::c_long,
     };
     // SAFETY: the time outlives the call.

@@ -368,11 +368,18 @@ impl Recycler {
         (self.buffer, self.mask as u32)
     }
 
-    /// Moves on to an offset of this lap, or to its end, up to which others posted buffers again.
-    pub fn move_to(&mut self, offset: usize) {
-        let end = self.at.rings.first.last as usize + SLOT;
-        self.at.offset = (offset & !(SLOT - 1)).min(end);
-        self.turn();
+    /// Moves on to an offset of a lap, up to which others posted buffers again.
+    pub fn move_to(&mut self, laps: u32, offset: usize) {
+        let ahead = ONE_LAP.wrapping_mul(laps.wrapping_sub(self.laps));
+        self.at.offset = offset & (self.at.rings.first.last as usize & !(SLOT - 1));
+        self.at.phase = self.at.phase.wrapping_add(ahead);
+        self.buffer = self.buffer.wrapping_add(u64::from(ahead) << 32);
+        self.laps = laps;
+    }
+
+    /// Number of laps before this one.
+    pub fn laps(&self) -> u32 {
+        self.laps
     }
 
     /// Takes the next completion, if it is valid and all its flags are clear: passes it and the

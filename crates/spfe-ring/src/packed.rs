@@ -140,6 +140,16 @@ impl PackedReader {
         Self { size, tail: 0 }
     }
 
+    /// A reader that goes on at an offset.
+    pub const fn at(size: u32, tail: u32) -> Self {
+        Self { size, tail: if tail < size { tail } else { size } }
+    }
+
+    /// Offset of the next run.
+    pub const fn tail(&self) -> u32 {
+        self.tail
+    }
+
     /// The place of the run that a completion reports. `None` if it would exceed the area, which
     /// only a broken device reports.
     #[inline(always)]

@@ -34,8 +34,9 @@ impl<T> KernelRequest<T> {
 macro_rules! requests {
     ($($name:ident: $type:ty = $code:ident;)+) => {
         $(
-            // SAFETY: the argument types are those of netdevice(7) and of the TUN driver.
-            pub const $name: KernelRequest<$type> = unsafe { KernelRequest::new(libc::$code) };
+            // SAFETY: the argument types are those of netdevice(7) and of the TUN driver. The type of
+            // codes differs between C libraries.
+            pub const $name: KernelRequest<$type> = unsafe { KernelRequest::new(libc::$code as _) };
         )+
     };
 }

@@ -54,6 +54,8 @@ mod endpoint;
 #[cfg_attr(not(feature = "virtual"), path = "engine_none.rs")]
 mod engine;
 mod error;
+#[cfg(feature = "fast")]
+mod fast;
 mod message;
 mod mib;
 mod packed;
@@ -75,14 +77,20 @@ pub use backend::embedded::Embedded;
 pub use cancel::Canceller;
 pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
+#[cfg(feature = "fast")]
+pub use fast::{FAST_BUFFER, FAST_DATA, FastMemory, FastRegion, FastTxState};
 pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode};
 pub use mib::{Mib, MibName};
+#[cfg(feature = "fast")]
+pub use packed::FastPackedState;
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 #[cfg(feature = "fast")]
-pub use pooled::{FAST_DATA, FastMemory, FastRxState, FastTxState};
+pub use pooled::FastRxState;
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
+#[cfg(feature = "fast")]
+pub use rx::{FastPostedState, FastReceived};
 pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};

@@ -1,5 +1,8 @@
 //! Packed receive: packets back to back in one area. The cheapest way to receive small packets.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
@@ -14,6 +17,9 @@ use spfe_contract::{
 use spfe_ring::PackedReader;
 use spfe_ring::packed::record_bytes;
 use std::sync::Arc;
+
+#[cfg(feature = "fast")]
+pub use fast::FastPackedState;
 
 /// Options of a packed receive queue.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ use spfe_ring::cursor::{Cursor, Mark, Recycler};
 use std::sync::Arc;
 
 #[cfg(feature = "fast")]
-pub use fast::{FAST_DATA, FastMemory, FastRxState, FastTxState};
+pub use fast::FastRxState;
 
 /// Options of a pooled queue.
 #[derive(Clone, Copy, Debug)]

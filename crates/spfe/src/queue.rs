@@ -141,6 +141,9 @@ pub(crate) struct Queue {
     request: QueueRequest,
     pub place: Place,
     memory: Region,
+    /// Regions that other code posts pieces of.
+    #[cfg(feature = "fast")]
+    pub held: Vec<Region>,
     pub device: Arc<Device>,
     broken: Option<Status>,
 }
@@ -241,6 +244,8 @@ impl Queue {
             request,
             place,
             memory,
+            #[cfg(feature = "fast")]
+            held: Vec::new(),
             device,
             broken: None,
         };
@@ -586,6 +591,8 @@ impl Drop for Queue {
     fn drop(&mut self) {
         if !self.stop() {
             std::mem::forget(self.memory.clone());
+            #[cfg(feature = "fast")]
+            std::mem::forget(std::mem::take(&mut self.held));
         }
         self.device.backend().unwatch(self.memory.shared());
     }

@@ -71,6 +71,12 @@ impl Region {
         &self.inner.memory
     }
 
+    /// The device that knows it.
+    #[cfg(feature = "fast")]
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.inner.device
+    }
+
     /// Address of the first byte in this process.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.inner.memory.base()

@@ -1,5 +1,8 @@
 //! The receive end of a virtual channel with posted buffers.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::error::Full;
@@ -11,6 +14,9 @@ use crate::{Buf, Result};
 use rustix::fd::BorrowedFd;
 use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
 use std::sync::Arc;
+
+#[cfg(feature = "fast")]
+pub use fast::{FastPostedState, FastReceived};
 
 /// A received packet, or the part of one that filled a buffer.
 #[derive(Debug)]

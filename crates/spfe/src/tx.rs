@@ -1,5 +1,8 @@
 //! The transmit end of a virtual channel: post buffers, get them back when they have been sent.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::error::{Full, Refused};
