@@ -3,13 +3,11 @@
 #[cfg(feature = "fast")]
 mod fast;
 
-use crate::cancel::Canceller;
 use crate::device::Device;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::queue::{Place, Queue, QueueOptions};
 use crate::tx::End;
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
-use rustix::fd::BorrowedFd;
 use spfe_contract::{
     self as contract, Completion, EndMarker, EntryType, QueueKind, RecordHeader, Release, Status,
     completion_flags as cf,
@@ -178,30 +176,6 @@ impl PackedRx {
         self.size
     }
 
-    /// A handle with which other threads end waits of this queue.
-    pub fn canceller(&mut self) -> Canceller {
-        self.queue.canceller()
-    }
-
-    /// Counters of this queue.
-    pub fn stats(&self) -> QueueStats {
-        self.queue.stats
-    }
-
-    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
-    /// measured ([`crate::Endpoint::measure_engine`]).
-    pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
-    }
-
-    /// The descriptor for poll or epoll.
-    ///
-    /// # Errors
-    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
-    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
-        self.queue.event()
-    }
-
     /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
     /// descriptor may stay silent.
     ///
@@ -239,6 +213,8 @@ impl PackedRx {
         }
     }
 }
+
+crate::queue::common_methods!(PackedRx);
 
 impl Drop for PackedRx {
     fn drop(&mut self) {

@@ -7,13 +7,11 @@
 #[cfg(feature = "fast")]
 mod fast;
 
-use crate::cancel::Canceller;
 use crate::device::Device;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
+use crate::queue::{Place, Queue, QueueOptions, status_of};
 use crate::tx::{End, Sent};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
-use rustix::fd::BorrowedFd;
 use spfe_contract::{
     self as contract, Completion, EntryType, QueueKind, Status, completion_flags as cf,
     submit_flags as sf,
@@ -322,14 +320,6 @@ impl PooledTx {
         self.queue.wait(threshold, deadline)
     }
 
-    /// The descriptor for poll or epoll.
-    ///
-    /// # Errors
-    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
-    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
-        self.queue.event()
-    }
-
     /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
     /// descriptor may stay silent.
     ///
@@ -358,23 +348,9 @@ impl PooledTx {
     pub fn now_ns(&self) -> u64 {
         self.queue.device.backend().clock().now_ns()
     }
-
-    /// A handle with which other threads end waits of this queue.
-    pub fn canceller(&mut self) -> Canceller {
-        self.queue.canceller()
-    }
-
-    /// Counters of this queue.
-    pub fn stats(&self) -> QueueStats {
-        self.queue.stats
-    }
-
-    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
-    /// measured ([`crate::Endpoint::measure_engine`]).
-    pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
-    }
 }
+
+crate::queue::common_methods!(PooledTx);
 
 impl Drop for PooledTx {
     fn drop(&mut self) {
@@ -524,14 +500,6 @@ impl PooledRx {
         self.queue.wait(threshold, deadline)
     }
 
-    /// The descriptor for poll or epoll.
-    ///
-    /// # Errors
-    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
-    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
-        self.queue.event()
-    }
-
     /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
     /// descriptor may stay silent.
     ///
@@ -558,23 +526,9 @@ impl PooledRx {
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         Threshold::count((self.slots() * percent).div_ceil(100).max(1))
     }
-
-    /// A handle with which other threads end waits of this queue.
-    pub fn canceller(&mut self) -> Canceller {
-        self.queue.canceller()
-    }
-
-    /// Counters of this queue.
-    pub fn stats(&self) -> QueueStats {
-        self.queue.stats
-    }
-
-    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
-    /// measured ([`crate::Endpoint::measure_engine`]).
-    pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
-    }
 }
+
+crate::queue::common_methods!(PooledRx);
 
 impl Drop for PooledRx {
     fn drop(&mut self) {

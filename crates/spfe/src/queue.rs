@@ -97,6 +97,38 @@ pub struct QueueStats {
     pub yields: u64,
 }
 
+/// The methods that all queues of virtual channels have.
+macro_rules! common_methods {
+    ($name:ident) => {
+        impl $name {
+            /// A handle with which other threads end waits of this queue.
+            pub fn canceller(&mut self) -> crate::Canceller {
+                self.queue.canceller()
+            }
+
+            /// Counters of this queue.
+            pub fn stats(&self) -> crate::QueueStats {
+                self.queue.stats
+            }
+
+            /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
+            /// measured ([`crate::Endpoint::measure_engine`]).
+            pub fn engine_ns(&self) -> u64 {
+                self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
+            }
+
+            /// The descriptor for poll or epoll.
+            ///
+            /// # Errors
+            /// BAD_FIELD if the queue was opened without [`crate::QueueOptions::event`].
+            pub fn fd(&self) -> crate::Result<rustix::fd::BorrowedFd<'_>> {
+                self.queue.event()
+            }
+        }
+    };
+}
+pub(crate) use common_methods;
+
 /// Identifies a queue in control operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {

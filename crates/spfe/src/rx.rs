@@ -3,15 +3,13 @@
 #[cfg(feature = "fast")]
 mod fast;
 
-use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::error::Full;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
+use crate::queue::{Place, Queue, QueueOptions, status_of};
 use crate::slots::{Returned, Slots};
 use crate::tx::End;
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Result};
-use rustix::fd::BorrowedFd;
 use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
 use std::sync::Arc;
 
@@ -163,30 +161,6 @@ impl Rx {
         self.queue.outstanding()
     }
 
-    /// A handle with which other threads end waits of this queue.
-    pub fn canceller(&mut self) -> Canceller {
-        self.queue.canceller()
-    }
-
-    /// Counters of this queue.
-    pub fn stats(&self) -> QueueStats {
-        self.queue.stats
-    }
-
-    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
-    /// measured ([`crate::Endpoint::measure_engine`]).
-    pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
-    }
-
-    /// The descriptor for poll or epoll.
-    ///
-    /// # Errors
-    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
-    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
-        self.queue.event()
-    }
-
     /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
     /// descriptor may stay silent. Where the sender's thread is the engine, a threshold in time
     /// signals at the first packet: call it again then.
@@ -203,6 +177,8 @@ impl Rx {
         [buf.address(), u64::from(buf.capacity32()) | FLAGS]
     }
 }
+
+crate::queue::common_methods!(Rx);
 
 impl Drop for Rx {
     fn drop(&mut self) {

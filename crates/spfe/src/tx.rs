@@ -3,14 +3,12 @@
 #[cfg(feature = "fast")]
 mod fast;
 
-use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::error::{Full, Refused};
-use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
+use crate::queue::{Place, Queue, QueueOptions, status_of};
 use crate::slots::{Returned, Slots};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
-use rustix::fd::BorrowedFd;
 use spfe_contract::{
     self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, QueueKind, Status,
     submit_flags as sf,
@@ -283,30 +281,6 @@ impl Tx {
         self.queue.outstanding()
     }
 
-    /// A handle with which other threads end waits of this queue.
-    pub fn canceller(&mut self) -> Canceller {
-        self.queue.canceller()
-    }
-
-    /// Counters of this queue.
-    pub fn stats(&self) -> QueueStats {
-        self.queue.stats
-    }
-
-    /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
-    /// measured ([`crate::Endpoint::measure_engine`]).
-    pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
-    }
-
-    /// The descriptor for poll or epoll.
-    ///
-    /// # Errors
-    /// BAD_FIELD if the queue was opened without [`QueueOptions::event`].
-    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
-        self.queue.event()
-    }
-
     /// Makes the descriptor readable when the threshold is met. True if it is met already; then the
     /// descriptor may stay silent.
     ///
@@ -343,6 +317,8 @@ impl Tx {
         true
     }
 }
+
+crate::queue::common_methods!(Tx);
 
 impl Drop for Tx {
     fn drop(&mut self) {
