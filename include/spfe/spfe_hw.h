@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 5
+#define SPFE_CONTRACT_VERSION_MINOR 6
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -336,6 +336,8 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_FABRIC = 0x0a,
 	/* Nodes that one fabric port sees, an array. */
 	SPFE_BLOCK_TYPE_PEER = 0x0b,
+	/* Target of RDMA that serves memory without queues. */
+	SPFE_BLOCK_TYPE_TARGET = 0x0c,
 };
 
 /* Reason for ringing a doorbell (KIND in the store to a doorbell page). */
@@ -380,6 +382,18 @@ enum spfe_command {
 	 * MIB).
 	 */
 	SPFE_COMMAND_MIB_SET = 0x07,
+	/*
+	 * Let others use the memory that the target block describes, as its entry CFG_INDEX
+	 * (capability TARGET).
+	 */
+	SPFE_COMMAND_TARGET_SET = 0x08,
+	/*
+	 * Take the entry CFG_INDEX back. After the acknowledgement no access to its memory is in
+	 * flight (capability TARGET).
+	 */
+	SPFE_COMMAND_TARGET_CLEAR = 0x09,
+	/* The host has read the oldest notification; show the next one (capability TARGET). */
+	SPFE_COMMAND_TARGET_TAKE = 0x0a,
 };
 
 /* Result of a submission. The class says where the cause lies. */
@@ -873,6 +887,33 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_REMOTE_KEYS 0x00004000U
 /* Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT. */
 #define SPFE_CAPABILITY_FABRIC 0x00008000U
+/* Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE. */
+#define SPFE_CAPABILITY_TARGET 0x00010000U
+
+/* Who made the operation that a notification of the target tells. */
+/* Logical address of the initiator. */
+#define SPFE_TARGET_NOTE_SENDER_INITIATOR_SHIFT 0
+#define SPFE_TARGET_NOTE_SENDER_INITIATOR_MASK 0x000000ffU
+/* Opcode of SFRP. */
+#define SPFE_TARGET_NOTE_SENDER_OPCODE_SHIFT 8
+#define SPFE_TARGET_NOTE_SENDER_OPCODE_MASK 0x0000ff00U
+/* Queue pair of the initiator. */
+#define SPFE_TARGET_NOTE_SENDER_PAIR_SHIFT 16
+#define SPFE_TARGET_NOTE_SENDER_PAIR_MASK 0xffff0000U
+
+/* The operation that a notification of the target tells. */
+/* Entry of the table; 0 for a message. */
+#define SPFE_TARGET_NOTE_REQUEST_ENTRY_SHIFT 0
+#define SPFE_TARGET_NOTE_REQUEST_ENTRY_MASK 0x0000ffffU
+/* Number of the message in its sequence. */
+#define SPFE_TARGET_NOTE_REQUEST_NUMBER_SHIFT 16
+#define SPFE_TARGET_NOTE_REQUEST_NUMBER_MASK 0xffff0000U
+
+/* What a notification of the target has. */
+/* It is of an operation on an entry. */
+#define SPFE_TARGET_NOTE_FLAGS_ENTRY 0x00000001U
+/* It has immediate data. */
+#define SPFE_TARGET_NOTE_FLAGS_IMMEDIATE 0x00000002U
 
 /*
  * Permitted accesses to a memory region. The values are those of InfiniBand verbs where they exist.
@@ -1592,6 +1633,97 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_MIB_BLOCK_PRESENT_LO 0x000001f8U
 /* Items 32 to 62. (ro) */
 #define SPFE_MIB_BLOCK_PRESENT_HI 0x000001fcU
+
+/*
+ * Target of RDMA (capability TARGET): serves the memory in its table to the packets of one virtual
+ * channel, without queues.
+ */
+#define SPFE_TARGET_BLOCK_TYPE 12
+#define SPFE_TARGET_BLOCK_VERSION 1
+#define SPFE_TARGET_BLOCK_SIZE 0x00000100U
+/* Port of the target. (ro) */
+#define SPFE_TARGET_BLOCK_PORT 0x00000010U
+/* Virtual channel of the requests. It has no receive queue. (ro) */
+#define SPFE_TARGET_BLOCK_VC 0x00000014U
+/* Entries of the table, 2 to 128. (ro) */
+#define SPFE_TARGET_BLOCK_ENTRIES 0x00000018U
+/* Entries that are there from power-up on, the first ones. No command changes them. (ro) */
+#define SPFE_TARGET_BLOCK_FIXED 0x0000001cU
+/* Protocol identifier, 0xf0 to 0xfe. (ro) */
+#define SPFE_TARGET_BLOCK_PROTOCOL 0x00000020U
+/* Logical address of the target. (ro) */
+#define SPFE_TARGET_BLOCK_LOGICAL_ADDRESS 0x00000024U
+/* Largest payload of a packet in bytes. (ro) */
+#define SPFE_TARGET_BLOCK_SEGMENT 0x00000028U
+/* Requests executed (mod 2^32, as all counters of this block). (ro) */
+#define SPFE_TARGET_BLOCK_EXECUTED 0x0000002cU
+/* Requests that had been executed before. (ro) */
+#define SPFE_TARGET_BLOCK_REPEATED 0x00000030U
+/* Requests answered with an error. (ro) */
+#define SPFE_TARGET_BLOCK_REFUSED 0x00000034U
+/* Packets discarded without an answer. (ro) */
+#define SPFE_TARGET_BLOCK_DISCARDED 0x00000038U
+/* Notifications lost because too many waited. (ro) */
+#define SPFE_TARGET_BLOCK_NOTES_LOST 0x0000003cU
+/*
+ * Notifications that wait. The other registers of this line and the next show the oldest one; they
+ * are 0 if there is none. (ro)
+ */
+#define SPFE_TARGET_BLOCK_NOTES 0x00000040U
+/* Its target_note_sender. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_SENDER 0x00000044U
+/* Its target_note_request. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_REQUEST 0x00000048U
+/* Bytes of the operation. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_LENGTH 0x0000004cU
+/* Address of the operation as the initiator gave it, low word. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_ADDRESS_LO 0x00000050U
+/* Address, high word. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_ADDRESS_HI 0x00000054U
+/* Device time of the operation in ns, low word. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_TIME_LO 0x00000058U
+/* Time, high word. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_TIME_HI 0x0000005cU
+/* Immediate data; 0 without. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_IMMEDIATE 0x00000060U
+/* target_note_flags. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_FLAGS 0x00000064U
+/*
+ * Bytes 0 to 3 of a message (SEND), the first one least significant. Up to 32 bytes follow each
+ * other from here. (ro)
+ */
+#define SPFE_TARGET_BLOCK_NOTE_DATA_0 0x00000080U
+/* Bytes 28 to 31 of a message. (ro) */
+#define SPFE_TARGET_BLOCK_NOTE_DATA_7 0x0000009cU
+/*
+ * Remote key: index (20 bits), equal to CFG_INDEX, and generation (12 bits), which should be random
+ * and is not 0. (rw)
+ */
+#define SPFE_TARGET_BLOCK_KEY 0x000000c0U
+/* key_options. With NOTIFY each operation makes a notification. (rw) */
+#define SPFE_TARGET_BLOCK_OPTIONS 0x000000c4U
+/* Address of the first byte as others see it, low word. (rw) */
+#define SPFE_TARGET_BLOCK_ADDRESS_LO 0x000000c8U
+/* Address, high word. (rw) */
+#define SPFE_TARGET_BLOCK_ADDRESS_HI 0x000000ccU
+/* Size in bytes, 1 or more, low word. (rw) */
+#define SPFE_TARGET_BLOCK_SIZE_LO 0x000000d0U
+/* Size, high word. (rw) */
+#define SPFE_TARGET_BLOCK_SIZE_HI 0x000000d4U
+/* Bus address of the first byte, low word. (rw) */
+#define SPFE_TARGET_BLOCK_MEMORY_LO 0x000000d8U
+/* Bus address, high word. (rw) */
+#define SPFE_TARGET_BLOCK_MEMORY_HI 0x000000dcU
+/*
+ * Logical addresses that may use the entry, 4 bytes; 0 stands for none, and 0 in all bytes for
+ * everybody. (rw)
+ */
+#define SPFE_TARGET_BLOCK_INITIATORS 0x000000e0U
+/*
+ * Event vector to signal at a notification, plus 1; 0 for none. Each command on the target latches
+ * it. (rw)
+ */
+#define SPFE_TARGET_BLOCK_NOTE_VECTOR 0x000000e4U
 
 /* The node behind the fabric port in the block's instance field (capability FABRIC). */
 #define SPFE_FABRIC_BLOCK_TYPE 10

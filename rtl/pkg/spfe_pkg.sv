@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0005;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0006;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -283,7 +283,9 @@ package spfe_pkg;
     /// The node behind one fabric port.
     BLOCK_TYPE_FABRIC = 16'h000a,
     /// Nodes that one fabric port sees, an array.
-    BLOCK_TYPE_PEER = 16'h000b
+    BLOCK_TYPE_PEER = 16'h000b,
+    /// Target of RDMA that serves memory without queues.
+    BLOCK_TYPE_TARGET = 16'h000c
   } block_type_e;
 
   /// Reason for ringing a doorbell (KIND in the store to a doorbell page).
@@ -319,7 +321,15 @@ package spfe_pkg;
     COMMAND_RESET = 8'h06,
     /// Set item MIB_ITEM in element MIB_ELEMENT of the port CFG_INDEX to MIB_VALUE (capability
     /// MIB).
-    COMMAND_MIB_SET = 8'h07
+    COMMAND_MIB_SET = 8'h07,
+    /// Let others use the memory that the target block describes, as its entry CFG_INDEX
+    /// (capability TARGET).
+    COMMAND_TARGET_SET = 8'h08,
+    /// Take the entry CFG_INDEX back. After the acknowledgement no access to its memory is in
+    /// flight (capability TARGET).
+    COMMAND_TARGET_CLEAR = 8'h09,
+    /// The host has read the oldest notification; show the next one (capability TARGET).
+    COMMAND_TARGET_TAKE = 8'h0a
   } command_e;
 
   /// Result of a submission. The class says where the cause lies.
@@ -760,6 +770,38 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_REMOTE_KEYS = 32'h00004000;
   /// Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT.
   localparam logic [31:0] CAPABILITY_FABRIC = 32'h00008000;
+  /// Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE.
+  localparam logic [31:0] CAPABILITY_TARGET = 32'h00010000;
+
+  // target_note_sender: Who made the operation that a notification of the target tells.
+  /// Lowest bit of INITIATOR.
+  localparam logic [31:0] TARGET_NOTE_SENDER_INITIATOR_SHIFT = 32'd0;
+  /// Logical address of the initiator. Mask, in place.
+  localparam logic [31:0] TARGET_NOTE_SENDER_INITIATOR_MASK = 32'h000000ff;
+  /// Lowest bit of OPCODE.
+  localparam logic [31:0] TARGET_NOTE_SENDER_OPCODE_SHIFT = 32'd8;
+  /// Opcode of SFRP. Mask, in place.
+  localparam logic [31:0] TARGET_NOTE_SENDER_OPCODE_MASK = 32'h0000ff00;
+  /// Lowest bit of PAIR.
+  localparam logic [31:0] TARGET_NOTE_SENDER_PAIR_SHIFT = 32'd16;
+  /// Queue pair of the initiator. Mask, in place.
+  localparam logic [31:0] TARGET_NOTE_SENDER_PAIR_MASK = 32'hffff0000;
+
+  // target_note_request: The operation that a notification of the target tells.
+  /// Lowest bit of ENTRY.
+  localparam logic [31:0] TARGET_NOTE_REQUEST_ENTRY_SHIFT = 32'd0;
+  /// Entry of the table; 0 for a message. Mask, in place.
+  localparam logic [31:0] TARGET_NOTE_REQUEST_ENTRY_MASK = 32'h0000ffff;
+  /// Lowest bit of NUMBER.
+  localparam logic [31:0] TARGET_NOTE_REQUEST_NUMBER_SHIFT = 32'd16;
+  /// Number of the message in its sequence. Mask, in place.
+  localparam logic [31:0] TARGET_NOTE_REQUEST_NUMBER_MASK = 32'hffff0000;
+
+  // target_note_flags: What a notification of the target has.
+  /// It is of an operation on an entry.
+  localparam logic [31:0] TARGET_NOTE_FLAGS_ENTRY = 32'h00000001;
+  /// It has immediate data.
+  localparam logic [31:0] TARGET_NOTE_FLAGS_IMMEDIATE = 32'h00000002;
 
   // access: Permitted accesses to a memory region. The values are those of InfiniBand verbs where
   // they exist.
@@ -1337,6 +1379,90 @@ package spfe_pkg;
   localparam logic [31:0] MIB_BLOCK_PRESENT_HI = 32'h000001fc;
   /// Words of the block, or of an element, that the host writes: bit N for word N.
   localparam logic [127:0] MIB_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
+
+  // target block: Target of RDMA (capability TARGET): serves the memory in its table to the packets
+  // of one virtual channel, without queues.
+  /// block_type TARGET.
+  localparam logic [15:0] TARGET_BLOCK_TYPE = 16'h000c;
+  /// Version of the block.
+  localparam logic [15:0] TARGET_BLOCK_VERSION = 16'h0001;
+  /// Size in bytes of the block, or of its header if it is an array.
+  localparam logic [31:0] TARGET_BLOCK_SIZE = 32'h00000100;
+  /// Port of the target. (ro)
+  localparam logic [31:0] TARGET_BLOCK_PORT = 32'h00000010;
+  /// Virtual channel of the requests. It has no receive queue. (ro)
+  localparam logic [31:0] TARGET_BLOCK_VC = 32'h00000014;
+  /// Entries of the table, 2 to 128. (ro)
+  localparam logic [31:0] TARGET_BLOCK_ENTRIES = 32'h00000018;
+  /// Entries that are there from power-up on, the first ones. No command changes them. (ro)
+  localparam logic [31:0] TARGET_BLOCK_FIXED = 32'h0000001c;
+  /// Protocol identifier, 0xf0 to 0xfe. (ro)
+  localparam logic [31:0] TARGET_BLOCK_PROTOCOL = 32'h00000020;
+  /// Logical address of the target. (ro)
+  localparam logic [31:0] TARGET_BLOCK_LOGICAL_ADDRESS = 32'h00000024;
+  /// Largest payload of a packet in bytes. (ro)
+  localparam logic [31:0] TARGET_BLOCK_SEGMENT = 32'h00000028;
+  /// Requests executed (mod 2^32, as all counters of this block). (ro)
+  localparam logic [31:0] TARGET_BLOCK_EXECUTED = 32'h0000002c;
+  /// Requests that had been executed before. (ro)
+  localparam logic [31:0] TARGET_BLOCK_REPEATED = 32'h00000030;
+  /// Requests answered with an error. (ro)
+  localparam logic [31:0] TARGET_BLOCK_REFUSED = 32'h00000034;
+  /// Packets discarded without an answer. (ro)
+  localparam logic [31:0] TARGET_BLOCK_DISCARDED = 32'h00000038;
+  /// Notifications lost because too many waited. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTES_LOST = 32'h0000003c;
+  /// Notifications that wait. The other registers of this line and the next show the oldest one;
+  /// they are 0 if there is none. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTES = 32'h00000040;
+  /// Its target_note_sender. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_SENDER = 32'h00000044;
+  /// Its target_note_request. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_REQUEST = 32'h00000048;
+  /// Bytes of the operation. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_LENGTH = 32'h0000004c;
+  /// Address of the operation as the initiator gave it, low word. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_ADDRESS_LO = 32'h00000050;
+  /// Address, high word. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_ADDRESS_HI = 32'h00000054;
+  /// Device time of the operation in ns, low word. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_TIME_LO = 32'h00000058;
+  /// Time, high word. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_TIME_HI = 32'h0000005c;
+  /// Immediate data; 0 without. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_IMMEDIATE = 32'h00000060;
+  /// target_note_flags. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_FLAGS = 32'h00000064;
+  /// Bytes 0 to 3 of a message (SEND), the first one least significant. Up to 32 bytes follow each
+  /// other from here. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_DATA_0 = 32'h00000080;
+  /// Bytes 28 to 31 of a message. (ro)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_DATA_7 = 32'h0000009c;
+  /// Remote key: index (20 bits), equal to CFG_INDEX, and generation (12 bits), which should be
+  /// random and is not 0. (rw)
+  localparam logic [31:0] TARGET_BLOCK_KEY = 32'h000000c0;
+  /// key_options. With NOTIFY each operation makes a notification. (rw)
+  localparam logic [31:0] TARGET_BLOCK_OPTIONS = 32'h000000c4;
+  /// Address of the first byte as others see it, low word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_ADDRESS_LO = 32'h000000c8;
+  /// Address, high word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_ADDRESS_HI = 32'h000000cc;
+  /// Size in bytes, 1 or more, low word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_SIZE_LO = 32'h000000d0;
+  /// Size, high word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_SIZE_HI = 32'h000000d4;
+  /// Bus address of the first byte, low word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_MEMORY_LO = 32'h000000d8;
+  /// Bus address, high word. (rw)
+  localparam logic [31:0] TARGET_BLOCK_MEMORY_HI = 32'h000000dc;
+  /// Logical addresses that may use the entry, 4 bytes; 0 stands for none, and 0 in all bytes for
+  /// everybody. (rw)
+  localparam logic [31:0] TARGET_BLOCK_INITIATORS = 32'h000000e0;
+  /// Event vector to signal at a notification, plus 1; 0 for none. Each command on the target
+  /// latches it. (rw)
+  localparam logic [31:0] TARGET_BLOCK_NOTE_VECTOR = 32'h000000e4;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] TARGET_BLOCK_RW_MASK = 128'h000000000000000003ff000000000000;
 
   // fabric block: The node behind the fabric port in the block's instance field (capability
   // FABRIC).

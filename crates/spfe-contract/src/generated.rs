@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 5;
+pub const CONTRACT_VERSION_MINOR: u16 = 6;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -447,6 +447,8 @@ pub enum BlockType {
     Fabric = 0xa,
     /// Nodes that one fabric port sees, an array.
     Peer = 0xb,
+    /// Target of RDMA that serves memory without queues.
+    Target = 0xc,
 }
 
 impl BlockType {
@@ -454,6 +456,7 @@ impl BlockType {
     pub const ALL: &[Self] = &[
         Self::End, Self::Global, Self::Port, Self::Queue, Self::Region, Self::Event,
         Self::Broadcast, Self::TimeCode, Self::Statistics, Self::Mib, Self::Fabric, Self::Peer,
+        Self::Target,
     ];
 
     /// The value with this number, if there is one.
@@ -471,6 +474,7 @@ impl BlockType {
             9 => Some(Self::Mib),
             0xa => Some(Self::Fabric),
             0xb => Some(Self::Peer),
+            0xc => Some(Self::Target),
             _ => None,
         }
     }
@@ -495,6 +499,7 @@ impl BlockType {
             Self::Mib => "MIB",
             Self::Fabric => "FABRIC",
             Self::Peer => "PEER",
+            Self::Target => "TARGET",
         }
     }
 }
@@ -570,13 +575,22 @@ pub enum Command {
     /// Set item MIB_ITEM in element MIB_ELEMENT of the port CFG_INDEX to MIB_VALUE (capability
     /// MIB).
     MibSet = 7,
+    /// Let others use the memory that the target block describes, as its entry CFG_INDEX
+    /// (capability TARGET).
+    TargetSet = 8,
+    /// Take the entry CFG_INDEX back. After the acknowledgement no access to its memory is in
+    /// flight (capability TARGET).
+    TargetClear = 9,
+    /// The host has read the oldest notification; show the next one (capability TARGET).
+    TargetTake = 0xa,
 }
 
 impl Command {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
         Self::Nop, Self::QueueEnable, Self::QueueDisable, Self::RegionEnable, Self::RegionDisable,
-        Self::PortConfigure, Self::Reset, Self::MibSet,
+        Self::PortConfigure, Self::Reset, Self::MibSet, Self::TargetSet, Self::TargetClear,
+        Self::TargetTake,
     ];
 
     /// The value with this number, if there is one.
@@ -590,6 +604,9 @@ impl Command {
             5 => Some(Self::PortConfigure),
             6 => Some(Self::Reset),
             7 => Some(Self::MibSet),
+            8 => Some(Self::TargetSet),
+            9 => Some(Self::TargetClear),
+            0xa => Some(Self::TargetTake),
             _ => None,
         }
     }
@@ -610,6 +627,9 @@ impl Command {
             Self::PortConfigure => "PORT_CONFIGURE",
             Self::Reset => "RESET",
             Self::MibSet => "MIB_SET",
+            Self::TargetSet => "TARGET_SET",
+            Self::TargetClear => "TARGET_CLEAR",
+            Self::TargetTake => "TARGET_TAKE",
         }
     }
 }
@@ -1452,6 +1472,8 @@ pub mod capability {
     pub const REMOTE_KEYS: u32 = 1 << 14;
     /// Ports of kind FABRIC have the blocks fabric and peer. Needs LINK_EVENT.
     pub const FABRIC: u32 = 1 << 15;
+    /// Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE.
+    pub const TARGET: u32 = 1 << 16;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they

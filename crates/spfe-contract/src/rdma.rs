@@ -332,6 +332,42 @@ pub mod key_options {
     pub const MBZ_MASK: u32 = 0xffffffe0;
 }
 
+/// Who made the operation that a notification of the target tells.
+pub mod target_note_sender {
+    /// Lowest bit of INITIATOR.
+    pub const INITIATOR_SHIFT: u32 = 0;
+    /// Logical address of the initiator. Mask, in place.
+    pub const INITIATOR_MASK: u32 = 0x000000ff;
+    /// Lowest bit of OPCODE.
+    pub const OPCODE_SHIFT: u32 = 8;
+    /// Opcode of SFRP. Mask, in place.
+    pub const OPCODE_MASK: u32 = 0x0000ff00;
+    /// Lowest bit of PAIR.
+    pub const PAIR_SHIFT: u32 = 16;
+    /// Queue pair of the initiator. Mask, in place.
+    pub const PAIR_MASK: u32 = 0xffff0000;
+}
+
+/// The operation that a notification of the target tells.
+pub mod target_note_request {
+    /// Lowest bit of ENTRY.
+    pub const ENTRY_SHIFT: u32 = 0;
+    /// Entry of the table; 0 for a message. Mask, in place.
+    pub const ENTRY_MASK: u32 = 0x0000ffff;
+    /// Lowest bit of NUMBER.
+    pub const NUMBER_SHIFT: u32 = 16;
+    /// Number of the message in its sequence. Mask, in place.
+    pub const NUMBER_MASK: u32 = 0xffff0000;
+}
+
+/// What a notification of the target has.
+pub mod target_note_flags {
+    /// It is of an operation on an entry.
+    pub const ENTRY: u32 = 1 << 0;
+    /// It has immediate data.
+    pub const IMMEDIATE: u32 = 1 << 1;
+}
+
 /// RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of the
 /// opcode (OPERAND), and up to 3 more local elements follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -479,3 +515,87 @@ const _: () = {
     assert!(at::VALUE_MASK == u64::MAX);
     assert!(at::IMMEDIATE_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
+
+/// Target of RDMA (capability TARGET): serves the memory in its table to the packets of one virtual
+/// channel, without queues.
+pub mod target_block {
+    /// block_type TARGET.
+    pub const TYPE: u16 = 12;
+    /// Version of the block.
+    pub const VERSION: u16 = 1;
+    /// Size in bytes.
+    pub const SIZE: u32 = 0x100;
+    /// Port of the target. (ro)
+    pub const PORT: u32 = 0x10;
+    /// Virtual channel of the requests. It has no receive queue. (ro)
+    pub const VC: u32 = 0x14;
+    /// Entries of the table, 2 to 128. (ro)
+    pub const ENTRIES: u32 = 0x18;
+    /// Entries that are there from power-up on, the first ones. No command changes them. (ro)
+    pub const FIXED: u32 = 0x1c;
+    /// Protocol identifier, 0xf0 to 0xfe. (ro)
+    pub const PROTOCOL: u32 = 0x20;
+    /// Logical address of the target. (ro)
+    pub const LOGICAL_ADDRESS: u32 = 0x24;
+    /// Largest payload of a packet in bytes. (ro)
+    pub const SEGMENT: u32 = 0x28;
+    /// Requests executed (mod 2^32, as all counters of this block). (ro)
+    pub const EXECUTED: u32 = 0x2c;
+    /// Requests that had been executed before. (ro)
+    pub const REPEATED: u32 = 0x30;
+    /// Requests answered with an error. (ro)
+    pub const REFUSED: u32 = 0x34;
+    /// Packets discarded without an answer. (ro)
+    pub const DISCARDED: u32 = 0x38;
+    /// Notifications lost because too many waited. (ro)
+    pub const NOTES_LOST: u32 = 0x3c;
+    /// Notifications that wait. The other registers of this line and the next show the oldest one;
+    /// they are 0 if there is none. (ro)
+    pub const NOTES: u32 = 0x40;
+    /// Its target_note_sender. (ro)
+    pub const NOTE_SENDER: u32 = 0x44;
+    /// Its target_note_request. (ro)
+    pub const NOTE_REQUEST: u32 = 0x48;
+    /// Bytes of the operation. (ro)
+    pub const NOTE_LENGTH: u32 = 0x4c;
+    /// Address of the operation as the initiator gave it, low word. (ro)
+    pub const NOTE_ADDRESS_LO: u32 = 0x50;
+    /// Address, high word. (ro)
+    pub const NOTE_ADDRESS_HI: u32 = 0x54;
+    /// Device time of the operation in ns, low word. (ro)
+    pub const NOTE_TIME_LO: u32 = 0x58;
+    /// Time, high word. (ro)
+    pub const NOTE_TIME_HI: u32 = 0x5c;
+    /// Immediate data; 0 without. (ro)
+    pub const NOTE_IMMEDIATE: u32 = 0x60;
+    /// target_note_flags. (ro)
+    pub const NOTE_FLAGS: u32 = 0x64;
+    /// Bytes 0 to 3 of a message (SEND), the first one least significant. Up to 32 bytes follow
+    /// each other from here. (ro)
+    pub const NOTE_DATA_0: u32 = 0x80;
+    /// Bytes 28 to 31 of a message. (ro)
+    pub const NOTE_DATA_7: u32 = 0x9c;
+    /// Remote key: index (20 bits), equal to CFG_INDEX, and generation (12 bits), which should be
+    /// random and is not 0. (rw)
+    pub const KEY: u32 = 0xc0;
+    /// key_options. With NOTIFY each operation makes a notification. (rw)
+    pub const OPTIONS: u32 = 0xc4;
+    /// Address of the first byte as others see it, low word. (rw)
+    pub const ADDRESS_LO: u32 = 0xc8;
+    /// Address, high word. (rw)
+    pub const ADDRESS_HI: u32 = 0xcc;
+    /// Size in bytes, 1 or more, low word. (rw)
+    pub const SIZE_LO: u32 = 0xd0;
+    /// Size, high word. (rw)
+    pub const SIZE_HI: u32 = 0xd4;
+    /// Bus address of the first byte, low word. (rw)
+    pub const MEMORY_LO: u32 = 0xd8;
+    /// Bus address, high word. (rw)
+    pub const MEMORY_HI: u32 = 0xdc;
+    /// Logical addresses that may use the entry, 4 bytes; 0 stands for none, and 0 in all bytes for
+    /// everybody. (rw)
+    pub const INITIATORS: u32 = 0xe0;
+    /// Event vector to signal at a notification, plus 1; 0 for none. Each command on the target
+    /// latches it. (rw)
+    pub const NOTE_VECTOR: u32 = 0xe4;
+}

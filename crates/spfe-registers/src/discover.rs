@@ -172,8 +172,9 @@ impl Map {
             Some(BlockType::Statistics) => {
                 self.statistics_at = array(statistics::STRIDE, self.queues)?;
             }
-            // Nodes of a fabric, which nothing here asks for, and blocks of a newer contract.
-            Some(BlockType::Fabric | BlockType::Peer | BlockType::End) | None => {}
+            // Nodes of a fabric and targets, which nothing here asks for, and blocks of a newer contract.
+            Some(BlockType::Fabric | BlockType::Peer | BlockType::Target | BlockType::End)
+            | None => {}
         }
         Ok(())
     }

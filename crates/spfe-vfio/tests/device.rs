@@ -195,6 +195,9 @@ fn interrupts_come_when_armed_enabled_and_bus_master() {
         assert_eq!((rx.complete().bytes, tx.complete().status), (64, 0));
     }
     assert!(lab.devices[1].counts().interrupts >= 3);
+    for command in [Command::TargetSet, Command::TargetClear, Command::TargetTake] {
+        assert_eq!(b.command(command, 0), Status::BadOpcode, "no capability TARGET");
+    }
     // A disabled vector counts the event.
     b.put(BlockType::Event, 9, event::ENABLE, 0);
     assert_eq!(b.command(Command::Nop, 0), Status::Ok);

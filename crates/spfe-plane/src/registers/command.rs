@@ -60,6 +60,10 @@ impl RegisterFile {
             Command::PortConfigure => self.configure_port(state, index),
             Command::Reset => self.carry_out_reset(state),
             Command::MibSet => self.set_mib_item(state, index),
+            // No capability TARGET.
+            Command::TargetSet | Command::TargetClear | Command::TargetTake => {
+                Err(Status::BadOpcode)
+            }
         }
     }
 
