@@ -31,8 +31,19 @@ module spfe_endpoint
   parameter int unsigned LaneRateMbps = 6250,
   /// Check bits of the memories: 0 none, 1 parity, 2 SECDED; see spfe_ram_safe.
   parameter int unsigned Protect = 0,
+  /// There are queues. Without them the contexts cannot be enabled; only the target moves data.
+  parameter bit HasQueues = 1'b1,
+  /// The target of RDMA; target_t says what NoTarget lacks.
+  parameter target_t Target = NoTarget,
+  /// Entries in TargetTable, 1 or more.
+  parameter int unsigned TargetEntries = 1,
+  /// The entries of the target from power-up on; Target says how many of them there are.
+  parameter spfe_rdma_pkg::region_t [TargetEntries-1:0] TargetTable = '0,
+  /// Vendor, device and serial number that the target tells.
+  parameter logic [95:0] TargetIdentity = '0,
   /// What the endpoint has; follows from the parameters.
   localparam shape_t Shape = '{
+    target: Target,
     ports: 8'(Ports),
     lanes: 8'(Lanes),
     vcs: 8'(Vcs),
@@ -42,9 +53,7 @@ module spfe_endpoint
   /// Bits of a register's address; follows from the parameters.
   localparam int unsigned AddrWidth = space_log2(Shape),
   /// Bits of a vector's number; follows from Events.
-  localparam int unsigned EventWidth = $clog2(Events),
-  /// Bits of an ID on the bus.
-  localparam int unsigned IdWidth = 6
+  localparam int unsigned EventWidth = $clog2(Events)
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -75,48 +84,10 @@ module spfe_endpoint
   output logic lite_r_valid_o,
   input logic lite_r_ready_i,
 
-  /// AXI4 read address: size 16 bytes, burst INCR.
-  output logic [63:0] ar_addr_o,
-  /// ID of the burst; with ar_addr_o.
-  output logic [IdWidth-1:0] ar_id_o,
-  /// Beats less one; with ar_addr_o.
-  output logic [7:0] ar_len_o,
-  output logic ar_valid_o,
-  input logic ar_ready_i,
-  /// AXI4 read data.
-  input logic [127:0] r_data_i,
-  /// ID of the burst; with r_data_i.
-  input logic [IdWidth-1:0] r_id_i,
-  /// OKAY, EXOKAY, SLVERR or DECERR; with r_data_i.
-  input logic [1:0] r_resp_i,
-  /// Last beat of the burst; with r_data_i.
-  input logic r_last_i,
-  input logic r_valid_i,
-  /// Always 1.
-  output logic r_ready_o,
-  /// AXI4 write address: size 16 bytes, burst INCR.
-  output logic [63:0] aw_addr_o,
-  /// ID of the burst; with aw_addr_o.
-  output logic [IdWidth-1:0] aw_id_o,
-  /// Beats less one; with aw_addr_o.
-  output logic [7:0] aw_len_o,
-  output logic aw_valid_o,
-  input logic aw_ready_i,
-  /// AXI4 write data.
-  output logic [127:0] w_data_o,
-  /// Byte enables; with w_data_o.
-  output logic [15:0] w_strb_o,
-  /// Last beat of the burst; with w_data_o.
-  output logic w_last_o,
-  output logic w_valid_o,
-  input logic w_ready_i,
-  /// AXI4 write response: ID of the burst.
-  input logic [IdWidth-1:0] b_id_i,
-  /// OKAY, EXOKAY, SLVERR or DECERR; with b_id_i.
-  input logic [1:0] b_resp_i,
-  input logic b_valid_i,
-  /// Always 1.
-  output logic b_ready_o,
+  /// AXI4 master.
+  output bus_master_t bus_o,
+  /// Its answers.
+  input bus_slave_t bus_i,
 
   /// Vector of an interrupt message (MSI-X): COUNT of the vector has risen.
   output logic [EventWidth-1:0] message_o,
@@ -159,15 +130,17 @@ module spfe_endpoint
   translate_t [Engines-1:0] translate;
   logic [Engines-1:0] translate_valid, translate_ready, translation_valid;
   translation_t translation;
-  logic [63:0] list_addr, now;
-  logic [31:0] list_len;
-  logic list_valid, list_ready, list_last, list_error, list_data_valid, list_data_ready;
-  logic [127:0] list_data;
+  logic [63:0] now;
+  list_ask_t list_ask;
+  list_answer_t list_answer;
   mib_set_t set;
   live_t live;
-  logic [31:0] live_value;
-  logic [1:0] failed, signal_grant;
-  logic turn;
+  logic live_target_q;
+  logic [31:0] live_value, target_value;
+  logic [2:0] failed, signal_grant;
+  logic [1:0] turn;
+  target_ask_t target_ask;
+  target_answer_t target_answer;
   assign failed_o = failed != '0;
   assign {lite_b_resp_o, lite_r_resp_o} = '0;
 
@@ -176,8 +149,9 @@ module spfe_endpoint
     .Units(Engines),
     .Reporters(Engines),
     .Pages(Pages),
-    .Capability(DeviceCapability),
-    .Kinds(DeviceKinds),
+    .Capability((HasQueues ? DeviceCapability : PlainCapability)
+                | (Target.entries != '0 ? CAPABILITY_TARGET : '0)),
+    .Kinds(HasQueues ? DeviceKinds : '0),
     .LaneRateMbps(LaneRateMbps),
     // 8 of 10 bits are data, and of 67 words 64.
     .UserRateKbps(Lanes * LaneRateMbps * 800 / 67 * 64),
@@ -230,32 +204,31 @@ module spfe_endpoint
     .translate_ready_o(translate_ready),
     .translation_o(translation),
     .translation_valid_o(translation_valid),
-    .list_addr_o(list_addr),
-    .list_len_o(list_len),
-    .list_valid_o(list_valid),
-    .list_ready_i(list_ready),
-    .list_data_i(list_data),
-    .list_last_i(list_last),
-    .list_error_i(list_error),
-    .list_data_valid_i(list_data_valid),
-    .list_data_ready_o(list_data_ready),
+    .list_o(list_ask),
+    .list_i(list_answer),
+    .target_o(target_ask),
+    .target_i(target_answer),
     .set_o(set),
     .set_valid_o(set_valid),
     .vector_o(vector),
     .vector_valid_o(vector_valid),
     .live_o(live),
-    .live_i(live_value),
+    .live_i(live_target_q ? target_value : live_value),
     .failed_o(failed[0])
   );
 
   broadcast_t [Ports-1:0] to_port, from_port;
   logic [Ports-1:0] to_port_valid, to_port_ready, from_port_valid, from_port_ready;
   logic [Ports-1:0][2:0][31:0] counts;
-  word_t [Data-1:0][Lanes-1:0] tx, rx;
-  logic [Data-1:0][$clog2(Lanes+1)-1:0] tx_count, rx_count;
+  // Of the ports, and of the queues.
+  word_t [Data-1:0][Lanes-1:0] tx, rx, queue_tx;
+  logic [Data-1:0][$clog2(Lanes+1)-1:0] tx_count, rx_count, queue_count;
   logic [Data-1:0] tx_valid, tx_ready, rx_valid, rx_ready;
-  logic [1:0][15:0] signals;
-  logic [1:0] signals_valid, signals_ready;
+  logic [Data-1:0] queue_valid, queue_ready, queue_rx_valid, queue_rx_ready;
+  logic [2:0][15:0] signals;
+  logic [2:0] signals_valid, signals_ready;
+  axi_master_t [Engines:0] masters;
+  axi_slave_t [Engines:0] answers;
 
   spfe_ep_ports #(
     .Ports(Ports),
@@ -301,12 +274,11 @@ module spfe_endpoint
     .invert_o
   );
 
-  assign {r_ready_o, b_ready_o} = '1;
   spfe_ep_hub #(
     .Shape(Shape),
+    .Has(HasQueues),
     .Protect(Protect),
-    .Words(Lanes),
-    .IdWidth(IdWidth)
+    .Words(Lanes)
   ) i_hub (
     .clk_i,
     .rst_i,
@@ -334,23 +306,14 @@ module spfe_endpoint
     .translate_ready_i(translate_ready),
     .translation_i(translation),
     .translation_valid_i(translation_valid),
-    .list_addr_i(list_addr),
-    .list_len_i(list_len),
-    .list_valid_i(list_valid),
-    .list_ready_o(list_ready),
-    .list_data_o(list_data),
-    .list_last_o(list_last),
-    .list_error_o(list_error),
-    .list_data_valid_o(list_data_valid),
-    .list_data_ready_i(list_data_ready),
-    .tx_o(tx),
-    .tx_count_o(tx_count),
-    .tx_valid_o(tx_valid),
-    .tx_ready_i(tx_ready),
+    .tx_o(queue_tx),
+    .tx_count_o(queue_count),
+    .tx_valid_o(queue_valid),
+    .tx_ready_i(queue_ready),
     .rx_i(rx),
     .rx_count_i(rx_count),
-    .rx_valid_i(rx_valid),
-    .rx_ready_o(rx_ready),
+    .rx_valid_i(queue_rx_valid),
+    .rx_ready_o(queue_rx_ready),
     .broadcast_o(to_port),
     .broadcast_valid_o(to_port_valid),
     .broadcast_ready_i(to_port_ready),
@@ -358,34 +321,65 @@ module spfe_endpoint
     .broadcast_valid_i(from_port_valid),
     .broadcast_ready_o(from_port_ready),
     .counts_o(counts),
-    .ar_addr_o,
-    .ar_id_o,
-    .ar_len_o,
-    .ar_valid_o,
-    .ar_ready_i,
-    .r_data_i,
-    .r_id_i,
-    .r_resp_i,
-    .r_last_i,
-    .r_valid_i,
-    .aw_addr_o,
-    .aw_id_o,
-    .aw_len_o,
-    .aw_valid_o,
-    .aw_ready_i,
-    .w_data_o,
-    .w_strb_o,
-    .w_last_o,
-    .w_valid_o,
-    .w_ready_i,
-    .b_id_i,
-    .b_resp_i,
-    .b_valid_i,
+    .axi_o(masters[Engines-1:0]),
+    .axi_i(answers[Engines-1:0]),
     .failed_o(failed[1])
   );
 
+  spfe_ep_side #(
+    .Shape(Shape),
+    .FixedEntries(TargetEntries),
+    .Fixed(TargetTable),
+    .Identity(TargetIdentity),
+    .Words(Lanes),
+    .Protect(Protect)
+  ) i_side (
+    .clk_i,
+    .rst_i,
+    .time_i(now),
+    .ask_i(target_ask),
+    .ask_o(target_answer),
+    .event_o(signals[2]),
+    .event_valid_o(signals_valid[2]),
+    .event_ready_i(signals_ready[2]),
+    .live_i(live),
+    .value_o(target_value),
+    .rx_i(rx),
+    .rx_count_i(rx_count),
+    .rx_valid_i(rx_valid),
+    .rx_ready_o(rx_ready),
+    .queue_rx_valid_o(queue_rx_valid),
+    .queue_rx_ready_i(queue_rx_ready),
+    .queue_i(queue_tx),
+    .queue_count_i(queue_count),
+    .queue_valid_i(queue_valid),
+    .queue_ready_o(queue_ready),
+    .tx_o(tx),
+    .tx_count_o(tx_count),
+    .tx_valid_o(tx_valid),
+    .tx_ready_i(tx_ready),
+    .axi_o(masters[Engines]),
+    .axi_i(answers[Engines]),
+    .failed_o(failed[2])
+  );
+  always_ff @(posedge clk_i) live_target_q <= live.source == LiveTarget;
+
+  spfe_ep_bus #(
+    .Masters(Engines + 1),
+    .Protect(Protect)
+  ) i_bus (
+    .clk_i,
+    .rst_i,
+    .in_i(masters),
+    .in_o(answers),
+    .list_i(list_ask),
+    .list_o(list_answer),
+    .bus_o,
+    .bus_i
+  );
+
   spfe_arb_rr #(
-    .Ports(2)
+    .Ports(3)
   ) i_signals (
     .clk_i,
     .rst_i,

@@ -2,12 +2,11 @@
 
 /// Joins AXI4 masters whose answers need no back-pressure. The upper bits of an ID name the master.
 module spfe_ep_axi_mux
+  import spfe_ep_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// Masters, 2 or more.
-  parameter int unsigned Masters = 4,
-  /// Bits of the bus's ID: 3, and enough to name a master.
-  parameter int unsigned IdWidth = 6
+  parameter int unsigned Masters = 4
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -17,46 +16,13 @@ module spfe_ep_axi_mux
   /// Answers to each master.
   output axi_slave_t [Masters-1:0] in_o,
 
-  /// AXI4 read address of the bus.
-  output logic [63:0] ar_addr_o,
-  /// As above.
-  output logic [IdWidth-1:0] ar_id_o,
-  /// As above.
-  output logic [7:0] ar_len_o,
-  output logic ar_valid_o,
-  input logic ar_ready_i,
-  /// AXI4 read data.
-  input logic [127:0] r_data_i,
-  /// As above.
-  input logic [IdWidth-1:0] r_id_i,
-  /// As above.
-  input logic [1:0] r_resp_i,
-  /// As above.
-  input logic r_last_i,
-  input logic r_valid_i,
-  /// AXI4 write address.
-  output logic [63:0] aw_addr_o,
-  /// As above.
-  output logic [IdWidth-1:0] aw_id_o,
-  /// As above.
-  output logic [7:0] aw_len_o,
-  output logic aw_valid_o,
-  input logic aw_ready_i,
-  /// AXI4 write data.
-  output logic [127:0] w_data_o,
-  /// As above.
-  output logic [15:0] w_strb_o,
-  /// As above.
-  output logic w_last_o,
-  output logic w_valid_o,
-  input logic w_ready_i,
-  /// AXI4 write response.
-  input logic [IdWidth-1:0] b_id_i,
-  /// As above.
-  input logic [1:0] b_resp_i,
-  input logic b_valid_i
+  /// AXI4 of the bus.
+  output bus_master_t bus_o,
+  /// Its answers.
+  input bus_slave_t bus_i
 );
   localparam int unsigned InWidth = 3;
+  localparam int unsigned IdWidth = 6;
   localparam int unsigned Width = $clog2(Masters);
   // Bursts whose data has not been sent.
   localparam int unsigned Ahead = 8;
@@ -80,13 +46,13 @@ module spfe_ep_axi_mux
     .index_o(ar_choice),
     .valid_o(ar_any)
   );
-  assign ar_take = ar_any && (!ar_valid_q || ar_ready_i);
-  assign ar_addr_o = ar_addr_q;
-  assign ar_id_o = ar_id_q;
-  assign ar_len_o = ar_len_q;
-  assign ar_valid_o = ar_valid_q;
+  assign ar_take = ar_any && (!ar_valid_q || bus_i.ar_ready);
+  assign bus_o.ar_addr = ar_addr_q;
+  assign bus_o.ar_id = ar_id_q;
+  assign bus_o.ar_len = ar_len_q;
+  assign bus_o.ar_valid = ar_valid_q;
   always_ff @(posedge clk_i) begin
-    if (ar_ready_i) ar_valid_q <= 1'b0;
+    if (bus_i.ar_ready) ar_valid_q <= 1'b0;
     if (ar_take) begin
       ar_addr_q <= in_i[ar_choice].ar_addr;
       ar_id_q <= IdWidth'({ar_choice, in_i[ar_choice].ar_id});
@@ -115,13 +81,13 @@ module spfe_ep_axi_mux
     .index_o(aw_choice),
     .valid_o(aw_any)
   );
-  assign aw_take = aw_any && owner_ready && (!aw_valid_q || aw_ready_i);
-  assign aw_addr_o = aw_addr_q;
-  assign aw_id_o = aw_id_q;
-  assign aw_len_o = aw_len_q;
-  assign aw_valid_o = aw_valid_q;
+  assign aw_take = aw_any && owner_ready && (!aw_valid_q || bus_i.aw_ready);
+  assign bus_o.aw_addr = aw_addr_q;
+  assign bus_o.aw_id = aw_id_q;
+  assign bus_o.aw_len = aw_len_q;
+  assign bus_o.aw_valid = aw_valid_q;
   always_ff @(posedge clk_i) begin
-    if (aw_ready_i) aw_valid_q <= 1'b0;
+    if (bus_i.aw_ready) aw_valid_q <= 1'b0;
     if (aw_take) begin
       aw_addr_q <= in_i[aw_choice].aw_addr;
       aw_id_q <= IdWidth'({aw_choice, in_i[aw_choice].aw_id});
@@ -147,11 +113,11 @@ module spfe_ep_axi_mux
     .count_o(unused_count),
     .almost_full_o(unused_full)
   );
-  assign w_data_o = in_i[owner].w_data;
-  assign w_strb_o = in_i[owner].w_strb;
-  assign w_last_o = in_i[owner].w_last;
-  assign w_valid_o = owner_valid && in_i[owner].w_valid;
-  assign owner_done = w_valid_o && w_ready_i && w_last_o;
+  assign bus_o.w_data = in_i[owner].w_data;
+  assign bus_o.w_strb = in_i[owner].w_strb;
+  assign bus_o.w_last = in_i[owner].w_last;
+  assign bus_o.w_valid = owner_valid && in_i[owner].w_valid;
+  assign owner_done = bus_o.w_valid && bus_i.w_ready && bus_o.w_last;
 
   // Answers go to the master that the ID names.
   always_comb begin
@@ -159,21 +125,21 @@ module spfe_ep_axi_mux
       ar_asks[i] = in_i[i].ar_valid;
       aw_asks[i] = in_i[i].aw_valid;
       in_o[i].ar_ready = ar_take && ar_grant[i];
-      in_o[i].r_data = r_data_i;
-      in_o[i].r_id = r_id_i[InWidth-1:0];
-      in_o[i].r_resp = r_resp_i;
-      in_o[i].r_last = r_last_i;
-      in_o[i].r_valid = r_valid_i && 32'(r_id_i >> InWidth) == i;
+      in_o[i].r_data = bus_i.r_data;
+      in_o[i].r_id = bus_i.r_id[InWidth-1:0];
+      in_o[i].r_resp = bus_i.r_resp;
+      in_o[i].r_last = bus_i.r_last;
+      in_o[i].r_valid = bus_i.r_valid && 32'(bus_i.r_id >> InWidth) == i;
       in_o[i].aw_ready = aw_take && aw_grant[i];
-      in_o[i].w_ready = owner_valid && 32'(owner) == i && w_ready_i;
-      in_o[i].b_id = b_id_i[InWidth-1:0];
-      in_o[i].b_resp = b_resp_i;
-      in_o[i].b_valid = b_valid_i && 32'(b_id_i >> InWidth) == i;
+      in_o[i].w_ready = owner_valid && 32'(owner) == i && bus_i.w_ready;
+      in_o[i].b_id = bus_i.b_id[InWidth-1:0];
+      in_o[i].b_resp = bus_i.b_resp;
+      in_o[i].b_valid = bus_i.b_valid && 32'(bus_i.b_id >> InWidth) == i;
     end
   end
 
   if (InWidth + Width > IdWidth) begin : gen_bad_width
-    $error("spfe_ep_axi_mux: IdWidth is %0d, too small for %0d masters", IdWidth, Masters);
+    $error("spfe_ep_axi_mux: %0d masters; an ID names up to 8", Masters);
   end
 
   logic unused;

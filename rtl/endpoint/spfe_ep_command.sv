@@ -33,19 +33,21 @@ module spfe_ep_command
 
   /// What to do, and with what.
   output op_e op_o,
-  /// Queue, region or port; with op_o.
+  /// Queue, region, port or entry; with op_o.
   output logic [31:0] index_o,
-  /// Who does it: queues, regions, ports; with op_o, until done_i.
-  output logic [2:0] valid_o,
+  /// Who does it: queues, regions, ports, target; with op_o, until done_i.
+  output logic [3:0] valid_o,
   /// For one cycle.
-  input logic [2:0] done_i,
+  input logic [3:0] done_i,
   /// Results; with done_i.
-  input status_e [2:0] status_i
+  input status_e [3:0] status_i
 );
   localparam int unsigned EventBase = (block_at(Shape, BLOCK_TYPE_EVENT) + EVENT_BLOCK_SIZE) / 4;
   localparam int unsigned Queues = queues(Shape);
 
-  typedef enum logic [3:0] {
+  localparam int unsigned Entries = 32'(Shape.target.entries);
+
+  typedef enum logic [4:0] {
     Rest,
     Sequence,
     SequenceIs,
@@ -59,6 +61,7 @@ module spfe_ep_command
     Run,
     ResetQueues,
     ResetRegions,
+    ResetTarget,
     ShowResets,
     ShowStatus,
     ShowAck
@@ -68,31 +71,35 @@ module spfe_ep_command
   logic pending_q;
   logic [31:0] sequence_q, acknowledged_q, command_q, index_q, resets_q;
   logic [15:0] step_q;
-  logic [2:0] who;
+  logic [3:0] who;
   status_e status_q, result;
   logic on_q, is_reset, done;
 
-  assign is_reset = state_q == ResetQueues || state_q == ResetRegions;
+  assign is_reset = state_q inside {ResetQueues, ResetRegions, ResetTarget};
   assign index_o = is_reset ? 32'(step_q) : index_q;
   always_comb begin
     op_o = OpForce;
     who = '0;
     case (command_q)
-      32'(COMMAND_QUEUE_ENABLE): {op_o, who} = {OpEnable, 3'b001};
-      32'(COMMAND_QUEUE_DISABLE): {op_o, who} = {OpDisable, 3'b001};
-      32'(COMMAND_REGION_ENABLE): {op_o, who} = {OpEnable, 3'b010};
-      32'(COMMAND_REGION_DISABLE): {op_o, who} = {OpDisable, 3'b010};
-      32'(COMMAND_PORT_CONFIGURE): {op_o, who} = {OpEnable, 3'b100};
-      32'(COMMAND_MIB_SET): {op_o, who} = {OpSet, 3'b100};
+      32'(COMMAND_QUEUE_ENABLE): {op_o, who} = {OpEnable, 4'b0001};
+      32'(COMMAND_QUEUE_DISABLE): {op_o, who} = {OpDisable, 4'b0001};
+      32'(COMMAND_REGION_ENABLE): {op_o, who} = {OpEnable, 4'b0010};
+      32'(COMMAND_REGION_DISABLE): {op_o, who} = {OpDisable, 4'b0010};
+      32'(COMMAND_PORT_CONFIGURE): {op_o, who} = {OpEnable, 4'b0100};
+      32'(COMMAND_MIB_SET): {op_o, who} = {OpSet, 4'b0100};
+      32'(COMMAND_TARGET_SET): {op_o, who} = {OpEnable, Entries != 0, 3'b000};
+      32'(COMMAND_TARGET_CLEAR): {op_o, who} = {OpDisable, Entries != 0, 3'b000};
+      32'(COMMAND_TARGET_TAKE): {op_o, who} = {OpSet, Entries != 0, 3'b000};
       default: ;
     endcase
     valid_o = '0;
     if (state_q == Run) valid_o = who;
-    if (state_q == ResetQueues) valid_o = 3'b001;
-    if (state_q == ResetRegions) valid_o = 3'b010;
+    if (state_q == ResetQueues) valid_o = 4'b0001;
+    if (state_q == ResetRegions) valid_o = 4'b0010;
+    if (state_q == ResetTarget) valid_o = 4'b1000;
     done = (done_i & valid_o) != '0;
     result = STATUS_OK;
-    for (int unsigned i = 0; i < 3; i++) if (valid_o[i]) result = status_i[i];
+    for (int unsigned i = 0; i < 4; i++) if (valid_o[i]) result = status_i[i];
   end
 
   always_comb begin
@@ -128,8 +135,12 @@ module spfe_ep_command
   // States.
   state_e next;
   logic last;
-  assign last = result != STATUS_OK || (state_q == ResetQueues ? 32'(step_q) == Queues - 1 :
-      step_q + 16'd1 == Shape.regions);
+  always_comb begin
+    last = step_q + 16'd1 == Shape.regions;
+    if (state_q == ResetQueues) last = 32'(step_q) == Queues - 1;
+    if (state_q == ResetTarget) last = 32'(step_q) + 1 == Entries;
+    if (result != STATUS_OK) last = 1'b1;
+  end
   always_comb begin
     next = state_q;
     unique case (state_q)
@@ -144,10 +155,14 @@ module spfe_ep_command
       end
       Run: if (done) next = ShowStatus;
       ResetQueues: if (done && last) next = result == STATUS_OK ? ResetRegions : ShowStatus;
-      ResetRegions: if (done && last) next = result == STATUS_OK ? ShowResets : ShowStatus;
+      ResetRegions: begin
+        if (done && last) next = Entries != 0 ? ResetTarget : ShowResets;
+        if (done && result != STATUS_OK) next = ShowStatus;
+      end
+      ResetTarget: if (done && last) next = result == STATUS_OK ? ShowResets : ShowStatus;
       ShowAck: if (access_ready_i) next = Rest;
       // Reads go on with their answer, and ShowResets and ShowStatus with what follows.
-      default: if (access_ready_i) next = state_e'(state_q + 4'd1);
+      default: if (access_ready_i) next = state_e'(state_q + 5'd1);
     endcase
   end
 
@@ -168,7 +183,7 @@ module spfe_ep_command
           status_q <= STATUS_BAD_OPCODE;
       end
       Run: if (done) status_q <= result;
-      ResetQueues, ResetRegions:
+      ResetQueues, ResetRegions, ResetTarget:
       if (done) begin
         step_q <= last ? '0 : step_q + 16'd1;
         status_q <= result;

@@ -83,21 +83,15 @@ module spfe_ep_commands
   output logic fence_valid_o,
   input logic fence_ready_i,
 
-  /// Page list to read, as of spfe_axi_read.
-  output logic [63:0] list_addr_o,
-  /// As above.
-  output logic [31:0] list_len_o,
-  output logic list_valid_o,
-  input logic list_ready_i,
-  /// As above.
-  input logic [127:0] list_data_i,
-  /// As above.
-  input logic list_last_i,
-  /// As above.
-  input logic list_error_i,
-  input logic list_data_valid_i,
-  output logic list_data_ready_o,
+  /// Page list to read.
+  output list_ask_t list_o,
+  /// Its addresses.
+  input list_answer_t list_i,
 
+  /// For the target of RDMA.
+  output target_ask_t target_o,
+  /// Its answer.
+  input target_answer_t target_i,
 
   /// Parameter for the ports.
   output mib_set_t set_o,
@@ -108,17 +102,18 @@ module spfe_ep_commands
   /// A memory reported an error.
   output logic failed_o
 );
-  word_access_t [3:0] access;
-  logic [3:0] access_valid, access_ready;
-  logic [1:0] access_index;
+  localparam int unsigned Parts = 5;
+  word_access_t [Parts-1:0] access;
+  logic [Parts-1:0] access_valid, access_ready;
+  logic [2:0] access_index;
   logic [1:0] failed;
   assign failed_o = failed != '0;
 
   // Commands take turns by themselves; only an error of a queue comes besides.
-  logic [3:0] access_grant;
+  logic [Parts-1:0] access_grant;
   logic any_access;
   spfe_arb_fixed #(
-    .Ports(4)
+    .Ports(Parts)
   ) i_access (
     .request_i(access_valid),
     .grant_o(access_grant),
@@ -131,8 +126,8 @@ module spfe_ep_commands
 
   op_e op;
   logic [31:0] index;
-  logic [2:0] op_valid, op_done;
-  status_e [2:0] op_status;
+  logic [3:0] op_valid, op_done;
+  status_e [3:0] op_status;
 
   spfe_ep_command #(
     .Shape(Shape)
@@ -224,15 +219,8 @@ module spfe_ep_commands
     .page_we_o,
     .fence_valid_o,
     .fence_ready_i,
-    .list_addr_o,
-    .list_len_o,
-    .list_valid_o,
-    .list_ready_i,
-    .list_data_i,
-    .list_last_i,
-    .list_error_i,
-    .list_data_valid_i,
-    .list_data_ready_o,
+    .list_o,
+    .list_i,
     .ready_o(unused_ready),
     .failed_o(failed[1])
   );
@@ -257,4 +245,29 @@ module spfe_ep_commands
     .vector_o,
     .vector_valid_o
   );
+
+  if (Shape.target.entries != '0) begin : gen_target
+    spfe_ep_target_cmd #(
+      .Shape(Shape)
+    ) i_target_cmd (
+      .clk_i,
+      .rst_i,
+      .op_i(op),
+      .index_i(index),
+      .valid_i(op_valid[3]),
+      .done_o(op_done[3]),
+      .status_o(op_status[3]),
+      .access_o(access[4]),
+      .access_valid_o(access_valid[4]),
+      .access_ready_i(access_ready[4]),
+      .access_data_i,
+      .target_o,
+      .target_i
+    );
+  end else begin : gen_no_target
+    logic unused;
+    assign {op_done[3], access[4], access_valid[4], target_o} = '0;
+    assign op_status[3] = STATUS_OK;
+    assign unused = ^{op_valid[3], access_ready[4], target_i};
+  end
 endmodule

@@ -111,20 +111,15 @@ module spfe_ep_control
   /// Unit that gets it.
   output logic [Units-1:0] translation_valid_o,
 
-  /// Page list to read, as of spfe_axi_read.
-  output logic [63:0] list_addr_o,
-  /// As above.
-  output logic [31:0] list_len_o,
-  output logic list_valid_o,
-  input logic list_ready_i,
-  /// As above.
-  input logic [127:0] list_data_i,
-  /// As above.
-  input logic list_last_i,
-  /// As above.
-  input logic list_error_i,
-  input logic list_data_valid_i,
-  output logic list_data_ready_o,
+  /// Page list to read.
+  output list_ask_t list_o,
+  /// Its addresses.
+  input list_answer_t list_i,
+
+  /// For the target of RDMA.
+  output target_ask_t target_o,
+  /// Its answer.
+  input target_answer_t target_i,
 
   /// Parameter for the ports.
   output mib_set_t set_o,
@@ -132,9 +127,9 @@ module spfe_ep_control
   /// Register LINK_VECTOR of the port that set_o names.
   output logic [15:0] vector_o,
   output logic vector_valid_o,
-  /// Register of the ports to read.
+  /// Register of the ports or the target to read.
   output live_t live_o,
-  /// Its value, from the port block, the broadcast block or the mib block; one cycle later.
+  /// Its value, from the block of a port or of the target; one cycle later.
   input logic [31:0] live_i,
   /// For one cycle: a memory reported an error.
   output logic failed_o
@@ -264,15 +259,10 @@ module spfe_ep_control
     .page_we_o(page_we),
     .fence_valid_o,
     .fence_ready_i,
-    .list_addr_o,
-    .list_len_o,
-    .list_valid_o,
-    .list_ready_i,
-    .list_data_i,
-    .list_last_i,
-    .list_error_i,
-    .list_data_valid_i,
-    .list_data_ready_o,
+    .list_o,
+    .list_i,
+    .target_o,
+    .target_i,
     .set_o,
     .set_valid_o,
     .vector_o,

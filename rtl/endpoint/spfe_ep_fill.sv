@@ -51,7 +51,11 @@ module spfe_ep_fill
   assign is_array = stride_words != '0;
   assign in_header = in_block_q < 16'd4;
   assign ends_block = in_block_q == block_words - 16'd1;
-  assign last_block = kind_q == BLOCK_TYPE_MIB && instance_q == 6'(Shape.ports - 8'd1);
+  assign last_block = block_after(
+    Shape, kind_q
+  ) == BLOCK_TYPE_END && 32'(instance_q) + 1 == block_count(
+    Shape, kind_q
+  );
   assign in_elements = !is_array || 32'(element_q) < block_elements(Shape, kind_q);
   assign word = is_array ? word_q : 7'(in_block_q);
 
@@ -64,11 +68,12 @@ module spfe_ep_fill
       BLOCK_TYPE_QUEUE: writable = QUEUE_BLOCK_RW_MASK;
       BLOCK_TYPE_REGION: writable = REGION_BLOCK_RW_MASK;
       BLOCK_TYPE_EVENT: writable = EVENT_BLOCK_RW_MASK;
+      BLOCK_TYPE_TARGET: writable = TARGET_BLOCK_RW_MASK;
       default: writable = '0;
     endcase
   end
 
-  logic [31:0] offset, global_value, port_value, queue_value;
+  logic [31:0] offset, global_value, port_value, queue_value, target_value;
   assign offset = {23'd0, word, 2'd0};
   always_comb begin
     case (offset)
@@ -103,6 +108,16 @@ module spfe_ep_fill
       QUEUE_BLOCK_VC:
       queue_value = 8'(context_q) < 8'(2 * Shape.vcs) ? 32'(context_q[6:1]) : 32'd255;
       default: queue_value = '0;
+    endcase
+    case (offset)
+      TARGET_BLOCK_PORT: target_value = 32'(Shape.target.port);
+      TARGET_BLOCK_VC: target_value = 32'(Shape.target.vc);
+      TARGET_BLOCK_ENTRIES: target_value = 32'(Shape.target.entries);
+      TARGET_BLOCK_FIXED: target_value = 32'(Shape.target.fixed);
+      TARGET_BLOCK_PROTOCOL: target_value = 32'(Shape.target.protocol);
+      TARGET_BLOCK_LOGICAL_ADDRESS: target_value = 32'(Shape.target.address);
+      TARGET_BLOCK_SEGMENT: target_value = 32'd1 << Shape.target.segment_log2;
+      default: target_value = '0;
     endcase
   end
 
@@ -143,6 +158,11 @@ module spfe_ep_fill
         if (offset == MIB_BLOCK_PRESENT_LO) value = present[31:0];
         else if (offset == MIB_BLOCK_PRESENT_HI) value = present[63:32];
         else if (present[word[6:1]]) source = LiveMib;
+      end
+      BLOCK_TYPE_TARGET: begin
+        value = target_value;
+        if (offset >= TARGET_BLOCK_EXECUTED && offset <= TARGET_BLOCK_NOTE_DATA_7)
+          source = LiveTarget;
       end
       default: ;
     endcase
@@ -191,7 +211,7 @@ module spfe_ep_fill
         instance_q <= instance_q + 6'd1;
         if (32'(instance_q) + 1 == block_count(Shape, kind_q)) begin
           instance_q <= '0;
-          kind_q <= block_after(kind_q);
+          kind_q <= block_after(Shape, kind_q);
         end
         if (last_block) done_q <= 1'b1;
       end

@@ -19,8 +19,24 @@ package spfe_ep_pkg;
   // Cycles within which a queue stops or the accesses to a region end; otherwise BUSY.
   localparam int unsigned StopCycles = 1 << 20;
 
+  /// The target of RDMA without queues.
+  typedef struct packed {
+    logic [7:0] entries;  // 2 to 128; 0: there is no target
+    logic [7:0] fixed;  // of them from power-up on
+    logic [7:0] port;
+    logic [7:0] vc;  // of the requests
+    logic [7:0] protocol;
+    logic [7:0] address;  // logical address
+    logic [4:0] segment_log2;  // largest payload of a packet
+    logic [7:0] notes;  // notifications that are kept: 0, or a power of two from 2
+  } target_t;
+
+  // No target.
+  localparam target_t NoTarget = '0;
+
   /// What an endpoint has.
   typedef struct packed {
+    target_t target;
     logic [7:0] ports;
     logic [7:0] lanes;
     logic [7:0] vcs;
@@ -30,6 +46,7 @@ package spfe_ep_pkg;
 
   // What a module has by default.
   localparam shape_t DefaultShape = '{
+    target: NoTarget,
     ports: 8'd1,
     lanes: 8'd1,
     vcs: 8'd4,
@@ -45,7 +62,8 @@ package spfe_ep_pkg;
     LiveEvent,
     LiveBroadcast,
     LiveStatistics,
-    LiveMib
+    LiveMib,
+    LiveTarget
   } live_e;
 
   /// A register of such a source. It is what the register memory holds instead of a value.
@@ -102,13 +120,102 @@ package spfe_ep_pkg;
     logic [31:0] kind;
   } context_t;
 
+  // What a module for the target has by default.
+  localparam shape_t DefaultTargetShape = '{
+    target: '{
+      entries: 8'd4,
+      fixed: 8'd1,
+      protocol: 8'hf0,
+      address: 8'd254,
+      segment_log2: 5'd12,
+      notes: 8'd4,
+      default: '0
+    },
+    ports: 8'd1,
+    lanes: 8'd1,
+    vcs: 8'd4,
+    regions: 16'd64,
+    events: 16'd16
+  };
+
   /// A command to a block of the control plane.
   typedef enum logic [1:0] {
     OpEnable,
     OpDisable,
     OpForce,  // disable, whatever uses it (RESET)
-    OpSet  // MIB_SET; OpEnable is PORT_CONFIGURE there
+    OpSet  // MIB_SET, where OpEnable is PORT_CONFIGURE; TARGET_TAKE
   } op_e;
+
+  /// A change of the table of the target.
+  typedef struct packed {
+    logic [6:0] index;
+    logic valid;  // the index has an entry from now on; otherwise it has none
+    spfe_rdma_pkg::region_t entry;
+  } target_set_t;
+
+  /// What commands ask of the target.
+  typedef struct packed {
+    target_set_t set;
+    logic set_valid;  // for one cycle
+    logic fence;  // until fence_done: no access to the entry in `set` is to be under way
+    logic take;  // for one cycle: the oldest notification is gone
+    logic [15:0] vector;  // register NOTE_VECTOR
+  } target_ask_t;
+
+  /// Its answer.
+  typedef struct packed {
+    logic fence_done;
+    logic waiting;  // there is a notification
+  } target_answer_t;
+
+  /// Outputs of the AXI4 port of an endpoint: 16 bytes in a beat, bursts INCR. The upper bits of an
+  /// ID name the engine. It takes each answer at once.
+  typedef struct packed {
+    logic [63:0] ar_addr;
+    logic [5:0] ar_id;
+    logic [7:0] ar_len;
+    logic ar_valid;
+    logic [63:0] aw_addr;
+    logic [5:0] aw_id;
+    logic [7:0] aw_len;
+    logic aw_valid;
+    logic [127:0] w_data;
+    logic [15:0] w_strb;
+    logic w_last;
+    logic w_valid;
+  } bus_master_t;
+
+  /// Its inputs.
+  typedef struct packed {
+    logic ar_ready;
+    logic [127:0] r_data;
+    logic [5:0] r_id;
+    logic [1:0] r_resp;
+    logic r_last;
+    logic r_valid;
+    logic aw_ready;
+    logic w_ready;
+    logic [5:0] b_id;
+    logic [1:0] b_resp;
+    logic b_valid;
+  } bus_slave_t;
+
+  /// A page list to read, as of spfe_axi_read.
+  typedef struct packed {
+    logic [63:0] addr;
+    logic [31:0] len;
+    logic valid;
+    logic data_ready;
+  } list_ask_t;
+
+  /// Its answer.
+  typedef struct packed {
+    logic ready;
+    logic [127:0] data;
+    logic last;
+    logic error;
+    logic data_valid;
+  } list_answer_t;
 
   /// A parameter for the management information base of a port.
   typedef struct packed {
@@ -127,6 +234,11 @@ package spfe_ep_pkg;
   localparam logic [7:0] DeviceKinds =
       8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX) |
       8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);
+
+  // Without queues.
+  localparam logic [31:0] PlainCapability =
+      CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
+      CAPABILITY_LEVEL;
 
   // Engines of queues.
   localparam int unsigned MessageEngine = 0;
@@ -218,6 +330,7 @@ package spfe_ep_pkg;
       BLOCK_TYPE_GLOBAL: return GLOBAL_BLOCK_SIZE;
       BLOCK_TYPE_PORT: return PORT_BLOCK_SIZE;
       BLOCK_TYPE_BROADCAST: return BROADCAST_BLOCK_SIZE;
+      BLOCK_TYPE_TARGET: return TARGET_BLOCK_SIZE;
       default: return QUEUE_BLOCK_SIZE;
     endcase
   endfunction
@@ -232,6 +345,7 @@ package spfe_ep_pkg;
       BLOCK_TYPE_REGION: return REGION_BLOCK_VERSION;
       BLOCK_TYPE_EVENT: return EVENT_BLOCK_VERSION;
       BLOCK_TYPE_STATISTICS: return STATISTICS_BLOCK_VERSION;
+      BLOCK_TYPE_TARGET: return TARGET_BLOCK_VERSION;
       default: return MIB_BLOCK_VERSION;
     endcase
   endfunction
@@ -244,7 +358,7 @@ package spfe_ep_pkg;
   endfunction
 
   /// The block type behind another one in the list.
-  function automatic block_type_e block_after(input block_type_e kind);
+  function automatic block_type_e block_after(input shape_t shape, input block_type_e kind);
     case (kind)
       BLOCK_TYPE_GLOBAL: return BLOCK_TYPE_PORT;
       BLOCK_TYPE_PORT: return BLOCK_TYPE_BROADCAST;
@@ -253,6 +367,7 @@ package spfe_ep_pkg;
       BLOCK_TYPE_REGION: return BLOCK_TYPE_EVENT;
       BLOCK_TYPE_EVENT: return BLOCK_TYPE_STATISTICS;
       BLOCK_TYPE_STATISTICS: return BLOCK_TYPE_MIB;
+      BLOCK_TYPE_MIB: return shape.target.entries != '0 ? BLOCK_TYPE_TARGET : BLOCK_TYPE_END;
       default: return BLOCK_TYPE_END;
     endcase
   endfunction
@@ -263,10 +378,10 @@ package spfe_ep_pkg;
     block_type_e kind_at;
     at = 0;
     kind_at = BLOCK_TYPE_GLOBAL;
-    for (int unsigned i = 0; i < 9; i++) begin
+    for (int unsigned i = 0; i < 10; i++) begin
       if (kind_at != kind && kind_at != BLOCK_TYPE_END) begin
         at += block_count(shape, kind_at) * block_bytes(shape, kind_at);
-        kind_at = block_after(kind_at);
+        kind_at = block_after(shape, kind_at);
       end
     end
     return at;

@@ -26,6 +26,9 @@ module spfe_ep_queue_check
   output logic packed_o
 );
   localparam int unsigned PortQueues = port_queues(Shape);
+  localparam bit HasTarget = Shape.target.entries != '0;
+  localparam int unsigned TargetContext =
+      32'(Shape.target.port) * PortQueues + 2 * 32'(Shape.target.vc) + 1;
 
   // Context in its port.
   logic [15:0] place;
@@ -51,6 +54,8 @@ module spfe_ep_queue_check
     end else begin
       fits = kind == QUEUE_KIND_MESSAGE_RX;
     end
+    // What comes on the channel of the target is for the target.
+    if (HasTarget && 32'(index_i) == TargetContext) fits = 1'b0;
   end
 
   logic sizes, equal, aligned, area;

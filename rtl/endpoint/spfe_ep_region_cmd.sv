@@ -67,20 +67,10 @@ module spfe_ep_region_cmd
   output logic fence_valid_o,
   input logic fence_ready_i,
 
-  /// Page list to read: address, as of spfe_axi_read with 16 bytes in a beat.
-  output logic [63:0] list_addr_o,
-  /// Its bytes.
-  output logic [31:0] list_len_o,
-  output logic list_valid_o,
-  input logic list_ready_i,
-  /// Two page addresses.
-  input logic [127:0] list_data_i,
-  /// They are the last; with list_data_i.
-  input logic list_last_i,
-  /// The bus reported an error; with the last.
-  input logic list_error_i,
-  input logic list_data_valid_i,
-  output logic list_data_ready_o,
+  /// Page list to read, with 16 bytes in a beat.
+  output list_ask_t list_o,
+  /// Two page addresses; an error of the bus with the last ones.
+  input list_answer_t list_i,
   /// The table was cleared after reset, and commands are taken.
   output logic ready_o,
   /// The memory reported an error.
@@ -137,7 +127,7 @@ module spfe_ep_region_cmd
   logic [16:0] first_q, count_q, written_q;
   logic [31:0] wait_q;
   status_e status_q, check;
-  logic high_q, wrong_q, overlaps, no_room, misplaced, exists;
+  logic list_data_ready, high_q, wrong_q, overlaps, no_room, misplaced, exists;
   logic unused_corrected;
 
   assign entry = entry_t'(words_q);
@@ -147,9 +137,12 @@ module spfe_ep_region_cmd
   assign ready_o = state_q != Clear;
   assign scan_valid_o = state_q == Scan;
   assign fence_valid_o = state_q == Fence;
-  assign list_addr_o = entry.base;
-  assign list_len_o = {12'd0, count_q, 3'd0};
-  assign list_valid_o = state_q == AskList;
+  assign list_o = '{
+      addr: entry.base,
+      len: {12'd0, count_q, 3'd0},
+      valid: state_q == AskList,
+      data_ready: list_data_ready
+    };
 
   // Pages of the region, rounded up, and what is wrong with the entry.
   logic [63:0] up, pages;
@@ -226,12 +219,12 @@ module spfe_ep_region_cmd
 
   // Two page addresses in a beat, one of which is written in a cycle.
   logic [63:0] page;
-  assign page = high_q ? list_data_i[127:64] : list_data_i[63:0];
+  assign page = high_q ? list_i.data[127:64] : list_i.data[63:0];
   assign misplaced = (page & ((64'd1 << log2) - 64'd1)) != '0;
   assign page_o = page[63:12];
   assign page_index_o = PageWidth'(first_q + written_q);
-  assign page_we_o = state_q == List && list_data_valid_i && written_q != count_q;
-  assign list_data_ready_o = state_q == List && (high_q || written_q + 17'd1 >= count_q);
+  assign page_we_o = state_q == List && list_i.data_valid && written_q != count_q;
+  assign list_data_ready = state_q == List && (high_q || written_q + 17'd1 >= count_q);
 
   always_comb begin
     access_o = '{write: state_q != Fetch, addr: '0, data: '0};
@@ -265,10 +258,10 @@ module spfe_ep_region_cmd
         next = overlaps || 32'(look_q) != Regions - 1 ? Room : AskList;
         if (no_room) next = Finish;
       end
-      AskList: if (list_ready_i) next = List;
+      AskList: if (list_i.ready) next = List;
       List:
-      if (list_data_valid_i && list_data_ready_o && list_last_i)
-        next = list_error_i || list_wrong ? Finish : Enable;
+      if (list_i.data_valid && list_data_ready && list_i.last)
+        next = list_i.error || list_wrong ? Finish : Enable;
       Enable: next = ShowKey;
       ShowKey: if (access_ready_i) next = Finish;
       Scan: if (scan_done_i) next = scan_used_i ? Finish : Revoke;
@@ -294,8 +287,8 @@ module spfe_ep_region_cmd
       Judge: result = check;
       RoomLook: if (no_room) result = STATUS_NO_RESOURCES;
       List:
-      if (list_data_valid_i && list_last_i && list_data_ready_o) begin
-        if (list_error_i) result = STATUS_OUT_OF_BOUNDS;
+      if (list_i.data_valid && list_i.last && list_data_ready) begin
+        if (list_i.error) result = STATUS_OUT_OF_BOUNDS;
         else if (list_wrong) result = STATUS_BAD_FIELD;
       end
       Scan: if (scan_used_i) result = STATUS_BUSY;
@@ -327,8 +320,8 @@ module spfe_ep_region_cmd
         if (overlaps) first_q <= note.first + note.count;
       end
       List:
-      if (list_data_valid_i) begin
-        high_q <= !list_data_ready_o;
+      if (list_i.data_valid) begin
+        high_q <= !list_data_ready;
         written_q <= written_q + 17'd1;
         if (misplaced) wrong_q <= 1'b1;
       end

@@ -56,7 +56,7 @@ module spfe_ep_status
   /// Register to read, until live_done_o.
   input live_t live_i,
   input logic live_valid_i,
-  /// Its value if it is one of the ports', a cycle after live_i.
+  /// Its value if it is one of the ports or the target, a cycle after live_i.
   input logic [31:0] ports_i,
   /// The value.
   output logic [31:0] live_o,

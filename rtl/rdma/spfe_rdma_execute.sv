@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Executes the packets that spfe_rdma_receive has taken, one after the other: looks up initiator
-/// and region, decides (spfe_rdma_decide), accesses memory, and asks for a response. A packet waits
+/// and region, decides (spfe_rdma_decide), accesses memory, asks for a response. A packet waits
 /// until the response before it has read all that it sends, so operations keep their order.
 module spfe_rdma_execute
   import spfe_rdma_pkg::*;
@@ -28,6 +28,10 @@ module spfe_rdma_execute
   input logic bank_i,
   input logic packet_valid_i,
   output logic packet_ready_o,
+  /// Begin with no packet.
+  input logic hold_i,
+  /// No packet is being executed.
+  output logic idle_o,
 
   /// Reads the store of payloads.
   output logic re_o,
@@ -119,7 +123,6 @@ module spfe_rdma_execute
   header_t header;
   logic bank_q, sequenced, hit_q, repeated_q, decided_q;
   logic [31:0] packets_q;
-
   assign header = packet_q.header;
   assign sequenced = is_sequenced(header.code);
 
@@ -127,7 +130,6 @@ module spfe_rdma_execute
   logic find, hit, found_done, put, remove;
   logic [SlotWidth-1:0] found_slot, slot_q;
   peer_t found, peer_q, fresh, after, after_q;
-
   assign find = state_q == Sort && packet_q.drop == DropNone;
   spfe_rdma_peers #(
     .Peers(Peers),
@@ -163,7 +165,6 @@ module spfe_rdma_execute
   logic region_valid_q, failed_q;
   decision_t decision, decision_q;
   logic [63:0] memory, result_q;
-
   assign region_index_o = header.key[31:12];
   assign region_find_o = state_q == Region;
   assign memory = region_q.memory + header.address - region_q.base;
@@ -225,7 +226,8 @@ module spfe_rdma_execute
                                    decision_q.action == DoAnswer);
   assign remove = state_q == Keep && header.code == OpDisconnect && decision_q.action == DoAnswer &&
       header.receiver_queue == '0 && hit_q;
-  assign packet_ready_o = state_q == Rest && response_ready_i;
+  assign packet_ready_o = state_q == Rest && response_ready_i && !hold_i;
+  assign idle_o = state_q == Rest;
 
   logic starts, again;
   assign again = hit && found.connected && found.connection == header.request;
@@ -328,8 +330,7 @@ module spfe_rdma_execute
     if (state_q == Loaded) result_q <= rd_data_i;
 
     if (state_q == Sort) failed_q <= 1'b0;
-    if ((state_q == WriteDone || state_q == ChangeDone) && wr_done_i && wr_error_i)
-      failed_q <= 1'b1;
+    if (state_q inside {WriteDone, ChangeDone} && wr_done_i && wr_error_i) failed_q <= 1'b1;
     if (state_q == Loaded && rd_data_valid_i && rd_error_i) failed_q <= 1'b1;
     if (rfailed_i) failed_q <= 1'b1;
     if (rst_i) packets_q <= '0;

@@ -55,7 +55,8 @@ package spfe_rdma_pkg;
     SfrpEep = 8'd12,
     SfrpMemory = 8'd13,
     SfrpBadQueue = 8'd15,
-    SfrpSequence = 8'd16
+    SfrpSequence = 8'd16,
+    SfrpRevoked = 8'd17
   } sfrp_status_e;
 
   /// The first 38 bytes of a packet, byte 0 in the highest bits.

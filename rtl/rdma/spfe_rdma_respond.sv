@@ -34,6 +34,13 @@ module spfe_rdma_respond
   /// The response before it has read all it needs.
   output logic response_ready_o,
 
+  /// Read no more from the region with this index; its READ ends with REVOKED.
+  input logic revoke_i,
+  /// The index; with revoke_i.
+  input logic [19:0] revoke_index_i,
+  /// Memory is being read.
+  output logic reads_o,
+
   /// Index of a region to list.
   output logic [19:0] region_index_o,
   /// For one cycle: look up.
@@ -83,6 +90,8 @@ module spfe_rdma_respond
   state_e state_q;
   response_t response_q;
   logic bank_q, error_q, odd_q;
+  // A READ whose region is gone; one whose request to the bus waits goes on.
+  logic revoked_q, asked_q, revoked;
   // Of the next packet: payload, and the part of a READ before it.
   logic [16:0] bytes_q;
   logic [31:0] before_q, rest, left;
@@ -112,7 +121,8 @@ module spfe_rdma_respond
     header.flags.first = before_q == '0;
     header.flags.last = ends;
     header.flags.payload_crc = bytes_q != '0 && !error_q;
-    header.status = error_q ? SfrpMemory : response_q.status;
+    header.status = response_q.status;
+    if (error_q) header.status = revoked_q ? SfrpRevoked : SfrpMemory;
     header.sender = response_q.request.receiver;
     header.path_bytes = '0;
     header.sender_queue = response_q.request.receiver_queue;
@@ -214,7 +224,14 @@ module spfe_rdma_respond
   assign response_ready_o = state_q == Rest;
   assign rd_addr_o = response_q.memory + 64'(before_q);
   assign rd_len_o = left;
-  assign rd_valid_o = state_q == Ask && left != '0;
+  assign rd_valid_o = state_q == Ask && left != '0 && !revoked;
+  assign revoked = revoked_q && !asked_q;
+  assign reads_o = state_q == Ask || state_q == Take;
+  always_ff @(posedge clk_i) begin
+    asked_q <= rd_valid_o && !rd_ready_i;
+    if (state_q == Rest) revoked_q <= 1'b0;
+    else if (revoke_i && response_q.request.key[31:12] == revoke_index_i) revoked_q <= 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     if (we) at_q <= at_q + 1'b1;
@@ -250,8 +267,9 @@ module spfe_rdma_respond
       ListHalf: state_q <= index_q == 8'(Regions) ? ListEnd : List;
       ListEnd: state_q <= Send;
       Ask: begin
-        bytes_q <= 17'(left);
-        if (left == '0) state_q <= Send;
+        bytes_q <= revoked ? '0 : 17'(left);
+        error_q <= revoked;
+        if (left == '0 || revoked) state_q <= Send;
         else if (rd_ready_i) state_q <= Take;
       end
       Take:

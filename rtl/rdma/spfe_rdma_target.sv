@@ -14,7 +14,7 @@ module spfe_rdma_target
   parameter int unsigned Peers = 32,
   /// Virtual channels of the port, 1 to 32.
   parameter int unsigned Vcs = 32,
-  /// Notifications that are kept for software; 0: there is none. Otherwise 2 or more.
+  /// Notifications that are kept for software; 0: there is none. Otherwise 2 to 128.
   parameter int unsigned Notes = 16,
   /// The target serves RMAP, too.
   parameter bit Rmap = 1'b0,
@@ -44,6 +44,11 @@ module spfe_rdma_target
   input logic set_region_i,
   /// For one cycle.
   input logic set_valid_i,
+  /// End all accesses to the region with this index, which is there no more.
+  input logic [IndexWidth-1:0] fence_index_i,
+  input logic fence_valid_i,
+  /// No access to it is under way.
+  output logic fence_ready_o,
 
   /// Word of the virtual channel.
   input word_t word_i,
@@ -60,6 +65,10 @@ module spfe_rdma_target
   output note_t note_o,
   output logic note_valid_o,
   input logic note_ready_i,
+  /// Notifications that wait.
+  output logic [7:0] note_count_o,
+  /// For one cycle: another one waits.
+  output logic note_made_o,
   /// For one cycle: a notification was lost, because nobody read them in time.
   output logic note_dropped_o,
   /// What became of a packet, for one cycle.
@@ -187,7 +196,7 @@ module spfe_rdma_target
   response_t response;
   logic response_valid, response_ready;
   note_t note;
-  logic note_valid;
+  logic note_valid, idle, reads;
 
   spfe_rdma_execute #(
     .Segment(Segment),
@@ -202,6 +211,8 @@ module spfe_rdma_target
     .bank_i(bank),
     .packet_valid_i(packet_valid),
     .packet_ready_o(packet_ready),
+    .hold_i(fence_valid_i),
+    .idle_o(idle),
     .re_o(re),
     .raddr_o(raddr),
     .rdata_i(rdata),
@@ -235,6 +246,7 @@ module spfe_rdma_target
     .failed_o(peers_failed)
   );
   assign failed_o = store_failed || regions_failed || peers_failed;
+  assign fence_ready_o = fence_valid_i && idle && !reads;
 
   spfe_rdma_respond #(
     .Segment(Segment),
@@ -251,6 +263,9 @@ module spfe_rdma_target
     .response_i(response),
     .response_valid_i(response_valid),
     .response_ready_o(response_ready),
+    .revoke_i(fence_valid_i),
+    .revoke_index_i(20'(fence_index_i)),
+    .reads_o(reads),
     .region_index_o(listed),
     .region_find_o(list),
     .region_valid_i(region_valid),
@@ -331,8 +346,10 @@ module spfe_rdma_target
   // Notifications are kept, or lost and counted; they never hold up a packet.
   if (Notes != 0) begin : gen_notes
     logic room, unused_almost_full;
-    logic [$clog2(Notes+1)-1:0] unused_count;
+    logic [$clog2(Notes+1)-1:0] count;
     assign note_dropped_o = note_valid && !room;
+    assign note_made_o = note_valid && room;
+    assign note_count_o = 8'(count);
     spfe_fifo #(
       .Width($bits(note_t)),
       .Depth(Notes)
@@ -345,7 +362,7 @@ module spfe_rdma_target
       .data_o(note_o),
       .valid_o(note_valid_o),
       .ready_i(note_ready_i),
-      .count_o(unused_count),
+      .count_o(count),
       .almost_full_o(unused_almost_full)
     );
   end else begin : gen_no_notes
@@ -354,5 +371,7 @@ module spfe_rdma_target
     assign note_o = '0;
     assign note_valid_o = 1'b0;
     assign note_dropped_o = 1'b0;
+    assign note_made_o = 1'b0;
+    assign note_count_o = '0;
   end
 endmodule

@@ -19,6 +19,11 @@ module spfe_sim_endpoint
   parameter int unsigned Pages = 1024,
   /// Picoseconds in a cycle.
   parameter int unsigned CyclePs = 6400,
+  /// There are queues.
+  parameter bit Queues = 1'b1,
+  /// Entries of a target of RDMA on the last channel of port 0; 0: there is none. The first one is
+  /// there from power-up on: 64 KiB at bus address 0, under the key 0xabc from address 0x1000 on.
+  parameter int unsigned Target = 0,
   /// Bits of an ID on the bus.
   localparam int unsigned IdWidth = 6,
   /// Inputs.
@@ -101,8 +106,19 @@ module spfe_sim_endpoint
   output out_t out_o
 );
   localparam int unsigned EventWidth = $clog2(Events);
+  localparam spfe_ep_pkg::target_t TargetShape = '{
+    entries: 8'(Target),
+    fixed: Target == 0 ? 8'd0 : 8'd1,
+    port: 8'd0,
+    vc: 8'(Vcs - 1),
+    protocol: 8'hf0,
+    address: 8'h42,
+    segment_log2: 5'd12,
+    notes: 8'd4
+  };
   localparam int unsigned AddrWidth = spfe_ep_pkg::space_log2(
     '{
+      target: TargetShape,
       ports: 8'(Ports),
       lanes: 8'(Lanes),
       vcs: 8'(Vcs),
@@ -112,6 +128,44 @@ module spfe_sim_endpoint
   );
   assign out_o.message[15:EventWidth] = '0;
 
+  localparam spfe_rdma_pkg::region_t Fixed = '{
+    key: 32'h0000_0abc,
+    base: 64'h1000,
+    bytes: 64'h1_0000,
+    read: 1'b1,
+    write: 1'b1,
+    atomic: 1'b1,
+    default: '0
+  };
+  spfe_ep_pkg::bus_master_t bus;
+  spfe_ep_pkg::bus_slave_t answer;
+  assign {out_o.r_ready, out_o.b_ready} = '1;
+  assign out_o.ar_addr = bus.ar_addr;
+  assign out_o.ar_id = bus.ar_id;
+  assign out_o.ar_len = bus.ar_len;
+  assign out_o.ar_valid = bus.ar_valid;
+  assign out_o.aw_addr = bus.aw_addr;
+  assign out_o.aw_id = bus.aw_id;
+  assign out_o.aw_len = bus.aw_len;
+  assign out_o.aw_valid = bus.aw_valid;
+  assign out_o.w_data = bus.w_data;
+  assign out_o.w_strb = bus.w_strb;
+  assign out_o.w_last = bus.w_last;
+  assign out_o.w_valid = bus.w_valid;
+  assign answer = '{
+      ar_ready: in_i.ar_ready,
+      r_data: in_i.r_data,
+      r_id: in_i.r_id,
+      r_resp: in_i.r_resp,
+      r_last: in_i.r_last,
+      r_valid: in_i.r_valid,
+      aw_ready: in_i.aw_ready,
+      w_ready: in_i.w_ready,
+      b_id: in_i.b_id,
+      b_resp: in_i.b_resp,
+      b_valid: in_i.b_valid
+    };
+
   spfe_endpoint #(
     .Ports(Ports),
     .Lanes(Lanes),
@@ -119,7 +173,11 @@ module spfe_sim_endpoint
     .Regions(Regions),
     .Events(Events),
     .Pages(Pages),
-    .CyclePs(CyclePs)
+    .CyclePs(CyclePs),
+    .HasQueues(Queues),
+    .Target(TargetShape),
+    .TargetTable(Fixed),
+    .TargetIdentity(96'h0000_0011_0000_0022_0000_0033)
   ) i_endpoint (
     .clk_i,
     .rst_i(in_i.rst),
@@ -140,31 +198,8 @@ module spfe_sim_endpoint
     .lite_r_resp_o(out_o.lite_r_resp),
     .lite_r_valid_o(out_o.lite_r_valid),
     .lite_r_ready_i(in_i.lite_r_ready),
-    .ar_addr_o(out_o.ar_addr),
-    .ar_id_o(out_o.ar_id),
-    .ar_len_o(out_o.ar_len),
-    .ar_valid_o(out_o.ar_valid),
-    .ar_ready_i(in_i.ar_ready),
-    .r_data_i(in_i.r_data),
-    .r_id_i(in_i.r_id),
-    .r_resp_i(in_i.r_resp),
-    .r_last_i(in_i.r_last),
-    .r_valid_i(in_i.r_valid),
-    .r_ready_o(out_o.r_ready),
-    .aw_addr_o(out_o.aw_addr),
-    .aw_id_o(out_o.aw_id),
-    .aw_len_o(out_o.aw_len),
-    .aw_valid_o(out_o.aw_valid),
-    .aw_ready_i(in_i.aw_ready),
-    .w_data_o(out_o.w_data),
-    .w_strb_o(out_o.w_strb),
-    .w_last_o(out_o.w_last),
-    .w_valid_o(out_o.w_valid),
-    .w_ready_i(in_i.w_ready),
-    .b_id_i(in_i.b_id),
-    .b_resp_i(in_i.b_resp),
-    .b_valid_i(in_i.b_valid),
-    .b_ready_o(out_o.b_ready),
+    .bus_o(bus),
+    .bus_i(answer),
     .message_o(out_o.message[EventWidth-1:0]),
     .message_valid_o(out_o.message_valid),
     .message_ready_i(in_i.message_ready),

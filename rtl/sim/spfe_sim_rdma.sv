@@ -75,6 +75,8 @@ module spfe_sim_rdma
   /// Outputs of this cycle.
   output out_t out_o
 );
+  logic unused_fence, unused_made;
+  logic [7:0] unused_count;
   spfe_rdma_target #(
     .Segment(Segment),
     .Regions(Regions),
@@ -93,6 +95,9 @@ module spfe_sim_rdma
     .set_index_i(in_i.set_index),
     .set_region_i(in_i.set_region),
     .set_valid_i(in_i.set_valid),
+    .fence_index_i('0),
+    .fence_valid_i(1'b0),
+    .fence_ready_o(unused_fence),
     .word_i(in_i.word),
     .word_valid_i(in_i.word_valid),
     .word_ready_o(out_o.word_ready),
@@ -103,6 +108,8 @@ module spfe_sim_rdma
     .note_o(out_o.note),
     .note_valid_o(out_o.note_valid),
     .note_ready_i(in_i.note_ready),
+    .note_count_o(unused_count),
+    .note_made_o(unused_made),
     .note_dropped_o(out_o.note_dropped),
     .handled_o(out_o.handled),
     .handled_valid_o(out_o.handled_valid),

@@ -1,4 +1,5 @@
-//! An endpoint with its registers, a memory, and a cable from its first port to its second.
+//! An endpoint with its registers and a memory. A cable joins its two ports, or each port has a far
+//! end of the caller.
 
 use std::collections::VecDeque;
 
@@ -18,6 +19,9 @@ const PATIENCE: u32 = 40_000;
 /// Cycles in which a command ends.
 const COMMAND: u32 = 100_000;
 
+/// The far ends of all ports: takes the word of each port, and returns the one that arrives next.
+pub type Far = Box<dyn FnMut(&[Option<Word>]) -> Vec<Option<Word>>>;
+
 /// The endpoint, and what is around it.
 pub struct Endpoint {
     core: Core,
@@ -25,8 +29,11 @@ pub struct Endpoint {
     pub memory: Vec<u8>,
     axi: Axi,
     rng: fastrand::Rng,
-    /// From port 0 to port 1, and back.
-    cables: [VecDeque<Option<Word>>; 2],
+    ports: usize,
+    /// Words on their way to each port.
+    cables: Vec<VecDeque<Option<Word>>>,
+    /// Instead of a cable from port 0 to port 1.
+    far: Option<Far>,
     /// Whether the cable is plugged in.
     pub plugged: bool,
     /// Interrupt messages of each vector.
@@ -54,12 +61,30 @@ impl Endpoint {
     #[must_use]
     pub fn new(regions: usize, events: usize, pages: usize, seed: u64) -> Self {
         let parameters = [("Regions", regions), ("Events", events), ("Pages", pages)];
+        Self::with(&parameters, (PORTS, events), None, seed)
+    }
+
+    /// An endpoint with these parameters, with so many ports and events, after its reset.
+    ///
+    /// # Panics
+    /// There is no far end, and not two ports either.
+    #[must_use]
+    pub fn with(
+        parameters: &[(&str, usize)],
+        (ports, events): (usize, usize),
+        far: Option<Far>,
+        seed: u64,
+    ) -> Self {
+        assert!(far.is_some() || ports == 2, "a cable has two ends");
+        let delay = if far.is_some() { 1 } else { CABLE };
         let mut made = Self {
-            core: Core::new("spfe_sim_endpoint", &parameters, seed),
+            core: Core::new("spfe_sim_endpoint", parameters, seed),
             memory: vec![0; 1 << 20],
             axi: Axi::new(ID_BITS),
             rng: fastrand::Rng::with_seed(seed),
-            cables: [(); 2].map(|()| VecDeque::from(vec![None; CABLE])),
+            ports,
+            cables: vec![VecDeque::from(vec![None; delay]); ports],
+            far,
             plugged: true,
             messages: vec![0; events],
             lines: 0,
@@ -101,10 +126,10 @@ impl Endpoint {
         let message_ready = self.rng.bool();
         let packer = &mut self.packer;
         packer.clear();
-        packer.put(0, PORTS);
-        let heard: [_; 2] = [1, 0].map(|port| self.cables[port].pop_front().flatten());
-        let heard = heard.map(|word| word.filter(|_| self.plugged));
-        for word in heard {
+        packer.put(0, self.ports);
+        let heard = self.cables.iter_mut().map(|cable| cable.pop_front().flatten());
+        let heard: Vec<_> = heard.map(|word| word.filter(|_| self.plugged)).collect();
+        for word in &heard {
             packer.flag(word.is_some());
         }
         for word in heard {
@@ -124,15 +149,19 @@ impl Endpoint {
         packer.flag(writes).put(address.into(), 32).flag(self.reset);
 
         let mut bits = Unpacker::new(self.core.step(self.packer.words()));
-        bits.get(2 * PORTS);
-        let on = [bits.flag(), bits.flag()];
-        let words = [bits.word(), bits.word()];
-        for port in 0..PORTS {
-            self.cables[port].push_back(Some(words[port]).filter(|_| on[port]));
+        bits.get(2 * self.ports);
+        let on: Vec<_> = (0..self.ports).map(|_| bits.flag()).collect();
+        let said: Vec<_> = on.iter().map(|on| Some(bits.word()).filter(|_| *on)).collect();
+        let heard = match &mut self.far {
+            Some(far) => far(&said),
+            None => vec![said[1], said[0]],
+        };
+        for (cable, word) in self.cables.iter_mut().zip(heard) {
+            cable.push_back(word);
         }
         let failed = bits.flag();
         assert!(!failed || self.reset, "a memory of the endpoint failed");
-        self.up = bits.get(PORTS);
+        self.up = bits.get(self.ports);
         self.lines = bits.get(self.events);
         let (message_valid, message) = (bits.flag(), bits.get(16));
         if self.reset {
