@@ -124,6 +124,42 @@ static int spfe_take_extra(struct spfe_device *spfe, u32 at, u32 type, u32 insta
 	return 0;
 }
 
+/* A fabric port: the block of its own node, and what it sees of all. */
+static int spfe_take_fabric(struct spfe_device *spfe, u32 at, u32 size, u32 instance)
+{
+	struct spfe_port_info *port;
+
+	if (instance >= spfe->nports || size < SPFE_FABRIC_BLOCK_SIZE)
+		return -EPROTO;
+	port = &spfe->ports[instance];
+	/* The number of its peers stays as it was checked. */
+	if (port->node)
+		return -EPROTO;
+	port->node = spfe_read(spfe, at + SPFE_FABRIC_BLOCK_NODE);
+	port->nodes = spfe_read(spfe, at + SPFE_FABRIC_BLOCK_NODES);
+	port->channels = spfe_read(spfe, at + SPFE_FABRIC_BLOCK_CHANNELS);
+	if (!port->node || port->node > port->nodes || port->nodes > SPFE_FABRIC_NODES_MAX ||
+	    !port->channels || port->channels > SPFE_VC_MAX ||
+	    port->nodes * port->channels > port->vcs)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "port %u: node %u of %u, %u channels to each, %u in all\n",
+				     instance, port->node, port->nodes, port->channels, port->vcs);
+	return 0;
+}
+
+static int spfe_take_peers(struct spfe_device *spfe, u32 at, u32 size, u32 instance)
+{
+	struct spfe_port_info *port;
+
+	if (instance >= spfe->nports)
+		return -EPROTO;
+	port = &spfe->ports[instance];
+	if (!port->node)
+		return -EPROTO;
+	port->peer_at = spfe_array(spfe, at, size, SPFE_PEER_BLOCK_STRIDE, port->nodes);
+	return port->peer_at ? 0 : -EPROTO;
+}
+
 static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size, u32 instance)
 {
 	bool first = type == SPFE_BLOCK_TYPE_GLOBAL;
@@ -153,6 +189,10 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 			return -EPROTO;
 		spfe->ports[instance].mib_at = at + size;
 		return 0;
+	case SPFE_BLOCK_TYPE_FABRIC:
+		return spfe_take_fabric(spfe, at, size, instance);
+	case SPFE_BLOCK_TYPE_PEER:
+		return spfe_take_peers(spfe, at, size, instance);
 	case SPFE_BLOCK_TYPE_QUEUE:
 		spfe->queue_at = spfe_array(spfe, at, size, SPFE_QUEUE_BLOCK_STRIDE, spfe->nqueues);
 		return spfe->queue_at ? 0 : -EPROTO;

@@ -224,6 +224,8 @@ module_exit(spfe_exit);
 
 MODULE_DESCRIPTION("SpaceFibre processor endpoint");
 MODULE_LICENSE("GPL");
+/* The name of the interface on a fabric port. */
+MODULE_ALIAS("vxeth");
 #ifdef SPFE_VERSION
 MODULE_VERSION(SPFE_VERSION);
 #endif

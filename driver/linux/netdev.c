@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: an Ethernet-like interface over one virtual channel, which it owns while it is up: its life
- * from registration to removal, and its look at the link.
+ * spfe: an Ethernet-like interface over one virtual channel, or over one to each node of a fabric,
+ * which it owns while it is up: its life from registration to removal, and its look at the link.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
@@ -25,40 +25,40 @@ MODULE_PARM_DESC(netdev_vc, "Virtual channel of the network interface (default: 
 #define SPFE_NET_CALM_MS 2000
 /* Time without progress after which the stack asks for a reset of the queue. */
 #define SPFE_NET_STUCK_S 10
-/* Index of the only event of this client. */
+/* Index of the only event of a path's client. */
 #define SPFE_NET_EVENT (SPFE_EVENT_OWN + 1)
 
 static void spfe_net_interrupt(void *context)
 {
-	struct spfe_netdev *priv = context;
+	struct spfe_net_path *path = context;
 
-	napi_schedule(&priv->napi);
+	napi_schedule(&path->napi);
 }
 
 static int spfe_net_poll(struct napi_struct *napi, int budget)
 {
-	struct spfe_netdev *priv = container_of(napi, struct spfe_netdev, napi);
-	int work = spfe_net_rx_poll(priv, budget);
+	struct spfe_net_path *path = container_of(napi, struct spfe_net_path, napi);
+	int work = spfe_net_rx_poll(path, budget);
 	bool armed;
 
-	spfe_net_tx_poll(priv);
+	spfe_net_tx_poll(path);
 	if (work == budget || !napi_complete_done(napi, work))
 		return work;
-	armed = spfe_ring_arm(&priv->rx);
-	if (!spfe_ring_arm(&priv->tx) || !armed)
+	armed = spfe_ring_arm(&path->rx);
+	if (!spfe_ring_arm(&path->tx) || !armed)
 		napi_schedule(napi);
 	return work;
 }
 
 /* Open and stop */
 
-static void spfe_net_forget(struct spfe_netdev *priv)
+static void spfe_net_forget(struct spfe_net_path *path)
 {
-	spfe_client_close(priv->client);
-	priv->client = NULL;
-	priv->hold = NULL;
-	spfe_ring_free(&priv->tx);
-	spfe_ring_free(&priv->rx);
+	spfe_client_close(path->client);
+	path->client = NULL;
+	path->hold = NULL;
+	spfe_ring_free(&path->tx);
+	spfe_ring_free(&path->rx);
 }
 
 /* Clears a ring, but not what the user has set. */
@@ -72,14 +72,14 @@ static void spfe_net_clear(struct spfe_ring *ring, u32 log2)
 	ring->wake_us = wake_us;
 }
 
-static struct spfe_signal *spfe_net_event(struct spfe_netdev *priv)
+static struct spfe_signal *spfe_net_event(struct spfe_net_path *path)
 {
-	struct spfe_client *client = priv->client;
+	struct spfe_client *client = path->client;
 	struct spfe_signal *event;
 	int err;
 
-	mutex_lock(&priv->spfe->lock);
-	event = spfe_event_create(client, NULL, NULL, spfe_net_interrupt, priv);
+	mutex_lock(&path->spfe->lock);
+	event = spfe_event_create(client, NULL, NULL, spfe_net_interrupt, path);
 	if (!IS_ERR(event)) {
 		err = xa_err(xa_store(&client->events, SPFE_NET_EVENT, event, GFP_KERNEL));
 		if (err) {
@@ -88,79 +88,111 @@ static struct spfe_signal *spfe_net_event(struct spfe_netdev *priv)
 			event = ERR_PTR(err);
 		}
 	}
-	mutex_unlock(&priv->spfe->lock);
+	mutex_unlock(&path->spfe->lock);
 	return event;
 }
 
-static int spfe_net_start(struct spfe_netdev *priv)
+static int spfe_net_start(struct spfe_net_path *path)
 {
 	struct spfe_client *client;
 	struct spfe_signal *event;
 	int err;
 
-	client = spfe_client_open(priv->spfe, NULL, true);
+	client = spfe_client_open(path->spfe, NULL, true);
 	if (IS_ERR(client))
 		return PTR_ERR(client);
-	priv->client = client;
-	spfe_net_clear(&priv->tx, priv->tx_log2);
-	spfe_net_clear(&priv->rx, priv->rx_log2);
-	priv->rx.slot_bytes = SPFE_NET_RX_SLOT;
-	priv->nparts = 0;
-	priv->skip = false;
-	priv->restart = false;
-	priv->hello = 0;
-	spfe_peer_forget(&priv->peer);
-	netdev_reset_queue(priv->net);
-	event = spfe_net_event(priv);
+	path->client = client;
+	spfe_net_clear(&path->tx, path->owner->tx_log2);
+	spfe_net_clear(&path->rx, path->owner->rx_log2);
+	path->rx.slot_bytes = SPFE_NET_RX_SLOT;
+	path->nparts = 0;
+	path->skip = false;
+	path->restart = false;
+	path->hello = 0;
+	spfe_peer_forget(&path->peer);
+	netdev_tx_reset_queue(spfe_net_queue(path));
+	event = spfe_net_event(path);
 	err = PTR_ERR_OR_ZERO(event);
 	if (!err)
-		err = spfe_net_tx_prepare(priv);
+		err = spfe_net_tx_prepare(path);
 	if (!err)
-		err = spfe_ring_create(priv->client, &priv->tx, priv->port, priv->vc,
+		err = spfe_ring_create(path->client, &path->tx, path->port, path->vc,
 				       SPFE_QUEUE_KIND_TX, event);
 	if (!err)
-		err = spfe_ring_create(priv->client, &priv->rx, priv->port, priv->vc,
+		err = spfe_ring_create(path->client, &path->rx, path->port, path->vc,
 				       SPFE_QUEUE_KIND_RX, event);
 	if (err)
-		spfe_net_forget(priv);
+		spfe_net_forget(path);
 	return err;
 }
 
 /*
- * Claims the virtual channel and starts moving frames. The caller holds rtnl. After an error the
- * interface has no client, and spfe_net_link() tries again.
+ * Claims the virtual channel and starts moving frames. After an error the path has no client, and
+ * spfe_net_link() tries again.
  */
-int spfe_net_resume(struct spfe_netdev *priv)
+static int spfe_net_open_path(struct spfe_net_path *path)
 {
 	int err;
 
-	down_read(&priv->spfe->alive);
-	err = spfe_net_start(priv);
-	up_read(&priv->spfe->alive);
+	down_read(&path->spfe->alive);
+	err = spfe_net_start(path);
+	up_read(&path->spfe->alive);
 	if (err)
 		return err;
-	napi_enable(&priv->napi);
+	napi_enable(&path->napi);
 	/* The first poll posts the buffers and arms the interrupt. */
 	local_bh_disable();
-	napi_schedule(&priv->napi);
+	napi_schedule(&path->napi);
 	local_bh_enable();
-	netif_tx_wake_all_queues(priv->net);
+	spfe_net_lock(path);
+	path->open = true;
+	spfe_net_unlock(path);
+	netif_tx_wake_queue(spfe_net_queue(path));
 	return 0;
 }
 
-/* Stops moving frames and releases the virtual channel. The caller holds rtnl. */
+/* Stops moving frames and releases the virtual channel. */
+static void spfe_net_close_path(struct spfe_net_path *path)
+{
+	/* First the poll, because spfe_net_tx_poll() would wake a queue that was disabled. */
+	if (path->client)
+		napi_disable(&path->napi);
+	spfe_net_lock(path);
+	path->open = false;
+	WRITE_ONCE(path->ready, false);
+	netif_tx_stop_queue(spfe_net_queue(path));
+	spfe_net_unlock(path);
+	if (!path->client)
+		return;
+	down_read(&path->spfe->alive);
+	spfe_net_forget(path);
+	up_read(&path->spfe->alive);
+}
+
+/* Opens all paths. The caller holds rtnl. */
+int spfe_net_resume(struct spfe_netdev *priv)
+{
+	u32 index;
+	int err = 0;
+
+	for (index = 0; !err && index < priv->npaths; index++)
+		err = spfe_net_open_path(&priv->paths[index]);
+	if (priv->own)
+		netif_tx_wake_queue(netdev_get_tx_queue(priv->net, 0));
+	return err;
+}
+
+/* Closes all paths. The caller holds rtnl. */
 void spfe_net_quiesce(struct spfe_netdev *priv)
 {
+	u32 index;
+
 	netif_carrier_off(priv->net);
-	/* First the poll, because spfe_net_tx_poll() would wake a queue that was disabled. */
-	if (priv->client)
-		napi_disable(&priv->napi);
+	for (index = 0; index < priv->npaths; index++)
+		spfe_net_close_path(&priv->paths[index]);
 	netif_tx_disable(priv->net);
-	if (!priv->client)
-		return;
-	down_read(&priv->spfe->alive);
-	spfe_net_forget(priv);
-	up_read(&priv->spfe->alive);
+	cancel_work_sync(&priv->group_work);
+	skb_queue_purge(&priv->group);
 }
 
 static int spfe_net_open(struct net_device *net)
@@ -170,8 +202,9 @@ static int spfe_net_open(struct net_device *net)
 
 	err = spfe_net_resume(priv);
 	if (err) {
-		netdev_err(net, "port %u, virtual channel %u cannot be opened: %d\n", priv->port,
-			   priv->vc, err);
+		netdev_err(net, "port %u, virtual channel %u cannot be opened: %d\n",
+			   priv->paths[0].port, priv->paths[0].vc, err);
+		spfe_net_quiesce(priv);
 		return err;
 	}
 	queue_delayed_work(system_freezable_wq, &priv->link, 0);
@@ -187,72 +220,95 @@ static int spfe_net_stop(struct net_device *net)
 	return 0;
 }
 
-/* Sets the carrier. When it returns, another far end may be there. */
-static void spfe_net_show_carrier(struct spfe_netdev *priv, bool up)
+/* Notes whether link or node are there. When they return, another far end may be there. */
+static void spfe_net_note(struct spfe_net_path *path, bool up, u32 epoch)
 {
-	struct net_device *net = priv->net;
-
-	if (up == netif_carrier_ok(net))
+	if (up == path->ready && epoch == path->epoch)
 		return;
-	if (!up) {
-		netif_carrier_off(net);
-		return;
-	}
-	netif_tx_lock_bh(net);
-	spfe_peer_forget(&priv->peer);
-	netif_tx_unlock_bh(net);
-	netif_carrier_on(net);
+	spfe_net_lock(path);
+	if (up)
+		spfe_peer_forget(&path->peer);
+	path->epoch = epoch;
+	WRITE_ONCE(path->ready, up);
+	spfe_net_unlock(path);
 }
 
 /* Asks the far end what it understands, if that is due. Returns whether to look again soon. */
-static bool spfe_net_ask(struct spfe_netdev *priv)
+static bool spfe_net_ask(struct spfe_net_path *path)
 {
-	struct netdev_queue *queue = netdev_get_tx_queue(priv->net, 0);
-	struct spfe_peer *peer = &priv->peer;
+	struct spfe_peer *peer = &path->peer;
 	enum spfe_peer_state before;
 	bool soon;
 
-	netif_tx_lock_bh(priv->net);
+	spfe_net_lock(path);
 	before = peer->state;
-	spfe_net_reap(priv);
-	if (!priv->hello && spfe_ring_room(&priv->tx))
-		priv->hello = spfe_peer_tick(peer, priv->frames != priv->sent);
-	priv->sent = priv->frames;
-	spfe_net_say_hello(priv);
-	priv->counters.peer_changes += peer->state != before;
+	spfe_net_reap(path);
+	if (!path->hello && spfe_ring_room(&path->tx))
+		path->hello = spfe_peer_tick(peer, path->frames != path->sent);
+	path->sent = path->frames;
+	spfe_net_say_hello(path);
+	path->counters.peer_changes += peer->state != before;
 	soon = peer->state == SPFE_PEER_ASKING || peer->silent || peer->tries;
 	/*
 	 * Frames wait because the far end does not read. That is no fault of the queue, which the
 	 * stack would report. The device itself is watched elsewhere.
 	 */
-	if (netif_xmit_stopped(queue))
-		netif_trans_update(priv->net);
-	netif_tx_unlock_bh(priv->net);
+	if (netif_xmit_stopped(spfe_net_queue(path)))
+		txq_trans_cond_update(spfe_net_queue(path));
+	spfe_net_unlock(path);
 	return soon;
 }
 
 /* Creates the queues again, because one broke, the stack asked for it, or the device was reset. */
-static void spfe_net_renew(struct spfe_netdev *priv, bool reset)
+static void spfe_net_renew(struct spfe_net_path *path, bool reset)
 {
 	if (!reset) {
-		priv->counters.ring_errors++;
+		path->counters.ring_errors++;
 		if (net_ratelimit())
-			netdev_err(priv->net, "%s: its queues are created again\n",
-				   priv->tx.broken ? "transmit ring broke" :
-				   priv->rx.broken ? "receive ring broke" : "transmit timed out");
+			netdev_err(path->net, "%s: its queues are created again\n",
+				   path->tx.broken ? "transmit ring broke" :
+				   path->rx.broken ? "receive ring broke" : "transmit timed out");
 	}
-	spfe_net_quiesce(priv);
-	spfe_net_resume(priv);
+	spfe_net_close_path(path);
+	spfe_net_open_path(path);
 }
 
-/* Looks at port, rings and far end. After a reset of the device, creates the queues again. */
+/* Looks at a path. Returns whether to look again soon; `err` if the device does not answer. */
+static bool spfe_net_look(struct spfe_net_path *path, int *err)
+{
+	struct spfe_device *spfe = path->spfe;
+	u32 epoch = path->epoch;
+	bool up = false;
+
+	mutex_lock(&spfe->lock);
+	*err = path->client ? spfe_client_check(path->client) : -ESHUTDOWN;
+	if (!*err)
+		up = path->node ? spfe_port_has_node(spfe, path->port, path->node, &epoch) :
+			spfe_port_state(spfe, path->port) == SPFE_PORT_STATE_UP;
+	mutex_unlock(&spfe->lock);
+	if (*err == -ESHUTDOWN ||
+	    (!*err && (path->restart || path->tx.broken || path->rx.broken))) {
+		spfe_net_renew(path, *err);
+		return true;
+	}
+	/* Nothing that waits for a node goes to a later life of it. */
+	if (path->node && path->ready && (!up || epoch != path->epoch)) {
+		spfe_net_close_path(path);
+		spfe_net_open_path(path);
+		return true;
+	}
+	spfe_net_note(path, up && !*err, epoch);
+	return up && !path->owner->first_only && spfe_net_ask(path);
+}
+
+/* Looks at port, rings and far ends. After a reset of the device, creates the queues again. */
 static void spfe_net_link(struct work_struct *work)
 {
 	struct spfe_netdev *priv = container_of(work, struct spfe_netdev, link.work);
-	struct spfe_device *spfe = priv->spfe;
 	unsigned int pause = SPFE_NET_ASK_MS;
 	bool up = false, soon = false;
-	int err;
+	u32 index;
+	int err = 0, one;
 
 	/* ndo_stop holds rtnl while it waits for this work, so do not block on it. */
 	if (!rtnl_trylock())
@@ -261,20 +317,16 @@ static void spfe_net_link(struct work_struct *work)
 		rtnl_unlock();
 		return;
 	}
-	mutex_lock(&spfe->lock);
-	err = priv->client ? spfe_client_check(priv->client) : -ESHUTDOWN;
-	if (!err)
-		up = spfe_port_state(spfe, priv->port) == SPFE_PORT_STATE_UP;
-	mutex_unlock(&spfe->lock);
-	if (err == -ESHUTDOWN || (!err && (priv->restart || priv->tx.broken || priv->rx.broken))) {
-		spfe_net_renew(priv, err);
-		soon = true;
-	} else {
-		spfe_net_show_carrier(priv, up && !err);
-		if (up && !priv->first_only)
-			soon = spfe_net_ask(priv);
+	for (index = 0; index < priv->npaths; index++) {
+		soon |= spfe_net_look(&priv->paths[index], &one);
+		up |= priv->paths[index].ready;
+		err = err ?: one;
 	}
-	if (spfe->link_vector && !err && !soon)
+	if (up)
+		netif_carrier_on(priv->net);
+	else
+		netif_carrier_off(priv->net);
+	if (priv->spfe->link_vector && !err && !soon)
 		pause = SPFE_NET_CALM_MS;
 	rtnl_unlock();
 again:
@@ -319,9 +371,12 @@ static int spfe_net_change_mtu(struct net_device *net, int mtu)
 static void spfe_net_tx_timeout(struct net_device *net, unsigned int queue)
 {
 	struct spfe_netdev *priv = netdev_priv(net);
+	struct spfe_net_path *path = spfe_net_path_of(priv, queue);
 
-	priv->counters.tx_timeouts++;
-	priv->restart = true;
+	if (!path)
+		return;
+	path->counters.tx_timeouts++;
+	path->restart = true;
 	mod_delayed_work(system_freezable_wq, &priv->link, 0);
 }
 
@@ -336,6 +391,14 @@ static void spfe_net_uninit(struct net_device *net)
 	free_percpu(net->tstats);
 }
 
+/* Nodes of a fabric find each other by their addresses. */
+static int spfe_net_set_mac(struct net_device *net, void *address)
+{
+	const struct spfe_netdev *priv = netdev_priv(net);
+
+	return priv->own ? -EOPNOTSUPP : eth_mac_addr(net, address);
+}
+
 static const struct net_device_ops spfe_net_ops = {
 	.ndo_init = spfe_net_init,
 	.ndo_uninit = spfe_net_uninit,
@@ -345,7 +408,8 @@ static const struct net_device_ops spfe_net_ops = {
 	.ndo_features_check = spfe_net_features_check,
 	.ndo_tx_timeout = spfe_net_tx_timeout,
 	.ndo_change_mtu = spfe_net_change_mtu,
-	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_select_queue = spfe_net_select_queue,
+	.ndo_set_mac_address = spfe_net_set_mac,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_get_stats64 = dev_get_tstats64,
 };
@@ -365,20 +429,64 @@ static void spfe_net_setup(struct net_device *net)
 	eth_hw_addr_random(net);
 }
 
+/* What is different for a node of a fabric. */
+static void spfe_net_setup_node(struct spfe_netdev *priv)
+{
+	u8 mac[ETH_ALEN] = { 0 };
+
+	memcpy(mac, spfe_net_mac, sizeof(spfe_net_mac));
+	mac[4] = (priv->own + 1) / 2;
+	mac[5] = priv->own;
+	spfe_net_address_set(priv->net, mac);
+	strscpy(priv->net->name, "vxeth%d", sizeof(priv->net->name));
+	priv->net->mtu = SPFE_NET_MTU_MAX;
+	priv->tx_log2 = SPFE_NET_NODE_TX_LOG2;
+	priv->rx_log2 = SPFE_NET_NODE_RX_LOG2;
+}
+
+static void spfe_net_setup_path(struct spfe_netdev *priv, u32 index, u32 vc)
+{
+	const struct spfe_port_info *port = &priv->spfe->ports[netdev_port];
+	struct spfe_net_path *path = &priv->paths[index];
+
+	path->owner = priv;
+	path->spfe = priv->spfe;
+	path->net = priv->net;
+	path->port = netdev_port;
+	path->vc = vc;
+	if (priv->own) {
+		path->index = index + 1;
+		path->node = index + 1 < priv->own ? index + 1 : index + 2;
+		path->vc = port->channels * (path->node - 1);
+	}
+	spfe_net_address(path->outward, path->node, priv->own);
+	spfe_net_address(path->inward, priv->own, path->node);
+	path->tx.wake_count = SPFE_NET_TX_WAKE_COUNT;
+	path->tx.wake_us = SPFE_NET_TX_WAKE_US;
+	spfe_napi_add(priv->net, &path->napi, spfe_net_poll);
+}
+
 /* A device that lacks the configured port or virtual channel gets no interface: not an error. */
 int spfe_netdev_add(struct spfe_device *spfe)
 {
+	const struct spfe_port_info *port;
 	struct spfe_netdev *priv;
 	struct net_device *net;
-	u32 vcs;
+	u32 paths = 1, index;
 	int err;
 
 	if (!netdev || netdev_port >= spfe->nports)
 		return 0;
-	vcs = spfe->ports[netdev_port].vcs;
-	if (!vcs || (netdev_vc >= 0 && netdev_vc >= vcs))
+	port = &spfe->ports[netdev_port];
+	if (port->kind == SPFE_PORT_KIND_FABRIC) {
+		/* A fabric port without its blocks has no nodes to speak to. */
+		if (!port->peer_at || port->nodes < 2)
+			return 0;
+		paths = port->nodes - 1;
+	} else if (!port->vcs || (netdev_vc >= 0 && netdev_vc >= port->vcs)) {
 		return 0;
-	net = alloc_etherdev(sizeof(*priv));
+	}
+	net = alloc_etherdev_mqs(struct_size(priv, paths, paths), port->peer_at ? paths + 1 : 1, 1);
 	if (!net)
 		return -ENOMEM;
 	SET_NETDEV_DEV(net, spfe->parent);
@@ -387,14 +495,17 @@ int spfe_netdev_add(struct spfe_device *spfe)
 	priv = netdev_priv(net);
 	priv->spfe = spfe;
 	priv->net = net;
-	priv->port = netdev_port;
-	priv->vc = netdev_vc < 0 ? vcs - 1 : netdev_vc;
+	priv->own = port->node;
 	priv->tx_log2 = SPFE_NET_TX_LOG2;
 	priv->rx_log2 = SPFE_NET_RX_LOG2;
-	priv->tx.wake_count = SPFE_NET_TX_WAKE_COUNT;
-	priv->tx.wake_us = SPFE_NET_TX_WAKE_US;
+	priv->npaths = paths;
+	skb_queue_head_init(&priv->group);
+	INIT_WORK(&priv->group_work, spfe_net_group_work);
 	INIT_DELAYED_WORK(&priv->link, spfe_net_link);
-	spfe_napi_add(net, &priv->napi, spfe_net_poll);
+	if (priv->own)
+		spfe_net_setup_node(priv);
+	for (index = 0; index < paths; index++)
+		spfe_net_setup_path(priv, index, netdev_vc < 0 ? port->vcs - 1 : netdev_vc);
 	netif_carrier_off(net);
 	err = register_netdev(net);
 	if (err) {

@@ -14,7 +14,7 @@ static int spfe_net_settings(struct net_device *net, struct ethtool_link_ksettin
 
 	mutex_lock(&spfe->lock);
 	if (!spfe_state_errno(spfe))
-		rate = spfe_read(spfe, spfe->ports[priv->port].at +
+		rate = spfe_read(spfe, spfe->ports[priv->paths[0].port].at +
 				 SPFE_PORT_BLOCK_USER_RATE_KBPS) / 1000;
 	mutex_unlock(&spfe->lock);
 	settings->base.speed = rate ?: SPEED_UNKNOWN;
@@ -73,16 +73,35 @@ static void spfe_net_strings(struct net_device *net, u32 set, u8 *data)
 	memcpy(data, spfe_net_states, sizeof(spfe_net_states));
 }
 
+/* The path whose far end is shown: the first one that is there. */
+static const struct spfe_net_path *spfe_net_shown(const struct spfe_netdev *priv)
+{
+	u32 index;
+
+	for (index = 0; index < priv->npaths; index++)
+		if (READ_ONCE(priv->paths[index].ready))
+			return &priv->paths[index];
+	return &priv->paths[0];
+}
+
 static void spfe_net_stats(struct net_device *net, struct ethtool_stats *stats, u64 *data)
 {
-	struct spfe_netdev *priv = netdev_priv(net);
-	const void *counters = &priv->counters;
+	const struct spfe_netdev *priv = netdev_priv(net);
+	const struct spfe_peer *peer = &spfe_net_shown(priv)->peer;
+	const void *counters;
 	size_t i;
+	u32 path;
 
-	for (i = 0; i < ARRAY_SIZE(spfe_net_counters); i++)
-		*data++ = READ_ONCE(*(const unsigned long *)(counters + spfe_net_counters[i].at));
-	*data++ = spfe_peer_version(&priv->peer);
-	*data = READ_ONCE(priv->peer.features);
+	for (i = 0; i < ARRAY_SIZE(spfe_net_counters); i++, data++) {
+		*data = 0;
+		for (path = 0; path < priv->npaths; path++) {
+			counters = &priv->paths[path].counters;
+			*data += READ_ONCE(*(const unsigned long *)(counters +
+								    spfe_net_counters[i].at));
+		}
+	}
+	*data++ = spfe_peer_version(peer);
+	*data = READ_ONCE(peer->features);
 }
 
 static u32 spfe_net_get_flags(struct net_device *net)
@@ -151,10 +170,11 @@ static int spfe_net_show_coalesce(struct net_device *net, struct ethtool_coalesc
 {
 	struct spfe_netdev *priv = netdev_priv(net);
 
-	values->rx_coalesce_usecs = priv->rx.wake_us;
-	values->rx_max_coalesced_frames = max(priv->rx.wake_count, 1U);
-	values->tx_coalesce_usecs = priv->tx.wake_us;
-	values->tx_max_coalesced_frames = max(priv->tx.wake_count, 1U);
+	/* The same for all paths. */
+	values->rx_coalesce_usecs = priv->paths[0].rx.wake_us;
+	values->rx_max_coalesced_frames = max(priv->paths[0].rx.wake_count, 1U);
+	values->tx_coalesce_usecs = priv->paths[0].tx.wake_us;
+	values->tx_max_coalesced_frames = max(priv->paths[0].tx.wake_count, 1U);
 	return 0;
 }
 
@@ -173,6 +193,7 @@ static bool spfe_net_coalesce_fits(u32 usecs, u32 frames, u32 log2)
 static int spfe_net_coalesce(struct net_device *net, struct ethtool_coalesce *values)
 {
 	struct spfe_netdev *priv = netdev_priv(net);
+	struct spfe_net_path *path;
 
 	if (!spfe_net_coalesce_fits(values->rx_coalesce_usecs, values->rx_max_coalesced_frames,
 				    SPFE_NET_LOG2_MIN) ||
@@ -180,10 +201,12 @@ static int spfe_net_coalesce(struct net_device *net, struct ethtool_coalesce *va
 				    SPFE_NET_LOG2_MIN))
 		return -EINVAL;
 	/* They are used the next time that a ring is armed. */
-	WRITE_ONCE(priv->rx.wake_us, values->rx_coalesce_usecs);
-	WRITE_ONCE(priv->rx.wake_count, values->rx_max_coalesced_frames);
-	WRITE_ONCE(priv->tx.wake_us, values->tx_coalesce_usecs);
-	WRITE_ONCE(priv->tx.wake_count, values->tx_max_coalesced_frames);
+	for (path = priv->paths; path < priv->paths + priv->npaths; path++) {
+		WRITE_ONCE(path->rx.wake_us, values->rx_coalesce_usecs);
+		WRITE_ONCE(path->rx.wake_count, values->rx_max_coalesced_frames);
+		WRITE_ONCE(path->tx.wake_us, values->tx_coalesce_usecs);
+		WRITE_ONCE(path->tx.wake_count, values->tx_max_coalesced_frames);
+	}
 	return 0;
 }
 

@@ -8,7 +8,17 @@
 #include "spfe_net.h"
 
 const u8 spfe_net_header[] = { 0xfe, 0xf5, 1, 0, 0, 0 };
-const u8 spfe_net_prefix[] = { 0xfe, 0xf5, 2, 0, 0, 0, 0, 0 };
+const u8 spfe_net_mac[] = { 0x02, 0x56, 0x58, 0 };
+
+/* Writes the start of packets of version 2 from one node of a fabric to another; 0 on a link. */
+void spfe_net_address(u8 *prefix, u32 to, u32 from)
+{
+	memcpy(prefix, spfe_net_header, 2);
+	prefix[2] = 2;
+	prefix[3] = 0;
+	put_unaligned_le16(to, prefix + 4);
+	put_unaligned_le16(from, prefix + 6);
+}
 
 void spfe_peer_forget(struct spfe_peer *peer)
 {
@@ -50,7 +60,7 @@ u32 spfe_peer_tick(struct spfe_peer *peer, bool sent)
 /* A hello has arrived. Returns the flags of the one that is to be sent before any other frame. */
 u32 spfe_peer_hear_hello(struct spfe_peer *peer, const u8 *packet)
 {
-	const u8 *body = packet + sizeof(spfe_net_prefix);
+	const u8 *body = packet + SPFE_NET_PREFIX;
 	bool fresh = peer->state != SPFE_PEER_SECOND;
 
 	peer->tries = 0;
@@ -86,15 +96,15 @@ u32 spfe_peer_hear_frame(struct spfe_peer *peer, bool second)
 	return SPFE_NET_ASK;
 }
 
-/* Writes the hello of this end. */
-void spfe_peer_hello(u8 *packet, u32 flags)
+/* Writes the hello of this end behind the start of its packets. */
+void spfe_peer_hello(u8 *packet, const u8 *prefix, u32 flags)
 {
-	u8 *body = packet + sizeof(spfe_net_prefix);
+	u8 *body = packet + SPFE_NET_PREFIX;
 	u16 features = SPFE_NET_CAN_CHECKSUM | SPFE_NET_CAN_TCP4 | SPFE_NET_CAN_TCP6 |
 		       SPFE_NET_CAN_ECN | SPFE_NET_CAN_USO;
 
 	memset(packet, 0, SPFE_NET_HELLO_BYTES);
-	memcpy(packet, spfe_net_prefix, sizeof(spfe_net_prefix));
+	memcpy(packet, prefix, SPFE_NET_PREFIX);
 	packet[3] = 1;
 	body[0] = flags;
 	body[1] = 2;

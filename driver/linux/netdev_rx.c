@@ -9,25 +9,25 @@
 #define SPFE_NET_LINEAR 256
 
 /* Reports that something of the far end has changed what is known about it. */
-static void spfe_net_answer(struct spfe_netdev *priv, const u8 *hello, bool second)
+static void spfe_net_answer(struct spfe_net_path *path, const u8 *hello, bool second)
 {
-	struct netdev_queue *queue = netdev_get_tx_queue(priv->net, 0);
+	struct netdev_queue *queue = spfe_net_queue(path);
 	enum spfe_peer_state before;
 	u32 flags;
 
 	__netif_tx_lock(queue, smp_processor_id());
-	before = priv->peer.state;
-	flags = hello ? spfe_peer_hear_hello(&priv->peer, hello) :
-			spfe_peer_hear_frame(&priv->peer, second);
+	before = path->peer.state;
+	flags = hello ? spfe_peer_hear_hello(&path->peer, hello) :
+			spfe_peer_hear_frame(&path->peer, second);
 	if (flags)
-		priv->hello = flags;
-	priv->counters.peer_changes += priv->peer.state != before;
-	spfe_net_say_hello(priv);
+		path->hello = flags;
+	path->counters.peer_changes += path->peer.state != before;
+	spfe_net_say_hello(path);
 	__netif_tx_unlock(queue);
 }
 
 /* Copies `bytes` of the frame behind a header of the packet into an skb. */
-static struct sk_buff *spfe_net_build(struct spfe_netdev *priv, u32 header, u32 bytes)
+static struct sk_buff *spfe_net_build(struct spfe_net_path *path, u32 header, u32 bytes)
 {
 	u32 linear = min_t(u32, bytes, SPFE_NET_LINEAR), done = 0, i, part;
 	struct sk_buff *skb;
@@ -41,16 +41,16 @@ static struct sk_buff *spfe_net_build(struct spfe_netdev *priv, u32 header, u32 
 	skb_put(skb, linear);
 	skb->data_len = bytes - linear;
 	skb->len += skb->data_len;
-	for (i = 0; i < priv->nparts; i++) {
-		part = priv->parts[i].bytes - header;
-		if (skb_store_bits(skb, done, priv->parts[i].at + header, part)) {
+	for (i = 0; i < path->nparts; i++) {
+		part = path->parts[i].bytes - header;
+		if (skb_store_bits(skb, done, path->parts[i].at + header, part)) {
 			kfree_skb(skb);
 			return NULL;
 		}
 		done += part;
 		header = 0;
 	}
-	skb->dev = priv->net;
+	skb->dev = path->net;
 	return skb;
 }
 
@@ -58,7 +58,7 @@ static struct sk_buff *spfe_net_build(struct spfe_netdev *priv, u32 header, u32 
  * The rules of the encapsulation for offload fields; virtio_net_hdr_to_skb() and the stack check
  * what they mean for this frame.
  */
-static bool spfe_net_fits(const struct spfe_netdev *priv, const struct virtio_net_hdr *fields,
+static bool spfe_net_fits(const struct spfe_net_path *path, const struct virtio_net_hdr *fields,
 			  u32 bytes)
 {
 	u32 start = __virtio16_to_cpu(true, fields->csum_start);
@@ -72,16 +72,16 @@ static bool spfe_net_fits(const struct spfe_netdev *priv, const struct virtio_ne
 		return false;
 	if (fields->gso_type == VIRTIO_NET_HDR_GSO_NONE)
 		return !size;
-	return needs && size && size <= priv->net->mtu &&
+	return needs && size && size <= path->net->mtu &&
 	       (fields->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) != VIRTIO_NET_HDR_GSO_UDP;
 }
 
 /* Passes a frame with its offload fields, if it has some, to the stack. */
-static void spfe_net_deliver(struct spfe_netdev *priv, u32 header, u32 bytes,
+static void spfe_net_deliver(struct spfe_net_path *path, u32 header, u32 bytes,
 			     const struct virtio_net_hdr *fields)
 {
-	struct net_device *net = priv->net;
-	struct sk_buff *skb = spfe_net_build(priv, header, bytes);
+	struct net_device *net = path->net;
+	struct sk_buff *skb = spfe_net_build(path, header, bytes);
 
 	if (!skb) {
 		net->stats.rx_dropped++;
@@ -95,20 +95,20 @@ static void spfe_net_deliver(struct spfe_netdev *priv, u32 header, u32 bytes,
 			kfree_skb(skb);
 			return;
 		}
-		priv->counters.rx_unchecked += fields->flags != 0;
-		priv->counters.rx_large += fields->gso_type != VIRTIO_NET_HDR_GSO_NONE;
+		path->counters.rx_unchecked += fields->flags != 0;
+		path->counters.rx_large += fields->gso_type != VIRTIO_NET_HDR_GSO_NONE;
 	}
 	skb->protocol = eth_type_trans(skb, net);
 	dev_sw_netstats_rx_add(net, bytes);
-	napi_gro_receive(&priv->napi, skb);
+	napi_gro_receive(&path->napi, skb);
 }
 
-static void spfe_net_first(struct spfe_netdev *priv, u32 total)
+static void spfe_net_first(struct spfe_net_path *path, u32 total)
 {
-	struct net_device *net = priv->net;
+	struct net_device *net = path->net;
 	u32 bytes = total - sizeof(spfe_net_header);
 
-	if (memcmp(priv->parts[0].at, spfe_net_header, sizeof(spfe_net_header))) {
+	if (memcmp(path->parts[0].at, spfe_net_header, sizeof(spfe_net_header))) {
 		net->stats.rx_frame_errors++;
 		return;
 	}
@@ -116,29 +116,29 @@ static void spfe_net_first(struct spfe_netdev *priv, u32 total)
 		net->stats.rx_length_errors++;
 		return;
 	}
-	priv->counters.rx_first++;
-	if (!priv->first_only && spfe_peer_is_news(&priv->peer, false))
-		spfe_net_answer(priv, NULL, false);
-	spfe_net_deliver(priv, sizeof(spfe_net_header), bytes, NULL);
+	path->counters.rx_first++;
+	if (!path->owner->first_only && spfe_peer_is_news(&path->peer, false))
+		spfe_net_answer(path, NULL, false);
+	spfe_net_deliver(path, sizeof(spfe_net_header), bytes, NULL);
 }
 
-static void spfe_net_second(struct spfe_netdev *priv, u32 total)
+static void spfe_net_second(struct spfe_net_path *path, u32 total)
 {
-	const u8 *packet = priv->parts[0].at;
-	struct net_device *net = priv->net;
-	u8 wanted[sizeof(spfe_net_prefix)];
+	const u8 *packet = path->parts[0].at;
+	struct net_device *net = path->net;
+	u8 wanted[sizeof(path->inward)];
 	struct virtio_net_hdr fields;
 	u32 bytes;
 
-	memcpy(wanted, spfe_net_prefix, sizeof(wanted));
+	memcpy(wanted, path->inward, sizeof(wanted));
 	wanted[3] = packet[3] & 1;
 	if (memcmp(packet, wanted, sizeof(wanted))) {
 		net->stats.rx_frame_errors++;
 		return;
 	}
 	if (wanted[3]) {
-		priv->counters.hellos_received++;
-		spfe_net_answer(priv, packet, false);
+		path->counters.hellos_received++;
+		spfe_net_answer(path, packet, false);
 		return;
 	}
 	bytes = total - SPFE_NET_HEADER2;
@@ -146,93 +146,93 @@ static void spfe_net_second(struct spfe_netdev *priv, u32 total)
 		net->stats.rx_frame_errors++;
 		return;
 	}
-	memcpy(&fields, packet + sizeof(spfe_net_prefix), sizeof(fields));
+	memcpy(&fields, packet + sizeof(path->inward), sizeof(fields));
 	if (total > SPFE_NET_PACKET_MAX || (fields.gso_type == VIRTIO_NET_HDR_GSO_NONE &&
 					    bytes > VLAN_ETH_HLEN + net->mtu)) {
 		net->stats.rx_length_errors++;
 		return;
 	}
-	if (!spfe_net_fits(priv, &fields, bytes)) {
+	if (!spfe_net_fits(path, &fields, bytes)) {
 		net->stats.rx_frame_errors++;
 		return;
 	}
-	priv->counters.rx_second++;
-	WRITE_ONCE(priv->peer.heard, true);
-	if (spfe_peer_is_news(&priv->peer, true))
-		spfe_net_answer(priv, NULL, true);
-	spfe_net_deliver(priv, SPFE_NET_HEADER2, bytes, &fields);
+	path->counters.rx_second++;
+	WRITE_ONCE(path->peer.heard, true);
+	if (spfe_peer_is_news(&path->peer, true))
+		spfe_net_answer(path, NULL, true);
+	spfe_net_deliver(path, SPFE_NET_HEADER2, bytes, &fields);
 }
 
 /* Handles a packet whose parts have all arrived. */
-static void spfe_net_packet(struct spfe_netdev *priv)
+static void spfe_net_packet(struct spfe_net_path *path)
 {
 	u32 total = 0, i;
 
-	for (i = 0; i < priv->nparts; i++)
-		total += priv->parts[i].bytes;
+	for (i = 0; i < path->nparts; i++)
+		total += path->parts[i].bytes;
 	if (total < SPFE_NET_HELLO_BYTES)
-		priv->net->stats.rx_frame_errors++;
-	else if (!priv->first_only && priv->parts[0].at[2] == spfe_net_prefix[2])
-		spfe_net_second(priv, total);
+		path->net->stats.rx_frame_errors++;
+	else if (!path->owner->first_only && path->parts[0].at[2] == path->inward[2])
+		spfe_net_second(path, total);
 	else
-		spfe_net_first(priv, total);
+		spfe_net_first(path, total);
 }
 
 /* Takes a completion: a packet, a part of one, or an error. */
-static void spfe_net_take(struct spfe_netdev *priv, const struct spfe_done *done)
+static void spfe_net_take(struct spfe_net_path *path, const struct spfe_done *done)
 {
 	u32 end = FIELD_GET(SPFE_COMPLETION_FLAGS_END_MASK, done->flags);
 	bool more = done->flags & SPFE_COMPLETION_FLAGS_MORE;
 	struct spfe_net_part *part;
 
 	if (done->status != SPFE_STATUS_OK || (!more && end != SPFE_END_MARKER_EOP)) {
-		priv->net->stats.rx_errors++;
-		priv->nparts = 0;
-		priv->skip = false;
+		path->net->stats.rx_errors++;
+		path->nparts = 0;
+		path->skip = false;
 		return;
 	}
 	/* Only a part that fills its buffer continues, so that the header is in the first one. */
-	if (!priv->skip && (priv->nparts == SPFE_NET_PARTS_MAX || done->entries != 1 ||
-			    done->bytes > priv->rx.slot_bytes ||
-			    (more && done->bytes != priv->rx.slot_bytes))) {
-		priv->net->stats.rx_length_errors++;
-		priv->nparts = 0;
-		priv->skip = true;
+	if (!path->skip && (path->nparts == SPFE_NET_PARTS_MAX || done->entries != 1 ||
+			    done->bytes > path->rx.slot_bytes ||
+			    (more && done->bytes != path->rx.slot_bytes))) {
+		path->net->stats.rx_length_errors++;
+		path->nparts = 0;
+		path->skip = true;
 	}
-	if (!priv->skip) {
-		part = &priv->parts[priv->nparts++];
-		part->at = spfe_ring_slot(&priv->rx, done->first);
+	if (!path->skip) {
+		part = &path->parts[path->nparts++];
+		part->at = spfe_ring_slot(&path->rx, done->first);
 		part->bytes = done->bytes;
 	}
 	if (more)
 		return;
-	if (!priv->skip)
-		spfe_net_packet(priv);
-	priv->nparts = 0;
-	priv->skip = false;
+	if (!path->skip)
+		spfe_net_packet(path);
+	path->nparts = 0;
+	path->skip = false;
 }
 
 /* Posts all free buffers but those of a packet that is not complete. */
-static void spfe_net_refill(struct spfe_netdev *priv)
+static void spfe_net_refill(struct spfe_net_path *path)
 {
-	u32 room = spfe_ring_room(&priv->rx);
+	u32 room = spfe_ring_room(&path->rx);
 
-	if (room <= priv->nparts)
+	if (room <= path->nparts)
 		return;
-	for (room -= priv->nparts; room; room--)
-		spfe_ring_post(&priv->rx, SPFE_ENTRY_TYPE_BUFFER, priv->rx.slot_bytes);
-	spfe_ring_notify(&priv->rx);
+	for (room -= path->nparts; room; room--)
+		spfe_ring_post(&path->rx, SPFE_ENTRY_TYPE_BUFFER, path->rx.slot_bytes);
+	spfe_ring_notify(&path->rx);
 }
 
-int spfe_net_rx_poll(struct spfe_netdev *priv, int budget)
+int spfe_net_rx_poll(struct spfe_net_path *path, int budget)
 {
 	struct spfe_done done;
 	int work = 0;
 
-	while (work < budget && spfe_ring_take(&priv->rx, &done)) {
-		spfe_net_take(priv, &done);
+	while (work < budget && spfe_ring_take(&path->rx, &done)) {
+		spfe_net_take(path, &done);
 		work++;
 	}
-	spfe_net_refill(priv);
+	spfe_net_refill(path);
 	return work;
 }

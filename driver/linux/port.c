@@ -67,6 +67,19 @@ u32 spfe_port_state(struct spfe_device *spfe, u32 port)
 	return spfe_read(spfe, spfe->ports[port].at + SPFE_PORT_BLOCK_STATE);
 }
 
+/*
+ * Whether a node of the fabric is there, and its epoch. Called with spfe_device.lock held.
+ */
+bool spfe_port_has_node(struct spfe_device *spfe, u32 port, u32 node, u32 *epoch)
+{
+	u32 at = spfe->ports[port].peer_at + (node - 1) * SPFE_PEER_BLOCK_STRIDE;
+
+	if (spfe_state_errno(spfe))
+		return false;
+	*epoch = spfe_read(spfe, at + SPFE_PEER_BLOCK_EPOCH);
+	return spfe_read(spfe, at + SPFE_PEER_BLOCK_STATE) == SPFE_NODE_STATE_READY;
+}
+
 static void spfe_port_messages(struct spfe_device *spfe, const struct spfe_port_info *port,
 			       struct spfe_port *query)
 {

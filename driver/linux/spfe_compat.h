@@ -7,6 +7,7 @@
 #ifndef SPFE_COMPAT_H
 #define SPFE_COMPAT_H
 
+#include <linux/etherdevice.h>
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/ethtool.h>
@@ -138,6 +139,16 @@ static inline void dev_get_tstats64(struct net_device *net, struct rtnl_link_sta
 	dev_fetch_sw_netstats(stats, net->tstats);
 }
 #endif
+
+/* 5.15: addresses of interfaces are set by a function. */
+static inline void spfe_net_address_set(struct net_device *net, const u8 *address)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+	ether_addr_copy(net->dev_addr, address);
+#else
+	eth_hw_addr_set(net, address);
+#endif
+}
 
 /* 6.1: netif_napi_add() has no weight. */
 static inline void spfe_napi_add(struct net_device *net, struct napi_struct *napi,

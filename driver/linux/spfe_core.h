@@ -117,6 +117,10 @@ struct spfe_port_info {
 	u32 mib_at;	/* byte offset of the first element of its MIB, or 0 */
 	u32 mib_elements;
 	u32 kind;
+	u32 node;	/* own node of a fabric port, or 0 */
+	u32 nodes;
+	u32 channels;	/* virtual channels to each node */
+	u32 peer_at;	/* byte offset of the first element of its peer block, or 0 */
 	u32 vcs;
 	u32 first_queue;
 	u32 queue_count;
@@ -399,6 +403,7 @@ void spfe_watch_init(struct spfe_device *spfe);
 int spfe_ports_apply(struct spfe_device *spfe);
 int spfe_port_apply(struct spfe_device *spfe, u32 port);
 u32 spfe_port_state(struct spfe_device *spfe, u32 port);
+bool spfe_port_has_node(struct spfe_device *spfe, u32 port, u32 node, u32 *epoch);
 void spfe_port_priority(struct spfe_port_settings *settings, u32 vc, u32 priority);
 void spfe_links_init(struct spfe_device *spfe);
 void spfe_links_check(struct spfe_device *spfe);

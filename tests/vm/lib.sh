@@ -50,8 +50,9 @@ vm_kernel() {
 vm_network() {
     local directory=$1 count=$2 i
     shift 2
-    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed"
-        --endpoints "$((count + count % 2))")
+    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed")
+    # Other topologies have their own number of endpoints.
+    [[ " $* " == *' --topology '* ]] || vm_spfed+=(--endpoints "$((count + count % 2))")
     vm_sockets=()
     mkdir -p "$directory"
     for ((i = 0; i < count; i++)); do

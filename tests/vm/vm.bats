@@ -298,6 +298,14 @@ riscv_image() {
     with_devices "net_load $(by_form 120 600)" --timeout 900
 }
 
+# Three nodes of a PCIe fabric in one machine: any node to any node.
+# bats test_tags=short
+@test "fabric" {
+    image amd64 6.1
+    devices 3 --topology fabric:3
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=fabric --timeout 300
+}
+
 # Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
 @test "net-two" {
     image amd64 6.1
