@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-field test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,9 @@ isolation: setup ## measure what a hostile client of a daemon does to others (IS
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint
+
+test-field: build ## OpenC3 and Yamcs with our interfaces to them; installs 270 MB the first time
+	tools/field.sh
 
 test-tcp: setup ## the TCP core in simulation: scripts, other stacks, fuzzing, Linux; minutes (TCP_BUILDS="sf64 ct64")
 	@tools/setup.sh rtl test

@@ -1,7 +1,9 @@
 #!/usr/bin/env bats
-# Host software of the field: CCSDS links of ground systems over UDP and TCP.
+# Host software of the field: CCSDS links of ground systems over UDP and TCP, and the module for the
+# Software Bus Network of cFS.
 #
-# SPFE_BIN and SPFED_BIN name other programs than those in target/release. tools/field.sh runs OpenC3.
+# SPFE_BIN and SPFED_BIN name other programs than those in target/release, CAPI_LIB another library in
+# C. tools/field.sh runs OpenC3 and Yamcs.
 
 load lib/common
 load lib/python
@@ -33,4 +35,18 @@ teardown_file() { stop_all; }
     run -2 "$spfe" bridge ccsds virtual: --tm 127.0.0.1:1
     [[ $output == *'examples are udp:'* ]]
     run -2 "$spfe" bridge ccsds virtual:
+}
+
+@test "the module for the Software Bus Network" {
+    local lib=${CAPI_LIB:-target/release/libspfe_capi.a}
+    [[ -f $lib ]]
+    gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Wpedantic \
+        -Werror -Iinclude -Itests/field/cfs -o "$dir/sbn" tests/field/cfs/peer.c \
+        examples/cfs/sbn_spfe_if.c "$lib" -pthread -lgcc_s -lm
+    start bus "$spfed" --listen "$dir/bus" --mode thread
+    wait_until test -S "$dir/bus"
+    timeout --kill-after=5 120 "$dir/sbn" "unix:$dir/bus/0" "unix:$dir/bus/1" "$dir/other" "$spfed" \
+        >"$dir/sbn.tap"
+    forward "$dir/sbn.tap"
+    grep -qx '1..6' "$dir/sbn.tap"
 }
