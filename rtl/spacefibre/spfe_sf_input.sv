@@ -89,15 +89,31 @@ module spfe_sf_input
   // After a link reset an open packet ends first.
   assign fetch = (!valid_q || pop) && waiting_q != '0 && !(cuts_q && open) && !clear_i;
 
+  // Bank of the ring for each word.
+  localparam int unsigned Banks = 1 << $clog2(Lanes);
+  localparam int unsigned FromWidth = Lanes > 1 ? $clog2(Lanes) : 1;
+  logic [PosWidth-1:0] pos;
+  logic [Banks-1:0] we;
+  logic [Banks-1:0][FromWidth-1:0] from;
+  assign pos = tail_q + PosWidth'(staged_q);
+  always_comb begin
+    for (int unsigned b = 0; b < Banks; b++) begin
+      from[b] = Banks > 1 ? FromWidth'(b) - pos[FromWidth-1:0] : '0;
+      we[b] = fits && 32'(from[b]) < 32'(count_i);
+    end
+  end
+
   spfe_sf_ring #(
     .Lanes(Lanes),
     .Words(Words),
     .Protect(Protect)
   ) i_ring (
     .clk_i,
-    .count_i(fits ? count_i : '0),
-    .pos_i(tail_q + PosWidth'(staged_q)),
+    .pos_i(pos),
     .words_i,
+    .we_i(we),
+    .from_i(from),
+    .eep_i('0),
     .re_i(fetch),
     .rpos_i(fetch_q),
     .words_o(read),

@@ -108,7 +108,11 @@ module spfe_sf_output
   logic accept;
   logic cut;
   logic drop;
-  word_t [Lanes-1:0] put;
+  // Each word goes straight to its bank of the ring.
+  localparam int unsigned Banks = 1 << $clog2(Lanes);
+  localparam int unsigned FromWidth = Lanes > 1 ? $clog2(Lanes) : 1;
+  logic [Banks-1:0] we, eep;
+  logic [Banks-1:0][FromWidth-1:0] from;
   logic [CountWidth-1:0] count;
   logic [CountWidth-1:0] end_at;
   logic [Lanes-1:0] unused_kind;
@@ -126,7 +130,9 @@ module spfe_sf_output
 
   always_comb begin
     content_e kind;
-    put = user_i;
+    logic [FromWidth-1:0] bank;
+    bank = '0;
+    {we, eep, from} = '0;
     count = '0;
     end_at = '0;
     open = open_q;
@@ -141,8 +147,13 @@ module spfe_sf_output
         end else if (discarding) begin
           discarding = kind == WordData || kind == WordIllegal;
         end else begin
-          for (int unsigned j = 0; j < Lanes; j++) begin
-            if (32'(count) == j) put[j] = kind == WordData || kind == WordEnd ? user_i[i] : EepWord;
+          bank = Banks > 1 ? tail_q[FromWidth-1:0] + FromWidth'(count) : '0;
+          for (int unsigned b = 0; b < Banks; b++) begin
+            if (32'(bank) == b) begin
+              we[b] = 1'b1;
+              from[b] = FromWidth'(i);
+              eep[b] = kind != WordData && kind != WordEnd;
+            end
           end
           count = count + 1'b1;
           open = kind == WordData;
@@ -157,7 +168,9 @@ module spfe_sf_output
     // The user's words are dropped, so the memory is free for the EEP.
     if (owes_q && used_q < UsedWidth'(Words)) begin
       owes = 1'b0;
-      put[0] = EepWord;
+      bank = Banks > 1 ? tail_q[FromWidth-1:0] : '0;
+      we[bank] = 1'b1;
+      eep[bank] = 1'b1;
       count = CountWidth'(1);
       end_at = CountWidth'(1);
       alone = 1'b1;
@@ -170,9 +183,11 @@ module spfe_sf_output
     .Protect(Protect)
   ) i_ring (
     .clk_i,
-    .count_i(count),
     .pos_i(tail_q),
-    .words_i(put),
+    .words_i(user_i),
+    .we_i(we),
+    .from_i(from),
+    .eep_i(eep),
     .re_i,
     .rpos_i,
     .words_o(row_o),
