@@ -74,6 +74,28 @@ begin() {
     same 0x32 "$(rdma --json atomic --address 0x78000000 --add 0 | grep -oE '0x32')"
 }
 
+@test "a file survives a daemon whose links are hostile" {
+    local sum
+    head -c 65536 "$dir/large" >"$dir/part"
+    sum=$(sha256sum "$dir/part" | cut -d ' ' -f 1)
+    start hostile "$spfed" --listen "$dir/hostile.sock" --topology "target:$dir/node.toml" \
+        --hostile drop=0.001,duplicate=0.05,reorder=0.001,damage=0.001,cut=0.001
+    hostile() { timeout --kill-after=5 60 "$spfe" -q rdma "$@" "unix:$dir/hostile.sock" \
+        --target-logical 0x42; }
+    wait_until hostile regions
+    same "$sum" "$(hostile write --data "@$dir/part" --json | grep -oE '[0-9a-f]{64}')"
+    hostile read --length 65536 --output "$dir/copy"
+    cmp "$dir/part" "$dir/copy"
+    stop hostile
+    start hostile "$spfed" --listen "$dir/hostile.sock" --topology "target:$dir/node.toml" \
+        --hostile drop=1
+    wait_until test -S "$dir/hostile.sock"
+    run ! hostile regions
+    stop hostile
+    run -2 "$spfed" --listen "$dir/x.sock" --mode inline --hostile drop=0.1
+    run -2 "$spfed" --listen "$dir/x.sock" --hostile drop=2
+}
+
 @test "the daemon is killed while a client writes, and starts again" {
     mkfifo "$dir/fifo"
     # Open for reading and writing, so that the client never sees the end of its input.

@@ -1,14 +1,17 @@
 //! A flow as one process runs it.
 //!
 //! [`Flow::step`] tries the fast path first (`fast`). What that leaves goes piece by piece from the
-//! source to the sink (`run`), or is handed over between two ends of RDMA (`hand`). `upkeep` has the work beside the steps: helping with copies,
-//! wake-ups, resets and recovery.
+//! source to the sink (`run`), or is handed over between two ends of RDMA (`hand`), or meets the
+//! hostile-network instrument on its way (`hostile`). `upkeep` has the work beside the steps: helping
+//! with copies, wake-ups, resets and recovery.
 
 mod hand;
+mod hostile;
 mod none;
 mod run;
 mod upkeep;
 
+pub use hostile::HostileFlow;
 pub use none::NoInstrument;
 
 pub use crate::fast::SingleEnd;
@@ -79,8 +82,9 @@ pub struct Flow<S, D> {
     limits: StepLimits,
     /// The queue pairs that may be at its ends.
     pairs: Option<FlowPairs>,
-    /// Packets of RDMA may be handed over from end to end.
-    hands: bool,
+    /// The hostile-network instrument, and whether packets pass through it.
+    hostile: Option<Arc<HostileFlow>>,
+    through_hostile: bool,
     /// The gate for that, if the ends can do it now.
     gate: Option<Arc<RdmaChannel>>,
 }
@@ -126,7 +130,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             observer: None,
             limits: StepLimits::NONE,
             pairs: None,
-            hands: true,
+            hostile: None,
+            through_hostile: false,
             gate: None,
         }
     }
@@ -141,16 +146,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         self.shared
     }
 
-    /// Makes RDMA send packets, for a link on which something happens to them. From the next
-    /// [`Flow::bind`] on.
-    pub fn set_packets_only(&mut self) {
-        self.hands = false;
-    }
-
     /// The queue pair whose gate lets packets be handed over between the ends of the flow; `None` if
     /// they have to be sent.
     fn find_gate(&mut self) -> Option<Arc<RdmaChannel>> {
-        if !self.hands || self.observer.is_some() {
+        if self.through_hostile || self.observer.is_some() {
             return None;
         }
         match (&mut self.tx, &mut self.rx) {
@@ -248,7 +247,8 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 _ => {}
             }
         }
-        let alone = self.pacer.is_none() && self.observer.is_none();
+        self.through_hostile = self.is_hostile();
+        let alone = self.pacer.is_none() && self.observer.is_none() && !self.through_hostile;
         let most = self.limits.fast_packet;
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
@@ -462,6 +462,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// Runs the general path.
     #[inline(never)]
     fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
+        if self.through_hostile {
+            return self.step_hostile(host, budget);
+        }
         let (pacer, timed) = (self.pacer, self.timed);
         let mut cx = StepContext { host, pacer, now_ns: 0, through_ns: 0, timed };
         if cx.pacer.is_some() {

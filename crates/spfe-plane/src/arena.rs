@@ -8,17 +8,19 @@
 use crate::instrument::rmap::{self, RmapPort};
 use crate::instrument::target::{self, TargetPort};
 use spfe_device::FlowShared;
+use spfe_device::flow::HostileFlow;
 use spfe_device::memory::{REGIONS, RegionShared};
 use spfe_device::message::MessagePort;
 use spfe_device::pace::LinkTime;
 use spfe_device::rdma::RdmaChannel;
 use spfe_host::SharedMemory;
+use spfe_host::topology::hostile::{Hostile, HostileCounts};
 use spfe_host::topology::{PortConfig, Topology};
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
 use std::io;
 use std::mem::size_of;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Number of participant ids: the control plane, the device thread and clients.
 pub const PARTICIPANTS: usize = 256;
@@ -58,6 +60,15 @@ pub struct Arena {
     targets: HashMap<(u32, u32), Arc<TargetPort>>,
     /// Queue pairs by endpoint, port and virtual channel, in the process that owns the network.
     pairs: Option<OnceLock<Pairs>>,
+    hostile: Mutex<HostileFlows>,
+}
+
+/// The hostile-network instruments of this process's flows.
+#[derive(Default)]
+struct HostileFlows {
+    now: Option<Hostile>,
+    /// By the address of the flow.
+    flows: HashMap<usize, Arc<HostileFlow>>,
 }
 
 type Pairs = Vec<Vec<Vec<Arc<RdmaChannel>>>>;
@@ -117,7 +128,8 @@ impl Arena {
         let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
         let targets = target::ports(&topology)?;
         let pairs = Some(OnceLock::new());
-        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs };
+        let hostile = Mutex::new(HostileFlows { now: topology.hostile, ..HostileFlows::default() });
+        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs, hostile };
         arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
         arena.header().magic.store(MAGIC, Ordering::Release);
         Ok(arena)
@@ -133,7 +145,8 @@ impl Arena {
         let (ports, regions, size) = places(&topology);
         let (memory, rmap) = (SharedMemory::open(memory, size)?, rmap::ports(&topology));
         let targets = target::ports(&topology)?;
-        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs: None };
+        let (pairs, hostile) = (None, Mutex::default());
+        let arena = Self { memory, topology, ports, regions, rmap, targets, pairs, hostile };
         arena.memory.populate(0, size);
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
@@ -243,6 +256,38 @@ impl Arena {
     /// This process's instance of the RDMA target on a port.
     pub fn target(&self, endpoint: u32, port: u32) -> Option<&Arc<TargetPort>> {
         self.targets.get(&(endpoint, port))
+    }
+
+    fn hostile_flows(&self) -> MutexGuard<'_, HostileFlows> {
+        self.hostile.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hostile-network instrument of a flow, in the process that owns the network.
+    pub fn hostile(&self, flow: &'static FlowShared) -> Option<Arc<HostileFlow>> {
+        self.pairs.as_ref()?;
+        let hostile = &mut *self.hostile_flows();
+        let (now, number) = (hostile.now, hostile.flows.len() as u64);
+        let place = std::ptr::from_ref(flow) as usize;
+        let of_flow = hostile.flows.entry(place).or_insert_with(|| {
+            let flow = HostileFlow::new(number);
+            flow.set(now);
+            Arc::new(flow)
+        });
+        Some(of_flow.clone())
+    }
+
+    /// Makes the links hostile, or ends that. The control plane changes the epochs afterwards.
+    pub fn set_hostile(&self, hostile: Option<Hostile>) {
+        let flows = &mut *self.hostile_flows();
+        flows.now = hostile;
+        flows.flows.values().for_each(|flow| flow.set(hostile));
+    }
+
+    /// What has happened to packets of all links.
+    pub fn hostile_counts(&self) -> HostileCounts {
+        let flows = self.hostile_flows();
+        let counts = flows.flows.values().map(|flow| flow.counts());
+        counts.fold(HostileCounts::default(), HostileCounts::plus)
     }
 
     /// Marks a participant as dead or alive.

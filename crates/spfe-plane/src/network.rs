@@ -46,6 +46,7 @@ use spfe_contract::Status;
 use spfe_device::memory::{BusWindow, REGIONS, RegionKey};
 use spfe_device::shared::QueueConfig;
 use spfe_host::topology::PortConfig;
+use spfe_host::topology::hostile::{Hostile, HostileCounts};
 use spfe_host::{
     Attachment, Clock, ControlError as Error, Mode, QueueRequest, SharedMemory, Topology, os,
 };
@@ -333,18 +334,38 @@ impl Network {
         self.bells.own().ring();
     }
 
+    /// Makes the links hostile, or ends that: from then on, things happen to packets on their way.
+    pub fn set_hostile(&self, hostile: Option<Hostile>) {
+        self.arena.set_hostile(hostile);
+        for (e, ports) in (0..).zip(&self.topology().endpoints) {
+            (0..ports.len() as u32).for_each(|p| self.bump_epochs(e, p));
+        }
+        self.changed();
+    }
+
+    /// What has happened to packets on hostile links.
+    pub fn hostile_counts(&self) -> HostileCounts {
+        self.arena.hostile_counts()
+    }
+
+    /// Makes the runners of a port's flows read their configuration again.
+    fn bump_epochs(&self, e: u32, p: u32) {
+        let port = &self.topology().endpoints[e as usize][p as usize];
+        for vc in 0..port.vcs {
+            self.arena.flow_out(e, p, vc).bump_epoch();
+            if port.far_end(e, p, vc).is_none() {
+                self.arena.flow_into(e, p, vc).bump_epoch();
+            }
+        }
+    }
+
     /// Makes every runner ask the network's observer for its tap again, because a capture has started
     /// or ended.
     pub fn retap(&self) {
         for (e, ports) in self.topology().endpoints.iter().enumerate() {
-            for (p, port) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
+            for (p, _) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
                 let (e, p) = (e as u32, p as u32);
-                for vc in 0..port.vcs {
-                    self.arena.flow_out(e, p, vc).bump_epoch();
-                    if port.far_end(e, p, vc).is_none() {
-                        self.arena.flow_into(e, p, vc).bump_epoch();
-                    }
-                }
+                self.bump_epochs(e, p);
                 let messages = self.arena.messages(e, p);
                 // Without the lock of a participant that does not leave, a tap may start a step late.
                 let _guard = seats::briefly(|| messages.try_lock(CONTROL), || 0).ok();

@@ -205,6 +205,7 @@ impl View {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
         if config.is_exact() {
             let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            self.make_hostile(&mut runner);
             runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port, vc)), None));
             let exact = self.exact.clone();
             if let Some(sink) = exact.and_then(|exact| exact.sink(endpoint, port, vc)) {
@@ -219,6 +220,7 @@ impl View {
         let pacer = self.pacer(config.rate, link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
         let mut runner = self.runner(shared, ends, pacer, owner);
+        self.make_hostile(&mut runner);
         runner.flow_mut().set_pairs(self.pairs(Some((endpoint, port, vc)), far));
         runner.observe(endpoint, port, vc, true);
         match config.peer {
@@ -258,6 +260,7 @@ impl View {
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate, reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
+        self.make_hostile(&mut runner);
         runner.flow_mut().set_pairs(self.pairs(None, Some((endpoint, port, vc))));
         runner.observe(endpoint, port, vc, false);
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
@@ -265,6 +268,14 @@ impl View {
             runner.flow_mut().set_source(FlowSource::Generator(generator));
         }
         runner
+    }
+
+    /// Lets packets of a flow meet the hostile-network instrument. Packets out of an exact link have
+    /// met it on their way into it.
+    fn make_hostile(&self, runner: &mut Runner) {
+        if let Some(hostile) = self.arena.hostile(runner.shared()) {
+            runner.flow_mut().set_hostile(hostile);
+        }
     }
 
     /// The far end of a port's link.

@@ -2,7 +2,7 @@
 
 mod net;
 
-use net::{Faults, Net, To};
+use net::{Net, To};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Flags, Opcode, SfrpHeader, SfrpStatus};
 use spfe_rdma::initiator::PostError;
@@ -10,6 +10,7 @@ use spfe_rdma::{
     Execution, Local, PairState, PairWait, RdmaInitiator, RdmaInitiatorOptions, RdmaTarget,
     RdmaTargetOptions, RemoteKey, TargetRegion, WorkError, WorkKind, WorkRequest,
 };
+use spfe_topology::hostile::Hostile;
 
 struct Bench {
     initiator: RdmaInitiator,
@@ -25,7 +26,7 @@ fn bench(options: RdmaInitiatorOptions) -> Bench {
     target.open_queue(5).unwrap();
     let initiator = RdmaInitiator::new(options);
     let memory = vec![(0..1 << 18).map(|n: u32| ((n * 7) >> 2) as u8).collect()];
-    Bench { initiator, target, key, memory, net: Net::new(1, Faults::default()) }
+    Bench { initiator, target, key, memory, net: Net::new(1, Hostile::NONE) }
 }
 
 /// Connected; `target_queue` is 5, which has one buffer of 100 bytes.

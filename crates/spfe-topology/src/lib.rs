@@ -6,6 +6,8 @@
 #[cfg(feature = "fabric")]
 mod fabric;
 mod foreign;
+#[cfg(feature = "hostile")]
+pub mod hostile;
 mod link;
 mod rmap_unit;
 mod timing;
@@ -204,6 +206,10 @@ pub struct Topology {
     /// Files that describe target-only endpoints (docs/rdma.md). Clients of a daemon do not see them.
     #[serde(skip)]
     pub targets: Vec<String>,
+    /// What happens to the packets of all links. Clients of a daemon do not learn it.
+    #[cfg(feature = "hostile")]
+    #[serde(skip)]
+    pub hostile: Option<hostile::Hostile>,
 }
 
 /// Maximum number of endpoints of a network.

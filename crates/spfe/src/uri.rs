@@ -37,7 +37,8 @@ pub enum Uri {
 const FORMS: &str =
     "a device is virtual:[NAME/N][?OPTIONS], unix:SOCKET[/N|/NAME], /dev/spfeN or rtl:";
 /// The options of a virtual device, for messages.
-const OPTIONS: &str = "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed and time";
+const OPTIONS: &str =
+    "link, spw, mode, peer, ports, spwports, vcs, endpoints, seed, hostile and time";
 /// What can be at the far end of a virtual device, for messages.
 const PEERS: &str = "loop, pair, sink, check, echo, rmap[:SIZE], target:FILE, generator[:MIN[:MAX]], \
      foreign:STREAM";
@@ -108,6 +109,8 @@ struct Options<'a> {
     /// Numbers of SpaceFibre ports, SpaceWire ports and virtual channels, if given.
     ports: [Option<u32>; 3],
     seed: u64,
+    #[cfg(feature = "virtual")]
+    hostile: Option<spfe_host::topology::hostile::Hostile>,
 }
 
 impl<'a> Options<'a> {
@@ -121,6 +124,8 @@ impl<'a> Options<'a> {
             endpoints: 2,
             ports: [None; 3],
             seed: 1,
+            #[cfg(feature = "virtual")]
+            hostile: None,
         };
         for option in query.split('&').filter(|option| !option.is_empty()) {
             let (key, value) = option
@@ -153,6 +158,10 @@ impl<'a> Options<'a> {
                     options.ports[index.unwrap_or(0)] = Some(count);
                 }
                 "seed" => options.seed = number()?,
+                #[cfg(feature = "virtual")]
+                "hostile" => {
+                    options.hostile = Some(value.parse().map_err(|what: String| bad(text, what))?);
+                }
                 "time" if value == "virtual" => options.virtual_time = true,
                 "time" if value == "real" => options.virtual_time = false,
                 "time" => return Err(bad(text, format!("time={value} is not real or virtual"))),
@@ -185,6 +194,8 @@ impl<'a> Options<'a> {
         if let Some(link) = self.spacewire {
             topology = topology.with_spacewire(link);
         }
+        #[cfg(feature = "virtual")]
+        topology.hostile.clone_from(&self.hostile);
         topology.check()?;
         Ok(topology)
     }

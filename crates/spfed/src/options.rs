@@ -4,6 +4,7 @@ use crate::failure::{EXIT_CODES, FailureKind};
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
 use spfe_contract::CONTRACT_VERSION_MINOR;
+use spfe_host::topology::hostile::Hostile;
 use spfe_host::topology::{FABRIC_NODES, ForeignStream, units};
 use spfe_host::{Link, Mode, Peer, Topology};
 use spfe_lab::Scenario;
@@ -80,6 +81,11 @@ pub struct Options {
     /// Virtual channels of each SpaceFibre port, 1 to 32 [default: 8].
     #[arg(long, value_name = "N", conflicts_with = "scenario")]
     pub vcs: Option<u32>,
+    /// What happens to packets on their way, at random: some of drop=P, duplicate=P, reorder=P,
+    /// delay=P, damage=P, cut=P (probabilities), time=T (the greatest lateness) and seed=N, with
+    /// commas between. Needs mode thread.
+    #[arg(long, value_name = "LIST")]
+    pub hostile: Option<Hostile>,
     /// Serve an endpoint as a PCI Express device to a virtual machine, over vfio-user, to one emulator
     /// at a time. Needs mode thread. May be repeated; without a number the first is endpoint 0.
     #[arg(long, value_name = "SOCKET[=ENDPOINT]")]
@@ -249,6 +255,10 @@ impl Options {
         if let Some(link) = self.spw {
             topology = topology.with_spacewire(link);
         }
+        if self.hostile.is_some() && self.mode != Mode::Thread {
+            return Err(format!("--hostile needs --mode thread, not {}", self.mode));
+        }
+        topology.hostile = self.hostile;
         topology.check()?;
         // The endpoints of a scenario are counted when its network is created.
         let most = if scenario.is_some() { u32::MAX } else { topology.endpoints.len() as u32 };

@@ -72,6 +72,9 @@ impl Server {
             None => Lab::new(config.topology.clone())?,
         });
         let (network, device) = (lab.network().clone(), lab.start_device()?);
+        if config.topology.hostile.is_some() {
+            network.set_hostile(config.topology.hostile);
+        }
         let devices = Devices::start(&config.devices, &network, config.variant)?;
         let control = Control::new()?;
         network.set_limits(config.limits());

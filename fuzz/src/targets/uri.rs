@@ -3,10 +3,11 @@
 use arbitrary::{Arbitrary, Unstructured};
 use crate::uri;
 use spfe::{Error, Result};
+use spfe_host::topology::hostile::Hostile;
 use spfe_host::topology::{LinkModel, PortConfig};
 use spfe_host::{LinkRate, Mode, Peer, Topology};
 
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 48] = [
     "virtual:",
     "unix:",
     "spfed:",
@@ -47,6 +48,14 @@ const WORDS: [&str; 40] = [
     "nan",
     "inf",
     "16777216",
+    "hostile=",
+    "drop=",
+    "reorder=",
+    "cut=",
+    ",",
+    "0.01",
+    "1",
+    "50us",
 ];
 
 fn text(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
@@ -103,7 +112,7 @@ impl<'a> Arbitrary<'a> for Input {
                 };
                 let endpoints = (0..u.int_in_range(0..=3u8)?).map(|_| endpoint(u));
                 let endpoints = endpoints.collect::<arbitrary::Result<_>>()?;
-                Self::Network(Topology { endpoints, mode: Mode::Inline, virtual_time: false, foreign: Vec::new(), targets: Vec::new() })
+                Self::Network(Topology { endpoints, mode: Mode::Inline, virtual_time: false, foreign: Vec::new(), targets: Vec::new(), hostile: None })
             }
         })
     }
@@ -118,8 +127,16 @@ fn check_rate(text: &str) {
     }
 }
 
+/// So is a hostile network.
+fn check_hostile(text: &str) {
+    if let Ok(hostile) = text.parse::<Hostile>() {
+        assert_eq!(hostile.to_string().parse(), Ok(hostile), "{text} is {hostile}");
+    }
+}
+
 fn check_name(text: &str) {
     check_rate(text);
+    check_hostile(text);
     let parsed: Result<uri::Uri> = uri::Uri::parse(text);
     match parsed {
         Ok(uri::Uri::Virtual { topology, .. }) => {

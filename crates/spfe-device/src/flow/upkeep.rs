@@ -133,6 +133,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// of submissions completed.
     pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
         let mut flushed = 0;
+        self.lose_hostile();
         match &mut self.tx {
             TxEnd::Instrument(source) => source.lose(),
             TxEnd::Rdma(source) => source.lose(),

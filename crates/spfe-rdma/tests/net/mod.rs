@@ -1,26 +1,13 @@
 //! A network between an initiator and a target, in virtual time.
 #![allow(dead_code)] // each test uses its part
 
-use fastrand::Rng;
 use spfe_proto::PacketEnd;
 use spfe_rdma::initiator::NoMemory;
 use spfe_rdma::{LocalMemory, RdmaInitiator, RdmaTarget};
-use std::collections::BTreeMap;
+use spfe_topology::hostile::{Hostile, HostilePacket, HostileStream};
 
 /// Time that a packet takes, ns.
 const FLIGHT_NS: u64 = 2_000;
-
-/// How many of 1000 packets suffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
-    pub drop: u32,
-    pub repeat: u32,
-    pub delay: u32,
-    /// One to three bits change.
-    pub damage: u32,
-    /// The packet ends early, with EEP or EOP, or continues.
-    pub cut: u32,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum To {
@@ -30,57 +17,46 @@ pub enum To {
 
 pub struct Net {
     pub now_ns: u64,
-    rng: Rng,
-    faults: Faults,
-    sent: u64,
-    packets: BTreeMap<(u64, u64), (To, Vec<u8>, PacketEnd)>,
+    to_target: HostileStream,
+    to_initiator: HostileStream,
     /// Nothing arrives at this side.
     pub deaf: Option<To>,
 }
 
 impl Net {
-    pub fn new(seed: u64, faults: Faults) -> Self {
-        let rng = Rng::with_seed(seed);
-        Self { now_ns: 1, rng, faults, sent: 0, packets: BTreeMap::new(), deaf: None }
+    pub fn new(seed: u64, faults: Hostile) -> Self {
+        let direction =
+            |number| HostileStream::new(Hostile { seed, ..faults }.of_direction(number));
+        let (to_target, to_initiator) = (direction(0), direction(1));
+        Self { now_ns: 1, to_target, to_initiator, deaf: None }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.to_target.is_empty() && self.to_initiator.is_empty()
     }
 
-    fn hit(&mut self, of_1000: u32) -> bool {
-        of_1000 > 0 && self.rng.u32(..1000) < of_1000
+    fn direction(&mut self, to: To) -> &mut HostileStream {
+        match to {
+            To::Target => &mut self.to_target,
+            To::Initiator => &mut self.to_initiator,
+        }
     }
 
     pub fn send(&mut self, to: To, packet: &[u8]) {
-        if self.hit(self.faults.drop) || self.deaf == Some(to) {
-            return;
+        if self.deaf != Some(to) {
+            let at = self.now_ns + FLIGHT_NS;
+            let packet = HostilePacket { bytes: packet.to_vec(), eep: false };
+            self.direction(to).put(packet, at);
         }
-        let copies = 1 + u32::from(self.hit(self.faults.repeat));
-        for _ in 0..copies {
-            let (mut packet, mut end) = (packet.to_vec(), PacketEnd::Eop);
-            let mut at = self.now_ns + FLIGHT_NS;
-            if self.hit(self.faults.delay) {
-                at += self.rng.u64(1..60_000);
-            }
-            if self.hit(self.faults.damage) {
-                for _ in 0..self.rng.u32(1..=3) {
-                    let bit = self.rng.usize(..packet.len() * 8);
-                    packet[bit / 8] ^= 1 << (bit % 8);
-                }
-            }
-            if self.hit(self.faults.cut) {
-                match self.rng.u32(..4) {
-                    0 => packet.push(0),
-                    kind => packet.truncate({
-                        end = if kind == 1 { PacketEnd::Eop } else { PacketEnd::Eep };
-                        self.rng.usize(1..packet.len())
-                    }),
-                }
-            }
-            self.sent += 1;
-            self.packets.insert((at, self.sent), (to, packet, end));
-        }
+    }
+
+    /// The side at which the next packet arrives, and when.
+    fn next(&self) -> Option<(u64, To)> {
+        let of = |stream: &HostileStream, to| Some((stream.next_ns()?, to));
+        [of(&self.to_target, To::Target), of(&self.to_initiator, To::Initiator)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Sends what the two sides have to send, then moves on to the next packet or timer.
@@ -112,16 +88,17 @@ impl Net {
             }
         }
         let timer = initiator.wake_ns(self.now_ns);
-        match self.packets.first_key_value() {
-            Some((&(at, _), _)) if at <= timer => {
+        match self.next() {
+            Some((at, to)) if at <= timer => {
                 self.now_ns = self.now_ns.max(at);
-                let (to, packet, end) = self.packets.pop_first().unwrap().1;
+                let Some(packet) = self.direction(to).take(at) else { return };
+                let end = if packet.eep { PacketEnd::Eep } else { PacketEnd::Eop };
                 match to {
                     To::Target => {
-                        target.handle_with(&packet, end, 0, self.now_ns, program);
+                        target.handle_with(&packet.bytes, end, 0, self.now_ns, program);
                     }
                     To::Initiator => {
-                        initiator.handle(&packet, end, self.now_ns, memory);
+                        initiator.handle(&packet.bytes, end, self.now_ns, memory);
                     }
                 }
             }

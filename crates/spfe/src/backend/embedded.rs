@@ -4,6 +4,7 @@ use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_host::backend::create_memory;
+use spfe_host::topology::hostile::{Hostile, HostileCounts};
 use spfe_host::{
     Attachment, Backend, Clock, DeviceInfo, FaultInfo, LinkCommand, MibEntry, Mode, QueueRequest,
     RegionKey, SharedMemory, Topology,
@@ -112,6 +113,17 @@ impl Embedded {
     /// The faults that wait, repeat or last.
     pub fn faults(&self) -> Vec<FaultInfo> {
         self.lab.faults()
+    }
+
+    /// Makes the links hostile, exact ones as well, or ends that (`virtual:?hostile=`). What has been
+    /// sent still arrives.
+    pub fn set_hostile(&self, hostile: Option<Hostile>) {
+        self.network().set_hostile(hostile);
+    }
+
+    /// What has happened to packets on hostile links.
+    pub fn hostile_counts(&self) -> HostileCounts {
+        self.network().hostile_counts()
     }
 
     /// Processor time of the device thread in ns; 0 without one.

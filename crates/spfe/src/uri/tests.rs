@@ -101,6 +101,8 @@ fn errors_say_what_is_possible() {
         "virtual:?peer=rmap:1M:key=x",
         "virtual:?color=red",
         "virtual:?peer=pair&endpoints=1000",
+        "virtual:?hostile=drop=2",
+        "virtual:?hostile=x",
     ] {
         let error = Uri::parse(text).unwrap_err();
         assert!(matches!(&error, Error::Name { name, .. } if name == text), "{text}: {error:?}");
