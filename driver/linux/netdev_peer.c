@@ -8,14 +8,13 @@
 #include "spfe_net.h"
 
 const u8 spfe_net_header[] = { 0xfe, 0xf5, 1, 0, 0, 0 };
+static const u8 spfe_net_prefix[] = { 0xfe, 0xf5, 2, 0, 0, 0, 0, 0 };
 const u8 spfe_net_mac[] = { 0x02, 0x56, 0x58, 0 };
 
 /* Writes the start of packets of version 2 from one node of a fabric to another; 0 on a link. */
 void spfe_net_address(u8 *prefix, u32 to, u32 from)
 {
-	memcpy(prefix, spfe_net_header, 2);
-	prefix[2] = 2;
-	prefix[3] = 0;
+	memcpy(prefix, spfe_net_prefix, SPFE_NET_PREFIX);
 	put_unaligned_le16(to, prefix + 4);
 	put_unaligned_le16(from, prefix + 6);
 }
