@@ -10,6 +10,7 @@ use crate::context::{Context, DeviceArg};
 use crate::error::Failure;
 use crate::signal;
 use clap::{Args, Subcommand};
+use offload::Nodes;
 use pump::Pump;
 use serde_json::json;
 use spfe::{Clock, Endpoint};
@@ -78,13 +79,14 @@ fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = open(context)?;
     let port = endpoint.port(args.port)?;
     // A port has at least one virtual channel.
-    let last = port.info()?.vcs.saturating_sub(1);
-    let vc = port.vc(args.vc.unwrap_or(last))?;
+    let info = port.info()?;
+    let vc = port.vc(args.vc.unwrap_or(info.vcs.saturating_sub(1)))?;
+    let nodes = Nodes::of(info.peer, endpoint.info().endpoint, vc.number());
     signal::catch_report();
     let tap = TapDevice::open_offloaded(&args.name).map_err(failed)?;
     configure(&tap, args)?;
     let place = (args.port, vc.number());
-    let pump = Pump::new(&tap, port, vc, context, args.encapsulation == 1)?;
+    let pump = Pump::new(&tap, port, vc, context, args.encapsulation == 1, nodes)?;
     pump.run(|mtu| announce(&tap, &endpoint, place, mtu, context))
 }
 

@@ -32,5 +32,5 @@ pub use plain::{
 };
 pub use second::{
     EthernetPacket, FRAME_MAX_BYTES, HEADER2_BYTES, PACKET_MAX_BYTES, PREFIX, PREFIX_BYTES,
-    parse_any,
+    parse_any, parse_between, prefix,
 };

@@ -25,6 +25,8 @@ pub struct Inbound {
     mtu: u32,
     /// Understand version 1 only.
     first_only: bool,
+    /// Start of frames of version 2: the nodes of a fabric.
+    prefix: [u8; ethernet::PREFIX_BYTES],
     /// Skip the rest of a packet that is longer than a buffer.
     skip: bool,
     /// Counts of dropped packets.
@@ -34,7 +36,14 @@ pub struct Inbound {
 impl Inbound {
     /// For an interface with this MTU; `first_only` takes version 1 only.
     pub fn new(mtu: u32, first_only: bool) -> Self {
-        Self { mtu, first_only, skip: false, drops: Drops::default() }
+        let prefix = ethernet::PREFIX;
+        Self { mtu, first_only, prefix, skip: false, drops: Drops::default() }
+    }
+
+    /// Takes only frames of version 2 that start so: on a fabric, those of one node for another.
+    pub fn with_prefix(mut self, prefix: [u8; ethernet::PREFIX_BYTES]) -> Self {
+        self.prefix = prefix;
+        self
     }
 
     /// Changes the MTU.
@@ -62,7 +71,7 @@ impl Inbound {
             let most = ethernet::packet_bytes(self.mtu);
             ethernet::parse(packet.bytes, end, most).map(EthernetPacket::Plain)
         } else {
-            ethernet::parse_any(packet.bytes, end, self.mtu)
+            ethernet::parse_between(packet.bytes, end, self.mtu, self.prefix)
         };
         match found {
             Ok(found) => return Some(found),
@@ -84,6 +93,22 @@ mod tests {
     fn packet(bytes: &[u8], end: End) -> Packet<'_> {
         let status = if end == End::Eep { Status::PacketCut } else { Status::Ok };
         Packet { bytes, end, status }
+    }
+
+    #[test]
+    fn a_node_takes_only_what_its_far_end_has_sent_to_it() {
+        let mut inbound = Inbound::new(1500, false).with_prefix(ethernet::prefix(3, 9));
+        let fields = ethernet::Offload::default().encode();
+        let packet = |to, from| [&ethernet::prefix(to, from)[..], &fields, &[7; 60]].concat();
+        let mut take = |bytes: &[u8]| {
+            let packet = Packet { bytes, end: End::Eop, status: Status::Ok };
+            inbound.take(packet).is_some()
+        };
+        assert!(take(&packet(3, 9)));
+        for (to, from) in [(9, 3), (3, 8), (0, 0), (4, 9)] {
+            assert!(!take(&packet(to, from)), "to {to} from {from}");
+        }
+        assert_eq!(inbound.drops.header, 4);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Versions and offloads: what the kernel may leave to the far end, and packets of both versions.
 
+use spfe_host::Peer;
+use spfe_host::topology::FABRIC_CHANNELS;
 use spfe_proto::ethernet::{
     self, EthernetHello, EthernetPeerState, HelloFlags, OFFLOAD_BYTES, Offload, PACKET_MAX_BYTES,
-    PREFIX, PREFIX_BYTES, PeerFeatures, complete_checksum,
+    PREFIX_BYTES, PeerFeatures, complete_checksum,
 };
 use spfe_tap::{TapDevice, TapOffloads};
 use std::io;
@@ -41,10 +43,47 @@ pub fn offloads_for(far: &EthernetHello) -> TapOffloads {
     both.fold(TapOffloads::NONE, |all, (_, offload)| all.and(offload))
 }
 
+/// The ends of a virtual channel between two nodes of a fabric; 0 and 0 on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nodes {
+    /// This node.
+    pub own: u16,
+    /// The other one.
+    pub far: u16,
+}
+
+impl Nodes {
+    /// Those of a virtual channel of an endpoint.
+    pub fn of(peer: Peer, endpoint: u32, vc: u32) -> Self {
+        match peer {
+            Peer::Fabric { .. } => {
+                Self { own: endpoint as u16 + 1, far: (vc / FABRIC_CHANNELS) as u16 + 1 }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Start of the packets of version 2 from the far end.
+    pub fn inward(self) -> [u8; PREFIX_BYTES] {
+        ethernet::prefix(self.own, self.far)
+    }
+
+    /// Start of those to it.
+    fn outward(self) -> [u8; PREFIX_BYTES] {
+        ethernet::prefix(self.far, self.own)
+    }
+}
+
 /// The hello of this end.
-pub fn hello(flags: HelloFlags, features: PeerFeatures) -> [u8; ethernet::HELLO_BYTES] {
+pub fn hello(
+    flags: HelloFlags,
+    features: PeerFeatures,
+    nodes: Nodes,
+) -> [u8; ethernet::HELLO_BYTES] {
     let packet_max = PACKET_MAX_BYTES as u32;
-    EthernetHello { flags, version: 2, features, packet_max }.encode()
+    let mut packet = EthernetHello { flags, version: 2, features, packet_max }.encode();
+    packet[4..PREFIX_BYTES].copy_from_slice(&nodes.outward()[4..]);
+    packet
 }
 
 /// A packet made from the next frame of the interface.
@@ -80,6 +119,7 @@ pub fn read(
     mtu: u32,
     state: EthernetPeerState,
     far: &EthernetHello,
+    nodes: Nodes,
 ) -> io::Result<Outgoing> {
     let mut fields = [0; OFFLOAD_BYTES];
     let second = state == EthernetPeerState::Second;
@@ -95,7 +135,7 @@ pub fn read(
         Err(refusal) => (offload, Some(refusal)),
     };
     if second {
-        slot[..PREFIX_BYTES].copy_from_slice(&PREFIX);
+        slot[..PREFIX_BYTES].copy_from_slice(&nodes.outward());
         slot[PREFIX_BYTES..header].copy_from_slice(&offload.encode());
     } else {
         slot[..header].copy_from_slice(&ethernet::HEADER);

@@ -2,7 +2,7 @@
 
 use super::counters::Counters;
 use super::inbound::Inbound;
-use super::offload::{self, Refusal};
+use super::offload::{self, Nodes, Refusal};
 use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
@@ -87,6 +87,7 @@ pub struct Pump<'a> {
     mtu: u32,
     carrier: Option<bool>,
     inbound: Inbound,
+    nodes: Nodes,
     counters: Counters,
     /// Send and understand version 1 only.
     first_only: bool,
@@ -109,6 +110,7 @@ impl<'a> Pump<'a> {
         vc: Vc,
         context: &'a Context,
         first_only: bool,
+        nodes: Nodes,
     ) -> Result<Self, Failure> {
         let mtu = tap.mtu().map_err(|error| Failure::io("MTU", &error))?.min(MTU_MAX);
         Ok(Self {
@@ -118,7 +120,8 @@ impl<'a> Pump<'a> {
             context,
             mtu,
             carrier: None,
-            inbound: Inbound::new(mtu, first_only),
+            inbound: Inbound::new(mtu, first_only).with_prefix(nodes.inward()),
+            nodes,
             counters: Counters::default(),
             first_only,
             features: offload::own_features(tap),
@@ -243,7 +246,7 @@ impl<'a> Pump<'a> {
     /// Adds the hello that is due to the next group. True if there is one.
     fn say_hello(&mut self, tx: &mut PooledTx) -> bool {
         let Some(flags) = self.hello else { return false };
-        let packet = offload::hello(flags, self.features);
+        let packet = offload::hello(flags, self.features, self.nodes);
         let Some(place) = tx.slot().and_then(|slot| slot.get_mut(..packet.len())) else {
             return false;
         };
@@ -266,7 +269,7 @@ impl<'a> Pump<'a> {
         let (state, far) = (self.peer.state(), self.peer.hello());
         while frames < BUDGET && tx.free() != 0 && self.hello.is_none() {
             let Some(slot) = tx.slot() else { break };
-            let packet = match offload::read(self.tap, slot, self.mtu, state, &far) {
+            let packet = match offload::read(self.tap, slot, self.mtu, state, &far, self.nodes) {
                 Ok(packet) => packet,
                 Err(error) => {
                     result = not_now(error);

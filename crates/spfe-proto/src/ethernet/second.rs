@@ -22,6 +22,13 @@ pub const PACKET_MAX_BYTES: usize = HEADER2_BYTES + FRAME_MAX_BYTES;
 const KIND_FRAME: u8 = 0;
 const KIND_HELLO: u8 = 1;
 
+/// Start of the frames to a node of a fabric from another one; 0 and 0 on a link between two ends.
+pub const fn prefix(to: u16, from: u16) -> [u8; PREFIX_BYTES] {
+    let [address, protocol, version, kind, ..] = PREFIX;
+    let ([to0, to1], [from0, from1]) = (to.to_le_bytes(), from.to_le_bytes());
+    [address, protocol, version, kind, to0, to1, from0, from1]
+}
+
 /// A packet of either version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EthernetPacket<'a> {
@@ -42,13 +49,31 @@ pub fn parse_any(
     end: PacketEnd,
     mtu: u32,
 ) -> Result<EthernetPacket<'_>, DropReason> {
+    parse_between(packet, end, mtu, PREFIX)
+}
+
+/// Reads a packet of either version whose frames start with `prefix`, for an interface with this
+/// MTU.
+///
+/// # Errors
+/// Those of [`parse_any`]; other nodes are another header.
+pub fn parse_between(
+    packet: &[u8],
+    end: PacketEnd,
+    mtu: u32,
+    prefix: [u8; PREFIX_BYTES],
+) -> Result<EthernetPacket<'_>, DropReason> {
     if end == PacketEnd::Eop && packet.get(2) == Some(&PREFIX[2]) {
-        return parse_second(packet, mtu);
+        return parse_second(packet, mtu, prefix);
     }
     plain::parse(packet, end, packet_bytes(mtu)).map(EthernetPacket::Plain)
 }
 
-fn parse_second(packet: &[u8], mtu: u32) -> Result<EthernetPacket<'_>, DropReason> {
+fn parse_second(
+    packet: &[u8],
+    mtu: u32,
+    mut wanted: [u8; PREFIX_BYTES],
+) -> Result<EthernetPacket<'_>, DropReason> {
     let bytes = packet.len();
     if bytes > PACKET_MAX_BYTES {
         return Err(DropReason::Long { bytes, most: PACKET_MAX_BYTES });
@@ -57,7 +82,6 @@ fn parse_second(packet: &[u8], mtu: u32) -> Result<EthernetPacket<'_>, DropReaso
         return Err(DropReason::Short { bytes });
     };
     let kind = prefix[3];
-    let mut wanted = PREFIX;
     wanted[3] = kind.min(KIND_HELLO);
     if let Some(at) = prefix.iter().zip(wanted).position(|(found, wanted)| *found != wanted) {
         return Err(DropReason::Header { at, value: prefix[at] });
