@@ -159,6 +159,9 @@ pub struct LatencyArgs {
     /// Verify the contents of all packets.
     #[arg(long)]
     pub check: bool,
+    /// Read each packet before it is answered.
+    #[arg(long)]
+    pub read: bool,
     #[command(flatten)]
     pub setup: SetupArgs,
 }

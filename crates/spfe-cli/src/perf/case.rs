@@ -135,6 +135,8 @@ pub struct Case {
     pub seconds: f64,
     /// Packets or messages of an iteration, instead of its length.
     pub count: Option<u64>,
+    /// Read a packet before it is answered.
+    pub read: bool,
 }
 
 impl Case {
@@ -164,6 +166,7 @@ impl Case {
             shared: false,
             seconds: 1.0,
             count: traffic.packets,
+            read: false,
         }
     }
 
@@ -219,6 +222,7 @@ impl Case {
             shared: false,
             seconds: 1.0,
             count: None,
+            read: false,
         }
     }
 
@@ -240,6 +244,17 @@ impl Case {
     /// The virtual channel of the end that runs the case.
     pub fn channel(&self, endpoint: &Endpoint) -> Result<Vc> {
         endpoint.port(self.here.port)?.vc(self.here.vc)
+    }
+
+    /// Whether the time of an engine in the measured threads is measured. Not for messages, and not
+    /// for single packets between threads that poll: reading the clock twice for each of them would
+    /// be part of their latency, and such threads are busy all the time anyway.
+    pub fn measures_engine(&self) -> bool {
+        match self.kind {
+            Kind::RoundTrip | Kind::Loop => self.wait != Wait::Poll,
+            Kind::Message(_) => false,
+            Kind::Rdma(_) | Kind::Stream(_) => true,
+        }
     }
 
     /// What every packet begins with.

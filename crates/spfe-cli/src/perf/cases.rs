@@ -54,6 +54,7 @@ pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let make = if args.looped { Case::looped } else { Case::round_trip };
     let case = |size| Case {
         count: args.count,
+        read: args.read,
         ..make(Sizes::fixed(size), args.check, plan.wait).on(&plan.setup, plan.seconds)
     };
     in_one_process(args.looped, plan)?;

@@ -37,6 +37,8 @@ pub struct LatencyQueues {
     /// Received buffers that wait to be reposted.
     back: Vec<Buf>,
     looks: u32,
+    /// Read each packet that arrives.
+    read: bool,
 }
 
 impl LatencyQueues {
@@ -52,13 +54,16 @@ impl LatencyQueues {
     }
 
     fn on(out: &Vc, into: &Vc, to: &Endpoint, case: &Case) -> Result<Self> {
+        if !case.measures_engine() {
+            to.measure_engine(false);
+        }
         let options = QueueOptions::default().depth(64).strategy(case.wait.strategy());
         let size = case.sizes.max as usize;
         let mut rx = into.rx_with(options)?;
         rx.post_all(&mut to.alloc(size * BUFFERS)?.split(size, BUFFERS)?);
         let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
         let tx = out.tx_with(options)?;
-        Ok(Self { tx, rx, back: Vec::with_capacity(BATCH), looks })
+        Ok(Self { tx, rx, back: Vec::with_capacity(BATCH), looks, read: case.read })
     }
 
     /// Sends a packet.
@@ -73,6 +78,9 @@ impl LatencyQueues {
         loop {
             for _ in 0..self.looks {
                 if let Some(received) = self.rx.poll() {
+                    if self.read {
+                        touch(&received.buf);
+                    }
                     return Ok(received);
                 }
             }
@@ -110,6 +118,17 @@ impl LatencyQueues {
     pub fn totals(&self) -> (u64, u64) {
         let sleeps = self.tx.stats().sleeps + self.rx.stats().sleeps;
         (sleeps, self.tx.engine_ns() + self.rx.engine_ns())
+    }
+}
+
+/// Reads a byte of each cache line, one after the other: the packet is used when all have arrived.
+#[inline]
+fn touch(packet: &[u8]) {
+    let read = |sum: u8, line: &[u8]| sum.wrapping_add(line[0]);
+    let sum = packet.chunks(64).fold(0, read);
+    // The next packet leaves after these bytes have arrived.
+    if std::hint::black_box(sum) == u8::MAX {
+        std::hint::spin_loop();
     }
 }
 

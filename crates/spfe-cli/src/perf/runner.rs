@@ -124,8 +124,7 @@ impl<'a> CaseRunner<'a> {
         };
         // Without instruments, a far end of ours does the same.
         let mut iteration = iteration(lab, case, label, peer.is_none())?;
-        // The engine's time is not measured for messages.
-        let engine = matches!(case.kind, Kind::Message(_)) && setup.mode != Mode::Thread;
+        let engine = !case.measures_engine() && setup.mode != Mode::Thread;
         if !setup.device_is_measured || engine {
             iteration.point.device_cpu_pct = f64::NAN;
         }
