@@ -35,6 +35,8 @@ module spfe_host_complete
   output logic job_ready_o,
   /// Buffers of the job's queue whose bytes did not get into memory.
   input logic [7:0] bad_i,
+  /// Those of them whose region has gone.
+  input logic [7:0] lost_i,
   /// Queue whose buffer was told as bad; with take_bad_o.
   output logic [QueueWidth-1:0] bad_queue_o,
   /// This buffer.
@@ -257,6 +259,7 @@ module spfe_host_complete
   logic [15:0] behind;
   logic second_on, bad, refused;
   completion_t completion;
+  status_e why;
   told_t told_in, told;
   logic told_room, unused_told;
   logic [4:0] unused_told_count;
@@ -266,6 +269,7 @@ module spfe_host_complete
   assign bad_queue_o = second_queue;
   assign bad_buffer_o = stamped.job.buffer;
   assign bad = bad_i[stamped.job.buffer];
+  assign why = lost_i[stamped.job.buffer] ? STATUS_BAD_REGION : STATUS_ACCESS_DENIED;
   assign take_bad_o = stamped_taken && bad;
   assign refused = second_q == Ask && request_ready_i[1] && result_i.status != STATUS_OK;
   assign stamped_taken = (second_q == Wait && stamped_valid && !second_on) || refused
@@ -275,7 +279,7 @@ module spfe_host_complete
       flags: stamped.job.flags | (stamped.settings.stamp ? COMPLETION_FLAGS_STAMPED : '0),
       reserved0: '0,
       position: stamped.job.position,
-      status: bad && stamped.job.status == STATUS_OK ? STATUS_ACCESS_DENIED : stamped.job.status,
+      status: bad && stamped.job.status == STATUS_OK ? why : stamped.job.status,
       vc: 8'(stamped.job.index % 16'(Vcs)),
       packets: stamped.job.packets,
       bytes: stamped.job.bytes
@@ -368,6 +372,6 @@ module spfe_host_complete
   logic unused;
   assign unused = ^{
     unused_count, unused_full, unused_stamped, unused_told_count, unused_told, unused_corrected,
-    start_i, done_i[0], behind, bad_i, stamped.settings.stamps, result_i
+    start_i, done_i[0], behind, bad_i, lost_i, stamped.settings.stamps, result_i
   };
 endmodule

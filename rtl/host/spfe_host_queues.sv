@@ -91,6 +91,8 @@ module spfe_host_queues
   output logic job_ready_o,
   /// See spfe_host_complete.
   input logic [7:0] bad_i,
+  /// Those of them whose region has gone.
+  input logic [7:0] lost_i,
   /// See spfe_host_complete.
   output logic [QueueWidth-1:0] bad_queue_o,
   /// See spfe_host_complete.
@@ -277,6 +279,7 @@ module spfe_host_queues
     .job_valid_i,
     .job_ready_o,
     .bad_i,
+    .lost_i,
     .bad_queue_o,
     .bad_buffer_o,
     .take_bad_o,

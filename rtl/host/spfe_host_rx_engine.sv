@@ -116,7 +116,7 @@ module spfe_host_rx_engine
   logic [Queues-1:0] failed_queue, memory_busy;
   logic [QueueWidth-1:0] bad_queue;
   logic [2:0] bad_buffer;
-  logic [7:0] bad;
+  logic [7:0] bad, lost;
   logic take_bad, full_valid;
   logic [31:0] full_used;
   spfe_host_queues #(
@@ -166,6 +166,7 @@ module spfe_host_rx_engine
     .job_valid_i(job_valid),
     .job_ready_o(job_ready),
     .bad_i(bad),
+    .lost_i(lost),
     .bad_queue_o(bad_queue),
     .bad_buffer_o(bad_buffer),
     .take_bad_o(take_bad),
@@ -339,6 +340,7 @@ module spfe_host_rx_engine
     .job_ready_i(job_ready),
     .bad_queue_i(bad_queue),
     .bad_o(bad),
+    .lost_o(lost),
     .bad_buffer_i(bad_buffer),
     .take_bad_i(take_bad),
     .busy_o(write_busy)

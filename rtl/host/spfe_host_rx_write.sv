@@ -49,6 +49,8 @@ module spfe_host_rx_write
   input logic [QueueWidth-1:0] bad_queue_i,
   /// Its buffers that did not get into memory.
   output logic [7:0] bad_o,
+  /// Those of them whose region has gone.
+  output logic [7:0] lost_o,
   /// Buffer that is forgotten; with take_bad_i.
   input logic [2:0] bad_buffer_i,
   /// For one cycle.
@@ -160,8 +162,9 @@ module spfe_host_rx_write
   end
 
   // Buffers that did not get into memory, until their completion is written.
-  logic [Queues-1:0][7:0] bad_q;
+  logic [Queues-1:0][7:0] bad_q, lost_q;
   assign bad_o = bad_q[bad_queue_i];
+  assign lost_o = lost_q[bad_queue_i];
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
     logic [5:0] open_q;
     logic comes, goes, waits, begins;
@@ -174,12 +177,21 @@ module spfe_host_rx_write
     always_ff @(posedge clk_i) begin
       // A piece counts until its job is handed on and its bytes are in memory.
       open_q <= open_q + 6'(comes) + 6'(waits) - 6'(goes) - 6'(begins);
-      if (take_bad_i && 32'(bad_queue_i) == q) bad_q[q][bad_buffer_i] <= 1'b0;
+      if (take_bad_i && 32'(bad_queue_i) == q) begin
+        bad_q[q][bad_buffer_i] <= 1'b0;
+        lost_q[q][bad_buffer_i] <= 1'b0;
+      end
       if (goes && done_error_i) bad_q[q][open.buffer] <= 1'b1;
-      if (state_q == Rest && request_valid_o && request_ready_i && refused && 32'(piece.index) == q)
+      if (state_q == Rest && request_valid_o && request_ready_i && refused
+          && 32'(piece.index) == q) begin
         bad_q[q][piece.job.buffer] <= 1'b1;
+        if (result_i.status == STATUS_BAD_REGION) lost_q[q][piece.job.buffer] <= 1'b1;
+      end
       if (rst_i) open_q <= '0;
-      if (rst_i || start_i[q]) bad_q[q] <= '0;
+      if (rst_i || start_i[q]) begin
+        bad_q[q] <= '0;
+        lost_q[q] <= '0;
+      end
     end
   end
   logic unused;

@@ -167,6 +167,7 @@ module spfe_host_tx_engine
     .job_valid_i(job_valid),
     .job_ready_o(job_ready),
     .bad_i('0),
+    .lost_i('0),
     .bad_queue_o(unused_bad_queue),
     .bad_buffer_o(unused_bad_buffer),
     .take_bad_o(unused_bad),
