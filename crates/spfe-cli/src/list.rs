@@ -5,8 +5,11 @@ use crate::error::Failure;
 use crate::{output, ports};
 use serde_json::{Value, json};
 use spfe::backend::daemon::NetworkQuery;
-use spfe::{DeviceInfo, Endpoint, PortInfo};
+use spfe::{DeviceInfo, Endpoint, PortInfo, Status};
 use std::path::{Path, PathBuf};
+
+/// Device name of a simulated core with the usual parameters.
+const SIMULATED_CORE: &str = "rtl:";
 
 /// One endpoint of a device.
 struct ListedEndpoint {
@@ -36,6 +39,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let endpoints = file(&name);
         Source { name, endpoints }
     }));
+    places.extend(simulated());
     if context.json {
         let devices: Vec<_> = places.iter().map(place_json).collect();
         println!("{}", json!({ "devices": devices }));
@@ -53,6 +57,17 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     head.push("CLIENTS");
     print!("{}", output::table(&head, head.len(), &rows));
     Ok(())
+}
+
+/// The simulated core, if this machine has a model of it.
+fn simulated() -> Option<Source> {
+    if !cfg!(feature = "rtl") {
+        return None;
+    }
+    let endpoints = file(SIMULATED_CORE);
+    let is_missing =
+        endpoints.as_ref().is_err_and(|failure| failure.status() == Status::NotFound.name());
+    (!is_missing).then(|| Source { name: SIMULATED_CORE.to_owned(), endpoints })
 }
 
 /// Device files of the kernel driver.

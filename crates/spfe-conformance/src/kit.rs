@@ -8,12 +8,25 @@ use spfe::{
 };
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Limit of every bounded wait, with room for a loaded machine.
 pub const SOON: Duration = Duration::from_secs(30);
+
+/// How many times as long every wait may take.
+static PATIENCE: AtomicU32 = AtomicU32::new(1);
+
+/// Makes every bounded wait longer, for a device that is many times slower than hardware.
+pub fn set_patience(factor: u32) {
+    PATIENCE.store(factor.max(1), Ordering::Relaxed);
+}
+
+/// How many times as long waits may take.
+pub fn patience() -> u32 {
+    PATIENCE.load(Ordering::Relaxed)
+}
 
 /// More bytes than any link stores for a virtual channel. A packet of this length is not completed
 /// before its receiver has taken most of it.
@@ -41,7 +54,7 @@ pub fn within(duration: Duration) -> Deadline {
 
 /// A deadline that is reached only if something is wrong.
 pub fn soon() -> Deadline {
-    within(SOON)
+    within(SOON * patience())
 }
 
 /// Lets other threads run in real time, or links move on in virtual time.
@@ -119,9 +132,10 @@ impl<T> Thread<T> {
 pub fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     WAITS.fetch_add(1, Ordering::Relaxed);
     let now = || CLOCK.with_borrow(Clock::now_ns);
-    let end = now() + SOON.as_nanos() as u64;
+    let limit = SOON * patience();
+    let end = now() + limit.as_nanos() as u64;
     while !is_true() {
-        assert!(now() < end, "{what}: not within {SOON:?}");
+        assert!(now() < end, "{what}: not within {limit:?}");
         give_way();
     }
 }

@@ -251,11 +251,12 @@ fn result_of<T>(result: &Receiver<T>) -> Result<T, String> {
         if now != begun {
             (last, begun) = (Instant::now(), now);
         }
-        if last.elapsed() >= HANGS {
-            return Err(format!("the case hangs: it started no wait for {HANGS:?}"));
+        let (hangs, endless) = (HANGS * kit::patience(), ENDLESS * kit::patience());
+        if last.elapsed() >= hangs {
+            return Err(format!("the case hangs: it started no wait for {hangs:?}"));
         }
-        if start.elapsed() >= ENDLESS {
-            return Err(format!("the case did not end within {ENDLESS:?}"));
+        if start.elapsed() >= endless {
+            return Err(format!("the case did not end within {endless:?}"));
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Holds a pair of devices to the suite:
-//! `spfe-conformance DEVICE DEVICE [--without NAME,...] [--only CASE,...] [--skip CASE,...]`.
+//! `spfe-conformance DEVICE DEVICE [--without NAME,...] [--only CASE,...] [--skip CASE,...]
+//! [--patience FACTOR]`.
 //!
 //! Ports 0 of both devices are joined, and so are their ports 1. Each case opens both devices anew.
 //! `--without` names capabilities that the devices lack, `--only` and `--skip` cases to run or not.
+//! `--patience` makes the limits of all waits so many times as long, for slow devices.
 //! With `SPFE_CASE` in the environment only cases run whose name contains it. Prints TAP. The exit
 //! code is 1 if a case failed and 2 for wrong arguments.
 //!
@@ -10,12 +12,12 @@
 //! command that carries out what a case asks for (`spfe_conformance::faces`).
 
 use spfe::Endpoint;
-use spfe_conformance::{CASES, Capability, Case, Fixture, Outcome, faces, run_case};
+use spfe_conformance::{CASES, Capability, Case, Fixture, Outcome, faces, kit, run_case};
 use std::process::ExitCode;
 use std::time::Instant;
 
 const USAGE: &str = "usage: spfe-conformance DEVICE DEVICE [--without NAME,...]\n\
-    \x20          [--only CASE,...] [--skip CASE,...]\n\
+    \x20          [--only CASE,...] [--skip CASE,...] [--patience FACTOR]\n\
     \x20      spfe-conformance --faces AGENT AGENT DEVICE DEVICE\n\
     Capabilities that can be named:";
 
@@ -48,6 +50,7 @@ fn arguments() -> Option<Arguments> {
             }
             "--only" => only.extend(names(&value).map(str::to_owned)),
             "--skip" => skipped.extend(names(&value).map(str::to_owned)),
+            "--patience" => kit::set_patience(value.parse().ok()?),
             _ => return None,
         }
     }
