@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-field test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-rtl test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-field test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,13 @@ test: setup ## every check and test; the last line is "N passed, N failed, N ski
 test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
 	@tools/setup.sh vm
 	@VM_FORM=$(VM_FORM) tools/test.sh vm
+
+test-vm-rtl: setup ## the driver in a virtual machine with two simulated cores (VM_TESTS="packets life")
+	@tools/setup.sh vm
+	@tools/setup.sh rtl
+	@tools/rtl_model.sh
+	cargo build --release -p spfed -p spfe-cli -p spfe-conformance --features spfed/rtl
+	tests/vm/run.sh --rtl $(VM_TESTS)
 
 test-vm-debug: setup ## the same on a kernel that reports errors of memory, locks and DMA (VM_TESTS="life net")
 	@tools/setup.sh vm

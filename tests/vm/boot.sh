@@ -67,6 +67,13 @@ if [[ -n ${SPFE_VM_DEBUG:-} && $arch-$kernel == amd64-6.1 ]]; then
     variables+=('SPFE_PATIENCE="8"')
 fi
 
+# A simulated core is a thousand times slower than a device.
+if [[ -n ${SPFE_VM_DEVICE:-} ]]; then
+    limit=$((10 * limit))
+    append+=(rcupdate.rcu_cpu_stall_timeout=300)
+    variables+=('SPFE_PATIENCE="10"')
+fi
+
 # finish: ends the guest if it still runs, and removes temporary files.
 finish() {
     [[ -z $emulator_pid ]] || kill "$emulator_pid" 2>/dev/null

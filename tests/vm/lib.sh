@@ -45,14 +45,17 @@ vm_kernel() {
 }
 
 # vm_network DIRECTORY COUNT WORD...: describes a network (spfed with these options) whose endpoints
-# are devices for guests. Sets vm_spfed (the command that runs it) and vm_sockets (the sockets of
-# its devices).
+# are devices for guests; with SPFE_VM_DEVICE=rtl simulated cores are the devices. Sets vm_spfed (the
+# command that runs it) and vm_sockets (the sockets of its devices).
 vm_network() {
     local directory=$1 count=$2 i
     shift 2
-    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed")
+    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --device "${SPFE_VM_DEVICE:-soft}")
+    # Simulated cores have no network, so there is nothing to listen on.
+    [[ -n ${SPFE_VM_DEVICE:-} ]] || vm_spfed+=(--listen "$directory/spfed")
     # Other topologies have their own number of endpoints.
-    [[ " $* " == *' --topology '* ]] || vm_spfed+=(--endpoints "$((count + count % 2))")
+    [[ -n ${SPFE_VM_DEVICE:-} || " $* " == *' --topology '* ]] ||
+        vm_spfed+=(--endpoints "$((count + count % 2))")
     vm_sockets=()
     mkdir -p "$directory"
     for ((i = 0; i < count; i++)); do

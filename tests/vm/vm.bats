@@ -2,7 +2,7 @@
 # The Linux driver in virtual machines, against the device model. tests/vm/run.sh runs these tests
 # and selects them by their name up to the colon. The scripts that run inside the guests are in
 # guest/. No test looks at how long anything takes. Tags: short, a test of `make test`; debug, only
-# for the debug kernel; plain, not for it.
+# for the debug kernel; plain, not for it; rtl, for simulated cores (run.sh --rtl).
 # shellcheck disable=SC2154 # lib/guests sets the variables
 
 load ../lib/common
@@ -91,6 +91,11 @@ check_sources() {
     stop model KILL
     kill -CONT "$emulator"
     join one
+}
+
+# bats test_tags=plain,rtl
+@test "rtl" {
+    with_devices rtl
 }
 
 # Two machines with one device each.

@@ -77,6 +77,12 @@ impl Axi {
         Self { timing, ..Self::default() }
     }
 
+    /// Forgets what is under way: the core has been reset.
+    pub fn reset(&mut self) {
+        let Self { timing, cycle, refusals, bytes, .. } = *self;
+        *self = Self { timing, cycle, refusals, bytes, ..Self::default() };
+    }
+
     /// Whether an access is under way.
     pub fn is_busy(&self) -> bool {
         self.beat.is_some()

@@ -76,22 +76,45 @@ impl Core {
             shape,
             lite: Lite::default(),
             axi: Axi::new(timing),
-            given: Inputs { rst: true, ..Inputs::default() },
+            given: Inputs::default(),
             out: Outputs::default(),
             packer: PinWriter::default(),
             interrupts: 0,
         };
         core.given.lanes = vec![LaneWord::default(); shape.ports * shape.lanes];
-        for _ in 0..RESET_CYCLES {
-            core.step()?;
-        }
-        core.given.rst = false;
+        core.reset()?;
         Ok(core)
     }
 
+    /// Resets the core. Accesses that wait are dropped, and so is what is under way on the bus.
+    fn reset(&mut self) -> Result<(), String> {
+        let lanes = std::mem::take(&mut self.given.lanes);
+        self.given = Inputs { rst: true, lanes, ..Inputs::default() };
+        self.lite = Lite::default();
+        self.axi.reset();
+        for _ in 0..RESET_CYCLES {
+            self.step()?;
+        }
+        self.given.rst = false;
+        Ok(())
+    }
+
     /// Takes the accesses that users asked for.
-    pub fn fetch(&mut self, shared: &CoreFace) {
-        shared.take().into_iter().for_each(|access| self.lite.push(access));
+    ///
+    /// # Errors
+    /// The core fails an assertion in a reset.
+    pub fn fetch(&mut self, shared: &CoreFace) -> Result<(), String> {
+        for access in shared.take() {
+            match access {
+                RegisterAccess::Reset { answer } => {
+                    self.reset()?;
+                    // Whoever asked may be gone.
+                    let _ = answer.send(0);
+                }
+                access => self.lite.push(access),
+            }
+        }
+        Ok(())
     }
 
     /// The lanes of a port in the next cycle.

@@ -36,6 +36,7 @@ mod space;
 pub use axi::Timing;
 pub use cable::Far;
 pub use machine::{Machine, Plan, Report};
+pub use memory::ForeignMemory;
 pub use model::models;
 pub use name::{Name, open};
 pub use pins::Shape;

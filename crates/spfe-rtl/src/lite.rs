@@ -13,6 +13,8 @@ pub enum RegisterAccess {
     Read { address: u32, answer: Sender<u32> },
     /// Write 4 or 8 bytes.
     Write { address: u32, data: u64, strobes: u8 },
+    /// Reset the core. Earlier accesses that wait are dropped.
+    Reset { answer: Sender<u32> },
 }
 
 impl RegisterAccess {
@@ -58,7 +60,8 @@ impl Lite {
                 to.lite_aw_valid = !self.taken.0;
                 to.lite_w_valid = !self.taken.1;
             }
-            None => {}
+            // It is carried out at once, and never waits here.
+            Some(RegisterAccess::Reset { .. }) | None => {}
         }
     }
 
@@ -83,6 +86,7 @@ impl Lite {
             }
             RegisterAccess::Read { .. } => false,
             RegisterAccess::Write { .. } => from.lite_b_valid,
+            RegisterAccess::Reset { .. } => true,
         };
         if done {
             self.waiting.pop_front();

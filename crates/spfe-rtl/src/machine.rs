@@ -8,6 +8,7 @@ use crate::model::{self, Model};
 use crate::pins::{LaneWord, Shape};
 use spfe_contract::Status;
 use spfe_host::{Error, Peer, Result, os};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
@@ -26,6 +27,9 @@ const CLOCK_CYCLES: u64 = 1024;
 /// Longest wait for a register. The core answers within a number of cycles; this is for a machine
 /// that is busy with other things.
 const ANSWER: Duration = Duration::from_secs(60);
+
+/// Variable of the environment: a machine tells what it has done when it ends.
+const REPORT: &str = "SPFE_RTL_REPORT";
 
 /// Cores and what joins them.
 #[derive(Clone, Debug)]
@@ -93,6 +97,18 @@ impl Report {
     /// Simulated cycles per second of processor time.
     pub fn cycles_per_second(&self) -> f64 {
         self.cycles as f64 * 1e9 / self.cpu_ns.max(1) as f64
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, rate) = (self.cpu_ns as f64 / 1e9, self.cycles_per_second());
+        let Self { cycles, refusals, bytes: (read, written), interrupts, .. } = self;
+        write!(
+            f,
+            "{cycles} cycles in {seconds:.1} s of processor time ({rate:.0} in a second), {read} \
+             bytes read, {written} written, {refusals} accesses refused, {interrupts} interrupts"
+        )
     }
 }
 
@@ -225,6 +241,13 @@ impl Machine {
         }
     }
 
+    /// Resets a core. Returns whether it has done so.
+    pub(crate) fn reset(&self, core: &CoreFace) -> bool {
+        let (answer, answers) = channel();
+        self.access(core, RegisterAccess::Reset { answer });
+        answers.recv_timeout(ANSWER).is_ok()
+    }
+
     /// Reads a register. All ones if the core is gone.
     pub(crate) fn read(&self, core: &CoreFace, address: u32) -> u32 {
         let (answer, answers) = channel();
@@ -241,6 +264,9 @@ impl Drop for Machine {
         if let Some(thread) = self.thread.take() {
             // A panic of the thread has been reported by then.
             let _ = thread.join();
+            if std::env::var_os(REPORT).is_some() {
+                eprintln!("spfe: rtl: {}", self.report());
+            }
         }
     }
 }
@@ -320,7 +346,7 @@ impl Runner {
         while !self.control.stop.load(Ordering::Acquire) {
             if self.control.pending.swap(false, Ordering::SeqCst) {
                 for (core, shared) in self.cores.iter_mut().zip(&self.shared) {
-                    core.fetch(shared);
+                    core.fetch(shared)?;
                 }
                 self.quiet = 0;
             }

@@ -1,5 +1,5 @@
 //! Memory of this process by bus address. The core reaches what is registered here, and nothing
-//! else.
+//! else; or, in place of that, the memory of somebody else.
 
 use spfe_contract::Status;
 use spfe_host::{Error, Result, SharedMemory};
@@ -18,10 +18,21 @@ const END: u64 = 1 << 48;
 /// Bytes of a beat.
 const BEAT: u64 = 16;
 
+/// Memory of somebody else, by bus address.
+///
+/// # Safety
+/// The 16 bytes at an address that `beat` returns can be read and written as long as the object
+/// lives. Others may change them at any time.
+pub unsafe trait ForeignMemory: Send + Sync {
+    /// The aligned 16 bytes at a bus address, if the core may read or write them.
+    fn beat(&self, address: u64, write: bool) -> Option<NonNull<u8>>;
+}
+
 #[derive(Default)]
 struct Inner {
     next: u64,
     parts: BTreeMap<u64, Arc<SharedMemory>>,
+    foreign: Option<Arc<dyn ForeignMemory>>,
 }
 
 /// The memory that a core reaches.
@@ -52,10 +63,20 @@ impl BusMemory {
         inner.parts.remove(&base);
     }
 
+    /// Puts memory of somebody else in place of what is mapped, or nothing. When this returns, no
+    /// access to what was there before is under way.
+    pub fn set_foreign(&self, memory: Option<Arc<dyn ForeignMemory>>) {
+        let mut inner = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        inner.foreign = memory;
+    }
+
     /// Calls `with` with a pointer to the aligned beat at an address, if memory is there.
-    fn beat<T>(&self, address: u64, with: impl FnOnce(NonNull<u8>) -> T) -> Option<T> {
+    fn beat<T>(&self, address: u64, write: bool, with: impl FnOnce(NonNull<u8>) -> T) -> Option<T> {
         let address = address & !(BEAT - 1);
         let inner = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(foreign) = &inner.foreign {
+            return foreign.beat(address, write).map(with);
+        }
         let (at, memory) = inner.parts.range((Unbounded, Included(address))).next_back()?;
         let inside = address - at;
         // The size of memory is a multiple of a page.
@@ -69,7 +90,7 @@ impl BusMemory {
     /// The upper half comes first: the phase of a ring entry is in it, and whoever sees it must see
     /// the rest of the entry.
     pub fn read(&self, address: u64) -> Option<u128> {
-        self.beat(address, |at| {
+        self.beat(address, false, |at| {
             let words = at.cast::<AtomicU64>();
             // SAFETY: inside the mapping and aligned to 16; atomics only.
             let (low, high) = unsafe { (words.as_ref(), words.add(1).as_ref()) };
@@ -81,7 +102,7 @@ impl BusMemory {
     /// Writes the bytes of the aligned beat whose strobe is set, the lower half first. False if no
     /// memory is there.
     pub fn write(&self, address: u64, data: u128, strobes: u16) -> bool {
-        let written = self.beat(address, |at| {
+        let written = self.beat(address, true, |at| {
             for half in 0..2 {
                 let strobes = (strobes >> (8 * half)) as u8;
                 let data = (data >> (64 * half)) as u64;

@@ -2,6 +2,7 @@
 
 use crate::lite::RegisterAccess;
 use crate::machine::Machine;
+use crate::memory::ForeignMemory;
 use spfe_contract::{DOORBELL_STRIDE, Status, capability, global_block as global};
 use spfe_host::{Error, Peer, Result, SharedMemory};
 use spfe_registers::{Interrupts, RegisterSpace};
@@ -58,6 +59,24 @@ impl Rtl {
         &self.machine
     }
 
+    /// Resets the core, its links included, as a reset of its bus does.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the core does not run.
+    pub fn reset(&self) -> Result<()> {
+        if self.machine.reset(self.shared()) {
+            return Ok(());
+        }
+        let why = self.machine.failure().unwrap_or_else(|| "it does not answer".to_owned());
+        Err(Error::device(Status::DeviceGone, format!("rtl: reset of core {}: {why}", self.core)))
+    }
+
+    /// Lets the core reach memory of somebody else in place of what is mapped, or none of it. When
+    /// this returns, no access to what was there before is under way.
+    pub fn reach(&self, memory: Option<Arc<dyn ForeignMemory>>) {
+        self.shared().memory.set_foreign(memory);
+    }
+
     fn shared(&self) -> &crate::core::CoreFace {
         self.machine.core(self.core).expect("it was there when it was taken")
     }
@@ -67,6 +86,7 @@ impl Drop for Rtl {
     fn drop(&mut self) {
         let shared = self.shared();
         shared.connect(None);
+        shared.memory.set_foreign(None);
         shared.taken.store(false, Ordering::Release);
     }
 }

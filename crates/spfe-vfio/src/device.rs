@@ -3,8 +3,8 @@
 use crate::config::{self, ConfigSpace};
 use crate::interrupts::Action;
 use crate::shared::{Shared, add};
+use crate::slot::Device;
 use rustix::fd::OwnedFd;
-use spfe_plane::RegisterFile;
 use spfe_plane::registers::guest::{Rights, Unusable};
 use std::io;
 use std::sync::Arc;
@@ -36,22 +36,22 @@ impl Connection {
     pub fn new(shared: Arc<Shared>, register_bytes: u32) -> Self {
         shared.set_master(false);
         let table = vec![0; TABLE_BYTES];
-        let config = ConfigSpace::new(register_bytes, shared.variant.has_line());
+        let config = ConfigSpace::new(register_bytes, shared.has_line());
         Self { shared, serial: 0, config, table, register_bytes, warned: None }
     }
 
     /// The registers, or `None` if the device is unplugged. If another device was plugged in, this
     /// first puts the connection into its state after power-up.
-    fn registers(&mut self) -> Option<Arc<RegisterFile>> {
+    fn registers(&mut self) -> Option<Arc<dyn Device>> {
         let (registers, serial) = self.shared.registers()?;
         if serial != self.serial {
             self.serial = serial;
-            self.power_up(&registers);
+            self.power_up(&*registers);
         }
         Some(registers)
     }
 
-    fn power_up(&mut self, registers: &RegisterFile) {
+    fn power_up(&mut self, registers: &dyn Device) {
         self.config = ConfigSpace::new(registers.size(), self.has_line());
         self.table.fill(0);
         self.shared.vectors.set_line_off(false);
@@ -60,7 +60,7 @@ impl Connection {
 
     /// Whether the device has an interrupt line.
     pub fn has_line(&self) -> bool {
-        self.shared.variant.has_line()
+        self.shared.has_line()
     }
 
     /// Counts an access that addresses no register.
@@ -76,10 +76,10 @@ impl Connection {
             self.shared.say(format_args!("reset: {}", status.name()));
         }
         // Queues that could not be stopped find no memory.
-        self.power_up(&registers);
+        self.power_up(&*registers);
     }
 
-    fn read_registers(&self, registers: &RegisterFile, offset: u64, data: &mut [u8]) {
+    fn read_registers(&self, registers: &dyn Device, offset: u64, data: &mut [u8]) {
         data.fill(0xff);
         let Some(offset) = access(offset, data.len(), u64::from(registers.size())) else {
             self.refuse();
@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    fn write_registers(&self, registers: &RegisterFile, offset: u64, data: &[u8]) {
+    fn write_registers(&self, registers: &dyn Device, offset: u64, data: &[u8]) {
         let size = u64::from(registers.size());
         match (access(offset, data.len(), size), data.first_chunk::<8>(), data.first_chunk()) {
             (Some(offset), Some(double), _) => {
@@ -134,7 +134,7 @@ impl Connection {
     }
 
     /// Reads the configuration, in which one bit of STATUS shows the line.
-    fn read_config(&mut self, registers: &RegisterFile, offset: u64, data: &mut [u8]) {
+    fn read_config(&mut self, registers: &dyn Device, offset: u64, data: &mut [u8]) {
         let shows_status = offset <= config::STATUS as u64 && self.shared.vectors.uses_line();
         self.config.set_line(shows_status && registers.line());
         self.config.read(offset, data);
@@ -165,9 +165,9 @@ impl Connection {
             return;
         };
         match region {
-            vfio::VFIO_PCI_BAR0_REGION_INDEX => self.read_registers(&registers, offset, data),
+            vfio::VFIO_PCI_BAR0_REGION_INDEX => self.read_registers(&*registers, offset, data),
             vfio::VFIO_PCI_BAR2_REGION_INDEX => self.read_msix(offset, data),
-            vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.read_config(&registers, offset, data),
+            vfio::VFIO_PCI_CONFIG_REGION_INDEX => self.read_config(&*registers, offset, data),
             _ => data.fill(0xff),
         }
     }
@@ -176,7 +176,7 @@ impl Connection {
         let Some(registers) = self.registers() else { return };
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => {
-                self.write_registers(&registers, offset, data);
+                self.write_registers(&*registers, offset, data);
                 self.shared.update_line();
             }
             vfio::VFIO_PCI_BAR2_REGION_INDEX => self.write_msix(offset, data),

@@ -4,6 +4,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_plane::registers::EVENTS;
 use spfe_plane::{Event, RegisterFile};
+use spfe_registers::Interrupts;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -163,7 +164,7 @@ impl Vectors {
     }
 
     /// Raises a vector if bus mastering is on.
-    pub fn raise(&self, number: u32) {
+    pub fn raise_vector(&self, number: u32) {
         if self.master.load(Ordering::Acquire)
             && let Some(vector) = self.lock().get_mut(number as usize)
         {
@@ -180,6 +181,17 @@ impl Vectors {
 }
 
 const _: () = assert!(EVENTS <= u64::BITS);
+
+/// Interrupts of a device that raises them itself.
+impl Interrupts for Vectors {
+    fn raise(&self, vector: u32) {
+        self.raise_vector(vector);
+    }
+
+    fn gone(&self) {
+        // Its registers read all ones.
+    }
+}
 
 impl Vector {
     fn raise(&mut self) {
@@ -245,7 +257,7 @@ fn run(set: &OwnedFd, registers: &RegisterFile, vectors: &Vectors) {
                 vector => {
                     // Consume the event in any case: an interrupt that cannot be raised is lost.
                     if registers.take_event(vector as u32) {
-                        vectors.raise(vector as u32);
+                        vectors.raise_vector(vector as u32);
                         if vectors.uses_line() {
                             vectors.raise_line(|| registers.line());
                         }

@@ -1,6 +1,7 @@
-//! The soft device as a PCI Express device of a virtual machine.
+//! A device as a PCI Express device of a virtual machine.
 //!
-//! A [`VfioDevice`] serves one endpoint of a network on a UNIX socket with the protocol vfio-user.
+//! A [`VfioDevice`] serves one endpoint of a network, or any other [`Device`] with the registers of
+//! the contract, on a UNIX socket with the protocol vfio-user.
 //! The client, an emulator such as QEMU, forwards accesses to registers, passes the memory of the
 //! machine as files, and receives interrupts through event descriptors. The machine sees:
 //!
@@ -18,6 +19,7 @@
 //! | `interrupts` | MSI-X and INTA# |
 //! | `message` | the messages of the protocol |
 //! | `shared` | state shared by the threads of a device |
+//! | `slot` | what a device is to this crate; an endpoint of a network |
 //!
 //! A device serves one client at a time. When the client disconnects, the device releases all of
 //! its resources, and the next client finds a device after power-up. Neither machine nor client is
@@ -30,8 +32,10 @@ mod device;
 mod interrupts;
 mod message;
 mod shared;
+mod slot;
 
 pub use shared::DeviceCounts;
+pub use slot::{Device, Maker, VfioHost};
 
 use device::Connection;
 use message::{FDS_MAX, HEADER_BYTES, MESSAGE_MAX, MessageHeader};
@@ -41,6 +45,7 @@ use rustix::net::{
     self, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, Shutdown, SocketFlags,
 };
 use shared::Shared;
+use slot::SoftMaker;
 use spfe_host::ControlError as Error;
 use spfe_plane::{Network, Variant};
 use std::io::{self, IoSliceMut, Read, Write};
@@ -76,7 +81,16 @@ impl VfioDevice {
         listener: OwnedFd,
         log: Log,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(network, endpoint, variant.into(), log));
+        let maker = SoftMaker { network, endpoint, variant: variant.into() };
+        Self::serve(Box::new(maker), listener, log)
+    }
+
+    /// Serves the devices that are made for a slot, like [`VfioDevice::start`].
+    ///
+    /// # Errors
+    /// Those of [`Maker::plug`].
+    pub fn serve(maker: Box<dyn Maker>, listener: OwnedFd, log: Log) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::new(maker, log));
         let bytes = shared.plug()?;
         let (accepting, served) = (listener.try_clone()?, shared.clone());
         let run = move || serve(&accepting, &served, bytes);
@@ -105,7 +119,7 @@ impl VfioDevice {
 
     /// Number of the endpoint.
     pub fn endpoint(&self) -> u32 {
-        self.shared.endpoint
+        self.shared.number()
     }
 }
 
@@ -203,7 +217,8 @@ impl VfioExchange {
         variant: impl Into<Variant>,
         log: Log,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(network, endpoint, variant.into(), log));
+        let maker = SoftMaker { network, endpoint, variant: variant.into() };
+        let shared = Arc::new(Shared::new(Box::new(maker), log));
         let bytes = shared.plug()?;
         Ok(Self { connection: Connection::new(shared.clone(), bytes), shared })
     }

@@ -2,9 +2,10 @@
 //! its interrupts.
 
 use crate::Log;
-use crate::interrupts::{Raiser, Vectors};
+use crate::interrupts::Vectors;
+use crate::slot::{Device, Maker, VfioHost};
 use spfe_host::SharedMemory;
-use spfe_plane::{GuestMemory, Network, RegisterFile, Variant};
+use spfe_plane::GuestMemory;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,19 +37,16 @@ pub(crate) fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
 }
 
-/// A plugged-in register file with the thread that waits for its events.
+/// A plugged-in device.
 struct Plugged {
-    registers: Arc<RegisterFile>,
+    registers: Arc<dyn Device>,
     /// Serial number, different each time a device is plugged in.
     serial: u64,
-    _raiser: Raiser,
 }
 
 /// State shared by the serving thread, the interrupt thread and the owner of a device.
 pub(crate) struct Shared {
-    pub network: Arc<Network>,
-    pub endpoint: u32,
-    pub variant: Variant,
+    maker: Box<dyn Maker>,
     pub log: Log,
     pub memory: Arc<GuestMemory>,
     pub vectors: Arc<Vectors>,
@@ -56,7 +54,7 @@ pub(crate) struct Shared {
     pub count: Counters,
 }
 
-/// The slot into which a register file is plugged.
+/// The slot into which a device is plugged.
 #[derive(Default)]
 struct Slot {
     plugged: Option<Plugged>,
@@ -67,11 +65,9 @@ struct Slot {
 }
 
 impl Shared {
-    pub fn new(network: Arc<Network>, endpoint: u32, variant: Variant, log: Log) -> Self {
+    pub fn new(maker: Box<dyn Maker>, log: Log) -> Self {
         Self {
-            network,
-            endpoint,
-            variant,
+            maker,
             log,
             memory: Arc::default(),
             vectors: Arc::default(),
@@ -80,12 +76,22 @@ impl Shared {
         }
     }
 
+    /// Number of the device.
+    pub fn number(&self) -> u32 {
+        self.maker.number()
+    }
+
+    /// Whether the device has an interrupt line.
+    pub fn has_line(&self) -> bool {
+        self.maker.has_line()
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.plugged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The registers and their serial number, or `None` if the device is unplugged.
-    pub fn registers(&self) -> Option<(Arc<RegisterFile>, u64)> {
+    pub fn registers(&self) -> Option<(Arc<dyn Device>, u64)> {
         let slot = self.slot();
         slot.plugged.as_ref().map(|plugged| (plugged.registers.clone(), plugged.serial))
     }
@@ -100,14 +106,11 @@ impl Shared {
         if slot.closed {
             return Ok(0);
         }
-        let (network, memory) = (self.network.clone(), self.memory.clone());
-        let Variant { stride, minor } = self.variant;
-        let registers = RegisterFile::with_minor(network, self.endpoint, memory, stride, minor)?;
-        let registers = Arc::new(registers);
-        let raiser = Raiser::start(registers.clone(), self.vectors.clone())?;
+        let host = VfioHost { memory: self.memory.clone(), vectors: self.vectors.clone() };
+        let registers = self.maker.plug(&host)?;
         slot.serial += 1;
         let bytes = registers.size();
-        slot.plugged = Some(Plugged { registers, serial: slot.serial, _raiser: raiser });
+        slot.plugged = Some(Plugged { registers, serial: slot.serial });
         Ok(bytes)
     }
 
@@ -155,7 +158,7 @@ impl Shared {
     }
 
     pub fn say(&self, what: std::fmt::Arguments<'_>) {
-        (self.log)(format_args!("vfio-user, endpoint {}: {what}", self.endpoint));
+        (self.log)(format_args!("vfio-user, endpoint {}: {what}", self.number()));
     }
 
     /// Disables regions that have lost their memory, and stops the queues that use them.
@@ -183,9 +186,16 @@ impl Shared {
     /// Turns bus mastering on or off.
     pub fn set_master(&self, on: bool) {
         self.vectors.set_master(on);
+        let device = self.registers().map(|(device, _)| device);
+        if let Some(device) = device.as_ref().filter(|_| !on) {
+            device.set_master(false);
+        }
         match self.memory.set_on(on) {
             Ok(lost) => self.withdraw(&lost, "bus mastering was turned off"),
             Err(error) => self.say(format_args!("setting bus mastering to {on} failed: {error}")),
+        }
+        if let Some(device) = device.filter(|_| on) {
+            device.set_master(true);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::listen::Listener;
 use crate::say;
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
 use spfe_plane::{Network, Variant};
 use spfe_session::{Error, Result};
 use spfe_vfio::{Log, VfioDevice};
@@ -53,14 +53,35 @@ impl Devices {
         network: &Arc<Network>,
         variant: Variant,
     ) -> Result<Arc<Self>> {
+        Self::start_each(configs, |endpoint, socket, log| {
+            VfioDevice::start(network.clone(), endpoint, variant, socket, log)
+        })
+    }
+
+    /// Starts serving other devices, which `maker` makes by number.
+    ///
+    /// # Errors
+    /// BUSY if a socket is in use, and what the maker says.
+    #[cfg(feature = "rtl")]
+    pub(crate) fn serve(
+        configs: &[DeviceConfig],
+        maker: impl Fn(u32) -> Result<Box<dyn spfe_vfio::Maker>>,
+    ) -> Result<Arc<Self>> {
+        Self::start_each(configs, |number, socket, log| {
+            VfioDevice::serve(maker(number)?, socket, log)
+        })
+    }
+
+    fn start_each(
+        configs: &[DeviceConfig],
+        start: impl Fn(u32, OwnedFd, Log) -> Result<VfioDevice>,
+    ) -> Result<Arc<Self>> {
         let log: Log = Arc::new(say);
         let devices = Self::default();
         for (number, config) in (0..).zip(configs) {
             let listener = Listener::bind_stream(&config.path)?;
-            let endpoint = config.endpoint.unwrap_or(number);
             let socket = listener.as_fd().try_clone_to_owned().map_err(Error::from)?;
-            let device =
-                VfioDevice::start(network.clone(), endpoint, variant, socket, log.clone())?;
+            let device = start(config.endpoint.unwrap_or(number), socket, log.clone())?;
             devices.lock().push((device, listener));
         }
         Ok(Arc::new(devices))

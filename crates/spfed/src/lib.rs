@@ -11,6 +11,7 @@
 //! | [`config`], [`options`] | configuration; the command line |
 //! | [`server`] | starting and stopping |
 //! | [`devices`] | endpoints that virtual machines use as devices |
+//! | `rtl` | simulated cores as such devices (feature `rtl`) |
 //! | [`listen`], `lock` | the socket: creation, permissions, removal; daemons that start at once |
 //! | [`failure`] | kinds of failure and exit codes, those of `spfe` |
 //! | [`notify`] | notifications to a service manager |
@@ -39,6 +40,8 @@ mod peer;
 mod populate;
 mod requests;
 mod roster;
+#[cfg(feature = "rtl")]
+pub mod rtl;
 mod serve;
 pub mod server;
 

@@ -4,6 +4,7 @@ use clap::Parser;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use spfe_host::Error;
 use spfed::failure::FailureKind;
+use spfed::options::DeviceKind;
 use spfed::{Devices, Options, Server, Stopper, notify, say};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,7 +26,43 @@ fn failed(error: impl Into<Error>) -> (FailureKind, String) {
     (FailureKind::of(&error), error.to_string())
 }
 
+/// Serves simulated cores until a signal ends it. SIGUSR1 and SIGUSR2 work as in [`on_signal`].
+#[cfg(feature = "rtl")]
+fn run_cores(name: &str, options: &Options) -> Result<(), (FailureKind, String)> {
+    let configs = options.cores().map_err(|what| (FailureKind::Usage, what))?;
+    let signals = block_signals();
+    raise_descriptors();
+    let name = spfe_rtl::Name::parse(name).map_err(failed)?;
+    let devices = spfed::rtl::start(&name, &configs).map_err(failed)?;
+    for (core, path) in devices.list() {
+        say(format_args!("simulated core {core} is a device at {}", path.display()));
+    }
+    if let Err(error) = notify::notify("READY=1") {
+        say(format_args!("NOTIFY_SOCKET: {error}"));
+    }
+    loop {
+        match next_signal(&signals) {
+            libc::SIGUSR1 => devices.unplug(),
+            libc::SIGUSR2 => {
+                if let Err(error) = devices.plug() {
+                    say(format_args!("SIGUSR2: {error}"));
+                }
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+#[cfg(not(feature = "rtl"))]
+fn run_cores(_: &str, _: &Options) -> Result<(), (FailureKind, String)> {
+    let what = "--device rtl: this spfed was built without the cargo feature rtl";
+    Err((FailureKind::Usage, what.to_owned()))
+}
+
 fn run(options: &Options) -> Result<(), (FailureKind, String)> {
+    if let DeviceKind::Rtl(name) = &options.device {
+        return run_cores(name, options);
+    }
     let config = options.config()?;
     let signals = block_signals();
     raise_descriptors();
@@ -68,15 +105,20 @@ fn block_signals() -> libc::sigset_t {
     }
 }
 
+/// Waits for a signal.
+fn next_signal(set: &libc::sigset_t) -> i32 {
+    let mut signal = 0;
+    // SAFETY: the set was initialised by `block_signals`, which every thread inherited.
+    unsafe { libc::sigwait(set, &mut signal) };
+    signal
+}
+
 /// Starts the thread that handles signals. The first SIGTERM or SIGINT stops the server, the second
 /// exits at once. SIGUSR1 removes the devices of virtual machines, SIGUSR2 inserts them again.
 fn on_signal(set: libc::sigset_t, stopper: Stopper, devices: Arc<Devices>) -> std::io::Result<()> {
     let mut stopping = false;
     let run = move || loop {
-        let mut signal = 0;
-        // SAFETY: the set was initialised by `block_signals`, which every thread inherited.
-        unsafe { libc::sigwait(&set, &mut signal) };
-        match signal {
+        match next_signal(&set) {
             libc::SIGUSR1 => devices.unplug(),
             libc::SIGUSR2 => {
                 if let Err(error) = devices.plug() {

@@ -30,6 +30,9 @@ An endpoint can also be a PCI Express device of a virtual machine. QEMU 10.1 or 
 SIGUSR1 removes all such devices without warning (every register reads all ones); SIGUSR2 inserts them
 again in their power-up state.";
 
+/// Simulated cores of a daemon.
+const CORES: u32 = 2;
+
 /// Heading of the options that limit clients.
 const LIMITS: &str = "Limits of clients";
 
@@ -90,6 +93,11 @@ pub struct Options {
     /// at a time. Needs mode thread. May be repeated; without a number the first is endpoint 0.
     #[arg(long, value_name = "SOCKET[=ENDPOINT]")]
     pub vfio_user: Vec<DeviceConfig>,
+    /// What such a device is: soft, an endpoint of the network, or rtl[:][?OPTIONS], a simulated core
+    /// (docs/devices.md) in builds with the feature rtl. Two cores are joined port by port; they are
+    /// the endpoints 0 and 1, and there is no network and no other client.
+    #[arg(long, value_name = "KIND", default_value = "soft", value_parser = device)]
+    pub device: DeviceKind,
     /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
@@ -129,6 +137,27 @@ pub struct Options {
     /// Log when clients attach, detach, or make a request that is refused.
     #[arg(long, short)]
     pub verbose: bool,
+}
+
+/// What the devices of virtual machines are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// Endpoints of the network.
+    Soft,
+    /// Simulated cores of this device name.
+    Rtl(String),
+}
+
+fn device(text: &str) -> Result<DeviceKind, String> {
+    let core = text.strip_prefix("rtl").map(|rest| rest.strip_prefix(':').unwrap_or(rest));
+    match core {
+        _ if text == "soft" => Ok(DeviceKind::Soft),
+        Some(options) if options.is_empty() || options.starts_with('?') => {
+            // A name makes it a pair of cores.
+            Ok(DeviceKind::Rtl(format!("rtl:spfed{options}")))
+        }
+        _ => Err(format!("device '{text}' is not one of soft, rtl[?OPTIONS]")),
+    }
 }
 
 /// Shape of the network.
@@ -281,6 +310,24 @@ impl Options {
         })
     }
 
+    /// The sockets of simulated cores, with the numbers of the cores.
+    ///
+    /// # Errors
+    /// A message: no socket, or a core that does not exist.
+    pub fn cores(&self) -> Result<Vec<DeviceConfig>, String> {
+        if self.vfio_user.is_empty() {
+            return Err("--device rtl serves virtual machines only: --vfio-user is missing".into());
+        }
+        if self.scenario.is_some() || self.topology != Kind::Pairs {
+            return Err(
+                "--device rtl: the cores have no network; --scenario and --topology are for \
+                        soft devices"
+                    .into(),
+            );
+        }
+        self.devices(CORES)
+    }
+
     /// The devices of virtual machines, with their endpoint numbers.
     fn devices(&self, endpoints: u32) -> Result<Vec<DeviceConfig>, String> {
         if !self.vfio_user.is_empty() && self.mode != Mode::Thread {
@@ -378,6 +425,27 @@ mod tests {
     }
 
     #[test]
+    fn a_device_may_be_a_simulated_core() {
+        let options = |line: &str| {
+            let words = std::iter::once("spfed").chain(line.split_whitespace());
+            Options::try_parse_from(words).unwrap()
+        };
+        assert_eq!(options("").device, DeviceKind::Soft);
+        let pair = options("--device rtl:?lanes=4 --vfio-user /tmp/a --vfio-user /tmp/b");
+        assert_eq!(pair.device, DeviceKind::Rtl("rtl:spfed?lanes=4".into()));
+        let numbers = pair.cores().unwrap().into_iter().map(|config| config.endpoint);
+        assert_eq!(numbers.collect::<Vec<_>>(), [Some(0), Some(1)]);
+        for (line, part) in [
+            ("--device rtl", "--vfio-user is missing"),
+            ("--device rtl --vfio-user /tmp/a=2", "endpoints 0 to 1"),
+            ("--device rtl --vfio-user /tmp/a --topology loop", "no network"),
+        ] {
+            let error = options(line).cores().unwrap_err();
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+
+    #[test]
     fn errors_name_the_bad_value() {
         for (line, part) in [
             ("--vfio-user /tmp/a=x", "SOCKET=ENDPOINT"),
@@ -406,6 +474,8 @@ mod tests {
             ("--ports 9", "9 ports: 1 to 8 allowed"),
             ("--vcs 33", "channels 33 is not in 1 to 32"),
             ("--topology sink --spw-ports 1", "no SpaceWire ports"),
+            ("--device board", "soft, rtl"),
+            ("--device rtl9", "soft, rtl"),
             ("--max-memory lots", "'lots' is not a size"),
             ("--max-memory 99999999999G", "is not a size"),
         ] {
