@@ -499,8 +499,7 @@ pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
         endpoints: vec![vec![port(1)], vec![port(0)]],
         mode,
         virtual_time,
-        foreign: Vec::new(),
-        targets: Vec::new(),
+        ..Topology::default()
     }
 }
 

@@ -31,8 +31,7 @@ package spfe_ep_pkg;
     logic [7:0] notes;  // notifications that are kept: 0, or a power of two from 2
   } target_t;
 
-  // No target.
-  localparam target_t NoTarget = '0;
+  localparam target_t NoTarget = '0;  // no entries
 
   /// What an endpoint has.
   typedef struct packed {

@@ -160,8 +160,7 @@ fn topology() -> Topology {
         endpoints: vec![vec![port(false), port(true)]],
         mode: Mode::Thread,
         virtual_time: true,
-        foreign: Vec::new(),
-        targets: Vec::new(),
+        ..Topology::default()
     }
 }
 

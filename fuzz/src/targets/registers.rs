@@ -104,7 +104,12 @@ fn topology() -> Topology {
         ports.iter().map(|port| PortConfig { peer: Peer::None, ..*port }).collect();
     ports.push(fabric);
     others.push(fabric);
-    Topology { endpoints: vec![ports, others], mode: Mode::Thread, virtual_time: true, foreign: Vec::new(), targets: Vec::new() }
+    Topology {
+        endpoints: vec![ports, others],
+        mode: Mode::Thread,
+        virtual_time: true,
+        ..Topology::default()
+    }
 }
 
 struct Driver {

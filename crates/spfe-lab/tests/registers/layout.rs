@@ -24,7 +24,8 @@ fn read_only(kind: BlockType) -> Vec<u32> {
         BlockType::Mib => (0..mib::STRIDE).step_by(4).collect(),
         BlockType::Fabric => (fabric::NODE..=fabric::REFUSED_STATUS).step_by(4).collect(),
         BlockType::Peer => (0..peer::OUTWARD).step_by(4).collect(),
-        BlockType::End => vec![],
+        // The soft device has none.
+        BlockType::Target | BlockType::End => vec![],
     }
 }
 
