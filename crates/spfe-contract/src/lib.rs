@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(QueueState::from_raw(3), None);
         assert_eq!(MessageKind::from_raw(0), None);
         assert_eq!(BlockType::from_raw(u16::MAX), None);
-        assert_eq!(Command::from_raw(8), None);
+        assert_eq!(Command::from_raw(11), None);
         assert_eq!(MibItem::from_raw(MIB_ITEMS.len() as u8), None);
         assert_eq!(Status::from_raw(0x01), None);
         assert_eq!(Status::from_raw(0xff), None);

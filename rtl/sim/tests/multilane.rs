@@ -273,7 +273,7 @@ impl Rig {
             odd: 0,
             repeats: (0, Word::RXERR, 0),
             reserve: (0, 0),
-            hostile: seed % 2 == 0,
+            hostile: seed.is_multiple_of(2),
             rng,
         }
     }

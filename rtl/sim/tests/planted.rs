@@ -173,7 +173,9 @@ fn planted_bugs_are_found() {
         .into_iter()
         .filter(|test| wanted(test))
     {
-        let passes = run(env!("CARGO"), &["test", "--test", test], here).status.success();
+        let passes = run(env!("CARGO"), &["test", "--features", "planted", "--test", test], here)
+            .status
+            .success();
         assert!(passes, "the test {test} fails without a planted bug");
     }
     let mut missed = Vec::new();
@@ -185,7 +187,7 @@ fn planted_bugs_are_found() {
         assert_eq!(text.matches(from).count(), 1, "{file} has {from:?}");
         std::fs::write(&path, text.replace(from, to)).expect("can be written");
         let output = Command::new(env!("CARGO"))
-            .args(["test", "--test", test])
+            .args(["test", "--features", "planted", "--test", test])
             .current_dir(here)
             .env("SPFE_SIM_ROOT", &copy)
             .output()

@@ -244,7 +244,7 @@ impl<const L: usize> Rig<L> {
             return;
         }
         let rng = &mut self.rng;
-        if cycle % 1000 == 0 {
+        if cycle.is_multiple_of(1000) {
             self.activity = [(); 2].map(|()| *rng.choice(&[100, 100, 60, 20]).expect("not empty"));
             let faults = self.mode == Mode::Faults;
             let rates: &[u32] = if faults { &[0, 0, 3000, 1000, 300] } else { &[0] };
