@@ -4,14 +4,14 @@
 #   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl tcp
 #                                    model e2e vm
 #
-# Two tracks run side by side, since most steps use one core or wait: the programs, and the hardware
-# description with the models. The logs of the steps go to target/test-logs/. The last lines name
-# each skipped test with its reason and then say "N passed, N failed, N skipped". The exit code is 0
-# only if a test passed and none failed. With CI=true a test of the hardware description, the virtual
-# machines, the peers, the Python package, the libfabric provider, the suite behind every face or the
-# links of ground systems must not be skipped, unless the user would have to set something for it.
-# STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how it
-# counts each kind of step.
+# Two tracks run side by side, since most steps use one core or wait: the programs; the hardware
+# description with the models and the virtual machines. The logs of the steps go to
+# target/test-logs/. The last lines name each skipped test with its reason and then say "N passed, N
+# failed, N skipped". The exit code is 0 only if a test passed and none failed. With CI=true a test
+# of the hardware description, the virtual machines, the peers, the Python package, the libfabric
+# provider, the suite behind every face or the links of ground systems must not be skipped, unless
+# the user would have to set something for it. STEP_TIMEOUT (seconds, default 1800) ends a step that
+# hangs. tools/count_tests.py says how it counts each kind of step.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -203,15 +203,15 @@ run_vm() {
 programs() {
     run_rust
     run_e2e
-    run_vm
 }
 
-# hardware: the track of the hardware description and the models.
+# hardware: the track of the hardware description, the models and the virtual machines.
 hardware() {
     child=''
     trap stop INT TERM
     run_rtl
     run_models
+    run_vm
 }
 
 main() {
