@@ -48,12 +48,16 @@ per_packet() {
 
 # per_packet_c SCENARIO: the same of an application in C. Nothing but the application is counted, so
 # one run is enough. spfe_fast_start wakes the device; the device of the program in Rust never sleeps.
+# Here it is a thread, and what it has done by the time of a call changes the call's path, so this is
+# the least of five runs.
 per_packet_c() {
   local packets
-  packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" \
-    --toggle-collect="measured_engine_*" --toggle-collect=spfe_fast_start \
-    --toggle-collect="measured_app_*" "$out/c" "c-$1" 200 2>"$out/log")
-  sed -n 's/.*Collected : //p' "$out/log" | awk -v p="$packets" '{ printf "%.1f", $1 / p }'
+  for _ in 1 2 3 4 5; do
+    packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" \
+      --toggle-collect="measured_engine_*" --toggle-collect=spfe_fast_start \
+      --toggle-collect="measured_app_*" "$out/c" "c-$1" 200 2>"$out/log")
+    sed -n 's/.*Collected : //p' "$out/log" | awk -v p="$packets" '{ printf "%.1f\n", $1 / p }'
+  done | sort -n | head -n 1
 }
 
 # per_word LANES: prints the instructions per word, over both ends of an exact link, with one clock
