@@ -25,6 +25,9 @@ readonly failures=$logs/failures.txt
 readonly known=$logs/names.txt
 readonly wanted=("$@")
 readonly failure='^(FAIL| *not ok|error|thread .* panicked)|\.\.\. FAILED$'
+# The benches are built where they run; clippy has shown that they compile. Other packages of the
+# workspace would have other features, and everything would be built again.
+readonly build=(cargo build --release --workspace --exclude spfe-bench)
 child=''
 
 # stop: ends what this shell waits for. Each track sets it anew.
@@ -185,8 +188,7 @@ run_models() {
 
 run_e2e() {
     local file
-    # The benches are built where they run; clippy has shown that they compile.
-    step e2e build check cargo build --release --workspace --exclude spfe-bench
+    step e2e build check "${build[@]}"
     for file in tests/*.bats; do
         step e2e "e2e-$(basename "$file" .bats)" tap tests/run.sh "$file"
     done
@@ -194,7 +196,7 @@ run_e2e() {
 
 # The driver in virtual machines.
 run_vm() {
-    step vm vm-build check cargo build --release -p spfed -p spfe-cli -p spfe-conformance
+    step vm vm-build check "${build[@]}"
     # shellcheck disable=SC2086 # words
     step vm vm tap tests/vm/run.sh "--${VM_FORM:-short}" ${VM_TESTS:-}
 }
