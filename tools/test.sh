@@ -5,13 +5,13 @@
 #                                    model e2e vm
 #
 # Two tracks run side by side, since most steps use one core or wait: the programs; the hardware
-# description with the models and the virtual machines. The logs of the steps go to
-# target/test-logs/. The last lines name each skipped test with its reason and then say "N passed, N
-# failed, N skipped". The exit code is 0 only if a test passed and none failed. With CI=true a test
-# of the hardware description, the virtual machines, the peers, the Python package, the libfabric
-# provider, the suite behind every face or the links of ground systems must not be skipped, unless
-# the user would have to set something for it. STEP_TIMEOUT (seconds, default 1800) ends a step that
-# hangs. tools/count_tests.py says how it counts each kind of step.
+# description and the virtual machines. The logs of the steps go to target/test-logs/. The last lines
+# name each skipped test with its reason and then say "N passed, N failed, N skipped". The exit code
+# is 0 only if a test passed and none failed. With CI=true a test of the hardware description, the
+# virtual machines, the peers, the Python package, the libfabric provider, the suite behind every
+# face or the links of ground systems must not be skipped, unless the user would have to set something
+# for it. STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how
+# it counts each kind of step.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -204,15 +204,15 @@ run_vm() {
 # programs: the track of what cargo builds in target/.
 programs() {
     run_rust
+    run_models
     run_e2e
 }
 
-# hardware: the track of the hardware description, the models and the virtual machines.
+# hardware: the track of the hardware description and the virtual machines.
 hardware() {
     child=''
     trap stop INT TERM
     run_rtl
-    run_models
     run_vm
 }
 
