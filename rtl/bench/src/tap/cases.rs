@@ -243,6 +243,11 @@ impl Suite {
         let n = self.size.small;
         let each = if self.size.long { 4 } else { 2 };
         for (name, impair) in bad_lines() {
+            // Without checksums nobody sees these errors.
+            if impair.corrupt_unseen != 0 && !self.lab.plan.sums {
+                println!("ok line: {name} (both) # SKIP RX_CHECKSUM of the build is 0");
+                continue;
+            }
             let bytes = u64::from(each) * 4 * n;
             let few = !name.ends_with("10 %") && !self.size.long;
             let job = |number: u32| ServiceJob {

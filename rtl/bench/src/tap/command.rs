@@ -184,11 +184,15 @@ impl PeersCommand {
     /// The namespace, the device or the endpoint cannot be set up.
     pub fn run(&self) -> Result<Vec<String>, String> {
         // Make the build before entering the namespace, because it may have to fetch its tools.
-        let sessions = endpoint(&self.endpoint)?.build().session_count;
+        let (sessions, sums) = {
+            let endpoint = endpoint(&self.endpoint)?;
+            (endpoint.build().session_count, endpoint.build().rx_checksum)
+        };
         space::enter()?;
         let plan = Plan {
             endpoint: self.endpoint.clone(),
             sessions,
+            sums,
             size: Size::new(self.long),
             parts: self.part.clone(),
             only: self.only.clone(),

@@ -111,6 +111,8 @@ pub struct Plan {
     pub endpoint: String,
     /// Number of its sessions.
     pub sessions: u16,
+    /// Whether it checks what it receives (RX_CHECKSUM).
+    pub sums: bool,
     /// Amount of work.
     pub size: Size,
     /// Parts to run, or all parts if empty.
