@@ -86,7 +86,7 @@ module spfe_endpoint
 
   /// AXI4 master.
   output bus_master_t bus_o,
-  /// Its answers.
+  /// Ready, read data and write responses of the bus.
   input bus_slave_t bus_i,
 
   /// Vector of an interrupt message (MSI-X): COUNT of the vector has risen.

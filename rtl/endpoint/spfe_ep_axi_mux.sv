@@ -13,12 +13,12 @@ module spfe_ep_axi_mux
 
   /// Masters.
   input axi_master_t [Masters-1:0] in_i,
-  /// Answers to each master.
+  /// Ready, read data and write responses for each.
   output axi_slave_t [Masters-1:0] in_o,
 
   /// AXI4 of the bus.
   output bus_master_t bus_o,
-  /// Its answers.
+  /// Ready, read data and write responses of the bus.
   input bus_slave_t bus_i
 );
   localparam int unsigned InWidth = 3;

@@ -15,17 +15,17 @@ module spfe_ep_bus
 
   /// Masters.
   input axi_master_t [Masters-1:0] in_i,
-  /// Answers to each master.
+  /// Ready, read data and write responses for each.
   output axi_slave_t [Masters-1:0] in_o,
 
   /// Page list to read.
   input list_ask_t list_i,
-  /// Its addresses.
+  /// Words of the page list.
   output list_answer_t list_o,
 
   /// AXI4 master.
   output bus_master_t bus_o,
-  /// Its answers.
+  /// Ready, read data and write responses of the bus.
   input bus_slave_t bus_i
 );
   axi_master_t list;

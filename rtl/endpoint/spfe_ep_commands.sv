@@ -85,12 +85,12 @@ module spfe_ep_commands
 
   /// Page list to read.
   output list_ask_t list_o,
-  /// Its addresses.
+  /// Words of the page list.
   input list_answer_t list_i,
 
-  /// For the target of RDMA.
+  /// Entry of the target to set, fence, or notification to take.
   output target_ask_t target_o,
-  /// Its answer.
+  /// The fence is done; a notification waits.
   input target_answer_t target_i,
 
   /// Parameter for the ports.

@@ -94,7 +94,7 @@ module spfe_ep_hub
 
   /// AXI4 of each engine.
   output axi_master_t [Engines-1:0] axi_o,
-  /// Its answers.
+  /// Ready, read data and write responses for each.
   input axi_slave_t [Engines-1:0] axi_i,
   /// A memory reported an error.
   output logic failed_o

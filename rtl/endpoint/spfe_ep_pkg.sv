@@ -161,7 +161,7 @@ package spfe_ep_pkg;
     logic [15:0] vector;  // register NOTE_VECTOR
   } target_ask_t;
 
-  /// Its answer.
+  /// What the target says to that.
   typedef struct packed {
     logic fence_done;
     logic waiting;  // there is a notification
@@ -184,7 +184,7 @@ package spfe_ep_pkg;
     logic w_valid;
   } bus_master_t;
 
-  /// Its inputs.
+  /// Inputs of the AXI4 port of an endpoint.
   typedef struct packed {
     logic ar_ready;
     logic [127:0] r_data;
@@ -207,7 +207,7 @@ package spfe_ep_pkg;
     logic data_ready;
   } list_ask_t;
 
-  /// Its answer.
+  /// Words of that page list.
   typedef struct packed {
     logic ready;
     logic [127:0] data;

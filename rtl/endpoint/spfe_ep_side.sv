@@ -29,11 +29,11 @@ module spfe_ep_side
   /// Device time in ns.
   input logic [63:0] time_i,
 
-  /// What commands ask.
+  /// Entry to set, fence, or notification to take.
   input target_ask_t ask_i,
-  /// The answer.
+  /// The fence is done; a notification waits.
   output target_answer_t ask_o,
-  /// Vector to signal.
+  /// Event vector to signal: a notification was kept.
   output logic [15:0] event_o,
   output logic event_valid_o,
   input logic event_ready_i,
@@ -67,7 +67,7 @@ module spfe_ep_side
 
   /// AXI4 of the target.
   output axi_master_t axi_o,
-  /// Its answers.
+  /// Ready, read data and write responses.
   input axi_slave_t axi_i,
   /// A memory reported an error.
   output logic failed_o

@@ -35,9 +35,9 @@ module spfe_ep_target_cmd
   /// Word read.
   input logic [31:0] access_data_i,
 
-  /// For the target.
+  /// Entry of the target to set, fence, or notification to take.
   output target_ask_t target_o,
-  /// Its answer.
+  /// The fence is done; a notification waits.
   input target_answer_t target_i
 );
   localparam int unsigned Base = block_at(Shape, BLOCK_TYPE_TARGET) / 4 + TARGET_BLOCK_KEY / 4;
