@@ -95,59 +95,50 @@ impl CFastTx {
     }
 }
 
+/// What pooled and posted queues do alike.
+macro_rules! as_every_transmit_queue {
+    () => {
+        fn registry() -> &'static Registry<CFastTx> {
+            static REGISTRY: Registry<CFastTx> = Registry::new();
+            &REGISTRY
+        }
+
+        fn state_to(&self, fast: &mut CFastTx) {
+            fast.set(&self.fast_state());
+        }
+
+        fn continue_from(&mut self, fast: &mut CFastTx) {
+            let (at, taken, bytes) = fast.take();
+            self.fast_continue(&at, taken, bytes);
+        }
+
+        fn end(fast: &mut CFastTx) {
+            fast.end();
+        }
+    };
+}
+
 impl FastQueue for PooledTx {
     type Fast = CFastTx;
 
-    fn registry() -> &'static Registry<CFastTx> {
-        static REGISTRY: Registry<CFastTx> = Registry::new();
-        &REGISTRY
-    }
+    as_every_transmit_queue!();
 
     fn begin(&self, queue: *mut c_void) -> CFastTx {
         let mut fast = CFastTx::new(self.fast_memory(), queue);
         fast.set(&self.fast_state());
         fast
-    }
-
-    fn state_to(&self, fast: &mut CFastTx) {
-        fast.set(&self.fast_state());
-    }
-
-    fn continue_from(&mut self, fast: &mut CFastTx) {
-        let (at, taken, bytes) = fast.take();
-        self.fast_continue(&at, taken, bytes);
-    }
-
-    fn end(fast: &mut CFastTx) {
-        fast.end();
     }
 }
 
 impl FastQueue for Tx {
     type Fast = CFastTx;
 
-    fn registry() -> &'static Registry<CFastTx> {
-        static REGISTRY: Registry<CFastTx> = Registry::new();
-        &REGISTRY
-    }
+    as_every_transmit_queue!();
 
     fn begin(&self, queue: *mut c_void) -> CFastTx {
         let mut fast = CFastTx::new(self.fast_memory(), queue);
         (fast.entry_bytes, fast.slot_bytes) = (fast.slot_bytes, 0);
         fast.set(&self.fast_state());
         fast
-    }
-
-    fn state_to(&self, fast: &mut CFastTx) {
-        fast.set(&self.fast_state());
-    }
-
-    fn continue_from(&mut self, fast: &mut CFastTx) {
-        let (at, taken, bytes) = fast.take();
-        self.fast_continue(&at, taken, bytes);
-    }
-
-    fn end(fast: &mut CFastTx) {
-        fast.end();
     }
 }
