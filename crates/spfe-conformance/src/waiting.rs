@@ -158,6 +158,9 @@ fn a_full_receiver_ends_a_wait(fixture: &Fixture) {
             assert!(readable(rx.fd().unwrap(), SOON));
             assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
             assert_eq!(std::iter::from_fn(|| rx.poll()).count(), 10);
+            // None may be on its way to the next queue.
+            rx.post_all(&mut pair.b.alloc(50 * 64).unwrap().split(64, 50).unwrap());
+            (0..90).for_each(|_| drop(receive(&mut rx)));
             drop((rx, tx));
             for length in [1000, 16] {
                 let options = PackedOptions::default().area(4096).queue(queue);
