@@ -93,7 +93,7 @@ module spfe_ep_message
   queue_context_t context_q, setup;
   message_state_t now_q, kept;
   status_e status_q;
-  logic signals_q;
+  logic signals_q, looked_q;
   statistics_t count_q;
   logic [1:0] failed;
   logic [1:0] unused_corrected;
@@ -183,8 +183,9 @@ module spfe_ep_message
   broadcast_t message;
   completion_t done;
   message_t came;
-  logic last_context, wakes;
+  logic last_context, wakes, wanted;
   assign message = broadcast_i[port];
+  assign wanted = live[index_q] && passes(context_q.filter, message);
   assign last_context = 32'(index_q[ContextWidth-1:0]) == MessageContexts - 1;
   assign broadcast_ready_o = state_q == Store && job_q == JobArrive && last_context
       ? Ports'(1) << port : '0;
@@ -257,14 +258,14 @@ module spfe_ep_message
         if (job_q == JobArrive) next = Arrive;
       end
       Fetch: if (memory_done_i) next = Judge;
-      Judge:
-      next = !valid || receives || (check == STATUS_OK && !(fetched.flags[4])) ? Store : completes;
+      Judge: begin
+        next = !valid || receives || (check == STATUS_OK && !fetched.flags[4]) ? Store : completes;
+        if (job_q == JobArrive) next = Arrive;
+      end
+      // Before a message is lost: the host may have given credits back without a doorbell.
       Arrive: begin
         next = completes;
-        if (!started_q[index_q] || dead_q[index_q] || !passes(
-            context_q.filter, message
-          ) || now_q.credits == '0)
-          next = Store;
+        if (!wanted || now_q.credits == '0) next = wanted && !looked_q ? Fetch : Store;
       end
       Stamp: if (memory_done_i) next = Complete;
       Complete: if (memory_done_i) next = HostLine;
@@ -315,7 +316,7 @@ module spfe_ep_message
     unique case (state_q)
       Load: begin
         status_q <= STATUS_OK;
-        signals_q <= 1'b0;
+        {signals_q, looked_q} <= '0;
         count_q <= '{index: 16'(index_q), default: '0};
       end
       Begin: begin
@@ -325,28 +326,24 @@ module spfe_ep_message
       Loaded: begin
         context_q <= setup;
         now_q <= kept;
+        if (job_q == JobArrive && message.lost) now_q.lost <= 1'b1;
         if (job_q == JobStop) now_q.wakes <= kept.wakes + 32'd1;
       end
-      Judge:
-      if (valid) begin
-        now_q.sq <= now_q.sq + 32'd1;
-        status_q <= check;
-        if (receives) begin
-          if (gives) now_q.credits <= credits[15:0];
-          else count_q.error <= 1'b1;
-        end else if (check == STATUS_OK) begin
-          count_q.packets <= 16'd1;
-          count_q.bytes <= 32'd8;
-        end else begin
-          count_q.error <= 1'b1;
+      Judge: begin
+        looked_q <= 1'b1;
+        if (valid) begin
+          now_q.sq <= now_q.sq + 32'd1;
+          status_q <= check;
+          if (receives ? !gives : check != STATUS_OK) count_q.error <= 1'b1;
+          else if (receives) now_q.credits <= credits[15:0];
+          else {count_q.packets, count_q.bytes} <= {16'd1, 32'd8};
         end
       end
       Arrive:
       if (next == completes) begin
-        count_q.packets <= 16'd1;
-        count_q.bytes <= 32'd8;
+        {count_q.packets, count_q.bytes} <= {16'd1, 32'd8};
         now_q.credits <= now_q.credits - 16'd1;
-      end else if (started_q[index_q] && passes(context_q.filter, message)) begin
+      end else if (wanted && looked_q) begin
         count_q.dropped <= 1'b1;
         now_q.lost <= 1'b1;
       end
@@ -374,6 +371,7 @@ module spfe_ep_message
     if (state_q == Judge && valid && !receives && check == STATUS_OK) begin
       out_valid_q[port] <= 1'b1;
       out_q[port] <= '{
+        lost: 1'b0,
         late: 1'b0,
         delayed: 1'b0,
         kind: fetched.type_,

@@ -161,7 +161,8 @@ module spfe_ep_port
 
   // State for software, and what changes it.
   port_state_e state, state_q;
-  logic [31:0] changes_q;
+  // Messages that the link dropped, because the message queues were slower.
+  logic [31:0] changes_q, lost_q;
   logic [15:0] vector_q;
   logic due_q, starts;
   always_comb begin
@@ -183,10 +184,14 @@ module spfe_ep_port
   assign mine = set_i.port == 6'(Port) && vector_valid_i;
   assign event_o = vector_q - 16'd1;
   assign event_valid_o = due_q;
-  assign value_o = live_i.word == 7'(PORT_BLOCK_STATE / 4) ? 32'(state_q) : changes_q;
+  always_comb begin
+    value_o = live_i.word == 7'(PORT_BLOCK_STATE / 4) ? 32'(state_q) : changes_q;
+    if (live_i.source == LiveBroadcast) value_o = lost_q;
+  end
 
   always_ff @(posedge clk_i) begin
     state_q <= state;
+    lost_q <= lost_q + 32'(status.ev.broadcast_dropped);
     if (event_ready_i) due_q <= 1'b0;
     if (state != state_q) begin
       changes_q <= changes_q + 32'd1;
@@ -199,6 +204,7 @@ module spfe_ep_port
     if (rst_i) begin
       state_q <= PORT_STATE_DOWN;
       changes_q <= '0;
+      lost_q <= '0;
       vector_q <= '0;
       due_q <= 1'b0;
     end

@@ -140,8 +140,11 @@ module spfe_ep_ports
   always_comb begin
     live_value = item[live_port];
     if (live_i.source == LivePort) live_value = port_value[live_port];
-    if (live_i.source == LiveBroadcast)
+    if (live_i.source == LiveBroadcast) begin
       live_value = counts_i[live_port][2'(32'(live_i.word)-BROADCAST_BLOCK_SENT/4)];
+      if (live_i.word == 7'(BROADCAST_BLOCK_DROPPED / 4))
+        live_value = live_value + port_value[live_port];
+    end
   end
   always_ff @(posedge clk_i) live_q <= live_value;
   assign live_o = live_q;

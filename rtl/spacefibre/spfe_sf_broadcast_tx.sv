@@ -85,6 +85,7 @@ module spfe_sf_broadcast_tx
   assign waits_late = late_end_q != taken_i || (pushed_q && late_new_i && seen_q - taken_i == 5'd1);
   always_comb begin
     message_o = read;
+    message_o.lost = 1'b0;
     // A message that was never sent is LATE if it waited too long.
     message_o.late = next_q == taken_i ? waits_late : late_q[next_q[3:0]];
   end
@@ -124,5 +125,5 @@ module spfe_sf_broadcast_tx
     end
   end
   logic unused_late;
-  assign unused_late = read.late;
+  assign unused_late = ^{read.late, read.lost};
 endmodule

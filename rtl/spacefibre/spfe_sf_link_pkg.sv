@@ -85,6 +85,7 @@ package spfe_sf_link_pkg;
 
   /// A broadcast message.
   typedef struct packed {
+    logic lost;  // received: messages before it were dropped, because there was no room
     logic late;
     logic delayed;
     logic [7:0] kind;  // B_TYPE

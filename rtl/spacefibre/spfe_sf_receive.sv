@@ -263,7 +263,7 @@ module spfe_sf_receive
   logic overflow;
   logic wrong;
   logic acks;
-  logic message_ready;
+  logic message_ready, lost_q;
   logic [3:0] unused_count;
   logic unused_almost;
   assign vc_o = vc_q;
@@ -286,7 +286,7 @@ module spfe_sf_receive
   ) i_messages (
     .clk_i,
     .rst_i,
-    .data_i({words_q[0].bits[8], words_q[0].bits[9], name_q, message_q}),
+    .data_i({lost_q, words_q[0].bits[8], words_q[0].bits[9], name_q, message_q}),
     .valid_i(verdict == Accept && kind == LinkEbf && message_ready),
     .ready_o(message_ready),
     .data_o(broadcast_o),
@@ -336,6 +336,8 @@ module spfe_sf_receive
     negative_q <= negative;
     error_q <= error;
     reply_q <= reply;
+    if (verdict == Accept && kind == LinkEbf) lost_q <= !message_ready;
+    if (rst_i) lost_q <= 1'b0;
     if (verdict == Accept) begin
       if (kind == LinkData && !in_broadcast) words_num_q <= words_num;
       if (kind == LinkData && in_broadcast) begin

@@ -57,13 +57,6 @@ enum Access {
 }
 
 impl Endpoint {
-    /// An endpoint after its reset.
-    #[must_use]
-    pub fn new(regions: usize, events: usize, pages: usize, seed: u64) -> Self {
-        let parameters = [("Regions", regions), ("Events", events), ("Pages", pages)];
-        Self::with(&parameters, (PORTS, events), None, seed)
-    }
-
     /// An endpoint with these parameters, with so many ports and events, after its reset.
     ///
     /// # Panics

@@ -54,16 +54,18 @@ pub fn put_broadcast(bits: &mut Packer, message: &LinkBroadcast) {
         .put(message.channel.into(), 8)
         .put(message.kind.into(), 8)
         .flag(message.delayed)
-        .flag(message.late);
+        .flag(message.late)
+        .flag(false);
 }
 
-/// Reads a `broadcast_t`.
-pub fn get_broadcast(bits: &mut Unpacker<'_>) -> LinkBroadcast {
-    LinkBroadcast {
+/// Reads a `broadcast_t`: the message, and whether messages before it were dropped.
+pub fn get_broadcast(bits: &mut Unpacker<'_>) -> (LinkBroadcast, bool) {
+    let message = LinkBroadcast {
         data: bits.get(64).to_le_bytes(),
         channel: bits.get(8) as u8,
         kind: bits.get(8) as u8,
         delayed: bits.flag(),
         late: bits.flag(),
-    }
+    };
+    (message, bits.flag())
 }

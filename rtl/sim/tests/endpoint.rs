@@ -1,6 +1,9 @@
 //! The endpoint as a driver sees it: register blocks, commands with their statuses, message queues
 //! from one port to the other, interrupts, and a host that writes anything anywhere.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use spfe_contract::{
     BlockType, Command, Completion, Message, MibItem, QueueKind, QueueState, Release, SEEN_OFFSET,
     Status, Submission, access, arm_flags, broadcast_block as broadcast, completion_flags,
@@ -8,7 +11,10 @@ use spfe_contract::{
     queue_block as queue, queue_options, region_block as region, statistics_block as statistics,
     submit_flags,
 };
-use spfe_rtl_sim::endpoint::{Endpoint, PORTS};
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkBroadcast};
+use spfe_link::multilane::{MultiLane, MultiLaneConfig};
+use spfe_link::{SpaceFibrePort, Word};
+use spfe_rtl_sim::endpoint::{Endpoint, Far, PORTS};
 use spfe_rtl_sim::seeds;
 
 const REGIONS: u32 = 16;
@@ -52,8 +58,15 @@ struct Driver {
 impl Driver {
     /// Walks the list of blocks.
     fn new(seed: u64) -> Self {
+        Self::with(None, seed)
+    }
+
+    /// The same, of an endpoint whose ports have this far end.
+    fn with(far: Option<Far>, seed: u64) -> Self {
         println!("seed {seed}");
-        let mut device = Endpoint::new(REGIONS as usize, EVENTS as usize, PAGES as usize, seed);
+        let parameters =
+            [("Regions", REGIONS as usize), ("Events", EVENTS as usize), ("Pages", PAGES as usize)];
+        let mut device = Endpoint::with(&parameters, (PORTS, EVENTS as usize), far, seed);
         let (mut blocks, mut at) = (Vec::new(), 0);
         loop {
             assert!(blocks.len() < 32, "the list of blocks does not end");
@@ -591,6 +604,103 @@ fn a_full_ring_loses_messages_and_says_so() {
     let mut words = message(1, 12);
     words[1] ^= 3 << 16;
     assert_eq!(send(&mut driver, 12, words), Status::BadOpcode, "a time-code");
+}
+
+/// A host need not ring for a RELEASE: the device looks for one before it loses a message. A bad one
+/// found then returns nothing.
+#[test]
+fn releases_are_found_without_a_doorbell() {
+    let mut driver = Driver::new(10);
+    let key = driver.region(4, BASE, BYTES, 0);
+    driver.pair(key);
+    let (to, from) = (BASE, BASE + QUEUE);
+    let lost = 8;
+    for position in 0..20 {
+        driver.put(to + SQ + slot(position), message(position.into(), position));
+        driver.ring(SENDER);
+        driver.device.run(2000);
+        if position == lost {
+            continue;
+        }
+        let at = position - u32::from(position > lost);
+        let came = Message::from_words(driver.entry(from + CQ + slot(at)));
+        assert_eq!((came.data, came.phase), (position.into(), phase(at)));
+        let flag = if position == lost + 1 { completion_flags::LOST } else { 0 };
+        assert_eq!(came.flags, completion_flags::STAMPED | flag, "message {position}");
+        // The device looks for the release of message 4 when message 8 comes.
+        let completions = u32::from(at != 4);
+        let phase = phase(at);
+        let back = Release { bytes: 0, completions, reserved0: 0, flags: 6, phase };
+        driver.put(from + SQ + slot(at), back.to_words());
+    }
+    assert_eq!(driver.get(BlockType::Broadcast, 1, broadcast::DROPPED), 1);
+    assert_eq!(driver.get(BlockType::Statistics, RECEIVER, statistics::ERRORS_LO), 1);
+}
+
+/// Messages that come faster than the device can write them are lost and counted, and the next one
+/// that was kept says so. Until then the device takes all of them.
+#[test]
+fn a_burst_of_messages_is_counted() {
+    const MESSAGES: u64 = 40;
+    const RING: u32 = 6;
+    let buffers = Buffers {
+        output: std::array::from_fn(|_| vec![Word::default(); 512]),
+        input: std::array::from_fn(|_| vec![Word::default(); 512]),
+        recovery: vec![Word::default(); 512],
+    };
+    let link = DataLink::new(DataLinkConfig::default(), buffers).expect("is valid");
+    let lanes = MultiLane::new(&MultiLaneConfig::new());
+    let model: SpaceFibrePort<Vec<Word>, 1, { VCS as usize }> =
+        SpaceFibrePort::new_starting(link, lanes);
+    let model = Rc::new(RefCell::new(model));
+    let near = model.clone();
+    let far: Far = Box::new(move |said| {
+        let mut model = near.borrow_mut();
+        let [word] = model.transmit();
+        model.receive([said[0]]);
+        vec![word, None]
+    });
+    let mut driver = Driver::with(Some(far), 11);
+    let key = driver.region(4, BASE, BYTES, 0);
+    let receiver = SENDER + CONTEXTS;
+    driver.set_queue(receiver, QueueKind::MessageRx, key);
+    let rings = [(queue::SQ_LO, 0), (queue::CQ_LO, 0x400), (queue::STAMP_LO, 0x800)];
+    for (register, offset) in rings {
+        let at = driver.at(BlockType::Queue, receiver, register);
+        driver.device.write64(at, key + 0x1000 + offset);
+    }
+    driver.set(BlockType::Queue, receiver, queue::SQ_LOG2, RING);
+    driver.set(BlockType::Queue, receiver, queue::CQ_LOG2, RING);
+    assert_eq!(driver.command(Command::QueueEnable, receiver), Status::Ok);
+    driver.set(BlockType::Port, 0, port_block::LINK_START, 1);
+    assert_eq!(driver.command(Command::PortConfigure, 0), Status::Ok);
+    driver.device.until("the port is up", |device| device.up & 1 != 0);
+    driver.device.until("a far end that may send many messages", |_| {
+        u64::from(model.borrow().link.broadcast_credit()) > MESSAGES
+    });
+    // The last one comes after a pause.
+    for number in 0..=MESSAGES {
+        driver.device.run(if number == MESSAGES { 20_000 } else { 0 });
+        let message = LinkBroadcast { data: number.to_le_bytes(), ..LinkBroadcast::default() };
+        driver.device.until("the far end takes a message", |_| {
+            model.borrow_mut().link.send_broadcast(message)
+        });
+    }
+    driver.device.run(5000);
+    let (mut next, mut lost, mut position) = (0, 0, 0);
+    while next <= MESSAGES {
+        let entry = driver.entry(BASE + 0x1400 + 16 * position);
+        let came = Message::from_words(entry);
+        assert_eq!(came.phase, 1, "message {position}");
+        let gap = came.flags & completion_flags::LOST != 0;
+        assert_eq!(gap, came.data != next, "message {position}: {} after {next}", came.data);
+        lost += came.data - next;
+        (next, position) = (came.data + 1, position + 1);
+    }
+    println!("{lost} of {MESSAGES} messages were lost");
+    assert!(lost > 10 && position > 8);
+    let counted = driver.get(BlockType::Broadcast, 0, broadcast::DROPPED);
+    assert_eq!(u64::from(counted), lost);
 }
 
 /// Rings in scattered pages; the page of the lines is the last and is not whole.

@@ -161,7 +161,8 @@ struct Outputs {
     link_reset: bool,
     lane_reset: bool,
     row: Option<(u64, Vec<Word>)>,
-    broadcast: Option<LinkBroadcast>,
+    /// The message, and whether some before it were dropped.
+    broadcast: Option<(LinkBroadcast, bool)>,
     broadcast_ready: bool,
     rx: Vec<Option<Vec<Word>>>,
     tx_ready: Vec<bool>,
@@ -344,6 +345,12 @@ struct Rig<const L: usize, const V: usize> {
     rows: u64,
     words: u64,
     messages: u64,
+    /// Messages that the model has received, and dropped.
+    heard: [u64; 2],
+    /// The last one was dropped.
+    lost: bool,
+    /// Whether some were dropped before each message that waits.
+    lost_before: VecDeque<bool>,
 }
 
 impl<const L: usize, const V: usize> Rig<L, V> {
@@ -392,6 +399,9 @@ impl<const L: usize, const V: usize> Rig<L, V> {
             rows: 0,
             words: 0,
             messages: 0,
+            heard: [0; 2],
+            lost: false,
+            lost_before: VecDeque::new(),
             rng,
         }
     }
@@ -473,6 +483,7 @@ impl<const L: usize, const V: usize> Rig<L, V> {
         self.inputs.row = arrives;
         if let Some(row) = arrives {
             self.model.receive(row);
+            self.follow_lost();
         }
         if self.down == 1 {
             // INIT3 of both ends.
@@ -595,8 +606,9 @@ impl<const L: usize, const V: usize> Rig<L, V> {
             }
         }
         self.inputs.rx_ready = [false; V];
-        if let (Some(message), true) = (out.broadcast, self.inputs.broadcast_ready) {
+        if let (Some((message, lost)), true) = (out.broadcast, self.inputs.broadcast_ready) {
             assert_eq!(Some(message), self.model.receive_broadcast(), "{at}: broadcast message");
+            assert_eq!(Some(lost), self.lost_before.pop_front(), "{at}: dropped before a message");
             self.messages += 1;
         } else if out.broadcast.is_none() {
             assert_eq!(None, self.model.receive_broadcast(), "{at}: broadcast message");
@@ -608,6 +620,20 @@ impl<const L: usize, const V: usize> Rig<L, V> {
         }
         if std::mem::take(&mut self.inputs.link_reset) {
             self.model.link_reset();
+        }
+    }
+
+    /// Notes of each message that the model has received whether it dropped some before it.
+    fn follow_lost(&mut self) {
+        let status = self.model.status();
+        let counts = [status.received.broadcast_frames, status.broadcasts_dropped];
+        if counts[0] != self.heard[0] {
+            let dropped = counts[1] != self.heard[1];
+            if !dropped {
+                self.lost_before.push_back(self.lost);
+            }
+            self.lost = dropped;
+            self.heard = counts;
         }
     }
 
@@ -709,6 +735,7 @@ impl<const L: usize, const V: usize> Rig<L, V> {
         self.cycle();
         self.inputs.interface_reset = false;
         self.model.interface_reset();
+        self.heard = [0; 2];
         self.model.set_parameters(self.inputs.parameters);
         for (vc, qos) in self.inputs.qos.iter().enumerate() {
             self.model.set_qos_parameters(vc, *qos);

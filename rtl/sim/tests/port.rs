@@ -100,7 +100,7 @@ fn unpack<const L: usize>(words: &[u32]) -> Outputs<L> {
         on.then_some(word)
     });
     let valid = bits.flag();
-    let message = link::get_broadcast(&mut bits);
+    let (message, _) = link::get_broadcast(&mut bits);
     let broadcast_ready = bits.flag();
     let counts: [usize; CHANNELS] = std::array::from_fn(|_| bits.get(count_bits(L)) as usize);
     let rx = counts.map(|count| {

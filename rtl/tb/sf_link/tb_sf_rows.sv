@@ -245,7 +245,7 @@ module tb_sf_rows
       messages[i].push_back('{message[i][79:0], epoch[i]});
     if (!message_valid[i] || message_ready[i]) begin
       message_valid[i] <= !calm && chance(3);
-      message[i] <= {2'b00, 8'($urandom), 8'($urandom), $urandom, $urandom};
+      message[i] <= {3'b000, 8'($urandom), 8'($urandom), $urandom, $urandom};
     end
     arrived_ready[i] <= chance(80);
     if (arrived_valid[i] && arrived_ready[i]) begin
