@@ -345,6 +345,8 @@ struct Rig<const L: usize, const V: usize> {
     rows: u64,
     words: u64,
     messages: u64,
+    /// LaneReset of the core: whether it is on, and how often it began.
+    lane_reset: (bool, u32),
     /// Messages that the model has received, and dropped.
     heard: [u64; 2],
     /// The last one was dropped.
@@ -399,6 +401,7 @@ impl<const L: usize, const V: usize> Rig<L, V> {
             rows: 0,
             words: 0,
             messages: 0,
+            lane_reset: (false, 0),
             heard: [0; 2],
             lost: false,
             lost_before: VecDeque::new(),
@@ -420,6 +423,8 @@ impl<const L: usize, const V: usize> Rig<L, V> {
         for (event, count) in self.events.iter_mut().enumerate() {
             *count += out.events >> event & 1;
         }
+        self.lane_reset.1 += u32::from(out.lane_reset && !self.lane_reset.0);
+        self.lane_reset.0 = out.lane_reset;
         self.over_use |= out.over_use;
         assert_eq!(out.overflow, 0, "{}: FCT credit overflow", self.at());
 
@@ -703,10 +708,18 @@ impl<const L: usize, const V: usize> Rig<L, V> {
         reset
     }
 
+    /// The core has sent LaneReset once since the last comparison if the model has, which says so
+    /// word period by word period. How many cycles it lasts does not matter to a lane.
+    fn compare_lane_reset(&mut self, model: bool) {
+        let count = std::mem::take(&mut self.lane_reset.1);
+        assert_eq!(count, u32::from(model), "{}: LaneReset", self.at());
+    }
+
     /// Lanes fail, and come up again.
     fn lanes(&mut self) {
-        let mut reset = self.far.take_lane_reset();
-        reset |= self.reset_model();
+        let mut reset = self.reset_model();
+        self.compare_lane_reset(reset);
+        reset |= self.far.take_lane_reset();
         let rng = &mut self.rng;
         if reset || self.inputs.width != 0 && once_in(rng, 3000) {
             self.inputs.width = 0;
@@ -741,10 +754,11 @@ impl<const L: usize, const V: usize> Rig<L, V> {
             self.model.set_qos_parameters(vc, *qos);
         }
         self.model.schedule(self.inputs.slot);
-        self.reset_model();
+        let reset = self.reset_model();
         for _cycle in 0..PERIOD {
             self.cycle();
         }
+        self.compare_lane_reset(reset);
         // The counters of the model start again.
         self.forget_events();
         self.over_use = 0;
@@ -819,10 +833,11 @@ fn run<const L: usize, const V: usize>(seed: u64, rows: u64) -> [u64; EVENTS.len
         rig.cycle();
     }
     rig.inputs.rst = false;
-    rig.reset_model();
+    let reset = rig.reset_model();
     for _cycle in 0..PERIOD {
         rig.cycle();
     }
+    rig.compare_lane_reset(reset);
     while rig.rows < rows {
         rig.period();
     }

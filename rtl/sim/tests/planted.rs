@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 43] = [
+const BUGS: [(&str, &str, &str, &str); 44] = [
     (
         "endpoint/spfe_ep_message.sv",
         "next = wanted && !looked_q ? Fetch : Store;",
@@ -13,6 +13,12 @@ const BUGS: [(&str, &str, &str, &str); 43] = [
         "endpoint",
     ),
     ("spacefibre/spfe_sf_receive.sv", "lost_q <= !message_ready;", "lost_q <= 1'b0;", "link"),
+    (
+        "spacefibre/spfe_sf_link_reset.sv",
+        "state_d = RstNearEnd;\n              lane_reset = 1'b1;",
+        "state_d = RstNearEnd;",
+        "link",
+    ),
     (
         "rdma/spfe_rdma_respond.sv",
         "response_q.request.key[31:12] == revoke_index_i) revoked_q <= 1'b1;",
