@@ -75,6 +75,23 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
     (($(moved sleeping) > 70000000))
 }
 
+@test "connections that move in the middle of a stream" {
+    local scenario server client
+    for scenario in sendfile 'short reads'; do
+        rm -f "$dir/middle.report"
+        read -ra server <<<"$(node 1 --report "$dir/middle.report")"
+        read -ra client <<<"$(node 3 --report "$dir/middle.report")"
+        start server "${server[@]}" "$dir/trace" server 192.168.20.1 5301 "$scenario"
+        wait_until error_has server '^ready'
+        timeout --kill-after=5 60 "${client[@]}" "$dir/trace" client 192.168.20.1 5301 \
+            "$scenario" >"$dir/client.middle"
+        ends server
+        diff <(grep "^$scenario:" "$dir/server.kernel") "$dir/server.out"
+        diff <(grep "^$scenario:" "$dir/client.kernel") "$dir/client.middle"
+        (($(moved middle) > 300000))
+    done
+}
+
 @test "a program without vxrun at the other end" {
     local options="--after 0 --report $dir/half.report"
     traces half "$(node 1 "$options")" "$spfe fabric exec 3" 192.168.20.1

@@ -161,18 +161,10 @@ static void receive_pattern(int fd, size_t total, unsigned seed)
     free(data);
 }
 
-/* A connection that has carried a few bytes both ways. */
-static int open_connection(void)
+/* A few bytes both ways, so slowly that a connection can meanwhile move. */
+static void warm_up(int fd)
 {
-    int fd;
     char byte = 'w';
-    if (is_server) {
-        fd = accept(listener, NULL, NULL);
-    } else {
-        fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) fail("connect");
-    }
-    if (fd < 0) fail("connection");
     for (int i = 0; i < WARM; i++) {
         if (is_server) {
             read_all(fd, &byte, 1);
@@ -183,6 +175,20 @@ static int open_connection(void)
             pause_ms(1);
         }
     }
+}
+
+/* A connection that has carried a few bytes both ways. */
+static int open_connection(void)
+{
+    int fd;
+    if (is_server) {
+        fd = accept(listener, NULL, NULL);
+    } else {
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) fail("connect");
+    }
+    if (fd < 0) fail("connection");
+    warm_up(fd);
     return fd;
 }
 
@@ -771,21 +777,80 @@ static void options(int fd)
     close(fd);
 }
 
+enum { FILE_BYTES = 500000, FIRST = 100000 };
+
+static void send_file(int fd, int file, off_t *at, off_t end)
+{
+    while (*at < end)
+        if (sendfile(fd, file, at, (size_t)(end - *at)) <= 0) fail("sendfile");
+}
+
+/* The first part is more than a connection carries before it moves. */
 static void from_file(int fd)
 {
     if (is_server) {
-        receive_pattern(fd, 500000, 12);
+        receive_pattern(fd, FIRST, 12);
+        warm_up(fd);
+        receive_pattern(fd, FILE_BYTES - FIRST, 12 + FIRST);
     } else {
         FILE *file = tmpfile();
-        for (size_t i = 0; i < 500000; i++) fputc(pattern(i, 12), file);
+        for (size_t i = 0; i < FILE_BYTES; i++) fputc(pattern(i, 12), file);
         fflush(file);
         off_t at = 0;
-        while (at < 500000)
-            if (sendfile(fd, fileno(file), &at, 500000 - (size_t)at) <= 0) fail("sendfile");
+        send_file(fd, fileno(file), &at, FIRST);
+        warm_up(fd);
+        send_file(fd, fileno(file), &at, FILE_BYTES);
         say("sendfile is at %ld", (long)at);
         fclose(file);
     }
     step();
+    close(fd);
+}
+
+/* The stream moves while its last bytes on TCP are not read. The reader asks epoll after each read
+   that brings less than it has room for, as it may. */
+static void epoll_short_reads(int fd)
+{
+    enum { UNREAD = 1000 };
+    unsigned char *data = calloc(1, FIRST);
+    size_t total = 0, got = 0;
+    ssize_t n;
+    int waiting = 0;
+    if (!is_server) {
+        write_all(fd, data, FIRST);
+        for (int i = 0; i < WARM; i++) {
+            pause_ms(1);
+            read_all(fd, data, 1);
+        }
+        step();
+        nonblocking(fd);
+        while ((n = send(fd, data, FIRST, 0)) > 0) total += (size_t)n;
+        write_all(control, &total, sizeof total);
+    } else {
+        read_all(fd, data, FIRST - UNREAD);
+        for (int i = 0; i < WARM; i++) {
+            write_all(fd, data, 1);
+            pause_ms(1);
+        }
+        step();
+        read_all(control, &total, sizeof total);
+        total += UNREAD;
+        ioctl(fd, FIONREAD, &waiting);
+        say("FIONREAD sees more than the first part: %d", waiting > UNREAD);
+        int epoll = epoll_create1(0);
+        struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+        nonblocking(fd);
+        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+        while (got < total && epoll_wait(epoll, &event, 1, 10000) == 1)
+            while ((n = recv(fd, data, FIRST, 0)) > 0) {
+                got += (size_t)n;
+                if (n < FIRST) break;
+            }
+        say("read all of it: %d", got == total);
+        close(epoll);
+    }
+    step();
+    free(data);
     close(fd);
 }
 
@@ -821,11 +886,14 @@ static const struct {
     {"served by a child", served}, {"threads", threads},          {"unread data", unread},
     {"broken pipe", broken_pipe}, {"killed", killed},             {"signals", interrupted},
     {"options", options},         {"sendfile", from_file},        {"stdio", buffered},
+    {"short reads", epoll_short_reads},
 };
 
 int main(int count, char **words)
 {
     int on = 1;
+    /* As nginx does: what a library wants of the environment it must have read before. */
+    clearenv();
     if (count < 4) {
         fprintf(stderr, "usage: trace server|client ADDRESS PORT [SCENARIO]\n");
         return 2;

@@ -131,10 +131,9 @@ calls! {
     }
 
     sendfile(fd: c_int, from: c_int, offset: *mut off_t, bytes: size_t) -> ssize_t {
-        let Some(conn) = find(fd).filter(|conn| conn.stream().is_some()) else {
-            return real::sendfile(fd, from, offset, bytes);
-        };
-        copied(&conn, fd, from, offset, bytes)
+        let kernel = || real::sendfile(fd, from, offset, bytes);
+        let Some(conn) = find(fd) else { return kernel() };
+        moves::send_on_tcp(&conn, fd, &kernel).unwrap_or_else(|| copied(fd, from, offset, bytes))
     }
 
     splice(from: c_int, from_at: *mut off64_t, to: c_int, to_at: *mut off64_t, bytes: size_t,
@@ -412,13 +411,7 @@ unsafe fn nanoseconds(time: *const timespec) -> Option<u64> {
 }
 
 /// Sends a part of a file through the ring.
-unsafe fn copied(
-    conn: &conn::Using,
-    fd: c_int,
-    from: c_int,
-    offset: *mut off_t,
-    bytes: size_t,
-) -> ssize_t {
+unsafe fn copied(fd: c_int, from: c_int, offset: *mut off_t, bytes: size_t) -> ssize_t {
     let mut buffer = vec![0u8; bytes.min(256 << 10)];
     let at = buffer.as_mut_ptr().cast::<c_void>();
     // SAFETY: the caller of libc passes an offset or null.
@@ -442,7 +435,6 @@ unsafe fn copied(
             None => drop(unsafe { libc::lseek(from, start + sent as off_t, libc::SEEK_SET) }),
         }
     }
-    let _ = conn;
     sent
 }
 

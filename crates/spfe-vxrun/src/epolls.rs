@@ -29,8 +29,9 @@ struct Entry {
     conn: *const Conn,
     events: u32,
     data: u64,
-    /// With EPOLLET: how far the other end was at the last event.
-    seen: u64,
+    /// With EPOLLET: how far the other end was in the ring at the last event; `None` if what is
+    /// there could not be read yet.
+    seen: Option<u64>,
     /// Whether the next event does not need anything new: after EPOLL_CTL_ADD and EPOLL_CTL_MOD.
     fresh: bool,
     /// After an event with EPOLLONESHOT.
@@ -120,7 +121,7 @@ impl Entry {
         }
         let is_new = self.events & EDGE == 0
             || self.fresh
-            || events & IN != 0 && stream.inward.produced().load(Ordering::Relaxed) != self.seen
+            || events & IN != 0 && moves::visible(conn, stream) != self.seen
             || events & OUT != 0 && conn.shared().was_full.load(Ordering::Relaxed) != 0;
         if is_new { events } else { 0 }
     }
@@ -129,7 +130,7 @@ impl Entry {
     fn report(&mut self, epoll: c_int, conn: &Using) {
         self.fresh = false;
         if let Some(stream) = conn.stream() {
-            self.seen = stream.inward.produced().load(Ordering::Relaxed);
+            self.seen = moves::visible(conn, stream);
             conn.shared().was_full.store(0, Ordering::Relaxed);
         }
         if self.events & ONCE != 0 {
@@ -194,7 +195,7 @@ pub unsafe fn ctl(
         conn: std::ptr::from_ref::<Conn>(conn),
         events: event.events,
         data: event.u64,
-        seen: u64::MAX,
+        seen: None,
         fresh: true,
         disabled: false,
         bells: [false; 2],

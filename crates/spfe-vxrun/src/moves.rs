@@ -129,6 +129,24 @@ pub fn sends_in_ring(conn: &Conn) -> bool {
     conn.shared().sending.load(Ordering::Acquire) == IN_RING
 }
 
+/// Sends through the kernel; `None` if the stream is in the ring. Changes over if that is possible.
+pub fn send_on_tcp(conn: &Conn, fd: c_int, kernel: &impl Fn() -> isize) -> Option<isize> {
+    let shared = conn.shared();
+    if shared.sending.load(Ordering::Acquire) == ON_TCP {
+        advance(conn, fd);
+        if let Some(stream) = conn.stream() {
+            change_over(conn, fd, stream);
+        }
+    }
+    // Pairs with `change_over`.
+    shared.kernel_senders.fetch_add(1, Ordering::SeqCst);
+    let is_on_tcp = shared.sending.load(Ordering::SeqCst) == ON_TCP;
+    let sent = is_on_tcp.then(kernel);
+    shared.kernel_senders.fetch_sub(1, Ordering::SeqCst);
+    conn.count(Count::TcpSent, sent.map_or(0, |sent| sent.max(0) as u64));
+    sent
+}
+
 /// Sends. `kernel` is the call itself, for what TCP carries and for errors.
 ///
 /// # Safety
@@ -140,23 +158,10 @@ pub unsafe fn send(
     flags: c_int,
     kernel: impl Fn() -> isize,
 ) -> isize {
-    let shared = conn.shared();
     loop {
-        if shared.sending.load(Ordering::Acquire) == ON_TCP {
-            advance(conn, fd);
-            if let Some(stream) = conn.stream() {
-                change_over(conn, fd, stream);
-            }
-        }
-        // Pairs with `change_over`.
-        shared.kernel_senders.fetch_add(1, Ordering::SeqCst);
-        if shared.sending.load(Ordering::SeqCst) == ON_TCP {
-            let sent = kernel();
-            shared.kernel_senders.fetch_sub(1, Ordering::SeqCst);
-            conn.count(Count::TcpSent, sent.max(0) as u64);
+        if let Some(sent) = send_on_tcp(conn, fd, &kernel) {
             return sent;
         }
-        shared.kernel_senders.fetch_sub(1, Ordering::SeqCst);
         let Some(stream) = conn.stream() else { return kernel() };
         if flags & libc::MSG_OOB != 0 {
             // The ring has no urgent byte.
@@ -428,6 +433,15 @@ pub fn has_data(conn: &Conn, fd: c_int, stream: &Stream) -> bool {
         && stream.inward.available(shared.consumed.load(Ordering::Relaxed)) != Ok(0)
 }
 
+/// How far the other end is in the ring; `None` while a reader has to take bytes of TCP first, so
+/// that a program which stops after these hears of the ring.
+pub fn visible(conn: &Conn, stream: &Stream) -> Option<u64> {
+    let shared = conn.shared();
+    let is_next = shared.receiving.load(Ordering::Acquire) == IN_RING
+        && shared.left_on_tcp.load(Ordering::Relaxed) == 0;
+    is_next.then(|| stream.inward.produced().load(Ordering::Relaxed))
+}
+
 /// Whether a call could send.
 pub fn is_writable(conn: &Conn, stream: &Stream) -> bool {
     let produced = conn.shared().produced.load(Ordering::Relaxed);
@@ -438,14 +452,17 @@ pub fn is_writable(conn: &Conn, stream: &Stream) -> bool {
         || stream.inward.closing().load(Ordering::Acquire) & STREAM_CLOSED != 0
 }
 
-/// Bytes that a call would find without waiting.
+/// Bytes that calls would find without waiting.
 pub fn waiting(conn: &Conn, fd: c_int, stream: &Stream) -> u64 {
-    let in_ring = if has_data(conn, fd, stream) {
-        stream.inward.available(conn.shared().consumed.load(Ordering::Relaxed)).unwrap_or(0)
-    } else {
-        0
-    };
-    waiting_on_tcp(fd).unwrap_or(0) + in_ring as u64
+    has_data(conn, fd, stream);
+    let shared = conn.shared();
+    let on_tcp = waiting_on_tcp(fd).unwrap_or(0);
+    // Bytes that are still on their way on TCP come before those of the ring.
+    let is_next = shared.receiving.load(Ordering::Acquire) == IN_RING
+        && shared.left_on_tcp.load(Ordering::Relaxed) <= on_tcp;
+    let consumed = shared.consumed.load(Ordering::Relaxed);
+    let in_ring = if is_next { stream.inward.available(consumed).unwrap_or(0) } else { 0 };
+    on_tcp + in_ring as u64
 }
 
 /// Receives. `kernel` is the call itself.

@@ -33,3 +33,12 @@ pub fn settings() -> &'static Settings {
         }
     })
 }
+
+/// Programs such as nginx empty their environment before they connect.
+extern "C" fn at_start() {
+    settings();
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = at_start;
