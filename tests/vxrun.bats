@@ -54,25 +54,19 @@ node() { printf '%s' "$spfe fabric exec $1 $dir/vxrun ${*:2}"; }
     traces passed "$(node 1 --pass-through)" "$(node 3 --pass-through)" 192.168.20.1
 }
 
-# moved NAME: bytes that the processes with this report have sent through rings.
-moved() {
-    python3 -c 'import json, sys
-print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "$dir/$1.report"
-}
-
 @test "between nodes, in rings" {
     local options="--after 0 --spin 50 --report $dir/rings.report"
     traces rings "$(node 1 "$options")" "$(node 3 "$options")" 192.168.20.1
-    comment "through rings: $(moved rings) bytes"
+    comment "through rings: $(moved "$dir/rings.report") bytes"
     # Most of what the program sends: 24 MiB three times and smaller transfers.
-    (($(moved rings) > 70000000))
+    (($(moved "$dir/rings.report") > 70000000))
     fabric --json counters --node 1 | grep stream_sent_bytes
 }
 
 @test "between nodes, in rings, sleeping at once" {
     local options="--after 0 --spin 0 --report $dir/sleeping.report"
     traces sleeping "$(node 1 "$options")" "$(node 3 "$options")" 192.168.20.1
-    (($(moved sleeping) > 70000000))
+    (($(moved "$dir/sleeping.report") > 70000000))
 }
 
 @test "connections that move in the middle of a stream" {
@@ -88,14 +82,14 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
         ends server
         diff <(grep "^$scenario:" "$dir/server.kernel") "$dir/server.out"
         diff <(grep "^$scenario:" "$dir/client.kernel") "$dir/client.middle"
-        (($(moved middle) > 300000))
+        (($(moved "$dir/middle.report") > 300000))
     done
 }
 
 @test "a program without vxrun at the other end" {
     local options="--after 0 --report $dir/half.report"
     traces half "$(node 1 "$options")" "$spfe fabric exec 3" 192.168.20.1
-    same 0 "$(moved half)"
+    same 0 "$(moved "$dir/half.report")"
 }
 
 @test "iperf3 as it is" {
@@ -107,7 +101,7 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
     "${client[@]}" iperf3 --client 192.168.20.1 --time 1 --format m >"$dir/iperf"
     ends server
     comment "$(grep receiver "$dir/iperf")"
-    (($(moved iperf) > 10000000))
+    (($(moved "$dir/iperf.report") > 10000000))
 }
 
 @test "a program that breaks the rules of its ring loses its connection" {
@@ -164,7 +158,7 @@ print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "
     diff "$dir/server.kernel" "$dir/server.out"
     diff "$dir/client.kernel" "$dir/client.out"
     # The connections before the death moved, those after it could not.
-    (($(moved orphans) > 1000000))
+    (($(moved "$dir/orphans.report") > 1000000))
     stop node1
     stop node3
 }

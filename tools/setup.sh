@@ -3,7 +3,8 @@
 #
 #   tools/setup.sh [GROUP...]      groups of tools/packages/debian.txt; without one: build
 #
-# Debian packages are installed with apt (through sudo when not root). A Rust toolchain is never
+# Debian packages are installed with apt (through sudo when not root); services that they bring are
+# neither started nor enabled. A Rust toolchain is never
 # downloaded behind the user's back: if it is missing or too old, this script says what to do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,12 @@ cd "$(dirname "$0")/.."
 readonly list=tools/packages/debian.txt
 readonly cargo_fuzz_version=0.13.2
 readonly python_min=3.11
+
+as_root=()
+if ((EUID != 0)); then
+    as_root=(sudo)
+    [[ -t 0 ]] || as_root+=(-n)
+fi
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
@@ -53,24 +60,49 @@ missing() {
 
 # apt COMMAND...: runs apt-get as root without questions.
 apt() {
-    local -a as_root=()
-    if ((EUID != 0)); then
-        as_root=(sudo)
-        [[ -t 0 ]] || as_root+=(-n)
-    fi
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y -o Dpkg::Use-Pty=0 "$@" </dev/null
 }
 
+# services: the names of all services that packages have brought.
+services() {
+    find /lib/systemd/system -maxdepth 1 \( -name '*.service' -o -name '*.socket' \) -printf '%f\n' |
+        sort
+}
+
+# forbid_services: packages ask this file whether they may start a service. It goes at the end of
+# the script. A file that is there already is the decision of whoever runs this machine.
+forbid_services() {
+    local policy=/usr/sbin/policy-rc.d
+    [[ ! -e $policy ]] || return 0
+    # shellcheck disable=SC2064 # the values of now
+    trap "${as_root[*]} rm -f $policy" EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+}
+
+# disable_services BEFORE: services that are new since BEFORE do not start with the machine either.
+# Tests start the programs themselves.
+disable_services() {
+    local -a new
+    mapfile -t new < <(comm -13 <(printf '%s\n' "$1") <(services))
+    ((${#new[@]} > 0)) && command -v systemctl >/dev/null || return 0
+    # It complains about services that nothing enables.
+    "${as_root[@]}" systemctl --quiet disable "${new[@]}" 2>/dev/null || true
+}
+
 # install_packages PACKAGE...
 install_packages() {
+    local before
     local -a advice=("install these packages, then try again: $*"
         "or continue without them: make -o setup TARGET")
     command -v apt-get >/dev/null || die "this machine has no apt-get" "${advice[@]}"
     ((EUID == 0)) || command -v sudo >/dev/null || die "not root, and no sudo" "${advice[@]}"
     say "installing with apt: $*"
     apt update || say "apt-get update failed; trying with the old package lists"
+    before=$(services)
+    forbid_services
     apt install --no-install-recommends "$@" || die "apt-get could not install them" "${advice[@]}"
+    disable_services "$before"
 }
 
 # check_python: fails if the first python3 on the PATH is too old.

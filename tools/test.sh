@@ -9,8 +9,8 @@
 # name each skipped test with its reason and then say "N passed, N failed, N skipped". The exit code
 # is 0 only if a test passed and none failed. With CI=true a test of the hardware description, the
 # virtual machines, the peers, the Python package, the libfabric provider, the suite behind every
-# face or the links of ground systems must not be skipped, unless the user would have to set something
-# for it. STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how
+# face, the links of ground systems or other programs on a fabric must not be skipped, unless the user
+# would have to set something for it. STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how
 # it counts each kind of step.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -52,7 +52,7 @@ record() {
 strict() {
     [[ ${CI:-} == true ]] || return 0
     case $1/$2 in
-    rtl/* | tcp/* | vm/* | */peers | */e2e-python | */e2e-libfabric | */e2e-faces | */e2e-field)
+    rtl/* | tcp/* | vm/* | */peers | */e2e-python | */e2e-libfabric | */e2e-faces | */e2e-field | */e2e-apps)
         printf '%s' --strict
         ;;
     esac

@@ -59,6 +59,12 @@ print(sum(next(l["bytes"] for l in links if l["ends"] == sys.argv[1:3])))' "$1" 
 
 all_ready() { fabric status --wait 20 >/dev/null; }
 
+# moved REPORT: bytes that the processes with this report of vxrun have sent through rings.
+moved() {
+    python3 -c 'import json, sys
+print(sum(json.loads(line)["ring_sent_bytes"] for line in open(sys.argv[1])))' "$1"
+}
+
 # pings FROM TO SIZE [OPTION...]: round trips; every packet returns.
 pings() {
     on "$1" ping -q -c 3 -i 0.01 -W 5 -s "$3" "${@:4}" "192.168.20.$2"

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # lib/fabric sets the variables
+# Programs of other projects, unmodified, between two nodes of a fabric: under vxrun, then over the
+# plain interface. Each test checks what has arrived, and that nothing of it runs on.
+
+load lib/common
+load lib/fabric
+load lib/apps
+
+readonly one=192.168.20.1
+
+setup() {
+    skip_if_unavailable
+    export report=$BATS_TEST_TMPDIR/report
+}
+
+# Also after a test that has failed.
+teardown() {
+    local name
+    for name in "$dir"/*.pid; do
+        name=$(basename "$name" .pid)
+        [[ ! -s $dir/$name.pid || $name == up ]] || stop "$name"
+    done
+    [[ -n ${TEST_UNAVAILABLE:-} ]] || { wait_until alone 1 && wait_until alone 3; }
+}
+
+@test "two nodes start" {
+    ln -s "$(realpath "$spfe")" "$dir/vxrun"
+    start up "$spfe" --json fabric up dist2-x8 --nodes --net 192.168.20.0/24
+    wait_until all_ready
+}
+
+@test "vxrun: curl and nginx" {
+    local www=$dir/www name
+    needs nginx curl
+    mkdir "$www" "$www/up"
+    cp "$dir/file" "$www/file"
+    cat >"$dir/nginx.conf" <<END
+daemon off;
+worker_processes 1;
+pid $dir/nginx.process;
+error_log stderr;
+events { worker_connections 64; }
+http {
+    access_log off;
+    sendfile on;
+    client_max_body_size 0;
+    client_body_temp_path $dir/body;
+    proxy_temp_path $dir/proxy;
+    fastcgi_temp_path $dir/fastcgi;
+    uwsgi_temp_path $dir/uwsgi;
+    scgi_temp_path $dir/scgi;
+    server {
+        listen $one:8080;
+        root $www;
+        location /up/ { dav_methods PUT; }
+    }
+}
+END
+    # shellcheck disable=SC2046 # words
+    server nginx 1 $(user nginx -e stderr -p "$dir" -c "$dir/nginx.conf")
+    wait_until answers 1 8080
+    vx 3 curl --silent --show-error --fail --max-time 30 --parallel \
+        --output "$dir/a" "http://$one:8080/file" --output "$dir/b" "http://$one:8080/file"
+    for name in a b; do same "$(digest "$dir/file")" "$(digest "$dir/$name")"; done
+    vx 3 curl --silent --show-error --fail --max-time 30 --upload-file "$dir/file" \
+        "http://$one:8080/up/back"
+    same "$(digest "$dir/file")" "$(digest "$www/up/back")"
+    signal nginx
+    ends nginx
+    in_rings 10000000
+}
+
+@test "vxrun: redis-benchmark and redis-server" {
+    needs redis-server redis-benchmark redis-cli
+    server redis 1 redis-server --bind "$one" --port 6379 --save '' --appendonly no \
+        --protected-mode no --dir "$dir"
+    wait_until answers 1 6379
+    vx 3 redis-benchmark -h "$one" -t set,get,lpush -n 4000 -c 8 -d 1000 -r 100 --csv >"$dir/redis.csv"
+    same 4 "$(wc -l <"$dir/redis.csv")"
+    # A hundred keys and the list.
+    same 101 "$(vx 3 redis-cli -h "$one" dbsize)"
+    same 4000 "$(vx 3 redis-cli -h "$one" llen mylist)"
+    same OK "$(vx 3 redis-cli -h "$one" -x set big <"$dir/file")"
+    # It ends the value with a new line.
+    vx 3 redis-cli -h "$one" --raw get big | head -c -1 | cmp - "$dir/file"
+    vx 3 redis-cli -h "$one" shutdown nosave
+    ends redis
+    in_rings 10000000
+}
+
+@test "vxrun: pgbench and PostgreSQL" {
+    local PGHOST=$one PGUSER=postgres PGDATABASE=postgres PATH=$PATH
+    PATH+=$(printf ':%s' /usr/lib/postgresql/*/bin)
+    export PATH PGHOST PGUSER PGDATABASE
+    needs initdb postgres pgbench psql
+    # shellcheck disable=SC2046 # words
+    $(user initdb) --no-sync --auth=trust --no-locale --encoding=UTF8 --username=postgres \
+        --pgdata="$dir/pg" >"$dir/initdb"
+    printf 'host all all 192.168.20.0/24 trust\n' >>"$dir/pg/pg_hba.conf"
+    # shellcheck disable=SC2046 # words
+    server postgres 1 $(user postgres) -D "$dir/pg" -c "listen_addresses=$one" \
+        -c unix_socket_directories= -c fsync=off -c shared_buffers=16MB
+    wait_until on 3 pg_isready --quiet
+    vx 3 pgbench --quiet --initialize --scale=1 2>"$dir/pgbench"
+    vx 3 pgbench --client=3 --jobs=2 --transactions=80 >>"$dir/pgbench"
+    # What the clients have booked is what the accounts have.
+    same '240|t|100000' "$(vx 3 psql -qAt -c 'select count(*),
+        sum(delta) = (select sum(abalance) from pgbench_accounts),
+        (select count(*) from pgbench_accounts) from pgbench_history')"
+    seq 1 50000 >"$dir/numbers"
+    vx 3 psql -qAt -c 'create table t (n int)' -c "\\copy t from '$dir/numbers'"
+    vx 3 psql -qAt -c "copy (select n, repeat('x', n % 100) from t order by n) to stdout" |
+        awk '$1 != NR || length($2) != NR % 100 { exit 1 } END { exit NR != 50000 }'
+    signal postgres INT
+    ends postgres
+    in_rings 2000000
+}
+
+@test "vxrun: ssh, scp and sshd" {
+    local folder=$dir/ssh kind
+    needs sshd ssh scp
+    ((EUID == 0)) || skip 'sshd switches between users, which takes root'
+    mkdir "$folder"
+    for kind in host key; do ssh-keygen -q -t ed25519 -N '' -f "$folder/$kind"; done
+    cat >"$folder/server" <<END
+ListenAddress $one:2222
+HostKey $folder/host
+AuthorizedKeysFile $folder/key.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin yes
+Subsystem sftp internal-sftp
+END
+    cat >"$folder/client" <<END
+Port 2222
+User root
+IdentityFile $folder/key
+IdentitiesOnly yes
+UserKnownHostsFile $folder/known
+GlobalKnownHostsFile /dev/null
+StrictHostKeyChecking yes
+END
+    printf '[%s]:2222 %s\n' "$one" "$(cut -d ' ' -f 1,2 "$folder/host.pub")" >"$folder/known"
+    # With -r, a process of sshd serves the connection that it was forked with. A program that it
+    # started would get a connection of another program, which stays on TCP. /run is one of its own.
+    # shellcheck disable=SC2016 # the inner shell expands these
+    server sshd 1 unshare --mount sh -c \
+        'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"' sh \
+        /usr/sbin/sshd -D -e -r -f "$folder/server"
+    wait_until answers 1 2222
+    vx 3 ssh -F "$folder/client" "$one" cat "$dir/file" | cmp - "$dir/file"
+    vx 3 scp -q -F "$folder/client" "$dir/file" "$one:$folder/there"
+    vx 3 scp -q -F "$folder/client" "$one:$folder/there" "$folder/back"
+    cmp "$dir/file" "$folder/there"
+    cmp "$dir/file" "$folder/back"
+    stop sshd
+    in_rings 60000000
+}
