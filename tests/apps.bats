@@ -114,7 +114,7 @@ END
         awk '$1 != NR || length($2) != NR % 100 { exit 1 } END { exit NR != 50000 }'
     signal postgres INT
     ends postgres
-    in_rings 2000000
+    in_rings 1000000
 }
 
 @test "vxrun: ssh, scp and sshd" {
@@ -145,10 +145,8 @@ StrictHostKeyChecking yes
 END
     printf '[%s]:2222 %s\n' "$one" "$(cut -d ' ' -f 1,2 "$folder/host.pub")" >"$folder/known"
     # With -r, a process of sshd serves the connection that it was forked with. A program that it
-    # started would get a connection of another program, which stays on TCP. /run is one of its own.
-    # shellcheck disable=SC2016 # the inner shell expands these
-    server sshd 1 unshare --mount sh -c \
-        'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"' sh \
+    # started would get a connection of another program, which stays on TCP.
+    server sshd 1 unshare --mount tests/lib/private.sh \
         /usr/sbin/sshd -D -e -r -f "$folder/server"
     wait_until answers 1 2222
     vx 3 ssh -F "$folder/client" "$one" cat "$dir/file" | cmp - "$dir/file"
@@ -158,4 +156,129 @@ END
     cmp "$dir/file" "$folder/back"
     stop sshd
     in_rings 60000000
+}
+
+@test "iperf" {
+    needs iperf
+    plain iperf 1 iperf --server --bind "$one" --port 5001 --reportstyle C
+    wait_until answers 1 5001
+    on 3 iperf --client "$one" --port 5001 --num 200M --reportstyle C >"$dir/iperf"
+    comment "TCP: $(cut -d , -f 9 "$dir/iperf" | tail -n 1) bit/s"
+    wait_until grep -q ',209715200,' "$dir/iperf.out"
+    stop iperf
+    plain iperf 1 iperf --server --udp --bind "$one" --port 5001 --reportstyle C
+    wait_until hears 1 5001
+    on 3 iperf --client "$one" --port 5001 --udp --num 2M --bandwidth 50M --reportstyle C >"$dir/iperf"
+    wait_until grep -q , "$dir/iperf.out"
+    stop iperf
+    # Datagrams: how many were lost, of how many.
+    comment "UDP: lost, of: $(cut -d , -f 11,12 "$dir/iperf.out")"
+    grep -qE '^([^,]*,){10}[0-9]{1,2},14[0-9]{2},' "$dir/iperf.out"
+}
+hears() { on "$1" ss -Hlun "sport = :$2" | grep -q .; }
+
+@test "ftp" {
+    local ftp=$dir/ftp
+    needs vsftpd inetutils-ftp
+    mkdir -p "$ftp/up"
+    cp "$dir/file" "$ftp/file"
+    chmod 555 "$ftp"
+    cat >"$dir/vsftpd.conf" <<END
+listen=YES
+listen_address=$one
+listen_port=2121
+background=NO
+run_as_launching_user=YES
+anonymous_enable=YES
+anon_root=$ftp
+no_anon_password=YES
+write_enable=YES
+anon_upload_enable=YES
+anon_umask=022
+seccomp_sandbox=NO
+END
+    # shellcheck disable=SC2046 # words
+    plain ftp 1 $(user vsftpd "$dir/vsftpd.conf")
+    wait_until answers 1 2121
+    printf '%s\n' 'user anonymous x' binary "get file $dir/ftp.got" 'cd up' "put $dir/file back" bye |
+        on 3 inetutils-ftp -n "$one" 2121
+    cmp "$dir/file" "$dir/ftp.got"
+    cmp "$dir/file" "$ftp/up/back"
+    stop ftp
+}
+
+@test "telnet" {
+    needs inetutils-telnet inetutils-inetd telnetd
+    ((EUID == 0)) || skip 'telnetd registers sessions, which takes root'
+    # A session in place of a login.
+    cat >"$dir/session" <<'END'
+#!/bin/sh
+stty -echo
+printf 'name: '
+read -r name
+seq 1 20000
+echo "good bye, $name"
+END
+    chmod +x "$dir/session"
+    printf '%s:2323 stream tcp nowait root /usr/sbin/telnetd telnetd -h -E %s\n' \
+        "$one" "$dir/session" >"$dir/inetd.conf"
+    plain inetd 1 unshare --mount tests/lib/private.sh inetutils-inetd -d "$dir/inetd.conf"
+    wait_until answers 1 2323
+    on 3 python3 -I -c 'import subprocess, sys
+pipe = subprocess.PIPE
+telnet = subprocess.Popen(sys.argv[1:], stdin=pipe, stdout=pipe, bufsize=0)
+seen = b""
+while not seen.endswith(b"name: "):
+    byte = telnet.stdout.read(1)
+    if not byte:
+        sys.exit("no prompt: %r" % seen)
+    seen += byte
+telnet.stdin.write(b"node3\n")
+sys.stdout.buffer.write(telnet.stdout.read())' inetutils-telnet -E "$one" 2323 |
+        tr -d '\r' >"$dir/telnet"
+    { seq 1 20000 && echo 'good bye, node3'; } >"$dir/expected"
+    grep -v '^$' "$dir/telnet" | head -n 20001 | diff - "$dir/expected"
+    stop inetd
+}
+
+@test "NFS" {
+    local folder=$dir/exported where
+    needs ganesha.nfsd rpcbind nfs-cp
+    ((EUID == 0)) || skip 'a server of files by handles takes root'
+    mkdir "$folder"
+    cat >"$dir/ganesha.conf" <<END
+NFS_CORE_PARAM {
+    Protocols = 3;
+    NFS_Port = 2049;
+    MNT_Port = 20048;
+    Enable_NLM = false;
+    Enable_RQUOTA = false;
+    Enable_UDP = false;
+    Bind_addr = $one;
+}
+EXPORT {
+    Export_Id = 1;
+    Path = $folder;
+    Pseudo = /exported;
+    Access_Type = RW;
+    Squash = No_Root_Squash;
+    SecType = sys;
+    Protocols = 3;
+    FSAL { Name = VFS; }
+}
+END
+    # shellcheck disable=SC2016 # the inner shell expands these
+    plain nfs 1 unshare --mount tests/lib/private.sh sh -c 'rpcbind -f -w -h "$1" & names=$!
+        ganesha.nfsd -F -L STDERR -f "$2/ganesha.conf" -p "$2/ganesha.process"
+        kill "$names"; wait' sh "$one" "$dir"
+    wait_until answers 1 2049
+    wait_until answers 1 20048
+    where="nfs://$one$folder/back?version=3&nfsport=2049&mountport=20048"
+    wait_until on 3 nfs-ls "${where/\/back/}"
+    on 3 nfs-cp "$dir/file" "$where"
+    on 3 nfs-cp "$where" "$dir/nfs.got"
+    cmp "$dir/file" "$folder/back"
+    cmp "$dir/file" "$dir/nfs.got"
+    kill "$(<"$dir/ganesha.process")"
+    ends nfs
 }

@@ -23,6 +23,9 @@ server() {
     start "$1" "$spfe" fabric exec "$2" "$dir/vxrun" --report "$report" "${@:3}"
 }
 
+# plain NAME NODE WORD...: starts a server over the interface.
+plain() { start "$1" "$spfe" fabric exec "${@:2}"; }
+
 # answers NODE PORT: a server listens there.
 answers() { on "$1" ss -Hltn "sport = :$2" | grep -q LISTEN; }
 
