@@ -127,7 +127,15 @@ fn traffic(scenario: &Scenario) -> Vec<Traffic<'_>> {
         addressing: &rmap.route,
         plan: finder.rmap(rmap).map(|(command, _)| command),
     });
-    flows.chain(rmaps).collect()
+    let rdmas = scenario.rdmas.iter().map(|rdma| Traffic {
+        kind: "rdma",
+        name: &rdma.stream.name,
+        from: &rdma.stream.from,
+        vc: rdma.stream.vc,
+        addressing: &rdma.stream.route,
+        plan: finder.rdma(rdma).map(|(request, _)| request),
+    });
+    flows.chain(rmaps).chain(rdmas).collect()
 }
 
 /// A route in words: `camera:1 > front 1>4 > back 4>1 > memory:1`.

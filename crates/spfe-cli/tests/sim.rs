@@ -115,6 +115,30 @@ fn errors_of_a_scenario_name_their_lines() {
 }
 
 #[test]
+fn sim_shows_rdma_and_hostile_links() {
+    let directory = Directory::new("sim-rdma");
+    let (file, page) = (example("rdma-hostile.toml"), directory.path("page.html"));
+    let words = ["sim", &file, "--duration", "500us", "--report", &page];
+    let text = spfe(&words).exits(0).text();
+    for head in ["RDMA ", "HOSTILE ", "RESENT"] {
+        assert!(text.contains(head), "{head}: {text}");
+    }
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("RDMA operations") && page.contains("Hostile links"));
+    let json = results(&["sim", &file, "--duration", "500us", "--json", "-q"]);
+    for of in json["rdmas"].as_array().unwrap() {
+        let count = |name: &str| of[name].as_u64().unwrap();
+        assert!(count("completed") > 5, "{of}");
+        assert_eq!(count("posted"), count("completed") + count("outstanding"), "{of}");
+        assert_eq!((count("mismatches"), of["failed"].as_object().unwrap().len()), (0, 0), "{of}");
+    }
+    assert!(json["hostile"][0]["dropped"].as_u64().unwrap() > 0, "{}", json["hostile"]);
+    let topo = spfe(&["topo", &file, "--json"]).exits(0).json();
+    let kinds = topo["routes"].as_array().unwrap().iter().map(|route| &route["kind"]);
+    assert_eq!(kinds.filter(|kind| *kind == "rdma").count(), 4, "{topo}");
+}
+
+#[test]
 fn sim_gives_the_same_results_every_time() {
     let file = example("bit-errors.toml");
     let words = ["sim", &file, "--duration", "120us", "--json", "-q"];

@@ -13,7 +13,7 @@ pub const MEMORY_MAX: u64 = 8 << 30;
 pub const NOTIFICATIONS_MAX: usize = 1 << 16;
 
 /// Contents of the file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetFile {
     /// Logical address of the endpoint.
@@ -45,7 +45,7 @@ pub struct TargetFile {
 }
 
 /// The part of the file about RMAP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RmapFile {
     /// Key that commands must have; without it any.
@@ -67,7 +67,7 @@ pub enum RmapAddressing {
 }
 
 /// A region in the file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegionFile {
     /// Name.
@@ -93,7 +93,7 @@ pub struct RegionFile {
 }
 
 /// A size as a number, or as text with a unit.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum RegionSize {
     /// Bytes.
@@ -186,7 +186,11 @@ impl TargetFile {
         Self::parse(&text).map_err(|error| named(&error))
     }
 
-    fn check(&self) -> Result<(), TargetFileError> {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// One is out of range.
+    pub fn check(&self) -> Result<(), TargetFileError> {
         let wrong = |what: String| Err(TargetFileError::Value(what));
         if !(0xf0..=0xfe).contains(&self.protocol) {
             return wrong(format!("protocol {:#04x}: 0xf0 to 0xfe allowed", self.protocol));
@@ -252,7 +256,11 @@ impl TargetFile {
 }
 
 impl RegionFile {
-    fn bytes(&self) -> Result<u64, TargetFileError> {
+    /// Size in bytes.
+    ///
+    /// # Errors
+    /// It is not a size, or out of range.
+    pub fn bytes(&self) -> Result<u64, TargetFileError> {
         let name = &self.name;
         let bytes = match &self.size {
             RegionSize::Bytes(bytes) => *bytes,

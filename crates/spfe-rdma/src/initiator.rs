@@ -25,6 +25,7 @@ pub use options::{InitiatorCounts, RdmaInitiatorOptions};
 pub use waiting::PairWait;
 pub use work::{InlineBytes, Pieces, PostError, WorkFlags, WorkKind, WorkRequest};
 
+use fastrand::Rng;
 use spfe_proto::sfrp::SfrpStatus;
 use std::collections::VecDeque;
 use work::{Work, WorkProgress};
@@ -81,11 +82,19 @@ pub struct RdmaInitiator {
     /// Why the last CONNECT was refused.
     refusal: Option<SfrpStatus>,
     counts: InitiatorCounts,
+    rng: Rng,
 }
 
 impl RdmaInitiator {
     /// An initiator that is not connected.
     pub fn new(options: RdmaInitiatorOptions) -> Self {
+        Self::with_seed(options, fastrand::u64(..))
+    }
+
+    /// The same with a seed for the first numbers of messages and requests, so that a simulation can
+    /// be repeated.
+    pub fn with_seed(options: RdmaInitiatorOptions, seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
         Self {
             options: options.within_limits(),
             state: PairState::Reset,
@@ -95,7 +104,7 @@ impl RdmaInitiator {
             base: 0,
             cursor: 0,
             offset: 0,
-            next_request: fastrand::u32(..),
+            next_request: rng.u32(..),
             unasked: 0,
             sends: 0,
             credit: 0,
@@ -105,6 +114,7 @@ impl RdmaInitiator {
             completions: VecDeque::new(),
             refusal: None,
             counts: InitiatorCounts::default(),
+            rng,
         }
     }
 
@@ -132,7 +142,7 @@ impl RdmaInitiator {
     pub fn connect(&mut self) {
         self.flush(Execution::Unknown);
         (self.state, self.refusal) = (PairState::Connecting, None);
-        self.base = fastrand::u16(..);
+        self.base = self.rng.u16(..);
         self.connecting = Connecting { request: self.request(), attempts: 0, again_ns: 0 };
         (self.cursor, self.offset, self.unasked) = (0, 0, 0);
         (self.sends, self.credit, self.starved_ns, self.pause_ns) = (0, 0, 0, 0);

@@ -7,6 +7,7 @@ mod bars;
 mod grid;
 mod head;
 mod links;
+mod rdma;
 mod tables;
 mod text;
 mod timeline;

@@ -36,6 +36,7 @@ pub mod live;
 mod messages;
 mod node;
 pub mod packet;
+mod rdma;
 pub mod recorder;
 mod records;
 pub mod results;

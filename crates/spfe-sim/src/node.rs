@@ -1,9 +1,10 @@
-//! Nodes: they send the packets of traffic streams and RMAP, and receive packets.
+//! Nodes: they send the packets of traffic streams, RMAP and RDMA, and receive packets.
 
 use crate::ledger::{Ledger, PacketVerdict};
 use crate::link::Side;
 use crate::links::LinkSet;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketHeader, PacketMaker};
+use crate::rdma::{Outlet, Outlets, RdmaUnits};
 use crate::results::PacketTally;
 use crate::rmap::RmapUnits;
 use crate::scenario::Scenario;
@@ -23,6 +24,8 @@ pub struct ExchangeContext<'a, 'b> {
     pub flows: &'a mut [ActiveStream],
     /// RMAP targets and initiators.
     pub units: &'a mut RmapUnits,
+    /// RDMA targets and initiators.
+    pub rdma: &'a mut RdmaUnits,
     pub ledger: &'a mut Ledger,
     pub tap: &'a mut PacketTap<'b>,
 }
@@ -32,6 +35,7 @@ pub struct ExchangeContext<'a, 'b> {
 struct QueuedPacket {
     from_ps: Ps,
     bytes: Vec<u8>,
+    end: PacketEnd,
 }
 
 /// Sending side of a virtual channel.
@@ -109,11 +113,18 @@ impl SimulatedNode {
     }
 
     /// Queues a packet of the node itself. It may leave from `from_ps` on.
-    pub fn send(&mut self, link: (usize, Side), vc: u8, from_ps: Ps, bytes: Vec<u8>) {
+    pub fn send(
+        &mut self,
+        link: (usize, Side),
+        vc: u8,
+        from_ps: Ps,
+        bytes: Vec<u8>,
+        end: PacketEnd,
+    ) {
         if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
             && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
         {
-            outlet.queue.push_back(QueuedPacket { from_ps, bytes });
+            outlet.queue.push_back(QueuedPacket { from_ps, bytes, end });
             port.used |= 1 << vc;
             self.due_ps = self.due_ps.min(from_ps);
         }
@@ -306,9 +317,25 @@ impl SimulatedNode {
             }
         }
         for ((link, side, vc), from_ps, bytes) in answers {
-            self.send((link, side), vc, from_ps, bytes);
+            self.send((link, side), vc, from_ps, bytes, PacketEnd::Eop);
         }
         moved
+    }
+}
+
+impl Outlets for Vec<SimulatedNode> {
+    fn has_room(&self, outlet: Outlet, most: usize) -> bool {
+        let node = self.get(outlet.node as usize).filter(|node| !node.attached);
+        let mut ports = node.into_iter().flat_map(|node| &node.ports);
+        let port = ports.find(|port| (port.link, port.side) == outlet.link);
+        let channel = port.and_then(|port| port.outlets.get(usize::from(outlet.vc)));
+        channel.is_some_and(|channel| channel.queue.len() < most)
+    }
+
+    fn send(&mut self, outlet: Outlet, now: Ps, bytes: Vec<u8>, end: PacketEnd) {
+        if let Some(node) = self.get_mut(outlet.node as usize) {
+            node.send(outlet.link, outlet.vc, now, bytes, end);
+        }
     }
 }
 
@@ -324,6 +351,11 @@ fn handle_packet(
         && let Some(answer) = context.units.handle_packet(node, now, bytes, *end, context.ledger)
     {
         return answer;
+    }
+    if let ArrivedPacket::Other { bytes, end } = arrived
+        && context.rdma.take(node, now, (link, side, vc), bytes, *end)
+    {
+        return None;
     }
     let verdict = context.ledger.arrive(node, now, arrived);
     if let (PacketVerdict::Delivered { latency_ps, .. }, ArrivedPacket::Traffic { header, .. }) =
@@ -363,8 +395,10 @@ impl SendChannel {
             return false;
         }
         if self.queue.front().is_some_and(|queued| queued.from_ps <= now) {
-            let bytes = self.queue.pop_front().map(|queued| queued.bytes).unwrap_or_default();
-            self.current = Some((PacketMaker::bytes(bytes), None));
+            let Some(QueuedPacket { bytes, end, .. }) = self.queue.pop_front() else {
+                return false;
+            };
+            self.current = Some((PacketMaker::bytes(bytes, end), None));
             return true;
         }
         for step in 0..self.flows.len() {

@@ -14,7 +14,10 @@ pub use make::PacketMaker;
 use crate::rng::mix;
 
 /// Protocol identifier of packets of traffic streams.
-pub const PID: u8 = 0xf0;
+pub const PID: u8 = 0xfe;
+/// Numbers of traffic streams are below this. The third byte of RDMA is above its high byte, so that
+/// damage of three bits does not turn one into the other.
+const FLOWS: u16 = 0x1000;
 /// Size of the header in bytes, and of the shortest packet.
 pub const HEADER_BYTES: u32 = 12;
 
@@ -46,10 +49,10 @@ impl PacketHeader {
     const fn parse(cells: [u32; HEADER_CELLS as usize]) -> Option<Self> {
         let [first, number, bytes] = cells;
         let [target, pid, high, low] = first.to_le_bytes();
-        if pid != PID {
+        let flow = u16::from_be_bytes([high, low]);
+        if pid != PID || flow >= FLOWS {
             return None;
         }
-        let flow = u16::from_be_bytes([high, low]);
         Some(Self { target, flow, number: number.swap_bytes(), bytes: bytes.swap_bytes() })
     }
 

@@ -42,6 +42,10 @@ pub struct Results {
     pub flows: Vec<StreamResults>,
     /// RMAP initiators, in the order of the scenario.
     pub rmaps: Vec<RmapResults>,
+    /// RDMA operations, in the order of the scenario.
+    pub rdmas: Vec<RdmaResults>,
+    /// Hostile links, in the order of the scenario, by direction.
+    pub hostile: Vec<HostileResults>,
     /// Broadcast messages and time-codes, by their source.
     pub broadcasts: Vec<BroadcastResults>,
     /// Routers, in the order of the scenario.
@@ -208,6 +212,66 @@ pub struct RmapResults {
     pub bytes: u64,
     /// Durations from a command to its reply.
     pub latency: Histogram,
+}
+
+/// Measurements of the RDMA operations of a queue pair.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RdmaResults {
+    /// Name.
+    pub name: String,
+    /// Port of the initiator.
+    pub from: String,
+    /// Port of the target.
+    pub to: String,
+    /// "write", "read", "send" or "atomic".
+    pub operation: String,
+    /// Operations posted.
+    pub posted: u64,
+    /// Operations completed with OK.
+    pub completed: u64,
+    /// Operations completed with an error, by its text.
+    pub failed: BTreeMap<String, u64>,
+    /// Operations that have not completed at the end.
+    pub outstanding: u64,
+    /// Completed operations whose data is not where it should be.
+    pub mismatches: u64,
+    /// Bytes of completed operations.
+    pub bytes: u64,
+    /// Their rate in bit/s, from the first operation posted to the last one completed.
+    pub goodput_bps: f64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Packets sent again.
+    pub resent: u64,
+    /// Messages repeated because no answer came in time.
+    pub timeouts: u64,
+    /// Refusals after which messages were repeated.
+    pub refusals: u64,
+    /// Durations from the time an operation is due to its completion.
+    pub latency: Histogram,
+}
+
+/// What happened to the packets of RDMA in one direction of a hostile link.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostileResults {
+    /// Name of the link.
+    pub link: String,
+    /// The port that sends.
+    pub from: String,
+    /// Packets.
+    pub packets: u64,
+    /// Packets that did not arrive.
+    pub dropped: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
+    /// Packets that others may have overtaken.
+    pub reordered: u64,
+    /// Packets that were late together with those after them.
+    pub delayed: u64,
+    /// Packets with changed bits.
+    pub damaged: u64,
+    /// Packets with a wrong end.
+    pub cut: u64,
 }
 
 /// Broadcast messages or time-codes of one source.

@@ -11,6 +11,7 @@
 //! | [`mod@unit`] | nodes and routers |
 //! | [`link`] | links |
 //! | [`traffic`] | traffic streams, broadcast messages, time-codes, RMAP commands, the schedule |
+//! | [`rdma`] | RDMA operations |
 //! | [`fault`] | faults and their times |
 //! | [`route`] | routes through the network |
 //! | [`error`] | errors in a file |
@@ -20,6 +21,7 @@ pub mod error;
 pub mod fault;
 pub mod link;
 pub mod port;
+pub mod rdma;
 pub mod route;
 pub mod traffic;
 pub mod unit;
@@ -29,6 +31,7 @@ pub use error::{Problem, ScenarioError};
 pub use fault::{FaultAction, FaultTiming, ScenarioFault};
 pub use link::{Medium, Qos, ScenarioLink, SpaceFibreSettings, SpaceWireSettings, StartMode};
 pub use port::{Addressing, Directions, PortName, TimeSlots};
+pub use rdma::{RdmaOperation, RdmaTraffic};
 pub use traffic::{
     BroadcastTraffic, Operation, PacketPace, PacketSize, RmapTraffic, Schedule, TimeCodes,
     TrafficStream,
@@ -109,6 +112,9 @@ pub struct Scenario {
     /// RMAP commands.
     #[serde(rename = "rmap", default)]
     pub rmaps: Vec<RmapTraffic>,
+    /// RDMA operations.
+    #[serde(rename = "rdma", default)]
+    pub rdmas: Vec<RdmaTraffic>,
     /// Faults.
     #[serde(rename = "fault", default)]
     pub faults: Vec<ScenarioFault>,
@@ -178,6 +184,12 @@ impl Scenario {
         node.or_else(|| {
             self.routers.iter().position(|router| router.name == name).map(UnitId::Router)
         })
+    }
+
+    /// Whether a node is a target of RDMA, or sends its requests.
+    pub fn has_rdma(&self, name: &str) -> bool {
+        self.rdmas.iter().any(|rdma| rdma.stream.from.unit == name)
+            || self.nodes.iter().any(|node| node.name == name && node.rdma.is_some())
     }
 
     /// Name of a node or router.

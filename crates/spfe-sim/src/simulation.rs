@@ -20,6 +20,7 @@ use crate::links::LinkSet;
 use crate::live::LiveFaults;
 use crate::messages::{self, DueMessage, Relay, Sender};
 use crate::node::{ExchangeContext, SimulatedNode};
+use crate::rdma::RdmaUnits;
 use crate::records::Measurements;
 use crate::rmap::{ExecutedCommands, RmapUnits};
 use crate::router::{Port0, RouterSwitch};
@@ -28,6 +29,7 @@ use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
+use spfe_proto::PacketEnd;
 use std::time::Duration;
 
 /// A router: its packet switch, its message relay and its configuration port.
@@ -55,6 +57,7 @@ pub struct Simulation {
     routers: Vec<SimulatedRouter>,
     flows: Vec<ActiveStream>,
     units: RmapUnits,
+    rdma: RdmaUnits,
     senders: Vec<Sender>,
     ledger: Ledger,
     records: Measurements,
@@ -226,7 +229,8 @@ impl Simulation {
         let nodes = self.nodes.iter().filter_map(SimulatedNode::next_ps);
         let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
         let senders = self.senders.iter().filter_map(Sender::next_ps);
-        let others = [self.units.next_ps(), self.agenda.next_ps(), self.live.next_ps()];
+        let others =
+            [self.units.next_ps(), self.rdma.next_ps(), self.agenda.next_ps(), self.live.next_ps()];
         let others = others.into_iter().flatten();
         flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
     }
@@ -245,10 +249,11 @@ impl Simulation {
         for initiator in &mut self.units.initiators {
             while let Some(packet) = initiator.poll(now, &mut self.ledger) {
                 if let Some(node) = self.nodes.get_mut(initiator.node() as usize) {
-                    node.send(initiator.from, initiator.vc(), now, packet);
+                    node.send(initiator.from, initiator.vc(), now, packet, PacketEnd::Eop);
                 }
             }
         }
+        self.rdma.poll(now, &mut self.nodes, &mut self.ledger);
         for sender in &mut self.senders {
             while let Some(due) = sender.poll(now) {
                 moved = true;
@@ -269,6 +274,7 @@ impl Simulation {
         let mut context = ExchangeContext {
             flows: &mut self.flows,
             units: &mut self.units,
+            rdma: &mut self.rdma,
             ledger: &mut self.ledger,
             tap: &mut tap,
         };

@@ -1,6 +1,5 @@
 //! Generates the times and lengths of a traffic stream's packets.
 
-use crate::packet::HEADER_BYTES;
 use crate::results::PacketTally;
 use crate::rng;
 use crate::scenario::{self, PacketPace, PacketSize};
@@ -73,7 +72,7 @@ impl PacketSource {
                 (bytes.round() as u64).clamp(min, max.max(min))
             }
         };
-        u32::try_from(bytes).unwrap_or(u32::MAX).max(HEADER_BYTES)
+        u32::try_from(bytes).unwrap_or(u32::MAX)
     }
 
     fn jitter(&mut self) -> Ps {

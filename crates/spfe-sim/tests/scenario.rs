@@ -258,6 +258,24 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
         24,
         "node 'b' has no target",
     ),
+    (
+        "size = 100",
+        "size = 100\n[[rdma]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\noperation = \"read\"",
+        24,
+        "no target of RDMA 'b'; there are: none",
+    ),
+    (
+        "ends = [\"a\", \"r:1\"]",
+        "ends = [\"a\", \"r:1\"]\nhostile = \"drop=2\"",
+        9,
+        "probability 2 is not in 0 to 1",
+    ),
+    (
+        "ends = [\"a\", \"r:1\"]",
+        "ends = [\"a\", \"r:1\"]\nhostile = \"drop=0.1\"",
+        12,
+        "no end of it is a node with RDMA",
+    ),
     ("size = 100", "size = 100\n[capture]\nwords = [\"six\"]", 21, "no link 'six'"),
 ];
 
@@ -271,6 +289,45 @@ fn errors_name_line_and_reason() {
         assert!(found, "{new}: '{words}' is not in: {error}");
         let lines: Vec<_> = error.problems.iter().map(|problem| problem.line).collect();
         assert!(lines.contains(&Some(*line)), "{new}: line {line} is not in {lines:?}: {error}");
+    }
+}
+
+/// A scenario with RDMA whose node and operations have these keys.
+fn rdma(node: &str, operations: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "title = \"t\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n{node}\n[[link]]\n\
+         name = \"l\"\nends = [\"a\", \"b\"]\n[[rdma]]\nname = \"x\"\nfrom = \"a\"\n\
+         to = \"b\"\n{operations}"
+    );
+    Scenario::parse(&text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn rdma_that_cannot_work_is_refused() {
+    let region = "rdma = { region = [{ name = \"m\", size = 4096 }] }";
+    let good = rdma(region, "operation = \"write\"\nsize = 512\ngroup = 8").unwrap();
+    let of = &good.rdmas[0];
+    assert_eq!((of.group, of.outstanding, of.span()), (8, 8, 4096));
+    assert_eq!(rdma(region, "operation = \"atomic\"").unwrap().rdmas[0].span(), 8);
+    let other = "operation = \"write\"\n[[rdma]]\nname = \"y\"\nfrom = \"a\"\nto = \"b\"\n\
+                 operation = \"atomic\"";
+    for (node, operations, part) in [
+        ("rdma = { protocol = 3 }", "operation = \"send\"", "protocol 0x03: 0xf0 to 0xfe"),
+        ("rdma = { protocol = 254 }", "operation = \"send\"", "0xfe is that of flows"),
+        ("rdma = { logical_address = 99 }", "operation = \"send\"", "not that of the node, 254"),
+        ("target = {}\nrdma = { rmap = {} }", "operation = \"send\"", "two RMAP targets"),
+        ("rdma = {}", "operation = \"write\"", "no region ''; there are: none"),
+        (region, "operation = \"read\"\nregion = \"n\"", "no region 'n'; there are: m"),
+        (region, "operation = \"read\"\nsize = 4097", "region 'm' has 0x0 to 0x1000"),
+        (region, "operation = \"read\"\nsize = 0", "size 0 is not in 1 to"),
+        (region, "operation = \"atomic\"\nsize = 16", "size 16 is not in 8 to 8"),
+        (region, "operation = \"atomic\"\naddress = 4", "0x4 is not a multiple of 8"),
+        (region, "operation = \"write\"\ngroup = 4\noutstanding = 2", "group 4 is not in 1 to 2"),
+        (region, "operation = \"write\"\nrate = \"1G\"\nperiod = \"1us\"", "both rate and"),
+        (region, other, "'x' writes to 0x0 to 0x8, too"),
+    ] {
+        let error = rdma(node, operations).unwrap_err();
+        assert!(error.contains(part), "{part}: {error}");
     }
 }
 

@@ -2,9 +2,19 @@
 
 use super::axis::time;
 use crate::markup::escape;
+use crate::num::NONE;
 use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, label};
 use spfe_sim::results::Histogram;
 use std::fmt::Write;
+
+/// Percentiles as texts of cells.
+pub(super) fn percentiles(histogram: &Histogram) -> [String; 4] {
+    if histogram.count == 0 {
+        return [NONE; 4].map(str::to_owned);
+    }
+    [histogram.p50_ps, histogram.p99_ps, histogram.p999_ps, histogram.max_ps]
+        .map(|ps| time(ps as f64))
+}
 
 /// Ratio between the ends of the first bucket: the fourth root of 2.
 const NARROW: f64 = 1.189_207_115;

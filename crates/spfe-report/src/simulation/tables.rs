@@ -1,13 +1,12 @@
 //! Tables and charts of traffic, routers, nodes, faults and events.
 
 use super::area::{Chart, Series};
-use super::axis::time;
-use super::bars;
+use super::bars::{self, percentiles};
 use super::grid::{Grid, TextColumns};
 use super::links::axis_rate;
+use super::rdma;
 use crate::markup::escape;
-use crate::num::NONE;
-use spfe_sim::results::{Histogram, RecordedEventKind, Results, StreamResults};
+use spfe_sim::results::{RecordedEventKind, Results, StreamResults};
 use std::collections::BTreeMap;
 
 /// Maximum number of events listed on the page.
@@ -15,20 +14,12 @@ const LISTED: usize = 500;
 /// Maximum number of flows in one chart.
 const DRAWN: usize = 8;
 
-/// Percentiles as texts of cells.
-fn percentiles(histogram: &Histogram) -> [String; 4] {
-    if histogram.count == 0 {
-        return [NONE; 4].map(str::to_owned);
-    }
-    [histogram.p50_ps, histogram.p99_ps, histogram.p999_ps, histogram.max_ps]
-        .map(|ps| time(ps as f64))
-}
-
-/// The section of flows, RMAP initiators and broadcast messages.
+/// The section of flows, RMAP initiators, RDMA and broadcast messages.
 pub(super) fn flows(results: &Results) -> String {
     let mut out = String::from("<section id=\"flows\">\n<h2>Traffic</h2>\n");
     out.push_str(&flow_table(results));
     out.push_str(&rmap_table(results));
+    out.push_str(&rdma::tables(results));
     out.push_str(&broadcast_table(results));
     out.push_str("<div class=\"halves\">\n");
     for (index, flows) in results.flows.chunks(DRAWN).enumerate() {
@@ -43,6 +34,10 @@ pub(super) fn flows(results: &Results) -> String {
     for (index, rmap) in results.rmaps.iter().enumerate() {
         let title = format!("RMAP {}: command to reply", rmap.name);
         out.push_str(&bars::figure(&format!("rmap-{index}"), &title, &rmap.latency));
+    }
+    for (index, of) in results.rdmas.iter().enumerate() {
+        let title = format!("RDMA {}: posted to completed", of.name);
+        out.push_str(&bars::figure(&format!("rdma-{index}"), &title, &of.latency));
     }
     for (index, broadcast) in results.broadcasts.iter().enumerate() {
         let title = format!("broadcast {}", broadcast.name);

@@ -5,7 +5,8 @@ use super::links::axis_rate;
 use super::tables::drops;
 use crate::num::{NONE, fixed};
 use spfe_sim::results::{
-    BroadcastResults, Histogram, RecordedEventKind, Results, RmapResults, StreamResults,
+    BroadcastResults, Histogram, HostileResults, RdmaResults, RecordedEventKind, Results,
+    RmapResults, StreamResults,
 };
 use std::fmt::Write;
 
@@ -48,6 +49,38 @@ pub fn text(results: &Results) -> String {
         &["RMAP", "WAY", "COMMANDS", "SUCCEEDED", "FAILED", "TIMED OUT", "50 %", "MAX"],
         2,
         &rmaps(results),
+    ));
+    out.push_str(&section(
+        &[
+            "RDMA",
+            "WAY",
+            "KIND",
+            "POSTED",
+            "COMPLETED",
+            "FAILED",
+            "RESENT",
+            "GOODPUT",
+            "50 %",
+            "99 %",
+            "MAX",
+        ],
+        3,
+        &rdmas(results),
+    ));
+    out.push_str(&section(
+        &[
+            "HOSTILE",
+            "FROM",
+            "PACKETS",
+            "DROPPED",
+            "TWICE",
+            "REORDERED",
+            "DELAYED",
+            "DAMAGED",
+            "CUT",
+        ],
+        2,
+        &hostile(results),
     ));
     out.push_str(&section(
         &["BROADCAST", "FROM", "SENT", "RECEIVED", "LATE", "50 %", "MAX"],
@@ -151,6 +184,35 @@ fn rmaps(results: &Results) -> Vec<Vec<String>> {
         ]
     };
     results.rmaps.iter().map(row).collect()
+}
+
+fn rdmas(results: &Results) -> Vec<Vec<String>> {
+    let row = |rdma: &RdmaResults| {
+        vec![
+            rdma.name.clone(),
+            format!("{} > {}", rdma.from, rdma.to),
+            rdma.operation.clone(),
+            rdma.posted.to_string(),
+            rdma.completed.to_string(),
+            rdma.failed.values().sum::<u64>().to_string(),
+            rdma.resent.to_string(),
+            axis_rate(rdma.goodput_bps),
+            of(&rdma.latency, |all| all.p50_ps),
+            of(&rdma.latency, |all| all.p99_ps),
+            of(&rdma.latency, |all| all.max_ps),
+        ]
+    };
+    results.rdmas.iter().map(row).collect()
+}
+
+fn hostile(results: &Results) -> Vec<Vec<String>> {
+    let row = |of: &HostileResults| {
+        let counts =
+            [of.packets, of.dropped, of.duplicated, of.reordered, of.delayed, of.damaged, of.cut];
+        let names = [of.link.clone(), of.from.clone()].into_iter();
+        names.chain(counts.map(|count| count.to_string())).collect()
+    };
+    results.hostile.iter().map(row).collect()
 }
 
 fn broadcasts(results: &Results) -> Vec<Vec<String>> {

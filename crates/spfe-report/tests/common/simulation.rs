@@ -3,8 +3,9 @@
 use fastrand::Rng;
 use spfe_sim::results::{
     BroadcastResults, ChannelResults, Conservation, DirectionResults, DropCount, FaultResults,
-    LaneStateChange, LatencyRecorder, LinkResults, NodeResults, PacketTally, PortDropCount,
-    RecordedEvent, RecordedEventKind, Results, RmapResults, RouterResults, StreamResults, VERSION,
+    HostileResults, LaneStateChange, LatencyRecorder, LinkResults, NodeResults, PacketTally,
+    PortDropCount, RdmaResults, RecordedEvent, RecordedEventKind, Results, RmapResults,
+    RouterResults, StreamResults, VERSION,
 };
 use spfe_sim::scenario::Scenario;
 use std::collections::BTreeMap;
@@ -79,6 +80,33 @@ pub fn results() -> Results {
             ..RmapResults::default()
         });
     }
+    let mut latency = LatencyRecorder::new();
+    (0..200).for_each(|_| latency.record(9_000_000 + numbers.u64(..5_000_000)));
+    results.rdmas.push(RdmaResults {
+        name: "store".into(),
+        from: "processor:1".into(),
+        to: "memory:1".into(),
+        operation: "write".into(),
+        posted: 204,
+        completed: 200,
+        failed: BTreeMap::from([("no answer from the target".into(), 2)]),
+        outstanding: 2,
+        bytes: 819_200,
+        goodput_bps: 3.4e9,
+        packets: 230,
+        resent: 12,
+        timeouts: 3,
+        latency: latency.histogram(),
+        ..RdmaResults::default()
+    });
+    results.hostile.push(HostileResults {
+        link: "trunk-1".into(),
+        from: "processor:1".into(),
+        packets: 230,
+        dropped: 5,
+        damaged: 4,
+        ..HostileResults::default()
+    });
     results.broadcasts.push(BroadcastResults {
         name: "time".into(),
         from: "processor:1".into(),

@@ -5,7 +5,7 @@ use spfe_link::network::PacketUnit;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
 
-const HEADER: PacketHeader = PacketHeader { target: 254, flow: 0x1234, number: 77, bytes: 0 };
+const HEADER: PacketHeader = PacketHeader { target: 254, flow: 0x0234, number: 77, bytes: 0 };
 
 fn words(mut maker: PacketMaker, step: usize) -> Vec<Word> {
     let mut all = Vec::new();
@@ -78,7 +78,7 @@ fn generated_packets_of_all_lengths_pass() {
 fn other_packets_keep_their_bytes() {
     for length in [0, 1, 3, 11, 12, 13, 500] {
         let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
-        let sent = words(PacketMaker::bytes(bytes.clone()), 3);
+        let sent = words(PacketMaker::bytes(bytes.clone(), PacketEnd::Eop), 3);
         assert_eq!(receive(&sent, 2), [ArrivedPacket::Other { bytes, end: PacketEnd::Eop }]);
     }
 }

@@ -71,7 +71,7 @@ impl Port0 {
         let room = (packet, ACCESS_BYTES);
         let reply = execute(&mut self.target, &mut memory, room, end, &mut self.out, truth);
         let Some(reply) = reply else { return };
-        let mut maker = PacketMaker::bytes(reply);
+        let mut maker = PacketMaker::bytes(reply, PacketEnd::Eop);
         let mut words = [Word::default(); 64];
         while !maker.is_done() {
             let count = maker.fill(&mut words);

@@ -2,6 +2,7 @@
 
 mod faults;
 mod links;
+mod rdma;
 mod traffic;
 mod units;
 

@@ -6,6 +6,7 @@ use crate::link::Side;
 use serde::Deserialize;
 use spfe_link::multilane::Interop;
 use spfe_link::qos;
+use spfe_topology::hostile::Hostile;
 use spfe_topology::{ForeignStream, LinkRate};
 
 /// How an end starts: LaneStart and AutoStart, or LinkStart and AutoStart.
@@ -242,6 +243,8 @@ pub struct ScenarioLink {
     pub medium: Medium,
     /// Stream to the end at a foreign node.
     pub foreign: Option<ForeignStream>,
+    /// What happens to packets of RDMA.
+    pub hostile: Option<Hostile>,
 }
 
 #[derive(Deserialize)]
@@ -255,13 +258,17 @@ struct WrittenLink {
     spacefibre: Option<SpaceFibreSettings>,
     spacewire: Option<SpaceWireSettings>,
     foreign: Option<String>,
+    hostile: Option<String>,
 }
 
 impl TryFrom<WrittenLink> for ScenarioLink {
     type Error = String;
 
     fn try_from(written: WrittenLink) -> Result<Self, String> {
-        let WrittenLink { name, ends, rate, cable, spacefibre, spacewire, foreign } = written;
+        let WrittenLink { name, ends, rate, cable, spacefibre, spacewire, foreign, hostile } =
+            written;
+        let hostile = hostile.map(|text| text.parse()).transpose();
+        let hostile = hostile.map_err(|error| format!("link '{name}': {error}"))?;
         let foreign = foreign.map(|text| text.parse()).transpose();
         let foreign = foreign.map_err(|error| format!("link '{name}': {error}"))?;
         let medium = match (spacefibre, spacewire) {
@@ -277,7 +284,7 @@ impl TryFrom<WrittenLink> for ScenarioLink {
             Medium::SpaceFibre(_) => BitRate(6_250_000_000),
             Medium::SpaceWire(_) => BitRate(200_000_000),
         };
-        Ok(Self { name, ends, rate: rate.unwrap_or(usual), cable, medium, foreign })
+        Ok(Self { name, ends, rate: rate.unwrap_or(usual), cable, medium, foreign, hostile })
     }
 }
 

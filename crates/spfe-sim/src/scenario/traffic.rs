@@ -159,7 +159,7 @@ struct WrittenStream {
 }
 
 /// Combines the keys of a file; `rate` and `period` exclude each other.
-fn pace(
+pub(super) fn pace(
     object: &str,
     rate: Option<&str>,
     period: Option<Time>,

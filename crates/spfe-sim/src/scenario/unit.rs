@@ -4,6 +4,7 @@ use super::units::{Size, Time};
 use serde::Deserialize;
 use spfe_link::network;
 use spfe_link::network::broadcast::CopyRule;
+use spfe_rdma::TargetFile;
 
 /// Kind of a node. `Endpoint`, `Memory` and `Foreign` change its function. The others only change its symbol
 /// in drawings, because its traffic defines what a node does.
@@ -17,7 +18,7 @@ pub enum NodeKind {
     Instrument,
     /// The same; drawn as a processor.
     Processor,
-    /// The same, with an RMAP target.
+    /// The same, with a target of RMAP or RDMA.
     Memory,
     /// A place where an application attaches. In `spfe sim` it only receives.
     Endpoint,
@@ -60,6 +61,8 @@ pub struct ScenarioNode {
     pub logical_address: u8,
     /// RMAP target.
     pub target: Option<TargetSettings>,
+    /// Target of RDMA: what its file would contain.
+    pub rdma: Option<TargetFile>,
 }
 
 pub(super) const fn default_logical_address() -> u8 {

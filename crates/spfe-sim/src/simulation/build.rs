@@ -8,6 +8,7 @@ use crate::links::LinkSet;
 use crate::live::LiveFaults;
 use crate::messages::{MessageSource, Relay, Sender, SenderSettings, TimeCodeChannel};
 use crate::node::SimulatedNode;
+use crate::rdma::{HostileLinks, RdmaUnits, SimulatedQueue, SimulatedRdmaTarget};
 use crate::records::Measurements;
 use crate::rmap::{RmapUnits, SimulatedInitiator, SimulatedTarget};
 use crate::rng;
@@ -19,6 +20,7 @@ use crate::spacefibre::{self, BufferSizes, SpaceFibreEndConfig};
 use crate::spacewire::{self, SpaceWireLink};
 use crate::stream::ActiveStream;
 use spfe_link::qos;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Why a scenario cannot be simulated.
@@ -207,7 +209,9 @@ pub fn simulation(
             key: 0,
             latency: scenario::Time(0),
         };
-        if let Some(target) = node.target.or_else(|| memory.then_some(usual)) {
+        if let Some(target) =
+            node.target.or_else(|| (memory && node.rdma.is_none()).then_some(usual))
+        {
             let bytes = usize::try_from(target.bytes.0).unwrap_or(usize::MAX);
             if bytes > 1 << 30 {
                 return about(
@@ -225,6 +229,7 @@ pub fn simulation(
         let initiator = SimulatedInitiator::new(scenario, &routes, rmap, seed, &mut ledger);
         units.initiators.push(about("rmap", &rmap.name, initiator)?);
     }
+    let rdma = rdma(scenario, &routes)?;
     for (index, node) in scenario.nodes.iter().enumerate() {
         // What a foreign node sends and receives is not accounted for.
         if node.kind == NodeKind::Foreign {
@@ -256,6 +261,7 @@ pub fn simulation(
         routers,
         flows,
         units,
+        rdma,
         senders: senders(scenario)?,
         ledger,
         agenda: Agenda::new(scenario),
@@ -264,6 +270,32 @@ pub fn simulation(
         now: 0,
         quantum_ps: scenario.quantum_ps(),
         ended: false,
+    })
+}
+
+/// Builds targets and queue pairs of RDMA.
+fn rdma(scenario: &Scenario, routes: &RouteFinder<'_>) -> Result<RdmaUnits, SimulationError> {
+    let mut targets = BTreeMap::new();
+    for (index, node) in scenario.nodes.iter().enumerate() {
+        let Some(file) = &node.rdma else { continue };
+        let mut ports = scenario.links.iter().flat_map(|link| &link.ends);
+        let Some(port) = ports.find(|port| port.unit == node.name) else { continue };
+        let Some((link, side)) = scenario.link_at(port) else { continue };
+        let port = ((link, side), scenario.links[link].channels());
+        let target = SimulatedRdmaTarget::new(scenario, node, file, port);
+        targets.insert(index as u32, about("node", &node.name, target)?);
+    }
+    let mut queues = Vec::new();
+    for (index, rdma) in scenario.rdmas.iter().enumerate() {
+        let queue = SimulatedQueue::new(scenario, routes, index, &mut targets);
+        queues.push(about("rdma", &rdma.stream.name, queue)?);
+    }
+    Ok(RdmaUnits {
+        targets,
+        queues,
+        hostile: HostileLinks::new(scenario),
+        discarded: BTreeMap::new(),
+        spacewire: scenario.links.iter().map(scenario::ScenarioLink::is_spacewire).collect(),
     })
 }
 

@@ -56,6 +56,8 @@ impl Simulation {
                 .map(|(flow, of)| flow.results(&self.scenario, of, &self.ledger, steps))
                 .collect(),
             rmaps: self.units.initiators.iter().map(|initiator| initiator.results()).collect(),
+            rdmas: self.rdma.queues.iter().map(|queue| queue.results()).collect(),
+            hostile: self.rdma.hostile.results(&self.scenario),
             broadcasts: self.senders.iter().map(|sender| sender.results()).collect(),
             routers: self.router_results(),
             nodes: self.node_results(),
@@ -169,6 +171,12 @@ impl Simulation {
                 for (name, count) in target.counters() {
                     counters.insert(name.to_string(), count);
                 }
+            }
+            if let Some(target) = self.rdma.targets.get(&(index as u32)) {
+                counters.extend(target.counters());
+            }
+            if let Some(count) = self.rdma.discarded.get(&(index as u32)) {
+                counters.insert("RDMA packets discarded".to_owned(), *count);
             }
             results::NodeResults { name: of.name.clone(), sent, received, truncated, counters }
         })

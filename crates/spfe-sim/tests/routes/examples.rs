@@ -30,6 +30,7 @@ fn idle(scenario: &Scenario) -> Scenario {
     let mut idle = scenario.clone();
     idle.flows.clear();
     idle.rmaps.clear();
+    idle.rdmas.clear();
     idle.broadcasts.clear();
     idle.faults.clear();
     idle.time_codes = None;

@@ -4,6 +4,7 @@ mod basics;
 mod faults;
 mod isolation;
 mod messages;
+mod rdma;
 mod rmap;
 mod routing;
 

@@ -211,6 +211,7 @@ fn long_packets_do_not_deadlock() {
             router.settings.clear();
         }
         for link in &mut scenario.links {
+            link.hostile = None;
             if let Medium::SpaceFibre(of) = &mut link.medium {
                 let least = 64 * u32::from(of.sending(Side::A).max(of.sending(Side::B)));
                 of.output_words = Some(least.next_power_of_two());

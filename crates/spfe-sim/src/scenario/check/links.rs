@@ -40,6 +40,7 @@ impl ScenarioChecker<'_> {
             }
             self.link(at, link);
             self.foreign(at, link);
+            self.hostile(at, link);
         }
     }
 

@@ -19,6 +19,7 @@ impl ScenarioChecker<'_> {
         self.amount("flow", scenario.flows.len());
         self.amount("broadcast", scenario.broadcasts.len());
         self.amount("rmap", scenario.rmaps.len());
+        self.amount("rdma", scenario.rdmas.len());
         let flows = scenario.flows.iter().enumerate();
         let rmaps = scenario.rmaps.iter().enumerate();
         let broadcasts = scenario.broadcasts.iter().enumerate();
@@ -26,12 +27,18 @@ impl ScenarioChecker<'_> {
         let rmaps = rmaps.map(|(i, rmap)| (Location::list("rmap", i), "rmap", rmap.name.as_str()));
         let messages =
             broadcasts.map(|(i, b)| (Location::list("broadcast", i), "broadcast", b.name.as_str()));
-        self.names(flows.chain(rmaps).chain(messages));
+        let rdmas = scenario.rdmas.iter().enumerate();
+        let rdmas =
+            rdmas.map(|(i, rdma)| (Location::list("rdma", i), "rdma", rdma.stream.name.as_str()));
+        self.names(flows.chain(rmaps).chain(rdmas).chain(messages));
         for (index, flow) in scenario.flows.iter().enumerate() {
             self.flow(Location::list("flow", index), flow);
         }
         for (index, rmap) in scenario.rmaps.iter().enumerate() {
             self.rmap(Location::list("rmap", index), rmap);
+        }
+        for (index, rdma) in scenario.rdmas.iter().enumerate() {
+            self.rdma(Location::list("rdma", index), rdma);
         }
         self.broadcasts();
         self.schedule();
@@ -95,22 +102,33 @@ impl ScenarioChecker<'_> {
         self.range(at.key("size"), &object, min, least..=max.min(MOST_BYTES));
         self.range(at.key("size"), &object, max, least..=MOST_BYTES);
         self.range(at.key("size"), &object, flow.size.mean(), least..=MOST_BYTES);
-        match flow.pace {
-            PacketPace::Saturate => {}
-            PacketPace::Rate(rate) => {
-                self.range(at.key("rate"), &object, rate.0, 1_000..=10_000_000_000_000);
-            }
-            PacketPace::Period { period, jitter, burst } => {
-                self.interval(at.key("period"), &object, period);
-                self.range(at.key("jitter"), &object, jitter, Default::default()..=period);
-                self.range(at.key("burst"), &object, burst, 1..=65535);
-            }
-        }
+        self.pace(at, &object, flow.pace);
         self.window(at.key("stop"), &object, flow.start, flow.stop);
     }
 
+    pub(super) fn pace(&mut self, at: Location, object: &str, pace: PacketPace) {
+        match pace {
+            PacketPace::Saturate => {}
+            PacketPace::Rate(rate) => {
+                self.range(at.key("rate"), object, rate.0, 1_000..=10_000_000_000_000);
+            }
+            PacketPace::Period { period, jitter, burst } => {
+                self.interval(at.key("period"), object, period);
+                self.range(at.key("jitter"), object, jitter, Default::default()..=period);
+                self.range(at.key("burst"), object, burst, 1..=65535);
+            }
+        }
+    }
+
     /// Checks that there is a route between two ports.
-    fn reachable(&mut self, at: Location, object: &str, from: &PortName, vc: u8, to: &PortName) {
+    pub(super) fn reachable(
+        &mut self,
+        at: Location,
+        object: &str,
+        from: &PortName,
+        vc: u8,
+        to: &PortName,
+    ) {
         let (Ok(origin), Some(unit)) = (self.routes.origin(from, vc), self.scenario.unit(&to.unit))
         else {
             return;

@@ -48,7 +48,7 @@ impl ScenarioChecker<'_> {
                 Some(target) => {
                     self.range(at.key("bytes"), &object, target.bytes.0, 4..=MOST_MEMORY);
                 }
-                None if node.kind == NodeKind::Memory => {
+                None if node.kind == NodeKind::Memory && node.rdma.is_none() => {
                     let message = format!(
                         "{object} is a memory without a target; give target = {{ bytes = ... }}"
                     );
@@ -56,6 +56,7 @@ impl ScenarioChecker<'_> {
                 }
                 None => {}
             }
+            self.rdma_target(at, node);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The address bytes of a scenario's packets.
 
-use super::super::{Addressing, PortName, RmapTraffic, TrafficStream, UnitId};
+use super::super::{Addressing, PortName, RdmaTraffic, RmapTraffic, TrafficStream, UnitId};
 use super::{DeadEnd, Origin, RouteFinder, Trace};
 
 /// The logical address of nodes that have none of their own.
@@ -91,11 +91,33 @@ impl RouteFinder<'_> {
     ///
     /// Something that they name does not exist, or there is no route.
     pub fn rmap(&self, rmap: &RmapTraffic) -> Result<(RoutePlan, RoutePlan), String> {
-        let origin = self.origin(&rmap.from, rmap.vc)?;
-        let unit = self.unit(&rmap.to.unit)?;
-        let to = (unit, rmap.to.port);
-        let mut command = self.plan(origin, &[to], &rmap.route, self.logical_address(unit))?;
-        let reply = match self.rmap_reply(rmap, &command) {
+        let RmapTraffic { from, to, vc, route, reply_route, .. } = rmap;
+        self.requests((from, *vc), to, route, reply_route)
+    }
+
+    /// The same for the requests and responses of RDMA.
+    ///
+    /// # Errors
+    ///
+    /// Something that they name does not exist, or there is no route.
+    pub fn rdma(&self, rdma: &RdmaTraffic) -> Result<(RoutePlan, RoutePlan), String> {
+        let TrafficStream { from, vc, route, .. } = &rdma.stream;
+        let to = rdma.to().ok_or("there is no destination")?;
+        self.requests((from, *vc), to, route, &rdma.reply_route)
+    }
+
+    fn requests(
+        &self,
+        (from, vc): (&PortName, u8),
+        place: &PortName,
+        route: &Addressing,
+        reply_route: &Addressing,
+    ) -> Result<(RoutePlan, RoutePlan), String> {
+        let origin = self.origin(from, vc)?;
+        let unit = self.unit(&place.unit)?;
+        let to = (unit, place.port);
+        let mut command = self.plan(origin, &[to], route, self.logical_address(unit))?;
+        let reply = match self.replies((from, vc), place, reply_route, &command) {
             _ if command.problem.is_some() => RoutePlan::default(),
             Ok(reply) => reply,
             Err(error) => return Err(format!("route of replies: {error}")),
@@ -106,22 +128,28 @@ impl RouteFinder<'_> {
         Ok((command, reply))
     }
 
-    fn rmap_reply(&self, rmap: &RmapTraffic, command: &RoutePlan) -> Result<RoutePlan, String> {
-        let origin = match self.unit(&rmap.to.unit)? {
+    fn replies(
+        &self,
+        (from, vc): (&PortName, u8),
+        place: &PortName,
+        reply_route: &Addressing,
+        command: &RoutePlan,
+    ) -> Result<RoutePlan, String> {
+        let origin = match self.unit(&place.unit)? {
             UnitId::Router(router) => Origin::Configuration(router),
             UnitId::Node(_) => {
                 let to = command.trace.destinations.first();
-                let (port, vc) = to.map_or((rmap.to.port, rmap.vc), |to| (to.port, to.vc));
-                self.origin(&PortName { unit: rmap.to.unit.clone(), port }, vc)?
+                let (port, vc) = to.map_or((place.port, vc), |to| (to.port, to.vc));
+                self.origin(&PortName { unit: place.unit.clone(), port }, vc)?
             }
         };
-        let initiator = self.unit(&rmap.from.unit)?;
+        let initiator = self.unit(&from.unit)?;
         // A reply with a logical address starts with the initiator's own address.
-        let target = match &rmap.reply_route {
+        let target = match reply_route {
             Addressing::Logical(address) => *address,
             _ => self.logical_address(initiator),
         };
-        self.plan(origin, &[(initiator, rmap.from.port)], &rmap.reply_route, target)
+        self.plan(origin, &[(initiator, from.port)], reply_route, target)
     }
 
     fn logical_address(&self, unit: UnitId) -> u8 {
