@@ -1,23 +1,17 @@
 #!/usr/bin/env bats
 # The C interface: the suite and the examples, with two compilers, shared and static.
-#
-# The library is linked by tools/capi.sh from target/release/libspfe_capi.a (CAPI_LIB names another).
 
 load lib/common
 
-spfed=${SPFED_BIN:-target/release/spfed}
+spfed=$SPFE_PROGRAMS/spfed
 
 teardown_file() { stop_all; }
 
 setup_file() {
     dir=$BATS_FILE_TMPDIR/c
     export dir PKG_CONFIG_PATH=$dir/lib/pkgconfig LD_LIBRARY_PATH=$dir/lib
-    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a}
-    [[ -f $CAPI_LIB ]] || {
-        printf '%s does not exist; run "make build"\n' "$CAPI_LIB"
-        return 1
-    }
-    CAPI_LIB=$CAPI_LIB tools/capi.sh "$dir"
+    built "$spfed"
+    tools/capi.sh "$dir"
 }
 
 # suite NAME COMPILER OPTION...: compiles and runs the suite.

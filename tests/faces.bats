@@ -1,15 +1,13 @@
 #!/usr/bin/env bats
 # One suite for every face: C, Python and libfabric behind the same cases, also two of them at the ends of
 # one network. What a face lacks is a skip, and this file says which those are.
-#
-# SPFED_BIN, CONFORMANCE_BIN and CAPI_LIB name other files than those in target/release.
 
 load lib/common
 load lib/python
 
-spfed=${SPFED_BIN:-target/release/spfed}
-suite=${CONFORMANCE_BIN:-target/release/spfe-conformance}
-capi=${CAPI_LIB:-target/release/libspfe_capi.a}
+spfed=$SPFE_PROGRAMS/spfed
+suite=$SPFE_PROGRAMS/spfe-conformance
+capi=$SPFE_PROGRAMS/libspfe_capi.a
 
 setup_file() {
     export dir=$BATS_FILE_TMPDIR SPFE_SITE=$BATS_FILE_TMPDIR/site
@@ -96,7 +94,7 @@ slots_are_filled_and_released'
     pkg-config --exists libfabric || skip 'libfabric-dev is not installed'
     stop spfed
     network --topology loop --mode inline
-    CAPI_LIB=$capi tools/libfabric.sh "$dir/provider"
+    tools/libfabric.sh "$dir/provider"
     # shellcheck disable=SC2046 # several options
     gcc -std=gnu11 -g -Wall -Wextra -Werror -Iinclude -o "$dir/agent_fi" tests/faces/agent_fi.c \
         "$capi" $(pkg-config --cflags --libs libfabric) -pthread -lgcc_s -lm

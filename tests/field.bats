@@ -2,14 +2,13 @@
 # Host software of the field: CCSDS links of ground systems over UDP and TCP, and the module for the
 # Software Bus Network of cFS.
 #
-# SPFE_BIN and SPFED_BIN name other programs than those in target/release, CAPI_LIB another library in
-# C. tools/field.sh runs OpenC3 and Yamcs.
+# tools/field.sh runs OpenC3 and Yamcs.
 
 load lib/common
 load lib/python
 
-spfe=${SPFE_BIN:-target/release/spfe}
-spfed=${SPFED_BIN:-target/release/spfed}
+spfe=$SPFE_PROGRAMS/spfe
+spfed=$SPFE_PROGRAMS/spfed
 
 setup_file() {
     export dir=$BATS_FILE_TMPDIR SPFE_SITE=$BATS_FILE_TMPDIR/site
@@ -38,7 +37,7 @@ teardown_file() { stop_all; }
 }
 
 @test "the module for the Software Bus Network" {
-    local lib=${CAPI_LIB:-target/release/libspfe_capi.a}
+    local lib=$SPFE_PROGRAMS/libspfe_capi.a
     [[ -f $lib ]]
     gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Wpedantic \
         -Werror -Iinclude -Itests/field/cfs -o "$dir/sbn" tests/field/cfs/peer.c \

@@ -2,12 +2,11 @@
 # Files from one process to another through spfed, in each mode of its network.
 # variants: thread inline coop
 #
-# The file has 64 MiB; with SPFE_SOAK=1 it has 1 GiB. SPFE_BIN and SPFED_BIN name the programs
-# (default: those in target/release).
+# The file has 64 MiB; with SPFE_SOAK=1 it has 1 GiB.
 
 load lib/common
 
-spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
+spfe=$SPFE_PROGRAMS/spfe spfed=$SPFE_PROGRAMS/spfed
 limit=$((${SPFE_SOAK:-0} == 1 ? 300 : 60))
 bytes=$((${SPFE_SOAK:-0} == 1 ? 1 << 30 : 64 << 20))
 

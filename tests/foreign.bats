@@ -3,15 +3,14 @@
 #
 # The registers run in Verilator with the C header, and in a cocotb test with the Python client.
 # Verilator is that of tools/rtl.sh; cocotb is pinned in tools/packages/cocotb.txt and installed below
-# ${XDG_CACHE_HOME:-~/.cache}/spfe/cocotb. SPFE_BIN and SPFED_BIN name the programs (default: those in
-# target/release).
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/cocotb.
 
 load lib/common
 load lib/python
 
 root=$PWD pins=tools/packages/cocotb.txt
-spfe=$(realpath -m "${SPFE_BIN:-target/release/spfe}")
-spfed=$(realpath -m "${SPFED_BIN:-target/release/spfed}")
+spfe=$(realpath -m "$SPFE_PROGRAMS/spfe")
+spfed=$(realpath -m "$SPFE_PROGRAMS/spfed")
 
 setup_file() {
     export dir=$BATS_FILE_TMPDIR

@@ -1,12 +1,9 @@
 #!/usr/bin/env bats
 # The libfabric provider: unmodified programs of libfabric and MPI over it.
-#
-# The provider is linked by tools/libfabric.sh from target/release/libspfe_capi.a (CAPI_LIB names
-# another). SPFED_BIN names the daemon (default: that in target/release).
 
 load lib/common
 
-spfed=${SPFED_BIN:-target/release/spfed}
+spfed=$SPFE_PROGRAMS/spfed
 
 setup_file() {
     local reason
@@ -20,7 +17,7 @@ setup_file() {
         return 0
     fi
     built "$spfed"
-    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a} tools/libfabric.sh "$dir/provider"
+    tools/libfabric.sh "$dir/provider"
     export FI_PROVIDER_PATH=$dir/provider FI_SPFE_DEVICE=unix:$dir/sock
 }
 
@@ -69,11 +66,11 @@ pingpong() {
 
 @test "the calls of libfabric, AddressSanitizer" {
     local sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all'
-    CAPI_LIB=${CAPI_LIB:-target/release/libspfe_capi.a} CFLAGS=$sanitize \
+    CFLAGS=$sanitize \
         tools/libfabric.sh "$dir/sanitized"
     # shellcheck disable=SC2046,SC2086 # several options
     gcc -std=gnu11 -g -O1 $sanitize -Wall -Wextra -Werror -Iinclude -o "$dir/suite" \
-        tests/libfabric/*.c "${CAPI_LIB:-target/release/libspfe_capi.a}" \
+        tests/libfabric/*.c "$SPFE_PROGRAMS/libspfe_capi.a" \
         $(pkg-config --cflags --libs libfabric) -pthread -lgcc_s -lm
     # Other providers, which libfabric loads as well, leak.
     FI_PROVIDER_PATH=$dir/sanitized ASAN_OPTIONS=detect_leaks=0 \

@@ -1,12 +1,11 @@
 #!/usr/bin/env bats
 # Files to the memory of a target-only endpoint and back, from process to process through spfed.
 #
-# The file has 16 MiB; with SPFE_SOAK=1 it has 1 GiB. SPFE_BIN and SPFED_BIN name the programs
-# (default: those in target/release).
+# The file has 16 MiB; with SPFE_SOAK=1 it has 1 GiB.
 
 load lib/common
 
-spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
+spfe=$SPFE_PROGRAMS/spfe spfed=$SPFE_PROGRAMS/spfed
 limit=$((${SPFE_SOAK:-0} == 1 ? 600 : 120))
 bytes=$((${SPFE_SOAK:-0} == 1 ? 1 << 30 : 16 << 20))
 

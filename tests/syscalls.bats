@@ -9,13 +9,12 @@
 # threads sleep differs between runs, so a blocking run is compared with what the library itself
 # counted in that run: sleeps, wake-ups and doorbells.
 #
-# The program is crates/spfe/examples/round_trip.rs. SPFED_BIN names the daemon (default: the one in
-# target/release).
+# The program is crates/spfe/examples/round_trip.rs.
 
 load lib/common
 
-spfed=${SPFED_BIN:-target/release/spfed}
-program=${CARGO_TARGET_DIR:-target}/release/examples/round_trip
+spfed=$SPFE_PROGRAMS/spfed
+program=$SPFE_PROGRAMS/examples/round_trip
 short=300 long=3000
 # Two equal runs may differ by this many calls, for example when the C library allocates memory.
 slack=12
@@ -30,8 +29,8 @@ setup_file() {
         unavailable 'strace is not installed or may not trace'
         return
     fi
-    cargo build --quiet --release -p spfe --example round_trip
     built "$spfed"
+    [[ $SPFE_PROGRAMS != */release ]] || cargo build --quiet --release -p spfe --example round_trip
 }
 
 setup() { skip_if_unavailable; }

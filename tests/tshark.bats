@@ -1,25 +1,21 @@
 #!/usr/bin/env bats
 # Captures as Wireshark's tshark shows them with the dissector of this project.
 #
-# SPFE_SAMPLE and SPFE_SFRP name the programs that write the captures (default: the examples `sample`
-# and `sfrp` of spfe-capture), SPFE_RECORD the one that records a scenario (default: the example
-# `record` of spfe-sim); the defaults are built when needed. SPFE_BIN names the directory of spfe and spfed
-# (default: the release build). SPFE_FUZZ_RUNS damaged captures are read (default 20).
+# The examples `sample` and `sfrp` of spfe-capture write the captures, and the example `record` of
+# spfe-sim records a scenario. SPFE_FUZZ_RUNS damaged captures are read (default 20).
 
 load lib/common
 
-release=${CARGO_TARGET_DIR:-target}/release
-sample=${SPFE_SAMPLE:-$release/examples/sample} record=${SPFE_RECORD:-$release/examples/record}
-sfrp=${SPFE_SFRP:-$release/examples/sfrp}
+examples=$SPFE_PROGRAMS/examples
+sample=$examples/sample sfrp=$examples/sfrp record=$examples/record
 runs=${SPFE_FUZZ_RUNS:-20}
 
 setup_file() {
     export dir=$BATS_FILE_TMPDIR
     unavailable "$(programs tshark capinfos editcap)"
     [[ -z $TEST_UNAVAILABLE ]] || return 0
-    [[ -n ${SPFE_SAMPLE:-} ]] || cargo build --quiet --release -p spfe-capture --example sample
-    [[ -n ${SPFE_SFRP:-} ]] || cargo build --quiet --release -p spfe-capture --example sfrp
-    [[ -n ${SPFE_RECORD:-} ]] || cargo build --quiet --release -p spfe-sim --example record
+    [[ $SPFE_PROGRAMS != */release ]] || cargo build --quiet --release -p spfe-capture -p spfe-sim \
+        --example sample --example sfrp --example record
     "$sample" "$dir/all.pcapng" >"$dir/counts"
     "$sfrp" vectors/sfrp.txt "$dir/sfrp.pcapng"
     "$sfrp" vectors/netdev.txt "$dir/netdev.pcapng"
@@ -384,7 +380,7 @@ netdev() {
 }
 
 @test "the times of a long simulation never go back" {
-    local bin=${SPFE_BIN:-$release}
+    local bin=$SPFE_PROGRAMS
     built "$bin/spfe"
     "$bin/spfe" -q sim - --capture "$dir/long.pcapng" >"$dir/long.out" <<'END'
 title = "a packet every 500 us"
@@ -466,7 +462,7 @@ END
 
 # What `spfe rdma` sends to a target-only endpoint, and its answers.
 @test "a live capture of RDMA" {
-    local bin=${SPFE_BIN:-$release} socket=$dir/rdma.sock
+    local bin=$SPFE_PROGRAMS socket=$dir/rdma.sock
     built "$bin/spfe" "$bin/spfed"
     start rdmad "$bin/spfed" --listen "$socket" --topology target:64K
     wait_until test -S "$socket"
@@ -489,7 +485,7 @@ END
 
 # A live capture through a pipe: commands to the daemon's RMAP target and the replies, by name.
 @test "a live capture of a daemon" {
-    local bin=${SPFE_BIN:-$release} socket=$dir/spfe.sock
+    local bin=$SPFE_PROGRAMS socket=$dir/spfe.sock
     built "$bin/spfe" "$bin/spfed"
     start spfed "$bin/spfed" --listen "$socket" --topology rmap:64K
     wait_until test -S "$socket"

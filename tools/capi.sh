@@ -4,8 +4,8 @@
 #   tools/capi.sh [DIRECTORY]     default target/c; paths in spfe.pc name it as the prefix
 #
 # The shared library is linked from the static one with a version script, so that it exports the
-# functions of include/spfe/spfe.h and fast.h and nothing else. CAPI_LIB names the static library (default
-# target/release/libspfe_capi.a, which is built).
+# functions of include/spfe/spfe.h and fast.h and nothing else. SPFE_PROGRAMS names the
+# directory of the static library (default target/release, where it is built).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,11 +13,8 @@ prefix=$(realpath -m "${1:-target/c}")
 readonly prefix
 readonly abi=1
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version *= *"\(.*\)"/\1/p' Cargo.toml)
-static=${CAPI_LIB:-}
-if [[ -z $static ]]; then
-    cargo build --quiet --release -p spfe-capi
-    static=target/release/libspfe_capi.a
-fi
+[[ -n ${SPFE_PROGRAMS:-} ]] || cargo build --quiet --release -p spfe-capi
+static=${SPFE_PROGRAMS:-target/release}/libspfe_capi.a
 
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/include/spfe"
 install -m 644 include/spfe/{spfe.h,fabric.h,fast.h,spfe.hpp,spfe_hw.h} "$prefix/include/spfe/"

@@ -9,7 +9,7 @@
 # (default: the time of the commit) is the only time in the packages, so that the same programs give
 # the same packages.
 #
-#   SPFE_BIN        directory of the programs and libraries (default: they are built with cargo)
+#   SPFE_PROGRAMS   directory of the programs and libraries (default: they are built with cargo)
 #   PY_WHEEL        wheel of the Python package (default: it is built)
 #   SPFE_DEB        where the packages go (default: target/deb)
 #   SPFE_VM_CACHE   see tests/vm/lib.sh: the module is built by dkms for the kernels found there
@@ -66,7 +66,7 @@ build() {
         # The settings of an outer make do not apply here.
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
         cd "$tree" && umask 022 &&
-            SPFE_BIN=$programs SPFE_NOTICES=$work/notices.txt SPFE_FACES=$work/faces \
+            SPFE_PROGRAMS=$programs SPFE_NOTICES=$work/notices.txt SPFE_FACES=$work/faces \
                 DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary -us -uc
     ) >"$log" 2>&1 || {
         tail -n 30 "$log" >&2
@@ -77,9 +77,9 @@ build() {
 
 # faces: builds what programs in other languages use into $work/faces.
 faces() {
-    local lib=$programs/libspfe_capi.a to=$work/faces
-    CAPI_LIB=$lib tools/capi.sh "$to/c" >&2
-    CAPI_LIB=$lib CFLAGS=-D_FORTIFY_SOURCE=2 tools/libfabric.sh "$to" >&2
+    local to=$work/faces
+    SPFE_PROGRAMS=$programs tools/capi.sh "$to/c" >&2
+    SPFE_PROGRAMS=$programs CFLAGS=-D_FORTIFY_SOURCE=2 tools/libfabric.sh "$to" >&2
     if [[ -n ${PY_WHEEL:-} ]]; then
         cp "$PY_WHEEL" "$to/"
     else
@@ -88,7 +88,7 @@ faces() {
 }
 
 main() {
-    local version programs=${SPFE_BIN:-} file failed=0
+    local version programs=${SPFE_PROGRAMS:-} file failed=0
     git rev-parse --verify --quiet HEAD >/dev/null ||
         die 'this is not a git repository, so the packages have no version and no time'
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-spfe=${SPFE_BIN:-target/release/spfe}
+spfe=${SPFE_PROGRAMS:-target/release}/spfe
 folder=$(mktemp -d)
 export SPFE_FABRIC=$folder/sock
 

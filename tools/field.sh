@@ -5,17 +5,17 @@
 #   tools/field.sh yamcs      Yamcs (47 MB; needs Java and Maven) with examples/yamcs
 #   tools/field.sh            both
 #
-# They are installed below ${XDG_CACHE_HOME:-~/.cache}/spfe. SPFED_BIN and SPFE_BIN name other programs
-# than those in target/release; SPFE_SITE a directory with the Python package, instead of
-# target/python/site.
+# They are installed below ${XDG_CACHE_HOME:-~/.cache}/spfe. SPFE_PROGRAMS names another
+# directory of programs than target/release; SPFE_SITE a directory with the Python package, instead
+# of target/python/site.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/lib/python.bash
 source tests/lib/python.bash
 readonly yamcs=5.12.2
 site=${SPFE_SITE:-$PWD/target/python/site}
-spfed=${SPFED_BIN:-target/release/spfed}
-spfe=${SPFE_BIN:-target/release/spfe}
+spfed=${SPFE_PROGRAMS:-target/release}/spfed
+spfe=${SPFE_PROGRAMS:-target/release}/spfe
 
 # beside_daemon COMMAND...: runs a command, with two joined endpoints as its last arguments.
 beside_daemon() {

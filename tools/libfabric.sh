@@ -4,8 +4,8 @@
 #
 #   tools/libfabric.sh [DIRECTORY]     default target/libfabric
 #
-# CAPI_LIB names the static C library (default target/release/libspfe_capi.a, which is built), which
-# becomes a part of the provider: a program that loads it needs no other file of ours. CC and CFLAGS
+# The static C library becomes a part of the provider: a program that loads it needs no other file of
+# ours. SPFE_PROGRAMS names its directory (default target/release, where it is built). CC and CFLAGS
 # are the compiler and additional options. The provider fits the libfabric whose headers pkg-config
 # finds.
 set -euo pipefail
@@ -13,11 +13,8 @@ cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${1:-target/libfabric}")
 readonly out
-static=${CAPI_LIB:-}
-if [[ -z $static ]]; then
-    cargo build --quiet --release -p spfe-capi
-    static=target/release/libspfe_capi.a
-fi
+[[ -n ${SPFE_PROGRAMS:-} ]] || cargo build --quiet --release -p spfe-capi
+static=${SPFE_PROGRAMS:-target/release}/libspfe_capi.a
 
 mkdir -p "$out"
 # shellcheck disable=SC2046,SC2086 # several options

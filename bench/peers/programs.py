@@ -112,11 +112,8 @@ def find_peer(name):
 
 
 def find_own(name):
-    """Finds a program of this project: SPFE_BIN or beside it, then the release build."""
-    spfe = os.environ.get("SPFE_BIN")
-    if spfe and name == "spfe":
-        return spfe
-    folders = [Path(spfe).parent] if spfe else []
+    """Finds a program of this project: in SPFE_PROGRAMS, then in the release build."""
+    folders = [os.environ["SPFE_PROGRAMS"]] if os.environ.get("SPFE_PROGRAMS") else []
     folders.append(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release")
     return shutil.which(name, path=os.pathsep.join(map(str, folders))) or find_peer(name)
 

@@ -128,7 +128,7 @@ def write_text(bench, versions, cells, line, copies, ratios):
     for path, text in versions.items():
         print(f"peer: {path} {text}")
     if not any(p.kind == "ours" for p in bench.programs):
-        print("spfe itself is not in this run (see SPFE_BIN)")
+        print("spfe itself is not in this run (see SPFE_PROGRAMS)")
     print(f"CPUs {bench.args.both}, SCHED_FIFO {'on' if bench.fifo else 'OFF'}, cache line one way "
           f"{min(bench.lines):.0f} to {max(bench.lines):.0f} ns, near median {line:.0f} ns\n")
     print(report.tables(cells, bench.programs, bench.args.sizes, ratios, copies))

@@ -3,7 +3,7 @@
 
     tools/python.sh run python python/bench/ping.py [--rounds 3000] [--bytes 64 4096 65536 262144]
 
-Starts target/release/spfed (SPFED_BIN names another), a process that echoes, and measures the time
+Starts spfed of target/release (or SPFE_PROGRAMS), a process that echoes, and measures the time
 from `send` to the end of `recv` here. Both sides poll. Packets are buffers of the program, sent
 without a copy by Python; the echo sends back the memory into which it received.
 """
@@ -18,7 +18,7 @@ import time
 
 import spfe
 
-SPFED = os.environ.get("SPFED_BIN", "target/release/spfed")
+SPFED = os.path.join(os.environ.get("SPFE_PROGRAMS", "target/release"), "spfed")
 
 
 def echo(device: str, size: int, rounds: int) -> None:

@@ -9,6 +9,10 @@
 
 bats_require_minimum_version 1.5.0
 
+# The directory of our programs, libraries and examples. SPFE_PROGRAMS names another one
+# than that of a release build.
+export SPFE_PROGRAMS=${SPFE_PROGRAMS:-${CARGO_TARGET_DIR:-target}/release}
+
 # wait_until COMMAND...: repeats a command until it succeeds. Fails after about WAIT_SECONDS (30),
 # long after the event must have happened, so a slow machine does not change the result.
 wait_until() {
@@ -154,7 +158,7 @@ built() {
     local program
     for program in "$@"; do
         [[ -x $program ]] || {
-            printf '%s does not exist; run "make build"\n' "$program"
+            printf '%s does not exist; run "make build", or set SPFE_PROGRAMS\n' "$program"
             return 1
         }
     done

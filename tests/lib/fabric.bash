@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # A fabric of real processes, each node in a network namespace of its own. Loaded by fabric.bats
-# after lib/common. SPFE_BIN names the program (default: that in target/release).
+# after lib/common.
 
-spfe=${SPFE_BIN:-target/release/spfe}
+spfe=$SPFE_PROGRAMS/spfe
 limit=60 bytes=$((20 << 20)) port=5300
 
 setup_file() {

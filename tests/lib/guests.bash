@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # the tests use the variables
 # Helpers of tests/vm/vm.bats, loaded after lib/common: images, device models and guests.
 #
-#   SPFED_BIN, SPFE_BIN   programs (default: those in target/release); see also image.sh
+#   SPFE_PROGRAMS         directory of the programs (default: target/release); see also image.sh
 #   SPFE_VM_LOGS          directory for the logs of the guests (default: target/vm/logs)
 #   SPFE_VM_FORM          short (default) or long: how much the random tests do
 #   SPFE_SEED             seed of random tests (default: from the clock; it is printed)

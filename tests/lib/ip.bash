@@ -2,10 +2,10 @@
 # Two network interfaces over SpaceFibre (`spfe ip up`), each in a network namespace of its own and
 # joined by spfed. Loaded by ip.bats and ip_link.bats after lib/common.
 #
-# SPFE_BIN and SPFED_BIN name the programs (default: those in target/release). Rates and round trips
-# are printed and never judged. All traffic stays inside the namespaces, which end with the test.
+# Rates and round trips are printed and never judged. All traffic stays inside the namespaces, which
+# end with the test.
 
-spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
+spfe=$SPFE_PROGRAMS/spfe spfed=$SPFE_PROGRAMS/spfed
 limit=60 bytes=$((20 << 20)) port=5300
 addresses=(10.83.0.1 10.83.0.2) macs=(02:00:00:00:53:01 02:00:00:00:53:02)
 # A user without privilege is root in a user namespace of each network namespace.

@@ -4,9 +4,9 @@
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
 # The driver and the test modules are built with W=1 and go to /lib/spfe. The C programs
-# tests/vm/guest/*.c are linked statically. On amd64 the Rust programs SPFE_BIN, SPFED_BIN,
-# SPFE_CONFORMANCE_BIN (default: those in target/release) and the files of SPFE_VM_PROGRAMS,
-# separated by spaces, are added. All programs go to /usr/local/bin.
+# tests/vm/guest/*.c are linked statically. On amd64 spfe, spfed and spfe-conformance from
+# SPFE_PROGRAMS (default: target/release) and the files of SPFE_VM_PROGRAMS, separated by spaces, are
+# added. All programs go to /usr/local/bin.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -48,8 +48,7 @@ for source in "$vm_dir"/guest/*.c; do
 done
 if [[ $arch == amd64 ]]; then
     # shellcheck disable=SC2086 # words
-    for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" \
-        "${SPFE_CONFORMANCE_BIN:-$vm_bin/spfe-conformance}" ${SPFE_VM_PROGRAMS:-}; do
+    for program in "$vm_bin"/{spfe,spfed,spfe-conformance} ${SPFE_VM_PROGRAMS:-}; do
         # Debug information would make the image several times as large.
         strip -o "$programs/$(basename "$program")" "$program"
         files+=("$programs/$(basename "$program")=/usr/local/bin/")

@@ -11,7 +11,7 @@ vm_source=${SPFE_VM_SOURCE:-$vm_root}
 vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm${SPFE_VM_DEBUG:+-debug}}
 vm_lock=$vm_dir/packages.lock
 # Rust programs, where cargo leaves them.
-vm_bin=${CARGO_TARGET_DIR:-$vm_root/target}/release
+vm_bin=$(realpath -m "${SPFE_PROGRAMS:-${CARGO_TARGET_DIR:-$vm_root/target}/release}")
 
 vm_say() { printf 'vm: %s\n' "$*" >&2; }
 vm_die() {
@@ -50,7 +50,7 @@ vm_kernel() {
 vm_network() {
     local directory=$1 count=$2 i
     shift 2
-    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --device "${SPFE_VM_DEVICE:-soft}")
+    vm_spfed=("$vm_bin/spfed" --device "${SPFE_VM_DEVICE:-soft}")
     # Simulated cores have no network, so there is nothing to listen on.
     [[ -n ${SPFE_VM_DEVICE:-} ]] || vm_spfed+=(--listen "$directory/spfed")
     # Other topologies have their own number of endpoints.

@@ -334,7 +334,7 @@ riscv_image() {
     space=$(pid space)
     wait_until separate "$space"
     start iperf3 nsenter -t "$space" -n iperf3 -s
-    start interface nsenter -t "$space" -n "${SPFE_BIN:-$vm_bin/spfe}" \
+    start interface nsenter -t "$space" -n "$vm_bin/spfe" \
         ip up "unix:$network/spfed/1" --name spfe0 --address 10.0.0.2/24
     guest one --initrd "$image" "${model[@]}" SPFE_RUN=net_host
 }
