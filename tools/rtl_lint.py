@@ -7,8 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from rtl_files import (OUT, RTL, chosen, design, design_files, each, foreign, modules, packages, relative,
-                       report, run, search_options)
+from rtl_files import (OUT, RTL, chosen, design, design_files, each, foreign, modules, packages,
+                       relative, report, run, search_options)
 from rtl_format import GENERATED, formatted_files, unformatted
 from rtl_style import findings
 
