@@ -122,7 +122,7 @@ main() {
             failed=1
         fi
     done
-    SPFE_DEB=$out tests/run.sh tests/packaging/packages.bats || failed=1
+    SPFE_DEB=$out tests/run.sh tests/packaging/{packages,install}.bats || failed=1
     return "$failed"
 }
 
