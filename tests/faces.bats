@@ -51,13 +51,8 @@ python() {
 # needs_python: skips the test if the tools of the package cannot be installed.
 needs_python() { [[ -e $dir/python ]] || skip "$(tail -n 1 "$dir/pip")"; }
 
-python_lacks='a_burst_is_as_many_packets
-a_packet_is_gathered_from_parts
+python_lacks='a_packet_is_gathered_from_parts
 a_path_goes_in_front
-a_space_packet_is_as_written
-an_rmap_target_refuses_a_wrong_key
-packed_records_are_packets
-rmap_reads_writes_and_modifies
 slots_are_filled_and_released'
 
 @test "C" {
@@ -75,14 +70,13 @@ slots_are_filled_and_released'
 @test "Python sends, C receives" {
     needs_python
     faces "$(python)" "$dir/agent"
-    # The far end has an RMAP target and packed receive.
-    same "$(grep -v 'target\|packed\|rmap' <<<"$python_lacks")" "$(skipped)"
+    same "$python_lacks" "$(skipped)"
 }
 
 @test "C sends, Python receives" {
     needs_python
     faces "$dir/agent" "$(python)"
-    same "$(grep -v 'burst\|gathered\|path' <<<"$python_lacks")" "$(skipped)"
+    same "$(grep -v 'gathered\|path' <<<"$python_lacks")" "$(skipped)"
 }
 
 @test "an agent that dies fails its case, and the suite ends" {

@@ -15,6 +15,8 @@ setup_file() {
     tools/python.sh install
 }
 
+teardown_file() { stop_all; }
+
 setup() { [[ -z ${missing:-} ]] || skip "$missing"; }
 
 in_package() { timeout --kill-after=5 300 tools/python.sh run "$@"; }
@@ -27,7 +29,7 @@ in_package() { timeout --kill-after=5 300 tools/python.sh run "$@"; }
     grep -q '^pyo3 ' target/python/site/spfe/NOTICES.txt
 }
 
-@test "pytest: packets, memory, threads, messages, asyncio, scenarios, documentation" {
+@test "pytest: packets, memory, threads, messages, protocols, asyncio, scenarios, documentation" {
     in_package pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
 }
 
@@ -47,6 +49,26 @@ in_package() { timeout --kill-after=5 300 tools/python.sh run "$@"; }
     grep -q '<svg' "$BATS_TEST_TMPDIR/campaign.svg"
     # No packet is lost at any error rate.
     [[ $(grep -c ' 0 lost' "$BATS_TEST_TMPDIR/table") == 2 ]]
+}
+
+@test "a capture of a daemon's links" {
+    built "$SPFE_PROGRAMS/spfed"
+    start spfed "$SPFE_PROGRAMS/spfed" --mode thread --listen "$BATS_FILE_TMPDIR/sock"
+    wait_until test -S "$BATS_FILE_TMPDIR/sock"
+    cat >"$BATS_TEST_TMPDIR/capture.py" <<'END'
+import sys, spfe
+with spfe.open(sys.argv[1] + "/0") as a, spfe.open(sys.argv[1] + "/1") as b:
+    with a.port(0).tx() as tx, b.port(0).rx() as rx:
+        with a.capture(sys.argv[2]) as capture:
+            tx.send(b"through the daemon")
+            print(bytes(rx.recv(5)))
+        print(capture.end())
+END
+    run -0 in_package python "$BATS_TEST_TMPDIR/capture.py" "unix:$BATS_FILE_TMPDIR/sock" \
+        "$BATS_TEST_TMPDIR/net.pcapng"
+    same "b'through the daemon'
+(1, 0)" "$output"
+    grep -q 'through the daemon' "$BATS_TEST_TMPDIR/net.pcapng"
 }
 
 @test "the program in docs/faces.md" {

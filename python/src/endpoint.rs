@@ -1,13 +1,16 @@
 //! Endpoints, ports and what links tell about themselves.
 
 use crate::buffer::{Buffer, Rows};
+use crate::capture::Capture;
 use crate::error::{fault, raise};
 use crate::held::Held;
 use crate::message::{Broadcast, TimeCodes};
 use crate::network::Network;
+use crate::packed::PackedRx;
 use crate::rdma::{Rdma, Server};
 use crate::record;
 use crate::rmap::{Rmap, Target};
+use crate::rmap_target::RmapTarget;
 use crate::rx::{Rx, RxCore};
 use crate::time::{Deadline, Timeout, Until};
 use crate::tx::{Tx, TxCore};
@@ -15,8 +18,11 @@ use crate::view::Views;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::json;
-use spfe::{MessageOptions, QueueOptions, Status, Strategy};
+use spfe::rmap::TargetConfig;
+use spfe::{CaptureRequest, MessageOptions, PackedOptions, QueueOptions, Status, Strategy};
 use spfe_remote::{RdmaQueueOptions, ReplyPath};
+
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -159,6 +165,21 @@ impl Endpoint {
         Ok(self.shared.open()?.embedded().map(|network| Network::of(network.clone())))
     }
 
+    /// Starts a capture of links into a pcapng file (docs/capture.md): those with these names, such as
+    /// "0.0-0.1", or all. `words` asks for every word of exact links as well, and `packets` ends it
+    /// after so many. The network is one in this process or that of a daemon.
+    #[pyo3(signature = (path, links=Vec::new(), *, words=false, packets=None))]
+    fn capture(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        links: Vec<String>,
+        words: bool,
+        packets: Option<u64>,
+    ) -> PyResult<Capture> {
+        Capture::start(py, self.shared.open()?, path, CaptureRequest { links, words, packets })
+    }
+
     /// Resets this client: its queues stop and its memory is revoked. Open them again.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let endpoint = self.shared.open()?;
@@ -284,6 +305,24 @@ impl Port {
         Ok(Rx::new(RxCore::open(&self.shared, &vc, options, buffers, bytes)?))
     }
 
+    /// Opens the receive end of a virtual channel with an area of so many bytes in which packets lie
+    /// back to back, for many small ones. `depth` is the number of runs that can wait.
+    #[pyo3(signature = (vc=0, *, area=1048576, depth=1024, event=false, stamps=false, strategy="adaptive"))]
+    fn rx_packed(
+        &self,
+        vc: u32,
+        area: u32,
+        depth: u32,
+        event: bool,
+        stamps: bool,
+        strategy: &str,
+    ) -> PyResult<PackedRx> {
+        self.shared.open()?;
+        let queue = options(depth, event, strategy, stamps)?;
+        let vc = self.port.vc(vc).map_err(raise)?;
+        PackedRx::open(&self.shared, &vc, PackedOptions { area_bytes: area, queue })
+    }
+
     /// Opens the broadcast messages of a SpaceFibre port, and receives those of a channel and type.
     #[pyo3(signature = (channel=None, kind=None, *, event=false))]
     fn broadcast(&self, channel: Option<u8>, kind: Option<u8>, event: bool) -> PyResult<Broadcast> {
@@ -320,6 +359,19 @@ impl Port {
         self.shared.open()?;
         let vc = self.port.vc(vc).map_err(raise)?;
         Rmap::open(&self.shared, &vc, Target { target, key, path, reply_path, initiator })
+    }
+
+    /// Opens an RMAP target on a virtual channel, which executes the commands of other nodes for
+    /// `logical_address` and 254. `max_data` is the most data of a reply, and of a write that is
+    /// verified before it is executed.
+    #[pyo3(signature = (vc=0, *, logical_address=254, max_data=65536))]
+    fn rmap_target(&self, vc: u32, logical_address: u8, max_data: u32) -> PyResult<RmapTarget> {
+        self.shared.open()?;
+        let vc = self.port.vc(vc).map_err(raise)?;
+        let logical_address = Some(logical_address);
+        let verify_bytes = max_data;
+        let config = TargetConfig { logical_address, verify_bytes, ..TargetConfig::default() };
+        RmapTarget::open(&self.shared, &vc, config, max_data)
     }
 
     /// Opens a queue of RDMA requests on a virtual channel; `target` is the logical address of the

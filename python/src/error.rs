@@ -9,6 +9,7 @@ use spfe::{Error, Status, StatusClass, rmap};
 use spfe_remote::RdmaError;
 use spfe_remote::engine::WorkError;
 use spfe_remote::engine::initiator::PostError;
+use std::path::Path;
 
 mod classes {
     pyo3::import_exception!(spfe.errors, LinkError);
@@ -59,6 +60,12 @@ pub fn raise(error: Error) -> PyErr {
         }
         _ => fault(error.status().unwrap_or(Status::BadField), what),
     }
+}
+
+/// An exception for a file that could not be used.
+pub fn raise_io(path: &Path, error: &std::io::Error) -> PyErr {
+    let what = format!("'{}': {error}", path.display());
+    classes::SystemCallError::new_err((what, None::<u8>, error.raw_os_error()))
 }
 
 /// The exception for a deadline that has passed.

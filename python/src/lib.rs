@@ -9,23 +9,28 @@
 //! | [`view`] | the buffer protocol, and counts of views |
 //! | [`buffer`], [`packet`] | memory that Python sees: its own, and received |
 //! | [`bytes`] | memory of Python that is sent |
-//! | [`endpoint`], [`tx`], [`rx`], [`message`], [`rmap`] | endpoints, ports and their queues |
-//! | [`network`], [`scenario`] | networks in this process, simulations |
+//! | [`endpoint`], [`tx`], [`rx`], [`packed`], [`message`] | endpoints, ports and their queues |
+//! | [`rmap`], [`rmap_target`], [`rdma`], [`ccsds`] | protocols above packets |
+//! | [`network`], [`scenario`], [`capture`] | networks in this process, simulations, captures |
 //!
 //! No class is ever borrowed mutably: each is frozen, and what changes is behind a mutex that is
 //! held for a few instructions and never while Python code runs.
 
 mod buffer;
 mod bytes;
+mod capture;
+mod ccsds;
 mod endpoint;
 mod error;
 mod held;
 mod message;
 mod network;
+mod packed;
 mod packet;
 mod rdma;
 mod record;
 mod rmap;
+mod rmap_target;
 mod rx;
 mod scenario;
 mod seat;
@@ -41,6 +46,10 @@ mod _spfe {
     #[pymodule_export]
     use crate::buffer::Buffer;
     #[pymodule_export]
+    use crate::capture::Capture;
+    #[pymodule_export]
+    use crate::ccsds::SpacePacket;
+    #[pymodule_export]
     use crate::endpoint::{Endpoint, Mib, Port};
     #[pymodule_export]
     use crate::error::statuses;
@@ -49,11 +58,15 @@ mod _spfe {
     #[pymodule_export]
     use crate::network::Network;
     #[pymodule_export]
+    use crate::packed::{PackedRx, Record, Run};
+    #[pymodule_export]
     use crate::packet::Packet;
     #[pymodule_export]
     use crate::rdma::{Rdma, RdmaCompletion, RdmaRegion, Server};
     #[pymodule_export]
     use crate::rmap::Rmap;
+    #[pymodule_export]
+    use crate::rmap_target::{RmapTarget, RmapWindow};
     #[pymodule_export]
     use crate::rx::Rx;
     #[pymodule_export]

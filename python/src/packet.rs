@@ -70,7 +70,7 @@ struct State {
 }
 
 /// Name of an end.
-fn end_name(end: End) -> &'static str {
+pub fn end_name(end: End) -> &'static str {
     match end {
         End::Eop => "eop",
         End::Eep => "eep",
@@ -101,6 +101,11 @@ impl Packet {
             status,
             time_ns,
         }
+    }
+
+    /// Whether the network cut it.
+    pub fn is_cut(&self) -> bool {
+        self.end == end_name(End::Eep)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest wait in one piece: then signals are looked for, and other threads have a turn.
-const SLICE: Duration = Duration::from_millis(20);
+pub const SLICE: Duration = Duration::from_millis(20);
 
 /// Reads and writes the memory of another node; `Port.rdma` opens it.
 ///

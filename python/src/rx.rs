@@ -245,6 +245,15 @@ impl Child for RxCore {
     }
 }
 
+/// So many packets, or this many seconds after the first one.
+pub fn threshold(count: u32, after_first: Option<f64>) -> PyResult<Threshold> {
+    let threshold = Threshold::count(count);
+    let Some(seconds) = after_first else { return Ok(threshold) };
+    let after = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| fault(Status::BadField, format!("after_first of {seconds} s: 0 or more")))?;
+    Ok(threshold.or_after_first(after))
+}
+
 #[pymethods]
 impl Rx {
     /// Waits for a packet, or the part of one that filled a buffer, and returns it.
@@ -311,13 +320,7 @@ impl Rx {
         timeout: Option<Timeout>,
     ) -> PyResult<bool> {
         let until = self.core.until(timeout)?;
-        let mut threshold = Threshold::count(count);
-        if let Some(seconds) = after_first {
-            let after = Duration::try_from_secs_f64(seconds).map_err(|_| {
-                fault(Status::BadField, format!("after_first of {seconds} s: 0 or more"))
-            })?;
-            threshold = threshold.or_after_first(after);
-        }
+        let threshold = threshold(count, after_first)?;
         self.core.seat.with(py, until, |inner| {
             inner.repost(&self.core.home);
             let ready = self.core.wait(py, inner, &threshold, until)?;

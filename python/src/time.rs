@@ -101,8 +101,15 @@ impl Until {
         self.ns.map_or(spfe::Deadline::NEVER, spfe::Deadline::at_ns)
     }
 
+    /// The end of a wait of this length at most, and whether it is the whole. On a virtual clock it
+    /// is: time would pass while the program looks for signals.
+    pub fn slice(self, endpoint: &Endpoint, length: Duration) -> (spfe::Deadline, bool) {
+        let slice = endpoint.now_ns().saturating_add(length.as_nanos() as u64);
+        let last = endpoint.clock().is_virtual() || self.ns.is_some_and(|ns| ns <= slice);
+        (if last { self.deadline() } else { spfe::Deadline::at_ns(slice) }, last)
+    }
+
     /// Waits with `wait`, which gets a deadline and is called again after each look for signals.
-    /// On a virtual clock it waits in one piece: time would pass while it looks.
     pub fn wait<R>(
         self,
         py: Python<'_>,
@@ -113,12 +120,8 @@ impl Until {
     where
         R: Send,
     {
-        let is_virtual = endpoint.clock().is_virtual();
         loop {
-            let now = endpoint.now_ns();
-            let slice = now.saturating_add(LOOK.as_nanos() as u64);
-            let last = is_virtual || self.ns.is_some_and(|ns| ns <= slice);
-            let deadline = if last { self.deadline() } else { spfe::Deadline::at_ns(slice) };
+            let (deadline, last) = self.slice(endpoint, LOOK);
             match py.detach(|| wait(deadline)) {
                 Ok(result) => return Ok(result),
                 Err(error) if error.is_timeout() && !last => py.check_signals()?,

@@ -156,6 +156,35 @@ impl Group {
     }
 }
 
+/// Where the packets of a burst lie: length and distance in bytes, and their number.
+#[derive(Clone, Copy)]
+struct Burst {
+    length: u32,
+    stride: u32,
+    count: u32,
+}
+
+impl Burst {
+    fn of(
+        bytes: usize,
+        length: usize,
+        stride: Option<usize>,
+        count: Option<usize>,
+    ) -> PyResult<Self> {
+        let stride = stride.unwrap_or(length);
+        let count = count.unwrap_or_else(|| {
+            let behind = bytes.saturating_sub(length).checked_div(stride);
+            behind.map_or(1, |behind| behind + 1)
+        });
+        let number = |name: &str, value: usize| {
+            let what = || format!("burst: {name} of {value}: less than 4 Gi");
+            u32::try_from(value).map_err(|_| fault(Status::TooLong, what()))
+        };
+        let (length, stride) = (number("length", length)?, number("stride", stride)?);
+        Ok(Self { length, stride, count: number("count", count)? })
+    }
+}
+
 impl TxCore {
     pub fn open(
         shared: &Arc<Shared>,
@@ -285,6 +314,37 @@ impl TxCore {
                 sent += posted;
             }
             Ok(sent)
+        })
+    }
+
+    /// Sends a burst; `fill` gives the buffer, once there is room for it.
+    fn send_burst(
+        &self,
+        py: Python<'_>,
+        burst: Burst,
+        until: Until,
+        fill: impl FnOnce(&mut Inner) -> PyResult<(Buf, Owner)>,
+    ) -> PyResult<u32> {
+        self.seat.with(py, until, |inner| {
+            inner.collect();
+            inner.check()?;
+            // A burst takes two entries.
+            self.wait_for(py, inner, until, |inner| {
+                (inner.tx.free() >= 2 && !inner.pool.is_empty()).then_some(())
+            })?;
+            let (buf, owner) = fill(inner)?;
+            let (tx, Burst { length, stride, count }) = (&mut inner.tx, burst);
+            match py.detach(|| tx.send_burst(buf, length, stride, count)) {
+                Ok(()) => inner.owners.push_back(owner),
+                Err(refused) => {
+                    match owner {
+                        Owner::Pool => inner.pool.push(refused.back),
+                        Owner::Rows(rows) => drop(rows.give(refused.back)),
+                    }
+                    return Err(raise(refused.error));
+                }
+            }
+            Ok(count)
         })
     }
 
@@ -418,6 +478,49 @@ impl Tx {
         self.core.send_group(py, &Group::of(packets)?, until)
     }
 
+    /// Sends many packets of `length` bytes with a single entry of the queue: the parts of data that
+    /// is copied, or of a `Buffer` of one row, which is not. They lie `stride` bytes apart (`length`;
+    /// 0 repeats the first); there are `count` (all that fit), at most 65535. An array with two
+    /// dimensions needs no `length`: its rows are the packets. Returns their number.
+    #[pyo3(signature = (packets, length=None, *, stride=None, count=None, timeout=None))]
+    fn send_burst(
+        &self,
+        py: Python<'_>,
+        packets: &Bound<'_, PyAny>,
+        length: Option<usize>,
+        stride: Option<usize>,
+        count: Option<usize>,
+        timeout: Option<Timeout>,
+    ) -> PyResult<u32> {
+        let until = Until::of(self.core.shared.endpoint().map_err(raise)?, timeout)?;
+        if let Ok(buffer) = packets.cast::<Buffer>() {
+            let rows = &buffer.get().rows;
+            if rows.count() != 1 {
+                let what = format!("buffer of {} rows: a burst takes one row", rows.count());
+                return Err(fault(Status::BadField, what));
+            }
+            let bytes = buffer.len()?;
+            let burst = Burst::of(bytes, length.unwrap_or(bytes), stride, count)?;
+            return self.core.send_burst(py, burst, until, |_| {
+                let buf = rows.take(None)?.pop();
+                let what = "buffer: it is released";
+                let buf = buf.ok_or_else(|| fault(Status::BadField, what))?;
+                Ok((buf, Owner::Rows(rows.clone())))
+            });
+        }
+        let data = Bytes::of(packets)?;
+        let length = length.map_or_else(|| data.rows().map(|(_, length)| length), Ok)?;
+        let burst = Burst::of(data.len(), length, stride, count)?;
+        self.core.send_burst(py, burst, until, |inner| {
+            inner.grow(&self.core.shared, data.len())?;
+            let buf = inner.pool.pop();
+            let mut buf = buf.ok_or_else(|| fault(Status::Busy, "transmit queue: no buffer"))?;
+            buf.set_len(data.len());
+            data.copy_to(py, 0, &mut buf);
+            Ok((buf, Owner::Pool))
+        })
+    }
+
     /// Waits until everything has been sent; buffers are then the program's again.
     #[pyo3(signature = (timeout=None))]
     fn drain(&self, py: Python<'_>, timeout: Option<Timeout>) -> PyResult<()> {
@@ -425,7 +528,7 @@ impl Tx {
         self.core.drain(py, until)
     }
 
-    /// Number of packets that have not been sent yet.
+    /// Number of packets that have not been sent yet; a burst counts as one.
     #[getter]
     fn outstanding(&self, py: Python<'_>) -> PyResult<usize> {
         self.core.seat.with(py, Until::never(), |inner| {

@@ -51,27 +51,59 @@ impl Views {
     }
 }
 
+/// An address in memory that something else keeps.
+#[derive(Clone, Copy)]
+pub struct Place(pub *mut u8);
+
+// SAFETY: an address is only a number; who uses it has to know that the memory is there.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
 /// Shape and strides of memory, which a view points to.
 pub struct Shape {
     shape: [ffi::Py_ssize_t; 2],
     strides: [ffi::Py_ssize_t; 2],
     dimensions: usize,
+    read_only: bool,
 }
 
 impl Shape {
     /// A row of bytes.
     pub fn bytes(count: usize) -> Self {
-        Self { shape: [count as isize, 0], strides: [1, 0], dimensions: 1 }
+        Self { shape: [count as isize, 0], strides: [1, 0], dimensions: 1, read_only: false }
     }
 
     /// Rows of bytes.
     pub fn rows(rows: usize, bytes: usize) -> Self {
         let shape = [rows as isize, bytes as isize];
-        Self { shape, strides: [bytes as isize, 1], dimensions: 2 }
+        Self { shape, strides: [bytes as isize, 1], dimensions: 2, read_only: false }
+    }
+
+    /// Rows of bytes that lie `stride` bytes apart, only to be read.
+    pub fn strided(rows: usize, bytes: usize, stride: usize) -> Self {
+        let mut shape = Self::rows(rows, bytes).read_only();
+        shape.strides[0] = stride as isize;
+        shape
+    }
+
+    /// Number of bytes.
+    pub fn count(&self) -> usize {
+        self.shape[..self.dimensions].iter().product::<isize>() as usize
+    }
+
+    /// The same, only to be read.
+    pub fn read_only(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+
+    /// Whether the bytes are adjacent.
+    fn is_contiguous(&self) -> bool {
+        self.dimensions == 1 || self.shape[0] <= 1 || self.strides[0] == self.shape[1]
     }
 }
 
-/// Fills a view of adjacent, writable bytes.
+/// Fills a view.
 ///
 /// # Safety
 /// `view` is null or valid for writes. `data` has the bytes that `shape` says. `data` and `shape`
@@ -86,14 +118,22 @@ pub unsafe fn fill(
     if view.is_null() {
         return Err(in_use("there is no place for the view"));
     }
-    let Shape { shape, strides, dimensions } = shape;
     let wants = |flag: c_int| flags & flag == flag;
+    if shape.read_only && wants(ffi::PyBUF_WRITABLE) {
+        return Err(in_use("received packets in an area: they can only be read"));
+    }
+    let adjacent =
+        [ffi::PyBUF_C_CONTIGUOUS, ffi::PyBUF_F_CONTIGUOUS, ffi::PyBUF_ANY_CONTIGUOUS].map(wants);
+    if !shape.is_contiguous() && (!wants(ffi::PyBUF_STRIDES) || adjacent.contains(&true)) {
+        return Err(in_use("rows of bytes: they are not adjacent; take each by itself"));
+    }
+    let Shape { shape, strides, dimensions, read_only } = shape;
     let len = shape[..*dimensions].iter().product();
     // SAFETY: the caller's promise. The format is a constant.
     unsafe {
         (*view).buf = data.cast::<c_void>();
         (*view).len = len;
-        (*view).readonly = 0;
+        (*view).readonly = (*read_only).into();
         (*view).itemsize = 1;
         (*view).format = match wants(ffi::PyBUF_FORMAT) {
             true => c"B".as_ptr().cast_mut(),

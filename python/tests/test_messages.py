@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Broadcast messages, time-codes, RMAP, the management information base, the list of statuses."""
+"""Broadcast messages, time-codes, RMAP, space packets, the management information base, the list of
+statuses."""
+
+import threading
 
 import numpy as np
 import pytest
@@ -61,6 +64,80 @@ def test_rmap():
     with spfe.open("virtual:?peer=sink") as endpoint, endpoint.port(0).rmap() as rmap:
         with pytest.raises(spfe.TimedOut, match="no reply"):
             rmap.read(0, 4, timeout=0.01)
+
+
+def test_rmap_target(endpoint):
+    with endpoint.port(1).rmap_target(logical_address=0x40) as target:
+        memory = target.window(0x1_0000_0000, 8192, key=0x20)
+        fixed = target.window(0, 64, write=False, modify=False)
+        fixed.array()[:] = np.arange(64)
+        with pytest.raises(spfe.UsageError, match="overlap"):
+            target.window(32, 64)
+        with pytest.raises(spfe.UsageError, match="at least one byte"):
+            target.window(0x9000, 0)
+        assert target.serve(timeout=0) == 0
+        ends = []
+
+        def serve():
+            try:
+                target.serve()
+            except spfe.LocalError as error:
+                ends.append(error.status)
+
+        server = threading.Thread(target=serve)
+        server.start()
+        with endpoint.port(0).rmap(target=0x40, key=0x20) as rmap:
+            numbers = np.arange(2048, dtype="<u4")
+            rmap.write(0x1_0000_0000, numbers, timeout=5)
+            assert (memory.array("<u4") == numbers).all() and len(memory) == 8192
+            assert rmap.read(0, 64, timeout=5) == bytes(fixed) == bytes(range(64))
+            assert rmap.modify(0x1_0000_0004, b"\xff", b"\x0f", timeout=5) == b"\1"
+            assert bytes(memory)[4] == 0x0F
+            with pytest.raises(spfe.RmapRefused) as error:
+                rmap.write(0, b"1234", timeout=5)
+            assert error.value.rmap_status == 10
+        with endpoint.port(0).rmap(target=0x40, key=0x21) as rmap:
+            with pytest.raises(spfe.RmapRefused) as error:
+                rmap.read(0x1_0000_0000, 4, timeout=5)
+            assert error.value.rmap_status == 3
+            target.cancel()
+            server.join(5)
+            assert ends == [spfe.Status.CANCELLED]
+            # Nobody serves: the command waits until somebody does.
+            with pytest.raises(spfe.TimedOut):
+                rmap.read(0, 4, timeout=0.01)
+            assert target.serve(timeout=0.01) == 1
+    assert (memory.array("<u4")[2:] == numbers[2:]).all()
+
+
+def test_space_packets(endpoint):
+    packet = spfe.SpacePacket(0x7FE, b"go", sequence_count=16383, telecommand=True,
+                              secondary_header=True, sequence_flags="first", target=0x50,
+                              user_application=9)
+    assert packet.encode(b"\3\4") == bytes.fromhex("0304 5002 0009 1ffe 7fff 0001") + b"go"
+    assert spfe.SpacePacket.decode(packet.encode()) == packet != spfe.SpacePacket(0x7FE, b"go")
+    assert (packet.apid, packet.data, packet.sequence_count) == (0x7FE, b"go", 16383)
+    assert (packet.telecommand, packet.secondary_header, packet.sequence_flags) == (True, True, "first")
+    assert (packet.target, packet.user_application) == (0x50, 9)
+    plain = spfe.SpacePacket(1, np.arange(3, dtype="u1"))
+    assert (plain.telecommand, plain.sequence_flags, plain.target) == (False, "unsegmented", 254)
+    for wrong, message in [
+        (dict(apid=0x800, data=b"x"), "application process: 2048, at most 2047"),
+        (dict(apid=1, data=b""), "packet data field: 0 bytes"),
+        (dict(apid=1, data=bytes(65537)), "packet data field: 65537 bytes"),
+        (dict(apid=1, data=b"x", sequence_count=16384), "sequence count: 16384"),
+        (dict(apid=1, data=b"x", sequence_flags="middle"), "sequence flags 'middle'"),
+    ]:
+        with pytest.raises(spfe.UsageError, match=message):
+            spfe.SpacePacket(**wrong)
+    with pytest.raises(spfe.UsageError, match="protocol identifier: 1, 2"):
+        spfe.SpacePacket.decode(b"\xfe\x01\0\0")
+    with pytest.raises(spfe.UsageError, match="13 bytes, its header says 9"):
+        spfe.SpacePacket.decode(bytes(plain) + b"more")
+    with endpoint.port(0).tx() as tx, endpoint.port(1).rx() as rx:
+        tx.send(bytes(plain), end="eep")
+        with pytest.raises(spfe.UsageError, match="error end of packet"):
+            spfe.SpacePacket.decode(rx.recv(1))
 
 
 def test_management_information_base_and_descriptions():

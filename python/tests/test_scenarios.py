@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Scenarios, their results, and networks with applications."""
 
+import errno
 import json
 import pathlib
 
@@ -46,6 +47,33 @@ def test_applications_in_a_network():
         assert first.network.names == network.names
     with pytest.raises(spfe.UsageError, match="endpoint 'nobody': there are"):
         network.open("nobody")
+
+
+def test_captures_of_a_network_in_this_process(tmp_path):
+    with spfe.open("virtual:") as endpoint:
+        with endpoint.port(0).tx() as tx, endpoint.port(1).rx() as rx:
+
+            def through(data):
+                tx.send(data)
+                return bytes(rx.recv(1)) == data
+
+            file = tmp_path / "net.pcapng"
+            with endpoint.capture(file, ["0.0-0.1"]) as capture:
+                assert through(b"the first of two") and through(b"the second")
+            assert through(b"after the end")
+            assert capture.end() == (2, 0)
+            written = file.read_bytes()
+            assert b"the first of two" in written and b"the second" in written
+            assert b"after the end" not in written
+            with endpoint.capture(tmp_path / "one", packets=1) as capture:
+                assert through(b"one of two") and through(b"two of two")
+            assert capture.end()[0] == 1 and b"two of two" not in (tmp_path / "one").read_bytes()
+        with pytest.raises(spfe.UsageError, match="link 'x': this network has 0.0-0.1, ") as error:
+            endpoint.capture(tmp_path / "none", ["x"])
+        assert error.value.status == spfe.Status.NOT_FOUND
+        with pytest.raises(spfe.SystemCallError, match="missing/net") as error:
+            endpoint.capture(tmp_path / "missing" / "net")
+        assert isinstance(error.value, OSError) and error.value.errno == errno.ENOENT
 
 
 def test_faults_on_a_running_link():

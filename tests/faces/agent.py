@@ -28,6 +28,8 @@ class Agent:
     def __init__(self) -> None:
         self.endpoint: spfe.Endpoint | None = None
         self.queues: dict[str, object] = {}
+        # Records of the packed receive queue that nobody has asked for.
+        self.records: list[spfe.Record] = []
 
     def open(self, name: str) -> None:
         self.endpoint = spfe.open(name)
@@ -39,6 +41,7 @@ class Agent:
         for queue in self.queues.values():
             queue.close()
         self.queues.clear()
+        self.records.clear()
         if self.endpoint is not None:
             self.endpoint.close()
         self.endpoint = None
@@ -69,20 +72,36 @@ class Agent:
         packets = [pattern(int(seed) + number, int(length)) for number in range(int(count))]
         self.queues[queue].send_group(packets, timeout=10)
 
+    def burst(self, queue: str, length: str, stride: str, count: str, seed: str) -> None:
+        size = int(stride) * (int(count) - 1) + int(length)
+        self.queues[queue].send_burst(pattern(int(seed), size), int(length), stride=int(stride))
+
+    def packed(self, queue: str, vc: str, area: str) -> None:
+        self.queues[queue] = self.endpoint.port(0).rx_packed(int(vc), area=int(area))
+
     def drain(self, queue: str, ms: str) -> None:
         self.queues[queue].drain(timeout=int(ms) / 1000)
 
     def recv(self, queue: str, ms: str) -> str:
-        parts = []
-        while True:
-            with self.queues[queue].recv(timeout=int(ms) / 1000) as packet:
-                if packet.status not in (spfe.Status.OK, spfe.Status.PACKET_CUT):
-                    # A buffer that comes back unused says why no packet will come.
-                    raise spfe.LocalError("no packet", packet.status)
-                parts.append(bytes(packet))
-                if not packet.more:
-                    whole = b"".join(parts)
-                    return f"{len(whole)} {zlib.crc32(whole)} {packet.end} {packet.status.name}"
+        parts, end = [], "more"
+        while end == "more":
+            data, end, status = self.part(self.queues[queue], int(ms) / 1000)
+            parts.append(data)
+        whole = b"".join(parts)
+        return f"{len(whole)} {zlib.crc32(whole)} {end} {status.name}"
+
+    def part(self, queue: object, timeout: float) -> tuple[bytes, str, spfe.Status]:
+        if isinstance(queue, spfe.PackedRx):
+            if not self.records:
+                self.records = list(queue.recv(timeout=timeout))
+            record = self.records.pop(0)
+            cut = record.end == "eep"
+            return bytes(record), record.end, spfe.Status.PACKET_CUT if cut else spfe.Status.OK
+        with queue.recv(timeout=timeout) as packet:
+            if packet.status not in (spfe.Status.OK, spfe.Status.PACKET_CUT):
+                # A buffer that comes back unused says why no packet will come.
+                raise spfe.LocalError("no packet", packet.status)
+            return bytes(packet), packet.end, packet.status
 
     def wait(self, queue: str, count: str, ms: str) -> None:
         self.queues[queue].wait(int(count), timeout=int(ms) / 1000)
@@ -123,6 +142,12 @@ class Agent:
 
     def rmap(self, queue: str, vc: str, key: str) -> None:
         self.queues[queue] = self.endpoint.port(0).rmap(int(vc), key=int(key))
+
+    def target(self, vc: str, address: str, size: str, key: str) -> None:
+        target = self.endpoint.port(0).rmap_target(int(vc))
+        target.window(int(address), int(size), key=int(key))
+        self.queues["target"] = target
+        threading.Thread(target=serve, args=(target,), daemon=True).start()
 
     def rmap_write(self, queue: str, address: str, length: str, seed: str) -> None:
         self.queues[queue].write(int(address), pattern(int(seed), int(length)), timeout=10)
@@ -168,6 +193,15 @@ class Agent:
 
     # The rest
 
+    def space_packet(self, apid: str, count: str, length: str, seed: str) -> str:
+        data = pattern(int(seed), int(length))
+        return bytes(spfe.SpacePacket(int(apid), data, sequence_count=int(count))).hex()
+
+    def read_space_packet(self, written: str) -> str:
+        packet = spfe.SpacePacket.decode(bytes.fromhex(written))
+        data = packet.data
+        return f"{packet.apid} {packet.sequence_count} {len(data)} {zlib.crc32(data)}"
+
     def status(self, value: str) -> str:
         status = spfe.Status(int(value))
         # An exception made from it has the same.
@@ -181,9 +215,6 @@ class Agent:
         except KeyError:
             raise spfe.UsageError(name, spfe.Status.NOT_FOUND) from None
 
-    def burst(self, *_unused: str) -> None:
-        raise Lacks("Python has no bursts: send_group() takes an array, with one call as well")
-
     def gather(self, *_unused: str) -> None:
         raise Lacks("Python has no gathered packets: join the parts")
 
@@ -195,19 +226,8 @@ class Agent:
 
     pooled_rx = pooled_tx
 
-    def packed(self, *_unused: str) -> None:
-        raise Lacks("Python has no packed receive")
 
-    def target(self, *_unused: str) -> None:
-        raise Lacks("Python has no RMAP target")
-
-    def space_packet(self, *_unused: str) -> None:
-        raise Lacks("Python has no CCSDS packets")
-
-    read_space_packet = space_packet
-
-
-def serve(server: spfe.RdmaServer) -> None:
+def serve(server: spfe.RdmaServer | spfe.RmapTarget) -> None:
     """Executes requests until the server is closed."""
     try:
         server.serve()

@@ -3,12 +3,10 @@
 use crate::args::{give, read_text, write};
 use crate::handle::{self, Handle, Object, Spare};
 use crate::result::{Fault, run};
-use spfe::backend::daemon::LiveCapture;
+use spfe::backend::daemon::{LiveCapture, socket};
 use spfe::{CaptureRequest, Status};
 use std::ffi::{c_char, c_int};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
 
 /// A capture of a C program.
 pub type CaptureHandle = Handle<LiveCapture>;
@@ -25,17 +23,6 @@ impl Object for LiveCapture {
 const WORDS: u32 = 1;
 /// More links than a network can have.
 const LINKS_MAX: u32 = 65536;
-
-/// The socket of a daemon, from a device name with or without an endpoint.
-fn socket(name: &str) -> Result<&Path, Fault> {
-    let Some(path) = name.strip_prefix("unix:").filter(|path| !path.is_empty()) else {
-        let what = format!("device '{name}': captures need a daemon, unix:SOCKET");
-        return Err(Fault::new(Status::BadField, what));
-    };
-    let path = Path::new(path);
-    let is_socket = |path: &&Path| path.metadata().is_ok_and(|meta| meta.file_type().is_socket());
-    Ok(path.parent().filter(is_socket).unwrap_or(path))
-}
 
 /// Starts a capture.
 ///
@@ -72,7 +59,11 @@ pub unsafe extern "C" fn spfe_capture_open(
                 words: flags & WORDS != 0,
                 packets: (packets != 0).then_some(packets),
             };
-            Ok(handle::open((), LiveCapture::open(socket(device)?, wanted)?))
+            let socket = socket(device).ok_or_else(|| {
+                let what = format!("device '{device}': captures need a daemon, unix:SOCKET");
+                Fault::new(Status::BadField, what)
+            })?;
+            Ok(handle::open((), LiveCapture::open(socket, wanted)?))
         };
         // SAFETY: the caller's promise.
         unsafe { give(capture, make) }

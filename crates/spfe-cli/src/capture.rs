@@ -9,10 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::json;
 use spfe::CaptureRequest;
-use spfe::backend::daemon::LiveCapture;
+use spfe::backend::daemon::{self, LiveCapture};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -58,18 +57,12 @@ impl CaptureArgs {
 
 /// The socket in a device name, with or without an endpoint. `what` is what needs a daemon.
 pub fn socket(name: &str, what: &str) -> Result<PathBuf, Failure> {
-    let path = name.strip_prefix("unix:").or_else(|| name.strip_prefix("spfed:"));
-    let Some(path) = path.filter(|path| !path.is_empty()) else {
-        let what = format!(
+    daemon::socket(name).map(Path::to_owned).ok_or_else(|| {
+        Failure::usage(format!(
             "device '{name}': {what} need a daemon, unix:SOCKET; a program has those of its own \
              networks with spfe::Embedded"
-        );
-        return Err(Failure::usage(what));
-    };
-    let path = Path::new(path);
-    let is_socket = |path: &Path| path.metadata().is_ok_and(|meta| meta.file_type().is_socket());
-    let parent = path.parent().filter(|parent| is_socket(parent));
-    Ok(parent.unwrap_or(path).to_owned())
+        ))
+    })
 }
 
 /// Runs `spfe capture`.

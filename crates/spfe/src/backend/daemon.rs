@@ -13,7 +13,7 @@ mod sleepers;
 
 use crate::engine::Engine;
 use crate::{Error, PortInfo, Result};
-pub use capture::LiveCapture;
+pub use capture::{LiveCapture, socket};
 use link::{Link, Watcher};
 pub use query::{NetworkQuery, PairInfo};
 use rustix::fd::{AsFd, OwnedFd};

@@ -5,7 +5,17 @@ use rustix::fd::OwnedFd;
 use spfe_contract::Status;
 use spfe_session::client::unexpected;
 use spfe_session::{CaptureRequest, Connection, Reply, Request};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+
+/// The socket of the daemon that a device name stands for, with or without an endpoint:
+/// `unix:SOCKET`, `unix:SOCKET/0`. `None` for other devices.
+pub fn socket(device: &str) -> Option<&Path> {
+    let path = device.strip_prefix("unix:").or_else(|| device.strip_prefix("spfed:"));
+    let path = Path::new(path.filter(|path| !path.is_empty())?);
+    let is_socket = |path: &&Path| path.metadata().is_ok_and(|meta| meta.file_type().is_socket());
+    Some(path.parent().filter(is_socket).unwrap_or(path))
+}
 
 /// A running capture: a pcapng file (docs/capture.md) that is read from a pipe. The daemon never
 /// waits for the reader; records that do not fit into its buffer are left out and counted. The
