@@ -6,6 +6,9 @@
 # Scenarios c-NAME are those of the inline functions of <spfe/fast.h>, in bench/c/instructions.c. An
 # application in C may take 1.1 times the instructions of the same one in Rust.
 #
+# Scenarios rdma-NAME are groups of 16 operations of 8 bytes on a target-only endpoint, the copy
+# included.
+#
 #   tools/callgrind.sh           print the table
 #   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse, or if C
 #                                takes too many beside Rust
@@ -75,7 +78,8 @@ per_word() {
 
 table() {
   printf 'scenario\tapplication\tengine\n'
-  for scenario in pooled-single pooled-group single group burst packed; do
+  for scenario in pooled-single pooled-group single group burst packed \
+    rdma-write rdma-read rdma-pooled-write rdma-pooled-read; do
     printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" --toggle-collect=*measured_app_*)" \
       "$(per_packet "$scenario" --collect-atstart=no)"
   done

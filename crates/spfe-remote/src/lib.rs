@@ -34,6 +34,6 @@ pub use error::RdmaError;
 pub use options::RdmaQueueOptions;
 pub use queue::RdmaQueue;
 pub use server::RdmaServer;
-pub use spfe::pair::{KeyOptions, PairMessage};
+pub use spfe::pair::{KeyOptions, PairMessage, PooledPair, PooledWork};
 pub use spfe_proto::sfrp::{Info, RegionEntry, RegionFlags, ReplyPath, SfrpStatus};
 pub use spfe_rdma as engine;

@@ -3,7 +3,7 @@
 use crate::error::RdmaError;
 use crate::options::RdmaQueueOptions;
 use crate::program::ProgramPair;
-use spfe::pair::{KeyOptions, PairMessage, PairQueue};
+use spfe::pair::{KeyOptions, PairMessage, PairQueue, PooledPair};
 use spfe::{Canceller, Deadline, QueueOptions, Status, Vc};
 use spfe_proto::sfrp::{Info, Opcode, RegionEntry};
 use spfe_rdma::initiator::{InitiatorCounts, PostError};
@@ -60,6 +60,29 @@ impl RdmaQueue {
         }
         let pair = ProgramPair::open(vc, options)?;
         Ok(Self { path: Path::Program(Box::new(pair)) })
+    }
+
+    /// The pooled form of the queue, for groups of one request that repeats: posting it writes the two
+    /// words that change and looks nothing up. The queue pair starts anew; it connects with the first
+    /// group. See [`PairQueue::pooled`].
+    ///
+    /// # Errors
+    /// BAD_OPCODE on a device without queue pairs, and those of [`PairQueue::pooled`].
+    pub fn pooled(
+        self,
+        request: &WorkRequest,
+        local: u32,
+        remote: u64,
+    ) -> spfe::Result<PooledPair> {
+        match self.path {
+            Path::Device(pair) => pair.pooled(request, local, remote),
+            Path::Program(_) => Err(without_pairs()),
+        }
+    }
+
+    /// The queue of a pooled one, stopped: [`RdmaQueue::connect`] starts it again.
+    pub fn from_pooled(pooled: PooledPair) -> Self {
+        Self { path: Path::Device(Box::new(pooled.into_pair())) }
     }
 
     /// Whether the device executes the requests.
@@ -305,10 +328,7 @@ impl RdmaQueue {
     fn on_device(&mut self) -> spfe::Result<&mut PairQueue> {
         match &mut self.path {
             Path::Device(pair) => Ok(pair),
-            Path::Program(_) => {
-                let what = "the device has no queue pairs: receive messages with an RdmaServer";
-                Err(spfe::Error::device(Status::BadOpcode, what))
-            }
+            Path::Program(_) => Err(without_pairs()),
         }
     }
 
@@ -471,6 +491,11 @@ impl RdmaQueue {
             _ => Err(RdmaError::Answer { what: "REGIONS", bytes: list.len() }),
         }
     }
+}
+
+fn without_pairs() -> spfe::Error {
+    let what = "the device has no queue pairs: use RdmaQueue::post, and an RdmaServer to receive";
+    spfe::Error::device(Status::BadOpcode, what)
 }
 
 fn until(now_ns: u64, timeout: Duration) -> Deadline {

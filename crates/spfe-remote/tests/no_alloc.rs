@@ -1,7 +1,7 @@
 //! Requests, messages and their completions make no allocation, after the first rounds have filled
 //! the queues. Device and program run in the same thread, so both are counted.
 
-use spfe::{Embedded, Endpoint, LinkRate, Mode, Peer, QueueOptions, Topology};
+use spfe::{Deadline, Embedded, Endpoint, LinkRate, Mode, Peer, QueueOptions, Topology};
 use spfe_rdma::{Local, WorkFlags, WorkKind, WorkRequest};
 use spfe_remote::{RdmaQueue, RdmaQueueOptions};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -98,6 +98,27 @@ fn requests_to_memory_are_without_allocation() {
         let count = allocations(|| group(&mut queue, kind, memory, key, bytes));
         assert_eq!(count, 0, "{kind:?} of {bytes} bytes");
     }
+}
+
+#[test]
+fn pooled_requests_are_without_allocation() {
+    let (a, _b, _network) = network(true);
+    let mut queue = open(&a, 5, 0);
+    let key = queue.regions(SOON).unwrap()[0].key;
+    let memory = queue.register(vec![1; 1 << 20]).unwrap();
+    let request = WorkRequest::write(0, Local { memory, offset: 0, length: 64 }, key, 0);
+    // One place: pages of the target take memory when they are first written.
+    let mut pooled = queue.pooled(&request, 64, 0).unwrap();
+    let count = allocations(|| {
+        for _ in 0..GROUP {
+            assert!(pooled.stage());
+        }
+        pooled.submit();
+        pooled.wait(Deadline::after(SOON)).unwrap();
+        let done = pooled.poll().unwrap();
+        assert_eq!((done.requests, done.bytes), (GROUP as u32, 64 * GROUP as u32));
+    });
+    assert_eq!(count, 0);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 //! `spfe-remote` has the queue that programs use, which also works on devices without the capability.
 
 mod keys;
+mod pooled;
 mod receive;
 mod slots;
 
 pub use keys::KeyOptions;
+pub use pooled::{PooledPair, PooledWork};
 pub use receive::PairMessage;
 
 use crate::cancel::Canceller;

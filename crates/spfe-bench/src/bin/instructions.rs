@@ -2,14 +2,17 @@
 //! functions that are never inlined, so that callgrind counts each side by name.
 //!
 //! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `pooled-single`,
-//! `pooled-group`, `burst` and `packed`. A round is 16 packets of 8 bytes, or 128 for `burst` and
+//! `pooled-group`, `burst`, `packed`, and `rdma-write`, `rdma-read`, `rdma-pooled-write`,
+//! `rdma-pooled-read`. A round is 16 packets or operations of 8 bytes, or 128 packets for `burst` and
 //! `packed`.
 
 use spfe::{
-    Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx,
+    Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, Peer, PoolOptions, PooledRx,
     PooledTx, Rx, Topology, Tx,
 };
 use spfe_plane::Runner;
+use spfe_remote::engine::{Local, RemoteKey, WorkFlags, WorkKind, WorkRequest};
+use spfe_remote::{PooledPair, RdmaQueue, RdmaQueueOptions};
 
 const SIZE: usize = 8;
 const GROUP: usize = 16;
@@ -205,6 +208,81 @@ fn burst(rounds: usize, packed: bool) -> usize {
     (0..rounds).map(|_| measured_app_burst(&mut rig, &mut rx, &mut back)).sum()
 }
 
+/// A queue pair to a target-only endpoint, and the engine of both directions.
+fn rdma_rig() -> (RdmaQueue, Runner) {
+    let folder = std::env::temp_dir();
+    let file = folder.join(format!("spfe-instructions-{}.toml", std::process::id()));
+    // The key is known without a question, which nobody would answer here.
+    std::fs::write(&file, "[[region]]\nname = \"m\"\nsize = \"1M\"\ngeneration = 1\n")
+        .expect("a file");
+    let mut topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+    topology.endpoints[0][0].peer = Peer::Target { file: 0 };
+    topology.endpoints[1][0].peer = Peer::None;
+    topology.targets = vec![file.to_str().expect("a path in UTF-8").to_owned()];
+    let network = Embedded::without_device(topology);
+    let _ = std::fs::remove_file(&file);
+    let network = network.expect("a network");
+    let endpoint = Endpoint::attach(&network, 0, "a").expect("endpoint 0");
+    let vc = endpoint.port(0).and_then(|port| port.vc(0)).expect("VC 0");
+    let queue = RdmaQueue::open(&vc, RdmaQueueOptions::default()).expect("a queue pair");
+    let view = network.network().view(spfe_plane::arena::DEVICE);
+    let (out, into) = view.runners_answering(0, 0, 0);
+    (queue, out.with_partner(into))
+}
+
+/// Groups of operations of one kind.
+fn rdma(rounds: usize, kind: WorkKind, is_pooled: bool) -> usize {
+    let (mut queue, mut engine) = rdma_rig();
+    let key = RemoteKey::new(0, 1).expect("a key").0;
+    let memory = queue.register(vec![1; 1 << 16]).expect("memory");
+    let request = |index: usize| WorkRequest {
+        local: [Local { memory, offset: (SIZE * index) as u64, length: SIZE as u32 }].into(),
+        key,
+        address: (SIZE * index) as u64,
+        flags: WorkFlags { signaled: index + 1 == GROUP, ..WorkFlags::default() },
+        ..WorkRequest::new(index as u64, kind)
+    };
+    if is_pooled {
+        let mut pooled = queue.pooled(&request(0), SIZE as u32, SIZE as u64).expect("pooled");
+        return (0..rounds).map(|_| measured_app_rdma_pooled(&mut pooled, &mut engine)).sum();
+    }
+    let requests: Vec<WorkRequest> = (0..GROUP).map(request).collect();
+    (0..rounds).map(|_| measured_app_rdma(&mut queue, &mut engine, &requests)).sum()
+}
+
+#[inline(never)]
+fn measured_app_rdma(
+    queue: &mut RdmaQueue,
+    engine: &mut Runner,
+    requests: &[WorkRequest],
+) -> usize {
+    for request in requests {
+        let _ = queue.post(request.clone());
+    }
+    let _ = queue.ring();
+    loop {
+        // The first group takes a step more: it connects.
+        measured_engine_step(engine);
+        if let Ok(Some(done)) = queue.poll() {
+            return if done.result.is_ok() { SIZE * requests.len() } else { 0 };
+        }
+    }
+}
+
+#[inline(never)]
+fn measured_app_rdma_pooled(pooled: &mut PooledPair, engine: &mut Runner) -> usize {
+    for _ in 0..GROUP {
+        pooled.stage();
+    }
+    pooled.submit();
+    loop {
+        measured_engine_step(engine);
+        if let Some(done) = pooled.poll() {
+            return done.bytes as usize;
+        }
+    }
+}
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let scenario = args.next().unwrap_or_default();
@@ -216,9 +294,14 @@ fn main() {
         "group" => (group(rounds), rounds * GROUP),
         "burst" => (burst(rounds, false), rounds * BURST),
         "packed" => (burst(rounds, true), rounds * BURST),
+        "rdma-write" => (rdma(rounds, WorkKind::Write, false), rounds * GROUP),
+        "rdma-read" => (rdma(rounds, WorkKind::Read, false), rounds * GROUP),
+        "rdma-pooled-write" => (rdma(rounds, WorkKind::Write, true), rounds * GROUP),
+        "rdma-pooled-read" => (rdma(rounds, WorkKind::Read, true), rounds * GROUP),
         other => {
             eprintln!(
-                "scenario '{other}': must be single, group, pooled-single, pooled-group, burst or packed"
+                "scenario '{other}': must be single, group, pooled-single, pooled-group, burst, \
+                 packed, or rdma- with write, read, pooled-write or pooled-read"
             );
             std::process::exit(2);
         }
