@@ -29,28 +29,3 @@ load lib/ip
 @test "interfaces end in good order" {
     both_down
 }
-
-# Each end is the channel for frames to the other node.
-@test "two nodes of a fabric" {
-    stop spfed
-    start_daemon --topology fabric:3
-    up 0 --vc 2
-    up 1 --vc 0
-    wait_until reachable
-    pings 56
-    wait_until knows 0 2
-    wait_until knows 1 2
-    [[ $(counter 1 wrong_header) == 0 ]]
-    both_down
-}
-
-# A packet that names another node is none of the channel.
-@test "frames for another node are dropped" {
-    up 0 --vc 2
-    # The start of a frame of version 2 from node 2 to node 3: 18 bytes of header, 42 of frame.
-    printf '\xfe\xf5\x02\x00\x03\x00\x02\x00%052x' 0 >"$dir/astray"
-    timeout --kill-after=5 "$limit" "$spfe" --quiet --device "unix:$dir/sock/1" \
-        send "$dir/astray" --packet 60 --vc 0 --deadline 20 --raw
-    wait_until rises 0 wrong_header 0
-    both_down
-}

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Two network interfaces over SpaceFibre (`spfe ip up`), each in a network namespace of its own and
-# joined by spfed. Loaded by ip.bats and ip_link.bats after lib/common.
+# Network interfaces of `spfe ip up`, each in a network namespace of its own and joined by spfed.
+# Loaded by ip.bats, ip_link.bats and ip_fabric.bats after lib/common. There are as many as addresses:
+# two at the ends of a link, unless the file sets more.
 #
 # Rates and round trips are printed and never judged. All traffic stays inside the namespaces, which
 # end with the test.
@@ -24,7 +25,7 @@ setup_file() {
     built "$spfe" "$spfed"
     head -c "$bytes" /dev/urandom >"$dir/file"
     # A namespace lasts as long as a process in it.
-    for side in 0 1; do
+    for side in "${!addresses[@]}"; do
         start "space$side" unshare "${user[@]}" --net sleep infinity
         wait_until separate "$side"
     done
@@ -55,7 +56,7 @@ start_daemon() {
     wait_until "$spfe" info "unix:$dir/sock/0"
 }
 
-# within SIDE WORD...: a command in the namespace of side 0 or 1, for a limited time.
+# within SIDE WORD...: a command in the namespace of a side, for a limited time.
 within() {
     local space
     space=$(pid "space$1")

@@ -1,4 +1,4 @@
-"""A small TCP and UDP peer for tests/ip.bats and tests/fabric.bats.
+"""A small TCP and UDP peer for the tests of interfaces.
 
     sockets.py listen tcp|udp ADDRESS PORT         prints "ready"; TCP: then the SHA-256 of the
                                                    stream; UDP: returns datagrams reversed

@@ -6,6 +6,7 @@
 //! | [`topology`] | nodes, switches, links and rates as data; a checker |
 //! | [`backplane`] | knows who is there and gives each pair its memory; carries no payload |
 //! | [`node`] | the process of a node: frames between its interface and its peers |
+//! | [`ether`] | Ethernet addresses of nodes, and answers to questions for them |
 //! | [`memory`], [`ring`] | shared memory of pairs, which the other side may fill with anything |
 //! | [`raw`] | transfers from user memory to user memory, doorbells, scratchpads |
 //! | [`stream`] | rings of bytes under TCP connections |
@@ -16,7 +17,7 @@
 
 pub mod backplane;
 pub mod client;
-mod ether;
+pub mod ether;
 pub mod memory;
 pub mod node;
 pub mod pace;

@@ -9,11 +9,11 @@ use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibLayer, MibScope};
 /// A parameter, state, error or counter of a port or its link, with its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MibEntry {
-    /// Layer: `lane`, `multi-lane`, `data link`, `network`, `physical` or `port`.
+    /// Layer: `lane`, `multi-lane`, `data link`, `network`, `physical`, `fabric` or `port`.
     pub layer: String,
     /// Name, unique in the layer.
     pub name: String,
-    /// Number of the lane or virtual channel; `None` for a value of the whole link.
+    /// Number of the lane, virtual channel or node; `None` for a value of the whole link.
     pub index: Option<u32>,
     /// Value.
     pub value: MibValue,

@@ -65,7 +65,8 @@ pub enum TapError {
 }
 
 impl TapError {
-    pub(crate) fn interface(name: &str, what: &str, error: io::Error) -> Self {
+    /// The error of a request about an interface; `what` names the request.
+    pub fn interface(name: &str, what: &str, error: io::Error) -> Self {
         let (name, what) = (name.to_owned(), what.to_owned());
         if error.raw_os_error() == Some(libc::EPERM) {
             Self::Privilege { name, what, error }

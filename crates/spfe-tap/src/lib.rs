@@ -15,7 +15,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 use std::ffi::CString;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Maximum length of an interface name in bytes.
@@ -45,19 +45,6 @@ impl TapDevice {
     /// The TUN driver is missing, the caller lacks a privilege, or the name is in use.
     pub fn open(name: &str) -> Result<Self, TapError> {
         Self::open_with(name, libc::IFF_TAP | libc::IFF_NO_PI)
-    }
-
-    /// As [`TapDevice::open`], but every frame has an offload header of [`OFFLOAD_HEADER`] bytes in
-    /// little-endian order. [`TapDevice::set_offloads`] says what the kernel may leave out.
-    ///
-    /// # Errors
-    ///
-    /// As for [`TapDevice::open`].
-    pub fn open_offloaded(name: &str) -> Result<Self, TapError> {
-        let device = Self::open_with(name, libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
-        let order = request::SET_LITTLE_ENDIAN.send(&device.file, &mut 1);
-        device.checked(order, || "byte order of offload headers".to_owned())?;
-        Ok(device)
     }
 
     fn open_with(name: &str, flags: libc::c_int) -> Result<Self, TapError> {
@@ -113,32 +100,6 @@ impl TapDevice {
     /// Other errors mean that the interface was removed or is down.
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
         rustix::io::write(&self.file, frame)?;
-        Ok(())
-    }
-
-    /// Reads the next frame that the kernel sends and its offload header. Returns the length of the
-    /// frame.
-    ///
-    /// # Errors
-    ///
-    /// As for [`TapDevice::read`].
-    pub fn read_offloaded(
-        &self,
-        header: &mut [u8; OFFLOAD_HEADER],
-        frame: &mut [u8],
-    ) -> io::Result<usize> {
-        let mut parts = [IoSliceMut::new(header), IoSliceMut::new(frame)];
-        let read = rustix::io::readv(&self.file, &mut parts)?;
-        Ok(read.saturating_sub(OFFLOAD_HEADER))
-    }
-
-    /// Passes a frame with its offload header to the kernel, which receives it.
-    ///
-    /// # Errors
-    ///
-    /// As for [`TapDevice::write`]; the kernel also checks the header.
-    pub fn write_offloaded(&self, header: &[u8; OFFLOAD_HEADER], frame: &[u8]) -> io::Result<()> {
-        rustix::io::writev(&self.file, &[IoSlice::new(header), IoSlice::new(frame)])?;
         Ok(())
     }
 

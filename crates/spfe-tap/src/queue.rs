@@ -3,13 +3,13 @@
 use crate::request::{self, interface_request};
 use crate::{TapDevice, TapError, open_driver};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 
 /// Bytes of the offload header (`struct virtio_net_hdr`) before each frame of a [`TapQueue`].
 pub const OFFLOAD_HEADER: usize = 10;
 
-/// Flags of an interface whose queues carry offload headers.
-pub const QUEUE_FLAGS: libc::c_int =
+/// Flags of an interface with several queues that carry offload headers.
+const QUEUE_FLAGS: libc::c_int =
     libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR | libc::IFF_MULTI_QUEUE;
 
 /// What the kernel may leave to the reader of a frame.
@@ -31,15 +31,23 @@ impl TapOffloads {
     pub const UDP: Self = Self(0x20 | 0x40);
     /// Checksums and segments of TCP.
     pub const BASIC: Self = Self(15);
+    /// Everything.
+    pub const ALL: Self = Self(Self::BASIC.0 | Self::UDP.0);
 
     /// What is in either set.
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
+
+    /// What is in both sets.
+    pub fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
 }
 
-/// A queue of a TAP device. Each frame has an offload header of [`OFFLOAD_HEADER`] bytes, so that the
-/// kernel leaves out checksums and passes segments of up to 64 KiB whole.
+/// A queue of a TAP device. Each frame has an offload header of [`OFFLOAD_HEADER`] bytes in
+/// little-endian order, so that the kernel can leave out checksums and pass segments of up to 64 KiB
+/// whole.
 #[derive(Debug)]
 pub struct TapQueue {
     file: OwnedFd,
@@ -49,6 +57,32 @@ impl TapQueue {
     /// File descriptor for `poll`.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    /// Reads the next frame that the kernel sends, and its offload header. Returns the length of the
+    /// frame; one that is longer than `frame` is cut.
+    ///
+    /// # Errors
+    /// `WouldBlock` if no frame is waiting. Other errors mean that the interface was removed or is
+    /// down.
+    pub fn read_offloaded(
+        &self,
+        header: &mut [u8; OFFLOAD_HEADER],
+        frame: &mut [u8],
+    ) -> io::Result<usize> {
+        let mut parts = [IoSliceMut::new(header), IoSliceMut::new(frame)];
+        let read = rustix::io::readv(&self.file, &mut parts)?;
+        Ok(read.saturating_sub(OFFLOAD_HEADER))
+    }
+
+    /// Passes a frame with its offload header to the kernel, which receives it.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the kernel does not accept header or frame. Other errors mean that the
+    /// interface was removed or is down.
+    pub fn write_offloaded(&self, header: &[u8; OFFLOAD_HEADER], frame: &[u8]) -> io::Result<()> {
+        rustix::io::writev(&self.file, &[IoSlice::new(header), IoSlice::new(frame)])?;
+        Ok(())
     }
 
     /// Reads header and frame to an address. Returns their length.
@@ -81,29 +115,43 @@ impl TapQueue {
 }
 
 impl TapDevice {
-    /// Opens or creates an interface whose frames have offload headers, with this many queues.
-    /// Frames then pass through the queues only: [`TapDevice::read`] and [`TapDevice::write`] of the
-    /// device itself must not be used.
+    /// Opens or creates an interface with one queue, whose frames have offload headers. The kernel
+    /// leaves out nothing until [`TapDevice::set_offloads`] says what it may.
+    ///
+    /// # Errors
+    /// As for [`TapDevice::open`].
+    pub fn open_queue(name: &str) -> Result<(Self, TapQueue), TapError> {
+        let device = Self::open_with(name, QUEUE_FLAGS & !libc::IFF_MULTI_QUEUE)?;
+        let queue = device.first_queue()?;
+        Ok((device, queue))
+    }
+
+    /// The same with several queues. Frames pass through the queues only: [`TapDevice::read`] and
+    /// [`TapDevice::write`] of the device itself must not be used.
     ///
     /// # Errors
     /// As for [`TapDevice::open`]; an interface of this name has other queues.
     pub fn open_queues(name: &str, queues: usize) -> Result<(Self, Vec<TapQueue>), TapError> {
         let device = Self::open_with(name, QUEUE_FLAGS)?;
-        let refused = |what, error| TapError::interface(device.name(), what, error);
-        let first = device.file.try_clone().map_err(|error| refused("queue", error))?;
-        let mut all = vec![TapQueue { file: first }];
+        let mut all = vec![device.first_queue()?];
         for _ in 1..queues {
             let file = open_driver()?;
             let mut request = interface_request(device.name());
             request.ifr_ifru.ifru_flags = QUEUE_FLAGS as libc::c_short;
-            request::ATTACH.send(&file, &mut request).map_err(|error| refused("queue", error))?;
+            let attached = request::ATTACH.send(&file, &mut request);
+            device.checked(attached, || "queue".to_owned())?;
             all.push(TapQueue { file });
         }
-        device
-            .set_offloads(TapOffloads::BASIC.and(TapOffloads::UDP))
-            .or_else(|_| device.set_offloads(TapOffloads::BASIC))
-            .map_err(|error| refused("offload", error))?;
         Ok((device, all))
+    }
+
+    /// The queue of the device's own file. Its offload headers become little-endian.
+    fn first_queue(&self) -> Result<TapQueue, TapError> {
+        let order = request::SET_LITTLE_ENDIAN.send(&self.file, &mut 1);
+        self.checked(order, || "byte order of offload headers".to_owned())?;
+        let file = self.file.try_clone();
+        let file = file.map_err(|error| TapError::interface(self.name(), "queue", error))?;
+        Ok(TapQueue { file })
     }
 
     /// Sets what the kernel may leave out of frames that have offload headers. Frames that it has

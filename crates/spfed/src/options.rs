@@ -121,10 +121,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 192, help_heading = LIMITS)]
     pub max_regions: usize,
     /// Queues that the clients of one user may have.
-    #[arg(long, value_name = "N", default_value_t = 256, help_heading = LIMITS)]
+    #[arg(long, value_name = "N", default_value_t = 512, help_heading = LIMITS)]
     pub max_queues: usize,
     /// Event descriptors that the clients of one user may have; a client may have 64.
-    #[arg(long, value_name = "N", default_value_t = 256, help_heading = LIMITS)]
+    #[arg(long, value_name = "N", default_value_t = 512, help_heading = LIMITS)]
     pub max_events: usize,
     /// Time after which a connection that has not attached is closed. Such connections of one user have
     /// 16 places, those of all users 32; newcomers replace the oldest.

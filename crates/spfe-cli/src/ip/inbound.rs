@@ -18,6 +18,19 @@ pub struct Drops {
     pub offload: u64,
 }
 
+impl Drops {
+    /// The packets of both.
+    pub fn sum(self, other: Self) -> Self {
+        Self {
+            cut: self.cut + other.cut,
+            short: self.short + other.short,
+            long: self.long + other.long,
+            header: self.header + other.header,
+            offload: self.offload + other.offload,
+        }
+    }
+}
+
 /// Extracts frames from packets in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Inbound {

@@ -1,13 +1,10 @@
 //! Versions and offloads: what the kernel may leave to the far end, and packets of both versions.
 
-use spfe_host::Peer;
-use spfe_host::topology::FABRIC_CHANNELS;
 use spfe_proto::ethernet::{
     self, EthernetHello, EthernetPeerState, HelloFlags, OFFLOAD_BYTES, Offload, PACKET_MAX_BYTES,
     PREFIX_BYTES, PeerFeatures, complete_checksum,
 };
 use spfe_tap::{TapDevice, TapOffloads};
-use std::io;
 
 /// Features of the protocol and of TAP devices.
 const FEATURES: [(PeerFeatures, TapOffloads); 5] = [
@@ -45,24 +42,14 @@ pub fn offloads_for(far: &EthernetHello) -> TapOffloads {
 
 /// The ends of a virtual channel between two nodes of a fabric; 0 and 0 on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nodes {
+pub struct Ends {
     /// This node.
     pub own: u16,
     /// The other one.
     pub far: u16,
 }
 
-impl Nodes {
-    /// Those of a virtual channel of an endpoint.
-    pub fn of(peer: Peer, endpoint: u32, vc: u32) -> Self {
-        match peer {
-            Peer::Fabric { .. } => {
-                Self { own: endpoint as u16 + 1, far: (vc / FABRIC_CHANNELS) as u16 + 1 }
-            }
-            _ => Self::default(),
-        }
-    }
-
+impl Ends {
     /// Start of the packets of version 2 from the far end.
     pub fn inward(self) -> [u8; PREFIX_BYTES] {
         ethernet::prefix(self.own, self.far)
@@ -75,22 +62,16 @@ impl Nodes {
 }
 
 /// The hello of this end.
-pub fn hello(
-    flags: HelloFlags,
-    features: PeerFeatures,
-    nodes: Nodes,
-) -> [u8; ethernet::HELLO_BYTES] {
+pub fn hello(flags: HelloFlags, features: PeerFeatures, ends: Ends) -> [u8; ethernet::HELLO_BYTES] {
     let packet_max = PACKET_MAX_BYTES as u32;
     let mut packet = EthernetHello { flags, version: 2, features, packet_max }.encode();
-    packet[4..PREFIX_BYTES].copy_from_slice(&nodes.outward()[4..]);
+    packet[4..PREFIX_BYTES].copy_from_slice(&ends.outward()[4..]);
     packet
 }
 
-/// A packet made from the next frame of the interface.
+/// A packet made from a frame of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Bytes of the frame.
-    pub frame_bytes: usize,
     /// Bytes of the packet.
     pub packet_bytes: usize,
     /// Why it is not sent, if so.
@@ -108,40 +89,38 @@ pub enum Refusal {
     Offload,
 }
 
-/// Reads the next frame into a slot, which becomes a packet of the version that the far end
-/// understands.
-///
-/// # Errors
-/// Those of the TAP device.
-pub fn read(
-    tap: &TapDevice,
+/// Bytes before a frame for a far end of which so much is known.
+pub fn header_bytes(state: EthernetPeerState) -> usize {
+    if state == EthernetPeerState::Second {
+        ethernet::HEADER2_BYTES
+    } else {
+        ethernet::HEADER_BYTES
+    }
+}
+
+/// Makes what is in a slot into a packet of the version that the far end understands: there are
+/// [`header_bytes`] bytes for the header, then the frame, of which `fields` say what is left to do.
+/// The slot is the packet and no longer.
+pub fn pack(
     slot: &mut [u8],
+    fields: &[u8; OFFLOAD_BYTES],
     mtu: u32,
-    state: EthernetPeerState,
-    far: &EthernetHello,
-    nodes: Nodes,
-) -> io::Result<Outgoing> {
-    let mut fields = [0; OFFLOAD_BYTES];
-    let second = state == EthernetPeerState::Second;
-    let header = if second { ethernet::HEADER2_BYTES } else { ethernet::HEADER_BYTES };
-    let too_short = || io::Error::from(io::ErrorKind::InvalidInput);
-    let frame = slot.get_mut(header..).ok_or_else(too_short)?;
-    let bytes = tap.read_offloaded(&mut fields, frame)?;
-    let frame = frame.get_mut(..bytes).ok_or_else(too_short)?;
-    let offload = Offload::decode(&fields);
-    let checked = prepare(offload, frame, mtu, far);
-    let (offload, refused) = match checked {
+    (state, far): (EthernetPeerState, &EthernetHello),
+    ends: Ends,
+) -> Outgoing {
+    let (header, frame) = slot.split_at_mut(header_bytes(state));
+    let offload = Offload::decode(fields);
+    let (offload, refused) = match prepare(offload, frame, mtu, far) {
         Ok(offload) => (offload, None),
         Err(refusal) => (offload, Some(refusal)),
     };
-    if second {
-        slot[..PREFIX_BYTES].copy_from_slice(&nodes.outward());
-        slot[PREFIX_BYTES..header].copy_from_slice(&offload.encode());
+    if state == EthernetPeerState::Second {
+        header[..PREFIX_BYTES].copy_from_slice(&ends.outward());
+        header[PREFIX_BYTES..].copy_from_slice(&offload.encode());
     } else {
-        slot[..header].copy_from_slice(&ethernet::HEADER);
+        header.copy_from_slice(&ethernet::HEADER);
     }
-    let large = offload.is_segmented();
-    Ok(Outgoing { frame_bytes: bytes, packet_bytes: header + bytes, refused, large })
+    Outgoing { packet_bytes: slot.len(), refused, large: offload.is_segmented() }
 }
 
 /// Makes a frame into one that the far end understands. Returns what is still left to it.

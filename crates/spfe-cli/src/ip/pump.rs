@@ -1,389 +1,317 @@
-//! Moves frames between a TAP device and a virtual channel, in one thread that sleeps when idle.
+//! Moves frames between an interface and its far ends, in one thread that sleeps when idle.
 
-use super::counters::Counters;
-use super::inbound::Inbound;
-use super::offload::{self, Nodes, Refusal};
+use super::counters::{FarReport, Report};
+use super::frames::{Frames, Target};
+use super::nodes::{FarEnd, Nodes};
+use super::offload::{self, Ends};
+use super::path::{self, BUDGET, Path, Terms};
 use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use serde_json::json;
-use spfe::{Deadline, Error, PoolOptions, PooledRx, PooledTx, Port, PortState, QueueOptions};
-use spfe::{Status, Threshold, Vc};
-use spfe_proto::ethernet::{
-    self, EthernetPacket, EthernetPeer, EthernetPeerState, Heard, HelloFlags, MTU_MAX, Offload,
-    PACKET_MAX_BYTES, PeerFeatures,
-};
-use spfe_tap::{TapDevice, TapOffloads};
+use spfe::{Endpoint, Port, PortState, Vc};
+use spfe_host::topology::FABRIC_CHANNELS;
+use spfe_proto::ethernet::{FRAME_MAX_BYTES, MTU_MAX, OFFLOAD_BYTES};
+use spfe_tap::TapOffloads;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// Size of the buffers in each direction, bytes.
-const POOL_BYTES: usize = 4 << 20;
-const SLOTS_MIN: usize = 64;
-const SLOTS_MAX: usize = 256;
-/// A group is sent when it has this many frames or bytes, or when the interface has no more.
-const GROUP_FRAMES: usize = 32;
-const GROUP_BYTES: usize = 128 << 10;
-/// Frames moved in one direction before the other direction gets its turn.
-const BUDGET: usize = 64;
-/// Interval between checks of port, device and MTU.
-const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Interval between looks at port, device and MTU.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Reason to stop moving frames.
-enum Stop {
-    /// The MTU has changed, so the buffers must be replaced.
-    Mtu,
-    /// SIGINT or SIGTERM has arrived.
-    Signal,
-    /// The interface was removed.
-    Removed,
+/// Where an interface leads.
+pub enum Way {
+    /// Over a virtual channel of a link to one far end.
+    Link(Vc),
+    /// From a node of a fabric to all others.
+    Fabric(Nodes),
 }
 
-/// Transmit and receive queue of the virtual channel, with buffers for an MTU.
-struct Channel {
-    tx: PooledTx,
-    rx: PooledRx,
-}
-
-impl Channel {
-    /// For packets of version 1 with this MTU, or for all packets of version 2.
-    fn open(vc: &Vc, mtu: Option<u32>) -> Result<Self, Failure> {
-        let bytes = mtu.map_or(PACKET_MAX_BYTES, ethernet::packet_bytes);
-        let slots = (POOL_BYTES / bytes).clamp(SLOTS_MIN, SLOTS_MAX) as u32;
-        let queue = QueueOptions::default().event(true);
-        // One extra byte: a frame that fills its slot completely exceeds the MTU.
-        let tx = vc.tx_pooled(PoolOptions::new(slots, bytes as u32 + 1).queue(queue))?;
-        let rx = vc.rx_pooled(PoolOptions::new(slots, bytes as u32).queue(queue))?;
-        Ok(Self { tx, rx })
-    }
-
-    /// Fails if the device is gone or has stopped a queue.
-    fn check(&mut self) -> Result<(), Failure> {
-        let not_yet = |error: Error| if error.is_timeout() { Ok(()) } else { Err(error.into()) };
-        self.tx.wait(Deadline::NOW).map(drop).or_else(not_yet)?;
-        self.rx.wait(&Threshold::ONE, Deadline::NOW).map(drop).or_else(not_yet)
-    }
-}
-
-/// Clears the readable state of a non-blocking event descriptor.
-fn drain(fd: BorrowedFd<'_>) {
-    let _ = rustix::io::read(fd, &mut [0; 8]);
-}
-
-/// Whether the error means that the interface was removed; EIO means that it is down.
-fn is_removed(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::EBADFD)
-}
-
-/// An interface connected to a virtual channel.
+/// An interface and its far ends.
 pub struct Pump<'a> {
-    tap: &'a TapDevice,
+    frames: Frames,
+    endpoint: &'a Endpoint,
     port: Port,
-    vc: Vc,
     context: &'a Context,
-    mtu: u32,
+    terms: Terms,
     carrier: Option<bool>,
-    inbound: Inbound,
-    nodes: Nodes,
-    counters: Counters,
-    /// Send and understand version 1 only.
-    first_only: bool,
-    /// What this machine can receive.
-    features: PeerFeatures,
-    peer: EthernetPeer,
-    /// The state of the far end that the kernel and the user know.
-    told: EthernetPeerState,
-    /// A hello that is sent before the next frame.
-    hello: Option<HelloFlags>,
-    /// Frames sent at the last check.
-    sent_before: u64,
+    /// In the order of [`Frames::far_end_of`].
+    paths: Vec<Path>,
+    /// A frame whose destination is not known yet.
+    buffer: Vec<u8>,
+    /// Frames to addresses of no far end.
+    unknown: u64,
+    sleeps: u64,
 }
 
 impl<'a> Pump<'a> {
-    /// Connects an interface to a virtual channel, with the MTU of the interface.
+    /// Connects an interface to the far ends, with the MTU of the interface.
+    ///
+    /// # Errors
+    /// The device is gone, or another client has a virtual channel.
     pub fn new(
-        tap: &'a TapDevice,
-        port: Port,
-        vc: Vc,
-        context: &'a Context,
+        frames: Frames,
+        (endpoint, port): (&'a Endpoint, Port),
+        way: &Way,
         first_only: bool,
-        nodes: Nodes,
+        context: &'a Context,
     ) -> Result<Self, Failure> {
-        let mtu = tap.mtu().map_err(|error| Failure::io("MTU", &error))?.min(MTU_MAX);
+        let mtu = frames.tap.mtu().map_err(|error| Failure::io("MTU", &error))?.min(MTU_MAX);
+        let terms = Terms { mtu, first_only, features: offload::own_features(&frames.tap) };
+        let paths = match way {
+            Way::Link(vc) => vec![Path::open(vc.clone(), Ends::default(), &terms)?],
+            Way::Fabric(nodes) => nodes
+                .others()
+                .map(|far| {
+                    let vc = port.vc(FABRIC_CHANNELS * (u32::from(far) - 1))?;
+                    Path::open(vc, Ends { own: nodes.own, far }, &terms)
+                })
+                .collect::<Result<_, _>>()?,
+        };
         Ok(Self {
-            tap,
+            frames,
+            endpoint,
             port,
-            vc,
             context,
-            mtu,
+            terms,
             carrier: None,
-            inbound: Inbound::new(mtu, first_only).with_prefix(nodes.inward()),
-            nodes,
-            counters: Counters::default(),
-            first_only,
-            features: offload::own_features(tap),
-            peer: EthernetPeer::default(),
-            told: EthernetPeerState::Asking,
-            hello: None,
-            sent_before: 0,
+            paths,
+            buffer: vec![0; FRAME_MAX_BYTES],
+            unknown: 0,
+            sleeps: 0,
         })
     }
 
-    /// Moves frames until a signal arrives or the interface is removed. Calls `ready` with the MTU
-    /// once frames can move.
+    /// Moves frames until a signal arrives or the interface is removed. Calls `ready` once frames can
+    /// move.
     ///
     /// # Errors
-    /// The device is gone or has stopped, or another client has the virtual channel.
-    pub fn run(mut self, ready: impl FnOnce(u32)) -> Result<(), Failure> {
-        let mut ready = Some(ready);
-        let outcome = loop {
-            match self.run_channel(&mut ready) {
-                Ok(Stop::Mtu) => {}
-                Ok(Stop::Signal) => break Ok(()),
-                Ok(Stop::Removed) => {
-                    self.context.say(&format!("interface {} was removed", self.tap.name()));
-                    break Ok(());
-                }
-                Err(mut failure) => {
-                    failure.what = format!("interface {}: {}", self.tap.name(), failure.what);
-                    break Err(failure);
-                }
-            }
-        };
+    /// The device is gone or has stopped.
+    pub fn run(mut self, ready: impl FnOnce(&Self)) -> Result<(), Failure> {
+        let outcome = self.look().and_then(|()| {
+            ready(&self);
+            self.move_frames()
+        });
         self.report();
-        outcome
+        outcome.map_err(|mut failure| {
+            failure.what = format!("interface {}: {}", self.name(), failure.what);
+            failure
+        })
     }
 
-    fn run_channel(&mut self, ready: &mut Option<impl FnOnce(u32)>) -> Result<Stop, Failure> {
-        let mut channel = Channel::open(&self.vc, self.first_only.then_some(self.mtu))?;
-        let mut look = Instant::now();
-        loop {
-            if signal::caught() {
-                return Ok(Stop::Signal);
-            }
+    fn move_frames(&mut self) -> Result<(), Failure> {
+        let mut look = Instant::now() + LOOK_INTERVAL;
+        while !signal::caught() {
             if signal::report_wanted() {
                 self.report();
             }
             if Instant::now() >= look {
-                if self.check(&mut channel)? {
-                    return Ok(Stop::Mtu);
-                }
-                look = Instant::now() + CHECK_INTERVAL;
-                if let Some(ready) = ready.take() {
-                    ready(self.mtu);
-                }
+                self.look()?;
+                look = Instant::now() + LOOK_INTERVAL;
             }
-            let moved = self.send(&mut channel.tx).and_then(|sent| {
-                let received = self.receive(&mut channel.rx)?;
-                Ok(sent + received)
-            });
-            match moved {
-                Ok(0) if self.idle(&mut channel, look)? => return Ok(Stop::Removed),
-                Ok(_) => {}
-                Err(error) if is_removed(&error) => return Ok(Stop::Removed),
+            let removed = match self.step() {
+                Ok(0) => self.idle(look)?,
+                Ok(_) => false,
+                Err(error) if path::is_removed(&error) => true,
                 Err(error) => return Err(Failure::io("TAP device", &error)),
+            };
+            if removed {
+                self.context.say(&format!("interface {} was removed", self.name()));
+                break;
             }
         }
+        Ok(())
     }
 
-    fn report(&mut self) {
-        self.counters.drops = self.inbound.drops;
-        self.counters.peer_version = version_of(self.peer.state());
-        self.counters.print(self.tap.name(), self.context);
+    /// The interface.
+    pub fn frames(&self) -> &Frames {
+        &self.frames
     }
 
-    /// Checks conditions that have no event. True if the buffers do not fit the MTU any more.
-    fn check(&mut self, channel: &mut Channel) -> Result<bool, Failure> {
-        channel.check()?;
-        let up = self.port.info()?.state == PortState::Up;
+    /// MTU of the interface.
+    pub fn mtu(&self) -> u32 {
+        self.terms.mtu
+    }
+
+    fn name(&self) -> &str {
+        self.frames.tap.name()
+    }
+
+    fn report(&self) {
+        let far_ends = self.paths.iter().map(|path| FarReport {
+            node: path.node(),
+            ready: path.is_ready(),
+            version: path.version(),
+            counters: path.counters(),
+        });
+        let report = Report {
+            name: self.name(),
+            far_ends: far_ends.collect(),
+            unknown: self.unknown,
+            sleeps: self.sleeps,
+        };
+        report.print(self.context);
+    }
+
+    /// Looks at what has no event: port, far ends, MTU.
+    fn look(&mut self) -> Result<(), Failure> {
+        let nodes = Nodes::at(self.endpoint, &self.port)?;
+        let up = match &nodes {
+            Some(nodes) => nodes.others().any(|node| nodes.far_end(node).ready),
+            None => self.port.info()?.state == PortState::Up,
+        };
         if self.carrier != Some(up) {
             // If the interface was removed, the next read fails.
-            let _ = self.tap.set_carrier(up);
+            let _ = self.frames.tap.set_carrier(up);
             self.carrier = Some(up);
-            // Another end may be there when the link returns.
-            self.peer.forget();
         }
-        if up && !self.first_only && self.hello.is_none() && channel.tx.free() != 0 {
-            let sent = self.counters.sent.frames;
-            self.hello = self.peer.tick(sent != self.sent_before);
-            self.sent_before = sent;
+        // In another network namespace the MTU is unknown; keep it then.
+        let mtu = self.frames.tap.mtu().map_or(self.terms.mtu, |mtu| mtu.min(MTU_MAX));
+        let fits = std::mem::replace(&mut self.terms.mtu, mtu) == mtu || !self.terms.first_only;
+        for index in 0..self.paths.len() {
+            let path = &mut self.paths[index];
+            if !fits {
+                path.renew(&self.terms)?;
+            }
+            let far = match &nodes {
+                Some(nodes) => nodes.far_end(path.node()),
+                None => FarEnd { ready: up, epoch: 0 },
+            };
+            path.look(far, &self.terms)?;
+            self.tell(index);
         }
-        self.tell_peer();
-        // In another network namespace the MTU is unknown; keep the buffers then.
-        let mtu = self.tap.mtu().map_or(self.mtu, |mtu| mtu.min(MTU_MAX));
-        self.inbound.set_mtu(mtu);
-        Ok(std::mem::replace(&mut self.mtu, mtu) != mtu && self.first_only)
+        Ok(())
     }
 
-    /// Tells kernel and user what the far end understands, if that has changed.
-    fn tell_peer(&mut self) {
-        let state = self.peer.state();
-        if std::mem::replace(&mut self.told, state) == state {
-            return;
+    /// Tells kernel and user what a far end understands, if that has changed.
+    fn tell(&mut self, index: usize) {
+        let (for_user, for_kernel) = self.paths[index].news();
+        if for_kernel {
+            // The kernel leaves out what all understand who have said anything.
+            let known = self.paths.iter().filter_map(Path::far_hello);
+            let common = known.map(|far| offload::offloads_for(&far)).reduce(TapOffloads::common);
+            self.frames.set_offloads(common.unwrap_or(TapOffloads::NONE));
         }
-        let far = self.peer.hello();
-        // If the kernel refuses them, it leaves out nothing.
-        if self.tap.set_offloads(offload::offloads_for(&far)).is_err() {
-            let _ = self.tap.set_offloads(TapOffloads::NONE);
+        if for_user {
+            self.announce_version(&self.paths[index]);
         }
-        let (name, version) = (self.tap.name(), version_of(state));
+    }
+
+    fn announce_version(&self, path: &Path) {
+        let (name, node, version) = (self.name(), path.node(), path.version());
         if self.context.json {
-            let object = json!({ "interface": name, "peer_version": version });
+            let mut object = json!({ "interface": name, "peer_version": version });
+            if node != 0 {
+                object["node"] = node.into();
+            }
             let mut out = io::stdout().lock();
             let _ = writeln!(out, "{object}").and_then(|()| out.flush());
-        } else if state == EthernetPeerState::Second {
-            let features = offload::names(far.features);
-            let what = format!("the far end understands version 2: {features}");
-            self.context.say(&format!("interface {name}: {what}"));
-        } else if state == EthernetPeerState::First {
-            self.context.say(&format!("interface {name}: the far end understands version 1"));
+        } else if version != 0 {
+            let who = if node == 0 { "the far end".to_owned() } else { format!("node {node}") };
+            let features = path.far_hello().map(|far| offload::names(far.features));
+            let with =
+                features.filter(|_| version > 1).map_or(String::new(), |all| format!(": {all}"));
+            self.context
+                .say(&format!("interface {name}: {who} understands version {version}{with}"));
         }
     }
 
-    /// Adds the hello that is due to the next group. True if there is one.
-    fn say_hello(&mut self, tx: &mut PooledTx) -> bool {
-        let Some(flags) = self.hello else { return false };
-        let packet = offload::hello(flags, self.features, self.nodes);
-        let Some(place) = tx.slot().and_then(|slot| slot.get_mut(..packet.len())) else {
-            return false;
-        };
-        place.copy_from_slice(&packet);
-        let staged = tx.stage(packet.len()).is_ok();
-        if staged {
-            self.hello = None;
+    /// Moves what there is. Returns the number of frames.
+    fn step(&mut self) -> io::Result<usize> {
+        let mut moved = 0;
+        for path in &mut self.paths {
+            path.refresh(&self.terms);
         }
-        staged
+        for queue in 0..self.frames.queues.len() {
+            moved += match self.direct(queue) {
+                Some(path) => {
+                    self.paths[path].send_queue(&self.frames.queues[queue], &self.terms)?
+                }
+                None => self.sort(queue)?,
+            };
+        }
+        for index in 0..self.paths.len() {
+            moved += self.paths[index].receive(&self.frames.queues[0], &self.terms)?;
+            self.tell(index);
+        }
+        Ok(moved)
     }
 
-    /// Sends the frames that the interface has, in groups. Returns their number.
-    fn send(&mut self, tx: &mut PooledTx) -> io::Result<usize> {
-        while let Some(sent) = tx.poll() {
-            self.counters.failed += u64::from(sent.status != Status::Ok);
-        }
-        let (mut frames, mut staged, mut staged_bytes) = (0, 0, 0);
-        staged += usize::from(self.say_hello(tx));
-        let mut result = Ok(());
-        let (state, far) = (self.peer.state(), self.peer.hello());
-        while frames < BUDGET && tx.free() != 0 && self.hello.is_none() {
-            let Some(slot) = tx.slot() else { break };
-            let packet = match offload::read(self.tap, slot, self.mtu, state, &far, self.nodes) {
-                Ok(packet) => packet,
+    /// The far end that takes all frames of a queue; `None` if they must be looked at.
+    fn direct(&self, queue: usize) -> Option<usize> {
+        let path = self.frames.far_end_of(queue)?;
+        self.paths.get(path)?.is_open().then_some(path)
+    }
+
+    /// Copies the frames of a queue to where each belongs. One for a node that does not read, or that
+    /// is not there, is dropped, so it delays no other. Returns the number of frames.
+    fn sort(&mut self, queue: usize) -> io::Result<usize> {
+        let Self { frames, paths, terms, buffer, unknown, .. } = self;
+        let (mut count, mut result) = (0, Ok(()));
+        let mut fields = [0; OFFLOAD_BYTES];
+        while count < BUDGET {
+            let bytes = match frames.queues[queue].read_offloaded(&mut fields, buffer) {
+                Ok(bytes) => bytes,
                 Err(error) => {
-                    result = not_now(error);
+                    result = path::not_now(error);
                     break;
                 }
             };
-            frames += 1;
-            match packet.refused {
-                Some(Refusal::Offload) => self.counters.sent_offload += 1,
-                None if tx.stage(packet.packet_bytes).is_ok() => {
-                    self.counters.sent.add(packet.frame_bytes);
-                    self.counters.sent_large += u64::from(packet.large);
-                    (staged, staged_bytes) = (staged + 1, staged_bytes + packet.packet_bytes);
+            count += 1;
+            let frame = &buffer[..bytes.min(buffer.len())];
+            match frames.target(frame) {
+                Target::All => {
+                    let there = paths.iter_mut().filter(|path| path.is_open());
+                    there.for_each(|path| path.send_copy(&fields, frame, terms));
                 }
-                _ => self.counters.sent_long += 1,
-            }
-            if staged == GROUP_FRAMES || staged_bytes >= GROUP_BYTES {
-                tx.submit();
-                self.counters.groups += 1;
-                (staged, staged_bytes) = (0, 0);
+                Target::One(path) => match paths.get_mut(path) {
+                    Some(path) => path.send_copy(&fields, frame, terms),
+                    None => *unknown += 1,
+                },
+                Target::Nobody => *unknown += 1,
             }
         }
-        tx.submit();
-        self.counters.groups += u64::from(staged != 0);
-        result.map(|()| frames)
-    }
-
-    /// Handles a packet. Returns the result of the TAP device if there was a frame for it.
-    fn accept(&mut self, packet: EthernetPacket<'_>) -> Option<io::Result<usize>> {
-        let (heard, frame) = match packet {
-            EthernetPacket::Plain(frame) => (Heard::First, Some((Offload::default(), frame))),
-            EthernetPacket::Offloaded(offload, frame) => (Heard::Second, Some((offload, frame))),
-            EthernetPacket::Hello(hello) => (Heard::Hello(hello), None),
-        };
-        if !self.first_only
-            && let Some(flags) = self.peer.hear(heard)
-        {
-            self.hello = Some(flags);
-        }
-        self.tell_peer();
-        let (offload, frame) = frame?;
-        self.counters.received_large += u64::from(offload.is_segmented());
-        Some(self.tap.write_offloaded(&offload.encode(), frame).map(|()| frame.len()))
-    }
-
-    /// Gives received packets to the interface. Returns their number.
-    fn receive(&mut self, rx: &mut PooledRx) -> io::Result<usize> {
-        let mut packets = 0;
-        while packets < BUDGET {
-            let taken = rx.take(|packet| {
-                let packet = self.inbound.take(packet)?;
-                self.accept(packet)
-            });
-            match taken {
-                None => break,
-                // A hello, or dropped and counted.
-                Some(None) => {}
-                Some(Some(Ok(bytes))) => self.counters.received.add(bytes),
-                Some(Some(Err(error))) if is_removed(&error) => return Err(error),
-                Some(Some(Err(_))) => self.counters.refused += 1,
-            }
-            packets += 1;
-        }
-        Ok(packets)
+        paths.iter_mut().for_each(Path::submit);
+        result.map(|()| count)
     }
 
     /// Sleeps until there is work. True if the interface was removed.
-    fn idle(&mut self, channel: &mut Channel, until: Instant) -> Result<bool, Failure> {
-        let Channel { tx, rx } = channel;
-        let full = tx.free() == 0;
-        if rx.request_event(&Threshold::ONE)? || full && tx.request_event(&Threshold::ONE)? {
-            return Ok(false);
+    fn idle(&mut self, until: Instant) -> Result<bool, Failure> {
+        for path in &mut self.paths {
+            if path.arm()? {
+                return Ok(false);
+            }
         }
-        let wanted = if full { PollFlags::empty() } else { PollFlags::IN };
-        let tap = self.tap.fd();
-        let mut fds = [
-            PollFd::from_borrowed_fd(tap, wanted),
-            PollFd::from_borrowed_fd(rx.fd()?, PollFlags::IN),
-            PollFd::from_borrowed_fd(tx.fd()?, PollFlags::IN),
-        ];
+        let queues = self.frames.queues.len();
+        let mut fds = Vec::with_capacity(queues + 2 * self.paths.len());
+        for (index, queue) in self.frames.queues.iter().enumerate() {
+            let full = self.direct(index).is_some_and(|path| self.paths[path].is_full());
+            let wanted = if full { PollFlags::empty() } else { PollFlags::IN };
+            fds.push(PollFd::from_borrowed_fd(queue.fd(), wanted));
+        }
+        let mut places = Vec::with_capacity(self.paths.len());
+        for (index, path) in self.paths.iter().enumerate() {
+            if let Some(pair) = path.fds()? {
+                places.push(index);
+                fds.extend(pair.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+            }
+        }
         let left = until.saturating_duration_since(Instant::now());
-        // At most CHECK_INTERVAL.
-        let timeout =
-            Timespec { tv_sec: 0, tv_nsec: i64::from(left.min(CHECK_INTERVAL).subsec_nanos()) };
-        self.counters.sleeps += 1;
-        match poll(&mut fds, Some(&timeout)) {
+        // At most LOOK_INTERVAL.
+        let nanoseconds = i64::from(left.min(LOOK_INTERVAL).subsec_nanos());
+        self.sleeps += 1;
+        match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: nanoseconds })) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
             Err(error) => return Err(Failure::io("poll", &error.into())),
         }
-        let [interface, received, sent] = fds.map(|fd| fd.revents());
-        if received.contains(PollFlags::IN) {
-            drain(rx.fd()?);
+        let seen: Vec<_> = fds.iter().map(PollFd::revents).collect();
+        for (pair, index) in seen[queues..].chunks_exact(2).zip(places) {
+            self.paths[index].woken([pair[0], pair[1]].map(|seen| seen.contains(PollFlags::IN)));
         }
-        if sent.contains(PollFlags::IN) {
-            drain(tx.fd()?);
-        }
-        Ok(interface.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
-    }
-}
-
-/// The version that a far end in this state understands; 0 while that is unknown.
-fn version_of(state: EthernetPeerState) -> u8 {
-    match state {
-        EthernetPeerState::Asking => 0,
-        EthernetPeerState::First => 1,
-        EthernetPeerState::Second => 2,
-    }
-}
-
-/// Treats "would block" and "interrupted" as success.
-fn not_now(error: io::Error) -> io::Result<()> {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),
-        _ => Err(error),
+        let gone = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+        Ok(seen[..queues].iter().any(|seen| seen.intersects(gone)))
     }
 }

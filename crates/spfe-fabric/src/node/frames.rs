@@ -12,7 +12,7 @@ use crate::ring::{RECORD_MAX, RingFault};
 use crate::topology::NODES_MAX;
 use crate::wire::FabricError;
 use spfe_host::os::now_ns;
-use spfe_tap::{OFFLOAD_HEADER, TapDevice, TapError, TapQueue};
+use spfe_tap::{OFFLOAD_HEADER, TapDevice, TapError, TapOffloads, TapQueue};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -36,6 +36,10 @@ impl FrameTap {
     pub fn open(name: &str, nodes: u8) -> Result<Self, TapError> {
         let wanted = nodes.min(NODES_MAX as u8).saturating_add(1);
         let (device, mut queues) = TapDevice::open_queues(name, usize::from(wanted))?;
+        device
+            .set_offloads(TapOffloads::ALL)
+            .or_else(|_| device.set_offloads(TapOffloads::BASIC))
+            .map_err(|error| TapError::interface(device.name(), "offloads", error))?;
         if device.steer_by_destination(MAC_START, wanted).is_err() {
             queues.truncate(1);
         }

@@ -2,7 +2,7 @@
 //! link.
 
 use super::{Attachment, Error, Network, Result};
-use spfe_contract::{MibAccess, MibItem, MibScope, Status};
+use spfe_contract::{MibAccess, MibItem, MibScope, NodeState, Status};
 use spfe_host::mib::items_of;
 use spfe_host::{Clock, LinkCommand, MibEntry, MibFault, Peer};
 
@@ -27,6 +27,7 @@ impl Network {
             number("messages received", info.messages.received),
             number("messages dropped", info.messages.dropped),
         ];
+        list.extend(self.nodes_seen(endpoint, port));
         for (vc, channel) in info.channels.iter().enumerate() {
             let number = |name, value| MibEntry::new("port", name, Some(vc as u32), value);
             list.extend([
@@ -42,6 +43,25 @@ impl Network {
         });
         list.extend(self.rdma_counters(endpoint, port, info.vcs));
         Ok(list)
+    }
+
+    /// The nodes of a fabric as the node at a port sees them: its own number, and for each node whether
+    /// packets reach it and how often it has started. Other ports see none.
+    fn nodes_seen(&self, endpoint: u32, port: u32) -> Vec<MibEntry> {
+        let Some(nodes) = self.port(endpoint, port).ok().and_then(|port| port.fabric()) else {
+            return Vec::new();
+        };
+        let entry = |name, node, value: u64| MibEntry::new("fabric", name, node, value);
+        let seen = self.with_fabric(endpoint, port, |fabric, own| {
+            let of_node = |node| {
+                let ready = fabric.state(own, node) == NodeState::Ready;
+                let (ready, epoch) = (ready.into(), fabric.epoch(node).into());
+                [entry("ready", Some(node), ready), entry("epoch", Some(node), epoch)]
+            };
+            let own = [entry("node", None, own.into())];
+            own.into_iter().chain((1..=nodes).flat_map(of_node)).collect()
+        });
+        seen.unwrap_or_default()
     }
 
     /// What RDMA has counted at a port: the target at its far end, and queue pairs. Zeros are left
