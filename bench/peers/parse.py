@@ -44,12 +44,15 @@ def fi_rate(text, size):
 
 
 def spfe(text, size):
-    """Finds the first result of a size in `spfe perf rate|latency --json` or `spfe-ipc --json`."""
+    """Finds the first result of a size in `spfe perf rate|latency|rdma --json` or `spfe-ipc --json`."""
     for result in json.loads(text)["results"]:
+        found = {}
         if result.get("size_bytes") == size and (latency := result.get("latency_ns")):
-            return {"latency_ns": latency["p50"], "mean_ns": latency["mean"]}
+            found |= {"latency_ns": latency["p50"], "mean_ns": latency["mean"]}
         if result.get("size_bytes") == size and result.get("rate_gbps"):
-            return {"rate_gbps": result["rate_gbps"]}
+            found["rate_gbps"] = result["rate_gbps"]
+        if found:
+            return found
     raise ValueError("spfe: no result of that size")
 
 

@@ -22,13 +22,22 @@ UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
              ("ucx put", "group", "put", ("-t", "ucp_put_bw")),
              ("ucx tag -O 1", "single", "peer", ("-t", "tag_bw", "-O", "1")),
              ("ucx tag", "latency", "peer", ("-t", "tag_lat")),
-             ("ucx am", "latency", "peer", ("-t", "ucp_am_lat")))
+             ("ucx am", "latency", "peer", ("-t", "ucp_am_lat")),
+             ("ucx put", "rdma", "put", ("-t", "ucp_put_bw")),
+             ("ucx get", "rdma", "put", ("-t", "ucp_get")),
+             ("ucx put", "rdma one", "put", ("-t", "ucp_put_bw", "-O", "1")),
+             ("ucx get", "rdma one", "put", ("-t", "ucp_get", "-O", "1")),
+             ("ucx put", "rdma latency", "put", ("-t", "ucp_put_lat")))
 # "ring" uses buffers as large as those of the memcpy row of that name, "group" the default ones.
 RING_WINDOW = "1M,4M"
 # The limit has the memory of the tests of spfe.
 LIMIT_TESTS = (("group", "524288,524288"), ("ring", "1048576,4194304"))
 OURS_TESTS = (("group", "rate", "auto", None), ("ring", "rate", "auto", RING_WINDOW),
               ("single", "rate", "1", None), ("latency", "latency", None, None))
+# Operation, test, operations of a group, groups under way.
+RDMA_TESTS = (("write", "rdma", "auto", 2), ("read", "rdma", "auto", 2),
+              ("write", "rdma one", 1, 1), ("read", "rdma one", 1, 1),
+              ("write", "rdma latency", 1, 1))
 
 
 def ours_command(path, options, size, seconds):
@@ -38,6 +47,14 @@ def ours_command(path, options, size, seconds):
                "--size-max", size, "--link", "unlimited", "--seconds", seconds, "--wait", "poll"]
     command += ["--group", group] if group else []
     return command + (["--window", window] if window else []) + ["--json"]
+
+
+def rdma_command(path, options, size, seconds):
+    """The command line of `spfe perf rdma`. `options` are operation, group and groups under way."""
+    operation, group, under_way = options
+    return [path, "perf", "rdma", operation, "--size-min", size, "--size-max", size, "--group", group,
+            "--under-way", under_way, "--link", "unlimited", "--seconds", seconds, "--wait", "poll",
+            "--json"]
 
 
 @contextmanager
@@ -57,7 +74,7 @@ def cables(daemon):
 class Program:
     """A column of a table."""
     name: str
-    test: str  # group, ring, single, tagged or latency
+    test: str  # a key of report.TITLES
     kind: str  # ours, peer (two-sided), put (one-sided), kernel or limit (bare rings)
     path: str
     options: tuple = ()
@@ -88,6 +105,8 @@ class Program:
         elif self.kind == "kernel":
             command = [self.path, *self.options, "--size", size, "--seconds", seconds,
                        "--cpus", both, "--json"]
+        elif self.test.startswith("rdma"):
+            command = rdma_command(self.path, self.options, size, seconds)
         else:
             command = ours_command(self.path, self.options, size, seconds)
         return parse.spfe(run(placed(command, both, fifo), name=self.name), size)
@@ -133,6 +152,8 @@ def available():
     if path := find_own("spfe"):
         found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group, window))
                   for mode in ("inline", "coop") for test, how, group, window in OURS_TESTS]
+        found += [Program(f"spfe {operation}", test, "ours", path, (operation, group, under_way))
+                  for operation, test, group, under_way in RDMA_TESTS]
     if path := find_own("spfe-limit"):
         found += [Program(f"limit {name}", test, "limit", path, (*copiers, "--window", window))
                   for name, copiers in (("one", ()), ("both", ("--both",)))

@@ -7,9 +7,17 @@ MIN_NEAR = 3
 TITLES = {"group": "Groups (throughput), Gbit/s",
           "ring": "Groups from 1 MiB into 4 MiB of buffers, Gbit/s", "single": "One outstanding, Gbit/s",
           "tagged": "Tagged messages through libfabric, Gbit/s",
-          "latency": "Latency one way, ns (p50; fi shm: mean)"}
+          "latency": "Latency one way, ns (p50; fi shm: mean)",
+          "rdma": "RDMA in groups, completions at the initiator, Gbit/s",
+          "rdma one": "RDMA, one operation outstanding, Gbit/s",
+          "rdma latency": "RDMA, ns (p50): spfe from post to completion, ucx half a round trip"}
 LIMITS = {"reused_gbps": "one chunk", "hot_gbps": "hot", "ring_gbps": "ring",
           "ring_two_cores_gbps": "ring, 2 cores"}
+
+
+def is_time(test):
+    """Whether the values of a table are times, so that less is better."""
+    return test.endswith("latency")
 
 
 def is_near(sample, line_min):
@@ -23,7 +31,7 @@ def summarise(samples, test, line_min):
     values = near if len(near) >= MIN_NEAR else [s["value"] for s in samples]
     if not values:
         return None
-    return {"median": median(values), "best": (min if test == "latency" else max)(values),
+    return {"median": median(values), "best": (min if is_time(test) else max)(values),
             "used": len(values), "near": len(near), "flagged": len(near) < MIN_NEAR}
 
 
@@ -41,7 +49,7 @@ def best_of(cells, test, size, kinds, programs):
     """Finds name and summary of the best program of these kinds, or (None, None)."""
     rows = [(p.name, cells.get((p.name, test, size))) for p in programs
             if p.test == test and p.kind in kinds]
-    pick = min if test == "latency" else max
+    pick = min if is_time(test) else max
     return pick((row for row in rows if row[1]), key=lambda row: row[1]["median"],
                 default=(None, None))
 
@@ -57,6 +65,10 @@ def ratios(cells, programs, size, line, copies):
         "tagged / fi shm": ratio(ours["tagged"], cells.get(("fi shm", "tagged", size))),
         "latency / ucx am": ratio(ours["latency"], cells.get(("ucx am", "latency", size))),
         "latency / line": ratio(ours["latency"], line)}
+    for test in ("rdma", "rdma one"):
+        for mine, theirs in (("write", "put"), ("read", "get")):
+            out[f"{test} {mine} / ucx {theirs}"] = ratio(
+                cells.get((f"spfe {mine}", test, size)), cells.get((f"ucx {theirs}", test, size)))
     # Compare each with a copy over the same amount of memory.
     for mode, test, limit in (("inline", "group", "hot_gbps"), ("inline", "ring", "ring_gbps"),
                               ("coop", "ring", "ring_gbps"), ("coop", "ring", "ring_two_cores_gbps")):

@@ -64,7 +64,7 @@ class Bench:
         """Takes a sample. Returns the value for its table, or None if the program failed."""
         try:
             found = program.sample(self.args.cpus, self.fifo, size, self.args.seconds)
-            return found["latency_ns" if program.test == "latency" else "rate_gbps"]
+            return found["latency_ns" if report.is_time(program.test) else "rate_gbps"]
         except (procs.RunError, OSError, ValueError, KeyError) as error:
             self.errors.setdefault((program.name, program.test, size), []).append(str(error))
             return None
@@ -113,7 +113,7 @@ class Bench:
 
 def write_json(bench, versions, cells, line, copies, ratios):
     rows = [{"program": key[0], "test": key[1], "size_bytes": key[2], "samples": samples,
-             "unit": "ns" if key[1] == "latency" else "Gbit/s",
+             "unit": "ns" if report.is_time(key[1]) else "Gbit/s",
              "errors": bench.errors.get(key, [])} | (cells[key] or {})
             for key, samples in bench.cells.items()]
     meta = {"machine": bench.calibrations[0]["facts"], "peers": versions, "fifo": bench.fifo,

@@ -78,7 +78,8 @@ class Others(unittest.TestCase):
     def test_spfe_latency(self):
         text = json.dumps({"results": [{"size_bytes": 64, "rate_gbps": 1.0, "latency_ns": {
             "mean": 101.0, "p50": 99.0, "p99": 130.0, "p999": 300.0, "max": 1e4}}]})
-        self.assertEqual(parse.spfe(text, 64), {"latency_ns": 99.0, "mean_ns": 101.0})
+        found = {"latency_ns": 99.0, "mean_ns": 101.0, "rate_gbps": 1.0}
+        self.assertEqual(parse.spfe(text, 64), found)
 
     def test_spfe_ipc(self):
         text = ('{"meta":{"program":"spfe-ipc","version":"0.1.0"},"results":[{"scenario":"pipe bw",'
@@ -134,6 +135,11 @@ class Evaluation(unittest.TestCase):
         self.assertEqual(found["coop ring / memcpy ring"]["ratio"], 1.5)
         self.assertEqual(found["coop ring / limit both"]["ratio"], 0.75)
         self.assertNotIn("inline group / limit one", found)
+        self.assertNotIn("rdma write / ucx put", found)
+        for name, rate in (("spfe write", 6), ("ucx put", 8)):
+            cells[name, "rdma one", 64] = report.summarise([sample(rate, 50, 50)] * 3, "rdma one", 50)
+        rdma = report.ratios(cells, chosen, 64, 50.0, copies)
+        self.assertEqual(rdma["rdma one write / ucx put"]["ratio"], 0.75)
         self.assertNotIn("latency / line", found)
         text = report.tables(cells, chosen, [64], {64: found}, copies)
         self.assertIn("3.00 ucx tag", text)
@@ -150,6 +156,13 @@ class Invocation(unittest.TestCase):
         self.assertEqual(rate[rate.index("--group") + 1], "auto")
         self.assertEqual(rate[rate.index("--size-max") + 1], 64)
         self.assertNotIn("--group", programs.ours_command("spfe", ("latency", "inline", None, None), 8, 1))
+
+    def test_rdma_has_its_own_command(self):
+        command = programs.rdma_command("spfe", ("read", 1, 1), 4096, 0.2)
+        self.assertEqual(command[1:4], ["perf", "rdma", "read"])
+        self.assertEqual(command[command.index("--under-way") + 1], 1)
+        tests = {test for _, test, _, _ in programs.RDMA_TESTS}
+        self.assertEqual(tests, {test for test in report.TITLES if test.startswith("rdma")})
 
     def test_iterations_follow_the_pilot(self):
         program = programs.Program("ucx tag", "group", "peer", "/x/ucx_perftest")
