@@ -125,24 +125,19 @@ impl Rows {
         Ok(bufs)
     }
 
-    /// Takes back a row. True if no other is missing.
-    pub fn give(&self, buf: Buf) -> bool {
+    /// Takes back rows.
+    pub fn give(&self, bufs: impl IntoIterator<Item = Buf>) {
         let mut state = self.lock();
-        let row = buf.tag as usize;
-        if let Some(place) = state.lengths.get_mut(row) {
-            *place = buf.len() as u32;
-        }
-        if let Some(place) = state.bufs.get_mut(row) {
-            *place = Some(buf);
-        }
-        state.away = state.away.saturating_sub(1);
-        state.away == 0
-    }
-
-    /// Takes back rows that were not posted.
-    pub fn give_all(&self, bufs: Vec<Buf>) {
+        let State { bufs: places, lengths, away, .. } = &mut *state;
         for buf in bufs {
-            self.give(buf);
+            let row = buf.tag as usize;
+            if let Some(length) = lengths.get_mut(row) {
+                *length = buf.len() as u32;
+            }
+            if let Some(place) = places.get_mut(row) {
+                *place = Some(buf);
+            }
+            *away = away.saturating_sub(1);
         }
     }
 

@@ -46,10 +46,12 @@ struct Inner {
     rx: spfe::Rx,
     /// Buffers of its own that are neither posted nor in a packet.
     spare: Vec<Buf>,
-    /// The program's rows that are posted, in order.
-    posted: VecDeque<Arc<Rows>>,
-    /// The program's buffers that are full, with the Python objects of both.
-    full: VecDeque<Arc<Rows>>,
+    /// The program's buffers that are posted, in order, with the number of rows that are not filled.
+    posted: VecDeque<(Arc<Rows>, usize)>,
+    /// Number of the program's buffers that are full.
+    full: usize,
+    /// Rows on their way back.
+    back: Vec<Buf>,
     /// The Python objects of posted and full buffers, in order.
     objects: VecDeque<Py<Buffer>>,
 }
@@ -70,17 +72,27 @@ impl Inner {
 
     /// Takes what has been received into the program's rows.
     fn fill(&mut self) {
-        while !self.posted.is_empty() {
-            let Some(received) = self.rx.poll() else { break };
-            self.filled(received.buf);
+        while let Some((_, missing)) = self.posted.front() {
+            let rx = &mut self.rx;
+            let received = std::iter::from_fn(|| Some(rx.poll()?.buf));
+            self.back.extend(received.take(*missing));
+            if !self.filled() {
+                break;
+            }
         }
     }
 
-    fn filled(&mut self, buf: Buf) {
-        let Some(rows) = self.posted.pop_front() else { return };
-        if rows.give(buf) {
-            self.full.push_back(rows);
+    /// Gives the rows in `back` to the first buffer, which has room for them. True if it is full.
+    fn filled(&mut self) -> bool {
+        let Some((rows, missing)) = self.posted.front_mut() else { return false };
+        *missing -= self.back.len();
+        rows.give(self.back.drain(..));
+        let is_full = *missing == 0;
+        if is_full {
+            self.posted.pop_front();
+            self.full += 1;
         }
+        is_full
     }
 }
 
@@ -96,10 +108,11 @@ impl Drop for Inner {
                 if returned.status == Status::Cancelled {
                     returned.buf.set_len(0);
                 }
-                self.filled(returned.buf);
+                self.back.push(returned.buf);
+                self.filled();
             }
         }
-        self.posted.drain(..).for_each(|rows| rows.lose());
+        self.posted.drain(..).for_each(|(rows, _)| rows.lose());
     }
 }
 
@@ -120,8 +133,8 @@ impl RxCore {
             rx.post_all(&mut spare);
         }
         let canceller = rx.canceller();
-        let (posted, full, objects) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        let inner = Inner { rx, spare, posted, full, objects };
+        let (posted, objects) = (VecDeque::new(), VecDeque::new());
+        let inner = Inner { rx, spare, posted, full: 0, back: Vec::new(), objects };
         let home = Home::new(Views::of(&shared.views));
         let seat = Seat::new("receive queue", inner, Some(canceller));
         let core = Arc::new(Self { seat, shared: shared.clone(), home, buffers });
@@ -187,18 +200,18 @@ impl RxCore {
         self.seat.with(py, until, |inner| {
             loop {
                 py.detach(|| inner.fill());
-                if inner.full.pop_front().is_some()
+                if inner.full != 0
                     && let Some(object) = inner.objects.pop_front()
                 {
+                    inner.full -= 1;
                     return Ok(object);
                 }
-                let Some(first) = inner.posted.front() else {
+                let Some(&(_, missing)) = inner.posted.front() else {
                     let what = "receive queue: no buffer is posted: use post first";
                     return Err(fault(Status::Empty, what));
                 };
                 // Wake up when the first buffer is full, or as far as one threshold can count.
-                let rows = inner.posted.iter().take_while(|rows| Arc::ptr_eq(rows, first)).count();
-                let threshold = Threshold::count(rows.clamp(1, 1024) as u32);
+                let threshold = Threshold::count(missing.clamp(1, 1024) as u32);
                 self.wait(py, inner, &threshold, until)?;
             }
         })
@@ -220,7 +233,7 @@ impl RxCore {
                 return Err(fault(Status::Busy, what));
             }
             let mut bufs = rows.take(None)?;
-            inner.posted.extend((0..count).map(|_| rows.clone()));
+            inner.posted.push_back((rows.clone(), count));
             inner.objects.push_back(buffer);
             py.detach(|| inner.rx.post_all(&mut bufs));
             Ok(())

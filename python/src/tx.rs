@@ -49,8 +49,10 @@ enum Owner {
 
 struct Inner {
     tx: spfe::Tx,
-    /// Owners of the posted buffers, in the order of posting.
-    owners: VecDeque<Owner>,
+    /// Owners of the posted buffers, in the order of posting, each with a number of buffers.
+    owners: VecDeque<(Owner, usize)>,
+    /// Buffers on their way back.
+    back: Vec<Buf>,
     pool: Vec<Buf>,
     /// Size of the pool's buffers.
     slot: usize,
@@ -66,20 +68,42 @@ impl Inner {
                 self.failed.get_or_insert(sent.status);
             }
         }
-        while let Some(buf) = self.tx.take() {
-            self.came_back(buf);
+        while let Some((_, missing)) = self.owners.front() {
+            let tx = &mut self.tx;
+            self.back.extend(std::iter::from_fn(|| tx.take()).take(*missing));
+            if !self.came_back() {
+                break;
+            }
         }
     }
 
-    fn came_back(&mut self, buf: Buf) {
-        match self.owners.pop_front() {
-            Some(Owner::Rows(rows)) => {
-                rows.give(buf);
-            }
+    /// Gives the buffers in `back` to the first owner. True if it has all of its own.
+    fn came_back(&mut self) -> bool {
+        let Some((owner, missing)) = self.owners.front_mut() else { return false };
+        *missing -= self.back.len();
+        let has_all = *missing == 0;
+        match owner {
+            Owner::Rows(rows) => rows.give(self.back.drain(..)),
             // Smaller buffers are those of an earlier pool.
-            Some(Owner::Pool) if buf.capacity() == self.slot => self.pool.push(buf),
-            _ => {}
+            Owner::Pool => {
+                self.pool.extend(self.back.drain(..).filter(|buf| buf.capacity() == self.slot));
+            }
         }
+        if has_all {
+            self.owners.pop_front();
+        }
+        has_all
+    }
+
+    /// Buffers of an owner have been posted.
+    fn posted(&mut self, owner: Owner, count: usize) {
+        if count != 0 {
+            self.owners.push_back((owner, count));
+        }
+    }
+
+    fn outstanding(&self) -> usize {
+        self.owners.iter().map(|(_, count)| count).sum()
     }
 
     /// Reports a packet that was not sent.
@@ -198,7 +222,7 @@ impl TxCore {
         let pool = cut().map_err(raise)?;
         let canceller = tx.canceller();
         let owners = VecDeque::new();
-        let inner = Inner { tx, owners, pool, slot: bytes, failed: None };
+        let inner = Inner { tx, owners, back: Vec::new(), pool, slot: bytes, failed: None };
         let seat = Seat::new("transmit queue", inner, Some(canceller));
         let core = Arc::new(Self { seat, shared: shared.clone() });
         shared.adopt(Arc::downgrade(&core) as _);
@@ -268,7 +292,7 @@ impl TxCore {
                     Ok(()) => {}
                     Err(error) => {
                         let sent = count - bufs.len();
-                        buffer.rows.give_all(bufs);
+                        buffer.rows.give(bufs);
                         return if sent == 0 { Err(error) } else { Ok(sent) };
                     }
                 }
@@ -279,7 +303,7 @@ impl TxCore {
                     continue;
                 }
                 let posted = py.detach(|| inner.tx.send_group(&mut bufs));
-                inner.owners.extend((0..posted).map(|_| Owner::Rows(buffer.rows.clone())));
+                inner.posted(Owner::Rows(buffer.rows.clone()), posted);
             }
             Ok(count)
         })
@@ -309,7 +333,7 @@ impl TxCore {
                     group.copy_to(py, sent + index, buf);
                 }
                 let posted = py.detach(|| inner.tx.send_group(&mut bufs));
-                inner.owners.extend((0..posted).map(|_| Owner::Pool));
+                inner.posted(Owner::Pool, posted);
                 inner.pool.append(&mut bufs);
                 sent += posted;
             }
@@ -335,11 +359,11 @@ impl TxCore {
             let (buf, owner) = fill(inner)?;
             let (tx, Burst { length, stride, count }) = (&mut inner.tx, burst);
             match py.detach(|| tx.send_burst(buf, length, stride, count)) {
-                Ok(()) => inner.owners.push_back(owner),
+                Ok(()) => inner.posted(owner, 1),
                 Err(refused) => {
                     match owner {
                         Owner::Pool => inner.pool.push(refused.back),
-                        Owner::Rows(rows) => drop(rows.give(refused.back)),
+                        Owner::Rows(rows) => rows.give([refused.back]),
                     }
                     return Err(raise(refused.error));
                 }
@@ -382,7 +406,7 @@ impl TxCore {
                 result => result.map(drop),
             };
             if let Err(error) = until.wait(py, endpoint, wait, raise) {
-                let count = inner.owners.len();
+                let count = inner.outstanding();
                 let what = format!(
                     "transmit queue: closed before {count} packets were sent: {}",
                     error.value(py)
@@ -401,9 +425,12 @@ impl Drop for Inner {
             return;
         }
         if let Ok(returned) = self.tx.cancel() {
-            returned.into_iter().for_each(|returned| self.came_back(returned.buf));
+            for returned in returned {
+                self.back.push(returned.buf);
+                self.came_back();
+            }
         }
-        for owner in self.owners.drain(..) {
+        for (owner, _) in self.owners.drain(..) {
             if let Owner::Rows(rows) = owner {
                 rows.lose();
             }
@@ -422,7 +449,7 @@ fn post(py: Python<'_>, inner: &mut Inner, buf: Buf, owner: Owner, end: End) {
     let tx = &mut inner.tx;
     // There is room: the caller has waited for it.
     if py.detach(|| tx.send_ending(buf, end)).is_ok() {
-        inner.owners.push_back(owner);
+        inner.posted(owner, 1);
     }
 }
 
@@ -533,7 +560,7 @@ impl Tx {
     fn outstanding(&self, py: Python<'_>) -> PyResult<usize> {
         self.core.seat.with(py, Until::never(), |inner| {
             inner.collect();
-            Ok(inner.owners.len())
+            Ok(inner.outstanding())
         })
     }
 
