@@ -34,13 +34,13 @@ module spfe_host_complete
   input logic job_valid_i,
   output logic job_ready_o,
   /// Buffers of the job's queue whose bytes did not get into memory.
-  input logic [7:0] bad_i,
+  input logic [15:0] bad_i,
   /// Those of them whose region has gone.
-  input logic [7:0] lost_i,
+  input logic [15:0] lost_i,
   /// Queue whose buffer was told as bad; with take_bad_o.
   output logic [QueueWidth-1:0] bad_queue_o,
   /// This buffer.
-  output logic [2:0] bad_buffer_o,
+  output logic [3:0] bad_buffer_o,
   /// For one cycle.
   output logic take_bad_o,
 

@@ -65,7 +65,7 @@ package spfe_host_pkg;
     logic [15:0] packets;
     logic [31:0] bytes;
     logic urgent;  // wakes the host, whatever it waits for
-    logic [2:0] buffer;  // receive: low bits of the number of the buffer
+    logic [3:0] buffer;  // receive: low bits of the number of the buffer
   } job_t;
 
   /// Bytes that were read.

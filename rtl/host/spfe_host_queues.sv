@@ -90,13 +90,13 @@ module spfe_host_queues
   input logic job_valid_i,
   output logic job_ready_o,
   /// See spfe_host_complete.
-  input logic [7:0] bad_i,
+  input logic [15:0] bad_i,
   /// Those of them whose region has gone.
-  input logic [7:0] lost_i,
+  input logic [15:0] lost_i,
   /// See spfe_host_complete.
   output logic [QueueWidth-1:0] bad_queue_o,
   /// See spfe_host_complete.
-  output logic [2:0] bad_buffer_o,
+  output logic [3:0] bad_buffer_o,
   /// See spfe_host_complete.
   output logic take_bad_o,
   /// Queues with a completion that is not in memory.

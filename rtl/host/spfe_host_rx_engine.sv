@@ -115,8 +115,8 @@ module spfe_host_rx_engine
   logic sent_valid;
   logic [Queues-1:0] failed_queue, memory_busy;
   logic [QueueWidth-1:0] bad_queue;
-  logic [2:0] bad_buffer;
-  logic [7:0] bad, lost;
+  logic [3:0] bad_buffer;
+  logic [15:0] bad, lost;
   logic take_bad, full_valid;
   logic [31:0] full_used;
   spfe_host_queues #(

@@ -2,8 +2,9 @@
 
 /// Moves packets from virtual channels towards memory. Queues take turns: a turn gathers one piece
 /// of a packet, which lies inside a page, or does one step of bookkeeping. Posted queues fill the
-/// buffers of spfe_host_rx_take. Packed queues put records into their area: a record ends with its
-/// packet, or where the straight room at its begin ends, and the packet goes on in another one.
+/// buffers of spfe_host_rx_take, and gather up to four pieces in a turn while others wait. Packed
+/// queues put records into their area: a record ends with its packet, or where the straight room at
+/// its begin ends, and the packet goes on in another one.
 module spfe_host_rx_move
   import spfe_pkg::*;
   import spfe_host_pkg::*;
@@ -96,7 +97,7 @@ module spfe_host_rx_move
   logic [QueueWidth-1:0] queue_q, turn;
   logic [Queues-1:0] candidates, unused_grant, packed_q, open_q, inside_q, drop_q, blocked_q;
   logic [Queues-1:0] pending_q, marked_q, fulls, waits;
-  logic any, broken, put, unused_corrected;
+  logic any, broken, put, unused_corrected, others_q, chains;
   logic [5:0] tick_q;
   move_t start, move, move_q, next;
 
@@ -155,10 +156,9 @@ module spfe_host_rx_move
   );
   assign fault_o = state_q == MoveLoad && broken && on_i[queue_q];
 
-  logic is_packed, is_open, ends_q, eep_q, more_q, completes, closes;
-  logic [12:0] count_q, room_q;
+  logic is_packed, is_open, ends, eep, completes, closes, pauses, follows, last, look;
+  logic [12:0] count, room;
   status_e refuse_q;
-  logic [1:0] pause_q;
   assign {is_packed, is_open} = {packed_q[queue_q], open_q[queue_q]};
 
   // The room of a record, and what a RELEASE says.
@@ -178,28 +178,43 @@ module spfe_host_rx_move
       && !fulls[queue_q] && !level_i[queue_q] && fits
       && !(pending_q[queue_q] && (found_i.empty || wraps));
 
-  // The end of a piece: that of its page, of the buffer, or PartBytes.
-  logic [47:0] place;
-  logic [12:0] to_page;
-  logic [31:0] rest, record_bytes;
-  assign place = move_q.address.offset + 48'(move_q.fill);
-  assign to_page = 13'd4096 - 13'(place[11:0]);
-  assign rest = move_q.length - move_q.fill;
+  logic [31:0] record_bytes;
   assign record_bytes = (move_q.fill + 32'(PACKED_HEADER_BYTES) + 32'd7) & ~32'd7;
-
-  assign closes = ends_q || (more_q && 32'(count_q) == rest);
+  spfe_host_rx_part #(
+    .PartBytes(PartBytes)
+  ) i_part (
+    .clk_i,
+    .state_i(state_q),
+    .chains_i(chains),
+    .move_i(move_q),
+    .ahead_i(!is_packed && ready_i[queue_q] && !wrong_i[queue_q]),
+    .read_o(look),
+    .buffer_i,
+    .found_i,
+    .count_o(count),
+    .room_o(room),
+    .pauses_o(pauses),
+    .ends_o(ends),
+    .eep_o(eep),
+    .closes_o(closes),
+    .follows_o(follows),
+    .last_o(last)
+  );
   assign completes = closes && !is_packed;
+  // The next piece of a posted queue follows at once, unless its bytes are missing.
+  assign chains = state_q == MovePut && put && follows && !is_packed && on_i[queue_q]
+      && !halt_i[queue_q] && word_valid_i[queue_q] && space_i && (!others_q || !last);
 
   assign peek_o = state_q == MoveRelease;
   assign pop_o = state_q == MoveReleaseLook;
-  assign read_o = state_q == MoveLoad;
-  assign take_o = state_q == MoveBegin && !is_packed && !is_open && !drop_q[queue_q]
-      && ready_i[queue_q];
+  assign read_o = state_q == MoveLoad || look;
+  assign take_o = (state_q == MoveBegin && !is_packed && !is_open && !drop_q[queue_q]
+      && ready_i[queue_q]) || (chains && closes);
   assign gather_o.take = state_q == MoveGather || state_q == MoveDrop;
-  assign gather_o.room = state_q == MoveDrop ? 13'd4096 : room_q;
-  assign gather_o.inside_packet = inside_q[queue_q] || count_q != '0 || state_q == MoveDrop;
-  assign gather_o.flush = state_q == MoveFlush || state_q == MoveStore;
-  assign keep_o = state_q != MoveDrop && state_q != MoveStore;
+  assign gather_o.room = state_q == MoveDrop ? 13'd4096 : room;
+  assign gather_o.inside_packet = inside_q[queue_q] || count != '0 || state_q == MoveDrop;
+  assign gather_o.flush = state_q == MovePut || state_q == MoveStore || state_q == MoveRest;
+  assign keep_o = state_q != MoveDrop && state_q != MoveStore && state_q != MoveRest;
 
   assign header_valid_o = state_q == MoveHeader;
   assign full_valid_o = state_q == MoveFull;
@@ -209,15 +224,15 @@ module spfe_host_rx_move
     .index_i(8'(queue_q)),
     .state_i(state_q),
     .move_i(move_q),
-    .count_i(count_q),
+    .count_i(count),
     .refused_i(refuse_q),
-    .ends_i(ends_q),
-    .eep_i(eep_q),
+    .ends_i(ends),
+    .eep_i(eep),
     .completes_i(completes),
     .header_o,
     .piece_o
   );
-  assign piece_valid_o = (state_q == MovePut && (count_q != '0 || completes))
+  assign piece_valid_o = (state_q == MovePut && (count != '0 || completes))
       || state_q == MovePutHeader || state_q == MovePublish || state_q == MoveRefuse;
   assign put = piece_ready_i || !piece_valid_o;
 
@@ -226,13 +241,7 @@ module spfe_host_rx_move
     unique case (state_q)
       MoveLoad: next = move;
       MoveBegin:
-      if (take_o) begin
-        next.address = buffer_i.address;
-        next.length = buffer_i.length;
-        next.position = buffer_i.position;
-        next.fill = '0;
-        next.number = move_q.number + 3'd1;
-      end else if (opens) begin
+      if (opens) begin
         next.wrapped = wraps;
         next.fill = '0;
         if (wraps) begin
@@ -247,7 +256,7 @@ module spfe_host_rx_move
       end
       MovePut:
       if (put) begin
-        next.fill = move_q.fill + 32'(count_q);
+        next.fill = move_q.fill + 32'(count);
         if (completes) next.used_entries = move_q.used_entries + 32'd1;
       end
       MovePutHeader:
@@ -263,7 +272,7 @@ module spfe_host_rx_move
         next.credits = move_q.credits - 17'd1;
         next.run_bytes = '0;
         next.run_records = '0;
-        next.number = move_q.number + 3'd1;
+        next.number = move_q.number + 4'd1;
       end
       MoveRefuse: if (put) next.used_entries = move_q.used_entries + 32'd1;
       MoveReleaseLook: begin
@@ -275,10 +284,18 @@ module spfe_host_rx_move
       end
       default: ;
     endcase
+    if (take_o) begin
+      next.address = buffer_i.address;
+      next.length = buffer_i.length;
+      next.position = buffer_i.position;
+      next.fill = '0;
+      next.number = move_q.number + 4'd1;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     move_q <= next;
+    others_q <= (candidates & ~(Queues'(1) << queue_q)) != '0;
     tick_q <= tick_q + 6'd1;
     unique case (state_q)
       MoveRest: begin
@@ -301,10 +318,10 @@ module spfe_host_rx_move
         end
       end
       MoveLimit: state_q <= MoveGather;
-      MoveGather:
-      if (found_i.ends || found_i.more || (found_i.empty && pause_q == '1)) state_q <= MoveFlush;
-      MoveFlush: state_q <= MovePut;
-      MovePut: if (put) state_q <= is_packed && closes ? MoveHeader : MoveStore;
+      MoveGather: if (found_i.ends || found_i.more || (found_i.empty && pauses)) state_q <= MovePut;
+      MovePut:
+      if (chains) state_q <= MoveGather;
+      else if (put) state_q <= is_packed && closes ? MoveHeader : MoveStore;
       MoveHeader: state_q <= MovePutHeader;
       MovePutHeader:
       if (put)
@@ -312,7 +329,8 @@ module spfe_host_rx_move
             MovePublish : MoveStore;
       MoveRelease: state_q <= MoveReleaseLook;
       MoveFull: if (full_ready_i) state_q <= MoveStore;
-      MoveDrop: if (found_i.ends || found_i.empty) state_q <= MoveStore;
+      // The queue may start meanwhile, so nothing is stored.
+      MoveDrop: if (found_i.ends || found_i.empty) state_q <= MoveRest;
       MovePublish, MoveRefuse: if (put) state_q <= MoveStore;
       MoveReleaseLook: state_q <= MoveStore;
       default: if (!start_valid_i) state_q <= MoveRest;
@@ -320,26 +338,6 @@ module spfe_host_rx_move
     if (rst_i) begin
       state_q <= MoveRest;
       tick_q <= '0;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (state_q == MoveLimit || state_q == MoveLoad) begin
-      count_q <= '0;
-      pause_q <= '0;
-      ends_q <= 1'b0;
-      eep_q <= 1'b0;
-      more_q <= 1'b0;
-      room_q <= to_page < 13'(PartBytes) ? to_page : 13'(PartBytes);
-      if (rest < 32'(PartBytes) && rest < 32'(to_page)) room_q <= rest[12:0];
-    end
-    if (state_q == MoveGather) begin
-      count_q <= count_q + 13'(found_i.bytes);
-      room_q <= room_q - 13'(found_i.bytes);
-      pause_q <= found_i.empty ? pause_q + 2'd1 : '0;
-      ends_q <= found_i.ends;
-      eep_q <= found_i.ends && found_i.eep;
-      more_q <= found_i.more;
     end
   end
 
@@ -354,8 +352,8 @@ module spfe_host_rx_move
         end
       end
       if (mine && state_q == MovePut && put) begin
-        inside_q[q] <= (inside_q[q] || count_q != '0) && !ends_q;
-        if (closes) open_q[q] <= 1'b0;
+        inside_q[q] <= (inside_q[q] || count != '0) && !ends;
+        if (closes && !chains) open_q[q] <= 1'b0;
       end
       if (mine && state_q == MovePutHeader && put) pending_q[q] <= 1'b1;
       if (mine && state_q == MovePublish && put) pending_q[q] <= 1'b0;
@@ -387,8 +385,8 @@ module spfe_host_rx_move
   always_comb begin
     statistics_o = '0;
     statistics_o.index = 16'(queue_q);
-    statistics_o.packets = 16'(state_q == MovePut && ends_q);
-    statistics_o.bytes = state_q == MovePut ? 32'(count_q) : '0;
+    statistics_o.packets = 16'(state_q == MovePut && ends);
+    statistics_o.bytes = state_q == MovePut ? 32'(count) : '0;
     statistics_o.error = state_q == MoveRefuse || (state_q == MoveReleaseLook && !release_good);
     statistics_o.stall = state_q == MoveFull;
     statistics_valid_o = (put && (state_q == MovePut || state_q == MoveRefuse))
@@ -396,5 +394,5 @@ module spfe_host_rx_move
   end
 
   logic unused;
-  assign unused = ^{unused_grant, unused_corrected, start_i, entry_i, place};
+  assign unused = ^{unused_grant, unused_corrected, start_i, entry_i};
 endmodule

@@ -30,7 +30,6 @@ package spfe_host_rx_pkg;
     MoveBegin,
     MoveLimit,
     MoveGather,
-    MoveFlush,
     MovePut,
     MoveHeader,
     MovePutHeader,
@@ -47,7 +46,7 @@ package spfe_host_rx_pkg;
   typedef struct packed {
     logic [15:0] domain;
     logic [31:0] used_entries;  // entries of the submission ring that were used
-    logic [2:0] number;  // of the buffer or run
+    logic [3:0] number;  // of the buffer or run
     address_t address;  // of the buffer or of the bytes of the record
     logic [31:0] length;  // of the buffer, or the most of the record
     logic [31:0] fill;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Writes the pieces of a receive engine and hands on their completions. Bytes that cannot be
-/// written are dropped, and their buffer is noted.
+/// Writes the pieces of a receive engine and hands on their completions. The access of a piece
+/// begins when the bytes of the one before are nearly written, so that times and completions come
+/// in between. Bytes that cannot be written are dropped, and their buffer is noted.
 module spfe_host_rx_write
   import spfe_pkg::*;
   import spfe_host_pkg::*;
@@ -48,39 +49,43 @@ module spfe_host_rx_write
   /// Queue whose buffers are looked at.
   input logic [QueueWidth-1:0] bad_queue_i,
   /// Its buffers that did not get into memory.
-  output logic [7:0] bad_o,
+  output logic [15:0] bad_o,
   /// Those of them whose region has gone.
-  output logic [7:0] lost_o,
+  output logic [15:0] lost_o,
   /// Buffer that is forgotten; with take_bad_i.
-  input logic [2:0] bad_buffer_i,
+  input logic [3:0] bad_buffer_i,
   /// For one cycle.
   input logic take_bad_i,
   /// Queues with pieces that are not in memory.
   output logic [Queues-1:0] busy_o
 );
-  typedef enum logic [1:0] {
-    Rest,
-    Data,
-    Drop,
-    Tell
-  } state_e;
   typedef struct packed {
     logic [QueueWidth-1:0] index;
-    logic [2:0] buffer;
+    logic [3:0] buffer;
   } open_t;
+  typedef struct packed {
+    logic refused;  // its bytes are dropped
+    logic [8:0] beats;
+    logic completes;
+    job_t job;
+  } begun_t;
 
-  state_e state_q;
   piece_t piece;
+  begun_t begun_in, begun;
   logic piece_valid, piece_done, beat_valid, beat_take, refused, open_room, open_valid;
-  logic [8:0] left_q, beats;
-  logic [3:0] unused_full;
-  logic [3:0] unused_pieces;
+  logic begins, may_begin, begun_valid, begun_done, job_in;
+  logic [8:0] left, count_q;
+  logic [1:0] begun_count;
+  logic [2:0] job_count;
+  logic [4:0] unused_full;
+  logic [2:0] unused_pieces;
+  logic [1:0] unused_ready;
   logic [4:0] unused_open;
   open_t open_in, open;
 
   spfe_fifo #(
     .Width($bits(piece_t)),
-    .Depth(8)
+    .Depth(4)
   ) i_pieces (
     .clk_i,
     .rst_i,
@@ -117,7 +122,7 @@ module spfe_host_rx_write
     .clk_i,
     .rst_i,
     .data_i(open_in),
-    .valid_i(state_q == Rest && request_valid_o && request_ready_i && !refused),
+    .valid_i(begins && !refused),
     .ready_o(open_room),
     .data_o(open),
     .valid_o(open_valid),
@@ -125,7 +130,38 @@ module spfe_host_rx_write
     .count_o(unused_open),
     .almost_full_o(unused_full[2])
   );
-  assign unused_full[3] = 1'b0;
+  // Pieces whose access has begun. The bus takes bytes in the order of the accesses, so those of a
+  // piece may not wait for the completion of another: each has room for its own.
+  spfe_fifo #(
+    .Width($bits(begun_t)),
+    .Depth(2)
+  ) i_begun (
+    .clk_i,
+    .rst_i,
+    .data_i(begun_in),
+    .valid_i(piece_done),
+    .ready_o(unused_ready[0]),
+    .data_o(begun),
+    .valid_o(begun_valid),
+    .ready_i(begun_done),
+    .count_o(begun_count),
+    .almost_full_o(unused_full[3])
+  );
+  spfe_fifo #(
+    .Width($bits(job_t)),
+    .Depth(4)
+  ) i_jobs (
+    .clk_i,
+    .rst_i,
+    .data_i(begun.job),
+    .valid_i(job_in),
+    .ready_o(unused_ready[1]),
+    .data_o(job_o),
+    .valid_o(job_valid_o),
+    .ready_i(job_ready_i),
+    .count_o(job_count),
+    .almost_full_o(unused_full[4])
+  );
 
   assign request_o = '{
       address: piece.address,
@@ -134,56 +170,55 @@ module spfe_host_rx_write
       write: 1'b1,
       check: 1'b0
     };
-  assign request_valid_o = state_q == Rest && piece_valid && piece.bytes != '0 && open_room;
+  // Cycles that an access takes to begin, behind another one.
+  localparam logic [8:0] Near = 9'd16;
+  assign may_begin = 3'(begun_count) + job_count < 3'd4
+      && (!begun_valid || (begun_count == 2'd1 && left <= Near));
+  assign request_valid_o = piece_valid && piece.bytes != '0 && open_room && may_begin;
+  assign begins = request_valid_o && request_ready_i;
   // A piece lies inside a page, so all of it is contiguous.
   assign refused = result_i.status != STATUS_OK;
-  assign data_valid_o = state_q == Data && beat_valid;
-  assign beat_take = (state_q == Data && data_ready_i) || state_q == Drop;
-  assign beats = 9'((piece.bytes + 13'd15) >> 4);
-  assign job_o = piece.job;
-  assign job_valid_o = state_q == Tell && piece.completes;
-  assign piece_done = state_q == Tell && (!piece.completes || job_ready_i);
+  assign piece_done = begins || (piece_valid && piece.bytes == '0 && may_begin);
+  assign begun_in = '{
+      refused: refused && piece.bytes != '0,
+      beats: 9'((piece.bytes + 13'd15) >> 4),
+      completes: piece.completes,
+      job: piece.job
+    };
+
+  assign left = begun.beats - count_q;
+  assign data_valid_o = begun_valid && left != '0 && !begun.refused && beat_valid;
+  assign beat_take = begun_valid && left != '0 && (begun.refused || data_ready_i);
+  assign begun_done = begun_valid && (left == '0 || (left == 9'd1 && beat_valid && beat_take));
+  assign job_in = begun_done && begun.completes;
 
   always_ff @(posedge clk_i) begin
-    unique case (state_q)
-      Rest: begin
-        left_q <= beats;
-        if (piece_valid && piece.bytes == '0) state_q <= Tell;
-        if (request_valid_o && request_ready_i) state_q <= refused ? Drop : Data;
-      end
-      Data, Drop:
-      if (beat_valid && beat_take) begin
-        left_q <= left_q - 9'd1;
-        if (left_q == 9'd1) state_q <= Tell;
-      end
-      default: if (piece_done) state_q <= Rest;
-    endcase
-    if (rst_i) state_q <= Rest;
+    if (beat_valid && beat_take) count_q <= count_q + 9'd1;
+    if (begun_done || rst_i) count_q <= '0;
   end
 
   // Buffers that did not get into memory, until their completion is written.
-  logic [Queues-1:0][7:0] bad_q, lost_q;
+  logic [Queues-1:0][15:0] bad_q, lost_q;
   assign bad_o = bad_q[bad_queue_i];
   assign lost_o = lost_q[bad_queue_i];
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
     logic [5:0] open_q;
-    logic comes, goes, waits, begins;
+    logic comes, goes, waits, ends, tells;
     assign comes = piece_valid_i && piece_ready_o && 32'(piece_i.index) == q;
-    assign waits = state_q == Rest && request_valid_o && request_ready_i && !refused
-        && 32'(piece.index) == q;
+    assign waits = begins && !refused && 32'(piece.index) == q;
     assign goes = done_i && 32'(open.index) == q;
-    assign begins = piece_done && 32'(piece.index) == q;
+    assign ends = begun_done && !begun.completes && 32'(begun.job.index) == q;
+    assign tells = job_valid_o && job_ready_i && 32'(job_o.index) == q;
     assign busy_o[q] = open_q != '0;
     always_ff @(posedge clk_i) begin
       // A piece counts until its job is handed on and its bytes are in memory.
-      open_q <= open_q + 6'(comes) + 6'(waits) - 6'(goes) - 6'(begins);
+      open_q <= open_q + 6'(comes) + 6'(waits) - 6'(goes) - 6'(ends) - 6'(tells);
       if (take_bad_i && 32'(bad_queue_i) == q) begin
         bad_q[q][bad_buffer_i] <= 1'b0;
         lost_q[q][bad_buffer_i] <= 1'b0;
       end
       if (goes && done_error_i) bad_q[q][open.buffer] <= 1'b1;
-      if (state_q == Rest && request_valid_o && request_ready_i && refused
-          && 32'(piece.index) == q) begin
+      if (begins && refused && 32'(piece.index) == q) begin
         bad_q[q][piece.job.buffer] <= 1'b1;
         if (result_i.status == STATUS_BAD_REGION) lost_q[q][piece.job.buffer] <= 1'b1;
       end
@@ -195,5 +230,7 @@ module spfe_host_rx_write
     end
   end
   logic unused;
-  assign unused = ^{unused_full, unused_pieces, unused_open, unused_room, open_valid, result_i};
+  assign unused = ^{
+    unused_full, unused_pieces, unused_ready, unused_open, unused_room, open_valid, result_i
+  };
 endmodule

@@ -118,7 +118,7 @@ module spfe_host_tx_engine
   logic sent_valid;
   logic [Queues-1:0] failed_queue, memory_busy;
   logic [QueueWidth-1:0] unused_bad_queue;
-  logic [2:0] unused_bad_buffer;
+  logic [3:0] unused_bad_buffer;
   logic unused_bad, unused_full;
   spfe_host_queues #(
     .Queues(Queues),

@@ -142,8 +142,7 @@ pub struct Axi {
     pub w_ready: bool,
     pub r: Option<(u128, u64, u64, bool)>,
     pub b: Option<(u64, u64)>,
-    /// Answers as early as possible.
-    pub prompt: bool,
+    prompt: bool,
 }
 
 fn load(memory: &[u8], address: u64) -> Option<u128> {
@@ -152,6 +151,11 @@ fn load(memory: &[u8], address: u64) -> Option<u128> {
 }
 
 impl Axi {
+    /// A port that answers as early as possible.
+    pub fn prompt() -> Self {
+        Self { prompt: true, ..Self::default() }
+    }
+
     /// Drives the inputs of the core for a cycle.
     pub fn drive(&mut self, memory: &mut [u8], rng: &mut fastrand::Rng) {
         self.ar_ready = self.prompt || rng.u8(..4) != 0;

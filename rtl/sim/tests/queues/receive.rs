@@ -32,7 +32,7 @@ pub struct Receiver {
     pub wrong: usize,
     pub wraps: usize,
     /// The queue was stopped: packets before the next one may be lost.
-    lost: bool,
+    pub lost: bool,
     bad_bytes: bool,
 }
 
@@ -111,7 +111,7 @@ impl Receiver {
         let got = std::mem::take(&mut self.open);
         let bad_bytes = std::mem::take(&mut self.bad_bytes);
         let mut first = true;
-        loop {
+        let matched = loop {
             let Some(packet) = packets.pop_front() else {
                 panic!(
                     "{at}: {} bytes that were not sent: {:x?}",
@@ -126,8 +126,13 @@ impl Receiver {
             };
             // A packet of which the transmit queue was stopped.
             let stub = cut && packet.unsure && packet.bytes.starts_with(&got);
-            if same || stub || bad_bytes && got.len() == packet.bytes.len() {
-                break;
+            // Bytes that did not get into memory: the length is known.
+            let (length, most) = (got.len(), packet.bytes.len());
+            let fits = length == most
+                || cut && packet.loose && length >= most
+                || cut && packet.unsure && length <= most;
+            if same || stub || bad_bytes && fits {
+                break packet;
             }
             assert!(
                 packet.unsure || self.lost,
@@ -140,8 +145,11 @@ impl Receiver {
                 &packet.bytes[..packet.bytes.len().min(8)]
             );
             first = false;
-        }
-        self.lost = false;
+        };
+        // The bytes may fit more than one packet, and then it is not known which of them were lost.
+        let known =
+            got == matched.bytes && packets.front().is_none_or(|next| next.bytes != matched.bytes);
+        self.lost = !known && (self.lost || matched.unsure);
         self.arrived += 1;
     }
 
