@@ -99,18 +99,27 @@ static void spfe_port_messages(struct spfe_device *spfe, const struct spfe_port_
 	}
 }
 
+/* What a fabric port sees of a node, 0 for its own. */
+static void spfe_port_node(struct spfe_device *spfe, const struct spfe_port_info *port, u32 node,
+			   struct spfe_port *query)
+{
+	query->node = node ? array_index_nospec(node - 1, port->nodes) + 1 : port->node;
+	query->nodes = port->nodes;
+	query->node_ready = spfe_port_has_node(spfe, port->index, query->node, &query->node_epoch);
+}
+
 /* Called with spfe_device.lock held. */
 int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 {
 	const struct spfe_port_info *port;
-	u32 index = query->port;
+	u32 index = query->port, node = query->node;
 
-	if (query->reserved[0] || query->reserved[1])
-		return -EINVAL;
 	if (index >= spfe->nports)
 		return -ENOENT;
 	index = array_index_nospec(index, spfe->nports);
 	port = &spfe->ports[index];
+	if (node && (!port->peer_at || node > port->nodes))
+		return -ENOENT;
 	memset(query, 0, sizeof(*query));
 	query->port = index;
 	query->kind = port->kind;
@@ -124,6 +133,8 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 	query->lane_rate_mbps = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_LANE_RATE_MBPS);
 	query->user_rate_kbps = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_USER_RATE_KBPS);
 	spfe_port_messages(spfe, port, query);
+	if (port->peer_at)
+		spfe_port_node(spfe, port, node, query);
 	return 0;
 }
 

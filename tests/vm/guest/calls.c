@@ -82,8 +82,8 @@ static void queries(int file)
 	check("PORT", ends(file, SPFE_IOC_PORT, &port, 0) && port.vcs);
 	port = (struct spfe_port){ .port = info.ports };
 	check("PORT with a number that does not exist", ends(file, SPFE_IOC_PORT, &port, ENOENT));
-	port = (struct spfe_port){ .reserved = { 1, 0 } };
-	check("PORT with a reserved field set", ends(file, SPFE_IOC_PORT, &port, EINVAL));
+	port = (struct spfe_port){ .node = 1 };
+	check("PORT with a node where there is none", ends(file, SPFE_IOC_PORT, &port, ENOENT));
 	check("STATISTICS", ends(file, SPFE_IOC_STATISTICS, &statistics, 0));
 	statistics = (struct spfe_statistics){ .queue = info.queues };
 	check("STATISTICS of a queue that does not exist",

@@ -97,6 +97,23 @@ check 'ping from 1 to 3 after a reset of node 2' reaches 1 3
 check 'ping from 1 to 2 after it' reaches 1 2
 check 'ping from 2 to 3 after it' reaches 2 3
 check 'version 2 after it' within 10 version 2
+# The interface of node 2 in user space, on the device of the driver.
+on 2 ip link set vxeth1 down
+check 'the kernel has TAP devices' insmod /lib/spfe/tun.ko
+on 2 spfe ip up /dev/spfe1 --name tap1 --address 10.0.0.2/24 >/tmp/ip.out 2>&1 &
+user=$!
+check 'node 2 in user space knows who it is' within 30 \
+    grep -q 'node 2 of 3, MTU 65500, Ethernet address 02:56:58:00:01:02' /tmp/ip.out
+for other in 1 3; do
+    check "ping from it to $other" reaches 2 $other -s 8000
+    check "ping from $other to it" reaches $other 2
+    check "both understand version 2" within 10 grep -q "node $other understands version 2" /tmp/ip.out
+done
+check '4 MiB to it from 3' whole
+killall -TERM spfe
+check 'it ends without an error' wait "$user"
+on 2 ip link set vxeth1 up
+check 'node 2 is back in the driver' reaches 1 2
 killall iperf3
 for node in 1 2 3; do
     check "no queue of node $node was stuck" \

@@ -303,15 +303,7 @@ impl Backend for Kernel {
         let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);
         if let Err(error) = done {
             self.destroy_event(vector);
-            let refused =
-                (queue.status != 0).then(|| Status::from_raw(queue.status as u8)).flatten();
-            return Err(match refused {
-                Some(status) => {
-                    let what = format!("{}: {what}: {}", self.path, status.doc());
-                    Error::device(status, what)
-                }
-                None => error,
-            });
+            return Err(self.refused(queue.status, what).unwrap_or(error));
         }
         let place = Place { queue: queue.queue, event: vector, request: *request };
         queues.insert((port, vc, kind), place);

@@ -19,7 +19,7 @@
  * or the call fails with EINVAL. Every call returns 0, or -1 with errno:
  *	EINVAL		a field is out of range, or a reserved one is not zero
  *	EFAULT		the argument is not in memory of the caller
- *	ENOENT		no such port, queue, region or event of this file
+ *	ENOENT		no such port, node, queue, region or event of this file
  *	EBUSY		another file or the network interface uses the object, or the device does
  *			not stop using it: try again
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
@@ -45,7 +45,7 @@
 #include <linux/types.h>
 
 /* Incremented by additions. Existing definitions keep their meaning. */
-#define SPFE_UAPI_VERSION 2
+#define SPFE_UAPI_VERSION 3
 
 #define SPFE_IOC_MAGIC 0xBB
 
@@ -105,7 +105,14 @@ struct spfe_port {
 	__u32 dropped;	      /* out: broadcast messages */
 	__u32 time_code;      /* out: last time-code */
 	__u32 invalid;	      /* out: time-codes out of sequence */
-	__u64 reserved[2];
+	/*
+	 * A node that a fabric port sees; since version 3. The number is also in: 0 asks about the
+	 * own node, which is the answer then, and on other ports the answer is 0.
+	 */
+	__u32 node;
+	__u32 nodes;	  /* out: nodes of the fabric, or 0 */
+	__u32 node_ready; /* out: 1 if packets reach the node */
+	__u32 node_epoch; /* out: how often the node has started */
 };
 
 /* spfe_port_set.what */

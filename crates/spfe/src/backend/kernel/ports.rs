@@ -2,12 +2,13 @@
 
 use super::{Kernel, uapi};
 use crate::{Error, Result};
-use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, Status};
+use spfe_contract::{MibItem, PortKind, PortState, Status};
+use spfe_host::mib::{MibFault, items_of};
 use spfe_host::port::{ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo, TimeCodeValue};
 use spfe_host::{LinkCommand, LinkModel, LinkRate, MibEntry, Peer};
 
 /// Maximum number of lanes or virtual channels of an item.
-const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;
+const MIB_ELEMENTS: u32 = spfe_contract::VC_MAX as u32;
 
 /// Rate of a link, from the registers of its port.
 fn rate(port: &uapi::Port, kind: PortKind) -> LinkRate {
@@ -19,8 +20,9 @@ fn rate(port: &uapi::Port, kind: PortKind) -> LinkRate {
 }
 
 impl Kernel {
-    fn port(&self, number: u32) -> Result<uapi::Port> {
-        let mut port = uapi::Port { port: number, ..uapi::Port::default() };
+    /// A port, and what it sees of a node if it is a fabric port, or 0 for its own node.
+    fn port(&self, number: u32, node: u32) -> Result<uapi::Port> {
+        let mut port = uapi::Port { port: number, node, ..uapi::Port::default() };
         self.call(&uapi::PORT, &mut port, format_args!("port {number}"))?;
         Ok(port)
     }
@@ -39,13 +41,13 @@ impl Kernel {
     }
 
     /// The error for a command that the device refused with a status.
-    fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
+    pub(super) fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
         let status = Status::from_raw(u8::try_from(status).ok()?).filter(|it| *it != Status::Ok)?;
         Some(Error::device(status, format!("{}: {what}: {}", self.path, status.doc())))
     }
 
     pub(super) fn port_info_of(&self, number: u32) -> Result<PortInfo> {
-        let port = self.port(number)?;
+        let port = self.port(number, 0)?;
         let kind = PortKind::from_raw(port.kind as u8).unwrap_or(PortKind::None);
         let mut channels = Vec::new();
         for vc in 0..port.vcs {
@@ -91,22 +93,26 @@ impl Kernel {
     }
 
     pub(super) fn mib_of(&self, port: u32) -> Result<Vec<MibEntry>> {
-        let info = self.port(port)?;
+        let info = self.port(port, 0)?;
         let state = PortState::from_raw(info.state as u8).unwrap_or(PortState::Down).name();
         let mut list = vec![
             MibEntry::new("port", "state", None, state),
             MibEntry::new("port", "virtual channels", None, u64::from(info.vcs)),
         ];
-        let readable = MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command);
-        for item in readable.map(|info| info.item) {
-            let values =
-                (0..).map_while(|element| Some((element, self.item(port, item, element).ok()?)));
-            list.extend(
-                values
-                    .take(MIB_ELEMENTS)
-                    .map(|(element, value)| MibEntry::of_item(item, element, value)),
-            );
+        let mut fabric =
+            |name, node, value| list.push(MibEntry::new("fabric", name, node, u64::from(value)));
+        for node in 1..=info.nodes {
+            let seen = self.port(port, node)?;
+            fabric("ready", Some(node), seen.node_ready);
+            fabric("epoch", Some(node), seen.node_epoch);
         }
+        if info.nodes != 0 {
+            fabric("node", None, info.node);
+        }
+        list.extend(items_of(|item, element| match self.item(port, item, element) {
+            Ok(value) if element < MIB_ELEMENTS => Ok(value),
+            _ => Err(MibFault::Absent),
+        }));
         Ok(list)
     }
 

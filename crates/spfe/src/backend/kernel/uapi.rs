@@ -122,7 +122,10 @@ structures! {
         dropped: u32,
         time_code: u32,
         invalid: u32,
-        reserved: [u64; 2],
+        node: u32,
+        nodes: u32,
+        node_ready: u32,
+        node_epoch: u32,
     }
     PortSet as "spfe_port_set" {
         port: u32,
@@ -322,7 +325,7 @@ mod tests {
         }
         for (name, value) in [
             // Of the header; the library also works with older drivers.
-            ("SPFE_UAPI_VERSION", 2),
+            ("SPFE_UAPI_VERSION", 3),
             ("SPFE_INFO_BOUNCE", INFO_BOUNCE),
             ("SPFE_MIB_SET", MIB_SET),
             ("SPFE_PORT_PRIORITY", PORT_PRIORITY),
