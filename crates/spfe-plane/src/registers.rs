@@ -119,6 +119,8 @@ struct State {
     events: Vec<EventVector>,
     /// Doorbells that were refused and the last reason, by port.
     refused: Vec<(u32, Status)>,
+    /// The last refusal that should be told.
+    refusal: Option<String>,
 }
 
 /// The registers and doorbells of one endpoint.
@@ -132,6 +134,8 @@ pub struct RegisterFile {
     vectors: Vec<u32>,
     start_ns: u64,
     gone: AtomicBool,
+    /// There is a refusal to tell.
+    refuses: AtomicBool,
     /// Observers of the ports' links.
     watches: Vec<Arc<PortWatch>>,
     /// Observers of the doorbells of the nodes at fabric ports.
@@ -200,6 +204,7 @@ impl RegisterFile {
             regions: (0..REGIONS).map(|_| None).collect(),
             events,
             refused: vec![(0, Status::Ok); ports.len()],
+            refusal: None,
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
         let start_ns = os::now_ns();
@@ -212,6 +217,7 @@ impl RegisterFile {
             vectors,
             start_ns,
             gone,
+            refuses: AtomicBool::new(false),
             watches,
             bells,
             minor,

@@ -95,6 +95,9 @@ impl Connection {
         match (access(offset, data.len(), size), data.first_chunk::<8>(), data.first_chunk()) {
             (Some(offset), Some(double), _) => {
                 registers.write64(offset, u64::from_le_bytes(*double));
+                if let Some(what) = registers.take_refusal() {
+                    self.shared.say(format_args!("{what}"));
+                }
             }
             (Some(offset), None, Some(word)) => {
                 registers.write32(offset, u32::from_le_bytes(*word));

@@ -49,6 +49,10 @@ pub trait Device: Send + Sync {
     fn write32(&self, offset: u32, value: u32);
     /// Writes 8 bytes: a doorbell, or two registers.
     fn write64(&self, offset: u32, value: u64);
+    /// Takes the message about a doorbell that was refused, if there is a new one.
+    fn take_refusal(&self) -> Option<String> {
+        None
+    }
     /// Performs a reset of the bus.
     ///
     /// # Errors
@@ -121,6 +125,10 @@ impl Device for Soft {
 
     fn write64(&self, offset: u32, value: u64) {
         self.registers.write64(offset, value);
+    }
+
+    fn take_refusal(&self) -> Option<String> {
+        self.registers.take_refusal()
     }
 
     fn reset(&self) -> Result<(), Status> {

@@ -73,6 +73,32 @@ fn an_older_device_shows_no_fabric() {
     }
 }
 
+/// A refused doorbell has a message, and a host that goes on fills no log.
+#[test]
+fn refused_doorbells_are_told_ever_more_rarely() {
+    let network = Network::new(Topology::fabric(2, Mode::Thread)).unwrap();
+    let bus = Arc::new(GuestMemory::default());
+    let registers = RegisterFile::new(network.clone(), 0, bus, Stride::Usual).unwrap();
+    let bell = |queue: u64, number: u64| {
+        let kind = u64::from(DoorbellKind::Peer.raw()) << doorbell::KIND_SHIFT;
+        let rest = queue << doorbell::QUEUE_SHIFT | number << doorbell::NUMBER_SHIFT;
+        registers.doorbell(0, kind | rest);
+        registers.take_refusal()
+    };
+    assert_eq!(registers.take_refusal(), None);
+    // Queue 4 sends on the first channel to node 2.
+    let told = |queue, number, words: &str| {
+        let what = bell(queue, number).expect("a message");
+        assert!(what.contains(words), "{what}");
+    };
+    told(4, 1, "doorbell 1 through queue 4: LINK_DOWN: the node is not READY; refused so far: 1");
+    told(4, 16, "doorbell 16 through queue 4: BAD_FIELD: nodes have doorbells 0 to 15");
+    assert_eq!(bell(0, 0), None, "the third");
+    told(0, 0, "through queue 0: NOT_FOUND: the queue leads to no other node; refused so far: 4");
+    let messages = (0..1000).filter_map(|_| bell(0, 0)).count();
+    assert_eq!(messages, 7, "after 8, 16, 32, 64, 128, 256 and 512");
+}
+
 fn run(make: impl Fn(&Arc<Network>, u32, &SharedMemory) -> Box<dyn Face>) {
     let cases = cases();
     assert!(cases.len() >= 15, "{} cases", cases.len());

@@ -7,6 +7,7 @@ use spfe_contract::{
 };
 use spfe_device::fabric::{FabricNodes, Scratchpads};
 use spfe_host::topology::FABRIC_CHANNELS;
+use std::sync::atomic::Ordering;
 
 /// Bytes of a row of doorbells or scratchpads.
 const DOORBELL_BYTES: u32 = 4 * PEER_DOORBELLS as u32;
@@ -73,9 +74,23 @@ impl RegisterFile {
         };
         let counted = port.or_else(|| fabrics().next().map(|(index, _)| index));
         if let (Err(status), Some(port)) = (done, counted) {
-            let (count, last) = &mut state.refused[port as usize];
-            (*count, *last) = (count.wrapping_add(1), status);
+            let count = state.refused[port as usize].0.wrapping_add(1);
+            state.refused[port as usize] = (count, status);
+            // Ever more rarely, so that a host cannot fill a log.
+            if count.is_power_of_two() {
+                state.refusal = Some(refusal(port, (queue, number), status, count));
+                self.refuses.store(true, Ordering::Release);
+            }
         }
+    }
+
+    /// Takes the message about a refused doorbell, if there is a new one: after the first, the second,
+    /// the fourth and so on.
+    pub fn take_refusal(&self) -> Option<String> {
+        if !self.refuses.swap(false, Ordering::Acquire) {
+            return None;
+        }
+        self.lock().refusal.take()
     }
 
     /// The scratchpads that the host has written for a node.
@@ -85,4 +100,17 @@ impl RegisterFile {
             at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
         })
     }
+}
+
+/// What a doorbell wanted and why it was refused.
+fn refusal(port: u32, (queue, number): (u64, u64), status: Status, count: u32) -> String {
+    let why = match status {
+        Status::NotFound => "the queue leads to no other node".to_owned(),
+        Status::BadField => format!("nodes have doorbells 0 to {}", PEER_DOORBELLS - 1),
+        _ => "the node is not READY".to_owned(),
+    };
+    format!(
+        "port {port}: doorbell {number} through queue {queue}: {}: {why}; refused so far: {count}",
+        status.name()
+    )
 }
