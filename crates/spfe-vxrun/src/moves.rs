@@ -18,6 +18,8 @@ use std::sync::atomic::{Ordering, fence};
 
 /// Bytes that are copied before the other end sees them.
 const CHUNK: usize = 64 << 10;
+/// How far a sender may be ahead of the links, ns.
+const AHEAD_NS: u64 = 200_000;
 /// A full ring is writable again once a quarter of it is free, as sockets are at a third.
 const WRITABLE_PART: usize = 4;
 
@@ -273,17 +275,15 @@ unsafe fn send_in_ring(
     }
 }
 
-/// Holds a transfer back as long as the links between need for it.
+/// Holds a transfer back as long as the links between need for it. Links make up for a late wake-up,
+/// so this sleeps rather than polls, and only for times that are worth it.
 fn pace(stream: &Stream, bytes: usize) {
     let Some(port) = stream.pace.port else { return };
     let free = stream.page.pacer(usize::from(port.port), false);
     let mut now = sys::now_ns();
     let due = stream.pace.due_ns(free, now);
-    while now < due {
-        if due - now > 80_000 {
-            sys::wait(&mut [], Some(due - now - 60_000));
-        }
-        std::hint::spin_loop();
+    while due > now + AHEAD_NS {
+        sys::wait(&mut [], Some(due - now));
         now = sys::now_ns();
     }
     stream.pace.book(free, now, bytes as u64);
