@@ -97,6 +97,7 @@ large() {
     wait_until reachable
     wait_until knows 0 1
     tcp_file
+    rate 'TCP, version 1, MTU 9000'
     down 1
     up 1
     wait_until reachable

@@ -21,6 +21,10 @@ say() { printf '\n== %s\n' "$*"; }
 
 say 'twelve CPUs on six boards, one switch'
 "$spfe" fabric up star12-x2 --nodes --net 192.168.20.0/24 &
+for _ in {1..100}; do
+    [[ ! -S $SPFE_FABRIC ]] || break
+    sleep 0.1
+done
 "$spfe" fabric status --wait 30
 
 say 'node 1 to node 12'

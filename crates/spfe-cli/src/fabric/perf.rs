@@ -34,8 +34,9 @@ const START: Duration = Duration::from_secs(10);
 const AFTER: &str = "\
 Two nodes with one link, each in a network namespace of its own; needs iperf3 and ping. The published \
 figures are of boards with hardware bridges; ours are of one machine, with the link's rate as a limit \
-that both ends keep. CPU is processor time per GB of TCP: ours of both ends together (iperf3 and node \
-processes), the published one of one board.";
+that both ends keep. Sockets is TCP under vxrun, IP is TCP over the interface. CPU is processor time \
+per GB: of iperf3 and the node process at the end that takes more, as the published one is of one board, \
+and of both ends.";
 
 /// Measure TCP and raw transfers on limited and unlimited links.
 #[derive(Clone, Debug, Args)]
@@ -66,13 +67,32 @@ const PUBLISHED: [Published; 4] = [
     Published { generation: 1, lanes: 4, tcp: 0.6, raw: 0.8, cpu: 0.167 },
 ];
 
+/// What was measured of TCP.
+#[derive(Clone, Copy)]
+struct Tcp {
+    /// GB/s.
+    rate: f64,
+    /// Processor seconds per GB at the two ends.
+    cpu: [f64; 2],
+}
+
+impl Tcp {
+    fn both(self) -> f64 {
+        self.cpu[0] + self.cpu[1]
+    }
+
+    fn document(self) -> Value {
+        json!({ "gbytes_s": rounded(self.rate), "cpu_s_per_gbyte": self.cpu.map(rounded) })
+    }
+}
+
 /// What was measured on one link.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Measured {
-    /// GB/s of TCP.
-    tcp: f64,
-    /// Processor seconds per GB of TCP, both ends.
-    cpu: f64,
+    /// Under `vxrun`.
+    sockets: Tcp,
+    /// Over the interface.
+    ip: Tcp,
     /// GB/s of raw writes.
     raw: f64,
 }
@@ -125,25 +145,36 @@ impl TestBed {
         }
     }
 
-    /// A command on a node.
-    fn on(&self, node: NodeNumber) -> Result<Command, Failure> {
+    /// A command on a node, under vxrun or not.
+    fn on(&self, node: NodeNumber, under_vxrun: bool) -> Result<Command, Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::io("path of this program", &error))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(&program);
         command.args(["--quiet", "fabric", "exec", "--socket"]).arg(&self.path);
         command.arg(node.to_string()).stdin(Stdio::null()).stderr(Stdio::null());
+        if under_vxrun {
+            command.arg(&program).args(["--quiet", "fabric", "run", "--socket"]).arg(&self.path);
+        }
         Ok(command)
     }
 
     /// Processor time of the node processes, s.
-    fn node_seconds(&self) -> f64 {
-        self.nodes.iter().map(|node| process_seconds(node.id())).sum()
+    fn node_seconds(&self) -> [f64; 2] {
+        let of =
+            |index: usize| self.nodes.get(index).map_or(0.0, |node| process_seconds(node.id()));
+        [of(0), of(1)]
     }
 
-    /// GB/s of TCP from node 1 to an address, and processor seconds per GB.
-    fn tcp(&self, to: NodeNumber, address: &str, seconds: u32) -> Result<(f64, f64), Failure> {
+    /// TCP from node 1 to an address of node `to`.
+    fn tcp(
+        &self,
+        to: NodeNumber,
+        address: &str,
+        seconds: u32,
+        under_vxrun: bool,
+    ) -> Result<Tcp, Failure> {
         let mut server = self
-            .on(to)?
+            .on(to, under_vxrun)?
             .args(["iperf3", "--server", "--one-off"])
             .stdout(Stdio::null())
             .spawn()
@@ -154,7 +185,7 @@ impl TestBed {
         for _ in 0..50 {
             std::thread::sleep(Duration::from_millis(40));
             let output = self
-                .on(ONE)?
+                .on(ONE, under_vxrun)?
                 .args(["iperf3", "--json", "--client", address])
                 .args(["--time", &seconds.to_string(), "--length", "65536"])
                 .output()
@@ -162,12 +193,15 @@ impl TestBed {
             let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             if let Some(bits) = report["end"]["sum_received"]["bits_per_second"].as_f64() {
                 let time = report["end"]["sum_received"]["seconds"].as_f64().unwrap_or(0.0);
+                let gigabytes = (bits / 8e9 * time).max(1e-9);
                 let load = &report["end"]["cpu_utilization_percent"];
-                let percent = |name: &str| load[name].as_f64().unwrap_or(0.0);
-                let own = (percent("host_total") + percent("remote_total")) / 100.0 * time;
-                let gigabytes = bits / 8e9 * time;
-                let nodes = self.node_seconds() - before;
-                outcome = Ok((bits / 8e9, (own + nodes) / gigabytes.max(1e-9)));
+                let nodes = self.node_seconds();
+                let cpu = |end: usize, name: &str| {
+                    let own = load[name].as_f64().unwrap_or(0.0) / 100.0 * time;
+                    (own + nodes[end] - before[end]) / gigabytes
+                };
+                let cpu = [cpu(0, "host_total"), cpu(1, "remote_total")];
+                outcome = Ok(Tcp { rate: bits / 8e9, cpu });
                 break;
             }
             if signal::caught() {
@@ -185,7 +219,7 @@ impl TestBed {
     /// Mean round trip of pings, us.
     fn ping(&self) -> Result<f64, Failure> {
         let output = self
-            .on(ONE)?
+            .on(ONE, false)?
             .args(["ping", "-q", "-c", "200", "-i", "0.005", ADDRESSES[1]])
             .output()
             .map_err(|error| Failure::io("ping", &error))?;
@@ -196,9 +230,10 @@ impl TestBed {
         mean.map(|ms| ms * 1000.0).ok_or_else(|| Failure::failed("ping: no round trips"))
     }
 
-    /// GB/s of raw writes from node 1 into memory of node 3, and of plain copies in this process. They
-    /// take turns, so that other load of the machine meets both.
-    fn raw(&self, seconds: u32) -> Result<(f64, f64), Failure> {
+    /// GB/s of raw writes from node 1 into memory of node 3, and with `copies_too` of plain copies in
+    /// this process. They take turns, so that other load of the machine meets both; a link with a
+    /// limit would make up for the time of the copies.
+    fn raw(&self, seconds: u32, copies_too: bool) -> Result<(f64, f64), Failure> {
         let owner = RawNode::open(&self.path, TWO)?;
         let mut buffer = FabricBuffer::new(BLOCKS * BLOCK)?;
         let (key, _) = owner.expose(&mut buffer, &[ONE], WindowRights::ReadWrite)?;
@@ -214,13 +249,16 @@ impl TestBed {
                 window.put(&[content], &[part])?;
             }
             raw += turn.elapsed();
+            bytes += source.len() as u64;
+            if !copies_too {
+                continue;
+            }
             let turn = Instant::now();
             for (to, from) in copies.chunks_mut(BLOCK).zip(source.chunks(BLOCK)) {
                 to.copy_from_slice(from);
             }
             plain += turn.elapsed();
             std::hint::black_box(&copies);
-            bytes += source.len() as u64;
         }
         let rate = |time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9) / 1e9;
         Ok((rate(raw), rate(plain)))
@@ -268,6 +306,7 @@ fn link(generation: u8, lanes: u8) -> Result<FabricTopology, Failure> {
 /// Measures and prints.
 pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
     let seconds = args.seconds;
+    super::vxrun::library()?;
     let mut rows = Vec::new();
     let mut documents = Vec::new();
     for published in &PUBLISHED {
@@ -275,22 +314,24 @@ pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
         let rate = topology.links.first().map(|link| link.rate);
         let cap = rate.map_or(0, |rate| rate.bytes_per_s()) as f64 / 1e9;
         let bed = TestBed::start(topology, args.spin)?;
-        let (tcp, cpu) = bed.tcp(TWO, ADDRESSES[1], seconds)?;
-        let measured = Measured { tcp, cpu, raw: bed.raw(seconds)?.0 };
-        rows.push(row(published, cap, measured));
+        let measured = Measured {
+            sockets: bed.tcp(TWO, ADDRESSES[1], seconds, true)?,
+            ip: bed.tcp(TWO, ADDRESSES[1], seconds, false)?,
+            raw: bed.raw(seconds, false)?.0,
+        };
+        rows.extend(link_rows(published, cap, measured));
         documents.push(document(published, cap, measured));
         context.say(&format!("gen{} x{}: done", published.generation, published.lanes));
     }
     let bed = TestBed::start(link(3, 8)?, args.spin)?;
     bed.change(FabricChange::Rate { limited: false })?;
-    let (tcp, cpu) = bed.tcp(TWO, ADDRESSES[1], seconds)?;
-    let (loopback, loopback_cpu) = bed.tcp(ONE, "127.0.0.1", seconds)?;
-    let ((raw, copy), ping) = (bed.raw(seconds)?, bed.ping()?);
+    let sockets = bed.tcp(TWO, ADDRESSES[1], seconds, true)?;
+    let ip = bed.tcp(TWO, ADDRESSES[1], seconds, false)?;
+    let loopback = bed.tcp(ONE, "127.0.0.1", seconds, false)?;
+    let ((raw, copy), ping) = (bed.raw(seconds, true)?, bed.ping()?);
     if context.json {
         let unlimited = json!({
-            "tcp_gbytes_s": rounded(tcp), "cpu_s_per_gbyte": rounded(cpu),
-            "loopback_gbytes_s": rounded(loopback),
-            "loopback_cpu_s_per_gbyte": rounded(loopback_cpu),
+            "sockets": sockets.document(), "ip": ip.document(), "loopback": loopback.document(),
             "raw_gbytes_s": rounded(raw), "memcpy_gbytes_s": rounded(copy),
             "ping_us": rounded(ping),
         });
@@ -303,20 +344,23 @@ pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
     let heads = [
         "LINK",
         "GB/s",
-        "TCP",
+        "PATH",
+        "GB/s",
         "OF LINK",
         "PUBLISHED",
-        "CPU s/GB",
+        "CPU s/GB OF AN END",
         "PUBLISHED",
-        "RAW",
-        "OF LINK",
-        "PUBLISHED",
+        "OF BOTH",
     ];
     print!("{}", table(&heads, 1, &rows));
+    let text = |tcp: Tcp| format!("{:.2} GB/s ({:.3} CPU s/GB)", tcp.rate, tcp.both());
     println!(
-        "\nunlimited: TCP {tcp:.2} GB/s ({cpu:.3} CPU s/GB); TCP over loopback in the same namespace \
-         {loopback:.2} GB/s ({loopback_cpu:.3})\nraw {raw:.2} GB/s, memcpy in turns with it {copy:.2} GB/s, in blocks \
-         of {} KiB; ping {ping:.1} us with {} us of polling",
+        "\nunlimited, CPU of both ends: sockets {}; IP {}; TCP over loopback in the same namespace {}\n\
+         raw {raw:.2} GB/s, memcpy in turns with it {copy:.2} GB/s, in blocks of {} KiB; ping \
+         {ping:.1} us with {} us of polling",
+        text(sockets),
+        text(ip),
+        text(loopback),
         BLOCK >> 10,
         args.spin
     );
@@ -343,19 +387,28 @@ fn head() -> String {
     )
 }
 
-fn row(published: &Published, cap: f64, measured: Measured) -> Vec<String> {
+/// The rows of a link: TCP in rings, TCP over the interface, raw writes.
+fn link_rows(published: &Published, cap: f64, measured: Measured) -> [Vec<String>; 3] {
     let part = |value: f64| format!("{:.0} %", 100.0 * value / cap);
-    vec![
-        format!("x{} gen{}", published.lanes, published.generation),
-        format!("{cap:.2}"),
-        format!("{:.2}", measured.tcp),
-        part(measured.tcp),
-        format!("{:.1} ({})", published.tcp, part(published.tcp)),
-        format!("{:.3}", measured.cpu),
-        format!("{:.3}", published.cpu),
-        format!("{:.2}", measured.raw),
-        part(measured.raw),
-        format!("{:.1} ({})", published.raw, part(published.raw)),
+    let row = |path: &str, rate: f64, known: f64, cpu: Option<Tcp>| {
+        let cpu =
+            |text: &dyn Fn(Tcp) -> f64| cpu.map_or("-".into(), |tcp| format!("{:.3}", text(tcp)));
+        vec![
+            format!("x{} gen{}", published.lanes, published.generation),
+            format!("{cap:.2}"),
+            path.into(),
+            format!("{rate:.2}"),
+            part(rate),
+            format!("{known:.1} ({})", part(known)),
+            cpu(&|tcp| tcp.cpu[0].max(tcp.cpu[1])),
+            cpu(&|_| published.cpu),
+            cpu(&|tcp| tcp.both()),
+        ]
+    };
+    [
+        row("sockets", measured.sockets.rate, published.tcp, Some(measured.sockets)),
+        row("IP", measured.ip.rate, published.tcp, Some(measured.ip)),
+        row("raw", measured.raw, published.raw, None),
     ]
 }
 
@@ -364,8 +417,8 @@ fn document(published: &Published, cap: f64, measured: Measured) -> Value {
         "generation": published.generation,
         "lanes": published.lanes,
         "link_gbytes_s": rounded(cap),
-        "tcp_gbytes_s": rounded(measured.tcp),
-        "cpu_s_per_gbyte": rounded(measured.cpu),
+        "sockets": measured.sockets.document(),
+        "ip": measured.ip.document(),
         "raw_gbytes_s": rounded(measured.raw),
         "published": {
             "tcp_gbytes_s": published.tcp,

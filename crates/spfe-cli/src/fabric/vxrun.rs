@@ -67,7 +67,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// The library: beside this program, or where packages install it.
-fn library() -> Result<PathBuf, Failure> {
+pub fn library() -> Result<PathBuf, Failure> {
     if let Some(path) = env::var_os("VXRUN_LIBRARY") {
         return Ok(path.into());
     }
