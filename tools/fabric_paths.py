@@ -10,7 +10,7 @@ trips of 64 bytes (tests/sockets/rounds.c). Processor seconds are those of iperf
 and, over the fabric, of both node processes. Then it pings over veth and over the fabric, with
 nodes that sleep and with nodes that poll. With --fifo, programs and nodes run under SCHED_FIFO,
 before other work of the machine, and ping before the nodes. Needs root, iperf3, ping and gcc;
-SPFE_BIN names the program (default: that in target/release).
+SPFE_PROGRAMS is the directory of the program (target/release).
 """
 
 import argparse
@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SPFE = os.environ.get("SPFE_BIN", str(ROOT / "target/release/spfe"))
+SPFE = str(Path(os.environ.get("SPFE_PROGRAMS", ROOT / "target/release")).resolve() / "spfe")
 NODES = (1, 3)
 FABRIC = "192.168.20."
 VETH = "192.168.30."
