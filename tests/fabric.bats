@@ -38,6 +38,14 @@ load lib/fabric
     done
 }
 
+@test "132 pairs active at once" {
+    start_pairs
+    signal_pairs TERM {1..12}
+    pairs_end {1..12} | tee "$dir/summary"
+    comment "$(<"$dir/summary")"
+    grep '^132 pairs, ' "$dir/summary"
+}
+
 @test "interface has the MTU and the flags of an Ethernet interface" {
     on 3 ip link show vxeth0 | tee "$dir/link"
     grep 'BROADCAST,MULTICAST,UP,LOWER_UP.*mtu 65500' "$dir/link"
@@ -102,6 +110,25 @@ group_answers() {
     ends echo
 }
 second_life() { (($(field "$1" epoch) == 2)); }
+
+@test "a node that dies makes no other two send a segment again" {
+    local others=({1..7} {9..12})
+    start_pairs 8
+    kill -KILL "$(field 8 process)"
+    stop pairs8 KILL
+    start_node 8
+    wait_until second_life 8
+    wait_until all_ready
+    fabric status | grep -E '^ +8 +4 +READY'
+    # Traffic goes on after all of that.
+    signal_pairs USR1 "${others[@]}"
+    wait_until pairs_active 2 11
+    signal_pairs TERM "${others[@]}"
+    pairs_end "${others[@]}" | tee "$dir/summary"
+    comment "$(<"$dir/summary")"
+    grep '^110 pairs, .* 0 segments sent again$' "$dir/summary"
+    wait_until pings 1 8 56
+}
 
 @test "a stopped node holds up nobody" {
     local process
@@ -180,6 +207,7 @@ second_life() { (($(field "$1" epoch) == 2)); }
     fabric down
     ends up
     ends node5
+    ends node8
 }
 
 @test "64 nodes start and reach each other" {
