@@ -73,7 +73,7 @@ void spfi_atomic_arrived(struct spfi_peer *peer, const struct wire *wire, const 
 	else
 		spfi_answer(peer, WIRE_ACK, wire->id, status);
 	if (!status)
-		spfi_remote_written(peer->ep);
+		spfi_remote_count(peer->ep, wire->flags & WIRE_FETCH);
 }
 
 /* ------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ void spfi_cntr_count(struct spfi_cntr *cntr, bool error)
 		cntr->errors++;
 	else
 		cntr->value++;
+	cntr->changed = true;
 	spfi_wait_wake(&cntr->wait);
 }
 
@@ -19,6 +20,7 @@ static uint64_t get(struct fid_cntr *fid, bool errors)
 	pthread_mutex_lock(&cntr->domain->lock);
 	spfi_wait_progress(&cntr->wait);
 	value = errors ? cntr->errors : cntr->value;
+	cntr->changed = false;
 	pthread_mutex_unlock(&cntr->domain->lock);
 	return value;
 }
@@ -33,6 +35,7 @@ static int change(struct fid_cntr *fid, bool errors, bool add, uint64_t by)
 
 	pthread_mutex_lock(&cntr->domain->lock);
 	*value = add ? *value + by : by;
+	cntr->changed = true;
 	spfi_wait_wake(&cntr->wait);
 	pthread_mutex_unlock(&cntr->domain->lock);
 	return 0;
@@ -74,6 +77,7 @@ static int wait_for(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		if (!spfi_wait_arm(&cntr->wait))
 			spfi_wait_sleep(&cntr->wait, cntr->domain, left);
 	}
+	cntr->changed = false;
 	pthread_mutex_unlock(&cntr->domain->lock);
 	return result;
 }

@@ -247,7 +247,12 @@ int spfi_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_cq 
 	return 0;
 }
 
-/* Whether a thread may sleep on the descriptors: nothing is there, and everything is armed. */
+/* Whether a thread may sleep until the descriptor is readable: everything is armed then. */
+static bool may_sleep(struct spfi_wait *wait)
+{
+	return !spfi_wait_sends(wait) && !spfi_wait_arm(wait);
+}
+
 int spfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	int i, result = 0;
@@ -261,14 +266,14 @@ int spfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 		case FI_CLASS_CQ:
 			pthread_mutex_lock(&cq->domain->lock);
 			spfi_wait_progress(&cq->wait);
-			if (cq->count || spfi_wait_arm(&cq->wait))
+			if (cq->count || !may_sleep(&cq->wait))
 				result = -FI_EAGAIN;
 			pthread_mutex_unlock(&cq->domain->lock);
 			break;
 		case FI_CLASS_CNTR:
 			pthread_mutex_lock(&cntr->domain->lock);
 			spfi_wait_progress(&cntr->wait);
-			if (spfi_wait_arm(&cntr->wait))
+			if (cntr->changed || !may_sleep(&cntr->wait))
 				result = -FI_EAGAIN;
 			pthread_mutex_unlock(&cntr->domain->lock);
 			break;

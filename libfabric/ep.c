@@ -39,17 +39,18 @@ static int bind_counter(struct spfi_ep *ep, struct spfi_cntr *cntr, uint64_t fla
 		{FI_REMOTE_READ, &ep->cntr_remote_read},
 		{FI_REMOTE_WRITE, &ep->cntr_remote_write},
 	};
+	uint64_t free = 0;
 	size_t i;
 
-	if (cntr->domain != ep->domain)
+	for (i = 0; i < count_of(places); i++)
+		free |= *places[i].place ? 0 : places[i].flag;
+	if (cntr->domain != ep->domain || !flags || flags & ~free)
 		return -FI_EINVAL;
 	for (i = 0; i < count_of(places); i++) {
-		if (!(flags & places[i].flag))
-			continue;
-		if (*places[i].place)
-			return -FI_EINVAL;
-		*places[i].place = cntr;
-		cntr->users++;
+		if (flags & places[i].flag) {
+			*places[i].place = cntr;
+			cntr->users++;
+		}
 	}
 	ep->events |= cntr->wait.epoll >= 0;
 	return 0;

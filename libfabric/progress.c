@@ -436,9 +436,3 @@ void spfi_progress(struct spfi_ep *ep)
 	if (ep->idle % IDLE_CALLS == IDLE_CALLS - 1)
 		sched_yield();
 }
-
-/* Whether something waits for room, which no descriptor reports. */
-bool spfi_ep_waits(struct spfi_ep *ep)
-{
-	return !list_empty(&ep->active);
-}

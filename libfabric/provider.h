@@ -183,6 +183,7 @@ struct spfi_cntr {
 	struct spfi_domain *domain;
 	struct spfi_wait wait;
 	uint64_t value, errors;
+	bool changed; /* since the program looked */
 	int users;
 };
 
@@ -194,6 +195,8 @@ void spfi_wait_wake(struct spfi_wait *wait);
 void spfi_wait_progress(struct spfi_wait *wait);
 /* Arms all queues. True if something has arrived already. */
 bool spfi_wait_arm(struct spfi_wait *wait);
+/* Whether an endpoint has something to send for which there is no room yet. */
+bool spfi_wait_sends(struct spfi_wait *wait);
 /* Sleeps for at most ms (negative: no limit) without the lock; returns with it. */
 void spfi_wait_sleep(struct spfi_wait *wait, struct spfi_domain *domain, int ms);
 int spfi_wait_control(struct spfi_wait *wait, int command, void *arg);
@@ -348,7 +351,6 @@ void spfi_progress(struct spfi_ep *ep);
 bool spfi_take_in(struct spfi_peer *peer);
 void spfi_peer_push(struct spfi_peer *peer);
 void spfi_peer_activate(struct spfi_peer *peer);
-bool spfi_ep_waits(struct spfi_ep *ep);
 void spfi_answer(struct spfi_peer *peer, enum wire_kind kind, uint64_t id, uint32_t status);
 
 /* send.c */
@@ -371,7 +373,8 @@ void spfi_match_forget(struct spfi_peer *peer, uint32_t error, bool messages);
 extern struct fi_ops_rma spfi_rma_ops;
 extern struct fi_ops_atomic spfi_atomic_ops;
 void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload);
-void spfi_remote_written(struct spfi_ep *ep);
+/* A request of a peer has been executed. */
+void spfi_remote_count(struct spfi_ep *ep, bool read);
 void spfi_region_closed(struct spfi_mr *mr);
 void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire);
 void spfi_atomic_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload);

@@ -6,10 +6,12 @@
  * The end that has the memory
  */
 
-void spfi_remote_written(struct spfi_ep *ep)
+void spfi_remote_count(struct spfi_ep *ep, bool read)
 {
-	if (ep->cntr_remote_write)
-		spfi_cntr_count(ep->cntr_remote_write, false);
+	struct spfi_cntr *counter = read ? ep->cntr_remote_read : ep->cntr_remote_write;
+
+	if (counter)
+		spfi_cntr_count(counter, false);
 }
 
 void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload)
@@ -35,7 +37,7 @@ void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const u
 	spfi_answer(peer, WIRE_ACK, wire->id, status);
 	if (status)
 		return;
-	spfi_remote_written(ep);
+	spfi_remote_count(ep, false);
 	if (wire->flags & WIRE_HAS_DATA && ep->rx_cq) {
 		struct spfi_completion completion = {
 			.entry = {
@@ -62,6 +64,8 @@ void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire)
 	if (!mr || wire->total == 0) {
 		spfi_consume(peer, WIRE_REQUEST);
 		spfi_answer(peer, WIRE_ACK, wire->id, status);
+		if (mr)
+			spfi_remote_count(ep, true);
 		return;
 	}
 	op = spfi_op_get(ep, OP_ANSWER);
@@ -80,8 +84,7 @@ void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire)
 	op->wire.id = wire->id;
 	list_append(&peer->answers, &op->link);
 	spfi_peer_activate(peer);
-	if (ep->cntr_remote_read)
-		spfi_cntr_count(ep->cntr_remote_read, false);
+	spfi_remote_count(ep, true);
 }
 
 /* Reads of a region that is being closed end with an error. */

@@ -158,19 +158,27 @@ bool spfi_wait_arm(struct spfi_wait *wait)
 	return false;
 }
 
+/* No descriptor reports that there is room again. */
+bool spfi_wait_sends(struct spfi_wait *wait)
+{
+	struct list *at;
+
+	for (at = wait->sources.next; at != &wait->sources; at = at->next)
+		if (!list_empty(&container_of(at, struct spfi_source, link)->ep->active))
+			return true;
+	return false;
+}
+
 void spfi_wait_sleep(struct spfi_wait *wait, struct spfi_domain *domain, int ms)
 {
 	struct pollfd poll_fd = {.fd = wait->epoll, .events = POLLIN};
 	struct list *at;
-	int most = 100; /* peers may have died, which no descriptor tells */
+	/* Peers may have died, which no descriptor tells either. */
+	int most = spfi_wait_sends(wait) ? 1 : 100;
 
-	for (at = wait->sources.next; at != &wait->sources; at = at->next) {
-		struct spfi_ep *ep = container_of(at, struct spfi_source, link)->ep;
-
-		if (spfi_ep_waits(ep))
-			most = 1;
-		ep->calls |= 255; /* the next progress looks whether peers are alive */
-	}
+	/* The next progress looks whether peers are alive. */
+	for (at = wait->sources.next; at != &wait->sources; at = at->next)
+		container_of(at, struct spfi_source, link)->ep->calls |= 255;
 	if (ms < 0 || ms > most)
 		ms = most;
 	pthread_mutex_unlock(&domain->lock);

@@ -58,7 +58,7 @@ struct end {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *tx, *rx;
-	struct fid_cntr *sent, *received, *wrote, *was_written, *did_read;
+	struct fid_cntr *sent, *received, *wrote, *was_written, *did_read, *was_read;
 	struct fid_ep *ep;
 	uint8_t name[64];
 	size_t name_bytes;
@@ -107,6 +107,7 @@ void test_messages(void);
 void test_matching(void);
 void test_memory(void);
 void test_atomics(void);
+void test_counters(void);
 void test_objects(void);
 void test_processes(void);
 void test_hostile(void);

@@ -1,107 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Queues, counters, address vectors, waiting, and calls with wrong arguments. */
-#include <poll.h>
-#include <pthread.h>
-
+/* Queues, address vectors, and calls with wrong arguments. */
 #include "ends.h"
 
 static uint8_t out[64], in[64];
-
-static void counters(void)
-{
-	struct end pair[2];
-	struct fid_mr *mr;
-	int i;
-
-	pair_open(pair, NULL);
-	MUST(fi_mr_reg(pair[1].domain, in, 64, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1, 0, &mr,
-		       NULL));
-	for (i = 0; i < 3; i++) {
-		OK(fi_recv(pair[1].ep, in, 64, NULL, FI_ADDR_UNSPEC, NULL));
-		OK(fi_send(pair[0].ep, out, 64, NULL, pair[0].peer, NULL));
-	}
-	OK(fi_cntr_wait(pair[0].sent, 3, SOON_MS));
-	OK(fi_cntr_wait(pair[1].received, 3, SOON_MS));
-	IS(-FI_ETIMEDOUT, fi_cntr_wait(pair[1].received, 4, 1));
-	OK(fi_write(pair[0].ep, out, 8, NULL, pair[0].peer, 0, 1, NULL));
-	OK(fi_read(pair[0].ep, out, 8, NULL, pair[0].peer, 0, 1, NULL));
-	while (fi_cntr_read(pair[0].did_read) + fi_cntr_read(pair[0].wrote) < 2)
-		move_on();
-	IS(1, fi_cntr_read(pair[1].was_written));
-	OK(fi_read(pair[0].ep, out, 8, NULL, pair[0].peer, 0, 99, NULL));
-	while (fi_cntr_readerr(pair[0].did_read) < 1)
-		move_on();
-	OK(fi_cntr_set(pair[0].sent, 10));
-	OK(fi_cntr_add(pair[0].sent, 5));
-	IS(15, fi_cntr_read(pair[0].sent));
-	OK(fi_cntr_seterr(pair[0].sent, 2));
-	OK(fi_cntr_adderr(pair[0].sent, 1));
-	IS(3, fi_cntr_readerr(pair[0].sent));
-	OK(fi_close(&mr->fid));
-	pair_close(pair);
-}
-
-static void *send_later(void *of)
-{
-	struct end *end = of;
-	struct timespec pause = {0, 20000000};
-
-	nanosleep(&pause, NULL);
-	OK(fi_inject(end->ep, out, 8, end->peer));
-	return NULL;
-}
-
-static void *signal_later(void *of)
-{
-	struct timespec pause = {0, 20000000};
-
-	nanosleep(&pause, NULL);
-	OK(fi_cq_signal(of));
-	return NULL;
-}
-
-static void sleeping(void)
-{
-	const struct end_options options = {.wait = FI_WAIT_FD};
-	struct fi_cq_tagged_entry entry;
-	struct end pair[2];
-	struct pollfd fd = {.events = POLLIN};
-	struct fid *fids[1];
-	pthread_t thread;
-	int b, i;
-
-	pair_open(pair, &options);
-	IS(-FI_EAGAIN, fi_cq_sread(pair[1].rx, &entry, 1, NULL, 5));
-	for (i = 0; i < 3; i++) {
-		OK(fi_recv(pair[1].ep, in, 64, NULL, FI_ADDR_UNSPEC, &b));
-		OK(pthread_create(&thread, NULL, send_later, &pair[0]));
-		IS(1, fi_cq_sread(pair[1].rx, &entry, 1, NULL, SOON_MS));
-		CHECK(entry.op_context == &b);
-		OK(pthread_join(thread, NULL));
-	}
-	OK(pthread_create(&thread, NULL, signal_later, pair[1].rx));
-	IS(-FI_EAGAIN, fi_cq_sread(pair[1].rx, &entry, 1, NULL, -1));
-	OK(pthread_join(thread, NULL));
-
-	OK(fi_control(&pair[1].rx->fid, FI_GETWAIT, &fd.fd));
-	fids[0] = &pair[1].rx->fid;
-	for (i = 0; i < 3; i++) {
-		ssize_t result;
-
-		OK(fi_recv(pair[1].ep, in, 64, NULL, FI_ADDR_UNSPEC, &b));
-		OK(pthread_create(&thread, NULL, send_later, &pair[0]));
-		while ((result = fi_cq_read(pair[1].rx, &entry, 1)) == -FI_EAGAIN)
-			if (fi_trywait(pair[1].fabric, fids, 1) == 0)
-				IS(1, poll(&fd, 1, SOON_MS));
-		IS(1, result);
-		OK(pthread_join(thread, NULL));
-	}
-	OK(fi_recv(pair[1].ep, in, 64, NULL, FI_ADDR_UNSPEC, &b));
-	OK(pthread_create(&thread, NULL, send_later, &pair[0]));
-	OK(fi_cntr_wait(pair[1].received, 7, -1));
-	OK(pthread_join(thread, NULL));
-	pair_close(pair);
-}
 
 /* Two endpoints of one domain on the same queues and addresses. */
 static void shared_queues(void)
@@ -323,8 +224,6 @@ static void nodes(void)
 
 void test_objects(void)
 {
-	test("counters", counters);
-	test("threads sleep until something comes", sleeping);
 	test("several endpoints on the same queues", shared_queues);
 	test("formats of completions", formats);
 	test("event queues", event_queue);

@@ -61,6 +61,7 @@ void end_open(struct end *end, const struct end_options *given)
 	open_counter(end, &end->wrote, FI_WRITE, options->wait);
 	open_counter(end, &end->was_written, FI_REMOTE_WRITE, options->wait);
 	open_counter(end, &end->did_read, FI_READ, options->wait);
+	open_counter(end, &end->was_read, FI_REMOTE_READ, options->wait);
 	MUST(fi_enable(end->ep));
 	end->name_bytes = sizeof(end->name);
 	MUST(fi_getname(&end->ep->fid, end->name, &end->name_bytes));
@@ -79,6 +80,7 @@ void end_close(struct end *end)
 	OK(fi_close(&end->wrote->fid));
 	OK(fi_close(&end->was_written->fid));
 	OK(fi_close(&end->did_read->fid));
+	OK(fi_close(&end->was_read->fid));
 	OK(fi_close(&end->tx->fid));
 	OK(fi_close(&end->rx->fid));
 	OK(fi_close(&end->av->fid));
@@ -192,6 +194,7 @@ int main(int argc, char **argv)
 	test_matching();
 	test_memory();
 	test_atomics();
+	test_counters();
 	test_objects();
 	test_processes();
 	test_hostile();
