@@ -254,6 +254,45 @@ nsenter_ping() { "$spfe" fabric exec "$1" ping -q -i 0.01 -c 100 "192.168.20.$2"
     stop backplane
 }
 
+@test "perf prints all its rows" {
+    local link number='[0-9.]+' rate tcp
+    # The same iperf3 moves 8 MB instead of all that a second allows: no rate is judged here.
+    mkdir "$dir/short"
+    cat >"$dir/short/iperf3" <<END
+#!/usr/bin/env bash
+[[ \$1 == --server ]] || set -- "\${@:1:3}" --bytes 8M "\${@:6}"
+exec $(command -v iperf3) "\$@"
+END
+    chmod +x "$dir/short/iperf3"
+    local PATH=$dir/short:$PATH
+    fabric perf --seconds 1 | tee "$dir/perf"
+    for link in 'x8 gen3' 'x4 gen3' 'x4 gen2' 'x4 gen1'; do
+        rate=" +$number +[0-9]+ % +$number \\([0-9]+ %\\)"
+        grep -E "^$link +$number +sockets$rate( +$number){3}$" "$dir/perf"
+        grep -E "^$link +$number +IP$rate( +$number){3}$" "$dir/perf"
+        grep -E "^$link +$number +raw$rate( +-){3}$" "$dir/perf"
+    done
+    tcp="$number GB/s \\($number CPU s/GB\\)"
+    grep -E "^unlimited, .*: sockets $tcp; IP $tcp; TCP over loopback .* $tcp$" "$dir/perf"
+    grep -E "^raw $number GB/s, memcpy .* $number GB/s, .*; ping $number us " "$dir/perf"
+    fabric --json perf --seconds 1 >"$dir/perf.json"
+    python3 - "$dir/perf.json" <<'END'
+import json, sys
+with open(sys.argv[1]) as file:
+    perf = json.load(file)
+links, unlimited = perf["links"], perf["unlimited"]
+assert [(l["lanes"], l["generation"]) for l in links] == [(8, 3), (4, 3), (4, 2), (4, 1)]
+for part in [*links, unlimited]:
+    paths = ["sockets", "ip"] + ["loopback"] * (part is unlimited)
+    assert all(part[path]["gbytes_s"] > 0 for path in paths), part
+    assert all(len(part[path]["cpu_s_per_gbyte"]) == 2 for path in paths), part
+    assert part["raw_gbytes_s"] > 0, part
+assert all(min(l["link_gbytes_s"], *l["published"].values()) > 0 for l in links)
+assert min(unlimited["memcpy_gbytes_s"], unlimited["ping_us"]) > 0
+assert set(perf["machine"]) == {"cpu", "load"}
+END
+}
+
 @test "wrong topologies and names are refused" {
     run "$spfe" fabric up nonsense
     same 2 "$status"
