@@ -166,8 +166,10 @@ static ssize_t start(struct spfi_ep *ep, const struct request *request)
 {
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result = spfi_peer_of(ep, request->peer, &peer);
+	int result = spfi_op_allowed(request->flags, 0);
 
+	if (!result)
+		result = spfi_peer_of(ep, request->peer, &peer);
 	if (result)
 		return result;
 	if (ep->queued >= SPFI_TX_SIZE) {
@@ -330,6 +332,15 @@ static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf, size_t count
 				 peer, address, key, datatype, op, context);
 }
 
+static size_t elements(const struct fi_ioc *list, size_t count)
+{
+	size_t all = 0, i;
+
+	for (i = 0; i < count; i++)
+		all += list[i].count;
+	return all;
+}
+
 /* The three calls with a message: compare and result are NULL where there is none. */
 static ssize_t message(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		       const struct fi_ioc *compare, size_t compare_count, struct fi_ioc *result,
@@ -351,7 +362,10 @@ static ssize_t message(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		.context = msg->context,
 	};
 
-	if (msg->rma_iov_count != 1)
+	if (msg->rma_iov_count != 1 ||
+	    msg->rma_iov[0].count != (msg->op == FI_ATOMIC_READ
+					      ? elements(result, result_count)
+					      : elements(msg->msg_iov, msg->iov_count)))
 		return -FI_EINVAL;
 	request.address = msg->rma_iov[0].addr;
 	request.key = msg->rma_iov[0].key;

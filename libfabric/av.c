@@ -127,12 +127,20 @@ static int insert_symmetric(struct fid_av *fid, const char *node, size_t node_co
 			    const char *service, size_t service_count, fi_addr_t *out,
 			    uint64_t flags, void *context)
 {
-	unsigned long first = service ? strtoul(service, NULL, 10) : 0;
+	unsigned long first;
+	char *end;
 	size_t i;
 	int inserted = 0;
 
-	if (node_count != 1)
+	if (node_count != 1) {
+		WARN(FI_LOG_AV, "%zu hosts: the network is that of one host\n", node_count);
 		return -FI_ENOSYS;
+	}
+	first = service ? strtoul(service, &end, 10) : 0;
+	if (!service || end == service || *end) {
+		WARN(FI_LOG_AV, "service '%s' is not a number\n", service ? service : "");
+		return -FI_EINVAL;
+	}
 	for (i = 0; i < service_count; i++) {
 		char text[24];
 		int result;
@@ -144,6 +152,25 @@ static int insert_symmetric(struct fid_av *fid, const char *node, size_t node_co
 		inserted += result;
 	}
 	return inserted;
+}
+
+static bool stands_for(const struct spfi_address *entry, const struct spfi_peer *peer)
+{
+	return entry->node == peer->node &&
+	       (!entry->incarnation || entry->incarnation == peer->incarnation);
+}
+
+fi_addr_t spfi_source(const struct spfi_peer *peer)
+{
+	const struct spfi_av *av = peer->ep->av;
+	fi_addr_t at = av->by_node[peer->node];
+
+	if (at != FI_ADDR_NOTAVAIL && stands_for(&av->entries[at], peer))
+		return at;
+	for (at = av->count; at > 0; at--)
+		if (stands_for(&av->entries[at - 1], peer))
+			return at - 1;
+	return FI_ADDR_NOTAVAIL;
 }
 
 static int remove_addresses(struct fid_av *fid, fi_addr_t *addresses, size_t count, uint64_t flags)
@@ -161,8 +188,6 @@ static int remove_addresses(struct fid_av *fid, fi_addr_t *addresses, size_t cou
 			break;
 		}
 		entry = &av->entries[addresses[i]];
-		if (entry->node < SPFI_NODES && av->by_node[entry->node] == addresses[i])
-			av->by_node[entry->node] = FI_ADDR_NOTAVAIL;
 		entry->node = SPFI_ANY_NODE;
 	}
 	pthread_mutex_unlock(&av->domain->lock);

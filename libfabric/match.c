@@ -289,7 +289,8 @@ ssize_t spfi_recv(struct spfi_ep *ep, const struct iovec *iov, size_t count, fi_
 	struct spfi_op *op;
 	ssize_t result = 0;
 
-	if (count > SPFI_IOV || (flags & FI_MULTI_RECV && count != 1))
+	if (count > SPFI_IOV || (flags & FI_MULTI_RECV && count != 1) ||
+	    (flags & FI_DISCARD && !(flags & (FI_PEEK | FI_CLAIM))))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->domain->lock);
 	if (!ep->enabled)

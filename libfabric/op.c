@@ -188,8 +188,7 @@ void spfi_rx_done(struct spfi_op *op, uint32_t error)
 				.err = (int)error,
 				.prov_errno = (int)error,
 			},
-			.source = op->peer && ep->av ? ep->av->by_node[op->peer->node]
-						     : FI_ADDR_NOTAVAIL,
+			.source = op->peer ? spfi_source(op->peer) : FI_ADDR_NOTAVAIL,
 		};
 
 		spfi_cq_push(ep->rx_cq, &completion);

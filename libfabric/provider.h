@@ -35,6 +35,10 @@
 #define SPFI_ATOMIC 4096      /* most bytes of an atomic operation */
 #define SPFI_MAX_MSG (UINT64_C(1) << 40)
 #define SPFI_FORMAT (FI_PROV_SPECIFIC | 0x5350)
+/* Flags of the calls that send. Others, such as FI_FENCE, ask for what does not exist. */
+#define SPFI_TX_FLAGS                                                                              \
+	(FI_COMPLETION | FI_MORE | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |         \
+	 FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA)
 
 extern struct fi_provider spfi_provider;
 
@@ -328,6 +332,8 @@ void spfi_iov_write(const struct iovec *iov, size_t count, uint64_t offset, cons
 /* Reports the end of an operation of the program and forgets it. */
 void spfi_tx_done(struct spfi_op *op, uint32_t error);
 void spfi_rx_done(struct spfi_op *op, uint32_t error);
+/* The address of the peer in the vector, or FI_ADDR_NOTAVAIL. */
+fi_addr_t spfi_source(const struct spfi_peer *peer);
 
 /* network.c */
 int spfi_network_nodes(spfe_endpoint *device);
@@ -357,6 +363,8 @@ void spfi_answer(struct spfi_peer *peer, enum wire_kind kind, uint64_t id, uint3
 extern struct fi_ops_msg spfi_msg_ops;
 extern struct fi_ops_tagged spfi_tagged_ops;
 int spfi_peer_of(struct spfi_ep *ep, fi_addr_t address, struct spfi_peer **peer);
+/* Whether a message or request may have these flags and this length: 0 or a negative error. */
+int spfi_op_allowed(uint64_t flags, uint64_t length);
 /* Sends or queues an operation whose header and buffers are filled in. */
 ssize_t spfi_op_start(struct spfi_ep *ep, struct spfi_op *op);
 int spfi_op_buffers(struct spfi_op *op, const struct iovec *iov, size_t count, bool copy);

@@ -45,7 +45,7 @@ void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const u
 				.len = wire->total,
 				.data = wire->data,
 			},
-			.source = ep->av->by_node[peer->node],
+			.source = spfi_source(peer),
 		};
 
 		spfi_cq_push(ep->rx_cq, &completion);
@@ -132,11 +132,10 @@ static ssize_t start(struct spfi_ep *ep, const struct request *request)
 	uint64_t length = spfi_iov_length(request->iov, request->count);
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result;
+	int result = spfi_op_allowed(request->flags, length);
 
-	if (length > SPFI_MAX_MSG || (request->flags & FI_INJECT && length > SPFI_INJECT))
-		return -FI_EMSGSIZE;
-	result = spfi_peer_of(ep, request->peer, &peer);
+	if (!result)
+		result = spfi_peer_of(ep, request->peer, &peer);
 	if (result)
 		return result;
 	if (ep->queued >= SPFI_TX_SIZE) {

@@ -27,6 +27,24 @@ int spfi_peer_of(struct spfi_ep *ep, fi_addr_t address, struct spfi_peer **out)
 	return 0;
 }
 
+int spfi_op_allowed(uint64_t flags, uint64_t length)
+{
+	uint64_t limit = flags & FI_INJECT ? SPFI_INJECT : SPFI_MAX_MSG;
+
+	if (flags & ~(uint64_t)SPFI_TX_FLAGS) {
+		WARN(FI_LOG_EP_DATA, "flags %#llx: only %#llx are offered\n",
+		     (unsigned long long)flags, (unsigned long long)SPFI_TX_FLAGS);
+		return -FI_EBADFLAGS;
+	}
+	if (length > limit) {
+		WARN(FI_LOG_EP_DATA, "%llu bytes%s: the limit is %llu\n",
+		     (unsigned long long)length, flags & FI_INJECT ? " to inject" : "",
+		     (unsigned long long)limit);
+		return -FI_EMSGSIZE;
+	}
+	return 0;
+}
+
 /* Sets the buffers of an operation, or copies what is in them. */
 int spfi_op_buffers(struct spfi_op *op, const struct iovec *iov, size_t count, bool copy)
 {
@@ -99,11 +117,10 @@ static ssize_t send_locked(struct spfi_ep *ep, const struct request *request)
 	};
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result;
+	int result = spfi_op_allowed(request->flags, length);
 
-	if (length > SPFI_MAX_MSG || (request->flags & FI_INJECT && length > SPFI_INJECT))
-		return -FI_EMSGSIZE;
-	result = spfi_peer_of(ep, request->to, &peer);
+	if (!result)
+		result = spfi_peer_of(ep, request->to, &peer);
 	if (result)
 		return result;
 	if (ep->queued >= SPFI_TX_SIZE) {

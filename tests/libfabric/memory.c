@@ -184,10 +184,202 @@ static void order(void)
 	pair_close(pair);
 }
 
+/* The calls with a message, and their flags. */
+static void with_messages(void)
+{
+	struct iovec iov[5] = {{local, 10}, {local + 10, 90}, {0}, {0}, {0}};
+	struct fi_rma_iov there = {.addr = 20, .len = 100, .key = 1};
+	struct fi_msg_rma msg = {.msg_iov = iov, .iov_count = 2, .rma_iov = &there,
+				 .rma_iov_count = 1, .data = 99};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	struct fid_mr *mr;
+	int a;
+
+	pair_open(pair, NULL);
+	mr = expose(&pair[1], BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE, 1);
+	msg.addr = pair[0].peer;
+	msg.context = &a;
+	fill(local, 100, 1);
+	OK(fi_writemsg(pair[0].ep, &msg, FI_INJECT | FI_DELIVERY_COMPLETE));
+	memset(local, 0, 100); /* the call has copied it */
+	done(pair[0].tx, &a);
+	CHECK(filled(region + 20, 100, 1) && nothing(pair[1].rx));
+	OK(fi_readmsg(pair[0].ep, &msg, 0));
+	IS(0, next(pair[0].tx, &entry, NULL, NULL));
+	CHECK(entry.flags == (FI_RMA | FI_READ) && filled(local, 100, 1));
+	OK(fi_writemsg(pair[0].ep, &msg, FI_REMOTE_CQ_DATA | FI_MORE));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.data == 99 && entry.len == 100);
+	IS(0, next(pair[0].tx, &entry, NULL, NULL));
+	CHECK(entry.flags == (FI_RMA | FI_WRITE));
+
+	IS(-FI_EINVAL, fi_readmsg(pair[0].ep, &msg, FI_INJECT));
+	IS(-FI_EBADFLAGS, fi_writemsg(pair[0].ep, &msg, FI_FENCE));
+	IS(-FI_EBADFLAGS, fi_writemsg(pair[0].ep, &msg, FI_COMMIT_COMPLETE));
+	there.len = 99;
+	IS(-FI_EINVAL, fi_writemsg(pair[0].ep, &msg, 0));
+	there.len = 100;
+	msg.iov_count = 5;
+	IS(-FI_EINVAL, fi_writemsg(pair[0].ep, &msg, 0));
+	msg.iov_count = 2;
+	msg.rma_iov_count = 2;
+	IS(-FI_EINVAL, fi_readmsg(pair[0].ep, &msg, 0));
+	IS(-FI_EMSGSIZE, fi_inject_write(pair[0].ep, local, 4097, pair[0].peer, 0, 1));
+	OK(fi_inject_write(pair[0].ep, local, 4096, pair[0].peer, 0, 1));
+	CHECK(nothing(pair[0].tx));
+	OK(fi_close(&mr->fid));
+	pair_close(pair);
+}
+
+/* Only what asks for a completion has one, and what fails. */
+static void selective(void)
+{
+	struct iovec iov = {local, 8};
+	struct fi_ioc ioc = {local, 1};
+	struct fi_rma_iov there = {.len = 8, .key = 1};
+	struct fi_rma_ioc there_ioc = {.count = 1, .key = 1};
+	struct fi_msg_rma msg = {.msg_iov = &iov, .iov_count = 1, .rma_iov = &there,
+				 .rma_iov_count = 1};
+	struct fi_msg_atomic atomic = {.msg_iov = &ioc, .iov_count = 1, .rma_iov = &there_ioc,
+				       .rma_iov_count = 1, .datatype = FI_UINT64, .op = FI_SUM};
+	struct fi_cq_tagged_entry entry;
+	struct end pair[2];
+	struct fid_mr *mr;
+	int a;
+
+	pair_open(pair, &(struct end_options){.bind = FI_SELECTIVE_COMPLETION});
+	mr = expose(&pair[1], BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE, 1);
+	msg.addr = atomic.addr = pair[0].peer;
+	msg.context = atomic.context = &a;
+	OK(fi_write(pair[0].ep, local, 8, NULL, pair[0].peer, 0, 1, &a));
+	OK(fi_read(pair[0].ep, local, 8, NULL, pair[0].peer, 0, 1, &a));
+	OK(fi_atomic(pair[0].ep, local, 1, NULL, pair[0].peer, 0, 1, FI_UINT64, FI_SUM, &a));
+	OK(fi_writemsg(pair[0].ep, &msg, 0));
+	OK(fi_readmsg(pair[0].ep, &msg, 0));
+	OK(fi_atomicmsg(pair[0].ep, &atomic, 0));
+	CHECK(nothing(pair[0].tx));
+	IS(4, fi_cntr_read(pair[0].wrote));
+	IS(2, fi_cntr_read(pair[0].did_read));
+	OK(fi_writemsg(pair[0].ep, &msg, FI_COMPLETION));
+	done(pair[0].tx, &a);
+	OK(fi_readmsg(pair[0].ep, &msg, FI_COMPLETION));
+	done(pair[0].tx, &a);
+	OK(fi_atomicmsg(pair[0].ep, &atomic, FI_COMPLETION));
+	done(pair[0].tx, &a);
+	OK(fi_write(pair[0].ep, local, 8, NULL, pair[0].peer, 0, 2, &a));
+	IS(FI_EACCES, next(pair[0].tx, &entry, NULL, NULL));
+	OK(fi_inject_write(pair[0].ep, local, 8, pair[0].peer, BYTES, 1));
+	IS(FI_EINVAL, next(pair[0].tx, &entry, NULL, NULL));
+	OK(fi_close(&mr->fid));
+	pair_close(pair);
+}
+
+/* The three calls that register memory, and what they refuse. */
+static void registration(void)
+{
+	struct iovec iov[2] = {{region, 100}, {region + 200, 100}};
+	struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = FI_REMOTE_WRITE,
+				  .requested_key = 6};
+	struct end pair[2];
+	struct fid_mr *listed, *described, *none;
+	int a;
+
+	pair_open(pair, NULL);
+	attr.context = &a;
+	OK(fi_mr_regv(pair[1].domain, iov, 1, FI_REMOTE_READ, 0, 5, 0, &listed, &a));
+	CHECK(fi_mr_key(listed) == 5 && listed->fid.context == &a && fi_mr_desc(listed));
+	OK(fi_mr_regattr(pair[1].domain, &attr, 0, &described));
+	CHECK(fi_mr_key(described) == 6 && described->fid.context == &a);
+	IS(-FI_EINVAL, fi_mr_regv(pair[1].domain, iov, 2, FI_REMOTE_READ, 0, 7, 0, &none, NULL));
+	attr.requested_key = 7;
+	attr.iface = FI_HMEM_CUDA;
+	IS(-FI_ENOSYS, fi_mr_regattr(pair[1].domain, &attr, 0, &none));
+	attr.iface = FI_HMEM_SYSTEM;
+	IS(-FI_EINVAL, fi_mr_regattr(pair[1].domain, &attr, FI_RMA_PMEM, &none));
+	IS(-FI_EBUSY, fi_close(&pair[1].domain->fid));
+	fill(local, 100, 5);
+	OK(fi_write(pair[0].ep, local, 100, NULL, pair[0].peer, 0, 6, &a));
+	done(pair[0].tx, &a);
+	OK(fi_read(pair[0].ep, local + 500, 100, NULL, pair[0].peer, 0, 5, &a));
+	done(pair[0].tx, &a);
+	CHECK(filled(local + 500, 100, 5));
+	OK(fi_close(&listed->fid));
+	OK(fi_close(&described->fid));
+	pair_close(pair);
+}
+
+/* Each right alone: peers may do what it says and nothing else. */
+static void rights(void)
+{
+	static const uint64_t all[] = {FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ,
+				       FI_REMOTE_WRITE};
+	struct fi_cq_tagged_entry entry;
+	uint64_t value = 1, old = 0;
+	struct end pair[2];
+	size_t i;
+	int a;
+
+	pair_open(pair, NULL);
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		int reads = all[i] == FI_REMOTE_READ ? 0 : FI_EACCES;
+		int writes = all[i] == FI_REMOTE_WRITE ? 0 : FI_EACCES;
+		struct fid_mr *mr = expose(&pair[1], 64, all[i], i);
+
+		memset(region, 0, 64);
+		OK(fi_write(pair[0].ep, &value, 8, NULL, pair[0].peer, 0, i, &a));
+		IS(writes, next(pair[0].tx, &entry, NULL, NULL));
+		CHECK(region[0] == !writes);
+		OK(fi_atomic(pair[0].ep, &value, 1, NULL, pair[0].peer, 8, i, FI_UINT64, FI_SUM,
+			     &a));
+		IS(writes, next(pair[0].tx, &entry, NULL, NULL));
+		CHECK(region[8] == !writes);
+		OK(fi_read(pair[0].ep, local, 8, NULL, pair[0].peer, 0, i, &a));
+		IS(reads, next(pair[0].tx, &entry, NULL, NULL));
+		OK(fi_fetch_atomic(pair[0].ep, NULL, 1, NULL, &old, NULL, pair[0].peer, 0, i,
+				   FI_UINT64, FI_ATOMIC_READ, &a));
+		IS(reads, next(pair[0].tx, &entry, NULL, NULL));
+		/* To read and to write takes both. */
+		OK(fi_fetch_atomic(pair[0].ep, &value, 1, NULL, &old, NULL, pair[0].peer, 0, i,
+				   FI_UINT64, FI_SUM, &a));
+		IS(FI_EACCES, next(pair[0].tx, &entry, NULL, NULL));
+		CHECK(region[0] == !writes);
+		OK(fi_close(&mr->fid));
+	}
+	pair_close(pair);
+}
+
+/* Nothing is moved, but keys and bounds are looked at, and data for the queue arrives. */
+static void no_bytes(void)
+{
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	struct fid_mr *mr;
+	int a;
+
+	pair_open(pair, NULL);
+	mr = expose(&pair[1], 100, FI_REMOTE_READ | FI_REMOTE_WRITE, 1);
+	OK(fi_writedata(pair[0].ep, NULL, 0, NULL, 5, pair[0].peer, 100, 1, &a));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.data == 5 && entry.len == 0);
+	done(pair[0].tx, &a);
+	refuse(&pair[0], FI_EINVAL, false, 101, 0, 1);
+	refuse(&pair[0], FI_EINVAL, true, 101, 0, 1);
+	refuse(&pair[0], FI_EACCES, false, 0, 0, 2);
+	refuse(&pair[0], FI_EACCES, true, 0, 0, 2);
+	OK(fi_close(&mr->fid));
+	pair_close(pair);
+}
+
 void test_memory(void)
 {
 	test("RMA of all lengths, in every registration mode", modes);
 	test("writes with remote data", remote_data);
 	test("RMA outside regions and rights", bounds_and_rights);
 	test("messages do not overtake writes", order);
+	test("RMA by the calls with a message", with_messages);
+	test("selective completion of RMA and atomic operations", selective);
+	test("regions by every call", registration);
+	test("every right of a region alone", rights);
+	test("RMA of no bytes", no_bytes);
 }
