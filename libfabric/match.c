@@ -287,8 +287,10 @@ ssize_t spfi_recv(struct spfi_ep *ep, const struct iovec *iov, size_t count, fi_
 		  bool tagged, uint64_t tag, uint64_t ignore, void *context, uint64_t flags)
 {
 	struct spfi_op *op;
-	ssize_t result = 0;
+	ssize_t result = spfi_flags_allowed(flags, SPFI_RX_FLAGS);
 
+	if (result)
+		return result;
 	if (count > SPFI_IOV || (flags & FI_MULTI_RECV && count != 1) ||
 	    (flags & FI_DISCARD && !(flags & (FI_PEEK | FI_CLAIM))))
 		return -FI_EINVAL;

@@ -35,10 +35,12 @@
 #define SPFI_ATOMIC 4096      /* most bytes of an atomic operation */
 #define SPFI_MAX_MSG (UINT64_C(1) << 40)
 #define SPFI_FORMAT (FI_PROV_SPECIFIC | 0x5350)
-/* Flags of the calls that send. Others, such as FI_FENCE, ask for what does not exist. */
+/* Flags of the calls that send or receive. Others, such as FI_FENCE, ask for what does not exist. */
 #define SPFI_TX_FLAGS                                                                              \
 	(FI_COMPLETION | FI_MORE | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |         \
 	 FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA)
+#define SPFI_RX_FLAGS                                                                              \
+	(FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD)
 
 extern struct fi_provider spfi_provider;
 
@@ -365,6 +367,7 @@ extern struct fi_ops_tagged spfi_tagged_ops;
 int spfi_peer_of(struct spfi_ep *ep, fi_addr_t address, struct spfi_peer **peer);
 /* Whether a message or request may have these flags and this length: 0 or a negative error. */
 int spfi_op_allowed(uint64_t flags, uint64_t length);
+int spfi_flags_allowed(uint64_t flags, uint64_t offered);
 /* Sends or queues an operation whose header and buffers are filled in. */
 ssize_t spfi_op_start(struct spfi_ep *ep, struct spfi_op *op);
 int spfi_op_buffers(struct spfi_op *op, const struct iovec *iov, size_t count, bool copy);

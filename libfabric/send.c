@@ -27,15 +27,21 @@ int spfi_peer_of(struct spfi_ep *ep, fi_addr_t address, struct spfi_peer **out)
 	return 0;
 }
 
+int spfi_flags_allowed(uint64_t flags, uint64_t offered)
+{
+	if (!(flags & ~offered))
+		return 0;
+	WARN(FI_LOG_EP_DATA, "flags %#llx: only %#llx are offered\n", (unsigned long long)flags,
+	     (unsigned long long)offered);
+	return -FI_EBADFLAGS;
+}
+
 int spfi_op_allowed(uint64_t flags, uint64_t length)
 {
 	uint64_t limit = flags & FI_INJECT ? SPFI_INJECT : SPFI_MAX_MSG;
 
-	if (flags & ~(uint64_t)SPFI_TX_FLAGS) {
-		WARN(FI_LOG_EP_DATA, "flags %#llx: only %#llx are offered\n",
-		     (unsigned long long)flags, (unsigned long long)SPFI_TX_FLAGS);
+	if (spfi_flags_allowed(flags, SPFI_TX_FLAGS))
 		return -FI_EBADFLAGS;
-	}
 	if (length > limit) {
 		WARN(FI_LOG_EP_DATA, "%llu bytes%s: the limit is %llu\n",
 		     (unsigned long long)length, flags & FI_INJECT ? " to inject" : "",

@@ -104,6 +104,7 @@ bool filled(const void *bytes, size_t count, unsigned seed);
 
 /* The groups of tests. */
 void test_messages(void);
+void test_calls(void);
 void test_matching(void);
 void test_memory(void);
 void test_atomics(void);

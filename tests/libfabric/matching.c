@@ -211,11 +211,261 @@ static void multi_receive(void)
 	several(40000, 150000, 40000);
 }
 
+/* As many receives as there may be, of which every second is cancelled. */
+static void cancel_many(void)
+{
+	enum { RECEIVES = 4096 };
+	static int contexts[RECEIVES];
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	int i;
+
+	pair_open(pair, NULL);
+	IS(RECEIVES, pair[1].info->rx_attr->size);
+	for (i = 0; i < RECEIVES; i++)
+		OK(fi_trecv(pair[1].ep, in + 8 * i, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &contexts[i]));
+	IS(-FI_EAGAIN, fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &i));
+	for (i = RECEIVES - 1; i > 0; i -= 2)
+		OK(fi_cancel(&pair[1].ep->fid, &contexts[i]));
+	for (i = RECEIVES - 1; i > 0; i -= 2) {
+		IS(FI_ECANCELED, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &contexts[i] && entry.flags == (FI_RECV | FI_TAGGED));
+	}
+	IS(RECEIVES / 2, fi_cntr_readerr(pair[1].received));
+	for (i = 0; i < RECEIVES; i += 2) {
+		fill(out, 8, (unsigned)i);
+		OK(fi_tinject(pair[0].ep, out, 8, pair[0].peer, 1));
+		done(pair[1].rx, &contexts[i]);
+		CHECK(filled(in + 8 * i, 8, (unsigned)i));
+	}
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, &i));
+	pair_close(pair);
+}
+
+/* Lets this end match a long message, of which the other end sends nothing more meanwhile. */
+static void answer_announcement(struct end *end)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		(void)fi_cntr_read(end->received);
+}
+
+/* What is over, is being received, or was never posted cannot be cancelled. */
+static void cancel_too_late(void)
+{
+	struct end pair[2];
+	struct fi_cq_tagged_entry entry;
+	int a, b;
+
+	pair_open(pair, NULL);
+	IS(-FI_ENOENT, fi_cancel(&pair[1].ep->fid, &b));
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, pair[1].peer, 1, 0, &b));
+	OK(fi_tinject(pair[0].ep, out, 3, pair[0].peer, 1));
+	done(pair[1].rx, &b);
+	IS(-FI_ENOENT, fi_cancel(&pair[1].ep->fid, &b));
+	CHECK(nothing(pair[1].rx));
+	/* A long message that has begun to arrive comes whole. */
+	fill(out, sizeof(out), 4);
+	OK(fi_trecv(pair[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, 1, 0, &b));
+	OK(fi_tsend(pair[0].ep, out, sizeof(out), NULL, pair[0].peer, 1, &a));
+	answer_announcement(&pair[1]);
+	IS(-FI_ENOENT, fi_cancel(&pair[1].ep->fid, &b));
+	/* What is sent cannot be cancelled. */
+	IS(-FI_ENOENT, fi_cancel(&pair[0].ep->fid, &a));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(filled(in, sizeof(in), 4));
+	done(pair[0].tx, &a);
+	pair_close(pair);
+}
+
+/* A peek looks for a sender and a mask as a receive does. */
+static void selective_peeks(void)
+{
+	struct iovec iov = {in, sizeof(in)};
+	struct fi_msg_tagged msg = {.msg_iov = &iov, .iov_count = 1, .tag = 0x100, .ignore = 0xff};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2], third;
+	fi_addr_t to, source;
+	int b;
+
+	pair_open(pair, NULL);
+	end_open(&third, NULL);
+	IS(1, fi_av_insert(third.av, pair[1].name, 1, &to, 0, NULL));
+	IS(1, fi_av_insert(pair[1].av, third.name, 1, &msg.addr, 0, NULL));
+	msg.context = &b;
+	OK(fi_tinject(pair[0].ep, out, 1, pair[0].peer, 0x123));
+	OK(fi_tinject(third.ep, out, 2, to, 0x223));
+	OK(fi_tinjectdata(third.ep, out, 3, 44, to, 0x124));
+	OK(fi_tinject(third.ep, out, 0, to, UINT64_MAX));
+	all_there(pair);
+	OK(fi_trecv(pair[1].ep, in, 8, NULL, msg.addr, UINT64_MAX, 0, &b));
+	done(pair[1].rx, &b);
+	OK(fi_trecvmsg(pair[1].ep, &msg, FI_PEEK));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	CHECK(entry.len == 3 && entry.tag == 0x124 && entry.data == 44 && source == msg.addr);
+	CHECK(entry.flags == (FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA));
+	msg.ignore = 0;
+	OK(fi_trecvmsg(pair[1].ep, &msg, FI_PEEK));
+	IS(FI_ENOMSG, next(pair[1].rx, &entry, NULL, NULL));
+	/* A claim needs a peek with the same context, and a discard one of the two. */
+	IS(-FI_EINVAL, fi_trecvmsg(pair[1].ep, &msg, FI_CLAIM));
+	IS(-FI_EINVAL, fi_trecvmsg(pair[1].ep, &msg, FI_CLAIM | FI_DISCARD));
+	IS(-FI_EINVAL, fi_trecvmsg(pair[1].ep, &msg, FI_DISCARD));
+	CHECK(nothing(pair[1].rx));
+	end_close(&third);
+	pair_close(pair);
+}
+
+static void untagged_peeks(void)
+{
+	struct iovec iov = {in, 8};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	int a, b;
+
+	pair_open(pair, NULL);
+	msg.context = &b;
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_PEEK));
+	IS(FI_ENOMSG, next(pair[1].rx, &entry, NULL, NULL));
+	OK(fi_send(pair[0].ep, out, 5, NULL, pair[0].peer, &a));
+	all_there(pair);
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_PEEK | FI_CLAIM));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.flags == (FI_RECV | FI_MSG) && entry.len == 5);
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_CLAIM));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b && entry.len == 5 && entry.buf == in);
+	pair_close(pair);
+}
+
+/* A buffer is released with its last message that arrives, which need not be the last that was
+ * sent: the first is long, and is still moving when the second fills the buffer. */
+static void release(void)
+{
+	enum { LONG_BYTES = 150000 };
+	struct iovec iov = {in, sizeof(in)};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	size_t least = sizeof(in) - LONG_BYTES, got = 0, bytes = sizeof(got);
+	int a, b;
+
+	pair_open(pair, NULL);
+	OK(fi_setopt(&pair[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
+		     sizeof(least)));
+	OK(fi_getopt(&pair[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &got, &bytes));
+	CHECK(got == least && bytes == sizeof(got));
+	msg.context = &b;
+	fill(out, LONG_BYTES, 1);
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
+	OK(fi_send(pair[0].ep, out, LONG_BYTES, NULL, pair[0].peer, &a));
+	OK(fi_inject(pair[0].ep, out, 9, pair[0].peer));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.len == 9 && entry.buf == in + LONG_BYTES && !(entry.flags & FI_MULTI_RECV));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.len == LONG_BYTES && entry.buf == in && entry.flags & FI_MULTI_RECV);
+	CHECK(filled(in, LONG_BYTES, 1) && filled(in + LONG_BYTES, 9, 1));
+	done(pair[0].tx, &a);
+	/* Cancelled while a long message arrives: it comes, and releases the buffer. */
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
+	OK(fi_send(pair[0].ep, out, LONG_BYTES, NULL, pair[0].peer, &a));
+	answer_announcement(&pair[1]);
+	OK(fi_cancel(&pair[1].ep->fid, &b));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.len == LONG_BYTES && entry.flags & FI_MULTI_RECV);
+	done(pair[0].tx, &a);
+	CHECK(nothing(pair[1].rx));
+	pair_close(pair);
+}
+
+/* Two senders share a buffer for several messages. */
+static void several_senders(void)
+{
+	struct iovec iov = {in, 64 * 100};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2], third;
+	fi_addr_t to, address, source;
+	int counts[2] = {0, 0}, b, i;
+
+	pair_open(pair, NULL);
+	end_open(&third, NULL);
+	IS(1, fi_av_insert(third.av, pair[1].name, 1, &to, 0, NULL));
+	IS(1, fi_av_insert(pair[1].av, third.name, 1, &address, 0, NULL));
+	msg.context = &b;
+	OK(fi_recvmsg(pair[1].ep, &msg, FI_MULTI_RECV));
+	for (i = 0; i < 50; i++) {
+		fill(out, 64, (unsigned)i);
+		OK(fi_inject(pair[0].ep, out, 64, pair[0].peer));
+		fill(out, 64, (unsigned)i + 100);
+		OK(fi_inject(third.ep, out, 64, to));
+	}
+	for (i = 0; i < 100; i++) {
+		int third_sent;
+
+		IS(0, next(pair[1].rx, &entry, &source, NULL));
+		third_sent = source == address;
+		CHECK(third_sent || source == pair[1].peer);
+		CHECK(entry.len == 64 && entry.buf == in + 64 * i);
+		CHECK(filled(entry.buf, 64, (unsigned)(counts[third_sent]++ + 100 * third_sent)));
+		CHECK(!(entry.flags & FI_MULTI_RECV) == (i < 99));
+	}
+	end_close(&third);
+	pair_close(pair);
+}
+
+/* The source of a message is an address that stands for its sender, or none. */
+static void sources(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct end pair[2], third;
+	fi_addr_t to, first, second, source;
+	int b;
+
+	pair_open(pair, NULL);
+	end_open(&third, NULL);
+	IS(1, fi_av_insert(third.av, pair[1].name, 1, &to, 0, NULL));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, &b));
+	OK(fi_inject(third.ep, out, 1, to));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	IS(FI_ADDR_NOTAVAIL, source);
+	IS(1, fi_av_insert(pair[1].av, third.name, 1, &first, 0, NULL));
+	IS(1, fi_av_insert(pair[1].av, third.name, 1, &second, 0, NULL));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, &b));
+	OK(fi_inject(third.ep, out, 1, to));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	IS(second, source);
+	OK(fi_av_remove(pair[1].av, &second, 1, 0));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, &b));
+	OK(fi_inject(third.ep, out, 1, to));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	IS(first, source);
+	/* Another endpoint at the same node is another sender. */
+	end_close(&third);
+	end_open(&third, NULL);
+	IS(1, fi_av_insert(third.av, pair[1].name, 1, &to, 0, NULL));
+	OK(fi_recv(pair[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, &b));
+	OK(fi_inject(third.ep, out, 1, to));
+	IS(0, next(pair[1].rx, &entry, &source, NULL));
+	IS(FI_ADDR_NOTAVAIL, source);
+	end_close(&third);
+	pair_close(pair);
+}
+
 void test_matching(void)
 {
 	test("tags and masks decide in the order of posting", tags);
 	test("directed receives", directed);
 	test("peek, claim and discard", peek_short_and_long);
+	test("peeks for a sender and a mask", selective_peeks);
+	test("peek and claim of messages without a tag", untagged_peeks);
+	test("sources of messages", sources);
 	test("cancel", cancel);
+	test("cancel among as many receives as there may be", cancel_many);
+	test("cancel what is over or has begun", cancel_too_late);
 	test("a buffer for several messages", multi_receive);
+	test("the release of a buffer for several messages", release);
+	test("several senders to one buffer", several_senders);
 }

@@ -191,6 +191,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return serve(argc, argv);
 	test_messages();
+	test_calls();
 	test_matching();
 	test_memory();
 	test_atomics();
