@@ -321,7 +321,8 @@ void spfi_peer_check(struct spfi_peer *peer)
 		peer->since_ms = 0;
 		return;
 	}
-	if (peer->state == PEER_UP) {
+	/* Who has an address with a time could receive when he got it. */
+	if (peer->state == PEER_UP || peer->incarnation) {
 		/* Nothing comes after what is here already, which must not be lost. */
 		while (!peer->broken_rx && spfi_take_in(peer))
 			;

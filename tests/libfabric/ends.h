@@ -105,6 +105,8 @@ bool filled(const void *bytes, size_t count, unsigned seed);
 /* The groups of tests. */
 void test_messages(void);
 void test_calls(void);
+void test_closing(void);
+void test_information(void);
 void test_matching(void);
 void test_memory(void);
 void test_atomics(void);

@@ -11,16 +11,19 @@ struct raw {
 	spfe_endpoint *device;
 	spfe_region *region;
 	struct spfe_buf *buf;
-	spfe_queue *tx;
+	spfe_queue *tx, *rx;
 };
 
-/* The sending end of the channel from node 3 of 4 to the node of an endpoint. */
+/* Node 3 of 4, as far as an endpoint sees it: it sends to the endpoint, and could receive. */
 static void raw_open(struct raw *raw, const struct end *to)
 {
-	uint32_t channel = 3 * 4 + to->name[6];
+	uint32_t channel = 3 * 4 + to->name[6], back = to->name[6] * 4 + 3;
+	struct spfe_queue_options options = SPFE_QUEUE_OPTIONS_INIT;
 
 	MUST(spfe_open(getenv("FI_SPFE_DEVICE"), &raw->device));
 	MUST(spfe_tx_open(raw->device, channel / 8, channel % 8, NULL, &raw->tx));
+	options.area_bytes = 65536;
+	MUST(spfe_packed_rx_open(raw->device, (back / 8) ^ 1, back % 8, &options, &raw->rx));
 	MUST(spfe_region_alloc(raw->device, 65536, &raw->region));
 	MUST(spfe_buf_get(raw->region, 0, 65536, &raw->buf));
 }
@@ -28,6 +31,7 @@ static void raw_open(struct raw *raw, const struct end *to)
 static void raw_close(struct raw *raw)
 {
 	OK(spfe_queue_close(raw->tx));
+	OK(spfe_queue_close(raw->rx));
 	OK(spfe_buf_put(raw->buf));
 	OK(spfe_region_free(raw->region));
 	OK(spfe_close(raw->device));
