@@ -86,8 +86,10 @@ static void full_queue(void)
 	static int contexts[RECEIVES];
 	struct fi_cq_attr attr = {.size = 4, .format = FI_CQ_FORMAT_TAGGED};
 	struct fi_cq_tagged_entry entries[RECEIVES];
+	struct fi_cntr_attr counts = {.events = FI_CNTR_EVENTS_COMP};
 	struct fi_cq_err_entry error = {0};
 	struct end end;
+	struct fid_cntr *received;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 	fi_addr_t self;
@@ -99,6 +101,8 @@ static void full_queue(void)
 	OK(fi_ep_bind(ep, &end.av->fid, 0));
 	OK(fi_ep_bind(ep, &end.tx->fid, FI_TRANSMIT));
 	OK(fi_ep_bind(ep, &cq->fid, FI_RECV));
+	MUST(fi_cntr_open(end.domain, &counts, &received, NULL));
+	OK(fi_ep_bind(ep, &received->fid, FI_RECV));
 	OK(fi_enable(ep));
 	OK(fi_getname(&ep->fid, end.name, &end.name_bytes));
 	IS(1, fi_av_insert(end.av, end.name, 1, &self, 0, NULL));
@@ -108,14 +112,14 @@ static void full_queue(void)
 	done(cq, &a);
 	for (i = 0; i < RECEIVES; i++) {
 		OK(fi_recv(ep, in, 8, NULL, FI_ADDR_UNSPEC, &contexts[i]));
-		if (i == CANCELLED)
-			OK(fi_cancel(&ep->fid, &contexts[i]));
-		else
+		if (i != CANCELLED) {
 			OK(fi_inject(ep, out, 1, self));
-		(void)fi_cq_read(end.tx, entries, 0);
+			continue;
+		}
+		OK(fi_cntr_wait(received, 1 + CANCELLED, SOON_MS));
+		OK(fi_cancel(&ep->fid, &contexts[i]));
 	}
-	for (i = 0; i < 1000; i++)
-		(void)fi_cq_read(end.tx, entries, 0);
+	OK(fi_cntr_wait(received, RECEIVES, SOON_MS));
 	/* A read ends before an error, which has to be taken with another call. */
 	IS(CANCELLED, fi_cq_read(cq, entries, RECEIVES));
 	for (i = 0; i < CANCELLED; i++)
@@ -131,6 +135,7 @@ static void full_queue(void)
 	IS(-FI_EAGAIN, fi_cq_read(cq, entries, RECEIVES));
 	OK(fi_close(&ep->fid));
 	OK(fi_close(&cq->fid));
+	OK(fi_close(&received->fid));
 	end_close(&end);
 }
 
