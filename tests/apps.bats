@@ -112,8 +112,8 @@ END
         (select count(*) from pgbench_accounts) from pgbench_history')"
     seq 1 50000 >"$dir/numbers"
     vx 3 psql -qAt -c 'create table t (n int)' -c "\\copy t from '$dir/numbers'"
-    vx 3 psql -qAt -c "copy (select n, repeat('x', n % 100) from t order by n) to stdout" |
-        awk '$1 != NR || length($2) != NR % 100 { exit 1 } END { exit NR != 50000 }'
+    vx 3 psql -qAt -c "copy (select n, repeat('x', n % 1000) from t order by n) to stdout" |
+        awk '$1 != NR || length($2) != NR % 1000 { exit 1 } END { exit NR != 50000 }'
     signal postgres INT
     ends postgres
     in_rings 1000000

@@ -111,7 +111,10 @@ group_answers() {
 }
 
 @test "20 MiB over TCP arrive whole, in large segments" {
+    # Small segments, which the interface joins whatever the window is.
+    on 3 ip route add 10.83.0.1/32 dev vxeth0 advmss 1448
     file_to 1 3
+    on 3 ip route del 10.83.0.1/32 dev vxeth0
     file_to 3 2
     file_to 4 1
     (($(of_node 1 3 large | grep -o '"sent": [0-9]*' | cut -d : -f 2) > 0))
@@ -159,7 +162,7 @@ group_answers() {
 @test "a stopped node delays nobody" {
     signal ip3 STOP
     # More than its buffers and queue hold.
-    on 1 ping -q -f -c 3000 -s 40000 -W 1 10.83.0.4 || true
+    on 1 ping -q -c 3000 -l 3000 -s 40000 -W 1 10.83.0.4 || true
     sees 1 4 ready true
     flow_begins
     file_to_other_port 1 3
@@ -232,7 +235,7 @@ wrong_header_counted() { (($(of_node 1 2 wrong_header) > 0)); }
         file_to "$number" 1
     done
     signal ip3 STOP
-    on 1 ping -q -f -c 3000 -s 40000 -W 1 10.83.0.4 || true
+    on 1 ping -q -c 3000 -l 3000 -s 40000 -W 1 10.83.0.4 || true
     (($(of_node 1 4 not_sent_full) > 0))
     flow_begins
     flow_is_whole
