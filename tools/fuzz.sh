@@ -3,7 +3,8 @@
 #
 #   tools/fuzz.sh [--resume] [TARGET...]   all targets, or these
 #   tools/fuzz.sh --replay [TARGET...]     only runs the kept inputs, with the usual compiler; prints
-#                                          TAP
+#                                          TAP; the program for that is taken from SPFE_PROGRAMS if it
+#                                          is there, and built otherwise
 #   tools/fuzz.sh --keep TARGET...         replaces the kept inputs by some of those found, spread
 #                                          over a smallest set that reaches the same code
 #   tools/fuzz.sh --check                  only checks that the fuzz crates are formatted and lint
@@ -67,14 +68,18 @@ check() {
     for crate in $(crates); do
         cargo fmt --manifest-path "$crate/Cargo.toml" --check
         cargo clippy --manifest-path "$crate/Cargo.toml" --target-dir target/fuzz-check \
-            --no-default-features --lib --bins --examples -- -D warnings
+            --no-default-features --lib --bins -- -D warnings
     done
 }
 
 # replay [TARGET...]: the kept inputs run through the targets.
 replay() {
-    cargo run --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check \
-        --no-default-features --example replay -- "$@"
+    local program=${SPFE_PROGRAMS:-}/spfe-fuzz-replay
+    if [[ -x $program ]]; then
+        "$program" "$@"
+    else
+        cargo run --quiet -p spfe-fuzz-replay -- "$@"
+    fi
 }
 
 # stat NAME LOG: prints a statistic that libFuzzer printed at its end, or 0.

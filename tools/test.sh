@@ -144,7 +144,6 @@ run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
     step lint library-size check python3 tools/library_size.py
     step lint fuzz-check check tools/fuzz.sh --check
-    step unit fuzz-replay tap tools/fuzz.sh --replay
     step unit cargo-test cargo cargo test --workspace --no-fail-fast
 }
 
@@ -160,7 +159,9 @@ run_rtl() {
         cargo test --locked --manifest-path rtl/sim/Cargo.toml --no-fail-fast
     # The core as a device: registers, regions, links, one driver, errors.
     step rtl rtl-model check tools/rtl_model.sh
-    step rtl rtl-device cargo env SPFE_RTL_REQUIRED=1 cargo test --package spfe-rtl --no-fail-fast
+    # With --workspace, crates have the features of the unit tests and are not built again.
+    step rtl rtl-device cargo \
+        env SPFE_RTL_REQUIRED=1 cargo test --workspace --test rtl_device --test rtl_foreign --no-fail-fast
     step rtl rtl-suite tap tools/rtl_suite.sh --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
@@ -190,6 +191,7 @@ run_models() {
 run_e2e() {
     local file
     step e2e build check "${build[@]}"
+    step unit fuzz-replay tap tools/fuzz.sh --replay
     for file in tests/*.bats; do
         step e2e "e2e-$(basename "$file" .bats)" tap tests/run.sh "$file"
     done

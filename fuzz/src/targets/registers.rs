@@ -1,11 +1,12 @@
-//! The registers of an endpoint: any reads, writes, doorbells and commands, with packets in
-//! between.
+//! The registers of an endpoint: any reads, writes, doorbells and commands, with packets and lists of
+//! DMA requests in between.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, Command, EntryType, NodeState, PortState, QueueKind, Status,
-    Submission, access, fabric_block, global_block as global, peer_block, port_block,
-    queue_block as queue, region_block as region, submit_flags as sf,
+    BlockType, CONTRACT_MAGIC, Command, EntryType, NodeState, Operand, PortState, QueueKind, Status,
+    Submission, WorkEntry, access, fabric_block, global_block as global, peer_block, port_block,
+    queue_block as queue, queue_options, queue_pair, region_block as region, submit_flags as sf,
+    work_flags as wf,
 };
 use crate::memory;
 use spfe_host::topology::{LinkModel, PortConfig};
@@ -37,10 +38,10 @@ enum Op {
     Register(BlockType, u8, u32, u32),
     /// Writes a region context for a segment and issues its command.
     Region(u8, u8, u32, u8),
-    /// Writes a queue context for a region and issues its command.
-    Queue(u8, u8, bool),
+    /// Writes a queue context of one of some kinds for a region and issues its command.
+    Queue(u8, u8, u8),
     Command(u32, u32),
-    /// Posts a submission to a queue.
+    /// Posts a submission to a queue, or a request of one or more slots to an RDMA queue.
     Post(u8, u16, u16, u8),
     Step,
     Reset,
@@ -119,6 +120,7 @@ struct Driver {
     /// For each block: offset of the first element, and bytes from one element to the next.
     blocks: HashMap<u16, (u32, u32)>,
     posted: HashMap<u8, u32>,
+    kinds: HashMap<u8, QueueKind>,
     sequence: u32,
 }
 
@@ -146,7 +148,8 @@ impl Driver {
         let registers =
             RegisterFile::new(network.clone(), 0, segments, Stride::Usual).expect("registers");
         let blocks = walk(&registers);
-        Self { registers, flows, messages, blocks, posted: HashMap::new(), sequence: 0 }
+        let (posted, kinds) = (HashMap::new(), HashMap::new());
+        Self { registers, flows, messages, blocks, posted, kinds, sequence: 0 }
     }
 
     /// Puts the device and the memory into the state after power-up.
@@ -155,6 +158,7 @@ impl Driver {
         memory::bytes_mut(&memory::pooled(1, SEGMENT_BYTES)).fill(memory::FOREIGN);
         self.registers.reset().expect("a reset");
         self.posted.clear();
+        self.kinds.clear();
     }
 
     fn at(&self, kind: BlockType, element: u32, register: u32) -> u32 {
@@ -184,7 +188,8 @@ impl Driver {
         let write = |register, value| self.write(BlockType::Region, index, register, value);
         write(region::BASE_LO, segment);
         write(region::SIZE_LO, bytes);
-        write(region::ACCESS, access::LOCAL_READ | access::LOCAL_WRITE);
+        let remote = access::REMOTE_READ | access::REMOTE_WRITE;
+        write(region::ACCESS, access::LOCAL_READ | access::LOCAL_WRITE | remote);
         write(region::DOMAIN, domain);
         self.command(u32::from(Command::RegionEnable.raw()), index);
     }
@@ -195,11 +200,14 @@ impl Driver {
         u64::from(key) << 48
     }
 
-    fn queue(&mut self, index: u32, region: u32, packed: bool) {
+    fn queue(&mut self, index: u32, region: u32, choice: u8) {
         let vc = self.read(BlockType::Queue, index, queue::VC);
+        let (packed, rdma) = (choice & 1 != 0, choice & 6 == 6);
         let kind = match (vc, index % 2) {
             (255, 0) => QueueKind::MessageTx,
             (255, _) => QueueKind::MessageRx,
+            (_, 0) if rdma => QueueKind::Rdma,
+            (..) if rdma => QueueKind::RdmaRx,
             (_, 0) => QueueKind::Tx,
             (..) if packed => QueueKind::RxPacked,
             (..) => QueueKind::Rx,
@@ -217,6 +225,19 @@ impl Driver {
         address(queue::AREA_LO, 0);
         let write = |register, value| self.write(BlockType::Queue, index, register, value);
         write(queue::AREA_BYTES, 4096);
+        if rdma {
+            // Both ends of a cable have the same number, so they are partners.
+            let pair: u64 = 5 << queue_pair::OWN_SHIFT
+                | 5 << queue_pair::PARTNER_SHIFT
+                | 0xfe << queue_pair::ADDRESS_SHIFT
+                | 0xfe << queue_pair::TARGET_SHIFT
+                | 8 << queue_pair::SEGMENT_LOG2_SHIFT;
+            write(queue::PAIR_LO, pair as u32);
+            write(queue::PAIR_HI, (pair >> 32) as u32);
+            write(queue::LIMITS_LO, 2);
+            write(queue::LIMITS_HI, 10);
+            write(queue::OPTIONS, queue_options::REMOTE_KEYS);
+        }
         write(queue::KIND, u32::from(kind.raw()));
         write(queue::SQ_LOG2, LOG2);
         write(queue::CQ_LOG2, LOG2);
@@ -224,15 +245,27 @@ impl Driver {
         let offset = (u64::from(index) % 32 * PLACE_BYTES) as usize;
         memory::bytes_mut(&memory::pooled(0, SEGMENT_BYTES))[offset..][..640].fill(0);
         self.posted.remove(&(index as u8));
+        self.kinds.insert(index as u8, kind);
         self.command(u32::from(Command::QueueEnable.raw()), index);
     }
 
-    fn post(&mut self, index: u8, offset: u16, length: u16, flags: u8) {
+    /// Writes slots into the ring of a queue, the first one last.
+    fn publish(&mut self, index: u8, slots: &[[u64; 2]]) {
         let position = self.posted.entry(index).or_insert(0);
         let place = usize::from(index) % 32 * PLACE_BYTES as usize + 128;
         let memory = memory::pooled(0, SEGMENT_BYTES);
         // SAFETY: inside the segment and aligned to 64 bytes. The pool keeps the memory.
         let ring = unsafe { Ring::new(memory.base().add(place).cast::<Slot>(), LOG2) };
+        for (ahead, slot) in slots.iter().enumerate().rev() {
+            ring.write(position.wrapping_add(ahead as u32), *slot);
+        }
+        *position = position.wrapping_add(slots.len() as u32);
+    }
+
+    fn post(&mut self, index: u8, offset: u16, length: u16, flags: u8) {
+        if self.kinds.get(&index) == Some(&QueueKind::Rdma) {
+            return self.request(index, offset, length, flags);
+        }
         let kind = if index.is_multiple_of(2) { EntryType::Data } else { EntryType::Buffer };
         let (region, flags) = (u32::from(flags >> 6), u16::from(flags & 0x1f) << 4);
         let entry = Submission {
@@ -241,9 +274,41 @@ impl Driver {
             ..Submission::default()
         };
         let [_, word1] = entry.to_words();
-        let at = *position;
-        *position = at.wrapping_add(1);
-        ring.write(at, [self.field(region) | u64::from(offset), word1]);
+        self.publish(index, &[[self.field(region) | u64::from(offset), word1]]);
+    }
+
+    /// A request for the far end: any operation, with few keys and addresses, so that some find what
+    /// others have bound.
+    fn request(&mut self, index: u8, offset: u16, length: u16, flags: u8) {
+        let (opcode, operands) = (u16::from(flags & 15), flags >> 4 & 3);
+        let work = WorkEntry {
+            address: u64::from(offset) % 4096,
+            key: 1 + u32::from(length % 6) * 0x800,
+            flags: u16::from(EntryType::Rdma.raw()) | wf::SIGNAL | opcode << wf::OPCODE_SHIFT,
+            phase: 0,
+        };
+        let data = Submission {
+            length: (length % 2048).into(),
+            flags: u16::from(EntryType::Data.raw()),
+            ..Submission::default()
+        };
+        let [_, word1] = data.to_words();
+        let region = u32::from(flags >> 6);
+        let mut slots = vec![work.to_words(), [self.field(region) | u64::from(offset), word1]];
+        slots.extend((0..operands.min(2)).map(|value| {
+            let operand = Operand {
+                value: value.into(),
+                immediate: u32::from(length % 64),
+                flags: EntryType::Operand.raw().into(),
+                phase: 0,
+            };
+            operand.to_words()
+        }));
+        let last = slots.len() - 1;
+        for slot in &mut slots[..last] {
+            slot[1] |= u64::from(sf::CHAIN) << 32;
+        }
+        self.publish(index, &slots);
     }
 
     /// What the registers say of the fabric must fit together.
@@ -270,7 +335,11 @@ impl Driver {
         match op {
             Op::Read(offset) => drop(self.registers.read32(offset)),
             Op::Write(offset, value) => self.registers.write32(offset, value),
-            Op::Doorbell(page, value) => self.registers.doorbell(page, value),
+            Op::Doorbell(page, value) => {
+                self.registers.doorbell(page, value);
+                let told = self.registers.take_refusal();
+                assert!(told.is_none_or(|what| what.len() < 400), "a message of one line");
+            }
             Op::Register(kind, element, register, value) => {
                 self.write(kind, element.into(), register, value);
                 self.read(kind, element.into(), register);
@@ -284,8 +353,8 @@ impl Driver {
                     (domain / 64).into(),
                 );
             }
-            Op::Queue(index, region, packed) => {
-                self.queue((index % 48).into(), (region % 4).into(), packed);
+            Op::Queue(index, region, choice) => {
+                self.queue((index % 48).into(), (region % 4).into(), choice);
             }
             Op::Command(command, index) => drop(self.command(command, index)),
             Op::Post(index, offset, length, flags) => self.post(index % 48, offset, length, flags),

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 /// The kept inputs of a target, by name.
 fn seeds(target: &str) -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds").join(target);
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();

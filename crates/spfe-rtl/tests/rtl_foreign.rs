@@ -1,5 +1,5 @@
 //! A core whose port 0 leads out of the process: to another core, and to an exact link. Skipped
-//! without the model, as `tests/core.rs` is.
+//! without the model, as `tests/rtl_device.rs` is.
 
 use spfe::Endpoint;
 use spfe_contract::PortState;
