@@ -25,7 +25,7 @@ gen: setup ## regenerate what comes from the contract and the cores' registers.t
 	python3 contract/gen/generate.py
 
 build: setup ## build the library, the devices and the tools
-	cargo build --release --workspace
+	cargo build --release --workspace --exclude spfe-fuzz-replay
 
 demo: build ## measure the built-in device in a minute and write a report
 	target/release/spfe perf tables --quick --published --report target/demo
@@ -122,7 +122,7 @@ soak: build ## random loads and faults for a long time: links, the TCP core
 	tools/soak.sh
 
 docs: build ## library documentation and manual pages, under target/
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude spfe-fuzz-replay --no-deps
 	target/release/spfe man target/man
 
 deb: setup ## Debian packages, in target/deb

@@ -1,7 +1,7 @@
 //! Fuzz targets of spfe: everything that reads what somebody else wrote.
 //!
 //! Each module of [`targets`] is a target: a function that runs one input. `fuzz_targets/` makes a
-//! libFuzzer program of each; `examples/replay.rs` runs the inputs of `seeds/` through the same
+//! libFuzzer program of each; `replay/` runs the inputs of `seeds/` through the same
 //! functions with any compiler. The other modules are a small network, hostile clients, and memory
 //! that must not be touched:
 //!
