@@ -4,9 +4,9 @@
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
 # The driver and the test modules are built with W=1 and go to /lib/spfe. The C programs
-# tests/vm/guest/*.c are linked statically. On amd64 spfe, spfed and spfe-conformance from
-# SPFE_PROGRAMS (default: target/release) and the files of SPFE_VM_PROGRAMS, separated by spaces, are
-# added. All programs go to /usr/local/bin.
+# tests/vm/guest/*.c are linked statically. On amd64 these are added: calls32, which is calls for
+# 32-bit processors, spfe, spfed and spfe-conformance from SPFE_PROGRAMS (default: target/release)
+# and the files of SPFE_VM_PROGRAMS, separated by spaces. All programs go to /usr/local/bin.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -39,14 +39,19 @@ for module in net/tun.ko pci/pcie/aer_inject.ko; do
     [[ ! -e $vm_modules/kernel/drivers/$module ]] ||
         files+=("$vm_modules/kernel/drivers/$module=/lib/spfe/")
 done
+
+# compile COMPILER PROGRAM SOURCE: makes a program of the guest, unless it is there.
+compile() {
+    [[ $2 -nt $3 && $2 -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
+        "$1" -O2 -std=gnu11 -D_FILE_OFFSET_BITS=64 -Wall -Wextra -Werror -static \
+            -I "$vm_source/driver/linux/uapi" -I "$vm_source/include" -o "$2" "$3"
+    files+=("$2=/usr/local/bin/")
+}
 for source in "$vm_dir"/guest/*.c; do
-    program=$programs/$(basename "$source" .c)
-    [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
-        "$compiler" -O2 -std=gnu11 -Wall -Wextra -Werror -static -I "$vm_source/driver/linux/uapi" \
-            -I "$vm_source/include" -o "$program" "$source"
-    files+=("$program=/usr/local/bin/")
+    compile "$compiler" "$programs/$(basename "$source" .c)" "$source"
 done
 if [[ $arch == amd64 ]]; then
+    compile i686-linux-gnu-gcc "$programs/calls32" "$vm_dir/guest/calls.c"
     # shellcheck disable=SC2086 # words
     for program in "$vm_bin"/{spfe,spfed,spfe-conformance} ${SPFE_VM_PROGRAMS:-}; do
         # Debug information would make the image several times as large.

@@ -345,6 +345,12 @@ separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]
     with_devices calls
 }
 
+# The same calls of a program for 32-bit processors, on a kernel for 64-bit ones.
+# bats test_tags=short
+@test "compat" {
+    with_devices compat
+}
+
 # Queues that the device does not stop.
 # bats test_tags=short
 @test "busy" {
