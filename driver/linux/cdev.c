@@ -23,6 +23,7 @@ static_assert(sizeof(struct spfe_key) == 8);
 static_assert(sizeof(struct spfe_event) == 16);
 static_assert(sizeof(struct spfe_wait) == 16);
 static_assert(sizeof(struct spfe_queue) == 88);
+static_assert(sizeof(struct spfe_pair) == 128);
 static_assert(sizeof(struct spfe_index) == 8);
 static_assert(sizeof(struct spfe_statistics) == 56);
 static_assert(sizeof(struct spfe_mib) == 32);
@@ -272,31 +273,55 @@ static int spfe_ioc_wake(struct spfe_client *client, void *argument)
 	return 0;
 }
 
+static int spfe_create(struct spfe_client *client, struct spfe_queue *wish,
+		       struct spfe_queue_setup *setup)
+{
+	setup->port = wish->port;
+	setup->vc = wish->vc;
+	setup->kind = wish->kind;
+	setup->options = wish->options;
+	setup->event = xa_load(&client->events, wish->event);
+	setup->sq_log2 = wish->sq_log2;
+	setup->cq_log2 = wish->cq_log2;
+	setup->sq = wish->sq;
+	setup->cq = wish->cq;
+	setup->stamps = wish->stamps;
+	setup->lines = wish->lines;
+	setup->area = wish->area;
+	setup->area_bytes = wish->area_bytes;
+	setup->filter = wish->filter;
+	if (wish->reserved)
+		return -EINVAL;
+	if (!setup->event)
+		return -ENOENT;
+	return spfe_queue_create(client, setup, &wish->queue, &wish->status);
+}
+
 static int spfe_ioc_queue_create(struct spfe_client *client, void *argument)
 {
 	struct spfe_queue *wish = argument;
+	struct spfe_queue_setup setup = { 0 };
+
+	if (spfe_is_pair(wish->kind))
+		return -EINVAL;
+	return spfe_create(client, wish, &setup);
+}
+
+static int spfe_ioc_pair_create(struct spfe_client *client, void *argument)
+{
+	struct spfe_pair *wish = argument;
 	struct spfe_queue_setup setup = {
-		.port = wish->port,
-		.vc = wish->vc,
-		.kind = wish->kind,
-		.options = wish->options,
-		.event = xa_load(&client->events, wish->event),
-		.sq_log2 = wish->sq_log2,
-		.cq_log2 = wish->cq_log2,
-		.sq = wish->sq,
-		.cq = wish->cq,
-		.stamps = wish->stamps,
-		.lines = wish->lines,
-		.area = wish->area,
-		.area_bytes = wish->area_bytes,
-		.filter = wish->filter,
+		.pair = wish->pair,
+		.limits = wish->limits,
+		.path = wish->path,
+		.reply = wish->reply,
 	};
 
-	if (wish->reserved)
+	if (wish->reserved || !spfe_is_pair(wish->queue.kind))
 		return -EINVAL;
-	if (!setup.event)
-		return -ENOENT;
-	return spfe_queue_create(client, &setup, &wish->queue, &wish->status);
+	if (!spfe_can(client->spfe, SPFE_CAPABILITY_RDMA))
+		return -EOPNOTSUPP;
+	return spfe_create(client, &wish->queue, &setup);
 }
 
 static int spfe_ioc_queue_destroy(struct spfe_client *client, void *argument)
@@ -365,6 +390,7 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_WAIT, 0, spfe_ioc_wait },
 	{ SPFE_IOC_WAKE, 0, spfe_ioc_wake },
 	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_queue_create },
+	{ SPFE_IOC_PAIR_CREATE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_pair_create },
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
 	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
@@ -405,12 +431,12 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 	struct spfe_client *client = file->private_data;
 	void __user *user = (void __user *)address;
 	const struct spfe_call *call = NULL;
-	u64 argument[12];
+	u64 argument[16];
 	unsigned int i;
 	int err;
 
 	/* The union of 64-bit words is large enough for every argument and aligns it. */
-	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_port));
+	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_pair));
 	for (i = 0; i < ARRAY_SIZE(spfe_calls); i++)
 		if (spfe_calls[i].command == command)
 			call = &spfe_calls[i];

@@ -245,6 +245,7 @@ int spfe_discover(struct spfe_device *spfe)
 	for (i = 0; i < spfe->nports; i++) {
 		if (!spfe->ports[i].at)
 			return dev_err_probe(spfe->parent, -EPROTO, "port %u has no block\n", i);
+		spfe->nchannels += spfe->ports[i].vcs;
 		if (spfe->ports[i].mib_at && !spfe_mib_fits(&spfe->ports[i]))
 			return dev_err_probe(spfe->parent, -EPROTO,
 					     "MIB block of port %u ends behind the registers\n", i);

@@ -7,6 +7,39 @@
 #include "spfe_core.h"
 #include "spfe_trace.h"
 
+static bool spfe_is_message(u32 kind)
+{
+	return kind == SPFE_QUEUE_KIND_MESSAGE_TX || kind == SPFE_QUEUE_KIND_MESSAGE_RX;
+}
+
+/*
+ * The context of the other direction of a virtual channel, or NULL for a message context. Contexts
+ * of a port are in pairs: one that transmits and one that receives.
+ */
+static struct spfe_queue_slot *spfe_queue_other(struct spfe_device *spfe,
+						const struct spfe_queue_setup *setup, u32 queue)
+{
+	u32 first = spfe->ports[array_index_nospec(setup->port, spfe->nports)].first_queue;
+
+	if (spfe_is_message(setup->kind))
+		return NULL;
+	return &spfe->queues[first + ((queue - first) ^ 1)];
+}
+
+/*
+ * Checks that a queue and that of the other direction may use one virtual channel. Queue pairs take
+ * both directions: both queues are of the same client.
+ */
+static int spfe_queue_fits(const struct spfe_client *client, u32 kind,
+			   const struct spfe_queue_slot *other)
+{
+	if (!other || !other->client)
+		return 0;
+	if (spfe_is_pair(kind) != !!other->other)
+		return -EBUSY;
+	return other->other && other->client != client ? -EBUSY : 0;
+}
+
 /*
  * Finds the context for a queue. The order is fixed: TX of VC 0, RX of VC 0, TX of VC 1 and so on,
  * then the contexts that send messages and those that receive them. A message queue may use any
@@ -26,9 +59,13 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 	case SPFE_QUEUE_KIND_TX:
 	case SPFE_QUEUE_KIND_RX:
 	case SPFE_QUEUE_KIND_RX_PACKED:
+	case SPFE_QUEUE_KIND_RDMA:
+	case SPFE_QUEUE_KIND_RDMA_RX:
 		if (setup->vc >= port->vcs)
 			return -ENOENT;
-		at = port->first_queue + 2 * setup->vc + (setup->kind != SPFE_QUEUE_KIND_TX);
+		at = port->first_queue + 2 * setup->vc;
+		if (setup->kind != SPFE_QUEUE_KIND_TX && setup->kind != SPFE_QUEUE_KIND_RDMA)
+			at++;
 		last = at;
 		break;
 	case SPFE_QUEUE_KIND_MESSAGE_TX:
@@ -52,7 +89,7 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 		}
 	}
 	/* -EBUSY: another client has the virtual channel. -ENOSPC: all message contexts in use. */
-	return setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
+	return spfe_is_message(setup->kind) ? -ENOSPC : -EBUSY;
 }
 
 static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,
@@ -73,6 +110,12 @@ static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,
 	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_AREA_LO, setup->area);
 	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_AREA_BYTES, setup->area_bytes);
 	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_FILTER, setup->filter);
+	if (!spfe_is_pair(setup->kind))
+		return;
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_PAIR_LO, setup->pair);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_LIMITS_LO, setup->limits);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_PATH_LO, setup->path);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_REPLY_LO, setup->reply);
 }
 
 /*
@@ -83,6 +126,8 @@ int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup 
 		      u32 *status)
 {
 	struct spfe_device *spfe = client->spfe;
+	struct spfe_queue_slot *state, *other;
+	bool pair = spfe_is_pair(setup->kind), first;
 	int err;
 
 	lockdep_assert_held(&spfe->lock);
@@ -90,15 +135,29 @@ int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup 
 	err = spfe_queue_find(spfe, setup, queue);
 	if (err)
 		return err;
+	state = &spfe->queues[*queue];
+	other = spfe_queue_other(spfe, setup, *queue);
+	err = spfe_queue_fits(client, setup->kind, other);
+	if (err)
+		return err;
+	/* A queue pair counts as one, with one queue or both. */
+	first = pair && !other->client;
+	err = first ? spfe_pair_take(client) : 0;
+	if (err)
+		return err;
 	spfe_queue_write(spfe, *queue, client->domain, setup);
 	err = spfe_command(spfe, SPFE_COMMAND_QUEUE_ENABLE, *queue, status);
 	if (!err && *status != SPFE_STATUS_OK)
 		err = -EREMOTEIO;
 	trace_spfe_queue(spfe, true, *queue, setup->kind, err);
-	if (err)
+	if (err) {
+		if (first)
+			spfe_pair_give(client);
 		return err;
-	spfe->queues[*queue].client = client;
-	spfe->queues[*queue].event = setup->event;
+	}
+	state->client = client;
+	state->other = pair ? other : NULL;
+	state->event = setup->event;
 	kref_get(&setup->event->ref);
 	atomic_inc(&spfe->usage.queues);
 	return 0;
@@ -108,8 +167,12 @@ static void spfe_queue_drop(struct spfe_device *spfe, u32 queue)
 {
 	struct spfe_queue_slot *state = &spfe->queues[queue];
 
+	/* The last queue of a queue pair. */
+	if (state->other && !state->other->client)
+		spfe_pair_give(state->client);
 	spfe_event_put(state->event);
 	state->event = NULL;
+	state->other = NULL;
 	state->client = NULL;
 	atomic_dec(&spfe->usage.queues);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: shares of the users. The open files of one user get at most half of the device's regions
- * and of its protection domains, unless CAP_SYS_RESOURCE says otherwise. Some are for clients in
- * the kernel only. Callers hold spfe_device.lock.
+ * spfe: shares of the users. The open files of one user get at most half of the device's regions,
+ * protection domains and queue pairs, unless CAP_SYS_RESOURCE says otherwise. Some regions and a
+ * domain are for clients in the kernel only. Callers hold spfe_device.lock.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -45,6 +45,12 @@ void spfe_user_leave(struct spfe_client *client)
 	kfree(user);
 }
 
+/* Whether a user who has `used` of `all` objects may not have one more. */
+static bool spfe_share_is_full(u32 used, u32 all)
+{
+	return used >= max(all / 2, 1U) && !capable(CAP_SYS_RESOURCE);
+}
+
 /*
  * Takes the lowest free number from `ida`. `used` counts those of the user, of `all` that there
  * are; the first `reserved` ones are for the kernel.
@@ -57,7 +63,7 @@ static int spfe_share_take(const struct spfe_client *client, struct ida *ida, u3
 	lockdep_assert_held(&client->spfe->lock);
 	if (!client->user)
 		return ida_alloc_max(ida, all - 1, GFP_KERNEL);
-	if (*used >= max(all / 2, 1U) && !capable(CAP_SYS_RESOURCE))
+	if (spfe_share_is_full(*used, all))
 		return -EDQUOT;
 	number = ida_alloc_range(ida, reserved, all - 1, GFP_KERNEL_ACCOUNT);
 	if (number >= 0)
@@ -101,4 +107,21 @@ void spfe_index_give(struct spfe_client *client, u32 index)
 	ida_free(&client->spfe->region_ids, index);
 	if (client->user)
 		client->user->regions--;
+}
+
+/* Counts a queue pair, of which each virtual channel can have one. */
+int spfe_pair_take(struct spfe_client *client)
+{
+	if (!client->user)
+		return 0;
+	if (spfe_share_is_full(client->user->pairs, client->spfe->nchannels))
+		return -EDQUOT;
+	client->user->pairs++;
+	return 0;
+}
+
+void spfe_pair_give(struct spfe_client *client)
+{
+	if (client->user)
+		client->user->pairs--;
 }

@@ -202,6 +202,8 @@ struct spfe_region {
 struct spfe_queue_slot {
 	struct spfe_client *client;	/* owner, or NULL if free; may be a kept one */
 	struct spfe_signal *event;
+	/* A queue pair's queue: the other direction of its virtual channel. Otherwise NULL. */
+	struct spfe_queue_slot *other;
 };
 
 /* What the open files of one user have of a device; protected by spfe_device.lock. */
@@ -211,6 +213,7 @@ struct spfe_user {
 	u32 clients;
 	u32 domains;
 	u32 regions;
+	u32 pairs;
 };
 
 /* One user of the device: an open file, or the network interface. */
@@ -279,6 +282,7 @@ struct spfe_device {
 	u32 nregions;
 	u32 nevents;
 	u32 ndomains;
+	u32 nchannels;		/* virtual channels of all ports */
 	u32 doorbell_at;
 	u32 doorbell_pages;
 	u32 doorbell_stride;
@@ -316,7 +320,7 @@ struct spfe_device {
 	struct spfe_netdev *netdev;
 };
 
-/* Parameters of a queue; the fields are those of struct spfe_queue. */
+/* Parameters of a queue; the fields are those of struct spfe_queue and struct spfe_pair. */
 struct spfe_queue_setup {
 	u32 port;
 	u32 vc;
@@ -332,6 +336,10 @@ struct spfe_queue_setup {
 	u64 area;
 	u32 area_bytes;
 	u32 filter;
+	u64 pair;
+	u64 limits;
+	u64 path;
+	u64 reply;
 };
 
 static inline u32 spfe_read(struct spfe_device *spfe, u32 offset)
@@ -360,6 +368,12 @@ static inline void spfe_ring(struct spfe_device *spfe, u32 page, u64 value)
 static inline bool spfe_is_loose(const struct spfe_device *spfe)
 {
 	return spfe->stuck && !spfe->dma_is_off;
+}
+
+/* Whether queues of this kind belong to queue pairs. */
+static inline bool spfe_is_pair(u32 kind)
+{
+	return kind == SPFE_QUEUE_KIND_RDMA || kind == SPFE_QUEUE_KIND_RDMA_RX;
 }
 
 /* Whether the device has a capability. */
@@ -436,6 +450,8 @@ int spfe_user_enter(struct spfe_client *client);
 void spfe_user_leave(struct spfe_client *client);
 int spfe_domain_take(struct spfe_client *client);
 void spfe_domain_give(struct spfe_client *client);
+int spfe_pair_take(struct spfe_client *client);
+void spfe_pair_give(struct spfe_client *client);
 int spfe_index_take(struct spfe_client *client);
 void spfe_index_give(struct spfe_client *client, u32 index);
 

@@ -34,7 +34,7 @@
 #define FILES 3
 
 static uint64_t state;
-static unsigned long answered[16][2]; /* by call number: accepted and refused calls */
+static unsigned long answered[32][2]; /* by call number: accepted and refused calls */
 
 static unsigned char *arena;
 static uint64_t pool[POOL]; /* keys, offsets and indexes from earlier calls */
@@ -132,7 +132,7 @@ static int call(int file, unsigned long request, void *argument)
 {
 	int result = ioctl(file, request, argument);
 
-	answered[_IOC_NR(request) % 16][result != 0]++;
+	answered[_IOC_NR(request) % 32][result != 0]++;
 	return result;
 }
 
@@ -188,13 +188,13 @@ static void create_event(int file)
 		close(fd);
 }
 
-static void create_queue(int file)
+static struct spfe_queue any_queue(uint64_t kind)
 {
-	struct spfe_queue q = {
+	return (struct spfe_queue){
 		.port = (uint32_t)mostly(0),
 		.vc = (uint32_t)mostly(below(4)),
-		.kind = (uint32_t)mostly(1 + below(5)),
-		.options = (uint32_t)mostly(below(4)),
+		.kind = (uint32_t)mostly(kind),
+		.options = (uint32_t)mostly(below(8)),
 		.event = (uint32_t)mostly(below(3)),
 		.sq_log2 = (uint32_t)mostly(4 + below(6)),
 		.cq_log2 = (uint32_t)mostly(4 + below(6)),
@@ -206,9 +206,29 @@ static void create_queue(int file)
 		.area = one_in(2) ? 0 : place(),
 		.reserved = (uint32_t)mostly(0),
 	};
+}
+
+static void create_queue(int file)
+{
+	struct spfe_queue q = any_queue(1 + below(5));
 
 	if (call(file, SPFE_IOC_QUEUE_CREATE, &q) == 0)
 		remember(q.queue);
+}
+
+static void create_pair(int file)
+{
+	struct spfe_pair p = {
+		.queue = any_queue(6 + below(2)),
+		.pair = mostly(0x4342000000ULL << 8 | 7 << 16 | (1 + below(3))),
+		.limits = mostly(below(4)),
+		.path = number(),
+		.reply = number(),
+		.reserved = mostly(0),
+	};
+
+	if (call(file, SPFE_IOC_PAIR_CREATE, &p) == 0)
+		remember(p.queue.queue);
 }
 
 static void map(int file)
@@ -366,8 +386,11 @@ static void step(const char *path)
 	case 5:
 		create_event(*file);
 		break;
-	case 6 ... 8:
+	case 6 ... 7:
 		create_queue(*file);
+		break;
+	case 8:
+		create_pair(*file);
 		break;
 	case 9 ... 10:
 		map(*file);
@@ -404,7 +427,9 @@ static int process(const char *path, uint64_t seed, unsigned long rounds)
 	for (unsigned long i = 0; i < rounds; i++)
 		step(path);
 	printf("# process of seed %llu, by call: accepted/refused", (unsigned long long)seed);
-	for (int i = 0; i < 16; i++) {
+	for (int i = 0; i < 32; i++) {
+		if (!answered[i][0] && !answered[i][1])
+			continue;
 		printf(" %d:%lu/%lu", i, answered[i][0], answered[i][1]);
 		accepted += answered[i][0];
 	}

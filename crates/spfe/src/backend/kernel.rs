@@ -17,7 +17,7 @@ mod uapi;
 use crate::{Error, PortInfo, Result};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode as Permissions, OFlags};
-use spfe_contract::{CONTRACT_VERSION_MAJOR, MibItem, QueueKind, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, MibItem, QueueKind, QueueSetup, Status, capability};
 use spfe_host::backend::create_memory;
 use spfe_host::os::{self, SharedMemory};
 use spfe_host::{Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey};
@@ -244,6 +244,11 @@ impl Backend for Kernel {
         self.info.chain_max.max(spfe_contract::CHAIN_MAX as u32)
     }
 
+    fn has_pairs(&self) -> bool {
+        let has = self.info.capability & capability::RDMA != 0;
+        has && self.info.uapi_version >= uapi::PAIRS_SINCE
+    }
+
     fn port_info(&self, number: u32) -> Result<PortInfo> {
         self.port_info_of(number)
     }
@@ -300,7 +305,15 @@ impl Backend for Kernel {
         let name = request.queue_kind().map_or("unknown", QueueKind::name);
         let what = format_args!("{name} queue of port {port} VC {vc}");
         let mut queues = self.queues();
-        let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);
+        let done = if matches!(request.queue_kind(), Some(QueueKind::Rdma | QueueKind::RdmaRx)) {
+            let QueueSetup { pair, limits, path, reply, .. } = setup;
+            let mut both = uapi::Pair { queue, pair, limits, path, reply, reserved: 0 };
+            let done = self.call(&uapi::PAIR_CREATE, &mut both, what);
+            queue = both.queue;
+            done
+        } else {
+            self.call(&uapi::QUEUE_CREATE, &mut queue, what)
+        };
         if let Err(error) = done {
             self.destroy_event(vector);
             return Err(self.refused(queue.status, what).unwrap_or(error));

@@ -24,8 +24,8 @@
  *			not stop using it: try again
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
- *	EDQUOT		the user has half of the device's regions or domains already and lacks
- *			CAP_SYS_RESOURCE
+ *	EDQUOT		the user has half of the device's regions, domains or queue pairs already
+ *			and lacks CAP_SYS_RESOURCE
  *	EOPNOTSUPP	the device or the platform does not support the call
  *	EACCES		the file is not open for writing
  *	EPERM		the file belongs to another process, or the caller lacks CAP_NET_ADMIN,
@@ -45,7 +45,7 @@
 #include <linux/types.h>
 
 /* Incremented by additions. Existing definitions keep their meaning. */
-#define SPFE_UAPI_VERSION 3
+#define SPFE_UAPI_VERSION 4
 
 #define SPFE_IOC_MAGIC 0xBB
 
@@ -197,6 +197,24 @@ struct spfe_queue {
 	__u32 reserved;
 };
 
+/*
+ * A queue of a queue pair (kind RDMA or RDMA_RX); since version 4. A queue pair takes both
+ * directions of its virtual channel, for one file. Destroy its queues like others: this takes back
+ * all remote keys of the queue pair, and so does closing the file.
+ *
+ * The device must have the capability RDMA (EOPNOTSUPP). Remote keys need no call: a program binds
+ * memory of its own to them with work requests, at most SPFE_REMOTE_KEYS_MAX for a queue pair. The
+ * access bits of REGISTER or ALLOC must allow what others may do.
+ */
+struct spfe_pair {
+	struct spfe_queue queue; /* kind RDMA or RDMA_RX */
+	__u64 pair;		 /* in: queue_pair */
+	__u64 limits;		 /* in: pair_limits of RDMA, otherwise 0 */
+	__u64 path;		 /* in: path to the partner, for RDMA */
+	__u64 reply;		 /* in: path back, for RDMA */
+	__u64 reserved;
+};
+
 struct spfe_index {
 	__u32 index;	/* in */
 	__u32 reserved;
@@ -244,6 +262,7 @@ struct spfe_mib {
 #define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
 #define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
+#define SPFE_IOC_PAIR_CREATE _IOWR(SPFE_IOC_MAGIC, 0x10, struct spfe_pair)
 /*
  * Releases all objects of this file and makes the file usable again after ESHUTDOWN. Pending
  * submissions get no completions: the program itself completes them with DEVICE_RESET, from the
