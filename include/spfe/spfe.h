@@ -224,8 +224,9 @@ int spfe_packed_rx_open(spfe_endpoint *endpoint, uint32_t port, uint32_t vc,
 			const struct spfe_queue_options *options, spfe_queue **queue);
 
 /*
- * Stops and closes a queue. Posted buffers belong to the program again. BUSY if it cannot be stopped
- * now; then it stays open.
+ * Stops and closes a queue. Posted buffers belong to the program again. Packets that have not been
+ * sent are discarded, so wait for their completions first. BUSY if it cannot be stopped now; then it
+ * stays open.
  */
 int spfe_queue_close(spfe_queue *queue);
 

@@ -38,7 +38,7 @@ pub struct QueueCounters {
     pub packets: AtomicU64,
     /// Payload bytes moved.
     pub bytes: AtomicU64,
-    /// Submissions refused with an error status.
+    /// Submissions that ended with an error status, or were discarded when their queue closed.
     pub errors: AtomicU64,
     /// Times a packet had to wait for a receive buffer.
     pub stalls: AtomicU64,
@@ -61,7 +61,7 @@ pub struct QueueCounts {
     pub packets: u64,
     /// Payload bytes moved.
     pub bytes: u64,
-    /// Submissions refused with an error status.
+    /// Submissions that ended with an error status, or were discarded when their queue closed.
     pub errors: u64,
     /// Times a packet had to wait for a receive buffer.
     pub stalls: u64,

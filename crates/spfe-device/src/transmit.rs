@@ -350,6 +350,24 @@ impl TxQueue {
         }
     }
 
+    /// Discards what is posted and not sent, because the queue closes, and counts it. Nothing is
+    /// reported: the sender wants no more completions, or is dead. Bounded by the ring size.
+    pub fn discard(&mut self) {
+        let mut discarded = 0;
+        for _ in 0..self.view.submissions.size() {
+            let position = self.state().at.submission;
+            if self.view.submissions.read(position).is_none() {
+                break;
+            }
+            let (entries, _) = self.submission();
+            let state = self.state();
+            state.at.submission = state.at.submission.wrapping_add(entries);
+            state.burst.left = 0;
+            discarded += 1;
+        }
+        bump(&self.counters().errors, discarded);
+    }
+
     /// Completes every posted submission with `status`, for a reset or a dead peer. Returns their
     /// number. Bounded by the ring size.
     pub fn flush(&mut self, status: Status) -> u32 {

@@ -62,7 +62,7 @@ pub struct ChannelCounters {
     pub packets: u64,
     /// Number of payload bytes.
     pub bytes: u64,
-    /// Number of submissions that completed with an error.
+    /// Number of submissions that ended with an error, or unsent when their queue closed.
     pub errors: u64,
     /// Number of times that a packet had to wait for a receive buffer.
     pub stalls: u64,

@@ -72,7 +72,8 @@ pub struct Sent {
     pub time_ns: Option<u64>,
 }
 
-/// The transmit end of a virtual channel.
+/// The transmit end of a virtual channel. Closing discards, and counts, what has not been sent
+/// ([`Tx::drain`] waits for it).
 ///
 /// ```
 /// use spfe::{Deadline, Endpoint, LinkRate, Mode};

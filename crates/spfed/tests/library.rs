@@ -6,8 +6,8 @@ use common::{config, place};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use spfe::{Deadline, Endpoint, Mode, QueueOptions, Status, Threshold};
-use spfed::Server;
+use spfe::{Deadline, End, Endpoint, LinkModel, Mode, QueueOptions, Status, Threshold, Topology};
+use spfed::{Server, ServerConfig};
 use std::time::Duration;
 
 const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
@@ -183,4 +183,67 @@ fn a_receiver_survives_senders_killed_within_a_packet() {
             drop(child);
         }
     }
+}
+
+/// A sender posts more packets than the receiver has buffers for, and ends. What was reported as
+/// sent arrives, and what does not arrive is counted.
+#[test]
+fn packets_arrive_or_are_counted_when_their_sender_ends() {
+    let links = [
+        ("unlimited", LinkModel::Packet),
+        ("spw:200M", LinkModel::Packet),
+        ("1x6.25G", LinkModel::Exact),
+    ];
+    for (mode, (rate, model)) in MODES.into_iter().flat_map(|mode| links.map(|link| (mode, link))) {
+        let topology = Topology::pairs(2, rate.parse().unwrap(), mode).with_model(model);
+        for (how, count) in
+            ["queue", "endpoint", "exit"].into_iter().flat_map(|how| [(how, 0), (how, 4)])
+        {
+            let case = format!("{mode} {rate} {model:?} {how} {count}");
+            let path = place(&format!("leave-{mode}-{how}-{count}"));
+            let config = ServerConfig::new(topology.clone()).listen(&path);
+            let server = Server::start(config).unwrap();
+            left_by(&server, &path, how, count, &case);
+        }
+    }
+}
+
+fn left_by(server: &Server, path: &std::path::Path, how: &str, count: u32, case: &str) {
+    const MARK: u8 = 0xff;
+    let open = |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
+    let b = open(1);
+    let memory = b.alloc(64 * 4096).unwrap();
+    let mut buffers = memory.split(4096, 64).unwrap();
+    let mut rx = b.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+    rx.post_all(&mut buffers.split_off(56));
+
+    let child =
+        common::test_client("leave", path).args([&count.to_string(), how]).output().unwrap();
+    assert!(child.status.success(), "{case}: {}", String::from_utf8_lossy(&child.stderr));
+    let reported: u64 = String::from_utf8(child.stdout).unwrap().trim().parse().unwrap();
+    common::eventually(case, || server.network().clients().len() == 1);
+
+    // The packet of another sender comes after everything that the first has left.
+    rx.post_all(&mut buffers);
+    let a = open(0);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut mark = a.alloc(4096).unwrap().buf(0..4096).unwrap();
+    mark.fill(MARK);
+    tx.send(mark).unwrap();
+    let mut arrived = 0;
+    loop {
+        let got = rx.recv(Deadline::after(common::SOON)).unwrap();
+        match got.end {
+            End::Eop if got.buf[0] == MARK => break,
+            End::Eop => {
+                assert!(got.buf.len() == 4096 && got.buf.iter().all(|byte| *byte == arrived as u8));
+                arrived += 1;
+            }
+            // The packet that had begun when the sender ended.
+            _ => assert_eq!(got.status, Status::PacketCut, "{case}"),
+        }
+    }
+    let counters = &a.port(0).unwrap().info().unwrap().channels[0].tx;
+    assert!(arrived >= reported, "{case}: {arrived} of {reported} packets reported as sent");
+    assert_eq!(arrived + counters.errors, 32, "{case}: {counters:?}");
 }

@@ -157,6 +157,15 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         flushed
     }
 
+    /// Ends the sending queue: what it has posted is discarded and counted, and a packet that has
+    /// begun ends with EEP at the receiver.
+    pub fn end_sender<H: Host>(&mut self, host: &mut H) {
+        if let TxEnd::Queue(tx) = &mut self.tx {
+            tx.discard();
+        }
+        self.cut(host);
+    }
+
     /// Completes every posted receive buffer with `status`, for a reset. Returns their number.
     pub fn flush_receive<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
         let mut cx = StepContext::quiet(host);

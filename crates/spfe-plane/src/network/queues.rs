@@ -245,8 +245,7 @@ impl Network {
             (true, Ended::Reset) => {
                 flow.flush(&mut host, Status::DeviceReset, false);
             }
-            // The receiver gets EEP for a packet that the sender has not finished.
-            (true, _) => flow.cut(&mut host),
+            (true, _) => flow.end_sender(&mut host),
             (false, Ended::Closed) => {
                 flow.flush(&mut host, Status::PeerGone, true);
             }
