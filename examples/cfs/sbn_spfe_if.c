@@ -6,14 +6,17 @@
  * or /dev/spfe0, and the address of a peer is "PORT VC": both ends have a virtual channel for each
  * other. A message of SBN is one packet; none is merged or split.
  *
- * cFS is in no package registry, so tests compile this file against the interface as
- * tests/field/cfs declares it, and run it against a program that plays SBN. It has not run inside cFS.
+ * The interface is that of SBN's main branch in 2024 (version 6, which SBN's own modules check too).
+ * cFS is in no package registry, so tests compile this file against the interface as tests/field/cfs
+ * declares it, and run it against a program that plays SBN. It has not run inside cFS.
  *
  * Reconnection: a peer whose queues fail is reported as disconnected, its queues are closed, and every
  * poll tries to open them again. Back-pressure: when the slots are busy because the peer takes nothing,
  * Send waits up to SEND_MS, and then fails without sending anything, so SBN counts an error and the
- * software bus goes on. Receiving never waits.
+ * software bus goes on. Receiving never waits, so leave SBN's task for it off (SBN_TASK_RECV): it would
+ * not sleep.
  */
+#include "sbn_error.h"
 #include "sbn_interfaces.h"
 
 #include <spfe/spfe.h>
@@ -21,13 +24,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#define INTERFACE_VERSION 6
 #define SLOTS 32
 #define SEND_MS 100
 #define MS UINT64_C(1000000)
 
 struct net {
 	spfe_endpoint *endpoint;
-	const char *address;
+	char address[96];
 };
 
 struct peer {
@@ -37,20 +41,28 @@ struct peer {
 
 static SBN_ProtocolOutlet_t outlet;
 
+/* SBN gives a module 128 bytes, which it aligns to four only. */
+static void *aligned(void *memory)
+{
+	return (void *)(((uintptr_t)memory + 7) & ~(uintptr_t)7);
+}
+
+_Static_assert(sizeof(struct net) <= 120 && sizeof(struct peer) <= 120, "SBN gives 128 bytes");
+
 static struct net *net_of(SBN_NetInterface_t *net)
 {
-	return (struct net *)net->ModulePvt;
+	return aligned(net->ModulePvt);
 }
 
 static struct peer *peer_of(SBN_PeerInterface_t *peer)
 {
-	return (struct peer *)peer->ModulePvt;
+	return aligned(peer->ModulePvt);
 }
 
 static SBN_Status_t init_module(int version, SBN_EventID_t base, SBN_ProtocolOutlet_t *from)
 {
 	(void)base;
-	if (version != SBN_PROTOCOL_VERSION)
+	if (version != INTERFACE_VERSION || !from)
 		return SBN_ERROR;
 	outlet = *from;
 	return SBN_SUCCESS;
@@ -58,8 +70,13 @@ static SBN_Status_t init_module(int version, SBN_EventID_t base, SBN_ProtocolOut
 
 static SBN_Status_t load_net(SBN_NetInterface_t *net, const char *address)
 {
-	memset(net_of(net), 0, sizeof(struct net));
-	net_of(net)->address = address;
+	struct net *of = net_of(net);
+
+	memset(of, 0, sizeof(*of));
+	if (strlen(address) >= sizeof(of->address))
+		return SBN_ERROR;
+	/* The address is in a table that SBN gives back. */
+	strcpy(of->address, address);
 	return SBN_SUCCESS;
 }
 

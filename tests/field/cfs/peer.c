@@ -6,6 +6,7 @@
  *                                       the path and the program of a daemon that the test starts itself
  */
 #define _GNU_SOURCE
+#include "sbn_error.h"
 #include "sbn_interfaces.h"
 
 #include <spfe/spfe.h>
@@ -19,7 +20,8 @@
 
 extern SBN_IfOps_t SBN_SPFE_Ops;
 
-#define HEADER 13
+#define HEADER SBN_PACKED_HDR_SZ
+#define VERSION 6 /* of the interface, which SBN tells a module */
 #define MOST CFE_MISSION_SB_MAX_SB_MSG_SIZE
 #define PATIENCE 400 /* polls, each with a pause of 50 ms */
 
@@ -102,13 +104,18 @@ static SBN_Status_t disconnected(SBN_PeerInterface_t *peer)
 	return SBN_SUCCESS;
 }
 
-static void load(SBN_NetInterface_t *net, const char *device)
+static void load(SBN_NetInterface_t *net, const char *from)
 {
+	char device[256];
+
+	/* As SBN does it: the address is gone after loading. */
+	snprintf(device, sizeof(device), "%s", from);
 	memset(net, 0, sizeof(*net));
 	net->PeerCnt = 1;
 	net->Peers[0].Net = net;
 	CHECK(SBN_SPFE_Ops.LoadNet(net, device) == SBN_SUCCESS);
 	CHECK(SBN_SPFE_Ops.LoadPeer(&net->Peers[0], "0 0") == SBN_SUCCESS);
+	memset(device, 0, sizeof(device));
 	CHECK(SBN_SPFE_Ops.InitNet(net) == SBN_SUCCESS);
 	CHECK(SBN_SPFE_Ops.InitPeer(&net->Peers[0]) == SBN_SUCCESS);
 }
@@ -312,11 +319,15 @@ static void report(const char *name)
 int main(int argc, char **argv)
 {
 	SBN_ProtocolOutlet_t outlet = {pack, unpack, connected, disconnected};
+	char too_long[200] = "";
 
 	if (argc != 5)
 		return 2;
-	CHECK(SBN_SPFE_Ops.InitModule(SBN_PROTOCOL_VERSION + 1, 0, &outlet) == SBN_ERROR);
-	CHECK(SBN_SPFE_Ops.InitModule(SBN_PROTOCOL_VERSION, 0, &outlet) == SBN_SUCCESS);
+	CHECK(SBN_SPFE_Ops.InitModule(VERSION + 1, 0, &outlet) == SBN_ERROR);
+	CHECK(SBN_SPFE_Ops.InitModule(VERSION, 0, NULL) == SBN_ERROR);
+	CHECK(SBN_SPFE_Ops.InitModule(VERSION, 0, &outlet) == SBN_SUCCESS);
+	memset(too_long, 'x', sizeof(too_long) - 1);
+	CHECK(SBN_SPFE_Ops.LoadNet(&a, too_long) == SBN_ERROR);
 	CHECK(SBN_SPFE_Ops.LoadPeer(&a.Peers[0], "nowhere") == SBN_ERROR);
 	load(&a, argv[1]);
 	load(&b, argv[2]);

@@ -13,17 +13,11 @@
 
 typedef int32_t SBN_Status_t;
 typedef uint32_t SBN_MsgSz_t;
-typedef uint8_t SBN_MsgType_t;
+typedef enum { SBN_NO_MSG, SBN_SUB_MSG, SBN_UNSUB_MSG, SBN_APP_MSG, SBN_PROTO_MSG } SBN_MsgType_t;
 typedef uint32_t SBN_ProcessorID_t;
 typedef uint32_t SBN_SpacecraftID_t;
 typedef uint16_t SBN_EventID_t;
 typedef int SBN_PeerIdx_t;
-
-#define SBN_SUCCESS 0
-#define SBN_ERROR (-1)
-#define SBN_IF_EMPTY (-2)
-#define SBN_PROTOCOL_VERSION 11
-#define SBN_APP_MSG 3
 
 #define CFE_MISSION_SB_MAX_SB_MSG_SIZE 32768
 #define SBN_PACKED_HDR_SZ                                                                          \
@@ -39,7 +33,7 @@ typedef struct SBN_Net SBN_NetInterface_t;
 /* Memory for the module. */
 typedef union {
 	uint8_t bytes[128];
-	uint64_t align;
+	uint32_t align;
 } SBN_Private_t;
 
 typedef struct {
