@@ -382,6 +382,7 @@ bool spfi_take_in(struct spfi_peer *peer)
 		while (spfe_run_next(&run, &record))
 			record_arrived(peer, &record);
 		spfe_run_release(peer->rx);
+		peer->heard = true;
 	}
 	if (result < 0) {
 		peer->broken_rx = true;
@@ -390,6 +391,8 @@ bool spfi_take_in(struct spfi_peer *peer)
 	return runs > 0;
 }
 
+/* Asks the device about peers that something depends on and that have sent nothing for a while. The
+ * answer comes from a daemon, perhaps, which may not get a processor while we poll. */
 static void check_peers(struct spfi_ep *ep)
 {
 	uint64_t now = spfi_clock_ms();
@@ -401,10 +404,12 @@ static void check_peers(struct spfi_ep *ep)
 	for (node = 0; node < ep->nodes; node++) {
 		struct spfi_peer *peer = &ep->peers[node];
 
-		if (peer->directed || !list_empty(&peer->requests) ||
-		    !list_empty(&peer->answers) || !list_empty(&peer->waiting) ||
-		    !list_empty(&peer->moving))
+		if (!peer->heard &&
+		    (peer->directed || !list_empty(&peer->requests) ||
+		     !list_empty(&peer->answers) || !list_empty(&peer->waiting) ||
+		     !list_empty(&peer->moving)))
 			spfi_peer_check(peer);
+		peer->heard = false;
 	}
 }
 

@@ -269,6 +269,7 @@ struct spfi_peer {
 	uint8_t state;
 	bool active;              /* in the list of peers with something to send */
 	bool broken_rx;           /* our receive queue has failed */
+	bool heard;               /* packets have arrived since the last look */
 	struct list link;
 	uint64_t incarnation;     /* 0: not known yet */
 	spfe_queue *tx, *rx;

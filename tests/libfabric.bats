@@ -111,6 +111,27 @@ pingpong() {
     done
 }
 
+@test "fabtests quick" {
+    local passed failed
+    [[ ${SPFE_FABTESTS:-} ]] || skip 'SPFE_FABTESTS names no directory with installed programs of fabtests'
+    stop spfed
+    network --mode inline
+    mkdir "$dir/fabtests"
+    ln -s "$(type -P python3)" "$dir/fabtests/python"
+    # After a time-out its script kills every process whose name starts with fi_, so it sees only its
+    # own. It writes files to the current directory.
+    PATH=$dir/fabtests:$PATH timeout --kill-after=5 3600 \
+        unshare --user --map-root-user --pid --fork --mount-proc --wd "$dir/fabtests" \
+        bash "$SPFE_FABTESTS/runfabtests.sh" -v -t quick -p "$SPFE_FABTESTS" spfe \
+        >"$dir/fabtests/log" 2>&1 || true
+    passed=$(sed -nE 's/^# Total Pass +([0-9]+)$/\1/p' "$dir/fabtests/log")
+    failed=$(sed -nE 's/^# Total Fail +([0-9]+)$/\1/p' "$dir/fabtests/log")
+    ((${passed:-0} >= 64 && ${failed:-1} == 0)) || {
+        tail -n 200 "$dir/fabtests/log"
+        return 1
+    }
+}
+
 # mpi RANKS PROGRAM...: runs a program of Open MPI, whose messages can take this way only.
 mpi() {
     local ranks=$1
