@@ -1,23 +1,39 @@
 #!/usr/bin/env bash
 # Builds models of the endpoint core for devices `rtl:` (docs/devices.md).
 #
-#   tools/rtl_model.sh [PORTS LANES VCS]...    2 1 4 by default
+#   tools/rtl_model.sh [PORTS LANES VCS [wires=N] [target]]...    2 1 4 by default
 #
-# writes target/rtl/models/spfe_sim_endpoint_PORTS_LANES_VCS.so, unless it exists and none of its
-# sources has changed. The tools are those of tools/rtl.sh.
+# writes target/rtl/models/spfe_sim_endpoint_PORTS_LANES_VCS[_wiresN][_target].so, unless it exists
+# and none of its sources has changed. With wires=N the last N ports are SpaceWire ports. With
+# target the core has no queues, and serves memory to channel 0 of port 0. The tools are those of
+# tools/rtl.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-(($#)) || set -- 2 1 4
-(($# % 3 == 0)) || {
+usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
+
+(($#)) || set -- 2 1 4
 while (($#)); do
+    (($# >= 3)) || usage
+    name=spfe_sim_endpoint_$1_$2_$3
     # The library registers each piece of memory as a region.
-    SPFE_RTL_TOP=spfe_sim_endpoint SPFE_RTL_SHIM=rtl/sim/shim.cpp \
-        rtl/bench/model/build.sh "spfe_sim_endpoint_$1_$2_$3" \
-        "-GPorts=$1" "-GLanes=$2" "-GVcs=$3" -GRegions=256
-    printf 'target/rtl/models/spfe_sim_endpoint_%s_%s_%s.so\n' "$1" "$2" "$3"
+    parameters=("-GPorts=$1" "-GLanes=$2" "-GVcs=$3" -GRegions=256)
     shift 3
+    if [[ ${1:-} == wires=* ]]; then
+        name+=_wires${1#wires=}
+        parameters+=("-GWires=${1#wires=}")
+        shift
+    fi
+    if [[ ${1:-} == target ]]; then
+        name+=_target
+        # The logical address is the one that initiators assume.
+        parameters+=(-GQueues=0 -GTarget=4 -GTargetVc=0 -GTargetAddress=254)
+        shift
+    fi
+    SPFE_RTL_TOP=spfe_sim_endpoint SPFE_RTL_SHIM=rtl/sim/shim.cpp \
+        rtl/bench/model/build.sh "$name" "${parameters[@]}"
+    printf 'target/rtl/models/%s.so\n' "$name"
 done

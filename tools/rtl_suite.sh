@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Holds the simulated core (`rtl:`, docs/devices.md) to the conformance suite.
 #
-#   tools/rtl_suite.sh          all cases that the core can pass, about half an hour; ping, and a
-#                               file between two cores in two processes
+#   tools/rtl_suite.sh          all cases that the core can pass, about half an hour; ping, over
+#                               SpaceWire as well, memory behind another core, and a file between
+#                               two cores in two processes
 #   tools/rtl_suite.sh --ci     some cases that take about a second each
 #
 # Prints TAP. The model is built by tools/rtl_model.sh. With SPFE_RTL_REPORT=1 the cycles of each case
@@ -11,8 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # What the core lacks: it stores words between both ends, does not report its users, and has no
-# queue pairs and no SpaceWire port.
-readonly without=end-to-end,owners,pairs,space-wire
+# queue pairs.
+readonly without=end-to-end,owners,pairs
 # The core looks at the host line after each completion, and simulated time is slow: a program that
 # polls has taken the packet and withdrawn its wish by then, and the event comes late.
 readonly late=a_descriptor_is_readable_exactly_when_due,descriptors_of_pooled_queues_signal_packets_and_completions
@@ -20,17 +21,27 @@ readonly late=a_descriptor_is_readable_exactly_when_due,descriptors_of_pooled_qu
 readonly full=a_cut_waits_for_a_buffer,pieces_without_their_receiver_are_no_packet
 # Megabytes, or 65,535 packets at once: millions of cycles.
 readonly large=a_packet_of_more_than_16_mib_arrives_whole,a_burst_is_as_many_packets
-readonly short=a_full_ring_drops_messages_and_reports_it,a_group_is_one_completion,a_group_is_partial_when_the_queue_is_full,a_burst_beyond_its_buffer_is_refused,parts_that_never_fit_are_refused,an_error_end_arrives_as_one,bytes_end_a_wait,a_descriptor_of_a_packed_queue_counts_bytes,unknown_ports_and_channels_are_named
+readonly short=a_full_ring_drops_messages_and_reports_it,a_group_is_one_completion,a_group_is_partial_when_the_queue_is_full,a_burst_beyond_its_buffer_is_refused,parts_that_never_fit_are_refused,an_error_end_arrives_as_one,bytes_end_a_wait,time_codes_have_flags,a_descriptor_of_a_packed_queue_counts_bytes,unknown_ports_and_channels_are_named
 
-# suite VCS OPTION...
+readonly spfe=${CARGO_TARGET_DIR:-target}/debug/spfe
+
+# suite SHAPE OPTION...
 suite() {
     cargo run --quiet --package spfe-conformance --features rtl -- \
-        "rtl:lab/0?vcs=$1" "rtl:lab/1?vcs=$1" --without "$without" "${@:2}"
+        "rtl:lab/0?$1" "rtl:lab/1?$1" --without "$without" "${@:2}"
+}
+
+# Writes the memory behind another core, and reads it. Each command has cores of its own, whose memory
+# begins with zeroes.
+memory() {
+    timeout 300 "$spfe" rdma write 'rtl:?peer=target' --data 00010203ff >&2 &&
+        timeout 300 "$spfe" rdma read 'rtl:?peer=target' --address 0x2000 --length 9000 --output - |
+        cmp - <(head -c 9000 /dev/zero) >&2
 }
 
 # A file goes from one core to another, which run in two processes.
 file() {
-    local dir spfe=${CARGO_TARGET_DIR:-target}/debug/spfe receiver
+    local dir receiver
     dir=$(mktemp -d)
     head -c 20000 /dev/urandom >"$dir/from"
     timeout 300 "$spfe" recv "rtl:?peer=foreign:unix-listen:$dir/words" "$dir/to" >&2 &
@@ -55,15 +66,17 @@ report() {
 failed=0
 case ${1:-} in
 --ci)
-    tools/rtl_model.sh >&2
-    suite 4 --only "$short"
+    tools/rtl_model.sh 2 1 4 wires=1 >&2
+    suite 'ports=1&spwports=1' --only "$short"
     ;;
 '')
     # One case uses eight channels.
-    tools/rtl_model.sh 2 1 4 2 1 8 >&2
-    suite 8 --patience 20 --skip "$late,$full,$large" || failed=1
+    tools/rtl_model.sh 2 1 4 2 1 8 wires=1 2 1 4 wires=2 1 1 4 target >&2
+    suite 'ports=1&spwports=1&vcs=8' --patience 20 --skip "$late,$full,$large" || failed=1
     cargo build --quiet --package spfe-cli --features rtl
-    report 'ping of a core' timeout 300 "${CARGO_TARGET_DIR:-target}/debug/spfe" ping rtl: --count 3
+    report 'ping of a core' timeout 300 "$spfe" ping rtl: --count 3
+    report 'ping over SpaceWire' timeout 300 "$spfe" ping 'rtl:?ports=0&spwports=2' --count 3
+    report 'memory behind another core' memory
     report 'a file between two cores' file
     exit "$failed"
     ;;

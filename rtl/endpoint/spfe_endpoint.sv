@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A SpaceFibre endpoint that is a device of the contract (contract/README.md): ports, queues, and
-/// the register space. A cycle of clk_i is a word period of all lanes.
+/// An endpoint of SpaceFibre and SpaceWire, a device of the contract (contract/README.md): ports,
+/// queues, and the register space. A cycle of clk_i is a word period of all lanes.
 module spfe_endpoint
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
 #(
-  /// SpaceFibre ports, 1 to 8.
+  /// Ports, 1 to 8.
   parameter int unsigned Ports = 1,
-  /// Lanes of each port: 1, 2 or 4.
+  /// SpaceWire ports among them, the last ones; the others are SpaceFibre ports.
+  parameter int unsigned Wires = 0,
+  /// Lanes of each SpaceFibre port: 1, 2 or 4.
   parameter int unsigned Lanes = 1,
-  /// Virtual channels of each port, 1 to 32.
+  /// Virtual channels of each SpaceFibre port, 1 to 32. A SpaceWire port has one.
   parameter int unsigned Vcs = 4,
   /// Memory regions, 2 to 4096.
   parameter int unsigned Regions = 64,
@@ -29,6 +32,8 @@ module spfe_endpoint
   parameter int unsigned CyclePs = 6400,
   /// Signalling rate of a lane in Mbit/s, for the register of this name.
   parameter int unsigned LaneRateMbps = 6250,
+  /// Cycles of a bit on a SpaceWire link. The far end's bits must be longer than a cycle.
+  parameter int unsigned WireBitCycles = 2,
   /// Check bits of the memories: 0 none, 1 parity, 2 SECDED; see spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// There are queues. Without them the contexts cannot be enabled; only the target moves data.
@@ -45,6 +50,7 @@ module spfe_endpoint
   localparam shape_t Shape = '{
     target: Target,
     ports: 8'(Ports),
+    wires: 8'(Wires),
     lanes: 8'(Lanes),
     vcs: 8'(Vcs),
     regions: 16'(Regions),
@@ -113,15 +119,19 @@ module spfe_endpoint
   /// The receiver and its clock recovery are on.
   output logic [Ports-1:0][Lanes-1:0] receive_o,
   /// The received bits are to be inverted.
-  output logic [Ports-1:0][Lanes-1:0] invert_o
+  output logic [Ports-1:0][Lanes-1:0] invert_o,
+  /// Data (1) and strobe (0) to the far end of each SpaceWire port; 0 for other ports.
+  output logic [Ports-1:0][1:0] wire_o,
+  /// Data and strobe from the far end, of any clock.
+  input logic [Ports-1:0][1:0] wire_i
 );
   localparam int unsigned Queues = queues(Shape);
   localparam int unsigned Data = data_queues(Shape);
 
-  logic [15:0] queue, vector, signal;
+  logic [15:0] queue, vector;
   queue_context_t start;
   logic start_valid, start_ready, fence_valid, fence_ready, doorbell_valid;
-  logic signal_valid, signal_ready, set_valid, vector_valid, error_valid, error_ready;
+  logic set_valid, vector_valid, error_valid, error_ready;
   logic [Queues-1:0] stop, stopped;
   queue_error_t error;
   doorbell_t doorbell;
@@ -137,8 +147,10 @@ module spfe_endpoint
   live_t live;
   logic live_target_q;
   logic [31:0] live_value, target_value;
-  logic [2:0] failed, signal_grant;
-  logic [1:0] turn;
+  logic [2:0] failed;
+  // Event vectors: of the queues, the ports and the target.
+  logic [2:0][15:0] signals;
+  logic [2:0] signals_valid, signals_ready;
   target_ask_t target_ask;
   target_answer_t target_answer;
   assign failed_o = failed != '0;
@@ -148,6 +160,7 @@ module spfe_endpoint
     .Shape(Shape),
     .Units(Engines),
     .Reporters(Engines),
+    .Signallers(3),
     .Pages(Pages),
     .Capability((HasQueues ? DeviceCapability : PlainCapability)
                 | (Target.entries != '0 ? CAPABILITY_TARGET : '0)),
@@ -155,6 +168,7 @@ module spfe_endpoint
     .LaneRateMbps(LaneRateMbps),
     // 8 of 10 bits are data, and of 67 words 64.
     .UserRateKbps(Lanes * LaneRateMbps * 800 / 67 * 64),
+    .WireRateMbps(1_000_000 / (CyclePs * WireBitCycles)),
     .CyclePs(CyclePs),
     .MibAbsent(mib_absent(Shape)),
     .Protect(Protect)
@@ -194,9 +208,9 @@ module spfe_endpoint
     .fence_ready_i(fence_ready),
     .doorbell_o(doorbell),
     .doorbell_valid_o(doorbell_valid),
-    .event_i(signal),
-    .event_valid_i(signal_valid),
-    .event_ready_o(signal_ready),
+    .event_i(signals),
+    .event_valid_i(signals_valid),
+    .event_ready_o(signals_ready),
     .statistics_i(statistics),
     .statistics_valid_i(statistics_valid),
     .translate_i(translate),
@@ -225,18 +239,19 @@ module spfe_endpoint
   logic [Data-1:0][$clog2(Lanes+1)-1:0] tx_count, rx_count, queue_count;
   logic [Data-1:0] tx_valid, tx_ready, rx_valid, rx_ready;
   logic [Data-1:0] queue_valid, queue_ready, queue_rx_valid, queue_rx_ready;
-  logic [2:0][15:0] signals;
-  logic [2:0] signals_valid, signals_ready;
   axi_master_t [Engines:0] masters;
   axi_slave_t [Engines:0] answers;
 
   spfe_ep_ports #(
     .Ports(Ports),
+    .Wires(Wires),
     .Lanes(Lanes),
     .Vcs(Vcs),
     .OutputWords(OutputWords),
     .InputWords(InputWords),
-    .Protect(Protect)
+    .Protect(Protect),
+    .CyclePs(CyclePs),
+    .WireBitCycles(WireBitCycles)
   ) i_ports (
     .clk_i,
     .rst_i,
@@ -271,7 +286,9 @@ module spfe_endpoint
     .line_on_i,
     .realigned_i,
     .receive_o,
-    .invert_o
+    .invert_o,
+    .wire_o,
+    .wire_i
   );
 
   spfe_ep_hub #(
@@ -377,18 +394,4 @@ module spfe_endpoint
     .bus_o,
     .bus_i
   );
-
-  spfe_arb_rr #(
-    .Ports(3)
-  ) i_signals (
-    .clk_i,
-    .rst_i,
-    .request_i(signals_valid),
-    .used_i(signal_ready),
-    .grant_o(signal_grant),
-    .index_o(turn),
-    .valid_o(signal_valid)
-  );
-  assign signal = signals[turn];
-  assign signals_ready = signal_ready ? signal_grant : '0;
 endmodule

@@ -5,6 +5,7 @@
 /// enough.
 module spfe_ep_collect
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.

@@ -5,6 +5,7 @@
 module spfe_ep_command
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,

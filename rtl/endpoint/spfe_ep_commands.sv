@@ -4,6 +4,7 @@
 module spfe_ep_commands
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.

@@ -4,6 +4,7 @@
 module spfe_ep_control
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.
@@ -12,6 +13,8 @@ module spfe_ep_control
   parameter int unsigned Units = 1,
   /// Engines that report statistics, 2 or more.
   parameter int unsigned Reporters = 2,
+  /// Sources of events, 2 or more.
+  parameter int unsigned Signallers = 2,
   /// Page addresses, as of spfe_ep_regions.
   parameter int unsigned Pages = 1024,
   /// Register CAPABILITY.
@@ -22,6 +25,8 @@ module spfe_ep_control
   parameter int unsigned LaneRateMbps = 6250,
   /// Register USER_RATE_KBPS of all ports.
   parameter int unsigned UserRateKbps = 4_750_000,
+  /// Rate of the SpaceWire ports, as of spfe_ep_fill.
+  parameter int unsigned WireRateMbps = 78,
   /// Picoseconds in a cycle, at most 1000000.
   parameter int unsigned CyclePs = 6400,
   /// Items that the ports do not have.
@@ -93,10 +98,10 @@ module spfe_ep_control
   output doorbell_t doorbell_o,
   /// For one cycle.
   output logic doorbell_valid_o,
-  /// Vector to signal; vectors that do not exist are ignored.
-  input logic [15:0] event_i,
-  input logic event_valid_i,
-  output logic event_ready_o,
+  /// Vector to signal, of each source; vectors that do not exist are ignored.
+  input logic [Signallers-1:0][15:0] event_i,
+  input logic [Signallers-1:0] event_valid_i,
+  output logic [Signallers-1:0] event_ready_o,
   /// Statistics of each engine; with the number of the queue context.
   input statistics_t [Reporters-1:0] statistics_i,
   /// Always taken.
@@ -156,6 +161,7 @@ module spfe_ep_control
     .Pages(Pages),
     .LaneRateMbps(LaneRateMbps),
     .UserRateKbps(UserRateKbps),
+    .WireRateMbps(WireRateMbps),
     .MibAbsent(MibAbsent),
     .Protect(Protect)
   ) i_regs (
@@ -292,6 +298,22 @@ module spfe_ep_control
     .failed_o(failed[2])
   );
 
+  logic [Signallers-1:0] signal_grant;
+  logic [$clog2(Signallers)-1:0] turn;
+  logic signal_valid, signal_ready;
+  spfe_arb_rr #(
+    .Ports(Signallers)
+  ) i_signals (
+    .clk_i,
+    .rst_i,
+    .request_i(event_valid_i),
+    .used_i(signal_ready),
+    .grant_o(signal_grant),
+    .index_o(turn),
+    .valid_o(signal_valid)
+  );
+  assign event_ready_o = signal_ready ? signal_grant : '0;
+
   spfe_ep_status #(
     .Events(32'(Shape.events)),
     .Queues(Queues),
@@ -301,9 +323,9 @@ module spfe_ep_control
   ) i_status (
     .clk_i,
     .rst_i,
-    .event_i,
-    .event_valid_i,
-    .event_ready_o,
+    .event_i(event_i[turn]),
+    .event_valid_i(signal_valid),
+    .event_ready_o(signal_ready),
     .enable_i(enable),
     .enable_on_i(enable_on),
     .enable_valid_i(enable_valid),

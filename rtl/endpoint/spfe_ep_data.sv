@@ -9,6 +9,8 @@ module spfe_ep_data
   parameter int unsigned Queues = 4,
   /// Virtual channels of a port.
   parameter int unsigned Vcs = Queues,
+  /// From this queue on, each is the only one of its port.
+  parameter int unsigned Single = Queues,
   /// Words in a beat of a channel: 1, 2 or 4.
   parameter int unsigned Words = 1,
   /// Check bits of the memories, as of spfe_ram_safe.
@@ -83,6 +85,7 @@ module spfe_ep_data
   spfe_host_tx_engine #(
     .Queues(Queues),
     .Vcs(Vcs),
+    .Single(Single),
     .Words(Words),
     .Protect(Protect)
   ) i_tx (
@@ -123,6 +126,7 @@ module spfe_ep_data
   spfe_host_rx_engine #(
     .Queues(Queues),
     .Vcs(Vcs),
+    .Single(Single),
     .Words(Words),
     .Protect(Protect)
   ) i_rx (

@@ -5,6 +5,7 @@
 module spfe_ep_fill
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
@@ -14,11 +15,13 @@ module spfe_ep_fill
   parameter int unsigned Pages = 1024,
   /// Register CHAIN_MAX; 0 stands for the least number.
   parameter int unsigned ChainMax = 0,
-  /// Register LANE_RATE_MBPS of all ports.
+  /// Register LANE_RATE_MBPS of the SpaceFibre ports.
   parameter int unsigned LaneRateMbps = 6250,
-  /// Register USER_RATE_KBPS of all ports.
+  /// Register USER_RATE_KBPS of the SpaceFibre ports.
   parameter int unsigned UserRateKbps = 4_750_000,
-  /// Items that the ports do not have: bit N for mib_item N.
+  /// Register LANE_RATE_MBPS of the SpaceWire ports, of which 8 of 10 bits are those of users.
+  parameter int unsigned WireRateMbps = 78,
+  /// Items that the SpaceFibre ports do not have: bit N for mib_item N. SpaceWire ports have none.
   parameter logic [63:0] MibAbsent = '0
 ) (
   input logic clk_i,
@@ -59,12 +62,16 @@ module spfe_ep_fill
   assign in_elements = !is_array || 32'(element_q) < block_elements(Shape, kind_q);
   assign word = is_array ? word_q : 7'(in_block_q);
 
+  // The block, if it is one of a port, is that of a SpaceWire port.
+  logic wired;
+  assign wired = is_wire(Shape, 32'(instance_q));
+
   logic [127:0] writable;
   always_comb begin
     case (kind_q)
       BLOCK_TYPE_GLOBAL: writable = GLOBAL_BLOCK_RW_MASK;
       BLOCK_TYPE_PORT: writable = PORT_BLOCK_RW_MASK;
-      BLOCK_TYPE_BROADCAST: writable = BROADCAST_BLOCK_RW_MASK;
+      BLOCK_TYPE_BROADCAST: writable = wired ? TIME_CODE_BLOCK_RW_MASK : BROADCAST_BLOCK_RW_MASK;
       BLOCK_TYPE_QUEUE: writable = QUEUE_BLOCK_RW_MASK;
       BLOCK_TYPE_REGION: writable = REGION_BLOCK_RW_MASK;
       BLOCK_TYPE_EVENT: writable = EVENT_BLOCK_RW_MASK;
@@ -94,19 +101,20 @@ module spfe_ep_fill
       default: global_value = '0;
     endcase
     case (offset)
-      PORT_BLOCK_KIND: port_value = 32'(PORT_KIND_SPACEFIBRE);
-      PORT_BLOCK_VCS: port_value = 32'(Shape.vcs);
-      PORT_BLOCK_LANES: port_value = 32'(Shape.lanes);
-      PORT_BLOCK_LANE_RATE_MBPS: port_value = LaneRateMbps;
-      PORT_BLOCK_USER_RATE_KBPS: port_value = UserRateKbps;
-      PORT_BLOCK_FIRST_QUEUE: port_value = 32'(instance_q) * 32'(port_queues(Shape));
-      PORT_BLOCK_QUEUE_COUNT: port_value = 32'(port_queues(Shape));
+      PORT_BLOCK_KIND: port_value = 32'(wired ? PORT_KIND_SPACEWIRE : PORT_KIND_SPACEFIBRE);
+      PORT_BLOCK_VCS: port_value = port_vcs(Shape, 32'(instance_q));
+      PORT_BLOCK_LANES: port_value = wired ? 32'd1 : 32'(Shape.lanes);
+      PORT_BLOCK_LANE_RATE_MBPS: port_value = wired ? WireRateMbps : LaneRateMbps;
+      PORT_BLOCK_USER_RATE_KBPS: port_value = wired ? WireRateMbps * 800 : UserRateKbps;
+      PORT_BLOCK_FIRST_QUEUE: port_value = first_queue(Shape, 32'(instance_q));
+      PORT_BLOCK_QUEUE_COUNT: port_value = port_queues(Shape, 32'(instance_q));
       default: port_value = '0;
     endcase
     case (offset)
       QUEUE_BLOCK_PORT: queue_value = 32'(port_q);
       QUEUE_BLOCK_VC:
-      queue_value = 8'(context_q) < 8'(2 * Shape.vcs) ? 32'(context_q[6:1]) : 32'd255;
+      queue_value = 32'(context_q) < 2 * port_vcs(Shape, 32'(port_q)) ? 32'(context_q[6:1]) :
+        32'd255;
       default: queue_value = '0;
     endcase
     case (offset)
@@ -129,6 +137,7 @@ module spfe_ep_fill
     if (element_q < 16'(Shape.lanes)) present |= MIB_LANE_MASK;
     if (element_q < 16'(Shape.vcs)) present |= MIB_VC_MASK;
     present &= ~MibAbsent & ((64'd1 << (32'(MIB_ITEM_BIT_SYNC) + 1)) - 64'd1);
+    if (wired) present = '0;
   end
 
   live_e source;
@@ -170,11 +179,14 @@ module spfe_ep_fill
     if (live) value = 32'({source, instance_q, element_q[9:0], word});
   end
 
+  // A SpaceWire port has a block for time-codes, of the same size, in place of one for messages.
+  block_type_e kind;
+  assign kind = kind_q == BLOCK_TYPE_BROADCAST && wired ? BLOCK_TYPE_TIME_CODE : kind_q;
   always_comb begin
     word_o = '0;
     if (in_header) begin
       case (in_block_q[1:0])
-        2'd0: word_o.data = {block_version(kind_q), 16'(kind_q)};
+        2'd0: word_o.data = {block_version(kind), 16'(kind)};
         2'd1: word_o.data = 32'(block_size(kind_q));
         2'd2: word_o.data = last_block ? '0 : {14'd0, next, 2'd0};
         default: word_o.data = 32'(instance_q);
@@ -195,7 +207,7 @@ module spfe_ep_fill
           word_q <= '0;
           element_q <= element_q + 16'd1;
           context_q <= context_q + 7'd1;
-          if (context_q == 7'(port_queues(Shape) - 1)) begin
+          if (32'(context_q) == port_queues(Shape, 32'(port_q)) - 1) begin
             context_q <= '0;
             port_q <= port_q + 6'd1;
           end

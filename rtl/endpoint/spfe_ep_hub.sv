@@ -4,6 +4,7 @@
 module spfe_ep_hub
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
@@ -161,6 +162,7 @@ module spfe_ep_hub
   if (Has) begin : gen_engines
     spfe_ep_messages #(
       .Ports(Ports),
+      .Wires(32'(Shape.wires)),
       .Protect(Protect)
     ) i_messages (
       .clk_i,
@@ -203,6 +205,7 @@ module spfe_ep_hub
     spfe_ep_data #(
       .Queues(Data),
       .Vcs(32'(Shape.vcs)),
+      .Single(first_channel(Shape, 32'(Shape.ports - Shape.wires))),
       .Words(Words),
       .Protect(Protect)
     ) i_data (

@@ -4,6 +4,7 @@
 /// there. Combinational.
 module spfe_ep_map
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.
@@ -45,28 +46,29 @@ module spfe_ep_map
   /// Contexts that have stopped.
   output logic [Queues-1:0] stopped_o
 );
-  localparam int unsigned Vcs = 32'(Shape.vcs);
-  localparam int unsigned PortQueues = port_queues(Shape);
-
   /// Engine, one-hot, and number of a context; no engine if there is no such context.
   function automatic logic [Engines+15:0] place_of(input logic [15:0] queue);
     logic [Engines-1:0] engine;
-    logic [15:0] rest, port;
+    logic [15:0] rest, data, message, channel;
     rest = queue;
-    port = '0;
+    data = 16'(2 * port_vcs(Shape, 0));
+    channel = '0;
+    message = '0;
     for (int unsigned p = 1; p < 32'(Shape.ports); p++) begin
-      if (32'(queue) >= p * PortQueues) begin
-        rest = queue - 16'(p * PortQueues);
-        port = 16'(p);
+      if (32'(queue) >= first_queue(Shape, p)) begin
+        rest = queue - 16'(first_queue(Shape, p));
+        data = 16'(2 * port_vcs(Shape, p));
+        channel = 16'(first_channel(Shape, p));
+        message = 16'(2 * MessageContexts * p);
       end
     end
     engine = '0;
-    if (32'(rest) < 2 * Vcs) begin
+    if (rest < data) begin
       engine[rest[0]?RxEngine : TxEngine] = 1'b1;
-      return {engine, 16'(port * 16'(Vcs)) + (rest >> 1)};
+      return {engine, channel + (rest >> 1)};
     end
-    engine[MessageEngine] = 32'(rest) < PortQueues;
-    return {engine, 16'(port * 16'(2 * MessageContexts)) + rest - 16'(2 * Vcs)};
+    engine[MessageEngine] = rest < data + 16'(2 * MessageContexts);
+    return {engine, message + rest - data};
   endfunction
 
   logic [Engines-1:0] rung;
@@ -82,7 +84,7 @@ module spfe_ep_map
     assign stopped_o[Context] = message_stopped_i[i];
   end
   for (genvar i = 0; i < Data; i++) begin : gen_data
-    if (i < 32'(Shape.ports) * Vcs) begin : gen_used
+    if (i < first_channel(Shape, 32'(Shape.ports))) begin : gen_used
       localparam int unsigned Tx = 32'(context_of(Shape, TxEngine, 16'(i)));
       localparam int unsigned Rx = 32'(context_of(Shape, RxEngine, 16'(i)));
       assign tx_stop_o[i] = stop_i[Tx];

@@ -6,12 +6,15 @@
 module spfe_ep_message
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_ep_message_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_link_pkg::*;
 #(
   /// Ports.
   parameter int unsigned Ports = 1,
+  /// SpaceWire ports among them, the last ones: their messages are time-codes.
+  parameter int unsigned Wires = 0,
   /// Check bits of the memories, as of spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// Queues: for each port those that transmit, then those that receive.
@@ -141,7 +144,7 @@ module spfe_ep_message
   logic [Queues-1:0] live;
   message_job_e job;
   logic [Width-1:0] index;
-  logic found, receives;
+  logic found, receives, wired;
   logic [PortWidth-1:0] port;
   assign live = started_q & ~dead_q;
   spfe_ep_message_pick #(
@@ -163,6 +166,7 @@ module spfe_ep_message
   );
   assign receives = index_q[ContextWidth];
   assign port = PortWidth'(32'(index_q) / (2 * MessageContexts));
+  assign wired = 32'(port) + Wires >= Ports;
 
   // The entry that was fetched.
   message_t fetched;
@@ -173,7 +177,7 @@ module spfe_ep_message
   assign fetched = message_t'(memory_i[127:0]);
   assign back = release_t'(memory_i[127:0]);
   assign valid = fetched.phase == phase_of(now_q.sq, context_q.sq_log2);
-  assign check = check_message(fetched);
+  assign check = check_message(fetched, wired);
   assign credits = 33'(now_q.credits) + 33'(back.completions);
   assign gives = back.flags[3:0] == ENTRY_TYPE_RELEASE[3:0] && back.completions != '0
       && (back.flags & SUBMIT_FLAGS_MBZ_MASK) == '0 && back.reserved0 == '0
@@ -198,7 +202,7 @@ module spfe_ep_message
       context_q.stamp ? COMPLETION_FLAGS_STAMPED : '0
       ),
       status: {6'd0, message.delayed, message.late},
-      kind: MESSAGE_KIND_BROADCAST,
+      kind: wired ? MESSAGE_KIND_TIME_CODE : MESSAGE_KIND_BROADCAST,
       type_: message.kind,
       channel: message.channel,
       data: message.data

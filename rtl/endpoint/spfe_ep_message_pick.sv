@@ -4,6 +4,7 @@
 /// then messages that came, then entries of the host in turn, then hosts that sleep.
 module spfe_ep_message_pick
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_ep_message_pkg::*;
 #(
   /// Ports.

@@ -45,12 +45,13 @@ package spfe_ep_message_pkg;
     JobArm
   } message_job_e;
 
-  /// Checks an entry of a transmit queue.
-  function automatic status_e check_message(input message_t entry);
+  /// Checks an entry of a transmit queue, of a SpaceWire port or another one.
+  function automatic status_e check_message(input message_t entry, input logic wired);
     if (entry.flags[3:0] != ENTRY_TYPE_MESSAGE[3:0]) return STATUS_BAD_OPCODE;
     if ((entry.flags & SUBMIT_FLAGS_MBZ_MASK) != '0) return STATUS_BAD_FIELD;
-    if (entry.kind == MESSAGE_KIND_BROADCAST) return STATUS_OK;
-    if (entry.kind == MESSAGE_KIND_TIME_CODE && entry.data <= 64'hFF) return STATUS_BAD_OPCODE;
+    if (entry.kind == MESSAGE_KIND_BROADCAST) return wired ? STATUS_BAD_OPCODE : STATUS_OK;
+    if (entry.kind == MESSAGE_KIND_TIME_CODE && entry.data <= 64'hFF)
+      return wired ? STATUS_OK : STATUS_BAD_OPCODE;
     return STATUS_BAD_FIELD;
   endfunction
 

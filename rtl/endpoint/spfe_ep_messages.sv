@@ -4,11 +4,14 @@
 module spfe_ep_messages
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_link_pkg::*;
 #(
   /// Ports.
   parameter int unsigned Ports = 1,
+  /// SpaceWire ports among them, the last ones.
+  parameter int unsigned Wires = 0,
   /// Check bits of the memories, as of spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// Queues, as of spfe_ep_message.
@@ -83,6 +86,7 @@ module spfe_ep_messages
 
   spfe_ep_message #(
     .Ports(Ports),
+    .Wires(Wires),
     .Protect(Protect)
   ) i_message (
     .clk_i,

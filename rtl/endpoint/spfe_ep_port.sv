@@ -159,55 +159,43 @@ module spfe_ep_port
     .invert_o
   );
 
-  // State for software, and what changes it.
-  port_state_e state, state_q;
-  // Messages that the link dropped, because the message queues were slower.
-  logic [31:0] changes_q, lost_q;
-  logic [15:0] vector_q;
-  logic due_q, starts;
+  // State for software.
+  port_state_e state, state_now;
+  logic [31:0] changes;
+  logic starts, active;
   always_comb begin
     starts = 1'b0;
-    for (int i = 0; i < Lanes; i++)
-    starts |= lane_status[i].state != StClearLine && lane_status[i].state != StDisabled
-          && !lane_status[i].no_signal;
-    state = starts ? PORT_STATE_STARTING : PORT_STATE_DOWN;
-    if (up_o) state = PORT_STATE_UP;
-  end
-  logic active;
-  always_comb begin
     active = 1'b0;
-    for (int i = 0; i < Lanes; i++) active |= lane_status[i].state == StActive;
+    for (int i = 0; i < Lanes; i++) begin
+      starts |= lane_status[i].state != StClearLine && lane_status[i].state != StDisabled
+          && !lane_status[i].no_signal;
+      active |= lane_status[i].state == StActive;
+    end
+    state_now = starts ? PORT_STATE_STARTING : PORT_STATE_DOWN;
+    if (up_o) state_now = PORT_STATE_UP;
   end
   assign up_o = active && status.state == RstInitialised;
+  spfe_ep_link_state i_state (
+    .clk_i,
+    .rst_i,
+    .state_i(state_now),
+    .vector_i,
+    .vector_valid_i(vector_valid_i && set_i.port == 6'(Port)),
+    .state_o(state),
+    .changes_o(changes),
+    .event_o,
+    .event_valid_o,
+    .event_ready_i
+  );
 
-  logic mine;
-  assign mine = set_i.port == 6'(Port) && vector_valid_i;
-  assign event_o = vector_q - 16'd1;
-  assign event_valid_o = due_q;
-  always_comb begin
-    value_o = live_i.word == 7'(PORT_BLOCK_STATE / 4) ? 32'(state_q) : changes_q;
-    if (live_i.source == LiveBroadcast) value_o = lost_q;
-  end
-
+  // Messages that the link dropped, because the message queues were slower.
+  logic [31:0] lost_q;
   always_ff @(posedge clk_i) begin
-    state_q <= state;
-    lost_q <= lost_q + 32'(status.ev.broadcast_dropped);
-    if (event_ready_i) due_q <= 1'b0;
-    if (state != state_q) begin
-      changes_q <= changes_q + 32'd1;
-      due_q <= vector_q != '0;
-    end
-    if (mine) begin
-      vector_q <= vector_i;
-      due_q <= 1'b0;
-    end
-    if (rst_i) begin
-      state_q <= PORT_STATE_DOWN;
-      changes_q <= '0;
-      lost_q <= '0;
-      vector_q <= '0;
-      due_q <= 1'b0;
-    end
+    lost_q <= rst_i ? '0 : lost_q + 32'(status.ev.broadcast_dropped);
+  end
+  always_comb begin
+    value_o = live_i.word == 7'(PORT_BLOCK_STATE / 4) ? 32'(state) : changes;
+    if (live_i.source == LiveBroadcast) value_o = lost_q;
   end
 
   logic unused;

@@ -4,10 +4,11 @@
 module spfe_ep_port_cmd
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
-  /// Items that the ports do not have.
+  /// Items that the SpaceFibre ports do not have. SpaceWire ports have the command Link Reset only.
   parameter logic [63:0] MibAbsent = '0
 ) (
   input logic clk_i,
@@ -64,17 +65,18 @@ module spfe_ep_port_cmd
   logic [Words-1:0][31:0] words_q;
   logic [5:0] step_q;
   status_e status_q, check, set_check;
-  logic setting, exists;
+  logic setting, exists, wired;
 
   assign setting = op_i == OpSet;
   assign exists = index_i < 32'(Shape.ports);
+  assign wired = is_wire(Shape, index_i);
   assign last_word = setting ? 3'(SetWords - 1) : 3'(Words - 1);
   assign done_o = state_q == Finish;
   assign status_o = status_q;
 
   // MIB_SET.
   logic [31:0] item, element;
-  logic [63:0] value, least, most, bit_of;
+  logic [63:0] value, least, most, bit_of, known;
   logic [31:0] count;
   logic is_share;
   assign item = words_q[0];
@@ -84,12 +86,14 @@ module spfe_ep_port_cmd
     words_q[(GLOBAL_BLOCK_MIB_VALUE_LO-GLOBAL_BLOCK_MIB_ITEM)/4]
   };
   assign bit_of = 64'd1 << item[5:0];
+  assign known = wired ? 64'd1 << MIB_ITEM_LINK_RESET
+      : (MIB_RW_MASK | MIB_COMMAND_MASK) & ~MibAbsent;
   assign is_share = item[7:0] == MIB_ITEM_EXPECTED_BANDWIDTH
       || item[7:0] == MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH;
   always_comb begin
     count = 32'd1;
-    if ((MIB_LANE_MASK & bit_of) != '0) count = 32'(Shape.lanes);
-    if ((MIB_VC_MASK & bit_of) != '0) count = 32'(Shape.vcs);
+    if ((MIB_LANE_MASK & bit_of) != '0 && !wired) count = 32'(Shape.lanes);
+    if ((MIB_VC_MASK & bit_of) != '0 && !wired) count = 32'(Shape.vcs);
     least = mib_min(item[7:0]);
     most = mib_max(item[7:0]);
     case (item[7:0])
@@ -103,8 +107,7 @@ module spfe_ep_port_cmd
     endcase
     set_check = STATUS_OK;
     if (item > 32'(MIB_ITEM_BIT_SYNC) || element >= count) set_check = STATUS_NOT_FOUND;
-    else if (((MIB_RW_MASK | MIB_COMMAND_MASK) & ~MibAbsent & bit_of) == '0)
-      set_check = STATUS_BAD_OPCODE;
+    else if ((known & bit_of) == '0) set_check = STATUS_BAD_OPCODE;
     else if (value < least || value > most) set_check = STATUS_BAD_FIELD;
   end
 

@@ -9,9 +9,11 @@ module spfe_ep_ports
 #(
   /// Ports, 1 to 8.
   parameter int unsigned Ports = 1,
-  /// Lanes of each port.
+  /// SpaceWire ports among them, the last ones.
+  parameter int unsigned Wires = 0,
+  /// Lanes of each SpaceFibre port.
   parameter int unsigned Lanes = 1,
-  /// Virtual channels of each port.
+  /// Virtual channels of each SpaceFibre port.
   parameter int unsigned Vcs = 4,
   /// Words in the output buffer of each channel; see spfe_sf_data_link.
   parameter int unsigned OutputWords = 256 << $clog2(Lanes),
@@ -19,8 +21,14 @@ module spfe_ep_ports
   parameter int unsigned InputWords = 256 << $clog2(Lanes),
   /// Check bits of the memories; see spfe_ram_safe.
   parameter int unsigned Protect = 0,
+  /// Picoseconds in a cycle.
+  parameter int unsigned CyclePs = 6400,
+  /// Cycles of a bit on a SpaceWire link.
+  parameter int unsigned WireBitCycles = 2,
+  /// SpaceFibre ports; follows from Ports and Wires.
+  localparam int unsigned Fibres = Ports - Wires,
   /// Channels of all ports, at least 2.
-  localparam int unsigned Channels = Ports * Vcs < 2 ? 2 : Ports * Vcs,
+  localparam int unsigned Channels = Fibres * Vcs + Wires < 2 ? 2 : Fibres * Vcs + Wires,
   /// Bits of a number of words; follows from Lanes.
   localparam int unsigned CountWidth = $clog2(Lanes + 1)
 ) (
@@ -81,7 +89,11 @@ module spfe_ep_ports
   /// The receiver and its clock recovery are on.
   output logic [Ports-1:0][Lanes-1:0] receive_o,
   /// The received bits are to be inverted.
-  output logic [Ports-1:0][Lanes-1:0] invert_o
+  output logic [Ports-1:0][Lanes-1:0] invert_o,
+  /// Data (1) and strobe (0) to the far end of each SpaceWire port.
+  output logic [Ports-1:0][1:0] wire_o,
+  /// Data and strobe from the far end.
+  input logic [Ports-1:0][1:0] wire_i
 );
   logic [Ports-1:0][31:0] port_value, item;
   logic [Ports-1:0][15:0] signals;
@@ -89,7 +101,7 @@ module spfe_ep_ports
   logic [31:0] live_value, live_q;
   localparam int unsigned PortWidth = Ports > 1 ? $clog2(Ports) : 1;
 
-  for (genvar i = 0; i < Ports; i++) begin : gen_port
+  for (genvar i = 0; i < Fibres; i++) begin : gen_port
     spfe_ep_port #(
       .Port(i),
       .Lanes(Lanes),
@@ -133,6 +145,47 @@ module spfe_ep_ports
       .receive_o(receive_o[i]),
       .invert_o(invert_o[i])
     );
+    assign wire_o[i] = '0;
+  end
+  for (genvar i = Fibres; i < Ports; i++) begin : gen_wire
+    localparam int unsigned Channel = Fibres * Vcs + i - Fibres;
+    spfe_ep_wire #(
+      .Port(i),
+      .Words(Lanes),
+      .CyclePs(CyclePs),
+      .BitCycles(WireBitCycles)
+    ) i_wire (
+      .clk_i,
+      .rst_i,
+      .set_i,
+      .set_valid_i,
+      .vector_i,
+      .vector_valid_i,
+      .live_i,
+      .value_o(port_value[i]),
+      .event_o(signals[i]),
+      .event_valid_o(signals_valid[i]),
+      .event_ready_i(signals_ready[i]),
+      .up_o(up_o[i]),
+      .tx_i(tx_i[Channel]),
+      .tx_count_i(tx_count_i[Channel]),
+      .tx_valid_i(tx_valid_i[Channel]),
+      .tx_ready_o(tx_ready_o[Channel]),
+      .rx_o(rx_o[Channel]),
+      .rx_count_o(rx_count_o[Channel]),
+      .rx_valid_o(rx_valid_o[Channel]),
+      .rx_ready_i(rx_ready_i[Channel]),
+      .code_i(broadcast_i[i]),
+      .code_valid_i(broadcast_valid_i[i]),
+      .code_ready_o(broadcast_ready_o[i]),
+      .code_o(broadcast_o[i]),
+      .code_valid_o(broadcast_valid_o[i]),
+      .code_ready_i(broadcast_ready_i[i]),
+      .wire_o(wire_o[i]),
+      .wire_i(wire_i[i])
+    );
+    assign item[i] = '0;
+    assign {line_o[i], line_on_o[i], receive_o[i], invert_o[i]} = '0;
   end
 
   logic [PortWidth-1:0] live_port;
@@ -140,7 +193,9 @@ module spfe_ep_ports
   always_comb begin
     live_value = item[live_port];
     if (live_i.source == LivePort) live_value = port_value[live_port];
-    if (live_i.source == LiveBroadcast) begin
+    if (live_i.source == LiveBroadcast && 32'(live_port) >= Fibres) begin
+      live_value = port_value[live_port];
+    end else if (live_i.source == LiveBroadcast) begin
       live_value = counts_i[live_port][2'(32'(live_i.word)-BROADCAST_BLOCK_SENT/4)];
       if (live_i.word == 7'(BROADCAST_BLOCK_DROPPED / 4))
         live_value = live_value + port_value[live_port];
@@ -163,10 +218,16 @@ module spfe_ep_ports
   assign event_valid_o = signals_valid != '0;
   assign signals_ready = event_ready_i ? first : '0;
 
-  if (Channels != Ports * Vcs) begin : gen_pad
+  if (Channels != Fibres * Vcs + Wires) begin : gen_pad
     assign {tx_ready_o[1], rx_o[1], rx_count_o[1], rx_valid_o[1]} = '0;
   end
 
   logic unused;
-  assign unused = ^{live_i, tx_i, tx_count_i, tx_valid_i, rx_ready_i};
+  assign unused = ^{
+    live_i, tx_i, tx_count_i, tx_valid_i, rx_ready_i, line_i, line_on_i, realigned_i, wire_i
+  };
+
+  if (Wires > Ports) begin : gen_bad_wires
+    $error("spfe_ep_ports: %0d of %0d ports are SpaceWire ports", Wires, Ports);
+  end
 endmodule

@@ -5,6 +5,7 @@
 module spfe_ep_queue_check
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.
@@ -25,31 +26,40 @@ module spfe_ep_queue_check
   /// There is an area.
   output logic packed_o
 );
-  localparam int unsigned PortQueues = port_queues(Shape);
   localparam bit HasTarget = Shape.target.entries != '0;
-  localparam int unsigned TargetContext =
-      32'(Shape.target.port) * PortQueues + 2 * 32'(Shape.target.vc) + 1;
+  localparam int unsigned TargetContext = first_queue(
+    Shape, 32'(Shape.target.port)
+  ) + 2 * 32'(Shape.target.vc) + 1;
 
-  // Context in its port.
-  logic [15:0] place;
+  // Context in its port, contexts of its channels, and whether it is a SpaceWire port.
+  logic [15:0] place, data;
+  logic wired;
   always_comb begin
     place = index_i;
+    data = 16'(2 * port_vcs(Shape, 0));
+    wired = is_wire(Shape, 0);
     for (int unsigned i = 1; i < 32'(Shape.ports); i++) begin
-      if (32'(index_i) >= i * PortQueues) place = index_i - 16'(i * PortQueues);
+      if (32'(index_i) >= first_queue(Shape, i)) begin
+        place = index_i - 16'(first_queue(Shape, i));
+        data = 16'(2 * port_vcs(Shape, i));
+        wired = is_wire(Shape, i);
+      end
     end
   end
 
   logic [7:0] kind;
-  logic known, fits, is_message, is_packed;
+  logic known, fits, is_message, is_packed, filters;
   assign kind = context_i.kind[7:0];
   assign known = context_i.kind < 32'd8 && Kinds[kind[2:0]];
   assign is_message = kind == QUEUE_KIND_MESSAGE_TX || kind == QUEUE_KIND_MESSAGE_RX;
   assign is_packed = kind == QUEUE_KIND_RX_PACKED;
   assign packed_o = is_packed;
+  // A time-code has neither a channel nor a type.
+  assign filters = (wired ? context_i.filter : 32'(context_i.filter[31:18])) != '0;
   always_comb begin
-    if (place < 16'(2 * Shape.vcs)) begin
+    if (place < data) begin
       fits = place[0] ? kind == QUEUE_KIND_RX || is_packed : kind == QUEUE_KIND_TX;
-    end else if (place < 16'(2 * Shape.vcs) + 16'(MessageContexts)) begin
+    end else if (place < data + 16'(MessageContexts)) begin
       fits = kind == QUEUE_KIND_MESSAGE_TX;
     end else begin
       fits = kind == QUEUE_KIND_MESSAGE_RX;
@@ -73,7 +83,7 @@ module spfe_ep_queue_check
     status_o = STATUS_OK;
     if (!known || !fits || context_i.vector >= 32'(Shape.events)
         || context_i.domain >= 32'd1 << DomainBits
-        || (is_message && context_i.filter[31:18] != '0))
+        || (is_message && filters))
       status_o = STATUS_BAD_FIELD;
     else if (!sizes || !equal || !aligned || !area) status_o = STATUS_BAD_RING;
   end

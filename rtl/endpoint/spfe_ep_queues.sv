@@ -5,6 +5,7 @@
 module spfe_ep_queues
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
 #(
   /// What the endpoint has.

@@ -6,6 +6,7 @@
 module spfe_ep_region_cmd
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,

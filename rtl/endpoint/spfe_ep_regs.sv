@@ -6,6 +6,7 @@
 module spfe_ep_regs
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
@@ -17,6 +18,8 @@ module spfe_ep_regs
   parameter int unsigned LaneRateMbps = 6250,
   /// Register USER_RATE_KBPS of all ports.
   parameter int unsigned UserRateKbps = 4_750_000,
+  /// Rate of the SpaceWire ports, as of spfe_ep_fill.
+  parameter int unsigned WireRateMbps = 78,
   /// Items that the ports do not have.
   parameter logic [63:0] MibAbsent = '0,
   /// Check bits of the memory, as of spfe_ram_safe.
@@ -116,6 +119,7 @@ module spfe_ep_regs
     .Pages(Pages),
     .LaneRateMbps(LaneRateMbps),
     .UserRateKbps(UserRateKbps),
+    .WireRateMbps(WireRateMbps),
     .MibAbsent(MibAbsent)
   ) i_fill (
     .clk_i,

@@ -4,6 +4,7 @@
 module spfe_ep_side
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_pkg::*;
 #(
@@ -72,8 +73,8 @@ module spfe_ep_side
   /// A memory reported an error.
   output logic failed_o
 );
-  localparam int unsigned Vcs = 32'(Shape.vcs);
-  localparam int unsigned First = 32'(Shape.target.port) * Vcs;
+  localparam int unsigned Vcs = port_vcs(Shape, 32'(Shape.target.port));
+  localparam int unsigned First = first_channel(Shape, 32'(Shape.target.port));
   localparam int unsigned Channel = First + 32'(Shape.target.vc);
   localparam bit Has = Shape.target.entries != '0;
 

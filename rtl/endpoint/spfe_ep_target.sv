@@ -5,6 +5,7 @@
 module spfe_ep_target
   import spfe_pkg::*;
   import spfe_ep_pkg::*;
+  import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_sf_pkg::*;
 #(
@@ -23,7 +24,7 @@ module spfe_ep_target
   /// Check bits of the memories, as of spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// Virtual channels of the port; follows from Shape.
-  localparam int unsigned Vcs = 32'(Shape.vcs),
+  localparam int unsigned Vcs = port_vcs(Shape, 32'(Shape.target.port)),
   /// Bits of a number of words in a beat; follows from Words.
   localparam int unsigned CountWidth = $clog2(Words + 1)
 ) (
@@ -225,7 +226,7 @@ module spfe_ep_target
 
   if (Entries < 2 || Entries > 128 || Shape.target.fixed > Shape.target.entries
       || 32'(Shape.target.fixed) > FixedEntries || Shape.target.port >= Shape.ports
-      || Shape.target.vc >= Shape.vcs) begin : gen_bad_target
+      || 32'(Shape.target.vc) >= Vcs) begin : gen_bad_target
     $error(
       "spfe_ep_target: %0d entries, %0d of them fixed, port %0d, channel %0d",
       Entries,

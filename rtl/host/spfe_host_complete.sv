@@ -11,6 +11,8 @@ module spfe_host_complete
   parameter int unsigned Queues = 4,
   /// Virtual channels of a port: queue q belongs to channel q mod Vcs.
   parameter int unsigned Vcs = 4,
+  /// From this queue on, each belongs to channel 0 of a port of its own.
+  parameter int unsigned Single = 1 << 16,
   /// Check bits of the memories; see spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// Bits of a queue's number; follows from Queues.
@@ -144,7 +146,7 @@ module spfe_host_complete
     .Protect(Protect)
   ) i_settings (
     .clk_i,
-    .we_i(start_valid_i),
+    .we_i(start_valid_i && !rst_i),
     .addr_i(start_queue_i),
     .data_i(settings_in),
     .rclk_i(clk_i),
@@ -161,7 +163,7 @@ module spfe_host_complete
     .Protect(Protect)
   ) i_total (
     .clk_i,
-    .we_i(start_valid_i || (job_taken && on)),
+    .we_i((start_valid_i || (job_taken && on)) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : owner),
     .data_i(start_valid_i ? '0 : next_total),
     .rclk_i(clk_i),
@@ -280,7 +282,7 @@ module spfe_host_complete
       reserved0: '0,
       position: stamped.job.position,
       status: bad && stamped.job.status == STATUS_OK ? why : stamped.job.status,
-      vc: 8'(stamped.job.index % 16'(Vcs)),
+      vc: 32'(stamped.job.index) + 1 <= Single ? 8'(stamped.job.index % 16'(Vcs)) : '0,
       packets: stamped.job.packets,
       bytes: stamped.job.bytes
     };

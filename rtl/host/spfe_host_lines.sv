@@ -142,7 +142,7 @@ module spfe_host_lines
     .Protect(Protect)
   ) i_settings (
     .clk_i,
-    .we_i(start_valid_i),
+    .we_i(start_valid_i && !rst_i),
     .addr_i(start_queue_i),
     .data_i(settings_in),
     .rclk_i(clk_i),
@@ -159,7 +159,7 @@ module spfe_host_lines
     .Protect(Protect)
   ) i_arming (
     .clk_i,
-    .we_i(save),
+    .we_i(save && !rst_i),
     .addr_i(queue_q),
     .data_i(job_q == JobStart ? '0 : arming_next),
     .rclk_i(clk_i),
@@ -176,7 +176,7 @@ module spfe_host_lines
     .Protect(Protect)
   ) i_total (
     .clk_i,
-    .we_i(start_valid_i || told_valid_i),
+    .we_i((start_valid_i || told_valid_i) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : told_i.index[QueueWidth-1:0]),
     .data_i(start_valid_i ? '0 : {told_i.position, told_i.bytes}),
     .rclk_i(clk_i),

@@ -12,6 +12,8 @@ module spfe_host_queues
   parameter int unsigned Users = 1,
   /// Virtual channels of a port.
   parameter int unsigned Vcs = Queues,
+  /// From this queue on, each is the only one of its port.
+  parameter int unsigned Single = Queues,
   /// Check bits of the memories; see spfe_ram_safe.
   parameter int unsigned Protect = 0,
   /// Bits of a queue's number; follows from Queues.
@@ -266,6 +268,7 @@ module spfe_host_queues
   spfe_host_complete #(
     .Queues(Queues),
     .Vcs(Vcs),
+    .Single(Single),
     .Protect(Protect)
   ) i_complete (
     .clk_i,

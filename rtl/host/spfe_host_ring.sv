@@ -130,7 +130,7 @@ module spfe_host_ring
     .Protect(Protect)
   ) i_settings (
     .clk_i,
-    .we_i(start_valid_i),
+    .we_i(start_valid_i && !rst_i),
     .addr_i(start_queue_i),
     .data_i(settings_in),
     .rclk_i(clk_i),
@@ -149,7 +149,7 @@ module spfe_host_ring
     .Protect(Protect)
   ) i_position (
     .clk_i,
-    .we_i(store || start_valid_i),
+    .we_i((store || start_valid_i) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : queue_q),
     .data_i(start_valid_i ? '0 : next_position),
     .rclk_i(clk_i),
@@ -194,7 +194,7 @@ module spfe_host_ring
     .Protect(Protect)
   ) i_entries (
     .clk_i,
-    .we_i(state_q == Data && read_valid_i && valid_entry),
+    .we_i(state_q == Data && read_valid_i && valid_entry && !rst_i),
     .addr_i({queue_q, head_q[queue_q] + level_q[queue_q][4:0] + beats_q}),
     .data_i(read_i.data),
     .rclk_i(clk_i),

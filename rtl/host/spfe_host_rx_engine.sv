@@ -13,6 +13,8 @@ module spfe_host_rx_engine
   parameter int unsigned Queues = 4,
   /// Virtual channels of a port; channels of the first port come first.
   parameter int unsigned Vcs = Queues,
+  /// From this queue on, each is the only one of its port.
+  parameter int unsigned Single = Queues,
   /// Words in a beat of a channel: 1, 2 or 4.
   parameter int unsigned Words = 1,
   /// Most bytes of a write, 64 to 4096.
@@ -123,6 +125,7 @@ module spfe_host_rx_engine
     .Queues(Queues),
     .Users(2),
     .Vcs(Vcs),
+    .Single(Single),
     .Protect(Protect)
   ) i_queues (
     .clk_i,

@@ -144,7 +144,7 @@ module spfe_host_rx_move
     .Protect(Protect)
   ) i_moves (
     .clk_i,
-    .we_i(start_valid_i || state_q == MoveStore),
+    .we_i((start_valid_i || state_q == MoveStore) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : queue_q),
     .data_i(start_valid_i ? start : move_q),
     .rclk_i(clk_i),

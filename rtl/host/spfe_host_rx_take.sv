@@ -97,7 +97,7 @@ module spfe_host_rx_take
     .Protect(Protect)
   ) i_domains (
     .clk_i,
-    .we_i(start_valid_i),
+    .we_i(start_valid_i && !rst_i),
     .addr_i(start_queue_i),
     .data_i(start_i.domain),
     .rclk_i(clk_i),
@@ -115,7 +115,7 @@ module spfe_host_rx_take
     .Protect(Protect)
   ) i_positions (
     .clk_i,
-    .we_i(start_valid_i || store),
+    .we_i((start_valid_i || store) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : queue_q),
     .data_i(start_valid_i ? '0 : position + 16'd1),
     .rclk_i(clk_i),
@@ -138,7 +138,7 @@ module spfe_host_rx_take
     .Protect(Protect)
   ) i_buffers (
     .clk_i,
-    .we_i(store),
+    .we_i(store && !rst_i),
     .addr_i(queue_q),
     .data_i(buffer_in),
     .rclk_i(clk_i),

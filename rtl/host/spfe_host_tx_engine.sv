@@ -13,6 +13,8 @@ module spfe_host_tx_engine
   parameter int unsigned Queues = 4,
   /// Virtual channels of a port; channels of the first port come first.
   parameter int unsigned Vcs = Queues,
+  /// From this queue on, each is the only one of its port.
+  parameter int unsigned Single = Queues,
   /// Words in a beat of a channel: 1, 2 or 4.
   parameter int unsigned Words = 1,
   /// Bytes of a part of a packet, 64 to 4096.
@@ -124,6 +126,7 @@ module spfe_host_tx_engine
     .Queues(Queues),
     .Users(1),
     .Vcs(Vcs),
+    .Single(Single),
     .Protect(Protect)
   ) i_queues (
     .clk_i,

@@ -111,7 +111,7 @@ module spfe_host_tx_plan
     .Protect(Protect)
   ) i_plans (
     .clk_i,
-    .we_i((state_q == PlanStore && !start_valid_i) || start_valid_i),
+    .we_i((state_q == PlanStore || start_valid_i) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : queue_q),
     .data_i(start_valid_i ? start : plan_q),
     .rclk_i(clk_i),

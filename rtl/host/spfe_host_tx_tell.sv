@@ -79,7 +79,7 @@ module spfe_host_tx_tell
     .Protect(Protect)
   ) i_counts (
     .clk_i,
-    .we_i(start_valid_i || state_q == Store),
+    .we_i((start_valid_i || state_q == Store) && !rst_i),
     .addr_i(start_valid_i ? start_queue_i : done_queue_o),
     .data_i(start_valid_i ? '0 : count_q),
     .rclk_i(clk_i),

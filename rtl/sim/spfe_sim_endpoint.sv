@@ -7,9 +7,11 @@ module spfe_sim_endpoint
 #(
   /// Ports.
   parameter int unsigned Ports = 2,
-  /// Lanes of each port.
+  /// SpaceWire ports among them, the last ones.
+  parameter int unsigned Wires = 0,
+  /// Lanes of each SpaceFibre port.
   parameter int unsigned Lanes = 1,
-  /// Virtual channels of each port.
+  /// Virtual channels of each SpaceFibre port.
   parameter int unsigned Vcs = 4,
   /// Memory regions.
   parameter int unsigned Regions = 64,
@@ -21,9 +23,13 @@ module spfe_sim_endpoint
   parameter int unsigned CyclePs = 6400,
   /// There are queues.
   parameter bit Queues = 1'b1,
-  /// Entries of a target of RDMA on the last channel of port 0; 0: there is none. The first one is
-  /// there from power-up on: 64 KiB at bus address 0, under the key 0xabc from address 0x1000 on.
+  /// Entries of a target of RDMA on port 0; 0: there is none. The first one is there from power-up
+  /// on: 64 KiB at bus address 0, under the key 0xabc from address 0x1000 on.
   parameter int unsigned Target = 0,
+  /// Its channel.
+  parameter int unsigned TargetVc = Vcs - 1,
+  /// Its logical address.
+  parameter int unsigned TargetAddress = 66,
   /// Bits of an ID on the bus.
   localparam int unsigned IdWidth = 6,
   /// Inputs.
@@ -58,6 +64,8 @@ module spfe_sim_endpoint
     word_t [Ports-1:0][Lanes-1:0] line;
     logic [Ports-1:0][Lanes-1:0] line_on;
     logic [Ports-1:0][Lanes-1:0] realigned;
+    // Data and strobe of each SpaceWire port.
+    logic [Ports-1:0][1:0] wires;
   },
   /// Outputs.
   // verilog_lint: waive typedef-structs-unions
@@ -97,6 +105,7 @@ module spfe_sim_endpoint
     logic [Ports-1:0][Lanes-1:0] line_on;
     logic [Ports-1:0][Lanes-1:0] receive;
     logic [Ports-1:0][Lanes-1:0] invert;
+    logic [Ports-1:0][1:0] wires;
   }
 ) (
   input logic clk_i,
@@ -106,20 +115,21 @@ module spfe_sim_endpoint
   output out_t out_o
 );
   localparam int unsigned EventWidth = $clog2(Events);
-  localparam spfe_ep_pkg::target_t TargetShape = '{
+  localparam spfe_ep_shape_pkg::target_t TargetShape = '{
     entries: 8'(Target),
     fixed: Target == 0 ? 8'd0 : 8'd1,
     port: 8'd0,
-    vc: 8'(Vcs - 1),
+    vc: 8'(TargetVc),
     protocol: 8'hf0,
-    address: 8'h42,
+    address: 8'(TargetAddress),
     segment_log2: 5'd12,
     notes: 8'd4
   };
-  localparam int unsigned AddrWidth = spfe_ep_pkg::space_log2(
+  localparam int unsigned AddrWidth = spfe_ep_shape_pkg::space_log2(
     '{
       target: TargetShape,
       ports: 8'(Ports),
+      wires: 8'(Wires),
       lanes: 8'(Lanes),
       vcs: 8'(Vcs),
       regions: 16'(Regions),
@@ -168,6 +178,7 @@ module spfe_sim_endpoint
 
   spfe_endpoint #(
     .Ports(Ports),
+    .Wires(Wires),
     .Lanes(Lanes),
     .Vcs(Vcs),
     .Regions(Regions),
@@ -212,7 +223,9 @@ module spfe_sim_endpoint
     .line_on_i(in_i.line_on),
     .realigned_i(in_i.realigned),
     .receive_o(out_o.receive),
-    .invert_o(out_o.invert)
+    .invert_o(out_o.invert),
+    .wire_o(out_o.wires),
+    .wire_i(in_i.wires)
   );
 
   logic unused;

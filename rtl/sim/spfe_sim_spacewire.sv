@@ -27,6 +27,7 @@ module spfe_sim_spacewire
     logic rx_valid;
     logic [7:0] code;
     logic code_valid;
+    logic code_ready;
     logic d;
     logic s;
     logic tick;
@@ -52,6 +53,7 @@ module spfe_sim_spacewire
     .rx_ready_i(in_i.rx_ready),
     .code_i(in_i.code),
     .code_valid_i(in_i.code_valid),
+    .code_ready_o(out_o.code_ready),
     .code_o(out_o.code),
     .code_valid_o(out_o.code_valid),
     .d_o(out_o.d),

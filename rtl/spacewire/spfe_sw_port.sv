@@ -34,10 +34,13 @@ module spfe_sw_port
   output logic [8:0] rx_o,
   output logic rx_valid_o,
   input logic rx_ready_i,
-  /// Broadcast code to send: type in bits 7:6. It is dropped outside Run.
+  /// Broadcast code to send, of any type: type in bits 7:6. It is dropped outside Run.
   input logic [7:0] code_i,
   /// There is one.
   input logic code_valid_i,
+  /// The link is in Run, and no code waits. Others may be offered too: those of a kind that waits
+  /// become one.
+  output logic code_ready_o,
   /// Broadcast code received.
   output logic [7:0] code_o,
   /// For one cycle: there is one.
@@ -249,6 +252,8 @@ module spfe_sw_port
     .valid_o(has_code),
     .take_i(sends_code)
   );
+
+  assign code_ready_o = state2 == SwRun && !has_code;
 
   // Users. A port reset empties both queues.
   logic tx_takes, eep_push;

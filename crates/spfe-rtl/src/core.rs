@@ -82,6 +82,7 @@ impl Core {
             interrupts: 0,
         };
         core.given.lanes = vec![LaneWord::default(); shape.ports * shape.lanes];
+        core.given.wires = vec![0; shape.ports];
         core.reset()?;
         Ok(core)
     }
@@ -89,7 +90,8 @@ impl Core {
     /// Resets the core. Accesses that wait are dropped, and so is what is under way on the bus.
     fn reset(&mut self) -> Result<(), String> {
         let lanes = std::mem::take(&mut self.given.lanes);
-        self.given = Inputs { rst: true, lanes, ..Inputs::default() };
+        let wires = std::mem::take(&mut self.given.wires);
+        self.given = Inputs { rst: true, lanes, wires, ..Inputs::default() };
         self.lite = Lite::default();
         self.axi.reset();
         for _ in 0..RESET_CYCLES {
@@ -127,6 +129,16 @@ impl Core {
     pub fn lanes_out(&self, port: usize) -> &[LaneWord] {
         let lanes = self.shape.lanes;
         self.out.lanes.get(port * lanes..(port + 1) * lanes).unwrap_or_default()
+    }
+
+    /// Data and strobe of a SpaceWire port in the next cycle.
+    pub fn wire_in(&mut self, port: usize) -> &mut u8 {
+        &mut self.given.wires[port]
+    }
+
+    /// Data and strobe of a SpaceWire port in the last cycle.
+    pub fn wire_out(&self, port: usize) -> u8 {
+        self.out.wires.get(port).copied().unwrap_or_default()
     }
 
     fn step(&mut self) -> Result<(), String> {

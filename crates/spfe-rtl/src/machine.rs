@@ -7,7 +7,7 @@ use crate::lite::RegisterAccess;
 use crate::model::{self, Model};
 use crate::pins::{LaneWord, Shape};
 use spfe_contract::Status;
-use spfe_host::{Error, Peer, Result, os};
+use spfe_host::{Error, Peer, Result, SharedMemory, os};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,19 +28,22 @@ const CLOCK_CYCLES: u64 = 1024;
 /// that is busy with other things.
 const ANSWER: Duration = Duration::from_secs(60);
 
+/// Bus address and bytes of the memory that a core without queues serves, as of
+/// `rtl/sim/spfe_sim_endpoint.sv`.
+const TARGET_AT: u64 = 0;
+const TARGET_BYTES: usize = 1 << 16;
+
 /// Variable of the environment: a machine tells what it has done when it ends.
 const REPORT: &str = "SPFE_RTL_REPORT";
 
 /// Cores and what joins them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Shape of all cores.
-    pub shape: Shape,
-    /// Number of cores.
-    pub cores: usize,
+    /// Shape of each core.
+    pub cores: Vec<Shape>,
     /// The far end of each port, `[core][port]`.
     pub far: Vec<Vec<Far>>,
-    /// File of the model; `None` for the one of the shape.
+    /// File of the model of core 0 and those of its shape; `None` for the one of the shape.
     pub model: Option<PathBuf>,
     /// Seed of the registers without a reset.
     pub seed: u32,
@@ -49,32 +52,41 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A core whose ports are joined in pairs: 0 with 1, 2 with 3.
+    /// A core whose ports are joined in pairs, 0 with 1, 2 with 3, if both are of one kind.
     pub fn looped(shape: Shape) -> Self {
         let far = |port: usize| match port ^ 1 {
-            other if other < shape.ports => Far::Port { core: 0, port: other },
+            other if other < shape.ports && shape.is_wire(port) == shape.is_wire(other) => {
+                Far::Port { core: 0, port: other }
+            }
             _ => Far::Open,
         };
-        Self::of(shape, vec![(0..shape.ports).map(far).collect()])
+        Self::of(vec![shape], vec![(0..shape.ports).map(far).collect()])
     }
 
     /// Two cores; each port is joined with the same port of the other core.
     pub fn pair(shape: Shape) -> Self {
         let far =
             |core: usize| (0..shape.ports).map(|port| Far::Port { core: 1 - core, port }).collect();
-        Self::of(shape, vec![far(0), far(1)])
+        Self::of(vec![shape; 2], vec![far(0), far(1)])
+    }
+
+    /// A core whose port 0 is joined with that of a core without queues, which serves memory.
+    pub fn target(shape: Shape) -> Self {
+        let mut far = vec![Far::Open; shape.ports];
+        far[0] = Far::Port { core: 1, port: 0 };
+        let there = Shape { ports: 1, wires: 0, target: true, ..shape };
+        Self::of(vec![shape, there], vec![far, vec![Far::Port { core: 0, port: 0 }]])
     }
 
     /// A core with a foreign end at port 0.
     pub fn foreign(shape: Shape, stream: spfe_topology::ForeignStream) -> Self {
         let mut far = vec![Far::Open; shape.ports];
         far[0] = Far::Foreign(stream);
-        Self::of(shape, vec![far])
+        Self::of(vec![shape], vec![far])
     }
 
-    fn of(shape: Shape, far: Vec<Vec<Far>>) -> Self {
-        let (cores, timing) = (far.len(), Timing::default());
-        Self { shape, cores, far, model: None, seed: 1, timing }
+    fn of(cores: Vec<Shape>, far: Vec<Vec<Far>>) -> Self {
+        Self { cores, far, model: None, seed: 1, timing: Timing::default() }
     }
 }
 
@@ -152,7 +164,6 @@ impl Control {
 
 /// Simulated cores and the thread that runs them. The thread ends when this is dropped.
 pub struct Machine {
-    shape: Shape,
     far: Vec<Vec<Far>>,
     control: Arc<Control>,
     cores: Vec<Arc<CoreFace>>,
@@ -167,9 +178,9 @@ impl Machine {
     /// that cannot be opened.
     pub fn start(plan: Plan) -> Result<Arc<Self>> {
         let control = Arc::new(Control::default());
-        let cores: Vec<Arc<CoreFace>> = (0..plan.cores).map(|_| Arc::default()).collect();
+        let cores: Vec<Arc<CoreFace>> = plan.cores.iter().map(|_| Arc::default()).collect();
         let (started, result) = sync_channel(1);
-        let (shape, shared, watched) = (plan.shape, cores.clone(), control.clone());
+        let (shared, watched) = (cores.clone(), control.clone());
         let far = plan.far.clone();
         let body = move || {
             // The model is made and used in this thread only.
@@ -187,13 +198,8 @@ impl Machine {
         let done = result.recv().unwrap_or_else(|_| {
             Err(Error::device(Status::DeviceGone, "rtl: the thread of the core has ended"))
         });
-        let machine = Self { shape, far, control, cores, thread: Some(thread) };
+        let machine = Self { far, control, cores, thread: Some(thread) };
         done.map(|()| Arc::new(machine))
-    }
-
-    /// Shape of the cores.
-    pub fn shape(&self) -> Shape {
-        self.shape
     }
 
     /// What the machine has done so far, up to the last thousand cycles.
@@ -280,7 +286,6 @@ enum End {
 
 /// The state of the thread.
 struct Runner {
-    shape: Shape,
     cores: Vec<Core>,
     shared: Vec<Arc<CoreFace>>,
     /// [core][port]
@@ -308,14 +313,19 @@ impl Drop for Farewell {
 
 impl Runner {
     fn new(plan: &Plan, shared: Vec<Arc<CoreFace>>, control: Arc<Control>) -> Result<Self> {
-        let shape = plan.shape;
-        let path = plan.model.clone().unwrap_or_else(|| model::file(shape));
         let broken = |what: String| Error::device(Status::DeviceGone, format!("rtl: {what}"));
         let mut cores = Vec::new();
-        for core in 0..plan.cores {
+        for (core, shape) in plan.cores.iter().copied().enumerate() {
+            let path = plan.model.clone().filter(|_| shape == plan.cores[0]);
+            let path = path.unwrap_or_else(|| model::file(shape));
             let model = Model::new(&path, shape, plan.seed.wrapping_add(core as u32))?;
             cores.push(Core::start(model, shape, plan.timing).map_err(broken)?);
+            if shape.target {
+                let memory = Arc::new(SharedMemory::create("target", TARGET_BYTES)?);
+                shared[core].memory.map_at(TARGET_AT, &memory);
+            }
         }
+        let shape = plan.cores[0];
         let end = |far: &Far| {
             Ok(match far {
                 Far::Open => End::Open,
@@ -327,7 +337,7 @@ impl Runner {
         };
         let ends = plan.far.iter().map(|ports| ports.iter().map(end).collect());
         let ends = ends.collect::<Result<Vec<Vec<End>>>>()?;
-        Ok(Self { shape, cores, shared, ends, control, cycles: 0, quiet: 0, words: Vec::new() })
+        Ok(Self { cores, shared, ends, control, cycles: 0, quiet: 0, words: Vec::new() })
     }
 
     fn run(mut self) {
@@ -380,7 +390,7 @@ impl Runner {
     /// Simulates a cycle of all cores. A cable delays by a cycle.
     fn cycle(&mut self) -> Result<bool, String> {
         for core in 0..self.cores.len() {
-            for port in 0..self.shape.ports {
+            for port in 0..self.ends[core].len() {
                 match &self.ends[core][port] {
                     End::Open => {}
                     End::Port(far, far_port) => {
@@ -390,6 +400,7 @@ impl Runner {
                         for (lane, word) in self.cores[core].lanes_in(port).iter_mut().zip(words) {
                             *lane = *word;
                         }
+                        *self.cores[core].wire_in(port) = self.cores[*far].wire_out(*far_port);
                     }
                     End::Foreign(cable) => cable.give(self.cores[core].lanes_in(port)),
                 }

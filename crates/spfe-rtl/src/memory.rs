@@ -57,6 +57,13 @@ impl BusMemory {
         Ok(at)
     }
 
+    /// Makes memory reachable at a bus address below those of [`BusMemory::map`].
+    pub fn map_at(&self, at: u64, memory: &Arc<SharedMemory>) {
+        debug_assert!(at + memory.size() as u64 <= FIRST);
+        let mut inner = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        inner.parts.insert(at, memory.clone());
+    }
+
     /// Takes memory back.
     pub fn unmap(&self, base: u64) {
         let mut inner = self.0.write().unwrap_or_else(PoisonError::into_inner);

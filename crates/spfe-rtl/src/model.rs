@@ -34,8 +34,10 @@ pub fn models() -> PathBuf {
 
 /// The file of the model with these parameters.
 pub fn file(shape: Shape) -> PathBuf {
-    let Shape { ports, lanes, vcs, .. } = shape;
-    models().join(format!("spfe_sim_endpoint_{ports}_{lanes}_{vcs}.so"))
+    let Shape { ports, wires, lanes, vcs, target, .. } = shape;
+    let wires = if wires == 0 { String::new() } else { format!("_wires{wires}") };
+    let target = if target { "_target" } else { "" };
+    models().join(format!("spfe_sim_endpoint_{ports}_{lanes}_{vcs}{wires}{target}.so"))
 }
 
 fn missing(path: &Path, why: &str) -> Error {

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The form of names, for messages. docs/devices.md explains it.
-const FORM: &str = "a simulated core is rtl:[NAME/N][?OPTIONS]; the options are ports, lanes, vcs, \
-     seed, model and peer=loop, peer=pair or peer=foreign:STREAM";
+const FORM: &str = "a simulated core is rtl:[NAME/N][?OPTIONS]; the options are ports, \
+     spwports, lanes, vcs, seed, model and peer=loop, peer=pair, peer=target or \
+     peer=foreign:STREAM";
 /// Name of the backend, for people.
 const BACKEND: &str = "rtl";
 
@@ -20,6 +21,7 @@ const BACKEND: &str = "rtl";
 enum Peer {
     Loop,
     Pair,
+    Target,
     Foreign(ForeignStream),
 }
 
@@ -64,6 +66,19 @@ impl Name {
         for option in query.split('&').filter(|option| !option.is_empty()) {
             name.take_option(text, option)?;
         }
+        // Up to here `ports` counted the SpaceFibre ports.
+        let (fibres, wires) = (name.shape.ports, name.shape.wires);
+        name.shape.ports += wires;
+        if !(1..=8).contains(&name.shape.ports) {
+            return Err(bad(text, format!("{} ports: 1 to 8 allowed", name.shape.ports)));
+        }
+        let led_away = matches!(name.peer, Peer::Target | Peer::Foreign(_));
+        if led_away && fibres == 0 {
+            return Err(bad(text, "the far end has words, and port 0 is a SpaceWire port"));
+        }
+        if name.core != 0 && matches!(name.peer, Peer::Target) {
+            return Err(bad(text, "a core that only serves memory has no user"));
+        }
         Ok(name)
     }
 
@@ -71,13 +86,15 @@ impl Name {
         let (key, value) = option
             .split_once('=')
             .ok_or_else(|| bad(text, format!("option '{option}' has no value")))?;
-        let number = |most: usize| {
+        let within = |least: usize, most: usize| {
             let number = value.parse::<usize>().ok();
-            let number = number.filter(|number| (1..=most).contains(number));
-            number.ok_or_else(|| bad(text, format!("{key}={value}: 1 to {most} allowed")))
+            let number = number.filter(|number| (least..=most).contains(number));
+            number.ok_or_else(|| bad(text, format!("{key}={value}: {least} to {most} allowed")))
         };
+        let number = |most: usize| within(1, most);
         match key {
-            "ports" => self.shape.ports = number(8)?,
+            "ports" => self.shape.ports = within(0, 8)?,
+            "spwports" => self.shape.wires = within(0, 8)?,
             "lanes" => self.shape.lanes = number(16)?,
             "vcs" => self.shape.vcs = number(32)?,
             "seed" => self.seed = number(0x7fff_ffff)? as u32,
@@ -86,6 +103,7 @@ impl Name {
                 self.peer = match value {
                     "loop" => Peer::Loop,
                     "pair" => Peer::Pair,
+                    "target" => Peer::Target,
                     _ => {
                         let stream = value
                             .strip_prefix("foreign:")
@@ -104,6 +122,7 @@ impl Name {
         let plan = match &self.peer {
             Peer::Loop => Plan::looped(self.shape),
             Peer::Pair => Plan::pair(self.shape),
+            Peer::Target => Plan::target(self.shape),
             Peer::Foreign(stream) => Plan::foreign(self.shape, stream.clone()),
         };
         Plan { model: self.model.clone(), seed: self.seed, ..plan }
@@ -149,10 +168,13 @@ mod tests {
         assert_eq!(name("rtl:"), name("rtl:?peer=loop&lanes=1&vcs=4&ports=2&seed=1"));
         let pair = name("rtl:lab/1?lanes=4&vcs=8");
         assert_eq!((pair.machine.as_deref(), pair.core), (Some("lab"), 1));
-        assert_eq!(pair.plan().cores, 2);
+        assert_eq!(pair.plan().cores, [pair.shape; 2]);
         let foreign = name("rtl:?peer=foreign:unix:/tmp/a,words=8&model=/x.so").plan();
         assert!(matches!(foreign.far[0][..], [crate::Far::Foreign(_), crate::Far::Open]));
         assert_eq!(foreign.model, Some("/x.so".into()));
+        let open =
+            |text| name(text).plan().far[0].iter().filter(|far| **far == crate::Far::Open).count();
+        assert_eq!((open("rtl:?ports=2&spwports=2"), open("rtl:?ports=1&spwports=1")), (0, 2));
     }
 
     #[test]
@@ -160,8 +182,12 @@ mod tests {
         for (text, word) in [
             ("rtl:?lanes=0", "1 to 16"),
             ("rtl:?lanes=x", "1 to 16"),
-            ("rtl:?ports=9", "1 to 8"),
+            ("rtl:?ports=9", "0 to 8"),
+            ("rtl:?ports=0", "0 ports: 1 to 8"),
+            ("rtl:?ports=5&spwports=4", "9 ports"),
             ("rtl:?vcs=33", "1 to 32"),
+            ("rtl:?ports=0&spwports=2&peer=target", "SpaceWire port"),
+            ("rtl:lab/1?peer=target", "no user"),
             ("rtl:?peer=echo", "peer=loop"),
             ("rtl:?peer=foreign:x", "foreign end"),
             ("rtl:?colour=1", "unknown option 'colour'"),

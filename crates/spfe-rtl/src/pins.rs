@@ -7,23 +7,29 @@ use crate::bits::{PinReader, PinWriter};
 const ID: usize = 6;
 /// Bits of a word with its K flags.
 const WORD: usize = 36;
+/// Data and strobe.
+const WIRE: usize = 2;
 
-/// Parameters of a model that its pins depend on, and its number of virtual channels.
+/// Parameters of a model: its pins depend on them, and the name of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Ports.
     pub ports: usize,
-    /// Lanes of each port.
+    /// SpaceWire ports among them, the last ones.
+    pub wires: usize,
+    /// Lanes of each SpaceFibre port.
     pub lanes: usize,
-    /// Virtual channels of each port.
+    /// Virtual channels of each SpaceFibre port.
     pub vcs: usize,
     /// Event vectors.
     pub events: usize,
+    /// It has no queues, and serves memory to channel 0 of port 0.
+    pub target: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { ports: 2, lanes: 1, vcs: 4, events: 16 }
+        Self { ports: 2, wires: 0, lanes: 1, vcs: 4, events: 16, target: false }
     }
 }
 
@@ -60,6 +66,8 @@ pub struct Inputs {
     pub b_valid: bool,
     /// [port * lanes + lane]
     pub lanes: Vec<LaneWord>,
+    /// Data (bit 1) and strobe (bit 0) of each port; 0 for SpaceFibre ports.
+    pub wires: Vec<u8>,
 }
 
 /// Outputs of the core in a cycle.
@@ -94,12 +102,15 @@ pub struct Outputs {
     /// A memory of the core has an error that cannot be corrected.
     pub failed: bool,
     pub lanes: Vec<LaneWord>,
+    pub wires: Vec<u8>,
 }
 
 impl Inputs {
     pub fn pack(&self, shape: Shape, to: &mut PinWriter) {
         let count = shape.ports * shape.lanes;
         to.clear();
+        let wire = |port| self.wires.get(port).copied().unwrap_or_default();
+        (0..shape.ports).for_each(|port| to.put(wire(port).into(), WIRE));
         to.put(0, count); // realigned
         let lane = |at| self.lanes.get(at).copied().unwrap_or_default();
         (0..count).for_each(|at| to.flag(lane(at).on));
@@ -134,6 +145,8 @@ impl Outputs {
     pub fn unpack(&mut self, shape: Shape, words: &[u32]) -> usize {
         let count = shape.ports * shape.lanes;
         let mut from = PinReader::new(words);
+        self.wires.resize(shape.ports, 0);
+        self.wires.iter_mut().for_each(|wire| *wire = from.get(WIRE) as u8);
         from.get(count); // invert
         from.get(count); // receive
         self.lanes.resize(count, LaneWord::default());
@@ -173,6 +186,11 @@ impl Outputs {
 }
 
 impl Shape {
+    /// Whether a port is a SpaceWire port.
+    pub fn is_wire(self, port: usize) -> bool {
+        port + self.wires >= self.ports
+    }
+
     /// Words of 32 bits of the inputs and of the outputs.
     pub fn words(self) -> (usize, usize) {
         let mut packer = PinWriter::default();

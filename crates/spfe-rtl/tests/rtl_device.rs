@@ -1,17 +1,24 @@
 //! The simulated core as a device. Needs its model: `make rtl-model`; without it, and without
 //! SPFE_RTL_REQUIRED in the environment, the tests are skipped.
 
+use spfe::Endpoint;
 use spfe_contract::{MibItem, PortKind, PortState, Status, access};
-use spfe_host::{Backend, LinkCommand};
+use spfe_host::{Backend, LinkCommand, LinkRate, Peer};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions};
 use spfe_rtl::{Machine, Name, Plan, Rtl, Shape, models};
 use std::time::{Duration, Instant};
 
 /// Whether the model is there.
 fn has_model() -> bool {
-    let there = models().join("spfe_sim_endpoint_2_1_4.so").exists();
+    has("2_1_4")
+}
+
+/// Whether the model of this shape is there.
+fn has(shape: &str) -> bool {
+    let there = models().join(format!("spfe_sim_endpoint_{shape}.so")).exists();
     assert!(there || std::env::var_os("SPFE_RTL_REQUIRED").is_none(), "make rtl-model");
     if !there {
-        eprintln!("skipped: there is no model of the core; make rtl-model builds it");
+        eprintln!("skipped: there is no model {shape} of the core; make rtl-model builds it");
     }
     there
 }
@@ -44,6 +51,53 @@ fn the_core_is_found_and_its_links_come_up() {
     device.link_command(0, LinkCommand::Reset).unwrap();
     eventually("the link comes up again", || device.port_info(0).unwrap().state == PortState::Up);
     assert!(!device.is_gone());
+}
+
+#[test]
+fn a_space_wire_port_comes_up_and_starts_again() {
+    if !has("2_1_4_wires1") {
+        return;
+    }
+    let names = [0, 1].map(|core| format!("rtl:wires/{core}?ports=1&spwports=1"));
+    let devices = names.map(|name| spfe_rtl::open(&name).unwrap());
+    let state = || devices[0].port_info(1).unwrap().state;
+    eventually("the link comes up", || state() == PortState::Up);
+    let info = devices[0].port_info(1).unwrap();
+    assert_eq!((info.kind, info.vcs), (PortKind::Spacewire, 1));
+    assert_eq!(info.rate, LinkRate::SpaceWire { mbps: 78 });
+    assert_eq!(info.peer, Peer::Port { endpoint: 1, port: 1 });
+    let error = devices[0].mib_item(1, MibItem::LaneState, 0).unwrap_err();
+    assert_eq!(error.status(), Some(Status::NotFound), "{error}");
+    let set = LinkCommand::Set { item: MibItem::LaneStart.raw(), index: 0, value: 1 };
+    let error = devices[0].link_command(1, set).unwrap_err();
+    assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
+    devices[1].link_command(1, LinkCommand::Reset).unwrap();
+    eventually("the link comes up again", || state() == PortState::Up);
+}
+
+#[test]
+fn a_core_writes_and_reads_the_memory_behind_another() {
+    if !has_model() || !has("1_1_4_target") {
+        return;
+    }
+    let device = spfe_rtl::open("rtl:?peer=target").unwrap();
+    let endpoint = Endpoint::with_backend(device);
+    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut queue = RdmaQueue::open(&vc, RdmaQueueOptions::default()).unwrap();
+    let patience = Duration::from_secs(60);
+    let regions = queue.regions(patience).unwrap();
+    let (key, base) = (regions[0].key, regions[0].base);
+    assert_eq!((key, base, regions[0].bytes), (0xabc, 0x1000, 0x1_0000));
+    queue.connect(patience).unwrap();
+    // Several segments; one byte; the last bytes.
+    for (offset, length) in [(0, 9000), (4095, 1), (0xfffd, 3)] {
+        let bytes: Vec<u8> = (0..length).map(|at: u32| (at * 31 + offset) as u8).collect();
+        let address = base + u64::from(offset);
+        queue.write(key, address, bytes.clone(), patience).unwrap();
+        assert_eq!(queue.read(key, address, bytes.len(), patience).unwrap(), bytes);
+    }
+    let error = queue.write(key, base + 0xffff, vec![1; 2], patience).unwrap_err();
+    assert!(error.to_string().contains("beyond the region"), "{error}");
 }
 
 #[test]

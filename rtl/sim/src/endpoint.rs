@@ -22,6 +22,10 @@ const COMMAND: u32 = 100_000;
 /// The far ends of all ports: takes the word of each port, and returns the one that arrives next.
 pub type Far = Box<dyn FnMut(&[Option<Word>]) -> Vec<Option<Word>>>;
 
+/// The far ends of the SpaceWire ports: takes data (bit 1) and strobe (bit 0) of each port, and
+/// returns those that arrive next.
+pub type FarWires = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
+
 /// The endpoint, and what is around it.
 pub struct Endpoint {
     core: Core,
@@ -34,6 +38,10 @@ pub struct Endpoint {
     cables: Vec<VecDeque<Option<Word>>>,
     /// Instead of a cable from port 0 to port 1.
     far: Option<Far>,
+    /// What is at the SpaceWire ports.
+    pub far_wires: Option<FarWires>,
+    /// Data and strobe that arrive at each port.
+    wires: Vec<u8>,
     /// Whether the cable is plugged in.
     pub plugged: bool,
     /// Interrupt messages of each vector.
@@ -78,6 +86,8 @@ impl Endpoint {
             ports,
             cables: vec![VecDeque::from(vec![None; delay]); ports],
             far,
+            far_wires: None,
+            wires: vec![0; ports],
             plugged: true,
             messages: vec![0; events],
             lines: 0,
@@ -119,6 +129,9 @@ impl Endpoint {
         let message_ready = self.rng.bool();
         let packer = &mut self.packer;
         packer.clear();
+        for wires in &self.wires {
+            packer.put((*wires).into(), 2);
+        }
         packer.put(0, self.ports);
         let heard = self.cables.iter_mut().map(|cable| cable.pop_front().flatten());
         let heard: Vec<_> = heard.map(|word| word.filter(|_| self.plugged)).collect();
@@ -142,6 +155,10 @@ impl Endpoint {
         packer.flag(writes).put(address.into(), 32).flag(self.reset);
 
         let mut bits = Unpacker::new(self.core.step(self.packer.words()));
+        let wires: Vec<_> = (0..self.ports).map(|_| bits.get(2) as u8).collect();
+        if let Some(far) = &mut self.far_wires {
+            self.wires = far(&wires);
+        }
         bits.get(2 * self.ports);
         let on: Vec<_> = (0..self.ports).map(|_| bits.flag()).collect();
         let said: Vec<_> = on.iter().map(|on| Some(bits.word()).filter(|_| *on)).collect();

@@ -25,6 +25,7 @@ type Port = SpaceWirePort<1, 64>;
 struct Outputs {
     tick: bool,
     signals: DsSignals,
+    code_ready: bool,
     code: Option<u8>,
     rx: Option<u16>,
     tx_ready: bool,
@@ -40,6 +41,7 @@ fn unpack(words: &[u32]) -> Outputs {
     let tick = bits.flag();
     let s = bits.flag();
     let d = bits.flag();
+    let code_ready = bits.flag();
     let has_code = bits.flag();
     let code = bits.get(8) as u8;
     let has_rx = bits.flag();
@@ -53,6 +55,7 @@ fn unpack(words: &[u32]) -> Outputs {
     Outputs {
         tick,
         signals: DsSignals { d, s },
+        code_ready,
         code: has_code.then_some(code),
         rx: has_rx.then_some(rx),
         tx_ready,
@@ -157,6 +160,7 @@ struct Reached {
     sent: u64,
     received: u64,
     codes: u64,
+    ready: u64,
     spilled: u64,
     appended: u64,
 }
@@ -347,13 +351,12 @@ impl User {
                 _ => NChar::Data(rng.u8(..)),
             });
         }
-        // The types that are reserved are not sent.
         if once_in(rng, 2000) {
             self.codes = rng.u32(1..8);
         }
         let has_code = self.codes != 0;
         self.codes = self.codes.saturating_sub(1);
-        self.code = has_code.then(|| rng.u8(..)).filter(|code| code >> 6 & 1 == 0);
+        self.code = has_code.then(|| rng.u8(..));
         self.ready = once_in(rng, 12);
     }
 }
@@ -394,6 +397,9 @@ fn run(seed: u64, reached: &mut Reached) {
 
         let code = model.cycle(now, signals, rig.bit_cycles[0]);
         assert_eq!(out.code, code, "{at}: broadcast code");
+        let runs = model.port.state() == SpaceWireState::Run;
+        assert!(runs || !out.code_ready, "{at}: a code is wanted outside Run");
+        reached.ready += u64::from(out.code_ready);
         reached.codes += u64::from(code.is_some());
         falls += u64::from(out.fell);
         runs += u64::from(out.ran);
@@ -408,7 +414,7 @@ fn run(seed: u64, reached: &mut Reached) {
             user.offer = None;
         }
         if let Some(code) = user.code {
-            model.port.broadcast(BroadcastCode(code));
+            model.port.broadcast_any(BroadcastCode(code));
         }
         if user.ready
             && let Some(rx) = out.rx
@@ -437,6 +443,7 @@ fn spacewire_in_lock_step() {
         && reached.sent > 1000
         && reached.received > 1000
         && reached.codes > 30
+        && reached.ready > 1000
         && reached.spilled > 10
         && reached.appended > 3;
     assert!(all || std::env::var_os("RTL_SEED").is_some(), "{reached:?}");
