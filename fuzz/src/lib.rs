@@ -75,6 +75,7 @@ macro_rules! targets {
     };
 }
 targets! {
+    board
     cli_parse
     completion_reader
     decode

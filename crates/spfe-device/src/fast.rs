@@ -23,7 +23,7 @@ mod sinks;
 
 pub use send::FastSender;
 pub use shared::SharePolicy;
-pub(crate) use shared::{PlanEnd, SharedCopies, SharedSender};
+pub(crate) use shared::{DRAIN_TURNS, PlanEnd, SharedCopies, SharedSender};
 pub use single::{SingleEnd, SinglePath};
 pub use sinks::{PackedSink, PostedSink};
 

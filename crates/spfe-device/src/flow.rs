@@ -340,13 +340,21 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             PlanEnd::Loop(fast::LoopEnd::Budget) => Some(StepOutcome::More(packets)),
             PlanEnd::Loop(fast::LoopEnd::Idle) => Some(StepOutcome::Idle(packets)),
             // The other paths publish at once, so everything before must be published.
-            PlanEnd::Loop(_) => match copies.drain(u32::MAX, &mut is_dead) {
-                Ok(_) => None,
+            PlanEnd::Loop(_) => match copies.drain(fast::DRAIN_TURNS, &mut is_dead) {
+                Ok(true) => None,
+                Ok(false) => {
+                    sender.wait();
+                    Some(StepOutcome::Stalled(packets))
+                }
                 Err((tx, key)) => Some(StepOutcome::Unmapped(tx, key)),
             },
         };
         self.single.reset();
         let stalls = matches!(outcome, Some(StepOutcome::Stalled(_)));
+        if stalls && !shared.board.is_sound() {
+            self.break_board(host);
+            return Some((packets, Some(StepOutcome::More(packets))));
+        }
         if !stalls && budget != 0 && shared.stalled.load(Ordering::Relaxed) != 0 {
             shared.stalled.store(0, Ordering::Release);
         }

@@ -47,6 +47,7 @@ const FREE: u32 = 0;
 pub const DONE: u32 = u32::MAX;
 
 #[repr(C, align(64))]
+#[derive(Default)]
 struct Job {
     /// {number, owner}
     state: AtomicU64,
@@ -56,20 +57,6 @@ struct Job {
     lengths: [AtomicU32; SEGMENTS],
     sources: [AtomicU64; SEGMENTS],
     targets: [AtomicU64; SEGMENTS],
-}
-
-impl Default for Job {
-    fn default() -> Self {
-        Self {
-            // No job of a new board has this number before its first turn is over.
-            state: AtomicU64::new(0),
-            count: AtomicU32::default(),
-            notes: Default::default(),
-            lengths: core::array::from_fn(|_| AtomicU32::default()),
-            sources: core::array::from_fn(|_| AtomicU64::default()),
-            targets: core::array::from_fn(|_| AtomicU64::default()),
-        }
-    }
 }
 
 #[repr(C, align(64))]
@@ -103,11 +90,6 @@ pub struct JobDraft<'a> {
 }
 
 impl JobDraft<'_> {
-    /// Number of copies so far.
-    pub const fn count(&self) -> usize {
-        self.count
-    }
-
     /// Adds a copy. The caller adds at most [`SEGMENTS`].
     #[inline(always)]
     pub fn add(&mut self, segment: Segment) {
@@ -141,6 +123,13 @@ impl Board {
         self.pending() < JOBS as u32
     }
 
+    /// Holder of the seat: whether the counters can be those of a board. If not, somebody has
+    /// written over them.
+    pub fn is_sound(&self) -> bool {
+        // Nobody settles a job before it was claimed, so the order of these loads matters.
+        self.pending() <= JOBS as u32 && self.unclaimed(self.passed()) <= JOBS as u32
+    }
+
     /// Jobs that nobody has claimed, more than [`JOBS`] if `passed` is out of date. `passed` is what
     /// [`Board::passed`] returned.
     #[inline(always)]
@@ -160,10 +149,10 @@ impl Board {
         self.unclaimed(self.passed()).wrapping_sub(1) < JOBS as u32
     }
 
-    /// Holder of the seat: begins a job. [`Board::post`] follows. There must be room for it.
+    /// Holder of the seat: begins a job. [`Board::post`] follows. The caller has found room for it;
+    /// a counter that has lied about that costs a job of this board, and nothing else.
     #[inline(always)]
     pub fn draft(&self) -> JobDraft<'_> {
-        debug_assert!(self.has_room());
         JobDraft { job: self.job(self.posted.0.load(Ordering::Relaxed)), count: 0 }
     }
 
@@ -195,7 +184,7 @@ impl Board {
             let after = number.wrapping_add(1);
             let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.next.0.compare_exchange(number, after, order, failed) {
-                Ok(_) if self.own(number, FREE, id) => return Some(number),
+                Ok(_) if self.own(number, word(number, FREE), id) => return Some(number),
                 Ok(_) => number = after,
                 Err(seen) => number = seen,
             }
@@ -203,11 +192,10 @@ impl Board {
         None
     }
 
-    /// Makes a participant the owner of a job, if `from` owns it.
-    fn own(&self, number: u32, from: u32, id: u32) -> bool {
-        let state = &self.job(number).state;
-        let (from, to) = (word(number, from), word(number, id));
-        state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    /// Makes a participant the owner of a job, if that has this state.
+    fn own(&self, number: u32, state: u64, id: u32) -> bool {
+        let (of, to) = (&self.job(number).state, word(number, id));
+        of.compare_exchange(state, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// The copies of a job. Each word is read once.
@@ -304,7 +292,8 @@ impl Board {
     }
 
     /// Holder of the seat: takes the oldest unfinished job if its owner declined it or is dead, or
-    /// died before it could sign. The caller has found nothing to claim.
+    /// died before it could sign, or if its state is none that a participant writes. The caller has
+    /// found nothing to claim.
     pub fn take_left(&self, id: u32, mut is_dead: impl FnMut(u32) -> bool) -> Option<u32> {
         let posted = self.posted.0.load(Ordering::Relaxed);
         let mut number = self.settled.0.0.load(Ordering::Acquire);
@@ -313,13 +302,10 @@ impl Board {
                 return None;
             }
             let state = self.job(number).state.load(Ordering::Acquire);
-            let owner = state as u32;
-            if state >> 32 != word(number, 0) >> 32 {
-                return None;
-            }
-            if owner != DONE {
-                let left = owner == FREE || is_dead(owner);
-                return (left && self.own(number, owner, id)).then_some(number);
+            if state != word(number, DONE) {
+                let owner = state as u32;
+                let left = state != word(number, owner) || owner == FREE || is_dead(owner);
+                return (left && self.own(number, state, id)).then_some(number);
             }
             number = number.wrapping_add(1);
         }
@@ -328,8 +314,10 @@ impl Board {
 
     /// Control plane: forgets what is pending. Nobody can make these copies any more.
     pub fn abandon(&self) {
-        let (settled, _) = &self.settled.0;
-        settled.store(self.posted.0.load(Ordering::Acquire), Ordering::Release);
+        let posted = self.posted.0.load(Ordering::Acquire);
+        self.next.0.store(posted, Ordering::Relaxed);
+        // Release pairs with the acquire in `pending`.
+        self.settled.0.0.store(posted, Ordering::Release);
     }
 
     /// Id of the participant that the oldest unfinished job waits for, or 0.

@@ -12,7 +12,7 @@ use crate::copy::move_bytes;
 use crate::memory::{Address, RegionKey, Regions};
 use crate::shared::{QueueCounters, RxState, TxState, bump};
 use crate::transmit::TxQueue;
-use spfe_ring::board::{NOTES, SEGMENTS, Segment};
+use spfe_ring::board::{JOBS, NOTES, SEGMENTS, Segment};
 use spfe_ring::cursor::{Cursor, PHASE_BITS, RingCell, RingPair};
 use spfe_ring::sync::{AtomicU32, Ordering, light_fence, relax};
 use spfe_ring::{Board, Ring};
@@ -32,6 +32,13 @@ const JOB_BYTES: u32 = 64 * 1024;
 const AHEAD: u32 = 2;
 /// Turns of a wait between two yields of the core.
 const TURNS: u32 = 256;
+/// Jobs that a participant carries out before it looks after something else.
+const JOBS_AT_ONCE: usize = 2 * JOBS;
+/// Jobs and waits until the holder leaves its packets to a later step: another participant has a
+/// job and does not go on.
+const ROOM_TURNS: usize = 4 * JOBS;
+/// Turns of [`SharedCopies::drain`] after which the holder does the same.
+pub(crate) const DRAIN_TURNS: u32 = 64 * TURNS;
 
 /// Note of a job that completes nothing: a part of a packet, but not the last one.
 const PART: u32 = 1;
@@ -159,15 +166,16 @@ impl SharedCopies<'_> {
         self.board.settle(self.id, is_dead, |job| self.publish(job))
     }
 
-    /// Helper: claims jobs until none is left. Returns the number of jobs done and, if one could not
-    /// be done, the region to map first.
+    /// Helper: carries out jobs, as long as there are any. Returns their number and, if one could
+    /// not be done, the region to map first.
     pub(crate) fn help(
         &self,
         is_stale: impl Fn() -> bool,
         is_dead: impl Fn(u32) -> bool,
     ) -> (u32, Option<Missing>) {
         let mut jobs = 0;
-        while let Some(job) = self.board.claim(self.id) {
+        for _ in 0..JOBS_AT_ONCE {
+            let Some(job) = self.board.claim(self.id) else { break };
             // The configuration does not change while a job is unfinished.
             if is_stale() {
                 self.board.decline(job);
@@ -203,29 +211,35 @@ impl SharedCopies<'_> {
     }
 
     /// Holder of the seat: copies until there is room for another job, and few wait for the other
-    /// end. `passed` is what is known of the claimed jobs.
+    /// end. `passed` is what is known of the claimed jobs. False if another participant does not
+    /// finish its job.
     #[inline]
     fn make_room(
         &self,
         passed: &mut u32,
         is_dead: &mut dyn FnMut(u32) -> bool,
-    ) -> Result<(), Missing> {
-        loop {
+    ) -> Result<bool, Missing> {
+        for _ in 0..ROOM_TURNS {
             if self.board.unclaimed(*passed) > AHEAD {
                 *passed = self.board.passed();
             }
             if self.board.unclaimed(*passed) <= AHEAD && self.board.has_room() {
-                return Ok(());
+                return Ok(true);
             }
             if !self.work(is_dead)? {
                 wait_for_room(*self, is_dead);
             }
         }
+        Ok(false)
     }
 
     /// Holder of the seat: makes all copies that nobody else makes.
     pub(crate) fn work_off(&self, is_dead: &mut dyn FnMut(u32) -> bool) -> Result<(), Missing> {
-        while self.work(is_dead)? {}
+        for _ in 0..JOBS_AT_ONCE {
+            if !self.work(is_dead)? {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -253,7 +267,7 @@ impl SharedCopies<'_> {
 pub(crate) enum PlanEnd {
     /// The fast path, the general path or nobody goes on.
     Loop(LoopEnd),
-    /// The receiver has no buffer for the next packet.
+    /// The receiver has no buffer for the next packet, or does not finish its copies.
     Stalled,
     /// Map this region first.
     Missing(Missing),
@@ -299,8 +313,10 @@ impl SharedSender<'_> {
             if packets == budget {
                 break PlanEnd::Loop(LoopEnd::Budget);
             }
-            if let Err(missing) = copies.make_room(&mut passed, is_dead) {
-                return (packets, PlanEnd::Missing(missing));
+            match copies.make_room(&mut passed, is_dead) {
+                Ok(true) => {}
+                Ok(false) => break self.wait(),
+                Err(missing) => return (packets, PlanEnd::Missing(missing)),
             }
             match self.plan(budget - packets, is_dead) {
                 Ok(count) => packets += count,
@@ -345,7 +361,9 @@ impl SharedSender<'_> {
             };
             if segment.length >= 2 * JOB_BYTES {
                 notes.packet = segment.length;
-                let last = plan_parts(self.copies, segment, is_dead)?;
+                let Some(last) = plan_parts(self.copies, segment, is_dead)? else {
+                    return Err(self.wait());
+                };
                 draft = board.draft();
                 draft.add(last);
             } else {
@@ -382,6 +400,15 @@ impl SharedSender<'_> {
         }
     }
 
+    /// Another participant does not finish its job. The receiver goes on when it polls, or the next
+    /// step.
+    #[cold]
+    pub(crate) fn wait(&mut self) -> PlanEnd {
+        self.stalled.store(1, Ordering::Release);
+        bump(&self.tx.parts().2.stalls, 1);
+        PlanEnd::Stalled
+    }
+
     /// Marks the flow as stalled, and looks for room again: a receiver that posted before it could
     /// see the mark will not run the engine.
     #[cold]
@@ -399,12 +426,13 @@ impl SharedSender<'_> {
     }
 }
 
-/// Posts jobs of all parts of a long packet but the last one, which it returns.
+/// Posts jobs of all parts of a long packet but the last one, which it returns. `None` if there is
+/// no room for them.
 fn plan_parts(
     copies: SharedCopies<'_>,
     whole: Segment,
     is_dead: &mut dyn FnMut(u32) -> bool,
-) -> Result<Segment, PlanEnd> {
+) -> Result<Option<Segment>, PlanEnd> {
     let board = copies.board;
     let mut passed = board.passed();
     let mut rest = whole;
@@ -416,9 +444,11 @@ fn plan_parts(
         rest.target += u64::from(JOB_BYTES);
         rest.length -= JOB_BYTES;
         // The parts posted so far complete nothing, so the packet can begin again.
-        copies.make_room(&mut passed, is_dead).map_err(PlanEnd::Missing)?;
+        if !copies.make_room(&mut passed, is_dead).map_err(PlanEnd::Missing)? {
+            return Ok(None);
+        }
     }
-    Ok(rest)
+    Ok(Some(rest))
 }
 
 /// All jobs are in the hands of others: waits until one is done.

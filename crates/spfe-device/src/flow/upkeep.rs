@@ -34,6 +34,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             return Ok(true);
         }
         let shared = self.shared;
+        if !shared.board.is_sound() {
+            self.break_board(host);
+            return Ok(true);
+        }
         match self.copies() {
             Some(copies) => copies.drain(1000, &mut |id| super::is_dead(shared, host, id)),
             // Nobody can make them any more.
@@ -193,10 +197,23 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
+    /// A participant has written over the counters of the board: nobody knows any more which copies
+    /// are made. Completes what was posted and not delivered with BAD_RING. Later packets are moved
+    /// as usual.
+    #[cold]
+    pub(super) fn break_board<H: Host>(&mut self, host: &mut H) {
+        self.recover();
+        self.shared.stalled.store(0, Ordering::Release);
+        self.flush(host, Status::BadRing, false);
+    }
+
     /// Finishes the copies that a dead participant has posted or begun.
     fn finish_copies(&mut self) {
         let dead = self.shared.dead.load(Ordering::Acquire);
-        let Some(copies) = self.copies() else { return self.shared.board.abandon() };
+        let sound = self.shared.board.is_sound();
+        let Some(copies) = self.copies().filter(|_| sound) else {
+            return self.shared.board.abandon();
+        };
         for turn in 0..=PATIENCE_MS {
             // Both ends of such a flow trust each other, so at the end a helper that is stopped with
             // a job counts as dead.
