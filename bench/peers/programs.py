@@ -151,7 +151,7 @@ def available():
     found, versions = [], {}
     if path := find_own("spfe"):
         found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group, window))
-                  for mode in ("inline", "coop") for test, how, group, window in OURS_TESTS]
+                  for mode in ("auto", "inline", "coop") for test, how, group, window in OURS_TESTS]
         found += [Program(f"spfe {operation}", test, "ours", path, (operation, group, under_way))
                   for operation, test, group, under_way in RDMA_TESTS]
     if path := find_own("spfe-limit"):

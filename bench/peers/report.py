@@ -75,7 +75,7 @@ def ratios(cells, programs, size, line, copies):
         out[f"{mode} {test} / memcpy {LIMITS[limit]}"] = ratio(
             cells.get((f"spfe {mode}", test, size)), copies.get(size, {}).get(limit))
     # Bare rings, with one copying end and with two.
-    for mode, limit in (("inline", "one"), ("coop", "both")):
+    for mode, limit in (("inline", "one"), ("coop", "both"), ("auto", "both")):
         for test in ("group", "ring"):
             out[f"{mode} {test} / limit {limit}"] = ratio(
                 cells.get((f"spfe {mode}", test, size)), cells.get((f"limit {limit}", test, size)))

@@ -849,7 +849,7 @@ typedef struct spfe_capture spfe_capture;
  * Starts a capture of links of the daemon at device ("unix:SOCKET"): those with these names, such as
  * "0.0-1.0", or all for count 0. It ends after so many packets; 0: without limit. NOT_FOUND for the
  * name of no link, ACCESS_DENIED for another user than the daemon's, BAD_OPCODE if the daemon does not
- * see the packets (modes inline and coop).
+ * see the packets (modes auto, inline and coop).
  */
 int spfe_capture_open(const char *device, const char *const *links, uint32_t count, uint32_t flags,
 		      uint64_t packets, spfe_capture **capture);

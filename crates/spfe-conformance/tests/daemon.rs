@@ -57,6 +57,7 @@ fn fixture(name: &str, link: &str, mode: Mode, capabilities: &[Capability]) -> F
 fn main() -> ExitCode {
     common::run(vec![
         unlimited("thread", Mode::Thread),
+        unlimited("auto", Mode::Auto),
         unlimited("inline", Mode::Inline),
         unlimited("coop", Mode::Coop),
         exact("exact_thread", "exact:1x6.25G", Mode::Thread),

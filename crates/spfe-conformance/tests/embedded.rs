@@ -44,6 +44,7 @@ fn paced(name: &str, link: &str, mode: Mode, virtual_time: bool) -> Fixture {
 
 fn main() -> ExitCode {
     common::run(vec![
+        unlimited("auto", Mode::Auto),
         unlimited("inline", Mode::Inline),
         unlimited("coop", Mode::Coop),
         unlimited("thread", Mode::Thread),

@@ -21,6 +21,7 @@ pub use crate::step::{
     AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepLimits, StepOutcome,
 };
 
+use crate::distance::{self, Distance};
 pub use crate::fast::SharePolicy;
 use crate::fast::{self, PlanEnd, SharedCopies, SharedSender};
 use crate::memory::{AccessRefusal, RegionKey};
@@ -74,6 +75,7 @@ pub struct Flow<S, D> {
     piece: Piece,
     id: u32,
     share: Option<SharePolicy>,
+    distance: Distance,
     timed: bool,
     /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
@@ -124,6 +126,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             piece: Piece::default(),
             id,
             share,
+            distance: Distance::default(),
             timed: false,
             plain: None,
             single: fast::SinglePath::new(shared),
@@ -327,12 +330,15 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         let (tx_regions, rx_regions) = (&self.tx_regions, &self.rx_regions);
         let copies =
             SharedCopies { board: &shared.board, fast, tx_regions, rx_regions, id: self.id };
-        let mut is_dead = |id: u32| is_dead(shared, host, id);
-        let idle = copies.board.pending() == 0 || copies.settle(&mut is_dead);
+        let idle = copies.board.pending() == 0 || copies.settle(|id| is_dead(shared, host, id));
         let mut sender = SharedSender { copies, tx, rx: rx.parts(), stalled: &shared.stalled };
-        if idle && (budget == 0 || !sender.is_worth_it(policy)) {
+        let distance = &mut self.distance;
+        let mut is_near =
+            || !policy.near || distance.is_near(|| distance::measure(shared, || host.now_ns()));
+        if idle && (budget == 0 || !sender.is_worth_it(policy) || !is_near()) {
             return None;
         }
+        let mut is_dead = |id: u32| is_dead(shared, host, id);
         let (packets, ended) = sender.run(budget, &mut is_dead);
         let outcome = match ended {
             PlanEnd::Missing((tx, key)) => Some(StepOutcome::Unmapped(tx, key)),

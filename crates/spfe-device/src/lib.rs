@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | [`memory`] | regions, addresses and access checks |
 //! | [`shared`] | state of a flow, in memory that every runner maps |
+//! | [`distance`] | time of a cache line between both ends |
 //! | [`pace`] | time of links with a limited rate |
 //! | [`queue`] | a queue as its runner sees it: rings, lines, completions, wake-ups |
 //! | [`copy`] | copying payload, alone or shared with the far end |
@@ -31,6 +32,7 @@
 //! cannot overflow. A bad entry costs its owner an error completion and affects no other queue.
 
 pub mod copy;
+pub mod distance;
 pub mod fabric;
 mod fast;
 pub mod flow;

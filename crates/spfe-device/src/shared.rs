@@ -228,7 +228,12 @@ pub struct FlowShared {
     pub stalled: AtomicU32,
     /// Id of a dead participant of this flow, or 0.
     pub dead: AtomicU32,
-    pad1: [AtomicU32; 13],
+    /// Last question for the distance of the far end ([`crate::distance`]).
+    pub asked: AtomicU32,
+    pad1: [AtomicU32; 12],
+    /// The last answer, on a line that only the far end writes.
+    pub answered: AtomicU32,
+    pad2: [AtomicU32; 15],
     /// Transmit side. Only for the holder of the seat.
     pub tx: UnsafeCell<TxState>,
     /// Receive side. Only for the holder of the seat.

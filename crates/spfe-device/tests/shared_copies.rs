@@ -1,4 +1,5 @@
-//! Copies that both ends share, if the other end does not go on or its memory was written over.
+//! Copies that both ends may share: when they do, and what happens if the other end does not go on or
+//! its memory was written over.
 
 mod pair;
 
@@ -6,14 +7,32 @@ use pair::{Got, Pair, Quiet, poll_posted, poll_tx};
 use spfe_contract::{
     EndMarker, EntryType, InlineSubmission, QueueKind, Status, submit_flags as sf,
 };
-use spfe_device::flow::StepOutcome;
+use spfe_device::distance;
+use spfe_device::flow::{SharePolicy, StepOutcome};
+use spfe_device::queue::Host;
+use spfe_device::shared::QueueConfig;
+use spfe_ring::AtomicDeviceLine;
 use spfe_ring::board::{JOBS, NOTES, Segment};
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::sync::atomic::AtomicBool;
 
-/// Length of packets, in units of 40 bytes, and their number.
+/// Mode auto, with a threshold that a test reaches.
+const AUTO: SharePolicy = SharePolicy { near: true, packet: 800, total: 8_000 };
+/// Lengths of packets, in units of 40 bytes, and their number.
 const LONG: u32 = 60;
+const SHORT: u32 = 10;
 const PACKETS: usize = 12;
+
+/// A host whose clock advances by so many ns with each reading.
+struct Clocked(u64, u64);
+
+impl Host for Clocked {
+    fn now_ns(&mut self) -> u64 {
+        self.0 += self.1;
+        self.0
+    }
+    fn wake(&mut self, _: &AtomicDeviceLine, _: &QueueConfig, _: bool) {}
+}
 
 fn post(pair: &mut Pair, packets: usize, length: u32) {
     for _ in 0..packets {
@@ -31,6 +50,51 @@ fn arrived(pair: &mut Pair, got: &mut Got, packets: usize) {
     let sent = poll_tx(pair);
     assert_eq!(sent.len(), packets);
     assert!(sent.iter().all(|done| done.status == Status::Ok.raw()), "{sent:?}");
+}
+
+/// Sends packets of a length while the far end polls, if `answers`, on a clock with this step.
+/// Returns the number of jobs on the board.
+fn jobs_of(length: u32, answers: bool, clock_step: u64) -> u32 {
+    let mut pair = Pair::with_policy(QueueKind::Rx, Some(AUTO));
+    let (shared, over) = (pair.shared, AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        if answers {
+            scope.spawn(|| {
+                let mut last = 0;
+                while !over.load(Ordering::Relaxed) {
+                    distance::answer(shared, &mut last);
+                    std::thread::yield_now();
+                }
+            });
+        }
+        let (mut host, mut got) = (Clocked(0, clock_step), Got::default());
+        for _ in 0..4 {
+            post(&mut pair, PACKETS, length);
+            let step = pair.flow.step(&mut host, 1000);
+            assert_eq!(step, StepOutcome::Idle(PACKETS as u32));
+            arrived(&mut pair, &mut got, PACKETS);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    shared.board.passed()
+}
+
+#[test]
+fn mode_auto_shares_long_groups_with_a_near_end_that_polls() {
+    assert_ne!(jobs_of(LONG, true, 0), 0, "near");
+    assert_eq!(jobs_of(SHORT, true, 0), 0, "short packets");
+    assert_eq!(jobs_of(LONG, true, 800), 0, "far away");
+    assert_eq!(jobs_of(LONG, false, 500), 0, "nobody polls");
+}
+
+#[test]
+fn a_short_group_is_not_shared() {
+    let mut pair = Pair::with_policy(QueueKind::Rx, Some(AUTO));
+    post(&mut pair, 2, LONG);
+    // The clock would fail the test if the distance were measured.
+    assert_eq!(pair.flow.step(&mut Clocked(0, u64::MAX), 1000), StepOutcome::Idle(2));
+    arrived(&mut pair, &mut Got::default(), 2);
+    assert_eq!(pair.shared.board.passed(), 0);
 }
 
 /// Note of a job that completes nothing.

@@ -1,5 +1,5 @@
 //! A thread that takes the place of the hardware. It runs every flow of a network of mode thread; in
-//! modes inline and coop only the flows at exact links.
+//! the other modes only the flows at exact links.
 //!
 //! While there is work it polls the rings. After a while without work it requests doorbells, polls
 //! once more, and sleeps until a doorbell or the earliest deadline.

@@ -52,7 +52,9 @@ const LIMITS: StepLimits = StepLimits { bytes: 128 << 10, fast_packet: 8 << 10 }
 
 /// What is shared in mode coop. Shorter packets cost more on the board than their copy takes, and
 /// little data would be copied by the time the other end has seen it.
-const COOP: SharePolicy = SharePolicy { packet: 512, total: 64 << 10 };
+const COOP: SharePolicy = SharePolicy { near: false, packet: 512, total: 64 << 10 };
+/// The same in mode auto: at least two jobs, so that the ends have one each.
+const AUTO: SharePolicy = SharePolicy { near: true, total: 96 << 10, ..COOP };
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
 
@@ -345,8 +347,12 @@ impl View {
         pacer: Option<Pacer<'static>>,
         owner: bool,
     ) -> Runner {
-        let shares = self.arena.topology().mode == Mode::Coop && matches!(self.clock, Clock::Real);
-        let share = shares.then_some(COOP);
+        let share = match self.arena.topology().mode {
+            Mode::Coop => Some(COOP),
+            Mode::Auto => Some(AUTO),
+            Mode::Inline | Mode::Thread => None,
+        };
+        let share = share.filter(|_| matches!(self.clock, Clock::Real));
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
         let mut flow = Flow::new(shared, tx, rx, pacer, self.id, share);
         if self.arena.topology().mode == Mode::Thread {

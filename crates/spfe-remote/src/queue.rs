@@ -110,8 +110,8 @@ impl RdmaQueue {
     }
 
     /// Lets others read and write memory of [`RdmaQueue::register_shared`] under a new remote key. The
-    /// device serves it, without the program, while the queue pair is open. In the modes inline and coop
-    /// of a virtual network the device runs in the threads of both ends.
+    /// device serves it, without the program, while the queue pair is open. In a virtual network that
+    /// is not of mode thread the device runs in the threads of both ends.
     ///
     /// # Errors
     /// BAD_OPCODE on a device without remote keys; BAD_FIELD, OUT_OF_BOUNDS or NO_RESOURCES for what

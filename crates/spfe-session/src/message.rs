@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR};
 use spfe_host::{Attachment, FaultInfo, LinkCommand, MibEntry, PortInfo, QueueRequest, Topology};
 
-/// Bit in [`Hello::wants`]: the client can run the engine. Networks of mode inline and coop require
-/// it, because their clients run the engine.
+/// Bit in [`Hello::wants`]: the client can run the engine. Networks of the modes auto, inline
+/// and coop require it, because their clients run the engine.
 pub const WANT_ENGINE: u32 = 1;
 
 /// Maximum number of entries in a reply to [`Request::PortMib`].
@@ -37,8 +37,8 @@ impl Hello {
     }
 }
 
-/// The reply to [`Hello`]. Its descriptors are the client's doorbell, an eventfd, and, in modes inline
-/// and coop, the memory of the network.
+/// The reply to [`Hello`]. Its descriptors are the client's doorbell, an eventfd, and, in modes
+/// auto, inline and coop, the memory of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Contract version of the daemon {major, minor}.
@@ -85,7 +85,7 @@ pub enum Request {
         /// Key of the region.
         key: u16,
     },
-    /// Get the memory of a region of any endpoint, in modes inline and coop only.
+    /// Get the memory of a region of any endpoint, in modes auto, inline and coop only.
     RegionMemory {
         /// Endpoint.
         endpoint: u32,
@@ -94,7 +94,7 @@ pub enum Request {
     },
     /// Register an eventfd, which is attached.
     AddEvent,
-    /// Get an eventfd of another participant, in modes inline and coop only.
+    /// Get an eventfd of another participant, in modes auto, inline and coop only.
     Event {
         /// Participant.
         participant: u32,

@@ -36,6 +36,9 @@ pub enum Mode {
     Coop,
     /// A device thread in the process that owns the network. In a daemon it isolates the clients.
     Thread,
+    /// The posting thread; both ends share copies where that is faster. All clients trust each
+    /// other.
+    Auto,
 }
 
 impl FromStr for Mode {
@@ -45,7 +48,8 @@ impl FromStr for Mode {
             "inline" => Ok(Self::Inline),
             "coop" => Ok(Self::Coop),
             "thread" | "daemon" | "device" => Ok(Self::Thread),
-            _ => Err(format!("mode '{text}' is none of inline, coop, thread")),
+            "auto" => Ok(Self::Auto),
+            _ => Err(format!("mode '{text}' is none of auto, inline, coop, thread")),
         }
     }
 }
@@ -56,6 +60,7 @@ impl fmt::Display for Mode {
             Self::Inline => "inline",
             Self::Coop => "coop",
             Self::Thread => "thread",
+            Self::Auto => "auto",
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The engine of the soft device, where threads of this process run it: in virtual networks of mode
-//! inline and coop.
+//! The engine of the soft device, where threads of this process run it: in virtual networks of
+//! all modes but thread.
 
 use spfe_host::Peer;
 pub(crate) use spfe_plane::Runner;

@@ -32,13 +32,13 @@
 //! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) and on hardware
 //! (`/dev/spfe0`) unchanged.
 //!
-//! In virtual networks of mode inline or coop, the threads that post and wait run the engine, so all
-//! clients must trust each other. Mode thread isolates them, best in a daemon.
+//! In virtual networks of mode auto, inline or coop, the threads that post and wait run the engine,
+//! so all clients must trust each other. Mode thread isolates them, best in a daemon.
 //!
 //! | cargo feature (all on by default) | devices |
 //! | --- | --- |
 //! | `kernel` | `/dev/spfeN`, devices of the kernel driver |
-//! | `daemon` | `unix:SOCKET`, endpoints of a `spfed` daemon; modes inline and coop need `virtual` as well |
+//! | `daemon` | `unix:SOCKET`, endpoints of a `spfed` daemon; modes auto, inline and coop need `virtual` as well |
 //! | `virtual` | `virtual:`, networks inside the process |
 //!
 //! The feature `rtl` adds simulated cores, `rtl:`. The feature `rdma` adds the queue pairs of devices, for `spfe-remote`.

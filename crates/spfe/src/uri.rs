@@ -118,7 +118,7 @@ impl<'a> Options<'a> {
         let mut options = Self {
             link: Link::default(),
             spacewire: None,
-            mode: Mode::Inline,
+            mode: Mode::Auto,
             peer: None,
             virtual_time: false,
             endpoints: 2,

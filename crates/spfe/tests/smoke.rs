@@ -7,7 +7,7 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(10))
 }
 
-const MODES: [Mode; 3] = [Mode::Inline, Mode::Coop, Mode::Thread];
+const MODES: [Mode; 4] = [Mode::Auto, Mode::Inline, Mode::Coop, Mode::Thread];
 
 #[test]
 fn packets_arrive_whole_and_in_order() {

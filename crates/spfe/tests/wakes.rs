@@ -9,7 +9,7 @@ use spfe::{
 };
 use std::time::Duration;
 
-const MODES: [Mode; 3] = [Mode::Inline, Mode::Coop, Mode::Thread];
+const MODES: [Mode; 4] = [Mode::Auto, Mode::Inline, Mode::Coop, Mode::Thread];
 const GROUP: usize = 16;
 const BYTES: usize = 64;
 

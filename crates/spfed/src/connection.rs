@@ -249,7 +249,7 @@ impl Connection {
         }
         let mut died = reason == Disconnect::Died;
         while !self.control.is_stopped() && self.server.network.detach(at, died).is_err() {
-            // Another process holds a flow (modes inline and coop).
+            // Another process holds a flow (modes auto, inline and coop).
             died = true;
             let bell = self.place.bell();
             let wait = Timespec { tv_sec: RETRY.as_secs() as _, tv_nsec: 0 };

@@ -39,7 +39,8 @@ const LIMITS: &str = "Limits of clients";
 /// Owns a virtual SpaceFibre network that several processes share.
 ///
 /// In mode thread the daemon moves the packets, and its clients need not trust each other. In modes
-/// inline and coop the clients access each other's memory to move them, and must trust each other.
+/// auto, inline and coop the clients access each other's memory to move them, and must trust each
+/// other.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spfed", version, after_help = format!("{EXIT_CODES}\n\n{AFTER}"))]
 pub struct Options {
@@ -62,8 +63,8 @@ pub struct Options {
     /// endpoints, by number or name (unix:PATH/NAME); its other traffic and its faults take place.
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["link", "spw", "endpoints", "topology"])]
     pub scenario: Option<PathBuf>,
-    /// Which thread moves the packets: thread (the daemon's), or inline or coop (those of its clients,
-    /// which must trust each other).
+    /// Which thread moves the packets: thread (the daemon's), or auto, inline or coop (those of its
+    /// clients, which must trust each other).
     #[arg(long, default_value = "thread")]
     pub mode: Mode,
     /// Shape of the network: pairs, loop (one endpoint, ports 0 and 1 linked), or one endpoint with

@@ -10,7 +10,7 @@ use spfe::{Deadline, End, Endpoint, LinkModel, Mode, QueueOptions, Status, Thres
 use spfed::{Server, ServerConfig};
 use std::time::Duration;
 
-const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
+const MODES: [Mode; 4] = [Mode::Thread, Mode::Auto, Mode::Inline, Mode::Coop];
 
 #[test]
 fn packets_go_from_one_client_to_another() {

@@ -288,8 +288,9 @@ pub struct SetupArgs {
     /// packets are only received, from a sender started elsewhere.
     #[arg(long, value_name = "DEVICE[:PORT[.VC]]", conflicts_with_all = ["ends", "mode", "link"])]
     pub to: Option<EndName>,
-    /// Which thread moves the packets: the posting one, both ends, a device thread, or the daemon's.
-    #[arg(long, value_enum, default_value = "inline")]
+    /// Which thread moves the packets: the posting one, with the other end where that is faster
+    /// (auto) or not (inline); both ends; a device thread; or the daemon's.
+    #[arg(long, value_enum, default_value = "auto")]
     pub mode: Device,
     /// Rate of the link: unlimited, LANESxRATE such as 4x7.5G, spw:RATE; with exact: in front every
     /// symbol is simulated [default: unlimited; tables: 4x7.5G].
@@ -328,6 +329,8 @@ pub struct SetupArgs {
 /// The thread that moves the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Device {
+    /// The thread that posts, and that of the other end where that is faster.
+    Auto,
     /// The thread that posts.
     Inline,
     /// The threads of both ends.
@@ -342,6 +345,7 @@ impl Device {
     /// The mode of the network.
     pub fn mode(self) -> Mode {
         match self {
+            Self::Auto => Mode::Auto,
             Self::Inline => Mode::Inline,
             Self::Coop => Mode::Coop,
             Self::Thread | Self::Daemon => Mode::Thread,
@@ -352,6 +356,7 @@ impl Device {
     pub fn name(self) -> &'static str {
         match self {
             Self::Daemon => "daemon",
+            Self::Auto => "auto",
             Self::Inline => "inline",
             Self::Coop => "coop",
             Self::Thread => "thread",

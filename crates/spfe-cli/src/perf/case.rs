@@ -228,9 +228,8 @@ impl Case {
 
     /// Adapts the case to a network and sets the length of an iteration.
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
-        let in_sender = matches!(setup.mode, Mode::Inline | Mode::Coop);
-        self.immediate = in_sender && setup.link == LinkRate::Unlimited;
-        self.shared = self.immediate && setup.mode == Mode::Coop;
+        self.immediate = setup.mode != Mode::Thread && setup.link == LinkRate::Unlimited;
+        self.shared = self.immediate && setup.mode != Mode::Inline;
         (self.here, self.there) = setup.spots();
         self.seconds = seconds;
         self

@@ -20,6 +20,8 @@ use spfe_ring::{Board, Ring};
 /// When copies are shared with the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePolicy {
+    /// Only while the far end polls on a processor nearby ([`crate::distance`]).
+    pub near: bool,
     /// Shortest packet that begins a shared group.
     pub packet: u32,
     /// Bytes that have to be posted, in packets as long as the first.

@@ -155,7 +155,7 @@ pub struct Pair {
 
 /// A policy that shares everything.
 pub fn policy(share: bool) -> Option<SharePolicy> {
-    share.then_some(SharePolicy { packet: 1, total: 0 })
+    share.then_some(SharePolicy { near: false, packet: 1, total: 0 })
 }
 
 pub fn unit(share: bool) -> u32 {
@@ -169,6 +169,11 @@ pub fn area(share: bool) -> u32 {
 
 impl Pair {
     pub fn new(kind: QueueKind, share: bool) -> Self {
+        Self::with_policy(kind, policy(share))
+    }
+
+    pub fn with_policy(kind: QueueKind, policy: Option<SharePolicy>) -> Self {
+        let share = policy.is_some();
         let shared: &'static FlowShared = Box::leak(Box::default());
         let (tx, rx) = (Side::new(QueueKind::Tx, 0), Side::new(kind, area(share)));
         let mut state = RxState::default();
@@ -182,7 +187,7 @@ impl Pair {
             *shared.rx_config.get() = rx.config;
         }
         let regions = (tx.regions.clone(), rx.regions.clone());
-        let mut flow = Flow::new(shared, regions.0, regions.1, None, 7, policy(share));
+        let mut flow = Flow::new(shared, regions.0, regions.1, None, 7, policy);
         assert_eq!(flow.bind(), Ok(()));
         // The bytes of a packed area are never shared.
         let (share, unit) = (share && kind != QueueKind::RxPacked, unit(share));

@@ -4,6 +4,7 @@ use super::{View, ViewHost};
 use crate::arena::DEVICE;
 use crate::engine_time::EngineTime;
 use crate::instrument::{FlowSink, FlowSource};
+use spfe_device::distance;
 use spfe_device::flow::{Flow, SingleEnd, StepOutcome};
 use spfe_device::shared::FlowShared;
 use spfe_host::{RegionKey, os};
@@ -38,6 +39,8 @@ pub struct Runner {
     patience: u32,
     /// The other direction of a virtual channel with a queue pair, which goes with this one.
     partner: Option<Box<Runner>>,
+    /// The last question of the sender that this end has answered.
+    answered: u32,
 }
 
 impl Runner {
@@ -62,6 +65,7 @@ impl Runner {
             due_ns: None,
             patience,
             partner: None,
+            answered: 0,
         }
     }
 
@@ -285,15 +289,21 @@ impl Runner {
         self.owner
     }
 
-    /// Whether there may be something to do. Two plain loads, for polling.
+    /// Whether there may be something to do. Plain loads of lines that rarely change, for polling.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
-        self.owner || self.is_stalled() || self.flow.shared().board.has_work()
+        let flow = self.flow.shared();
+        self.owner
+            || self.is_stalled()
+            || flow.asked.load(Ordering::Relaxed) != self.answered
+            || flow.board.has_work()
     }
 
-    /// Takes copy jobs that the other end shares. Returns the number of jobs done.
+    /// Answers the sender's questions for the distance and takes copy jobs that it shares. Returns
+    /// the number of jobs done.
     #[inline]
     pub fn help(&mut self) -> u32 {
+        distance::answer(self.flow.shared(), &mut self.answered);
         if !self.flow.shared().board.has_work() {
             return 0;
         }

@@ -1,8 +1,8 @@
 //! A virtual network in the `spfed` daemon, over its UNIX socket.
 //!
 //! In mode thread the daemon's device thread moves the packets, and this process shares only the
-//! regions that it registers. In modes inline and coop this process runs the engine on the memory of
-//! the network and of its peers; all of them trust each other.
+//! regions that it registers. In modes auto, inline and coop this process runs the engine on the
+//! memory of the network and of its peers; all of them trust each other.
 //!
 //! A thread of this module notices when the daemon dies and wakes every sleeping thread.
 
@@ -106,7 +106,7 @@ impl Daemon {
         let link = Arc::new(Link::new(connection)?);
         let engine = match info.mode {
             Mode::Thread => None,
-            Mode::Inline | Mode::Coop => {
+            Mode::Auto | Mode::Inline | Mode::Coop => {
                 Some(engine(next("the network's memory")?, welcome, &link, info.client)?)
             }
         };
@@ -156,7 +156,7 @@ fn named(path: &str) -> Option<(&Path, &str)> {
     is_socket.then_some((socket, name))
 }
 
-/// Creates the engine of a client in a network of mode inline or coop.
+/// Creates the engine of a client in a network of mode auto, inline or coop.
 #[cfg(feature = "virtual")]
 fn engine(memory: OwnedFd, welcome: Welcome, link: &Arc<Link>, client: u32) -> Result<Engine> {
     let arena = spfe_plane::arena::Arena::open(memory, welcome.topology)
@@ -165,7 +165,7 @@ fn engine(memory: OwnedFd, welcome: Welcome, link: &Arc<Link>, client: u32) -> R
     Ok(Engine(spfe_plane::View::new(arena, client, link, Clock::Real, None)))
 }
 
-/// Without the engine a client cannot use networks of mode inline or coop.
+/// Without the engine a client cannot use networks of mode auto, inline or coop.
 #[cfg(not(feature = "virtual"))]
 fn engine(_: OwnedFd, welcome: Welcome, _: &Arc<Link>, _: u32) -> Result<Engine> {
     let what = format!(

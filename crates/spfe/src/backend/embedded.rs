@@ -29,7 +29,7 @@ impl Embedded {
     pub fn new(topology: Topology) -> Result<Arc<Self>> {
         let threaded = topology.mode == Mode::Thread;
         if threaded && topology.virtual_time {
-            let what = "virtual time needs mode inline: a device thread has its own pace";
+            let what = "virtual time needs mode auto or inline: a device thread has its own pace";
             return Err(Error::device(Status::BadField, what));
         }
         let lab = Lab::new(topology)?;

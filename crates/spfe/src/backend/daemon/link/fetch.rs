@@ -37,8 +37,8 @@ impl Link {
             let Some(fd) = fds.into_iter().next() else {
                 continue;
             };
-            // The daemon passes these on in modes inline and coop only, whose clients trust each
-            // other.
+            // The daemon passes these on in modes auto, inline and coop only, whose clients trust
+            // each other.
             let event = Event::own(fd);
             event.signal();
             let mut events = lock(&self.events.0);
