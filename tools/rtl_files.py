@@ -19,6 +19,7 @@ NOT_DESIGN = ("tb", "formal", "bench")
 # table.
 CORES = ("host", "spacefibre", "spacewire", "rdma")
 USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CORES),
+        "config": ("prim", "pkg", "endpoint", *CORES),
         "sim": ("prim", "pkg", "endpoint", *CORES),
         **{core: ("prim", "pkg") for core in CORES},
         "host": ("prim", "pkg", "spacefibre"), "rdma": ("prim", "pkg", "spacefibre")}

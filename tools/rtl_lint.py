@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import rtl_config
 from rtl_files import (OUT, RTL, chosen, design, design_files, each, foreign, modules, packages,
                        relative, report, run, search_options)
 from rtl_format import GENERATED, formatted_files, unformatted
@@ -80,6 +81,7 @@ def main(arguments):
     wrong = [f"{relative(path)} uses {name}; rtl/README.md says which folders it may use"
              for path, name in foreign()]
     good.append(report(not wrong, "folders use only what they may", "\n".join(wrong)))
+    good.append(report(rtl_config.every(write=False), "tops are those of rtl/config/*.toml", ""))
     good.append(yosys(sorted({module for module, _ in wanted.values()})))
     return 0 if all(good) else 1
 
