@@ -5,23 +5,17 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 51] = [
+const BUGS: [(&str, &str, &str, &str); 50] = [
     (
         "endpoint/spfe_ep_chars_rx.sv",
-        "word = at_q == '0 ? '{k: 4'hf, bits: {4{Fill}}} : word_q;",
-        "word = word_q;",
+        "at_q <= char_i[8] ? '0 : at_q + 2'd1;",
+        "at_q <= at_q + 2'd1;",
         "wires",
     ),
     (
         "endpoint/spfe_ep_chars_tx.sv",
         "assign step = words_valid_i && (fill || char_ready_i);",
         "assign step = words_valid_i;",
-        "wires",
-    ),
-    (
-        "endpoint/spfe_ep_wire.sv",
-        "control.enabled = !reset_q;",
-        "control.enabled = 1'b1;\n    control.reset = reset_q;",
         "wires",
     ),
     (
