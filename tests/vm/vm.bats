@@ -340,6 +340,29 @@ riscv_image() {
 }
 separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]]; }
 
+# Remote memory and messages between two devices.
+@test "rdma" {
+    with_devices rdma SPFE_NET=1 --timeout 900
+}
+
+# A device and a target-only endpoint.
+@test "rdma-target" {
+    cat >"$BATS_TEST_TMPDIR/target.toml" <<'END'
+[[region]]
+name = "memory"
+size = "8M"
+generation = 0xabc
+[[region]]
+name = "constants"
+size = 64
+rights = "r"
+generation = 0xdef
+END
+    image amd64 6.1
+    devices 1 --topology "target:$BATS_TEST_TMPDIR/target.toml"
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=rdma_target --timeout 600
+}
+
 # bats test_tags=short
 @test "calls" {
     with_devices calls

@@ -7,6 +7,7 @@ mod ping;
 mod regions;
 mod remote;
 mod serve;
+mod share;
 mod why;
 
 use crate::context::{Context, DeviceArg};
@@ -19,6 +20,7 @@ use ping::PingArgs;
 use regions::RegionsArgs;
 use serde_json::Value;
 use serve::ServeArgs;
+use share::ShareArgs;
 use spfe_remote::RdmaError;
 use spfe_remote::engine::WorkError;
 use why::WhyArgs;
@@ -48,6 +50,7 @@ pub enum RdmaArgs {
     Send(SendArgs),
     Receive(ReceiveArgs),
     Serve(ServeArgs),
+    Share(ShareArgs),
     Ping(PingArgs),
     Why(WhyArgs),
 }
@@ -63,6 +66,7 @@ impl RdmaArgs {
             Self::Send(args) => &args.remote.device,
             Self::Receive(args) => &args.device,
             Self::Serve(args) => &args.device,
+            Self::Share(args) => &args.device,
             Self::Ping(args) => &args.remote.device,
             Self::Why(args) => &args.device,
         }
@@ -88,6 +92,7 @@ pub fn run(args: &RdmaArgs, context: &Context) -> Result<(), Failure> {
         RdmaArgs::Send(args) => messages::send(args, context),
         RdmaArgs::Receive(args) => messages::receive(args, context),
         RdmaArgs::Serve(args) => serve::run(args, context),
+        RdmaArgs::Share(args) => share::run(args, context),
         RdmaArgs::Ping(args) => ping::run(args, context),
         RdmaArgs::Why(args) => why::run(args, context),
     }

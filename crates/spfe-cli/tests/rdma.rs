@@ -4,6 +4,7 @@ mod common;
 
 use common::{Directory, end, interrupt, spfe, start, wait_for_message, wait_until};
 use serde_json::Value;
+use sha2::Digest;
 use spfe::{Endpoint, QueueOptions};
 use spfe_host::{LinkRate, Mode, Topology};
 use spfe_remote::engine::{Local, WorkKind, WorkRequest};
@@ -203,6 +204,46 @@ fn a_served_region_and_its_notifications() {
     assert_eq!((&writes["region"], &writes["bytes"]), (&1.into(), &5.into()));
     let message = seen.iter().find(|event| event["operation"] == "SEND").unwrap();
     assert_eq!((&message["data"], &message["immediate"]), (&"0102".into(), &7.into()));
+}
+
+/// The device serves shared memory; when the process ends, its key is gone.
+#[test]
+fn shared_memory_is_there_until_the_end() {
+    let directory = Directory::new("rdma-share");
+    let (_daemon, socket) =
+        daemon(&directory, Topology::pairs(2, LinkRate::Unlimited, Mode::Thread));
+    let [here, there] = [0, 1].map(|end| format!("{socket}/{end}"));
+    let ask = |words: &[&str]| spfe(&[&["rdma"], words, &[&there, "--timeout", "20"]].concat());
+    let share = ["rdma", "share", &here, "--size", "64K", "--address", "0x1000", "--json"];
+    let mut keys: Vec<String> = Vec::new();
+    for killed in [true, false] {
+        let mut server = start(&share);
+        let mut lines = std::io::BufReader::new(server.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let key = serde_json::from_str::<Value>(&first).unwrap()["key"].to_string();
+        ask(&["write", "-k", &key, "-a", "0x1004", "--data", "68656c6c6f"]).exits(0);
+        let run = ask(&["read", "-a", "0x1004", "-l", "5"]).exits(0);
+        assert!(run.text().ends_with("|hello|\n"), "{}", run.text());
+        ask(&["read", "-k", &key, "-a", "0x10ffe", "-l", "5"]).fails(1, "status 4");
+        for old in &keys {
+            ask(&["read", "-k", old, "-a", "0x1004", "-l", "5"]).fails(1, "status 3");
+        }
+        keys.push(key);
+        if killed {
+            server.kill().unwrap();
+            server.wait().unwrap();
+        } else {
+            interrupt(&server);
+            let last = lines.next().unwrap().unwrap();
+            let mut data = vec![0; 64 << 10];
+            data[4..9].copy_from_slice(b"hello");
+            let sha256 = format!("{:x}", sha2::Sha256::digest(&data));
+            assert_eq!(serde_json::from_str::<Value>(&last).unwrap()["sha256"], sha256);
+            end(server).exits(0);
+        }
+        let gone = ["read", "-k", &keys[0], "-a", "0x1004", "-l", "5"];
+        spfe(&[&["rdma"], &gone[..], &[&there, "--timeout", "1"]].concat()).exits(3);
+    }
 }
 
 #[test]
