@@ -303,6 +303,11 @@ riscv_image() {
     with_devices "net_load $(by_form 120 600)" --timeout 900
 }
 
+# A queue that is stuck: the kernel warns, and the driver creates it again.
+@test "net-stuck" {
+    with_devices net_stuck SPFE_DMESG='dev_watchdog|Call.Trace' --timeout 300
+}
+
 # Three nodes of a PCIe fabric in one machine: any node to any node.
 # bats test_tags=short
 @test "fabric" {
