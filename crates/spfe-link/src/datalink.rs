@@ -130,6 +130,8 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     channels: usize,
     outputs: [OutputBuffer<B>; V],
     inputs: [InputBuffer<B>; V],
+    /// Virtual channels whose input buffer holds words, a bit for each.
+    readable: u32,
     /// Per virtual channel: words sent (resends not counted), and words accepted.
     words: [[u64; V]; 2],
     /// FCT credit in words.
@@ -187,6 +189,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             channels,
             outputs,
             inputs,
+            readable: 0,
             words: [[0; V]; 2],
             credit: [0; V],
             ready: 0,
@@ -231,6 +234,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let quantum = self.quantum();
         let Some(input) = self.inputs.get_mut(vc).filter(|_| vc < self.channels) else { return 0 };
         let count = input.read(words);
+        self.readable &= !(u32::from(input.len() == 0) << (vc & 31));
         if input.has_room(quantum) {
             self.fct_due |= 1 << vc;
             self.transmitter.recheck();
@@ -241,6 +245,11 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Words in the input buffer of a virtual channel.
     pub fn readable(&self, vc: usize) -> usize {
         self.inputs.get(vc).map_or(0, InputBuffer::len)
+    }
+
+    /// Virtual channels whose input buffer holds words, a bit for each.
+    pub const fn readable_channels(&self) -> u32 {
+        self.readable
     }
 
     /// Words that a virtual channel has sent in data frames; resends are not counted.
@@ -495,9 +504,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.inputs.iter_mut().for_each(InputBuffer::link_reset);
         self.credit = [0; V];
         self.ready = 0;
-        self.fct_due = 0;
+        (self.fct_due, self.readable) = (0, 0);
         for (vc, input) in self.inputs.iter().enumerate().take(self.channels) {
             self.fct_due |= u32::from(input.has_room(quantum)) << (vc & 31);
+            self.readable |= u32::from(input.len() != 0) << (vc & 31);
         }
         self.waiting.for_each(|message| message.late = true);
     }

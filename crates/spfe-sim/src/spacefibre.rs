@@ -12,7 +12,7 @@ mod foreign;
 mod watch;
 
 pub use config::{BufferSizes, SpaceFibreConfig, SpaceFibreConfigError, SpaceFibreEndConfig};
-pub use end::SpaceFibreEnd;
+pub use end::{GrowingWords, SpaceFibreEnd};
 
 use crate::fault::{FaultKind, FaultTarget, WireFault};
 use crate::foreign::FarStream;

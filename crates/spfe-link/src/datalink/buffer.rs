@@ -6,10 +6,37 @@ use crate::word::{Word, k};
 pub const EEP: Word =
     Word { bits: u32::from_le_bytes([k::EEP, k::FILL, k::FILL, k::FILL]), k: 0xf };
 
-/// Memory for words: an array, a borrowed slice, or a box.
-pub trait Store: AsRef<[Word]> + AsMut<[Word]> {}
+/// Memory for words: an array, a borrowed slice, a box, or memory that grows.
+pub trait Store {
+    /// The words.
+    fn words(&self) -> &[Word];
 
-impl<T: AsRef<[Word]> + AsMut<[Word]>> Store for T {}
+    /// The words, to change them.
+    fn words_mut(&mut self) -> &mut [Word];
+
+    /// Number of words that it can have.
+    fn capacity(&self) -> usize {
+        self.words().len()
+    }
+
+    /// Makes it have at least this many words, which is not above its capacity. Words that it has
+    /// stay as they are.
+    fn grow(&mut self, words: usize) {
+        let _ = words;
+    }
+}
+
+impl<T: AsRef<[Word]> + AsMut<[Word]>> Store for T {
+    #[inline(always)]
+    fn words(&self) -> &[Word] {
+        self.as_ref()
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [Word] {
+        self.as_mut()
+    }
+}
 
 /// Content of a word of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,22 +83,29 @@ fn content_with_k(word: Word) -> WordContent {
     }
 }
 
-/// A ring of words. Its size is a power of two.
+/// Words of a ring's memory that it uses first.
+const USED_FIRST: usize = 64;
+
+/// A ring of words. The capacity of its memory is a power of two. It uses a part of it that doubles when
+/// the words no longer fit, so that buffers of thousands of links stay in the caches of the host.
 pub(super) struct Ring<B> {
     words: B,
+    /// Number of words in the part, less one.
+    mask: usize,
     head: usize,
     tail: usize,
 }
 
 impl<B: Store> Ring<B> {
-    /// The caller has checked that the size is a power of two.
+    /// The caller checks that the capacity is a power of two.
     pub fn new(words: B) -> Self {
-        Self { words, head: 0, tail: 0 }
+        let mask = words.capacity().min(USED_FIRST).saturating_sub(1);
+        Self { words, mask, head: 0, tail: 0 }
     }
 
     #[inline(always)]
     pub fn capacity(&self) -> usize {
-        self.words.as_ref().len()
+        self.words.capacity()
     }
 
     #[inline(always)]
@@ -97,16 +131,40 @@ impl<B: Store> Ring<B> {
 
     #[inline(always)]
     pub fn at(&self, position: usize) -> Word {
-        let words = self.words.as_ref();
-        words[position & (words.len() - 1)]
+        self.words.words()[position & self.mask]
+    }
+
+    /// Makes room for words up to a position, which the caller has found to be free.
+    #[inline(always)]
+    fn reach(&mut self, position: usize) {
+        if position.wrapping_sub(self.head) > self.words.words().len().min(self.mask + 1) {
+            self.widen(position);
+        }
+    }
+
+    /// Doubles the part in use until words up to a position fit.
+    #[cold]
+    fn widen(&mut self, position: usize) {
+        self.words.grow(self.mask + 1);
+        while position.wrapping_sub(self.head) > self.mask + 1 {
+            let before = self.mask + 1;
+            self.words.grow(2 * before);
+            let words = self.words.words_mut();
+            // Each place of the part holds one word, which stays or moves up by its size.
+            for place in 0..before {
+                let ahead = place.wrapping_sub(self.head) & self.mask;
+                let moves = self.head.wrapping_add(ahead) & before;
+                words[place | moves] = words[place];
+            }
+            self.mask |= before;
+        }
     }
 
     /// The caller has checked that there is room.
     #[inline(always)]
     pub fn put(&mut self, position: usize, word: Word) {
-        let words = self.words.as_mut();
-        let mask = words.len() - 1;
-        words[position & mask] = word;
+        self.reach(position.wrapping_add(1));
+        self.words.words_mut()[position & self.mask] = word;
     }
 
     #[inline(always)]
@@ -126,19 +184,20 @@ impl<B: Store> Ring<B> {
         }
     }
 
-    /// Up to `count` words from `position` on, cut at the end of the memory.
+    /// Up to `count` words from `position` on, cut at the end of the part in use.
     fn piece(&self, position: usize, count: usize) -> &[Word] {
-        let words = self.words.as_ref();
-        let first = position & (words.len() - 1);
-        &words[first..words.len().min(first + count)]
+        let first = position & self.mask;
+        &self.words.words()[first..(self.mask + 1).min(first + count)]
     }
 
     /// Puts words behind the last one and `skipped` more. The caller has checked that there is room.
     #[inline]
     fn put_all(&mut self, skipped: usize, words: &[Word]) {
-        let first = self.tail.wrapping_add(skipped) & (self.capacity() - 1);
-        let (to_end, rest) = words.split_at(words.len().min(self.capacity() - first));
-        let memory = self.words.as_mut();
+        let first = self.tail.wrapping_add(skipped);
+        self.reach(first.wrapping_add(words.len()));
+        let first = first & self.mask;
+        let (to_end, rest) = words.split_at(words.len().min(self.mask + 1 - first));
+        let memory = self.words.words_mut();
         memory[first..first + to_end.len()].copy_from_slice(to_end);
         memory[..rest.len()].copy_from_slice(rest);
     }
@@ -425,5 +484,46 @@ impl<B: Store> InputBuffer<B> {
         self.room = self.ring.capacity();
         self.truncated |= self.open;
         self.open = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::collections::VecDeque;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_ring_that_widens_keeps_its_words_and_those_behind_them() {
+        let mut ring = Ring::new([Word::default(); 512]);
+        let (mut model, mut next) = (VecDeque::new(), 0);
+        let mut put = |ring: &mut Ring<_>, model: &mut VecDeque<Word>, count: usize, staged| {
+            let words: Vec<Word> = (0..count).map(|n| Word::data((next + n) as u32)).collect();
+            next += count;
+            model.extend(&words);
+            if staged {
+                for (place, word) in words.iter().enumerate() {
+                    ring.put(ring.tail().wrapping_add(place), *word);
+                }
+                ring.advance_tail(count);
+            } else {
+                ring.extend(&words);
+            }
+        };
+        for step in 0..200 {
+            let most = if step % 40 == 39 { 512 } else { 1 + step * 7 % 90 };
+            let count = ring.free().min(most);
+            put(&mut ring, &mut model, count, step % 2 == 0);
+            let taken = model.len().min(1 + step * 11 % 130);
+            let mut out = vec![Word::default(); model.len()];
+            ring.copy(ring.head(), &mut out);
+            assert!(model.iter().eq(&out), "step {step}");
+            ring.advance_head(taken);
+            model.drain(..taken);
+        }
+        assert_eq!(ring.mask, 511);
     }
 }

@@ -236,9 +236,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         if let Some(words) = self.words[1].get_mut(vc) {
             *words += u64::from(self.receiver.words);
         }
-        if let Some(input) = self.inputs.get_mut(vc)
-            && !input.accept()
-        {
+        let Some(input) = self.inputs.get_mut(vc) else { return };
+        if input.accept() {
+            self.readable |= u32::from(input.len() != 0) << (vc & 31);
+        } else {
             self.status.input_buffer_overflow |= 1 << (vc & 31);
             self.status.errors.input_buffer_overflow += 1;
             self.reset.link_reset();

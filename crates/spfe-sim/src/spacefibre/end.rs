@@ -5,7 +5,7 @@ use crate::fault::EndCommand;
 use crate::link::{self, EndCounters};
 use crate::wire::SILENCE;
 use spfe_link::code::bits_of;
-use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast, capability};
+use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast, Store, capability};
 use spfe_link::lane::{ElasticBuffer, LaneCoder, LaneState};
 use spfe_link::mib::{self, LinkMib};
 use spfe_link::multilane::{self, MultiLane};
@@ -23,7 +23,7 @@ const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
 /// [`SimulatedEnd`](link::SimulatedEnd).
 pub struct SpaceFibreEnd<const L: usize> {
     /// The data link layer.
-    pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
+    pub data_link: DataLink<GrowingWords, L, CHANNELS>,
     /// The multi-lane layer with its lanes.
     pub lanes: MultiLane<L>,
     /// Number of lanes in use; the others stay in reset.
@@ -46,6 +46,34 @@ pub(super) struct LaneLine {
     pub signal: bool,
 }
 
+/// Memory of a buffer, which grows as far as traffic needs it: most buffers of a network hold few
+/// words or none.
+pub struct GrowingWords {
+    words: Vec<Word>,
+    capacity: usize,
+}
+
+impl Store for GrowingWords {
+    #[inline(always)]
+    fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [Word] {
+        &mut self.words
+    }
+
+    #[inline(always)]
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn grow(&mut self, words: usize) {
+        self.words.resize(words.max(self.words.len()), Word::default());
+    }
+}
+
 impl<const L: usize> SpaceFibreEnd<L> {
     /// One end of a configured link. `round_trip` is in word periods and sizes the buffers;
     /// `locked`: the far end has the same clock.
@@ -60,13 +88,14 @@ impl<const L: usize> SpaceFibreEnd<L> {
     ) -> Result<Self, SpaceFibreConfigError> {
         let sizes = config.words(round_trip);
         let channels = usize::from(config.channels);
-        let buffer = |size: usize, channel: usize| {
-            if channel < channels { vec![Word::default(); size] } else { vec![] }
+        let buffer = |size: usize, channel: usize| GrowingWords {
+            words: vec![],
+            capacity: if channel < channels { size } else { 0 },
         };
         let buffers = Buffers {
             output: core::array::from_fn(|channel| buffer(sizes.output, channel)),
             input: core::array::from_fn(|channel| buffer(sizes.input, channel)),
-            recovery: vec![Word::default(); sizes.recovery],
+            recovery: GrowingWords { words: vec![], capacity: sizes.recovery },
         };
         let mut data_link = DataLink::new(config.data_link(end), buffers)
             .map_err(SpaceFibreConfigError::DataLink)?;
@@ -257,7 +286,7 @@ impl<const L: usize> SpaceFibreEnd<L> {
         self.lanes.lanes()[..self.count].iter().all(down)
     }
 
-    fn base(&mut self) -> LinkMib<'_, Vec<Word>, L, CHANNELS> {
+    fn base(&mut self) -> LinkMib<'_, GrowingWords, L, CHANNELS> {
         let (lanes, lane_count) = (&mut self.lanes, self.count);
         LinkMib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
     }
@@ -316,9 +345,7 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
     }
 
     fn waiting(&self) -> u32 {
-        (0..self.channels()).fold(0, |mask, channel| {
-            mask | u32::from(self.data_link.readable(channel) != 0) << channel
-        })
+        self.data_link.readable_channels()
     }
 
     fn send_broadcast(&mut self, message: LinkBroadcast) -> bool {
@@ -379,7 +406,7 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
 
     fn counters(&self) -> EndCounters {
         let status = self.data_link.latched();
-        let per_channel = |count: fn(&DataLink<Vec<Word>, L, CHANNELS>, usize) -> u64| {
+        let per_channel = |count: fn(&DataLink<GrowingWords, L, CHANNELS>, usize) -> u64| {
             (0..self.channels()).map(|channel| count(&self.data_link, channel)).collect()
         };
         let (sent, received, errors) = (&status.sent, &status.received, &status.errors);
