@@ -3,7 +3,7 @@
 
 use crate::control::edf;
 use crate::crc::Crc16;
-use crate::prbs::Scrambler;
+use crate::prbs::{Scrambler, data_bits};
 use crate::word::Word;
 
 /// One column of a data frame, in one direction.
@@ -53,30 +53,37 @@ impl Column {
 
     /// Converts data words to the words on the line.
     pub fn send_all(&mut self, words: &mut [Word]) {
-        if !self.crc_covers_scrambled {
-            self.crc = self.crc.words(words);
-        }
-        self.scramble(words);
-        if self.crc_covers_scrambled {
-            self.crc = self.crc.words(words);
-        }
+        self.convert(words, self.crc_covers_scrambled, Self::send);
     }
 
     /// Converts words on the line to the data words.
     pub fn receive_all(&mut self, words: &mut [Word]) {
-        if self.crc_covers_scrambled {
-            self.crc = self.crc.words(words);
-        }
-        self.scramble(words);
-        if !self.crc_covers_scrambled {
-            self.crc = self.crc.words(words);
-        }
+        self.convert(words, !self.crc_covers_scrambled, Self::receive);
     }
 
-    fn scramble(&mut self, words: &mut [Word]) {
-        if self.scrambled {
-            self.scrambler.words(words);
+    /// Converts words as `single` does. `crc_covers_result`: otherwise it covers the words before.
+    #[inline(always)]
+    fn convert(
+        &mut self,
+        words: &mut [Word],
+        crc_covers_result: bool,
+        single: fn(&mut Self, Word) -> Word,
+    ) {
+        if !self.scrambled {
+            self.crc = words.iter().fold(self.crc, |crc, word| crc.word(*word));
+            return;
         }
+        let Some(masks) = self.scrambler.masks(words.len()) else {
+            words.iter_mut().for_each(|word| *word = single(self, *word));
+            return;
+        };
+        let mut crc = self.crc;
+        for (word, mask) in words.iter_mut().zip(masks) {
+            let before = *word;
+            word.bits ^= mask & data_bits(*word);
+            crc = crc.word(if crc_covers_result { *word } else { before });
+        }
+        self.crc = crc;
     }
 
     /// The EDF of this column.

@@ -130,12 +130,6 @@ impl Crc16 {
         )
     }
 
-    /// Adds words.
-    #[inline]
-    pub fn words(self, words: &[Word]) -> Self {
-        words.iter().fold(self, |crc, word| crc.word(*word))
-    }
-
     /// Adds bytes.
     pub const fn bytes(mut self, bytes: &[u8]) -> Self {
         let mut index = 0;

@@ -97,8 +97,7 @@ impl Prbs {
     /// Scrambles or unscrambles a word. Only data characters change; the sequence advances for all.
     #[inline(always)]
     pub const fn scramble(&mut self, word: Word) -> Word {
-        let mask = BYTES[(word.k & 0xf) as usize];
-        Word { bits: word.bits ^ (self.word() & mask), k: word.k }
+        Word { bits: word.bits ^ (self.word() & data_bits(word)), k: word.k }
     }
 }
 
@@ -139,25 +138,16 @@ impl Scrambler {
         if self.place == SEQUENCE_WORDS {
             return self.rest.scramble(word);
         }
-        let bits = word.bits ^ (SEQUENCE[self.place] & BYTES[(word.k & 0xf) as usize]);
+        let bits = word.bits ^ (SEQUENCE[self.place] & data_bits(word));
         self.place += 1;
         Word { bits, k: word.k }
     }
 
-    /// Scrambles or unscrambles the next words.
-    pub fn words(&mut self, words: &mut [Word]) {
-        let Some(masks) = SEQUENCE.get(self.place..self.place + words.len()) else {
-            words.iter_mut().for_each(|word| *word = self.word(*word));
-            return;
-        };
-        self.place += words.len();
-        if words.iter().all(|word| word.k == 0) {
-            words.iter_mut().zip(masks).for_each(|(word, mask)| word.bits ^= mask);
-            return;
-        }
-        for (word, mask) in words.iter_mut().zip(masks) {
-            word.bits ^= mask & BYTES[usize::from(word.k & 0xf)];
-        }
+    /// What it adds to the data characters of the next words. `None` behind the table.
+    pub fn masks(&mut self, words: usize) -> Option<&'static [u32]> {
+        let masks = SEQUENCE.get(self.place..self.place + words)?;
+        self.place += words;
+        Some(masks)
     }
 }
 
@@ -165,6 +155,12 @@ impl Default for Scrambler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Bits of the data characters of a word.
+#[inline(always)]
+pub const fn data_bits(word: Word) -> u32 {
+    BYTES[(word.k & 0xf) as usize]
 }
 
 /// Bits of the data characters, for each K mask.

@@ -85,10 +85,24 @@ impl WordClock {
         }
     }
 
+    /// Begins the next word periods, at most 1000.
+    #[inline]
+    pub const fn advance_by(&mut self, periods: u64) {
+        let part = self.part + periods * self.step_part;
+        self.next += periods;
+        self.start += periods * self.step + part / self.rate;
+        self.part = part % self.rate;
+    }
+
     /// Number of word periods that begin before a time.
     pub const fn before(&self, time: Ps) -> u64 {
         // The first number n with n * WORD / rate >= time.
         (time as u128 * self.rate as u128).div_ceil(WORD) as u64
+    }
+
+    /// Length of a word period, rounded down.
+    pub const fn least_period_ps(&self) -> Ps {
+        self.step
     }
 
     /// Length of a word period, rounded up.
@@ -119,8 +133,12 @@ mod tests {
             clock.set_count(12_345);
             for _ in 0..10_000 {
                 assert_eq!(clock.next_ps(), clock.at(clock.count()), "{mbps} {ppb}");
+                let mut ahead = clock;
+                ahead.advance_by(13);
+                assert_eq!(ahead.next_ps(), clock.at(clock.count() + 13), "{mbps} {ppb}");
                 clock.advance();
             }
+            clock.advance_by(1000);
             let mut other = WordClock::new(mbps, ppb);
             other.set_count(clock.count());
             assert_eq!(clock, other, "{mbps} {ppb}");

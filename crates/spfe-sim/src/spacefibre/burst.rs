@@ -7,7 +7,7 @@ use super::SpaceFibreLink;
 use super::end::{LaneLine, SpaceFibreEnd};
 use crate::link::Side;
 use crate::spacefibre::LinkEnd;
-use crate::time::WordClock;
+use crate::time::{Ps, WordClock};
 use crate::wire::{LaneWire, SILENCE};
 use spfe_link::burst::{LaneWords, PERIODS, Stretch};
 use spfe_link::word::Word;
@@ -253,13 +253,13 @@ impl<const L: usize> SpaceFibreLink<L> {
     pub(super) fn burst_locked(&mut self, most: u64) -> u64 {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let count = self.burst(most, None);
-        (0..count).for_each(|_| self.clocks[0].advance());
+        self.clocks[0].advance_by(count as u64);
         count as u64
     }
 
     /// Runs word periods of ends with different clocks in which the ends take turns, beginning with
     /// `first` and before `until`. Returns their number.
-    pub(super) fn burst_free(&mut self, first: Side, until: u64) -> u64 {
+    pub(super) fn burst_free(&mut self, first: Side, until: Ps) -> u64 {
         // The ends are looked at after the last of these word periods, at the earliest.
         let most = usize::try_from(self.patience - 1).map_or(PERIODS, |most| most.min(PERIODS));
         if most < LEAST {
@@ -267,10 +267,8 @@ impl<const L: usize> SpaceFibreLink<L> {
         }
         let ahead = turns(self.clocks, first, until, most);
         let count = self.burst(ahead, Some(first));
-        for clock in &mut self.clocks {
-            (0..count).for_each(|_| clock.advance());
-        }
         if count != 0 {
+            self.clocks.iter_mut().for_each(|clock| clock.advance_by(count as u64));
             self.patience -= count as u64;
             self.turn = first.other();
         }
@@ -279,7 +277,10 @@ impl<const L: usize> SpaceFibreLink<L> {
 }
 
 /// The number of times, at most `most`, that the clocks begin a word period in turn before a time.
-fn turns(clocks: [WordClock; 2], first: Side, until: u64, most: usize) -> usize {
+fn turns(clocks: [WordClock; 2], first: Side, until: Ps, most: usize) -> usize {
+    if are_far_apart(clocks, first, until, most as i64) {
+        return most;
+    }
     let [mut a, mut b] = clocks;
     for count in 0..most {
         let (at, then) = (a.next_ps(), b.next_ps());
@@ -301,4 +302,16 @@ fn turns(clocks: [WordClock; 2], first: Side, until: u64, most: usize) -> usize 
         }
     }
     most
+}
+
+/// Whether the clocks take turns `most` times before a time, and each word period begins so long
+/// after the one before it that the rounding of their times does not matter.
+fn are_far_apart(clocks: [WordClock; 2], first: Side, until: Ps, most: i64) -> bool {
+    let [first, other] = [clocks[first as usize], clocks[first.other() as usize]];
+    let [period, other_period] = [first, other].map(|clock| clock.least_period_ps() as i64);
+    let begin = other.next_ps() as i64 - first.next_ps() as i64;
+    // A word period is up to 1 ps longer.
+    let end = begin + most * (other_period - period);
+    let last = other.next_ps() + (most * (other_period + 1)) as Ps;
+    begin.min(end) > most && begin.max(end) + most < period && last < until
 }
