@@ -39,6 +39,19 @@ for step in "${steps[@]}"; do
       cargo build --release -q -p spfe-bench
       say "exact links: words simulated per second and core"
       target/release/link_speed | tee "$out/link_speed.txt"
+      say "networks of exact links: how cost grows with size"
+      while read -r -a network; do
+        target/release/network_speed "${network[@]}"
+      done <<'END' | tee "$out/network_speed.txt"
+pairs 8 400
+pairs 128 400
+tree 8 400
+tree 128 400
+idle 0 2000
+idle 64 2000
+flows 4096 2000
+idle 2047 10
+END
       say "exact links: user data rates beside the standard's arithmetic and published figures"
       target/release/link_rates | tee "$out/link_rates.txt"
       say "exact links: quality of service, configured and measured"

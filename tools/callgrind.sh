@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Counts instructions per packet, and per word of an exact link, with callgrind. The counts have no
-# noise, so they can be a gate. Each scenario runs with N and 2N rounds; the difference, divided by
-# its packets or words, is the cost of one.
+# Counts instructions per packet, and per word of an exact link and of a network, with callgrind. The
+# counts have no noise, so they can be a gate. Each scenario runs with N and 2N rounds; the
+# difference, divided by its packets or words, is the cost of one.
 #
 # Scenarios c-NAME are those of the inline functions of <spfe/fast.h>, in bench/c/instructions.c. An
 # application in C may take 1.1 times the instructions of the same one in Rust.
@@ -9,22 +9,26 @@
 # Scenarios rdma-NAME are groups of 16 operations of 8 bytes on a target-only endpoint, the copy
 # included.
 #
+# Networks pairs-SIZE are those of network_speed. A word of a large one may take 1.1 times the
+# instructions of a small one.
+#
 #   tools/callgrind.sh           print the table
 #   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse, or if C
-#                                takes too many beside Rust
+#                                takes too many beside Rust, or a large network beside a small one
 #   tools/callgrind.sh --accept  write the table to bench/instructions.tsv
 set -euo pipefail
 cd "$(dirname "$0")/.."
 limits=bench/instructions.tsv
 # Tolerance for patch releases of the compiler: 3 %.
 slack=103
-# Instructions of C for 100 of Rust.
+# Instructions of C for 100 of Rust, and of a large network for 100 of a small one.
 beside=110
 command -v valgrind >/dev/null || {
   echo 'callgrind: valgrind is not installed; run make setup' >&2
   exit 1
 }
-cargo build --release -q -p spfe-bench --bin instructions --bin link_speed -p spfe-capi --lib
+cargo build --release -q -p spfe-bench --bin instructions --bin link_speed --bin network_speed \
+  -p spfe-capi --lib
 release=${CARGO_TARGET_DIR:-target}/release
 bin=$release/instructions
 out=$(mktemp -d)
@@ -76,6 +80,18 @@ per_word() {
     'BEGIN { printf "%.1f", i / w }'
 }
 
+# per_network_word SIZE: prints the instructions per word of a network that has started.
+per_network_word() {
+  local counts=() words=()
+  for microseconds in 50 60; do
+    words+=("$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" \
+      "${bin%/*}/network_speed" pairs "$1" "$microseconds" 2>"$out/log" |
+      sed -n 's/.*, \([0-9]*\) words.*/\1/p')")
+    counts+=("$(sed -n 's/.*Collected : //p' "$out/log")")
+  done
+  awk -v i=$((counts[1] - counts[0])) -v w=$((words[1] - words[0])) 'BEGIN { printf "%.1f", i / w }'
+}
+
 table() {
   printf 'scenario\tapplication\tengine\n'
   for scenario in pooled-single pooled-group single group burst packed \
@@ -88,6 +104,9 @@ table() {
   done
   for lanes in 1 4; do
     printf 'word-%s-lane\t-\t%s\n' "$lanes" "$(per_word "$lanes")"
+  done
+  for size in 8 128; do
+    printf 'pairs-%s\t-\t%s\n' "$size" "$(per_network_word "$size")"
   done
 }
 
@@ -103,6 +122,11 @@ case ${1:-} in
           say = sprintf("c-%s: %s instructions in C, %s in Rust", $4, $5, rust[$4])
           if ($5 * 100 > rust[$4] * beside) { print "not ok " say; bad = 1 } else print "ok " say
           $4 = "c-" $4
+        }
+        if ($4 == "pairs-8") small = $6
+        if ($4 == "pairs-128") {
+          say = sprintf("pairs-128: %s instructions a word, %s of 8 nodes", $6, small)
+          if ($6 * 100 > small * beside) { print "not ok " say; bad = 1 } else print "ok " say
         }
         for (side = 2; side <= 3; side++) {
           name = $1 " " (side == 2 ? "application" : "engine")

@@ -11,6 +11,7 @@ use crate::scenario::Scenario;
 use crate::stream::ActiveStream;
 use crate::tap::PacketTap;
 use crate::time::Ps;
+use crate::traffic::PacketSource;
 use spfe_link::Word;
 use spfe_proto::PacketEnd;
 use std::collections::VecDeque;
@@ -44,6 +45,10 @@ struct SendChannel {
     /// Traffic streams, served in turn.
     flows: Vec<usize>,
     turn: usize,
+    /// No packet of a stream is due before this time.
+    due_ps: Ps,
+    /// The streams that drop packets which find no room.
+    dropping: Vec<usize>,
     current: Option<(PacketMaker, Option<(usize, PacketHeader)>)>,
     queue: VecDeque<QueuedPacket>,
 }
@@ -103,11 +108,15 @@ impl SimulatedNode {
     }
 
     /// Adds a traffic stream that starts at this node.
-    pub fn add_flow(&mut self, link: (usize, Side), vc: u8, flow: usize) {
+    pub fn add_flow(&mut self, flow: &ActiveStream, vc: u8, number: usize) {
+        let link = flow.from;
         if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
             && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
         {
-            outlet.flows.push(flow);
+            outlet.flows.push(number);
+            if flow.source.drops() {
+                outlet.dropping.push(number);
+            }
             port.used |= 1 << vc;
         }
     }
@@ -179,8 +188,10 @@ impl SimulatedNode {
     }
 
     /// Makes it look at its streams, which have changed.
-    pub const fn wake(&mut self) {
+    pub fn wake(&mut self) {
         self.due_ps = 0;
+        let outlets = self.ports.iter_mut().flat_map(|port| &mut port.outlets);
+        outlets.for_each(|outlet| outlet.due_ps = 0);
     }
 
     /// When it has something to do, although none of its links is simulated.
@@ -252,7 +263,7 @@ impl SimulatedNode {
                     links.used(port.link);
                     moved = true;
                 }
-                for flow in &outlet.flows {
+                for flow in &outlet.dropping {
                     if let Some(flow) = context.flows.get_mut(*flow) {
                         flow.source.drop_due(now);
                     }
@@ -371,12 +382,20 @@ fn handle_packet(
 
 impl SendChannel {
     /// Whether there is anything to send.
-    fn has_work(&self, now: Ps, flows: &[ActiveStream]) -> bool {
-        let due =
-            |flow: &usize| flows.get(*flow).is_some_and(|flow| flow.source.due(now).is_some());
-        self.current.is_some()
-            || self.queue.front().is_some_and(|queued| queued.from_ps <= now)
-            || self.flows.iter().any(due)
+    fn has_work(&mut self, now: Ps, flows: &[ActiveStream]) -> bool {
+        if self.current.is_some() || self.queue.front().is_some_and(|queued| queued.from_ps <= now)
+        {
+            return true;
+        }
+        if now < self.due_ps {
+            return false;
+        }
+        let own = || self.flows.iter().filter_map(|flow| Some(&flows.get(*flow)?.source));
+        let due = own().any(|source| source.due(now).is_some());
+        if !due {
+            self.due_ps = own().filter_map(PacketSource::next_ps).min().unwrap_or(Ps::MAX);
+        }
+        due
     }
 
     /// Begins the next packet unless one is in progress. False if there is none.

@@ -13,6 +13,8 @@ struct LinkRecords {
     after_cut: LatencyRecorder,
     /// For each end: the direction to it was cut, and it has not recovered.
     cut: [bool; 2],
+    /// Words on the wires until the last sample.
+    words: u64,
     /// For each end, the words sent on each channel until the last sample; and in each step.
     before: [Vec<u64>; 2],
     series: [Vec<Vec<u64>>; 2],
@@ -80,12 +82,16 @@ impl Measurements {
         self.events.push(event);
     }
 
-    /// Ends a time step of the series.
+    /// Ends a time step of the series. Links that have slept in it are passed over.
     pub fn sample(&mut self, links: &mut [Box<dyn SimulatedLink>], step: usize) {
         if step >= self.steps {
             return;
         }
         for (of_link, link) in self.links.iter_mut().zip(links) {
+            let words = link.words();
+            if std::mem::replace(&mut of_link.words, words) == words {
+                continue;
+            }
             for side in Side::BOTH {
                 let sent = link.end(side).counters().sent_words;
                 let before = &mut of_link.before[side as usize];

@@ -125,12 +125,15 @@ impl PacketSource {
         self.end();
     }
 
-    /// Drops packets that are due, as an instrument does that cannot wait.
+    /// Whether packets that find no room are dropped, as by an instrument that cannot wait.
+    pub fn drops(&self) -> bool {
+        self.continuous && self.pace != PacketPace::Saturate
+    }
+
+    /// Drops packets that are due, if [`PacketSource::drops`].
     pub fn drop_due(&mut self, now: Ps) {
-        if !self.continuous || self.pace == PacketPace::Saturate {
-            return;
-        }
-        while !self.babbles
+        while self.drops()
+            && !self.babbles
             && let Some(due) = self.due(now)
         {
             self.dropped.add(u64::from(due.bytes));

@@ -55,32 +55,58 @@ impl PacketMaker {
 
     /// Generates the next words. Returns how many.
     pub fn fill(&mut self, words: &mut [Word]) -> usize {
-        for (index, word) in words.iter_mut().enumerate() {
-            if self.ended {
+        let mut index = 0;
+        loop {
+            index += self.fill_body(&mut words[index..]);
+            if self.ended || index == words.len() {
                 return index;
             }
-            while self.path_done < self.path.len() && self.held_bytes < CELL {
-                self.held |= u64::from(self.path[self.path_done]) << (8 * self.held_bytes);
-                self.held_bytes += 1;
-                self.path_done += 1;
-            }
-            if self.held_bytes < CELL && self.left != 0 {
-                let taken = self.left.min(CELL);
-                let cell = u64::from(self.next_cell()) & ((1 << (8 * taken)) - 1);
-                self.held |= cell << (8 * self.held_bytes);
-                self.held_bytes += taken;
-                self.left -= taken;
-            }
-            if self.held_bytes >= CELL {
-                *word = Word::data(self.held as u32);
-                self.held >>= 32;
-                self.held_bytes -= CELL;
-            } else {
-                *word = ending(self.held as u32, self.held_bytes, self.end);
-                self.ended = true;
-            }
+            words[index] = self.next_word();
+            index += 1;
         }
-        words.len()
+    }
+
+    /// Generates words that consist of body bytes only. Returns how many.
+    fn fill_body(&mut self, words: &mut [Word]) -> usize {
+        let PacketContents::Traffic { body, .. } = self.cargo else { return 0 };
+        if self.cell < HEADER_CELLS || self.held_bytes >= CELL {
+            return 0;
+        }
+        let count = words.len().min((self.left / CELL) as usize);
+        let shift = 8 * self.held_bytes;
+        let mut held = self.held;
+        for (word, cell) in words[..count].iter_mut().zip(self.cell - HEADER_CELLS..) {
+            held |= u64::from(body.cell(cell)) << shift;
+            *word = Word::data(held as u32);
+            held >>= 32;
+        }
+        self.held = held;
+        self.cell += count as u32;
+        self.left -= count as u32 * CELL;
+        count
+    }
+
+    fn next_word(&mut self) -> Word {
+        while self.path_done < self.path.len() && self.held_bytes < CELL {
+            self.held |= u64::from(self.path[self.path_done]) << (8 * self.held_bytes);
+            self.held_bytes += 1;
+            self.path_done += 1;
+        }
+        if self.held_bytes < CELL && self.left != 0 {
+            let taken = self.left.min(CELL);
+            let cell = u64::from(self.next_cell()) & ((1 << (8 * taken)) - 1);
+            self.held |= cell << (8 * self.held_bytes);
+            self.held_bytes += taken;
+            self.left -= taken;
+        }
+        if self.held_bytes < CELL {
+            self.ended = true;
+            return ending(self.held as u32, self.held_bytes, self.end);
+        }
+        let word = Word::data(self.held as u32);
+        self.held >>= 32;
+        self.held_bytes -= CELL;
+        word
     }
 
     #[inline]

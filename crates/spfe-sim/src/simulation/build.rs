@@ -197,7 +197,7 @@ pub fn simulation(
         if let Some(UnitId::Node(node)) = scenario.unit(&flow.from.unit)
             && let Some(node) = nodes.get_mut(node)
         {
-            node.add_flow(made.from, flow.vc, index);
+            node.add_flow(&made, flow.vc, index);
         }
         flows.push(made);
     }
