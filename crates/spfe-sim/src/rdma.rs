@@ -51,13 +51,12 @@ pub trait Outlets {
     fn send(&mut self, outlet: Outlet, now: Ps, bytes: Vec<u8>, end: PacketEnd);
 }
 
-/// All targets and queue pairs of nodes.
+/// All targets and queue pairs. The keys of the maps are numbers of nodes.
 pub struct RdmaUnits {
-    /// Targets by node.
     pub targets: BTreeMap<u32, SimulatedRdmaTarget>,
     pub queues: Vec<SimulatedQueue>,
     pub hostile: HostileLinks,
-    /// Packets that reached a node without anybody to take them, by node.
+    /// Packets that reached a node without anybody to take them.
     pub discarded: BTreeMap<u32, u64>,
     /// Links that find errors by parity only, so that any part of a packet may be altered.
     pub spacewire: Vec<bool>,

@@ -32,10 +32,10 @@ struct HostileChannel {
     stream: HostileStream,
 }
 
-/// All hostile links.
+/// Links that lose, repeat, reorder, delay or damage packets of RDMA.
 #[derive(Default)]
 pub struct HostileLinks {
-    /// What they do, and whether the unit at each end is a node with RDMA.
+    /// By link: what it does, and whether the unit at each end is a node with RDMA.
     links: BTreeMap<usize, (Hostile, [bool; 2])>,
     /// By link, sending end and virtual channel.
     channels: BTreeMap<(usize, usize, u8), HostileChannel>,

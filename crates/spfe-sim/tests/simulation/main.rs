@@ -29,6 +29,37 @@ fn run(scenario: &Scenario) -> Results {
     results
 }
 
+/// A processor and a memory at a router, whose port 3 is free, for "1ms": further keys of the memory,
+/// the router and the processor's link, and further tables.
+fn memory_network(memory: &str, router: &str, link: &str, more: &str) -> String {
+    format!(
+        r#"
+        title = "memory"
+        duration = "1ms"
+        [[node]]
+        name = "cpu"
+        logical-address = 67
+        [[node]]
+        name = "mem"
+        kind = "memory"
+        logical-address = 80
+        {memory}
+        [[router]]
+        name = "r"
+        ports = 3
+        {router}
+        [[link]]
+        name = "cpu"
+        ends = ["cpu", "r:1"]
+        {link}
+        [[link]]
+        name = "mem"
+        ends = ["mem", "r:2"]
+        {more}
+        "#
+    )
+}
+
 /// Words sent by the first end of a link in a range of its hundred steps.
 fn words(results: &Results, link: &str, steps: Range<usize>) -> u64 {
     let link = results.links.iter().find(|of| of.name == link).unwrap();

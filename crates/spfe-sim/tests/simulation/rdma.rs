@@ -1,42 +1,23 @@
 //! RDMA between nodes: targets, queue pairs, hostile links and faults of words.
 
-use super::simulate;
+use super::{memory_network, simulate};
 use spfe_sim::link::NoObserver;
 use spfe_sim::results::{RdmaResults, Results};
 use spfe_sim::scenario::Scenario;
 use spfe_sim::simulation::Simulation;
 
-/// A processor and a memory at a router, with keys of the processor's link and operations.
+/// Regions of the memory.
+const REGIONS: &str = r#"
+    rdma = { region = [
+        { name = "data", size = "256K", base = 0x1000 },
+        { name = "words", size = 64 },
+        { name = "rom", size = "8K", rights = "r" },
+    ] }
+"#;
+
+/// A processor and a memory, with keys of the processor's link and operations.
 fn network(link: &str, operations: &str) -> String {
-    format!(
-        r#"
-        title = "rdma"
-        duration = "1ms"
-        [[node]]
-        name = "cpu"
-        logical-address = 67
-        [[node]]
-        name = "mem"
-        kind = "memory"
-        logical-address = 80
-        rdma = {{ region = [
-            {{ name = "data", size = "256K", base = 0x1000 }},
-            {{ name = "words", size = 64 }},
-            {{ name = "rom", size = "8K", rights = "r" }},
-        ] }}
-        [[router]]
-        name = "r"
-        ports = 3
-        [[link]]
-        name = "cpu"
-        ends = ["cpu", "r:1"]
-        {link}
-        [[link]]
-        name = "mem"
-        ends = ["mem", "r:2"]
-        {operations}
-        "#
-    )
+    memory_network(REGIONS, "", link, operations)
 }
 
 /// Operations of every kind. Writes and reads take several packets.

@@ -1,34 +1,12 @@
 //! RMAP targets of nodes, and the registers of routers.
 
-use super::simulate;
+use super::{memory_network, simulate};
 use spfe_sim::results::Results;
 
 fn commands(commands: &str) -> Results {
-    simulate(&format!(
-        r#"
-        title = "rmap"
-        duration = "200us"
-        [[node]]
-        name = "cpu"
-        logical-address = 67
-        [[node]]
-        name = "mem"
-        kind = "memory"
-        logical-address = 80
-        target = {{ bytes = "64KiB", key = 0x55, latency = "200ns" }}
-        [[router]]
-        name = "r"
-        ports = 3
-        configuration = {{ key = 0x33 }}
-        [[link]]
-        name = "cpu"
-        ends = ["cpu", "r:1"]
-        [[link]]
-        name = "mem"
-        ends = ["mem", "r:2"]
-        {commands}
-        "#
-    ))
+    let target = r#"target = { bytes = "64KiB", key = 0x55, latency = "200ns" }"#;
+    let text = memory_network(target, "configuration = { key = 0x33 }", "", commands);
+    simulate(&text.replace("\"1ms\"", "\"200us\""))
 }
 
 #[test]
