@@ -473,6 +473,21 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         step.is_some_and(|step| !matches!(step, StepOutcome::Unmapped(..)))
     }
 
+    /// The general path, and the ends that it runs between.
+    fn general(&mut self, budget: u32) -> (GeneralStep<'_>, &mut TxEnd<S>, &mut RxEnd<D>) {
+        let step = GeneralStep {
+            shared: self.shared,
+            tx_regions: &self.tx_regions,
+            rx_regions: &self.rx_regions,
+            piece: &mut self.piece,
+            observer: self.observer.as_mut(),
+            gate: self.gate.as_deref(),
+            budget,
+            bytes: self.limits.bytes,
+        };
+        (step, &mut self.tx, &mut self.rx)
+    }
+
     /// Runs the general path.
     #[inline(never)]
     fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
@@ -485,37 +500,29 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             // Link time starts before the copy, because hardware sends while it reads.
             cx.now();
         }
-        let run = GeneralStep {
-            shared: self.shared,
-            tx_regions: &self.tx_regions,
-            rx_regions: &self.rx_regions,
-            piece: &mut self.piece,
-            observer: self.observer.as_mut(),
-            budget,
-            bytes: self.limits.bytes,
-        };
-        let gate = self.gate.as_deref();
-        match (&mut self.tx, &mut self.rx) {
+        let shared = self.shared;
+        let (run, tx, rx) = self.general(budget);
+        match (tx, rx) {
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::Rdma(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
-            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => run.go_hand(gate, tx, rx, &mut cx),
-            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => run.go_hand(gate, tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Instrument(rx)) => run.go_hand(tx, rx, &mut cx),
+            (TxEnd::Rdma(tx), RxEnd::Rdma(rx)) => run.go_hand(tx, rx, &mut cx),
             (TxEnd::Rdma(tx), RxEnd::None) => run.only_send(tx, &mut cx),
-            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => run.go_hand(gate, tx, rx, &mut cx),
+            (TxEnd::Instrument(tx), RxEnd::Rdma(rx)) => run.go_hand(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Posted(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Packed(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Instrument(tx), RxEnd::Instrument(rx)) => run.go(tx, rx, &mut cx),
             (TxEnd::Queue(tx), RxEnd::None) => match tx.view.submissions.read(
                 // SAFETY: the caller holds the seat.
-                unsafe { (*self.shared.tx.get()).at.submission },
+                unsafe { (*shared.tx.get()).at.submission },
             ) {
                 Some(_) => {
                     // A receiver that opens later has to fetch the packet.
-                    self.shared.stalled.store(1, Ordering::Release);
+                    shared.stalled.store(1, Ordering::Release);
                     StepOutcome::Stalled(0)
                 }
                 None => StepOutcome::Idle(0),

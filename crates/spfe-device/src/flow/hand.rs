@@ -2,7 +2,6 @@
 
 use super::run::GeneralStep;
 use crate::queue::Host;
-use crate::rdma::RdmaChannel;
 use crate::step::{
     AHEAD_NS, HandRoom, HandSink, HandSource, NextHanded, PieceSink, PieceSource, StepContext,
     StepOutcome,
@@ -21,12 +20,11 @@ impl GeneralStep<'_> {
     /// A step between two ends of RDMA: hands packets over while it can, and sends what is left.
     pub(super) fn go_hand<S: PieceSource, D: PieceSink, H: Host>(
         mut self,
-        gate: Option<&RdmaChannel>,
         source: &mut S,
         sink: &mut D,
         cx: &mut StepContext<'_, H>,
     ) -> StepOutcome {
-        let Some(gate) = gate else { return self.go(source, sink, cx) };
+        let Some(gate) = self.gate else { return self.go(source, sink, cx) };
         let mut packets = 0;
         let end = {
             let (Some(from), Some(to)) = (source.hands(), sink.takes()) else {

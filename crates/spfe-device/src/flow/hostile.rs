@@ -3,7 +3,6 @@
 //!
 //! A send is complete when the instrument has the packet. Link time is booked for what arrives.
 
-use super::run::GeneralStep;
 use super::{Flow, RxEnd, TxEnd};
 use crate::copy::CopySource;
 use crate::memory::{RegionKey, RegionMap, Regions};
@@ -296,17 +295,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     ) -> StepOutcome {
         let (pacer, timed) = (self.pacer, self.timed);
         let mut cx = StepContext { host, pacer, now_ns, through_ns: 0, timed };
-        let run = GeneralStep {
-            shared: self.shared,
-            tx_regions: &self.tx_regions,
-            rx_regions: &self.rx_regions,
-            piece: &mut self.piece,
-            observer: self.observer.as_mut(),
-            budget,
-            bytes: self.limits.bytes,
-        };
+        let (run, _, rx) = self.general(budget);
         let mut arrivals = Arrivals { state, now_ns };
-        match &mut self.rx {
+        match rx {
             RxEnd::None => StepOutcome::Idle(0),
             RxEnd::Posted(rx) => run.go(&mut arrivals, rx, &mut cx),
             RxEnd::Packed(rx) => run.go(&mut arrivals, rx, &mut cx),

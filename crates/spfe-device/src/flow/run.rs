@@ -5,7 +5,7 @@ use crate::observer::ObservedFlow;
 use crate::pace::BOOKED_MAX_NS;
 use crate::piece::Piece;
 use crate::queue::{Host, QueueView};
-use crate::rdma::RdmaSource;
+use crate::rdma::{RdmaChannel, RdmaSource};
 use crate::shared::FlowShared;
 use crate::step::{
     AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome,
@@ -22,6 +22,8 @@ pub(super) struct GeneralStep<'a> {
     pub(super) rx_regions: &'a Regions,
     pub(super) piece: &'a mut Piece,
     pub(super) observer: Option<&'a mut ObservedFlow>,
+    /// The queue pair whose lock two ends of RDMA need to hand packets over.
+    pub(super) gate: Option<&'a RdmaChannel>,
     pub(super) budget: u32,
     /// Bytes left to copy ([`StepLimits::bytes`](crate::step::StepLimits)).
     pub(super) bytes: u64,
