@@ -216,6 +216,13 @@ second_life() { (($(field "$1" epoch) == 2)); }
     comment "$(tail -n 1 "$dir/many.out")"
     pings 1 64 65472 -M 'do'
     tcp_file 33 2
+    start far "$spfe" fabric raw --node 64 expose 64K --to 1
+    wait_until output_has far '^0x'
+    head -c 60000 "$dir/file" >"$dir/part"
+    fabric raw --node 1 put "$(head -n 1 "$dir/far.out")" "$dir/part"
+    fabric raw --node 1 get "$(head -n 1 "$dir/far.out")" "$dir/back" --bytes 60000
+    same "$(digest "$dir/part")" "$(digest "$dir/back")"
+    stop far
     fabric down
     ends many
 }
@@ -275,7 +282,10 @@ END
     tcp="$number GB/s \\($number CPU s/GB\\)"
     grep -E "^unlimited, .*: sockets $tcp; IP $tcp; TCP over loopback .* $tcp$" "$dir/perf"
     grep -E "^raw $number GB/s, memcpy .* $number GB/s, .*; ping $number us " "$dir/perf"
-    fabric --json perf --seconds 1 >"$dir/perf.json"
+    grep -E "^a node that is killed .* READY after $number ms" "$dir/perf"
+    fabric --json perf --seconds 1 --report "$dir/report" >"$dir/perf.json"
+    same "$(<"$dir/perf.json")" "$(<"$dir/report/results.json")"
+    grep -E 'class="facts">.* CPUs · turbo [a-z]+ · SMT [a-z]+ · load ' "$dir/report/report.html"
     python3 - "$dir/perf.json" <<'END'
 import json, sys
 with open(sys.argv[1]) as file:
@@ -288,8 +298,8 @@ for part in [*links, unlimited]:
     assert all(len(part[path]["cpu_s_per_gbyte"]) == 2 for path in paths), part
     assert part["raw_gbytes_s"] > 0, part
 assert all(min(l["link_gbytes_s"], *l["published"].values()) > 0 for l in links)
-assert min(unlimited["memcpy_gbytes_s"], unlimited["ping_us"]) > 0
-assert set(perf["machine"]) == {"cpu", "load"}
+assert min(unlimited[key] for key in ("memcpy_gbytes_s", "ping_us", "restart_ms")) > 0
+assert set(perf["machine"]) == {"cpu", "load", "turbo", "smt"}
 END
 }
 

@@ -34,6 +34,7 @@ mod columns;
 pub mod compare;
 #[cfg(feature = "simulation")]
 pub mod diagram;
+pub mod fabric;
 mod html;
 pub mod html_table;
 mod latency_chart;

@@ -15,6 +15,7 @@ use spfe_fabric::status::FabricStatus;
 use spfe_fabric::topology::{FabricTopology, LinkWidth, NodeNumber, PcieGeneration, RateLimit};
 use spfe_fabric::wire::{FabricChange, FabricRequest, WindowRights};
 use spfe_measure::machine_facts;
+use spfe_report::fabric::{FabricReport, LinkFigures, TcpFigures};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ const BLOCK: usize = 256 << 10;
 const BLOCKS: usize = 4;
 /// Time that nodes get to become READY.
 const START: Duration = Duration::from_secs(10);
+/// Times that a node is killed and started again.
+const RESTARTS: usize = 5;
 
 const AFTER: &str = "\
 Two nodes with one link, each in a network namespace of its own; needs iperf3 and ping. The published \
@@ -48,6 +51,9 @@ pub struct FabricPerfArgs {
     /// How long idle nodes poll before they sleep, in microseconds.
     #[arg(long, value_name = "US", default_value_t = 0)]
     spin: u32,
+    /// Also write report.html and results.json to this directory.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 /// A published row: sustained TCP and raw in GB/s, processor seconds per GB of TCP.
@@ -67,34 +73,12 @@ const PUBLISHED: [Published; 4] = [
     Published { generation: 1, lanes: 4, tcp: 0.6, raw: 0.8, cpu: 0.167 },
 ];
 
-/// What was measured of TCP.
-#[derive(Clone, Copy)]
-struct Tcp {
-    /// GB/s.
-    rate: f64,
-    /// Processor seconds per GB at the two ends.
-    cpu: [f64; 2],
+fn both(tcp: TcpFigures) -> f64 {
+    tcp.cpu[0] + tcp.cpu[1]
 }
 
-impl Tcp {
-    fn both(self) -> f64 {
-        self.cpu[0] + self.cpu[1]
-    }
-
-    fn document(self) -> Value {
-        json!({ "gbytes_s": rounded(self.rate), "cpu_s_per_gbyte": self.cpu.map(rounded) })
-    }
-}
-
-/// What was measured on one link.
-#[derive(Clone, Copy)]
-struct Measured {
-    /// Under `vxrun`.
-    sockets: Tcp,
-    /// Over the interface.
-    ip: Tcp,
-    /// GB/s of raw writes.
-    raw: f64,
+fn tcp_document(tcp: TcpFigures) -> Value {
+    json!({ "gbytes_s": rounded(tcp.rate), "cpu_s_per_gbyte": tcp.cpu.map(rounded) })
 }
 
 /// Two nodes and their backplane.
@@ -129,11 +113,20 @@ impl TestBed {
     }
 
     fn wait(&self) -> Result<(), Failure> {
+        self.wait_until(Duration::from_millis(10), |status| {
+            status.is_ready() && status.nodes.iter().all(|node| !node.addresses.is_empty())
+        })
+    }
+
+    fn wait_until(
+        &self,
+        interval: Duration,
+        done: impl Fn(&FabricStatus) -> bool,
+    ) -> Result<(), Failure> {
         let until = Instant::now() + START;
         let client = FabricClient::connect(&self.path)?;
         loop {
-            let status: FabricStatus = client.document(&FabricRequest::Status)?;
-            if status.is_ready() && status.nodes.iter().all(|node| !node.addresses.is_empty()) {
+            if done(&client.document(&FabricRequest::Status)?) {
                 return Ok(());
             }
             if Instant::now() > until || signal::caught() {
@@ -141,8 +134,29 @@ impl TestBed {
                     devices?";
                 return Err(Failure::timed_out(what));
             }
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(interval);
         }
+    }
+
+    /// Kills the second node and starts it again. Returns the median time from the start of its
+    /// process until it is READY, ms.
+    fn restart(&mut self, spin: u32) -> Result<f64, Failure> {
+        let mut times = Vec::new();
+        for _ in 0..RESTARTS {
+            if let Some(mut node) = self.nodes.pop() {
+                let _ = node.kill();
+                let _ = node.wait();
+            }
+            let interval = Duration::from_millis(1);
+            self.wait_until(interval, |status| !status.is_ready())?;
+            let address = ADDRESSES[1].parse().ok().map(|ip| Address { ip, prefix: 24 });
+            let begin = Instant::now();
+            self.nodes.push(start_node(&self.path, TWO, address, spin, false)?);
+            self.wait_until(interval, FabricStatus::is_ready)?;
+            times.push(begin.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(RESTARTS / 2).copied().unwrap_or_default())
     }
 
     /// A command on a node, under vxrun or not.
@@ -172,7 +186,7 @@ impl TestBed {
         address: &str,
         seconds: u32,
         under_vxrun: bool,
-    ) -> Result<Tcp, Failure> {
+    ) -> Result<TcpFigures, Failure> {
         let mut server = self
             .on(to, under_vxrun)?
             .args(["iperf3", "--server", "--one-off"])
@@ -201,7 +215,7 @@ impl TestBed {
                     (own + nodes[end] - before[end]) / gigabytes
                 };
                 let cpu = [cpu(0, "host_total"), cpu(1, "remote_total")];
-                outcome = Ok(Tcp { rate: bits / 8e9, cpu });
+                outcome = Ok(TcpFigures { rate: bits / 8e9, cpu });
                 break;
             }
             if signal::caught() {
@@ -307,40 +321,69 @@ fn link(generation: u8, lanes: u8) -> Result<FabricTopology, Failure> {
 pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
     let seconds = args.seconds;
     super::vxrun::library()?;
-    let mut rows = Vec::new();
-    let mut documents = Vec::new();
+    let mut links = Vec::new();
     for published in &PUBLISHED {
         let topology = link(published.generation, published.lanes)?;
         let rate = topology.links.first().map(|link| link.rate);
-        let cap = rate.map_or(0, |rate| rate.bytes_per_s()) as f64 / 1e9;
         let bed = TestBed::start(topology, args.spin)?;
-        let measured = Measured {
+        links.push(LinkFigures {
+            name: format!("x{} gen{}", published.lanes, published.generation),
+            limit: rate.map_or(0, |rate| rate.bytes_per_s()) as f64 / 1e9,
             sockets: bed.tcp(TWO, ADDRESSES[1], seconds, true)?,
             ip: bed.tcp(TWO, ADDRESSES[1], seconds, false)?,
             raw: bed.raw(seconds, false)?.0,
-        };
-        rows.extend(link_rows(published, cap, measured));
-        documents.push(document(published, cap, measured));
+            published_tcp: published.tcp,
+            published_cpu: published.cpu,
+            published_raw: published.raw,
+        });
         context.say(&format!("gen{} x{}: done", published.generation, published.lanes));
     }
-    let bed = TestBed::start(link(3, 8)?, args.spin)?;
+    let mut bed = TestBed::start(link(3, 8)?, args.spin)?;
     bed.change(FabricChange::Rate { limited: false })?;
     let sockets = bed.tcp(TWO, ADDRESSES[1], seconds, true)?;
     let ip = bed.tcp(TWO, ADDRESSES[1], seconds, false)?;
     let loopback = bed.tcp(ONE, "127.0.0.1", seconds, false)?;
     let ((raw, copy), ping) = (bed.raw(seconds, true)?, bed.ping()?);
+    let restart = bed.restart(args.spin)?;
+    let unlimited = json!({
+        "sockets": tcp_document(sockets), "ip": tcp_document(ip),
+        "loopback": tcp_document(loopback), "raw_gbytes_s": rounded(raw),
+        "memcpy_gbytes_s": rounded(copy), "ping_us": rounded(ping),
+        "restart_ms": rounded(restart),
+    });
+    let documents: Vec<Value> = PUBLISHED.iter().zip(&links).map(document).collect();
+    let results = json!({ "links": documents, "unlimited": unlimited, "machine": machine() });
+    let rate = |tcp: TcpFigures| format!("{:.2} GB/s", tcp.rate);
+    let blocks = format!("in blocks of {} KiB", BLOCK >> 10);
+    if let Some(folder) = &args.report {
+        let named = |name: &str, value: String, tcp: Option<TcpFigures>| {
+            (name.to_owned(), value, tcp.map(both))
+        };
+        let report = FabricReport {
+            facts: head(),
+            links: links.clone(),
+            unlimited: vec![
+                named("sockets", rate(sockets), Some(sockets)),
+                named("IP", rate(ip), Some(ip)),
+                named("TCP over loopback", rate(loopback), Some(loopback)),
+                named("raw", format!("{raw:.2} GB/s, {blocks}"), None),
+                named("memcpy", format!("{copy:.2} GB/s, in turns with raw"), None),
+                named("ping", format!("{ping:.1} us with {} us of polling", args.spin), None),
+                named(
+                    "READY after a restart",
+                    format!("{restart:.0} ms, median of {RESTARTS}"),
+                    None,
+                ),
+            ],
+        };
+        write(folder, &report, &results)?;
+        context.say(&format!("report written to {}", folder.join("report.html").display()));
+    }
     if context.json {
-        let unlimited = json!({
-            "sockets": sockets.document(), "ip": ip.document(), "loopback": loopback.document(),
-            "raw_gbytes_s": rounded(raw), "memcpy_gbytes_s": rounded(copy),
-            "ping_us": rounded(ping),
-        });
-        let machine =
-            json!({ "cpu": machine_facts().cpu_model, "load": machine_facts().load_average });
-        println!("{}", json!({ "links": documents, "unlimited": unlimited, "machine": machine }));
+        println!("{results}");
         return Ok(());
     }
-    println!("{}", head());
+    println!("{}", head().join(", "));
     let heads = [
         "LINK",
         "GB/s",
@@ -352,74 +395,105 @@ pub fn run(args: &FabricPerfArgs, context: &Context) -> Result<(), Failure> {
         "PUBLISHED",
         "OF BOTH",
     ];
-    print!("{}", table(&heads, 1, &rows));
-    let text = |tcp: Tcp| format!("{:.2} GB/s ({:.3} CPU s/GB)", tcp.rate, tcp.both());
+    print!("{}", table(&heads, 1, &links.iter().flat_map(link_rows).collect::<Vec<_>>()));
+    let text = |tcp: TcpFigures| format!("{} ({:.3} CPU s/GB)", rate(tcp), both(tcp));
     println!(
         "\nunlimited, CPU of both ends: sockets {}; IP {}; TCP over loopback in the same namespace {}\n\
-         raw {raw:.2} GB/s, memcpy in turns with it {copy:.2} GB/s, in blocks of {} KiB; ping \
-         {ping:.1} us with {} us of polling",
+         raw {raw:.2} GB/s, memcpy in turns with it {copy:.2} GB/s, {blocks}; ping {ping:.1} us with \
+         {} us of polling\n\
+         a node that is killed and started again is READY after {restart:.0} ms (median of {RESTARTS})",
         text(sockets),
         text(ip),
         text(loopback),
-        BLOCK >> 10,
         args.spin
     );
     Ok(())
 }
 
-/// The conditions, without which figures mean nothing.
-fn head() -> String {
+fn write(folder: &Path, report: &FabricReport, results: &Value) -> Result<(), Failure> {
+    let fail = |error| Failure::io(format_args!("report in {}", folder.display()), &error);
+    std::fs::create_dir_all(folder).map_err(fail)?;
+    let page = spfe_report::fabric::html(report);
+    std::fs::write(folder.join("report.html"), page).map_err(fail)?;
+    std::fs::write(folder.join("results.json"), format!("{results}\n")).map_err(fail)
+}
+
+/// "on", "off", or "unknown" where the system does not say it.
+fn switch(files: &[(&str, bool)]) -> &'static str {
+    let said = files.iter().find_map(|(path, inverted)| {
+        let text = std::fs::read_to_string(path).ok()?;
+        match text.trim() {
+            "0" => Some(*inverted),
+            "1" => Some(!inverted),
+            _ => None,
+        }
+    });
+    said.map_or("unknown", |on| if on { "on" } else { "off" })
+}
+
+fn turbo() -> &'static str {
+    switch(&[
+        ("/sys/devices/system/cpu/intel_pstate/no_turbo", true),
+        ("/sys/devices/system/cpu/cpufreq/boost", false),
+    ])
+}
+
+fn smt() -> &'static str {
+    switch(&[("/sys/devices/system/cpu/smt/active", false)])
+}
+
+fn machine() -> Value {
     let facts = machine_facts();
-    let read = |path: &str| std::fs::read_to_string(Path::new(path)).unwrap_or_default();
-    let turbo = match read("/sys/devices/system/cpu/intel_pstate/no_turbo").trim() {
-        "0" => "on",
-        "1" => "off",
-        _ => "unknown",
-    };
-    let smt = match read("/sys/devices/system/cpu/smt/active").trim() {
-        "0" => "off",
-        "1" => "on",
-        _ => "unknown",
-    };
-    format!(
-        "{}, {} CPUs, turbo {turbo}, SMT {smt}, load {:.1}, kernel {}",
-        facts.cpu_model, facts.cpus_online, facts.load_average[0], facts.kernel
-    )
+    json!({ "cpu": facts.cpu_model, "load": facts.load_average, "turbo": turbo(), "smt": smt() })
+}
+
+/// The conditions, without which figures mean nothing.
+fn head() -> Vec<String> {
+    let facts = machine_facts();
+    vec![
+        facts.cpu_model,
+        format!("{} CPUs", facts.cpus_online),
+        format!("turbo {}", turbo()),
+        format!("SMT {}", smt()),
+        format!("load {:.1}", facts.load_average[0]),
+        format!("kernel {}", facts.kernel),
+    ]
 }
 
 /// The rows of a link: TCP in rings, TCP over the interface, raw writes.
-fn link_rows(published: &Published, cap: f64, measured: Measured) -> [Vec<String>; 3] {
-    let part = |value: f64| format!("{:.0} %", 100.0 * value / cap);
-    let row = |path: &str, rate: f64, known: f64, cpu: Option<Tcp>| {
-        let cpu =
-            |text: &dyn Fn(Tcp) -> f64| cpu.map_or("-".into(), |tcp| format!("{:.3}", text(tcp)));
+fn link_rows(link: &LinkFigures) -> [Vec<String>; 3] {
+    let part = |value: f64| format!("{:.0} %", 100.0 * value / link.limit);
+    let row = |path: &str, rate: f64, known: f64, cpu: Option<TcpFigures>| {
+        let cpu = |text: &dyn Fn(TcpFigures) -> f64| {
+            cpu.map_or("-".into(), |tcp| format!("{:.3}", text(tcp)))
+        };
         vec![
-            format!("x{} gen{}", published.lanes, published.generation),
-            format!("{cap:.2}"),
+            link.name.clone(),
+            format!("{:.2}", link.limit),
             path.into(),
             format!("{rate:.2}"),
             part(rate),
             format!("{known:.1} ({})", part(known)),
             cpu(&|tcp| tcp.cpu[0].max(tcp.cpu[1])),
-            cpu(&|_| published.cpu),
-            cpu(&|tcp| tcp.both()),
+            cpu(&|_| link.published_cpu),
+            cpu(&both),
         ]
     };
     [
-        row("sockets", measured.sockets.rate, published.tcp, Some(measured.sockets)),
-        row("IP", measured.ip.rate, published.tcp, Some(measured.ip)),
-        row("raw", measured.raw, published.raw, None),
+        row("sockets", link.sockets.rate, link.published_tcp, Some(link.sockets)),
+        row("IP", link.ip.rate, link.published_tcp, Some(link.ip)),
+        row("raw", link.raw, link.published_raw, None),
     ]
 }
 
-fn document(published: &Published, cap: f64, measured: Measured) -> Value {
+fn document((published, link): (&Published, &LinkFigures)) -> Value {
     json!({
         "generation": published.generation,
         "lanes": published.lanes,
-        "link_gbytes_s": rounded(cap),
-        "sockets": measured.sockets.document(),
-        "ip": measured.ip.document(),
-        "raw_gbytes_s": rounded(measured.raw),
+        "link_gbytes_s": rounded(link.limit),
+        "sockets": tcp_document(link.sockets),
+        "ip": tcp_document(link.ip),
+        "raw_gbytes_s": rounded(link.raw),
         "published": {
             "tcp_gbytes_s": published.tcp,
             "cpu_s_per_gbyte": published.cpu,
