@@ -21,7 +21,6 @@ extern "C" fn forked() {
 /// Epoch of a value that was taken out.
 const LEAK: u32 = u32::MAX;
 
-/// The number of forks so far.
 fn epoch() -> u32 {
     static WATCH: Once = Once::new();
     // SAFETY: the function only adds to an atomic, which a child may do after any fork.

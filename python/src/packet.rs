@@ -69,7 +69,6 @@ struct State {
     views: usize,
 }
 
-/// Name of an end.
 pub fn end_name(end: End) -> &'static str {
     match end {
         End::Eop => "eop",
@@ -78,7 +77,6 @@ pub fn end_name(end: End) -> &'static str {
     }
 }
 
-/// An end by its name.
 pub fn end_of(name: &str) -> PyResult<End> {
     match name {
         "eop" => Ok(End::Eop),

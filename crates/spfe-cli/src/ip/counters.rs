@@ -9,9 +9,7 @@ use std::io::Write;
 /// Frames and their bytes without encapsulation headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// Frames.
     pub frames: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
@@ -144,16 +142,13 @@ pub struct FarReport {
     pub ready: bool,
     /// Version that it understands; 0 while that is unknown.
     pub version: u8,
-    /// What was exchanged with it.
     pub counters: Counters,
 }
 
 /// All counters of an interface.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// The interface.
     pub name: &'a str,
-    /// Its far ends.
     pub far_ends: Vec<FarReport>,
     /// Frames to addresses of no node.
     pub unknown: u64,
@@ -204,7 +199,6 @@ impl Report<'_> {
         text
     }
 
-    /// Prints the counters.
     pub fn print(&self, context: &Context) {
         let text = if context.json { self.json().to_string() } else { self.text() };
         // Ignore errors: the interface works without a reader of its counters.

@@ -12,7 +12,6 @@ use spfe_tap::{TapDevice, TapError, TapOffloads, TapQueue};
 pub struct Frames {
     /// The interface, to configure it.
     pub tap: TapDevice,
-    /// Its queues.
     pub queues: Vec<TapQueue>,
     /// This node of a fabric; 0 on a link.
     own: u16,

@@ -59,7 +59,6 @@ impl Inbound {
         self
     }
 
-    /// Changes the MTU.
     pub fn set_mtu(&mut self, mtu: u32) {
         self.mtu = mtu;
     }

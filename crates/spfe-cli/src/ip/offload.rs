@@ -43,9 +43,9 @@ pub fn offloads_for(far: &EthernetHello) -> TapOffloads {
 /// The ends of a virtual channel between two nodes of a fabric; 0 and 0 on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// This node.
+    /// Number of this node.
     pub own: u16,
-    /// The other one.
+    /// Number of the node at the far end.
     pub far: u16,
 }
 

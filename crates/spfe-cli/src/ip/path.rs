@@ -152,7 +152,6 @@ impl Path {
         self.heard.then(|| self.peer.hello())
     }
 
-    /// Counters of the far end.
     pub fn counters(&self) -> Counters {
         Counters { drops: self.inbound.drops, ..self.counters }
     }
@@ -291,7 +290,7 @@ impl Path {
         }
     }
 
-    /// Sends the group.
+    /// Sends the staged frames as one group.
     pub fn submit(&mut self) {
         if let Some(channel) = &mut self.channel
             && std::mem::take(&mut self.staged) != (0, 0)

@@ -125,12 +125,10 @@ impl<'a> Pump<'a> {
         Ok(())
     }
 
-    /// The interface.
     pub fn frames(&self) -> &Frames {
         &self.frames
     }
 
-    /// MTU of the interface.
     pub fn mtu(&self) -> u32 {
         self.terms.mtu
     }

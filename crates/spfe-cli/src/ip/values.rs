@@ -6,9 +6,8 @@ use std::net::IpAddr;
 /// An IP address and its prefix length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The address.
     pub ip: IpAddr,
-    /// Bits of the prefix.
+    /// Length of the prefix in bits.
     pub prefix: u8,
 }
 
