@@ -401,7 +401,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
-    /// Runs the loops over DATA entries, or those over bursts.
+    /// Runs the loops over DATA entries, or those over bursts; between queue pairs, the requests.
     #[inline(always)]
     fn run_fast<H: Host>(
         &mut self,
@@ -410,7 +410,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         bursts: bool,
     ) -> (u32, fast::LoopEnd) {
         let (Some(fast), TxEnd::Queue(tx)) = (&self.plain, &mut self.tx) else {
-            return (0, fast::LoopEnd::General);
+            return self.run_near(host, budget);
         };
         let sender = fast::FastSender { tx, map: &self.tx_regions.map, fast };
         let map = &self.rx_regions.map;

@@ -14,13 +14,17 @@
 //! | `send`, `receive` | the two queues |
 //! | `ends` | the channel as source and sink of two flows |
 //! | `direct` | packets that are handed over, in one copy |
+//! | `near` | requests that need no packets |
+//! | `results` | what became of requests, and their completions |
 
 mod direct;
 mod ends;
 pub mod entry;
 mod keys;
 mod memory;
+mod near;
 mod receive;
+mod results;
 mod send;
 pub mod setup;
 pub mod window;
@@ -107,6 +111,11 @@ impl RdmaChannel {
     /// The channel between the flow out of a port and the flow into it.
     pub fn new(out: &'static FlowShared, into: &'static FlowShared) -> Self {
         Self { state: Mutex::default(), gate: Mutex::default(), out, into }
+    }
+
+    /// The flow out of the port.
+    fn out(&self) -> &'static FlowShared {
+        self.out
     }
 
     fn lock(&self) -> MutexGuard<'_, ChannelState> {
@@ -233,7 +242,7 @@ impl RdmaChannel {
         match (send, &views.send, &views.receive) {
             (true, Some(view), _) => {
                 let flushed = pair.send.flush(view, map, status);
-                pair.send.publish(view, &self.out.tx_count, time);
+                pair.send.results.publish(view, &mut pair.send.at, &self.out.tx_count, time);
                 flushed
             }
             (false, _, Some(view)) => pair.receive.flush(view, status, time),
@@ -269,7 +278,7 @@ impl ChannelState {
         let Some(pair) = &mut self.pair else { return };
         pair.send.collect(&mut pair.keys);
         if let Some(view) = &views.send {
-            pair.send.publish(view, &channel.out.tx_count, time);
+            pair.send.results.publish(view, &mut pair.send.at, &channel.out.tx_count, time);
         }
         if let Some(view) = &views.receive {
             let mut memory = Mapped { map, domain: view.config.domain as u16 };

@@ -54,6 +54,12 @@ pub fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
+/// Counts packets and their bytes.
+pub fn count(counters: &QueueCounters, packets: u64, bytes: u64) {
+    bump(&counters.packets, packets);
+    bump(&counters.bytes, bytes);
+}
+
 /// A snapshot of [`QueueCounters`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {

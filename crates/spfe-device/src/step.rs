@@ -6,7 +6,9 @@ use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
 use spfe_contract::Status;
 use spfe_proto::sfrp::SfrpHeader;
+use spfe_rdma::RdmaTarget;
 use spfe_rdma::direct::{Payload, Taker};
+use spfe_rdma::near::NearTally;
 
 /// The next piece of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,11 +139,20 @@ pub enum HandRoom {
 
 /// An end of a flow that can hand packets of RDMA over (`rdma::direct`), if the other end can.
 pub trait HandSource {
-    /// Hands the next packet over.
+    /// Hands the next packet over, and counts it.
     fn hand(&mut self, map: &RegionMap, take: Taker<'_>) -> NextHanded;
-    /// Counts the packet that was handed over.
-    fn handed(&mut self, bytes: u32);
 }
+
+/// The far end of requests that are executed at once.
+pub struct NearFar<'a> {
+    /// The target.
+    pub target: &'a mut RdmaTarget,
+    /// Domain of the program's memory that it serves.
+    pub domain: u16,
+}
+
+/// Executes requests on a target, and returns the packets that were not needed.
+pub type NearWork<'a> = &'a mut dyn FnMut(NearFar<'_>) -> NearTally;
 
 /// An end of a flow that can take packets of RDMA that are handed over.
 pub trait HandSink {
@@ -155,6 +166,9 @@ pub trait HandSink {
         map: &RegionMap,
         cx: &mut StepContext<'_, H>,
     );
+    /// Lends its target to requests that are executed at once, and counts their packets. Does not if
+    /// packets are on their way at this end.
+    fn lend(&mut self, work: NearWork<'_>) -> NearTally;
 }
 
 /// An end that neither hands packets over nor takes them so.
@@ -162,10 +176,6 @@ pub enum NoHands {}
 
 impl HandSource for NoHands {
     fn hand(&mut self, _: &RegionMap, _: Taker<'_>) -> NextHanded {
-        match *self {}
-    }
-
-    fn handed(&mut self, _: u32) {
         match *self {}
     }
 }
@@ -182,6 +192,10 @@ impl HandSink for NoHands {
         _: &RegionMap,
         _: &mut StepContext<'_, H>,
     ) {
+        match *self {}
+    }
+
+    fn lend(&mut self, _: NearWork<'_>) -> NearTally {
         match *self {}
     }
 }

@@ -13,6 +13,7 @@
 
 mod completion;
 mod handle;
+mod near;
 mod options;
 mod transmit;
 mod waiting;

@@ -12,6 +12,7 @@
 //! | [`target`] | the side that has the memory |
 //! | [`initiator`] | the side that asks |
 //! | [`direct`] | packets that do not leave the machine, in one copy |
+//! | [`near`] | requests that need no packets at all |
 //! | [`node`], [`config`] | a target-only endpoint, which serves RMAP, too; its TOML file |
 //!
 //! No packet makes an engine panic. A target checks everything before it touches memory; an
@@ -24,6 +25,7 @@ mod few;
 pub mod initiator;
 pub mod local;
 pub mod memory;
+pub mod near;
 pub mod node;
 pub mod region;
 pub mod target;

@@ -3,6 +3,9 @@
 /// Size of a page in bytes.
 const PAGE: usize = 64 << 10;
 
+/// A page to which nothing was written.
+static ZEROS: [u8; PAGE] = [0; PAGE];
+
 /// Zeros, except where something was written. Costs 8 bytes for each 64 KiB, and the pages in use.
 #[derive(Debug, Default)]
 pub struct SparseMemory {
@@ -61,6 +64,20 @@ impl SparseMemory {
         })
     }
 
+    /// The page of an offset: the offset of its first byte, and its bytes. `None` beyond the last page.
+    pub fn page(&self, offset: u64) -> Option<(u64, &[u8])> {
+        let (page, inside) = place(offset);
+        let bytes = self.pages.get(page)?.as_deref().unwrap_or(&ZEROS);
+        Some((offset - inside as u64, bytes))
+    }
+
+    /// The same, to change its bytes. `None` as well if nothing was written to it.
+    pub fn page_mut(&mut self, offset: u64) -> Option<(u64, &mut [u8])> {
+        let (page, inside) = place(offset);
+        let bytes = self.pages.get_mut(page)?.as_deref_mut()?;
+        Some((offset - inside as u64, bytes))
+    }
+
     /// Lets `each` write bytes in place, in parts that do not cross pages. It gets the offset of a part
     /// from the start.
     ///
@@ -95,7 +112,6 @@ impl SparseMemory {
         length: usize,
         mut each: impl FnMut(usize, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        static ZEROS: [u8; PAGE] = [0; PAGE];
         self.check(offset, length)?;
         let mut done = 0;
         while done < length {

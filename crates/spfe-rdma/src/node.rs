@@ -98,6 +98,11 @@ impl TargetNode {
         replies.is_empty().then(|| self.target.hand_response(vc, &NoMemory, take))?
     }
 
+    /// Whether replies of RMAP wait on a virtual channel.
+    pub fn has_replies(&self, vc: u8) -> bool {
+        self.replies.get(usize::from(vc)).is_none_or(|replies| !replies.is_empty())
+    }
+
     /// When the next packet of a virtual channel may be sent; `None` if there is none.
     pub fn ready_ns(&self, vc: u8) -> Option<u64> {
         let reply = self.replies.get(usize::from(vc))?.front().map(|(ready_ns, _)| *ready_ns);

@@ -189,6 +189,13 @@ impl TargetRegion {
         Ok(old)
     }
 
+    /// Whether an initiator has these rights.
+    #[inline]
+    pub(crate) fn allows(&self, needed: RegionRights, initiator: u8) -> bool {
+        let listed = self.initiators.as_ref().is_none_or(|list| list.contains(&initiator));
+        self.rights.allow(needed) && listed
+    }
+
     /// Offset of an address if an access of `length` bytes at it lies inside the region.
     pub fn offset_of(&self, address: u64, length: u64) -> Option<u64> {
         let offset = address.checked_sub(self.base)?;
@@ -374,6 +381,13 @@ impl RegionTable {
         listed.flat_map(|(key, region)| region.entry(key.index(), key).encode()).collect()
     }
 
+    /// The region of a key that was not taken back.
+    #[inline]
+    pub(crate) fn get_mut_valid(&mut self, key: RemoteKey) -> Option<&mut TargetRegion> {
+        let slot = self.slots.get_mut(key.index())?.as_mut();
+        slot.filter(|slot| slot.key == key && !slot.revoked).map(|slot| &mut slot.region)
+    }
+
     /// Checks an access: key, bounds, rights, initiator. Returns the region and the offset in it.
     pub(crate) fn check(
         &mut self,
@@ -390,8 +404,7 @@ impl RegionTable {
         }
         let region = &mut slot.region;
         let offset = region.offset_of(address, length).ok_or(SfrpStatus::BOUNDS)?;
-        let listed = region.initiators.as_ref().is_none_or(|list| list.contains(&initiator));
-        if !region.rights.allow(needed) || !listed {
+        if !region.allows(needed, initiator) {
             return Err(SfrpStatus::ACCESS);
         }
         Ok((region, offset))

@@ -7,12 +7,14 @@
 
 mod counters;
 mod execute;
+mod near;
 mod notify;
 mod peer;
 mod receive;
 mod respond;
 
 pub use counters::TargetCounts;
+pub(crate) use near::NearSender;
 pub use notify::Notification;
 pub use receive::{ReceiveQueueError, ReceivedMessage};
 

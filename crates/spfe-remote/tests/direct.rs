@@ -1,5 +1,6 @@
-//! On a packet-level link packets of RDMA are handed over in one copy. With a capture of the link they
-//! are sent. Nothing else differs: the times, statuses and completions, the counters, the memory.
+//! On a packet-level link packets of RDMA are handed over in one copy, and on one that takes no time
+//! writes and reads need no packets. With a capture of the link packets are sent. Nothing else differs:
+//! the times, statuses and completions, the counters, the memory.
 
 use fastrand::Rng;
 use spfe::pair::KeyOptions;
@@ -38,16 +39,18 @@ fn options(own: u16, partner: u16) -> RdmaQueueOptions {
     options
 }
 
-fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32]) -> WorkRequest {
-    let kind = match rng.u32(..9) {
-        0..3 => WorkKind::Write,
-        3..6 => WorkKind::Read,
+/// A random request. Without a fence a read may be executed after what follows it, which is not so
+/// when no packets are needed; then every request has one.
+fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32], fenced: bool) -> WorkRequest {
+    let kind = match rng.u32(..if fenced { 25 } else { 9 }) {
+        0..3 | 9..17 => WorkKind::Write,
+        3..6 | 17..25 => WorkKind::Read,
         6 => WorkKind::FetchAdd { add: rng.u64(..) },
         7 if keys.len() > 1 => WorkKind::Send,
         _ => WorkKind::Flush,
     };
     let mut request = WorkRequest::new(id, kind);
-    let length = rng.u32(1..9000);
+    let length = if rng.bool() { rng.u32(1..9000) } else { rng.u32(1..40) };
     let place = |rng: &mut Rng, length| Local { memory, offset: rng.u64(..50_000), length };
     match kind {
         WorkKind::Flush => {}
@@ -55,13 +58,14 @@ fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32]) -> WorkRequest {
         WorkKind::Send => request.local = [place(rng, length.min(3000))].into(),
         _ => request.local = [place(rng, length)].into(),
     }
-    if kind == WorkKind::Write && keys.len() > 1 && rng.bool() {
+    if kind == WorkKind::Write && keys.len() > 1 && rng.u32(..if fenced { 8 } else { 2 }) == 0 {
         request.immediate = Some(rng.u32(..));
     }
     request.key = keys[rng.usize(..keys.len())];
     // Sometimes beyond the end.
     request.address = rng.u64(..7000) * 8 + u64::from(rng.u32(..30) == 0) * 200_000;
-    request.flags = WorkFlags { signaled: true, fence: rng.bool(), ..WorkFlags::default() };
+    let (fence, solicited) = (fenced || rng.bool(), fenced && rng.u32(..20) == 0);
+    request.flags = WorkFlags { signaled: !fenced || rng.bool(), fence, solicited };
     request
 }
 
@@ -69,19 +73,24 @@ fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32]) -> WorkRequest {
 struct Run {
     log: Vec<String>,
     rng: Rng,
+    fenced: bool,
 }
 
 impl Run {
     /// Posts groups, and notes each completion with its time.
     fn groups(&mut self, endpoint: &Endpoint, near: &mut RdmaQueue, keys: &[u32], far: &mut Far) {
         let memory = near.register((0..BYTES).map(|n| ((n * 7) >> 3) as u8).collect()).unwrap();
-        for round in 0..60 {
-            let count = self.rng.u64(1..7);
+        for round in 0..if self.fenced { 200 } else { 60 } {
+            let count = self.rng.u64(1..if self.fenced { 30 } else { 7 });
+            let mut signaled = 0;
             for id in 0..count {
-                near.post(work(&mut self.rng, 100 * round + id, memory, keys)).unwrap();
+                let mut work = work(&mut self.rng, 100 * round + id, memory, keys, self.fenced);
+                work.flags.signaled |= id + 1 == count;
+                signaled += usize::from(work.flags.signaled);
+                near.post(work).unwrap();
             }
             near.ring().unwrap();
-            near.wait(count as usize, SOON).unwrap();
+            near.wait(signaled, SOON).unwrap();
             while let Some(done) = near.poll().unwrap() {
                 self.log.push(format!("{} {done:?}", endpoint.now_ns()));
             }
@@ -115,15 +124,19 @@ fn buffer(memory: u32, id: u64) -> Local {
     Local { memory, offset: 4096 * id, length: 4096 }
 }
 
-fn counters(endpoint: &Endpoint, log: &mut Vec<String>) {
+/// Counters of the port, and of the engines at both ends.
+fn counters(network: &Embedded, endpoint: &Endpoint, number: u32, log: &mut Vec<String>) {
     let port = endpoint.port(0).unwrap();
     log.push(format!("{:?}", port.info()));
+    log.push(format!("{:?}", network.network().pair_report(number, 0, 0)));
+    let target = network.network().arena().target(number, 0);
+    log.push(format!("{:?}", target.map(|target| target.counts())));
 }
 
-/// One run on a link of four lanes, in virtual time. Returns what it showed, and the capture.
-fn run(seed: u64, target: bool, mode: Mode, captured: bool) -> (Vec<String>, Vec<u8>) {
+/// One run in virtual time. Returns what it showed, and the capture.
+fn run(seed: u64, target: bool, link: &str, mode: Mode, captured: bool) -> (Vec<String>, Vec<u8>) {
     fastrand::seed(seed);
-    let rate = "4x6.25G".parse::<Link>().unwrap().rate;
+    let rate = link.parse::<Link>().unwrap().rate;
     let mut topology =
         Topology { virtual_time: mode != Mode::Thread, ..Topology::pairs(2, rate, mode) };
     if target {
@@ -137,7 +150,8 @@ fn run(seed: u64, target: bool, mode: Mode, captured: bool) -> (Vec<String>, Vec
         captured.then(|| network.capture(&CaptureOptions::default(), kept.clone()).unwrap());
     let a = Endpoint::attach(&network, 0, "a").unwrap();
     let b = Endpoint::attach(&network, 1, "b").unwrap();
-    let mut run = Run { log: Vec::new(), rng: Rng::with_seed(seed) };
+    let fenced = link == "unlimited";
+    let mut run = Run { log: Vec::new(), rng: Rng::with_seed(seed), fenced };
     let mut near =
         RdmaQueue::open(&a.port(0).unwrap().vc(0).unwrap(), options(5, if target { 0 } else { 7 }))
             .unwrap();
@@ -171,32 +185,45 @@ fn run(seed: u64, target: bool, mode: Mode, captured: bool) -> (Vec<String>, Vec
     } else {
         run.log.push(format!("{:?}", near.read(keys[0], 0, 100_000, SOON).unwrap()));
     }
-    counters(&a, &mut run.log);
-    counters(&b, &mut run.log);
-    drop((near, far, capture));
+    counters(&network, &a, 0, &mut run.log);
+    counters(&network, &b, 1, &mut run.log);
+    drop((near, far));
+    if let Some(capture) = capture {
+        capture.finish().unwrap();
+    }
     let kept = std::mem::take(&mut *kept.0.lock().unwrap());
     (run.log, kept)
 }
 
-fn check(target: bool) {
+fn check(target: bool, link: &str) {
     for seed in 0..3 {
-        let (sent, capture) = run(seed, target, Mode::Inline, true);
-        let (handed, none) = run(seed, target, Mode::Inline, false);
+        let (sent, capture) = run(seed, target, link, Mode::Inline, true);
+        let (handed, none) = run(seed, target, link, Mode::Inline, false);
         assert!(capture.len() > 200_000 && none.is_empty(), "{} bytes captured", capture.len());
-        assert_eq!(sent.len(), handed.len());
         for (line, (sent, handed)) in sent.iter().zip(&handed).enumerate() {
             assert!(sent == handed, "seed {seed}, line {line}\n{sent:.300}\n{handed:.300}");
         }
+        assert_eq!(sent.len(), handed.len());
         assert!(sent.iter().any(|line| line.contains("Refused(")), "nothing was refused");
     }
 }
 
 #[test]
 fn with_a_target_only_endpoint() {
-    check(true);
+    check(true, "4x6.25G");
 }
 
 #[test]
 fn between_queue_pairs() {
-    check(false);
+    check(false, "4x6.25G");
+}
+
+#[test]
+fn with_a_target_only_endpoint_without_packets() {
+    check(true, "unlimited");
+}
+
+#[test]
+fn between_queue_pairs_without_packets() {
+    check(false, "unlimited");
 }

@@ -1,6 +1,9 @@
-//! Steps in which packets of RDMA are handed over ([`crate::rdma::direct`]).
+//! Steps between two ends of RDMA: requests that need no packets ([`crate::rdma::near`]), and packets
+//! that are handed over (`rdma::direct`).
 
 use super::run::GeneralStep;
+use super::{Flow, RxEnd, TxEnd};
+use crate::fast::LoopEnd;
 use crate::queue::Host;
 use crate::step::{
     AHEAD_NS, HandRoom, HandSink, HandSource, NextHanded, PieceSink, PieceSource, StepContext,
@@ -14,6 +17,30 @@ enum HandEnd {
     Step(StepOutcome),
     /// The next packet has to be sent.
     Packet,
+}
+
+impl<S: PieceSource, D: PieceSink> Flow<S, D> {
+    /// Executes requests of a queue pair at once, on a link that takes no time. Returns their number,
+    /// and whether the general path has to go on.
+    #[inline(never)]
+    pub(super) fn run_near<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, LoopEnd) {
+        let none = (0, LoopEnd::General);
+        let (Some(gate), None, TxEnd::Rdma(source)) = (&self.gate, &self.pacer, &mut self.tx)
+        else {
+            return none;
+        };
+        let (map, far_map) = (&self.tx_regions.map, &self.rx_regions.map);
+        let limits = (budget, self.limits);
+        let _gate = gate.gate();
+        match &mut self.rx {
+            RxEnd::Rdma(sink) => source.near(map, sink, far_map, limits, host),
+            RxEnd::Instrument(sink) => match sink.takes() {
+                Some(sink) => source.near(map, sink, far_map, limits, host),
+                None => none,
+            },
+            _ => none,
+        }
+    }
 }
 
 impl GeneralStep<'_> {
@@ -86,7 +113,6 @@ impl GeneralStep<'_> {
             });
             match next {
                 NextHanded::Handed(bytes) => {
-                    source.handed(bytes);
                     self.bytes = self.bytes.saturating_sub(bytes.into());
                     *packets += 1;
                 }

@@ -9,10 +9,12 @@ use super::memory::{Mapped, ServedMemory};
 use super::{ChannelState, VC, Views};
 use crate::memory::RegionMap;
 use crate::queue::Host;
-use crate::step::{HandRoom, HandSink, HandSource, NextHanded, StepContext};
+use crate::shared::count;
+use crate::step::{HandRoom, HandSink, HandSource, NearWork, NextHanded, StepContext};
 use spfe_proto::sfrp::{Opcode, SfrpHeader};
 use spfe_rdma::direct::{Payload, Taker};
 use spfe_rdma::initiator::InitiatorOutcome;
+use spfe_rdma::near::NearTally;
 use spfe_rdma::target::Handled;
 
 impl ChannelState {
@@ -71,9 +73,16 @@ impl ChannelState {
 
 impl HandSource for RdmaSource {
     fn hand(&mut self, map: &RegionMap, take: Taker<'_>) -> NextHanded {
-        let looked = self.look(map, |state, views, now_ns| match state.busy {
-            true => Some(NextHanded::Packet),
-            false => state.hand(views, map, now_ns, take),
+        let out = self.parts().0.out();
+        let looked = self.look(map, |state, views, now_ns| {
+            if state.busy {
+                return Some(NextHanded::Packet);
+            }
+            let next = state.hand(views, map, now_ns, take)?;
+            if let NextHanded::Handed(bytes) = next {
+                count(&out.tx_count, 1, bytes.into());
+            }
+            Some(next)
         });
         match looked {
             Looked::Found(next) => next,
@@ -82,15 +91,15 @@ impl HandSource for RdmaSource {
             Looked::Unmapped(key) => NextHanded::Unmapped(key),
         }
     }
-
-    fn handed(&mut self, bytes: u32) {
-        self.count(bytes);
-    }
 }
 
 impl HandSink for RdmaSink {
     fn hand_room(&mut self, map: &RegionMap) -> HandRoom {
         self.room(map)
+    }
+
+    fn lend(&mut self, work: NearWork<'_>) -> NearTally {
+        self.lend_target(work)
     }
 
     fn take_handed<H: Host>(

@@ -5,7 +5,7 @@ use crate::copy::{CopySource, CopyTarget};
 use crate::memory::{RegionKey, RegionMap, Regions};
 use crate::piece::Piece;
 use crate::queue::{CompletionTime, Host, QueueView};
-use crate::shared::bump;
+use crate::shared::{bump, count};
 use crate::step::{
     Accepted, HandRoom, HandSink, HandSource, NextPiece, PieceSink, PieceSource, StepContext,
 };
@@ -52,6 +52,10 @@ impl ChannelEnd {
     fn domain(&self) -> u16 {
         self.views.domain()
     }
+
+    fn parts(&self) -> (&RdmaChannel, &DeviceClock, &Views) {
+        (&self.channel, &self.clock, &self.views)
+    }
 }
 
 /// The sending end: requests of the queue pair, and its responses to the far end.
@@ -61,6 +65,10 @@ pub struct RdmaSource(ChannelEnd);
 pub struct RdmaSink(ChannelEnd);
 
 impl RdmaSource {
+    pub(super) fn parts(&self) -> (&RdmaChannel, &DeviceClock, &Views) {
+        self.0.parts()
+    }
+
     /// The sending end, while the channel has a queue. `Err` names a region to map first.
     pub fn bind(
         channel: &Arc<RdmaChannel>,
@@ -156,12 +164,6 @@ impl RdmaSource {
             },
         }
     }
-
-    /// Counts a packet that has gone.
-    pub(super) fn count(&self, bytes: u32) {
-        bump(&self.0.channel.out.tx_count.packets, 1);
-        bump(&self.0.channel.out.tx_count.bytes, bytes.into());
-    }
 }
 
 impl PieceSource for RdmaSource {
@@ -203,8 +205,10 @@ impl PieceSource for RdmaSource {
     }
 
     fn done(&mut self, piece: &Piece, _time: CompletionTime) {
-        self.lose();
-        self.count(piece.length);
+        // The far end counts its answers here as well, while it has the lock.
+        let state = &mut *self.0.channel.lock();
+        (state.busy, state.sent) = (false, 0);
+        count(&self.0.channel.out.tx_count, 1, piece.length.into());
     }
 
     fn fail_unmapped(&mut self, _: &Piece, _: Status) -> bool {
@@ -236,6 +240,10 @@ impl PieceSource for RdmaSource {
 }
 
 impl RdmaSink {
+    pub(super) fn parts(&self) -> (&RdmaChannel, &DeviceClock, &Views) {
+        self.0.parts()
+    }
+
     /// The receiving end, while the channel has a queue. `Err` names a region to map first.
     pub fn bind(
         channel: &Arc<RdmaChannel>,

@@ -4,13 +4,12 @@
 use super::entry::{self, BadEntry, Wanted};
 use super::keys::KeysInUse;
 use super::memory::Mapped;
+use super::results::WorkResults;
 use super::{setup, window};
 use crate::memory::{AccessRefusal, RegionKey, RegionMap};
-use crate::queue::{CompletionTime, QueueView, completion};
-use crate::shared::{Positions, QueueCounters, bump};
-use spfe_contract::{
-    QueuePairWait as Wait, Status, WorkOpcode, completion_flags as cf, pair_status, queue_options,
-};
+use crate::queue::QueueView;
+use crate::shared::Positions;
+use spfe_contract::{QueuePairWait as Wait, Status, WorkOpcode, pair_status, queue_options};
 use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use spfe_rdma::initiator::{PostError, scatter};
 use spfe_rdma::{
@@ -28,15 +27,6 @@ struct Outstanding {
     position: u32,
     bytes: u32,
     keys: [Option<RegionKey>; 4],
-}
-
-/// A completion to be written.
-struct Done {
-    position: u32,
-    status: Status,
-    bytes: u32,
-    requests: u16,
-    flags: u16,
 }
 
 /// INFO or REGIONS, outside of the sequence of messages.
@@ -58,11 +48,7 @@ pub struct SendSide {
     question: Option<Question>,
     /// A request that cannot be executed waits for those before it.
     bad: Option<(u32, Status)>,
-    done: VecDeque<Done>,
-    /// Requests and bytes that succeeded without SIGNAL and are not reported yet.
-    pending: (u32, u64),
-    /// Position of the last request of `pending`.
-    pending_position: u32,
+    pub results: WorkResults,
     /// What the device line says.
     shown: u64,
 }
@@ -75,9 +61,7 @@ impl SendSide {
             outstanding: VecDeque::new(),
             question: None,
             bad: None,
-            done: VecDeque::new(),
-            pending: (0, 0),
-            pending_position: 0,
+            results: WorkResults::default(),
             shown: 0,
         }
     }
@@ -109,7 +93,7 @@ impl SendSide {
         let room = (view.submissions.size() / 2) as usize;
         for _ in 0..view.submissions.size() {
             let waits = self.bad.is_some() || self.question.is_some();
-            if waits || self.outstanding.len() >= room || self.done.len() >= 2 * room {
+            if waits || self.outstanding.len() >= room || self.results.waiting() >= 2 * room {
                 break;
             }
             let position = self.at.submission;
@@ -121,7 +105,7 @@ impl SendSide {
             let last = position.wrapping_add(slots - 1);
             let failed = self.initiator.state() == PairState::Error;
             match read {
-                _ if failed => self.end(last, Status::Flushed, 0, false),
+                _ if failed => self.results.end(last, Status::Flushed, 0, false),
                 Err(BadEntry { refusal: AccessRefusal::Unmapped(key), .. })
                     if !keys.is_absent(key) =>
                 {
@@ -210,7 +194,7 @@ impl SendSide {
     /// Ends BIND or UNBIND.
     fn keyed(&mut self, position: u32, signal: bool, status: Status) {
         match status {
-            Status::Ok => self.succeed(position, 0, signal),
+            Status::Ok => self.results.succeed(position, 0, signal),
             status => self.bad = Some((position, status)),
         }
     }
@@ -230,6 +214,12 @@ impl SendSide {
         };
         packet.truncate(written.unwrap_or(0));
         written.is_some()
+    }
+
+    /// Whether nothing is outstanding or waits to be refused.
+    pub fn has_no_requests(&self) -> bool {
+        let none = self.outstanding.is_empty() && self.initiator.outstanding() == 0;
+        none && self.question.is_none() && self.bad.is_none()
     }
 
     /// Whether the next request can be handed over: a question is a packet.
@@ -296,46 +286,13 @@ impl SendSide {
         let Some(question) = self.question.take() else { return };
         question.local.iter().for_each(|local| keys.remove(key_of(local)));
         match ended {
-            Ok(bytes) => self.succeed(question.position, bytes, question.signal),
+            Ok(bytes) => self.results.succeed(question.position, bytes, question.signal),
             Err(error) => {
                 let (status, detail, unknown) = setup::status_of(error);
-                self.end(question.position, status, detail, unknown);
+                self.results.end(question.position, status, detail, unknown);
                 self.initiator.abort();
             }
         }
-    }
-
-    /// A request has succeeded.
-    fn succeed(&mut self, position: u32, bytes: u32, signal: bool) {
-        self.pending.0 += 1;
-        self.pending.1 += u64::from(bytes);
-        self.pending_position = position;
-        // Without a signal too: the counts of a completion would overflow.
-        if signal || self.pending.0 >= 0xf000 || self.pending.1 > 0x8000_0000 {
-            self.report();
-        }
-    }
-
-    /// Reports what has succeeded.
-    fn report(&mut self) {
-        let (requests, bytes) = std::mem::take(&mut self.pending);
-        if requests == 0 {
-            return;
-        }
-        self.done.push_back(Done {
-            position: self.pending_position,
-            status: Status::Ok,
-            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            requests: requests as u16,
-            flags: 0,
-        });
-    }
-
-    /// A request has failed. Earlier successes are reported first.
-    fn end(&mut self, position: u32, status: Status, detail: u32, unknown: bool) {
-        self.report();
-        let flags = if unknown { cf::UNKNOWN } else { 0 };
-        self.done.push_back(Done { position, status, bytes: detail, requests: 1, flags });
     }
 
     /// Takes the results of the initiator.
@@ -346,13 +303,13 @@ impl SendSide {
         // What went without SIGNAL and is done.
         while self.outstanding.len() > self.initiator.outstanding() {
             let Some(oldest) = self.retire(keys) else { break };
-            self.succeed(oldest.position, oldest.bytes, false);
+            self.results.succeed(oldest.position, oldest.bytes, false);
         }
         if let Some((position, status)) = self.bad
             && self.outstanding.is_empty()
         {
             self.bad = None;
-            self.end(position, status, 0, false);
+            self.results.end(position, status, 0, false);
             self.initiator.abort();
         }
     }
@@ -360,14 +317,14 @@ impl SendSide {
     fn take(&mut self, done: &WorkCompletion, keys: &mut KeysInUse) {
         while let Some(oldest) = self.retire(keys) {
             if u64::from(oldest.position) != done.id {
-                self.succeed(oldest.position, oldest.bytes, false);
+                self.results.succeed(oldest.position, oldest.bytes, false);
                 continue;
             }
             match done.result {
-                Ok(()) => self.succeed(oldest.position, oldest.bytes, true),
+                Ok(()) => self.results.succeed(oldest.position, oldest.bytes, true),
                 Err(error) => {
                     let (status, detail, unknown) = setup::status_of(error);
-                    self.end(oldest.position, status, detail, unknown);
+                    self.results.end(oldest.position, status, detail, unknown);
                 }
             }
             return;
@@ -382,14 +339,14 @@ impl SendSide {
 
     /// Ends everything with a status, for a reset.
     pub fn flush(&mut self, view: &QueueView, map: &RegionMap, status: Status) -> u32 {
-        self.report();
+        self.results.report();
         let mut flushed = 0;
         let outstanding = std::mem::take(&mut self.outstanding);
         let question = self.question.take().map(|question| question.position);
         let bad = self.bad.take().map(|(position, _)| position);
         let positions = outstanding.iter().map(|oldest| oldest.position);
         for position in positions.chain(question).chain(bad) {
-            self.end(position, status, 0, true);
+            self.results.end(position, status, 0, true);
             flushed += 1;
         }
         self.initiator.abort();
@@ -399,37 +356,28 @@ impl SendSide {
             let position = self.at.submission;
             let Some(read) = entry::read(&view.submissions, position, map, domain) else { break };
             let slots = read.map_or_else(|bad| bad.slots, |entry| entry.slots);
-            self.end(position.wrapping_add(slots - 1), status, 0, false);
+            self.results.end(position.wrapping_add(slots - 1), status, 0, false);
             self.at.submission = position.wrapping_add(slots);
             flushed += 1;
         }
         flushed
     }
 
-    /// Writes completions.
-    pub fn publish(&mut self, view: &QueueView, count: &QueueCounters, time: CompletionTime) {
-        while let Some(done) = self.done.pop_front() {
-            let mut entry = completion(&view.config, done.position, done.status);
-            (entry.bytes, entry.packets, entry.flags) = (done.bytes, done.requests, done.flags);
-            let position = self.at.completion;
-            self.at.completion = position.wrapping_add(1);
-            if done.status == Status::Ok {
-                let bytes = u64::from(done.bytes);
-                self.at.reported_bytes = self.at.reported_bytes.wrapping_add(bytes);
-            } else {
-                self.at.urgent = 1;
-                // The host counts the bytes of every completion.
-                self.at.reported_bytes = self.at.reported_bytes.wrapping_add(done.bytes.into());
-                bump(&count.errors, 1);
-            }
-            view.complete_at(position, entry, time);
-        }
-    }
-
     /// When [`SendSide::transmit`] has to be called again; the end of time if nothing is outstanding.
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         let question = self.question.as_ref().map_or(u64::MAX, |question| question.again_ns);
         self.initiator.wake_ns(now_ns).min(question)
+    }
+
+    /// Shows the host that the queue pair is connected and waits for nothing.
+    pub fn show_idle(&mut self, view: &QueueView) {
+        const IDLE: u64 = (spfe_contract::QueuePairState::Ready.raw() as u64)
+            << pair_status::STATE_SHIFT
+            | (Wait::Nothing.raw() as u64) << pair_status::WAIT_SHIFT;
+        if self.shown != IDLE {
+            self.shown = IDLE;
+            view.device_line().set_pair(IDLE);
+        }
     }
 
     /// Shows the host what the queue pair waits for.

@@ -7,13 +7,14 @@ use spfe_device::copy::CopyTarget;
 use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::memory::RegionMap;
 use spfe_device::queue::Host;
-use spfe_device::shared::{FlowShared, bump};
-use spfe_device::step::{HandRoom, HandSink, HandSource, NextHanded};
+use spfe_device::shared::{self, FlowShared, bump};
+use spfe_device::step::{HandRoom, HandSink, HandSource, NearFar, NearWork, NextHanded};
 use spfe_host::Clock;
 use spfe_host::topology::{Peer, Topology};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::SfrpHeader;
 use spfe_rdma::direct::{Payload, Taker};
+use spfe_rdma::near::NearTally;
 use spfe_rdma::target::TargetCounts;
 use spfe_rdma::{Notification, TargetFile, TargetNode};
 use std::collections::HashMap;
@@ -22,10 +23,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The target on a port, and the packet that each virtual channel sends.
 pub struct TargetPort {
-    node: Mutex<TargetNode>,
-    sending: Vec<Mutex<Sending>>,
+    state: Mutex<TargetState>,
     /// Longest packet that is kept, and one byte more to detect longer ones.
     kept_max: usize,
+}
+
+/// Both directions of all virtual channels.
+struct TargetState {
+    node: TargetNode,
+    sending: Vec<Sending>,
 }
 
 /// A packet, and the number of its bytes that have been sent.
@@ -34,10 +40,6 @@ struct Sending {
     packet: Vec<u8>,
     done: u32,
     busy: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates the targets of a network, by endpoint and port. Clients of a daemon have no files, and
@@ -61,18 +63,22 @@ impl TargetPort {
         let mut node = node.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         node.target.set_vcs(vcs);
         let kept_max = node.packet_bytes_max() + 1;
-        let sending = (0..vcs).map(|_| Mutex::default()).collect();
-        Ok(Self { node: Mutex::new(node), sending, kept_max })
+        let sending = (0..vcs).map(|_| Sending::default()).collect();
+        Ok(Self { state: Mutex::new(TargetState { node, sending }), kept_max })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TargetState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counters of the target.
     pub fn counts(&self) -> TargetCounts {
-        *lock(&self.node).target.counts()
+        *self.lock().node.target.counts()
     }
 
     /// The next notification for optional software.
     pub fn notification(&self) -> Option<Notification> {
-        lock(&self.node).target.notification()
+        self.lock().node.target.notification()
     }
 
     /// The two ends of the target on a virtual channel: of the flow of requests and of the flow of
@@ -88,6 +94,7 @@ impl TargetPort {
             port: self.clone(),
             vc,
             shared: requests,
+            responses,
             clock: clock.clone(),
             packet: Vec::new(),
             open: false,
@@ -102,6 +109,7 @@ pub struct TargetIn {
     port: Arc<TargetPort>,
     vc: u32,
     shared: &'static FlowShared,
+    responses: &'static FlowShared,
     clock: Clock,
     packet: Vec<u8>,
     open: bool,
@@ -116,7 +124,7 @@ impl TargetIn {
     /// Takes a piece. The last piece of a packet waits while too many responses wait.
     pub fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, H>) -> Accepted {
         let ends = piece.end != EndMarker::None;
-        if ends && lock(&self.port.node).is_full(self.vc as u8) {
+        if ends && self.port.lock().node.is_full(self.vc as u8) {
             return Accepted::Full;
         }
         let rest = piece.rest();
@@ -147,7 +155,7 @@ impl TargetIn {
         let end = if end == EndMarker::Eep { PacketEnd::Eep } else { PacketEnd::Eop };
         // On a paced link the packet arrives later than now.
         let now_ns = self.clock.now_ns().max(through_ns);
-        let executed = lock(&self.port.node).handle(&self.packet, end, self.vc as u8, now_ns);
+        let executed = self.port.lock().node.handle(&self.packet, end, self.vc as u8, now_ns);
         bump(&self.shared.rx_count.packets, 1);
         if !executed {
             bump(&self.shared.rx_count.errors, 1);
@@ -159,7 +167,7 @@ impl TargetIn {
 
 impl HandSink for TargetIn {
     fn hand_room(&mut self, _map: &RegionMap) -> HandRoom {
-        let full = self.open || lock(&self.port.node).is_full(self.vc as u8);
+        let full = self.open || self.port.lock().node.is_full(self.vc as u8);
         if full { HandRoom::Packet } else { HandRoom::Free }
     }
 
@@ -174,10 +182,23 @@ impl HandSink for TargetIn {
         bump(&self.shared.rx_count.bytes, bytes.into());
         cx.book(bytes, true);
         let now_ns = self.clock.now_ns().max(cx.through_ns);
-        let mut node = lock(&self.port.node);
+        let node = &mut self.port.lock().node;
         let executed = node.handle_direct(header, payload, self.vc as u8, now_ns);
         bump(&self.shared.rx_count.packets, 1);
         bump(&self.shared.rx_count.errors, u64::from(!executed));
+    }
+
+    fn lend(&mut self, work: NearWork<'_>) -> NearTally {
+        let TargetState { node, sending } = &mut *self.port.lock();
+        let busy = self.open || sending[self.vc as usize].busy;
+        if busy || node.has_replies(self.vc as u8) {
+            return NearTally::default();
+        }
+        // Regions of a node are its own memory, so no domain of programs is needed.
+        let tally = work(NearFar { target: &mut node.target, domain: 0 });
+        shared::count(&self.shared.rx_count, tally.requests, tally.request_bytes);
+        shared::count(&self.responses.tx_count, tally.responses, tally.response_bytes);
+        tally
     }
 }
 
@@ -190,16 +211,12 @@ pub struct TargetOut {
 }
 
 impl TargetOut {
-    fn sending(&self) -> MutexGuard<'_, Sending> {
-        lock(&self.port.sending[self.vc as usize])
-    }
-
     /// The next response, or the rest of it.
     pub fn next(&mut self, piece: &mut Piece) -> NextPiece {
-        let mut sending = self.sending();
+        let TargetState { node, sending } = &mut *self.port.lock();
+        let sending = &mut sending[self.vc as usize];
         if !sending.busy {
-            let mut node = lock(&self.port.node);
-            if let Some(later) = self.ready(&node) {
+            if let Some(later) = self.ready(node) {
                 return later;
             }
             if node.respond(self.vc as u8, &mut sending.packet).is_none() {
@@ -226,33 +243,32 @@ impl TargetOut {
 
     /// Stores how many bytes of the packet have been sent.
     pub fn pause(&mut self, done: u32) {
-        self.sending().done = done;
+        self.port.lock().sending[self.vc as usize].done = done;
     }
 
     /// The packet has been sent.
     pub fn finish(&mut self, piece: &Piece) {
+        // The other direction counts answers as well, while it has the lock.
+        let sending = &mut self.port.lock().sending[self.vc as usize];
         count(&self.shared.tx_count, piece.length);
-        let mut sending = self.sending();
         (sending.done, sending.busy) = (0, false);
     }
 }
 
 impl HandSource for TargetOut {
     fn hand(&mut self, _map: &RegionMap, take: Taker<'_>) -> NextHanded {
-        if self.sending().busy {
+        let TargetState { node, sending } = &mut *self.port.lock();
+        if sending[self.vc as usize].busy {
             return NextHanded::Packet;
         }
-        let mut node = lock(&self.port.node);
-        match self.ready(&node) {
+        match self.ready(node) {
             Some(NextPiece::At(ns)) => return NextHanded::At(ns),
             Some(_) => return NextHanded::Idle,
             None => {}
         }
         let handed = node.hand_response(self.vc as u8, take);
-        handed.map_or(NextHanded::Packet, |bytes| NextHanded::Handed(bytes as u32))
-    }
-
-    fn handed(&mut self, bytes: u32) {
-        count(&self.shared.tx_count, bytes);
+        let Some(bytes) = handed else { return NextHanded::Packet };
+        count(&self.shared.tx_count, bytes as u32);
+        NextHanded::Handed(bytes as u32)
     }
 }

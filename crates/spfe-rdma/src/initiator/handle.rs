@@ -108,7 +108,7 @@ impl RdmaInitiator {
     }
 
     /// Credit is an absolute count and never falls; an old announcement changes nothing.
-    fn raise_credit(&mut self, credit: u32) {
+    pub(crate) fn raise_credit(&mut self, credit: u32) {
         if credit.wrapping_sub(self.credit) as i32 > 0 {
             self.credit = credit;
         }

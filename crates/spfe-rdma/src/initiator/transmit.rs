@@ -143,7 +143,7 @@ impl RdmaInitiator {
         }
     }
 
-    fn header(&self, opcode: Opcode) -> SfrpHeader {
+    pub(super) fn header(&self, opcode: Opcode) -> SfrpHeader {
         SfrpHeader {
             receiver: self.options.target,
             protocol: self.options.protocol,

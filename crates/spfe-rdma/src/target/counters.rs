@@ -100,6 +100,11 @@ impl TargetCounts {
         executed.chain(refused).chain(others).collect()
     }
 
+    /// Counts packets that were executed.
+    pub(super) fn add_executed(&mut self, opcode: Opcode, packets: u64) {
+        self.executed[opcode as usize - 1] += packets;
+    }
+
     pub(super) fn count(&mut self, handled: Handled) {
         let counter = match handled {
             Handled::Executed(opcode) => &mut self.executed[opcode as usize - 1],

@@ -16,6 +16,13 @@ pub struct Open {
     pub start: u64,
 }
 
+/// An initiator: its logical address, its queue pair, and the one that it sends to.
+pub type PeerId = (u8, u16, u16);
+
+fn id(header: &SfrpHeader) -> PeerId {
+    (header.sender, header.sender_queue, header.receiver_queue)
+}
+
 /// The sequence of messages from one queue pair to another.
 #[derive(Clone, Debug)]
 pub struct RemotePeer {
@@ -69,15 +76,23 @@ impl RemotePeer {
         }
     }
 
+    fn id(&self) -> PeerId {
+        (self.sender, self.sender_queue, self.receiver_queue)
+    }
+
     /// Whether requests or responses of this header belong to the sequence.
     fn is(&self, header: &SfrpHeader) -> bool {
-        (self.sender, self.sender_queue, self.receiver_queue)
-            == (header.sender, header.sender_queue, header.receiver_queue)
+        self.id() == id(header)
     }
 
     /// Ends the expected message.
     pub fn advance(&mut self) {
-        self.expected = self.expected.wrapping_add(1);
+        self.advance_by(1);
+    }
+
+    /// Ends messages from the expected one on.
+    pub fn advance_by(&mut self, messages: u16) {
+        self.expected = self.expected.wrapping_add(messages);
         (self.open, self.drain, self.told) = (None, None, false);
     }
 
@@ -103,11 +118,21 @@ pub struct Peers {
 
 impl Peers {
     pub fn find(&mut self, header: &SfrpHeader) -> Option<&mut RemotePeer> {
+        let place = self.place(id(header))?;
+        Some(&mut self.all[place])
+    }
+
+    /// The place of an initiator, for [`Peers::at`].
+    pub fn place(&mut self, id: PeerId) -> Option<usize> {
         self.packets += 1;
-        let packets = self.packets;
-        let peer = self.all.iter_mut().find(|peer| peer.is(header))?;
-        peer.used = packets;
-        Some(peer)
+        let place = self.all.iter().position(|peer| peer.id() == id)?;
+        self.all[place].used = self.packets;
+        Some(place)
+    }
+
+    /// The initiator at a place, which is valid until one is forgotten.
+    pub fn at(&mut self, place: usize) -> &mut RemotePeer {
+        &mut self.all[place]
     }
 
     /// The initiator of a request. One that is not known starts with the first packet of a message

@@ -198,11 +198,17 @@ impl RdmaTarget {
 
     /// Number of messages that the sender of this header may have sent in all.
     pub(super) fn credit_of(&mut self, header: &SfrpHeader) -> u32 {
+        let sends = self.peers.find(header).map_or(0, |peer| peer.sends);
+        self.credit(header.receiver_queue, sends)
+    }
+
+    /// The same for a sender that has sent `sends` messages to a target without receive queues.
+    pub(super) fn credit(&self, queue: u16, sends: u32) -> u32 {
         /// Messages that a target without receive queues takes at any time.
         const ALWAYS: u32 = 1 << 16;
-        match self.queues.get(&header.receiver_queue) {
+        match self.queues.get(&queue) {
             Some(queue) => queue.total,
-            None => self.peers.find(header).map_or(0, |peer| peer.sends).wrapping_add(ALWAYS),
+            None => sends.wrapping_add(ALWAYS),
         }
     }
 }
