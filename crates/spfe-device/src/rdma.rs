@@ -268,23 +268,16 @@ impl ChannelState {
     }
 
     /// Writes all completions.
-    fn publish(
-        &mut self,
-        channel: &RdmaChannel,
-        views: &Views,
-        map: &RegionMap,
-        time: CompletionTime,
-    ) {
+    fn publish(&mut self, channel: &RdmaChannel, views: &Views, time: CompletionTime) {
         let Some(pair) = &mut self.pair else { return };
         pair.send.collect(&mut pair.keys);
         if let Some(view) = &views.send {
             pair.send.results.publish(view, &mut pair.send.at, &channel.out.tx_count, time);
         }
         if let Some(view) = &views.receive {
-            let mut memory = Mapped { map, domain: view.config.domain as u16 };
             let target = (&mut pair.target, pair.queue);
             let count = &channel.into.rx_count;
-            pair.receive.publish(view, &mut memory, &mut pair.keys, target, count, time);
+            pair.receive.publish(view, &mut pair.keys, target, count, time);
         }
     }
 

@@ -56,6 +56,11 @@ pub trait LocalMemory {
     /// The memory does not have room for them.
     fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault>;
 
+    /// The memory of receive buffers, if requests of others have other rights than they.
+    fn buffers(&mut self) -> Option<&mut dyn LocalMemory> {
+        None
+    }
+
     /// Changes a number of 8 bytes in little-endian order, and returns the old one. Memory that others
     /// write at the same time changes it as a whole.
     ///

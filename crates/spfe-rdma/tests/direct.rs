@@ -270,7 +270,14 @@ fn run(seed: u64, direct: bool) -> Seen {
     world.initiator.connect();
     for round in 0..30 {
         for _ in 0..rng.u32(..4) {
-            world.target.post_receive(QUEUE, round, vec![0; rng.usize(..16_000)]).unwrap();
+            let length = rng.u32(..16_000);
+            // Some places are beyond the end of the program's memory.
+            let offset = rng.u64(..MEMORY as u64 * 5 / 4);
+            let posted = match rng.bool() {
+                true => world.target.post_receive(QUEUE, round, vec![0; length as usize]),
+                false => world.target.post_place(QUEUE, round, Local { memory: 0, offset, length }),
+            };
+            posted.unwrap();
         }
         for id in 0..rng.u64(1..6) {
             let _ = world.initiator.post(work(&mut rng, 100 * round + id), &world.memory);
@@ -296,18 +303,20 @@ fn run(seed: u64, direct: bool) -> Seen {
 
 #[test]
 fn handed_packets_do_what_sent_packets_do() {
-    let (mut done, mut failed, mut messages) = (0, 0, 0);
+    let (mut done, mut failed, mut messages, mut lost) = (0, 0, 0, 0);
     for seed in 0..16 {
         let (sent, handed) = (run(seed, false), run(seed, true));
         done += sent.completions.iter().filter(|done| done.result.is_ok()).count();
         failed += sent.completions.iter().filter(|done| done.result.is_err()).count();
         messages += sent.messages.len() + sent.notes.len();
+        lost += sent.messages.iter().filter(|message| message.fault).count();
         assert!(sent.headers == handed.headers && sent.bytes == handed.bytes, "seed {seed}");
         assert_eq!(sent.completions, handed.completions, "seed {seed}");
         assert_eq!(sent.counts, handed.counts, "seed {seed}");
         assert!(sent == handed, "seed {seed}");
     }
     assert!(done > 300 && failed > 30 && messages > 30, "{done} {failed} {messages}");
+    assert!(lost > 0 && lost < messages / 2, "{lost} of {messages} met no memory");
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl HandSink for RdmaSink {
         cx: &mut StepContext<'_, H>,
     ) {
         cx.book(header.packet_bytes() as u32, true);
-        self.finish_with(map, cx, |state, views, now_ns| {
+        self.finish_with(cx, |state, views, now_ns| {
             state.take_handed(views, map, header, payload, now_ns)
         });
     }

@@ -155,7 +155,7 @@ impl RdmaSource {
             Some(view) if view.wants_stamps() => CompletionTime::Stamp(now_ns),
             _ => CompletionTime::None,
         };
-        state.publish(channel, views, map, time);
+        state.publish(channel, views, time);
         match found {
             Some(found) => Looked::Found(found),
             None => match state.wake_ns(now_ns) {
@@ -292,7 +292,6 @@ impl RdmaSink {
     /// Gives a packet that has arrived to `take`, and writes completions.
     pub(super) fn finish_with<H: Host>(
         &mut self,
-        map: &RegionMap,
         cx: &mut StepContext<'_, H>,
         take: impl FnOnce(&mut ChannelState, &Views, u64) -> bool,
     ) {
@@ -303,7 +302,7 @@ impl RdmaSink {
         let time = cx.time(stamps.fold(false, |any, view| any | view.wants_stamps()));
         let state = &mut *channel.lock();
         let taken = take(state, views, now_ns);
-        state.publish(channel, views, map, time);
+        state.publish(channel, views, time);
         bump(&channel.into.rx_count.stalls, u64::from(!taken));
         // There may be something to send now: a response, or what waited for this one.
         channel.out.stalled.store(1, Ordering::Release);
@@ -311,7 +310,7 @@ impl RdmaSink {
 
     fn finish<H: Host>(&mut self, end: EndMarker, map: &RegionMap, cx: &mut StepContext<'_, H>) {
         let end = if end == EndMarker::Eep { PacketEnd::Eep } else { PacketEnd::Eop };
-        self.finish_with(map, cx, |state, views, now_ns| {
+        self.finish_with(cx, |state, views, now_ns| {
             let taken = state.arrived(views, map, end, now_ns);
             state.arriving.clear();
             state.open = false;

@@ -128,6 +128,10 @@ impl LocalMemory for ServedMemory<'_> {
         self.0.copy_in(piece, access::REMOTE_WRITE, data)
     }
 
+    fn buffers(&mut self) -> Option<&mut dyn LocalMemory> {
+        Some(&mut self.0)
+    }
+
     /// Programs and other queue pairs may change the number at the same time.
     fn update(
         &mut self,

@@ -1,7 +1,6 @@
 //! The receiving side of a queue pair: posted buffers into the target, and messages into buffers.
 
 use super::keys::KeysInUse;
-use super::memory::Mapped;
 use crate::memory::{AccessRefusal, Address, RegionKey, RegionMap, WRITE};
 use crate::queue::{CompletionTime, QueueView, completion};
 use crate::shared::{Positions, QueueCounters, bump};
@@ -10,7 +9,7 @@ use spfe_contract::{
 };
 use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use spfe_rdma::target::ReceivedMessage;
-use spfe_rdma::{Local, LocalMemory, RdmaTarget};
+use spfe_rdma::{Local, RdmaTarget};
 use std::collections::VecDeque;
 
 /// A buffer that was posted. Buffers complete in order, the refused ones too.
@@ -47,8 +46,7 @@ impl ReceiveSide {
                 Ok(place) => Ok(place),
             };
             if let Ok(place) = place {
-                let room = place.length as usize;
-                if target.post_room(queue, position.into(), room).is_err() {
+                if target.post_place(queue, position.into(), place).is_err() {
                     break;
                 }
                 keys.add(RegionKey(place.memory as u16));
@@ -63,7 +61,6 @@ impl ReceiveSide {
     pub fn publish(
         &mut self,
         view: &QueueView,
-        memory: &mut Mapped<'_>,
         keys: &mut KeysInUse,
         (target, queue): (&mut RdmaTarget, u16),
         count: &QueueCounters,
@@ -80,24 +77,17 @@ impl ReceiveSide {
                 }
             };
             let Ok(Some(message)) = target.received(queue) else { break };
-            let mut status = match message.status {
+            let status = match message.status {
+                SfrpStatus::OK if message.fault => Status::BadRegion,
                 SfrpStatus::OK => Status::Ok,
                 _ => Status::TooLong,
             };
-            if status == Status::Ok && !message.buffer.is_empty() {
-                let data = &message.buffer[..message.buffer.len().min(place.length as usize)];
-                let piece = Local { length: data.len() as u32, ..place };
-                if memory.write(piece, data).is_err() {
-                    status = Status::BadRegion;
-                }
-            }
             keys.remove(RegionKey(place.memory as u16));
             bump(&count.packets, 1);
             bump(&count.bytes, message.bytes.into());
             bump(&count.errors, u64::from(status != Status::Ok));
             let (flags, word) = flags_of(&message);
             self.complete(view, position, status, message.bytes, flags, word, time);
-            target.recycle(queue, message.buffer);
         }
     }
 

@@ -142,7 +142,7 @@ impl RdmaTarget {
     ) -> Result<(), Refusal> {
         match request.opcode {
             Opcode::Write => self.write(request, program),
-            Opcode::Send => self.send(request),
+            Opcode::Send => self.send(request, program),
             Opcode::FetchAdd | Opcode::CompareSwap => self.atomic(request, program),
             Opcode::Read => {
                 request.payload()?;
@@ -213,7 +213,11 @@ impl RdmaTarget {
         Ok(())
     }
 
-    fn send(&mut self, request: &Request<'_>) -> Result<(), Refusal> {
+    fn send(
+        &mut self,
+        request: &Request<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> Result<(), Refusal> {
         let header = &request.header;
         let (total, offset) = ((header.address >> 32) as u32, header.address as u32);
         let (length, last) = (header.length, header.has(Flags::LAST));
@@ -236,7 +240,7 @@ impl RdmaTarget {
             return Err(Refusal { status, immediate });
         }
         let data = request.payload()?;
-        if !queue.fill(offset as usize, length as usize, data) {
+        if !queue.fill(offset as usize, length as usize, data, program) {
             return Err(SfrpStatus::MEMORY.into());
         }
         if last {

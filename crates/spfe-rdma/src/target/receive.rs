@@ -1,7 +1,8 @@
 //! Receive queues of a full endpoint.
 
 use super::RdmaTarget;
-use crate::direct::Payload;
+use crate::direct::{Payload, PayloadFault};
+use crate::local::{Local, LocalMemory};
 use spfe_proto::sfrp::{Opcode, SfrpHeader, SfrpStatus};
 use std::collections::VecDeque;
 
@@ -10,8 +11,10 @@ use std::collections::VecDeque;
 pub struct ReceivedMessage {
     /// Identifier given when the buffer was posted.
     pub id: u64,
-    /// The buffer. Without immediate data of a WRITE, its first bytes are the message.
+    /// The buffer, empty if it is memory of the program. Its first bytes are the message.
     pub buffer: Vec<u8>,
+    /// The memory of the program could not be written.
+    pub fault: bool,
     /// Bytes of the message, or of the WRITE that carried immediate data.
     pub bytes: u32,
     /// SEND; WRITE or an atomic operation if it left the buffer as it was.
@@ -48,8 +51,15 @@ struct PostedBuffer {
     id: u64,
     /// Longest message that fits.
     room: usize,
-    /// Without memory of the program's it grows with the message.
-    bytes: Vec<u8>,
+    place: Place,
+}
+
+/// Where a message goes.
+enum Place {
+    /// A buffer of the target.
+    Own(Vec<u8>),
+    /// Memory of the program. True if it could not be written.
+    Program(Local, bool),
 }
 
 /// Buffers for messages to a queue pair.
@@ -57,8 +67,6 @@ struct PostedBuffer {
 pub struct ReceiveQueue {
     posted: VecDeque<PostedBuffer>,
     done: VecDeque<ReceivedMessage>,
-    /// Memory for the next message, of one that was taken.
-    spare: Vec<u8>,
     /// Buffers posted since the start, without those that notifications took; the credit of the sender.
     pub total: u32,
 }
@@ -69,18 +77,29 @@ impl ReceiveQueue {
         self.posted.front().map(|buffer| buffer.room)
     }
 
-    /// Copies a part of a message into the next buffer.
-    pub fn fill(&mut self, offset: usize, length: usize, data: Payload<'_>) -> bool {
+    /// Copies a part of a message into the next buffer. Memory of the program that is gone is no matter
+    /// of the sender.
+    pub fn fill(
+        &mut self,
+        offset: usize,
+        length: usize,
+        data: Payload<'_>,
+        program: &mut dyn LocalMemory,
+    ) -> bool {
         let Some(buffer) = self.posted.front_mut() else { return false };
         let end = offset.checked_add(length).filter(|end| *end <= buffer.room);
         let Some(end) = end else { return false };
-        if buffer.bytes.capacity() == 0 {
-            buffer.bytes = std::mem::take(&mut self.spare);
+        match &mut buffer.place {
+            Place::Own(bytes) => data.copy_to(&mut bytes[offset..end]).is_ok(),
+            Place::Program(place, fault) => {
+                let (offset, length) = (offset as u64, length as u32);
+                let piece = Local { offset: place.offset + offset, length, ..*place };
+                // A message that is repeated starts at the front again.
+                *fault = (*fault && offset != 0)
+                    || length != 0 && receive(data, program, piece).is_err();
+                true
+            }
         }
-        if buffer.bytes.len() < end {
-            buffer.bytes.resize(end, 0);
-        }
-        data.copy_to(&mut buffer.bytes[offset..end]).is_ok()
     }
 
     /// Tells of an operation with the next buffer. False if there is none.
@@ -96,13 +115,18 @@ impl ReceiveQueue {
     /// Completes the next buffer.
     pub fn complete(&mut self, header: &SfrpHeader, bytes: u32, status: SfrpStatus) {
         use spfe_proto::sfrp::Flags;
-        let Some(PostedBuffer { id, bytes: buffer, .. }) = self.posted.pop_front() else { return };
+        let Some(PostedBuffer { id, place, .. }) = self.posted.pop_front() else { return };
+        let (buffer, fault) = match place {
+            Place::Own(bytes) => (bytes, false),
+            Place::Program(_, fault) => (Vec::new(), fault),
+        };
         let immediate = header.has(Flags::IMMEDIATE).then_some(header.immediate);
         let solicited = header.has(Flags::SOLICITED);
         let opcode = header.opcode().unwrap_or(Opcode::Send);
         self.done.push_back(ReceivedMessage {
             id,
             buffer,
+            fault,
             bytes,
             opcode,
             key: header.key,
@@ -110,6 +134,18 @@ impl ReceiveQueue {
             solicited,
             status,
         });
+    }
+}
+
+/// Copies a part of a message into a receive buffer.
+fn receive(
+    data: Payload<'_>,
+    program: &mut dyn LocalMemory,
+    piece: Local,
+) -> Result<(), PayloadFault> {
+    match program.buffers() {
+        Some(buffers) => data.copy_into(0, buffers, piece),
+        None => data.copy_into(0, program, piece),
     }
 }
 
@@ -145,16 +181,21 @@ impl RdmaTarget {
         id: u64,
         buffer: Vec<u8>,
     ) -> Result<(), ReceiveQueueError> {
-        self.post_buffer(queue, PostedBuffer { id, room: buffer.len(), bytes: buffer })
+        self.post_buffer(queue, PostedBuffer { id, room: buffer.len(), place: Place::Own(buffer) })
     }
 
-    /// Posts a buffer of the caller's, who copies the message. The target keeps the bytes of a message,
-    /// not those of an empty buffer.
+    /// Posts memory of the program. A message is copied into it as its packets arrive.
     ///
     /// # Errors
     /// The queue pair is not open.
-    pub fn post_room(&mut self, queue: u16, id: u64, room: usize) -> Result<(), ReceiveQueueError> {
-        self.post_buffer(queue, PostedBuffer { id, room, bytes: Vec::new() })
+    pub fn post_place(
+        &mut self,
+        queue: u16,
+        id: u64,
+        place: Local,
+    ) -> Result<(), ReceiveQueueError> {
+        let room = place.length as usize;
+        self.post_buffer(queue, PostedBuffer { id, room, place: Place::Program(place, false) })
     }
 
     fn post_buffer(&mut self, queue: u16, buffer: PostedBuffer) -> Result<(), ReceiveQueueError> {
@@ -184,16 +225,6 @@ impl RdmaTarget {
     pub fn received(&mut self, queue: u16) -> Result<Option<ReceivedMessage>, ReceiveQueueError> {
         let from = self.queues.get_mut(&queue).ok_or(ReceiveQueueError::NoQueue { queue })?;
         Ok(from.done.pop_front())
-    }
-
-    /// Gives the memory of a message back that was posted with [`RdmaTarget::post_room`].
-    pub fn recycle(&mut self, queue: u16, mut buffer: Vec<u8>) {
-        if let Some(queue) = self.queues.get_mut(&queue)
-            && queue.spare.capacity() < buffer.capacity()
-        {
-            buffer.clear();
-            queue.spare = buffer;
-        }
     }
 
     /// Number of messages that the sender of this header may have sent in all.
