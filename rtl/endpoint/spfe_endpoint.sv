@@ -24,8 +24,9 @@ module spfe_endpoint
   parameter int unsigned Events = 16,
   /// Page addresses of all regions together, 2 to 65536.
   parameter int unsigned Pages = 1024,
-  /// Words in the output buffer of each channel; see spfe_sf_data_link.
-  parameter int unsigned OutputWords = 256 << $clog2(Lanes),
+  /// Words in the output buffer of each channel; see spfe_sf_data_link. What it holds is sent while
+  /// a host answers the completion of a group and the first words of the next one are read.
+  parameter int unsigned OutputWords = 512 << $clog2(Lanes),
   /// Words in the input buffer of each channel; see spfe_sf_data_link.
   parameter int unsigned InputWords = 256 << $clog2(Lanes),
   /// Picoseconds in a cycle: 6400 for lanes of 6.25 Gbit/s.
