@@ -6,6 +6,7 @@ use crate::lite::{Lite, RegisterAccess};
 use crate::memory::BusMemory;
 use crate::model::Model;
 use crate::pins::{Inputs, LaneWord, Outputs, Shape};
+use crate::program::Counts;
 use spfe_registers::Interrupts;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
@@ -61,7 +62,7 @@ pub struct Core {
     given: Inputs,
     out: Outputs,
     packer: PinWriter,
-    /// Interrupts so far.
+    doorbells: u64,
     interrupts: u64,
 }
 
@@ -79,6 +80,7 @@ impl Core {
             given: Inputs::default(),
             out: Outputs::default(),
             packer: PinWriter::default(),
+            doorbells: 0,
             interrupts: 0,
         };
         core.given.lanes = vec![LaneWord::default(); shape.ports * shape.lanes];
@@ -113,7 +115,10 @@ impl Core {
                     // Whoever asked may be gone.
                     let _ = answer.send(0);
                 }
-                access => self.lite.push(access),
+                access => {
+                    self.doorbells += u64::from(access.is_doorbell());
+                    self.lite.push(access);
+                }
             }
         }
         Ok(())
@@ -139,6 +144,22 @@ impl Core {
     /// Data and strobe of a SpaceWire port in the last cycle.
     pub fn wire_out(&self, port: usize) -> u8 {
         self.out.wires.get(port).copied().unwrap_or_default()
+    }
+
+    /// The same, to be changed before they arrive anywhere.
+    pub fn lanes_out_mut(&mut self, port: usize) -> &mut [LaneWord] {
+        let lanes = self.shape.lanes;
+        &mut self.out.lanes[port * lanes..][..lanes]
+    }
+
+    /// Whether packets can pass a port.
+    pub fn is_up(&self, port: usize) -> bool {
+        self.out.up >> port & 1 != 0
+    }
+
+    /// Whether an access to the registers is under way.
+    pub fn is_accessed(&self) -> bool {
+        self.lite.is_busy()
     }
 
     fn step(&mut self) -> Result<(), String> {
@@ -171,8 +192,9 @@ impl Core {
         Ok(active || self.lite.is_busy() || self.axi.is_busy())
     }
 
-    /// Accesses that were refused, bytes read and written, and interrupts.
-    pub fn counts(&self) -> (u64, (u64, u64), u64) {
-        (self.axi.refusals, self.axi.bytes, self.interrupts)
+    /// What the core has done so far.
+    pub fn counts(&self) -> Counts {
+        let Self { doorbells, interrupts, .. } = *self;
+        Counts { doorbells, interrupts, refusals: self.axi.refusals, bytes: self.axi.bytes }
     }
 }

@@ -14,6 +14,7 @@
 //! | `core` | one core with its buses |
 //! | `cable` | what is at the far ends of its ports |
 //! | `machine` | the thread that runs cores |
+//! | `program` | programs that run in the time of the cores |
 //! | `name` | device names, `rtl:...` |
 //!
 //! Building this crate needs no Verilator. Opening a device needs the model, which `make rtl-model`
@@ -31,6 +32,7 @@ mod memory;
 mod model;
 mod name;
 mod pins;
+mod program;
 mod space;
 
 pub use axi::Timing;
@@ -39,5 +41,7 @@ pub use machine::{Machine, Plan, Report};
 pub use memory::ForeignMemory;
 pub use model::models;
 pub use name::{Name, open};
-pub use pins::Shape;
+pub use pins::{LaneWord, Shape};
+pub use program::{Counts, Damage, Moment, Program};
 pub use space::Rtl;
+pub use spfe_link::ControlWord;

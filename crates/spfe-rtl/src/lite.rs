@@ -18,6 +18,11 @@ pub enum RegisterAccess {
 }
 
 impl RegisterAccess {
+    /// Whether this is a store to a doorbell: nothing else is written 8 bytes at a time.
+    pub fn is_doorbell(&self) -> bool {
+        matches!(self, Self::Write { strobes: u8::MAX, .. })
+    }
+
     /// A write of 4 bytes.
     pub fn write32(address: u32, value: u32) -> Self {
         let high = address & 4 != 0;

@@ -6,12 +6,15 @@ use crate::core::{Core, CoreFace};
 use crate::lite::RegisterAccess;
 use crate::model::{self, Model};
 use crate::pins::{LaneWord, Shape};
+use crate::program::{Moment, Program};
 use spfe_contract::Status;
 use spfe_host::{Error, Peer, Result, SharedMemory, os};
+use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{channel, sync_channel};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -49,6 +52,11 @@ pub struct Plan {
     pub seed: u32,
     /// Times of the bus.
     pub timing: Timing,
+    /// Word periods that cables between ports take, 1 or more.
+    pub cable: usize,
+    /// Time passes only for accesses to registers and for programs ([`Machine::run`]), so a machine
+    /// does the same in every run.
+    pub stepped: bool,
 }
 
 impl Plan {
@@ -86,7 +94,8 @@ impl Plan {
     }
 
     fn of(cores: Vec<Shape>, far: Vec<Vec<Far>>) -> Self {
-        Self { cores, far, model: None, seed: 1, timing: Timing::default() }
+        let timing = Timing::default();
+        Self { cores, far, model: None, seed: 1, timing, cable: 1, stepped: false }
     }
 }
 
@@ -135,6 +144,14 @@ struct Control {
     failure: Mutex<Option<String>>,
     report: Mutex<Report>,
     cycles: AtomicU64,
+    /// The program to run next.
+    program: Mutex<Option<Running>>,
+}
+
+/// A program, and where it goes at its end.
+struct Running {
+    program: Box<dyn Program>,
+    end: SyncSender<Box<dyn Program>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -164,6 +181,7 @@ impl Control {
 
 /// Simulated cores and the thread that runs them. The thread ends when this is dropped.
 pub struct Machine {
+    stepped: bool,
     far: Vec<Vec<Far>>,
     control: Arc<Control>,
     cores: Vec<Arc<CoreFace>>,
@@ -181,6 +199,7 @@ impl Machine {
         let cores: Vec<Arc<CoreFace>> = plan.cores.iter().map(|_| Arc::default()).collect();
         let (started, result) = sync_channel(1);
         let (shared, watched) = (cores.clone(), control.clone());
+        let stepped = plan.stepped;
         let far = plan.far.clone();
         let body = move || {
             // The model is made and used in this thread only.
@@ -198,8 +217,39 @@ impl Machine {
         let done = result.recv().unwrap_or_else(|_| {
             Err(Error::device(Status::DeviceGone, "rtl: the thread of the core has ended"))
         });
-        let machine = Self { far, control, cores, thread: Some(thread) };
+        let machine = Self { stepped, far, control, cores, thread: Some(thread) };
         done.map(|()| Arc::new(machine))
+    }
+
+    /// Whether time passes only for accesses and programs.
+    pub(crate) fn is_stepped(&self) -> bool {
+        self.stepped
+    }
+
+    /// Runs a program in the time of the cores until it ends, and returns it. There is one at a time.
+    ///
+    /// # Errors
+    /// DEVICE_GONE if the cores stop, BUSY if another program runs.
+    pub fn run<P: Program>(&self, program: P) -> Result<P> {
+        let (end, ended) = sync_channel(1);
+        {
+            let mut next = lock(&self.control.program);
+            if next.is_some() {
+                return Err(Error::device(Status::Busy, "rtl: another program waits"));
+            }
+            *next = Some(Running { program: Box::new(program), end });
+        }
+        self.control.poke();
+        if self.is_gone() {
+            // Nobody will take it: dropped here, because whoever drops it may close queues.
+            drop(lock(&self.control.program).take());
+        }
+        let program: Option<Box<dyn Any>> = ended.recv().ok().map(|program| program as _);
+        if let Some(program) = program.and_then(|program| program.downcast().ok()) {
+            return Ok(*program);
+        }
+        let why = self.failure().unwrap_or_else(|| "the core has stopped".to_owned());
+        Err(Error::device(Status::DeviceGone, format!("rtl: {why}")))
     }
 
     /// What the machine has done so far, up to the last thousand cycles.
@@ -280,7 +330,12 @@ impl Drop for Machine {
 /// What is at a port.
 enum End {
     Open,
-    Port(usize, usize),
+    Port {
+        core: usize,
+        port: usize,
+        /// Words on their way to this end.
+        words: VecDeque<LaneWord>,
+    },
     Foreign(Box<ForeignCable>),
 }
 
@@ -291,9 +346,10 @@ struct Runner {
     /// [core][port]
     ends: Vec<Vec<End>>,
     control: Arc<Control>,
+    program: Option<Running>,
+    stepped: bool,
     cycles: u64,
     quiet: u64,
-    words: Vec<LaneWord>,
 }
 
 /// Tells users that the cores are gone, also when the thread panics.
@@ -329,7 +385,11 @@ impl Runner {
         let end = |far: &Far| {
             Ok(match far {
                 Far::Open => End::Open,
-                Far::Port { core, port } => End::Port(*core, *port),
+                Far::Port { core, port } => {
+                    let delay = plan.cable.saturating_sub(1) * shape.lanes;
+                    let words = VecDeque::from(vec![LaneWord::default(); delay]);
+                    End::Port { core: *core, port: *port, words }
+                }
                 Far::Foreign(stream) => {
                     End::Foreign(Box::new(ForeignCable::open(stream, shape.lanes)?))
                 }
@@ -337,7 +397,9 @@ impl Runner {
         };
         let ends = plan.far.iter().map(|ports| ports.iter().map(end).collect());
         let ends = ends.collect::<Result<Vec<Vec<End>>>>()?;
-        Ok(Self { cores, shared, ends, control, cycles: 0, quiet: 0, words: Vec::new() })
+        let stepped = plan.stepped;
+        let (program, cycles, quiet) = (None, 0, 0);
+        Ok(Self { cores, shared, ends, control, program, stepped, cycles, quiet })
     }
 
     fn run(mut self) {
@@ -358,13 +420,21 @@ impl Runner {
                 for (core, shared) in self.cores.iter_mut().zip(&self.shared) {
                     core.fetch(shared)?;
                 }
+                if self.program.is_none() {
+                    self.program = lock(&self.control.program).take();
+                }
                 self.quiet = 0;
+            }
+            if self.stepped && self.program.is_none() && !self.cores.iter().any(Core::is_accessed) {
+                self.control.sleep(SLOW_PAUSE);
+                continue;
             }
             if !self.foreign_ends_are_ready() {
                 continue;
             }
             let active = self.cycle()?;
             self.cycles += 1;
+            self.run_program();
             self.quiet = if active { 0 } else { self.quiet + 1 };
             if self.cycles.is_multiple_of(CLOCK_CYCLES) {
                 self.account();
@@ -377,6 +447,18 @@ impl Runner {
         Ok(())
     }
 
+    /// A step of the program. It goes back at its end.
+    fn run_program(&mut self) {
+        let Some(running) = &mut self.program else { return };
+        let mut now = Moment { cycle: self.cycles, cores: &mut self.cores };
+        if !running.program.cycle(&mut now)
+            && let Some(Running { program, end }) = self.program.take()
+        {
+            // Whoever waited for it is there as long as this machine.
+            let _ = end.send(program);
+        }
+    }
+
     fn foreign_ends_are_ready(&mut self) -> bool {
         let mut ready = true;
         for end in self.ends.iter_mut().flatten() {
@@ -387,18 +469,17 @@ impl Runner {
         ready
     }
 
-    /// Simulates a cycle of all cores. A cable delays by a cycle.
+    /// Simulates a cycle of all cores.
     fn cycle(&mut self) -> Result<bool, String> {
         for core in 0..self.cores.len() {
             for port in 0..self.ends[core].len() {
-                match &self.ends[core][port] {
+                match &mut self.ends[core][port] {
                     End::Open => {}
-                    End::Port(far, far_port) => {
-                        self.words.clear();
-                        self.words.extend_from_slice(self.cores[*far].lanes_out(*far_port));
-                        let words = &self.words;
-                        for (lane, word) in self.cores[core].lanes_in(port).iter_mut().zip(words) {
-                            *lane = *word;
+                    End::Port { core: far, port: far_port, words } => {
+                        words.extend(self.cores[*far].lanes_out(*far_port));
+                        // Before its first cycle a core has sent no words.
+                        for lane in self.cores[core].lanes_in(port) {
+                            *lane = words.pop_front().unwrap_or_default();
                         }
                         *self.cores[core].wire_in(port) = self.cores[*far].wire_out(*far_port);
                     }
@@ -424,10 +505,11 @@ impl Runner {
         self.control.cycles.store(self.cycles, Ordering::Relaxed);
         let mut report =
             Report { cycles: self.cycles, cpu_ns: os::thread_cpu_ns(), ..Report::default() };
-        for (refusals, bytes, interrupts) in self.cores.iter().map(Core::counts) {
-            report.refusals += refusals;
-            report.bytes = (report.bytes.0 + bytes.0, report.bytes.1 + bytes.1);
-            report.interrupts += interrupts;
+        for counts in self.cores.iter().map(Core::counts) {
+            report.refusals += counts.refusals;
+            report.bytes.0 += counts.bytes.0;
+            report.bytes.1 += counts.bytes.1;
+            report.interrupts += counts.interrupts;
         }
         *lock(&self.control.report) = report;
     }

@@ -47,6 +47,14 @@ impl Name {
     /// # Errors
     /// [`Error::Name`] with the form of names.
     pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_for(text, Shape::default())
+    }
+
+    /// Parses a device name; what it does not say about the shape is as in `shape`.
+    ///
+    /// # Errors
+    /// [`Error::Name`] with the form of names.
+    pub fn parse_for(text: &str, shape: Shape) -> Result<Self> {
         let rest = text.strip_prefix("rtl:").ok_or_else(|| bad(text, "no name of a core"))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (machine, core) = match place.split_once('/') {
@@ -61,7 +69,6 @@ impl Name {
             }
         };
         let peer = if machine.is_some() { Peer::Pair } else { Peer::Loop };
-        let shape = Shape::default();
         let mut name = Self { machine, core, shape, peer, model: None, seed: 1 };
         for option in query.split('&').filter(|option| !option.is_empty()) {
             name.take_option(text, option)?;

@@ -131,8 +131,8 @@ impl RegisterSpace for Rtl {
     }
 
     /// Simulated time passes a thousand times slower than that of this machine, so the difference
-    /// of both changes fast.
+    /// of both changes fast. Programs of a stepped machine must not read registers.
     fn clock_age_ns(&self) -> u64 {
-        20_000_000
+        if self.machine.is_stepped() { u64::MAX } else { 20_000_000 }
     }
 }
