@@ -49,6 +49,10 @@ pub enum Test {
     Tables(TablesArgs),
     /// Measure reads, writes and atomic operations on the memory of a target-only endpoint.
     Rdma(RdmaArgs),
+    /// Measure how fast the link of simulated cores recovers from bit errors, and that all packets
+    /// arrive as they were sent.
+    #[cfg(feature = "rtl")]
+    Recovery(RecoveryArgs),
     /// Show several measurements in one report: their curves in the same charts.
     Compare(CompareArgs),
     Theory(TheoryArgs),
@@ -134,6 +138,21 @@ pub enum Publication {
     Rdma,
 }
 
+/// Bit errors on a simulated link.
+#[cfg(feature = "rtl")]
+#[derive(Args, Clone, Debug)]
+pub struct RecoveryArgs {
+    /// Device; two such cores are joined by a cable of 10 m.
+    #[arg(value_name = "DEVICE", default_value = "rtl:")]
+    pub device: String,
+    /// End after this many words of data in both directions together.
+    #[arg(long, value_name = "N", default_value_t = 400_000)]
+    pub words: u64,
+    /// Seed of the errors.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
 /// Reports of earlier measurements.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
@@ -182,6 +201,11 @@ pub struct TablesArgs {
     /// Only the published scenarios.
     #[arg(long)]
     pub published: bool,
+    /// With a simulated core (DEVICE rtl:), whose results are in cycles: cycles from a completion to
+    /// its answer by the host [default: 1 us].
+    #[cfg(feature = "rtl")]
+    #[arg(long, value_name = "CYCLES", requires = "device")]
+    pub answer: Option<u64>,
     #[command(flatten)]
     pub setup: SetupArgs,
 }

@@ -14,12 +14,15 @@
 //! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
 //! | `place`, [`theory`] | names of ends; what links allow |
+//! | `cycles` | simulated cores (feature `rtl`), in cycles |
 //! | [`output`], [`compare`] | reports, with the prices of the machine; several runs in one |
 
 mod args;
 mod case;
 mod cases;
 mod compare;
+#[cfg(feature = "rtl")]
+mod cycles;
 mod far;
 mod iteration;
 mod lab;
@@ -71,6 +74,15 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
     }
     let (setup, plan, calibrated) = match &args.test {
         Test::Theory(args) => return theory::run(args, context),
+        #[cfg(feature = "rtl")]
+        Test::Recovery(args) => return cycles::recovery(args, context),
+        #[cfg(feature = "rtl")]
+        Test::Tables(TablesArgs { setup: SetupArgs { device: Some(device), .. }, .. })
+            if device.starts_with("rtl:") =>
+        {
+            let Test::Tables(tables) = &args.test else { unreachable!() };
+            return cycles::tables(tables, device, context);
+        }
         Test::Rate(RateArgs { setup, traffic, .. })
         | Test::Random(RandomArgs { setup, traffic, .. }) => {
             let direction = Some(traffic.direction);
@@ -111,6 +123,8 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Broadcast(args) => runner.run(&cases::messages(args, &plan)?),
         Test::Rdma(args) => runner.run(&cases::rdma(args, &plan)?),
         Test::Compare(_) | Test::Theory(_) => Ok(Vec::new()),
+        #[cfg(feature = "rtl")]
+        Test::Recovery(_) => Ok(Vec::new()),
         Test::Tables(args) => {
             let cases = match args.paper {
                 Publication::Packets => cases::tables(args, &plan),
