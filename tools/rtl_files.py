@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The files of rtl/ in the order in which tools read them, and helpers for running tools.
 
-A module is in a file of its name below rtl/, outside rtl/tb and rtl/formal. Packages (*_pkg.sv) are
+A module is in a file of its name below rtl/, outside rtl/tb, rtl/formal and rtl/boards. Packages (*_pkg.sv) are
 read first, each after those it uses; modules are found by their names.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl"
 OUT = ROOT / "target" / "rtl"
-NOT_DESIGN = ("tb", "formal", "bench")
+NOT_DESIGN = ("tb", "formal", "bench", "boards")
 # Which folders the modules of a folder may use, besides their own; rtl/README.md has the same
 # table.
 CORES = ("host", "spacefibre", "spacewire", "rdma")
