@@ -408,7 +408,8 @@ impl Queue {
         self.arm_sequence = self.arm_sequence.wrapping_add(2) | 1;
         let backend = self.device.backend();
         self.host_line().arm(self.arm_sequence, &arm, || backend.heavy_barrier());
-        if self.runner.is_none() && self.device_line().needs_doorbell() && event {
+        let timed = self.runner.is_none() && arm.after_first_ns.is_some();
+        if timed && self.device_line().needs_doorbell() {
             // A sleeping device must learn about the time condition.
             self.device.backend().ring();
         }
