@@ -397,8 +397,8 @@ fn run(seed: u64, reached: &mut Reached) {
 
         let code = model.cycle(now, signals, rig.bit_cycles[0]);
         assert_eq!(out.code, code, "{at}: broadcast code");
-        let runs = model.port.state() == SpaceWireState::Run;
-        assert!(runs || !out.code_ready, "{at}: a code is wanted outside Run");
+        let in_run = model.port.state() == SpaceWireState::Run;
+        assert!(in_run || !out.code_ready, "{at}: a code is wanted outside Run");
         reached.ready += u64::from(out.code_ready);
         reached.codes += u64::from(code.is_some());
         falls += u64::from(out.fell);
