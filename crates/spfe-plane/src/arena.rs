@@ -32,7 +32,8 @@ pub const DEVICE: u32 = 2;
 pub const FIRST_CLIENT: u32 = 3;
 
 const MAGIC: u32 = 0x5350_414e;
-const LAYOUT_VERSION: u32 = 3;
+/// Raise it when a shared structure changes its size, or a field its meaning.
+const LAYOUT_VERSION: u32 = 4;
 
 /// Header of the block.
 #[repr(C, align(64))]
@@ -300,5 +301,22 @@ impl Arena {
     /// Whether a participant has been marked as dead.
     pub fn is_dead(&self, id: u32) -> bool {
         self.header().dead.get(id as usize).is_some_and(|word| word.load(Ordering::Acquire) != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_layout_has_another_version() {
+        let sizes = [
+            size_of::<ArenaHeader>(),
+            size_of::<RegionShared>(),
+            size_of::<FlowShared>(),
+            size_of::<LinkTime>(),
+            size_of::<MessagePort>(),
+        ];
+        assert_eq!((LAYOUT_VERSION, sizes), (4, [1088, 16, 12288, 1216, 2112]));
     }
 }
