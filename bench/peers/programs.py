@@ -37,7 +37,7 @@ OURS_TESTS = (("group", "rate", "auto", None), ("ring", "rate", "auto", RING_WIN
 # Operation, test, operations of a group, groups under way.
 RDMA_TESTS = (("write", "rdma", "auto", 2), ("read", "rdma", "auto", 2),
               ("write", "rdma one", 1, 1), ("read", "rdma one", 1, 1),
-              ("write", "rdma latency", 1, 1))
+              ("latency", "rdma latency", 1, 1))
 
 
 def ours_command(path, options, size, seconds):

@@ -288,6 +288,13 @@ fn rdma_is_measured_with_chosen_groups() {
     let one = [&one[..], &["--mode", "thread", "--seconds", "0.01", "--json"]].concat();
     let row = &json(&one)["results"][0];
     assert!(row["latency_ns"]["p50"].as_f64() > Some(0.0), "{row}");
+    // Both ends write and poll: half of a round trip.
+    for mode in ["inline", "thread"] {
+        let words = ["rdma", "latency", "--size", "64", "--mode", mode];
+        let row = &json(&[&words[..], &["--seconds", "0.01", "--json"]].concat())["results"][0];
+        assert_eq!((&row["scenario"], &row["size_bytes"]), (&"rdma-latency".into(), &64.into()));
+        assert!(row["latency_ns"]["p50"].as_f64() > Some(0.0), "{row}");
+    }
     let many = ["perf", "rdma", "write", "--group", "16384", "--under-way", "2"];
     spfe(&many).fails(2, "more than the 16384 of a queue");
     let words = ["perf", "rdma", "write", "--processes", "2"];

@@ -34,6 +34,8 @@ pub const RDMA_READ: &str = "rdma-read";
 pub const RDMA_ATOMIC: &str = "rdma-atomic";
 /// Messages to the queue pair of another endpoint.
 pub const RDMA_SEND: &str = "rdma-send";
+/// Half of a round trip of writes: each end polls its own memory.
+pub const RDMA_LATENCY: &str = "rdma-latency";
 /// Highest rate, transmitting.
 pub const RATE_TX: &str = "rate-tx";
 /// Highest rate, receiving.

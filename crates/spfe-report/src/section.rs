@@ -133,6 +133,7 @@ fn title(key: &str) -> String {
         scenario::RDMA_WRITE => "RDMA: writes",
         scenario::RDMA_READ => "RDMA: reads",
         scenario::RDMA_ATOMIC => "RDMA: atomic operations",
+        scenario::RDMA_LATENCY => "RDMA: half of a round trip of writes",
         scenario::RATE_TX => "Highest rate, transmitting",
         scenario::RATE_RX => "Highest rate, receiving",
         scenario::RATE_BOTH => "Highest rate, both directions",

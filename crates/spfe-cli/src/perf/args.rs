@@ -127,6 +127,9 @@ pub enum RdmaOperation {
     Atomic,
     /// Send messages to the queue pair of another endpoint.
     Send,
+    /// Half of a round trip: two ends write each other's memory, and each polls the last byte of its
+    /// own. On a link that takes no time.
+    Latency,
 }
 
 /// A publication with tables.

@@ -147,8 +147,20 @@ pub fn rdma(args: &RdmaArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
         RdmaOperation::Read => (scenario::RDMA_READ, sizes(&args.sizes, 4 << 10, 512 << 10)?),
         RdmaOperation::Atomic => (scenario::RDMA_ATOMIC, vec![8]),
         RdmaOperation::Send => (scenario::RDMA_SEND, sizes(&args.sizes, 64, 64 << 10)?),
+        RdmaOperation::Latency => (scenario::RDMA_LATENCY, sizes(&args.sizes, 64, 64 << 10)?),
     };
+    let exchange = args.operation == RdmaOperation::Latency;
+    if exchange && plan.setup.link != LinkRate::Unlimited {
+        return Err(Failure::usage(
+            "rdma latency: memory shows a write at once, not when a slower link would have carried it; \
+             measure without --link",
+        ));
+    }
     let case = |size| {
+        if exchange {
+            let case = Case::rdma(name, args.operation, size, 1, 1, plan.wait);
+            return Ok(case.on(&plan.setup, plan.seconds));
+        }
         let group = match args.group {
             Group::Auto => paper::rdma_group(size),
             Group::Of(count) => count,

@@ -51,7 +51,7 @@ pub fn iteration(
     };
     let mut latency = None;
     let (near, far) = if let Kind::Rdma(operation) = case.kind {
-        let far = lab.other.as_ref();
+        let far = lab.other.as_ref().map(|far| (far, lab.far_cpu));
         let (tally, times) = rdma::measure(&near, far, case, operation, meter(true))?;
         latency = times;
         (Streams { send: Some(tally), receive: None }, Streams::default())

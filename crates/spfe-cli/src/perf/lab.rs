@@ -196,7 +196,8 @@ fn prepare(setup: &Setup) {
     }
 }
 
-fn pin(cpu: Option<usize>) {
+/// Puts the calling thread on a processor, if one is named.
+pub fn pin(cpu: Option<usize>) {
     if let Some(cpu) = cpu
         && !spfe_measure::pin_to(cpu)
     {

@@ -10,7 +10,8 @@
 //! | [`runner`], [`iteration`] | runs cases; one iteration of a case |
 //! | [`lab`], [`far`] | the network of a case; the far end, in a thread or a process |
 //! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
-//! | [`rdma`], [`rdma_receiver`] | operations on remote memory, and messages |
+//! | [`rdma`], [`rdma_receiver`], [`rdma_exchange`] | operations on remote memory, messages, and writes as answers |
+//! | [`rdma_thread`] | the thread of their far end |
 //! | [`loops`], [`saturate`] | both ends in one thread; data beside messages |
 //! | [`meter`] | clocks and counts of an end |
 //! | `place`, [`theory`] | names of ends; what links allow |
@@ -32,7 +33,9 @@ mod meter;
 mod output;
 mod place;
 mod rdma;
+mod rdma_exchange;
 mod rdma_receiver;
+mod rdma_thread;
 mod receive;
 mod runner;
 mod saturate;

@@ -1,17 +1,13 @@
 //! The far end of messages: a queue pair whose thread posts buffers again.
 
 use super::case::Case;
+use super::rdma_thread::{FAR, NEAR, Thread};
 use spfe::{Endpoint, QueueOptions, Status};
 use spfe_remote::engine::Local;
 use spfe_remote::{RdmaError, RdmaQueue, RdmaQueueOptions};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Numbers of the queue pairs that exchange messages.
-pub const NEAR: u16 = 5;
-pub const FAR: u16 = 7;
 /// Most buffers posted.
 const BUFFERS_MAX: u64 = 1024;
 /// Bytes of all buffers.
@@ -21,48 +17,28 @@ const CHECK: Duration = Duration::from_millis(20);
 
 type Result<T> = std::result::Result<T, RdmaError>;
 
-/// A thread that takes messages.
-pub struct Receiver {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<Result<()>>,
-}
-
-impl Receiver {
-    /// Opens the queue pair and posts buffers.
-    pub fn start(far: &Endpoint, case: &Case) -> Result<Self> {
-        let bytes = case.sizes.max;
-        let wanted = 2 * u64::from(case.group) * u64::from(case.most_under_way());
-        let most = (BYTES_MAX / u64::from(bytes.max(1))).clamp(4, BUFFERS_MAX);
-        let count = wanted.clamp(4, most).next_power_of_two().min(most) as u32;
-        let wait = QueueOptions::default().strategy(case.wait.strategy());
-        let mut options = RdmaQueueOptions { queue: wait, ..RdmaQueueOptions::default() };
-        (options.initiator.queue, options.initiator.target_queue) = (FAR, NEAR);
-        let mut queue = RdmaQueue::open(&case.seen_from_far().channel(far)?, options)?;
-        queue.open_buffers(&wait.depth(count))?;
-        let memory = queue.register(vec![0; count as usize * bytes as usize])?;
-        for index in 0..u64::from(count) {
-            let offset = index * u64::from(bytes);
-            queue.post_buffer(index, Local { memory, offset, length: bytes })?;
+/// Opens the queue pair, posts buffers, and takes messages in a thread on this processor.
+pub fn start(far: &Endpoint, cpu: Option<usize>, case: &Case) -> Result<Thread> {
+    let bytes = case.sizes.max;
+    let wanted = 2 * u64::from(case.group) * u64::from(case.most_under_way());
+    let most = (BYTES_MAX / u64::from(bytes.max(1))).clamp(4, BUFFERS_MAX);
+    let count = wanted.clamp(4, most).next_power_of_two().min(most) as u32;
+    let wait = QueueOptions::default().strategy(case.wait.strategy());
+    let mut options = RdmaQueueOptions { queue: wait, ..RdmaQueueOptions::default() };
+    (options.initiator.queue, options.initiator.target_queue) = (FAR, NEAR);
+    let mut queue = RdmaQueue::open(&case.seen_from_far().channel(far)?, options)?;
+    queue.open_buffers(&wait.depth(count))?;
+    let memory = queue.register(vec![0; count as usize * bytes as usize])?;
+    for index in 0..u64::from(count) {
+        let offset = index * u64::from(bytes);
+        queue.post_buffer(index, Local { memory, offset, length: bytes })?;
+    }
+    Thread::start(cpu, move |stop| {
+        while !stop.load(Ordering::Relaxed) {
+            take(&mut queue)?;
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        let thread = std::thread::Builder::new().name("perf-receiver".into());
-        let thread = thread.spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                take(&mut queue)?;
-            }
-            Ok(())
-        });
-        let thread = thread.map_err(spfe::Error::from)?;
-        Ok(Self { stop, thread })
-    }
-
-    /// Ends the thread.
-    pub fn end(self) -> Result<()> {
-        self.stop.store(true, Ordering::Relaxed);
-        let gone = || spfe::Error::device(Status::PeerGone, "the receiving thread panicked");
-        self.thread.join().map_err(|_| gone())?
-    }
+        Ok(())
+    })
 }
 
 /// Takes what has come, or waits for it.

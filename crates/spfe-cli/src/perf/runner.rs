@@ -106,7 +106,7 @@ impl<'a> CaseRunner<'a> {
             }
             // A new network each time, as with an instrument.
             let mut lab = match case.kind {
-                Kind::Rdma(RdmaOperation::Send) => Lab::looped(setup)?,
+                Kind::Rdma(RdmaOperation::Send | RdmaOperation::Latency) => Lab::looped(setup)?,
                 _ => Lab::target(setup, *device, rdma::MEMORY)?,
             };
             return Ok(iteration(&mut lab, case, label, false)?);

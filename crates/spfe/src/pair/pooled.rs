@@ -258,6 +258,16 @@ impl PooledPair {
         self.pair.now_ns()
     }
 
+    /// Times that the thread slept in a wait.
+    pub fn sleeps(&self) -> u64 {
+        self.pair.sleeps()
+    }
+
+    /// Time that the engine took in this thread, ns.
+    pub fn engine_ns(&self) -> u64 {
+        self.pair.engine_ns()
+    }
+
     /// What the queue pair waits for, as a sentence that names the partner.
     pub fn why(&self) -> String {
         self.pair.why()
