@@ -113,7 +113,7 @@ pingpong() {
 
 @test "fabtests quick" {
     local passed failed
-    [[ ${SPFE_FABTESTS:-} ]] || skip 'SPFE_FABTESTS names no directory with installed programs of fabtests'
+    [[ ${SPFE_FABTESTS:-} ]] || skip 'set SPFE_FABTESTS to the directory of installed programs of fabtests'
     stop spfed
     network --mode inline
     mkdir "$dir/fabtests"

@@ -6,7 +6,6 @@ use crate::lite::{Lite, RegisterAccess};
 use crate::memory::BusMemory;
 use crate::model::Model;
 use crate::pins::{Inputs, LaneWord, Outputs, Shape};
-use crate::program::Counts;
 use spfe_registers::Interrupts;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
@@ -16,6 +15,19 @@ const RESET_CYCLES: u32 = 16;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a core has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Stores to its doorbells.
+    pub doorbells: u64,
+    /// Its interrupts.
+    pub interrupts: u64,
+    /// Accesses that were refused.
+    pub refusals: u64,
+    /// Bytes read and written.
+    pub bytes: (u64, u64),
 }
 
 /// What the thread of a machine shares with the users of a core.

@@ -37,11 +37,12 @@ mod space;
 
 pub use axi::Timing;
 pub use cable::Far;
+pub use core::Counts;
 pub use machine::{Machine, Plan, Report};
 pub use memory::ForeignMemory;
 pub use model::models;
 pub use name::{Name, open};
 pub use pins::{LaneWord, Shape};
-pub use program::{Counts, Damage, Moment, Program};
+pub use program::{Damage, Moment, Program};
 pub use space::Rtl;
 pub use spfe_link::ControlWord;

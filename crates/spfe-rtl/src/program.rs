@@ -4,7 +4,7 @@
 //! this machine. A program has the time of the core instead, so what it measures is the same
 //! everywhere.
 
-use crate::core::Core;
+use crate::core::{Core, Counts};
 use crate::pins::LaneWord;
 use spfe_link::{ControlWord, Word};
 use std::any::Any;
@@ -16,19 +16,6 @@ pub trait Program: Any + Send {
     /// It runs in the thread of the cores, so it must not wait for one: it may post, poll and ring,
     /// but not read registers, open or close.
     fn cycle(&mut self, now: &mut Moment<'_>) -> bool;
-}
-
-/// What a core has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Stores to its doorbells.
-    pub doorbells: u64,
-    /// Its interrupts.
-    pub interrupts: u64,
-    /// Accesses that were refused.
-    pub refusals: u64,
-    /// Bytes read and written.
-    pub bytes: (u64, u64),
 }
 
 /// What becomes of a word on a cable.
