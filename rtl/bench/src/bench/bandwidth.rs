@@ -4,6 +4,7 @@ use super::bed::CoreBench;
 use super::jobs;
 use super::modes::{Direction, RATES};
 use super::record::{Bandwidth, Rate};
+use crate::drill::endpoint::Settings;
 use crate::mac::{LINE_OVERHEAD, MIN_FRAME};
 use crate::rate::{Pace, Pattern};
 use crate::user::{Message, Mode};
@@ -18,6 +19,11 @@ const LIMIT_MBPS: f64 = 10_000.0;
 const SLOWER_MBPS: u32 = 100;
 /// Clocks between acknowledgements of the core's data.
 const ACKNOWLEDGE: u64 = 256;
+/// Clocks between looks at the windows that the core offers.
+const FEED: u64 = 16;
+/// Longest segment of all runs in bytes. Two of them are acknowledged at once, so the windows of
+/// sessions that share the core's memory move on.
+const MSS: u16 = 512;
 
 /// Payload sizes of the published runs: 1, then all multiples of 16 up to 512.
 #[must_use]
@@ -105,6 +111,11 @@ impl Limit {
     }
 }
 
+/// Settings of the core: the rest of what arrives is acknowledged with a tick.
+fn settings() -> Settings {
+    Settings { mss: MSS, delack: 1, ..Settings::default() }
+}
+
 /// Minimum number of clocks for the frames of a run at a pace.
 fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
     let mut pace = Pace::new(pattern);
@@ -126,20 +137,35 @@ fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
     clocks
 }
 
-/// Sends 100 segments to the core. Returns clocks and bytes, or `None` if a segment was lost.
+/// Sends 100 segments to the core, each as soon as its session offers room for it. Returns clocks and
+/// bytes, or `None` if a segment was lost.
 fn receive(bed: &mut CoreBench, n: u64, round_robin: bool) -> Result<Option<(u64, u64)>, String> {
-    let mut expected = Vec::new();
+    // Twice, so that whatever a tick acknowledges is announced.
+    bed.rest()?;
+    bed.rest()?;
     bed.station.mac_rx.spans.clear();
+    let mut expected = Vec::new();
     for _ in 0..PACKETS {
         let sid = if round_robin { bed.next_sid() } else { 0 };
-        let payload = bed.payload(n);
-        bed.partner.send(&mut bed.station, sid, payload.clone());
-        expected.push((sid, payload));
+        expected.push((sid, bed.payload(n)));
+    }
+    let mut waiting = expected.iter().peekable();
+    for _ in 0..RUN_CLOCKS / FEED {
+        while let Some((sid, payload)) = waiting.next_if(|(sid, _)| bed.partner.room(*sid) >= n) {
+            bed.partner.send(&mut bed.station, *sid, payload.clone());
+        }
+        bed.station.run(FEED);
+        if let Some(sent) = bed.partner.take(&mut bed.station)?.first() {
+            return Err(format!("unexpected segment: {}", sent.segment.text()));
+        }
+        if bed.station.mac_rx.is_idle() && bed.station.user_rx.segments.len() == expected.len() {
+            break;
+        }
+    }
+    if waiting.peek().is_some() {
+        return Err("the core does not offer room for all segments".to_owned());
     }
     let station = &mut bed.station;
-    station.run_until(RUN_CLOCKS, |station| {
-        station.mac_rx.is_idle() && station.user_rx.segments.len() == expected.len()
-    });
     let span = |index: usize| station.mac_rx.spans.get(index).copied();
     let (Some(first), Some(last)) = (span(0), span(PACKETS as usize - 1)) else {
         return Err("the core did not accept all frames".to_owned());
@@ -220,7 +246,7 @@ fn run(
         }
         slower += SLOWER_MBPS;
         // The lost segment leaves a gap in the stream, so open new sessions.
-        *bed = CoreBench::new(way.build, None)?;
+        *bed = CoreBench::new(way.build, &settings())?;
     };
     let bytes = frame as u64 * PACKETS;
     // The rate of the limit itself, or without a limit the rate of the words.
@@ -267,7 +293,7 @@ pub fn measure() -> Result<Bandwidth, String> {
         }
     }
     let rates = jobs::run(&jobs, |(way, khz)| {
-        let mut bed = CoreBench::new(way.build, None)?;
+        let mut bed = CoreBench::new(way.build, &settings())?;
         let mut rates = Vec::new();
         for limit in [Limit::Limiter, Limit::Line, Limit::Every] {
             for round_robin in [false, true] {

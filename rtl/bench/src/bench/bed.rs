@@ -12,6 +12,8 @@ use crate::user::{Message, Mode};
 const PACKET_CLOCKS: u64 = 20_000;
 /// Clocks between two single packets, after which the core is idle again.
 const PAUSE: u64 = 200;
+/// Ticks within which the core acknowledges what it has received.
+const ROOM_TICKS: u32 = 8;
 
 /// A core with open sessions and their peer.
 #[derive(Debug)]
@@ -30,12 +32,10 @@ impl CoreBench {
     ///
     /// # Errors
     /// The build cannot be loaded, or a session does not open.
-    pub fn new(build: &str, vlan: Option<u16>) -> Result<Self, String> {
+    pub fn new(build: &str, settings: &Settings) -> Result<Self, String> {
         let mut station = Station::new(build).map_err(|error| error.to_string())?;
-        let mtu = station.build.get("Mtu");
-        let settings = Settings { mss: (mtu - 40) as u16, vlan, ..Settings::default() };
         let count = station.build.get("SessionCount") as u16;
-        let partner = Partner::open(&mut station, &settings, count)
+        let partner = Partner::open(&mut station, settings, count)
             .map_err(|error| format!("{build}: {error}"))?;
         Ok(Self { station, partner, sid: 0, random: Random::new(1) })
     }
@@ -44,6 +44,35 @@ impl CoreBench {
     pub fn next_sid(&mut self) -> u16 {
         self.sid = (self.sid + 1) % self.partner.count();
         self.sid
+    }
+
+    /// Selects the next session in turn whose window has room for so many bytes. Sessions share the
+    /// memory of a receiver that stores segments, so windows can be small.
+    ///
+    /// # Errors
+    /// No session gets room.
+    fn next_with_room(&mut self, n: u64) -> Result<u16, String> {
+        for _ in 0..ROOM_TICKS {
+            for _ in 0..self.partner.count() {
+                let sid = self.next_sid();
+                if self.partner.room(sid) >= n {
+                    return Ok(sid);
+                }
+            }
+            self.rest()?;
+        }
+        Err(format!("no session offers {n} bytes"))
+    }
+
+    /// Lets a tick pass, with which the core acknowledges what it has received.
+    ///
+    /// # Errors
+    /// Those of [`Partner::settle`].
+    pub fn rest(&mut self) -> Result<(), String> {
+        self.station.tick();
+        // The core looks at the timers of one session after the other.
+        let walk = 8 * u64::from(self.partner.count());
+        self.partner.settle(&mut self.station, PAUSE + walk)
     }
 
     /// Random payload.
@@ -74,7 +103,7 @@ impl CoreBench {
     /// # Errors
     /// The segment does not arrive, or arrives changed.
     pub fn receive(&mut self, n: u64, pattern: Pattern) -> Result<u64, String> {
-        let (sid, payload) = (self.next_sid(), self.payload(n));
+        let (sid, payload) = (self.next_with_room(n)?, self.payload(n));
         let station = &mut self.station;
         station.mac_rx.set_pace(pattern, 0);
         self.partner.send(station, sid, payload.clone());

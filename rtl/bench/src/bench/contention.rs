@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::bed::CoreBench;
 use super::jobs;
 use super::record::{Contention, Scenario};
+use crate::drill::endpoint::Settings;
 use crate::rate::Pattern;
 use crate::user::{Message, Mode};
 
@@ -117,7 +118,7 @@ fn disturb(bed: &mut CoreBench, other: Other, turn: u64) -> Result<(), String> {
 }
 
 fn scenario(other: &Other) -> Result<Scenario, String> {
-    let mut bed = CoreBench::new("ct64", None)?;
+    let mut bed = CoreBench::new("ct64", &Settings::default())?;
     bed.set_line(Pattern::Limiter { khz: KHZ });
     let mut histogram = BTreeMap::new();
     let mut others = 0;

@@ -2,6 +2,10 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
+
+/// Bytes of a thread's stack. A model that starts has copies of its memories there.
+const STACK: usize = 64 << 20;
 
 /// Runs all jobs on as many threads as there are processors.
 ///
@@ -17,7 +21,8 @@ pub fn run<J: Sync, R: Send>(
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| {
+            let thread = Builder::new().stack_size(STACK);
+            let started = thread.spawn_scoped(scope, || {
                 // Relaxed is enough: threads share only the number, and the end of the scope
                 // publishes results.
                 while let Some((job, result)) = {
@@ -30,8 +35,10 @@ pub fn run<J: Sync, R: Send>(
                     }
                 }
             });
+            started.map_err(|error| format!("no thread: {error}"))?;
         }
-    });
+        Ok::<(), String>(())
+    })?;
     let done = |result: Mutex<Option<Result<R, String>>>| {
         result.into_inner().ok().flatten().unwrap_or_else(|| Err("a job did not run".to_owned()))
     };

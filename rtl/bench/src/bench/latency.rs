@@ -7,6 +7,7 @@ use super::jobs;
 use super::modes::{Direction, FULL, JUMBO, MSS, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
 use super::record::{Absolute, Latency, Point, Series};
 use crate::builds::Build;
+use crate::drill::endpoint::Settings;
 use crate::formula::{ETHERNET, HEADERS, Line, exact_khz, ns};
 use crate::rate::{PCS_CLOCKS, Pattern};
 
@@ -148,7 +149,16 @@ fn absolute(bed: &mut CoreBench, way: &Way, n: u64) -> Result<Absolute, String> 
 }
 
 fn work(job: &SeriesJob) -> Result<(Vec<Series>, Vec<Absolute>), String> {
-    let mut bed = CoreBench::new(&job.build, (job.case == "vlan").then_some(TAG))?;
+    let mss = most_payload(&job.build)? as u16;
+    let settings = Settings {
+        vlan: (job.case == "vlan").then_some(TAG),
+        mss,
+        // Room for one segment in as many sessions as possible. A tick acknowledges it.
+        rcv_wnd: mss.into(),
+        delack: 1,
+        ..Settings::default()
+    };
+    let mut bed = CoreBench::new(&job.build, &settings)?;
     if job.case == "options" {
         // Two bytes of padding, then a time stamp (RFC 7323, 3.2).
         bed.partner.options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0];

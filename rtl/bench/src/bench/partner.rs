@@ -24,6 +24,18 @@ struct PeerSession {
     snd: u32,
     /// Next sequence number expected from the core.
     rcv: u32,
+    /// End of the window that the core has offered.
+    edge: u32,
+}
+
+impl PeerSession {
+    /// Notes what a segment offers. An offer never gets smaller.
+    fn note(&mut self, segment: &Segment) {
+        let edge = segment.ack.wrapping_add(segment.window.into());
+        if edge.wrapping_sub(self.edge) as i32 > 0 {
+            self.edge = edge;
+        }
+    }
 }
 
 /// A checked segment with payload from the core.
@@ -66,9 +78,8 @@ impl Partner {
         };
         for sid in 0..count {
             station.operate(sid, Op::Listen { port: CORE_PORT + sid, from: None });
-            partner
-                .sessions
-                .push(PeerSession { snd: 0x1000_0000 + (u32::from(sid) << 16), rcv: 0 });
+            let snd = 0x1000_0000 + (u32::from(sid) << 16);
+            partner.sessions.push(PeerSession { snd, rcv: 0, edge: snd });
             partner.handshake(station, sid)?;
         }
         partner.settle(station, 500)?;
@@ -102,6 +113,7 @@ impl Partner {
             return Err(format!("session {sid}: {} is not a SYN-ACK", segment.text()));
         }
         session.rcv = segment.seq + 1;
+        session.note(&segment);
         let ack = self.segment(sid, ACK, Vec::new());
         self.give(station, &ack);
         match station.wait_event(Kind::Opened, OPEN_CLOCKS) {
@@ -116,6 +128,13 @@ impl Partner {
     #[must_use]
     pub fn count(&self) -> u16 {
         self.sessions.len() as u16
+    }
+
+    /// Bytes that may be sent in a session now.
+    #[must_use]
+    pub fn room(&self, sid: u16) -> u64 {
+        let session = &self.sessions[usize::from(sid)];
+        session.edge.wrapping_sub(session.snd).into()
     }
 
     /// Makes the next segment of a session.
@@ -246,6 +265,7 @@ impl Partner {
                     segment.text()
                 ));
             }
+            session.note(&segment);
             if segment.payload.is_empty() {
                 continue;
             }
