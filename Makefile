@@ -10,7 +10,7 @@ VM_TESTS ?=
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-rtl test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-field test-tcp fuzz-tcp tap-tcp report-tcp bench miri sanitize fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo demo-fabric test isolation test-vm test-vm-rtl test-vm-debug vm lint rtl-model lint-rtl test-rtl formal synth test-field test-tcp fuzz-tcp tap-tcp report-tcp report-endpoint bench miri sanitize fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,10 @@ fuzz-tcp: setup ## a million mutated frames (TCP_FRAMES) against one state of th
 report-tcp: setup ## measure the TCP core in virtual time, check it in short, and write target/rtl/report
 	@tools/setup.sh rtl
 	tools/tcp_report.sh
+
+report-endpoint: setup ## measure the endpoint core in cycles, and write target/rtl/endpoint
+	@tools/setup.sh rtl
+	tools/endpoint_report.sh
 
 tap-tcp: setup ## a shell in a network namespace in which the simulated TCP core is 10.0.0.1 (TAP_COMMAND="curl ...")
 	@tools/setup.sh rtl
