@@ -44,11 +44,11 @@ impl NearKind {
 pub struct NearTally {
     /// Packets to the target.
     pub requests: u64,
-    /// Their bytes.
+    /// Bytes of the packets to the target.
     pub request_bytes: u64,
-    /// Packets back.
+    /// Packets from the target.
     pub responses: u64,
-    /// Their bytes.
+    /// Bytes of the packets from the target.
     pub response_bytes: u64,
 }
 

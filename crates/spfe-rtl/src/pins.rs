@@ -7,7 +7,7 @@ use crate::bits::{PinReader, PinWriter};
 const ID: usize = 6;
 /// Bits of a word with its K flags.
 const WORD: usize = 36;
-/// Data and strobe.
+/// Bits of a SpaceWire direction: data and strobe.
 const WIRE: usize = 2;
 
 /// Parameters of a model: its pins depend on them, and the name of its file.

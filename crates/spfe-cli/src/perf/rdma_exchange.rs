@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 type Result<T> = std::result::Result<T, RdmaError>;
 
-/// One end.
+/// A queue pair with the memory that its partner writes.
 pub struct Exchange {
     queue: RdmaQueue,
     /// The bytes to write, and the memory that the partner writes.

@@ -17,7 +17,7 @@ use std::time::Duration;
 const AT_ONCE: Duration = Duration::from_secs(30);
 /// Time of a wait. It ends at a signal, and then the next one begins.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
-/// Largest memory.
+/// Largest memory that can be shared, bytes.
 const SIZE_MAX: u64 = 256 << 20;
 
 /// Share memory under a remote key until interrupted, then print its SHA-256.

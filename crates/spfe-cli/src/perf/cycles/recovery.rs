@@ -24,7 +24,7 @@ const SYMBOLS: u64 = 4;
 /// Bytes of a word.
 const WORD: u64 = 4;
 
-/// The last error.
+/// The last damaged word, and what has happened since.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     cycle: u64,
@@ -118,7 +118,7 @@ impl Program for Errors {
     }
 }
 
-/// Runs the measurement.
+/// Damages words of one direction until enough have arrived, then prints the times.
 pub fn run(args: &RecoveryArgs, context: &Context) -> Result<(), Failure> {
     let LinkRate::SpaceFibre { mbps, .. } = PUBLISHED_RDMA else {
         return Err(Failure::usage("the link is no SpaceFibre link"));

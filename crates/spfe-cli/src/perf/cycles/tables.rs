@@ -144,7 +144,7 @@ fn measure(
     }))
 }
 
-/// Runs the measurement.
+/// Measures Tables I to IV and single packets, one way and both ways, then prints them.
 pub fn run(args: &TablesArgs, device: &str, context: &Context) -> Result<(), Failure> {
     let window = args.window.1 as usize;
     let LinkRate::SpaceFibre { mbps, .. } = PUBLISHED else {
