@@ -47,9 +47,10 @@ int spfi_resolve(const char *node, const char *service, unsigned nodes,
 		WARN(FI_LOG_AV, "node '%s': the network is that of this host; use 127.0.0.1\n", node);
 		return -FI_ENODATA;
 	}
+	/* As for IP without a port: an address, which is of use as a source only. */
 	if (!service) {
 		*address = spfi_address_of(SPFI_ANY_NODE, 0);
-		return node ? -FI_ENODATA : 0;
+		return 0;
 	}
 	number = strtoul(service, &end, 10);
 	if (end == service || *end) {

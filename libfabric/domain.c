@@ -78,8 +78,8 @@ static struct spfi_mr *region_of(struct spfi_domain *domain, uint64_t key)
 
 static bool basic(const struct spfi_domain *domain, int bit)
 {
-	return domain->mr_mode == FI_MR_BASIC ||
-	       (domain->mr_mode != FI_MR_SCALABLE && domain->mr_mode & bit);
+	return domain->mr_mode == SPFI_MR_BASIC ||
+	       (domain->mr_mode != SPFI_MR_SCALABLE && domain->mr_mode & bit);
 }
 
 /* On success the address becomes an offset in the region. */

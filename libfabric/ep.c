@@ -42,11 +42,11 @@ static int bind_counter(struct spfi_ep *ep, struct spfi_cntr *cntr, uint64_t fla
 	uint64_t free = 0;
 	size_t i;
 
-	for (i = 0; i < count_of(places); i++)
+	for (i = 0; i < SPFI_COUNT(places); i++)
 		free |= *places[i].place ? 0 : places[i].flag;
 	if (cntr->domain != ep->domain || !flags || flags & ~free)
 		return -FI_EINVAL;
-	for (i = 0; i < count_of(places); i++) {
+	for (i = 0; i < SPFI_COUNT(places); i++) {
 		if (flags & places[i].flag) {
 			*places[i].place = cntr;
 			cntr->users++;
@@ -96,7 +96,7 @@ static int for_each_wait(struct spfi_ep *ep, bool add)
 	};
 	size_t i;
 
-	for (i = 0; i < count_of(waits); i++) {
+	for (i = 0; i < SPFI_COUNT(waits); i++) {
 		int result = 0;
 
 		if (waits[i] && add)
@@ -181,7 +181,7 @@ static void unbind(struct spfi_ep *ep)
 		ep->tx_cq->users--;
 	if (ep->rx_cq)
 		ep->rx_cq->users--;
-	for (i = 0; i < count_of(counters); i++)
+	for (i = 0; i < SPFI_COUNT(counters); i++)
 		if (counters[i])
 			counters[i]->users--;
 }

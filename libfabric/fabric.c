@@ -36,7 +36,7 @@ static int check_tx(const struct fi_tx_attr *tx)
 		return reject("op_flags of tx_attr");
 	if (tx->msg_order & ~(uint64_t)ORDER)
 		return reject("msg_order of tx_attr");
-	if (tx->comp_order & ~(uint64_t)FI_ORDER_NONE)
+	if (tx->comp_order)
 		return reject("comp_order of tx_attr");
 	if (tx->inject_size > SPFI_INJECT || tx->size > SPFI_TX_SIZE || tx->iov_limit > SPFI_IOV ||
 	    tx->rma_iov_limit > 1)
@@ -52,7 +52,7 @@ static int check_rx(const struct fi_rx_attr *rx)
 		return reject("op_flags of rx_attr");
 	if (rx->msg_order & ~(uint64_t)ORDER)
 		return reject("msg_order of rx_attr");
-	if (rx->comp_order & ~(uint64_t)FI_ORDER_NONE)
+	if (rx->comp_order)
 		return reject("comp_order of rx_attr");
 	if (rx->size > SPFI_RX_SIZE || rx->iov_limit > SPFI_IOV)
 		return reject("a size of rx_attr");
@@ -117,14 +117,14 @@ static int check(const struct fi_info *hints)
 /* The registration mode: what the program permits of what we can do; 0 is always possible. */
 static int mr_mode(uint32_t version, const struct fi_info *hints)
 {
-	int wanted = hints && hints->domain_attr ? hints->domain_attr->mr_mode : FI_MR_UNSPEC;
+	int wanted = hints && hints->domain_attr ? hints->domain_attr->mr_mode : SPFI_MR_UNSPEC;
 
-	if (wanted == FI_MR_BASIC)
-		return FI_MR_BASIC;
-	if (wanted == FI_MR_SCALABLE)
-		return FI_MR_SCALABLE;
-	if (wanted == FI_MR_UNSPEC)
-		return FI_VERSION_LT(version, FI_VERSION(1, 5)) ? FI_MR_SCALABLE
+	if (wanted == SPFI_MR_BASIC)
+		return SPFI_MR_BASIC;
+	if (wanted == SPFI_MR_SCALABLE)
+		return SPFI_MR_SCALABLE;
+	if (wanted == SPFI_MR_UNSPEC)
+		return FI_VERSION_LT(version, FI_VERSION(1, 5)) ? SPFI_MR_SCALABLE
 			: hints ? 0 : MR_MODES;
 	return wanted & MR_MODES;
 }
@@ -178,8 +178,8 @@ static void describe(struct fi_info *info, uint32_t version, const struct fi_inf
 		.control_progress = FI_PROGRESS_MANUAL,
 		.data_progress = FI_PROGRESS_MANUAL,
 		.resource_mgmt = FI_RM_ENABLED,
-		.av_type = hints && hints->domain_attr && hints->domain_attr->av_type
-				   ? hints->domain_attr->av_type : FI_AV_TABLE,
+		.av_type = hints && hints->domain_attr ? hints->domain_attr->av_type
+						       : FI_AV_UNSPEC,
 		.mr_mode = mr_mode(version, hints),
 		.mr_key_size = sizeof(uint64_t),
 		.cq_data_size = sizeof(uint64_t),

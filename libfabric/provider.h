@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,18 @@
 
 #include "wire.h"
 
+/* libfabric 2 has no longer all names of version 1, which programs may still ask for by number. */
+#ifndef container_of
+#define container_of(ptr, type, field) ((type *)((char *)(ptr)-offsetof(type, field)))
+#endif
+#ifndef FI_PROV_SPECIFIC
+#define FI_PROV_SPECIFIC (1U << 31)
+#endif
+#define SPFI_MR_UNSPEC 0
+#define SPFI_MR_BASIC 1
+#define SPFI_MR_SCALABLE 2
+
+#define SPFI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SPFI_NODES 16         /* most nodes of a network */
 #define SPFI_ANY_NODE 0xffff  /* an address that leaves the choice of the node to the endpoint */
 #define SPFI_IOV 4            /* elements of a list of buffers */

@@ -114,19 +114,21 @@ pingpong() {
 @test "fabtests quick" {
     local passed failed
     [[ ${SPFE_FABTESTS:-} ]] || skip 'set SPFE_FABTESTS to the directory of installed programs of fabtests'
+    # Some have three endpoints in each of two processes.
     stop spfed
-    network --mode inline
+    network --mode inline --vcs 32 --max-regions 256
     mkdir "$dir/fabtests"
     ln -s "$(type -P python3)" "$dir/fabtests/python"
     # After a time-out its script kills every process whose name starts with fi_, so it sees only its
     # own. It writes files to the current directory.
     PATH=$dir/fabtests:$PATH timeout --kill-after=5 3600 \
         unshare --user --map-root-user --pid --fork --mount-proc --wd "$dir/fabtests" \
-        bash "$SPFE_FABTESTS/runfabtests.sh" -v -t quick -p "$SPFE_FABTESTS" spfe \
+        bash "$SPFE_FABTESTS/runfabtests.sh" -v -t quick -p "$SPFE_FABTESTS" \
+        -f "$PWD/tests/fabtests/spfe.exclude" spfe \
         >"$dir/fabtests/log" 2>&1 || true
     passed=$(sed -nE 's/^# Total Pass +([0-9]+)$/\1/p' "$dir/fabtests/log")
     failed=$(sed -nE 's/^# Total Fail +([0-9]+)$/\1/p' "$dir/fabtests/log")
-    ((${passed:-0} >= 64 && ${failed:-1} == 0)) || {
+    ((${passed:-0} >= 57 && ${failed:-1} == 0)) || {
         tail -n 200 "$dir/fabtests/log"
         return 1
     }
