@@ -7,7 +7,9 @@
 #
 # What builds and tests it is pinned in tools/packages/pyface.txt and installed below
 # ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already, and SPFE_SITE
-# another directory to install to. PY_PROFILE is the profile of cargo that builds it (release).
+# another directory to install to. PY_PROFILE is the profile of cargo that builds it (release), and
+# PY_INTERPRETER the interpreter for which it is built and which tests and runs it (python3). One
+# without the global lock, such as python3.14t, gets a wheel of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -25,7 +27,7 @@ wheel() {
     # The notices of the libraries in it go with it.
     python3 -IS tools/third_party.py spfe-python >python/spfe/NOTICES.txt || return
     "$bin/maturin" build --profile "${PY_PROFILE:-release}" --locked --quiet --compatibility linux \
-        --manifest-path python/Cargo.toml --interpreter python3 --out "$1" >&2 || return
+        --manifest-path python/Cargo.toml --interpreter "${PY_INTERPRETER:-python3}" --out "$1" >&2 || return
     realpath -e "$1"/spfe-*.whl
 }
 

@@ -6,6 +6,8 @@ Nothing may crash or alter data: each call either works or raises a documented e
 
 import random
 import signal
+import sys
+import sysconfig
 import threading
 import time
 
@@ -38,6 +40,13 @@ def in_threads(*bodies):
 
 def payload(number):
     return number.to_bytes(4, "little") * (1 + number % 500)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"),
+                    reason="set PY_INTERPRETER to an interpreter without the global lock")
+def test_the_global_lock_stays_off():
+    """An extension that does not say that it needs no lock turns it on."""
+    assert not sys._is_gil_enabled()
 
 
 def test_a_sender_and_a_receiver():
