@@ -36,6 +36,7 @@ impl RdmaInitiator {
         self.next_request = self.next_request.wrapping_add(messages);
         self.base = self.base.wrapping_add(messages as u16);
         self.counts.completed += u64::from(messages);
+        self.counts.near += u64::from(messages);
         self.counts.packets += packets;
         self.counts.bytes += bytes;
         self.unasked = if answered { 0 } else { self.unasked + messages as usize };

@@ -110,11 +110,14 @@ pub struct InitiatorCounts {
     pub invalid: u64,
     /// Messages tried without credit because no announcement came.
     pub probes: u64,
+    /// Completed requests that needed no packets ([`crate::near`]). The other counters do not tell them
+    /// from those that did.
+    pub near: u64,
 }
 
 impl InitiatorCounts {
     /// Every counter with its name.
-    pub fn named(&self) -> [(&'static str, u64); 11] {
+    pub fn named(&self) -> [(&'static str, u64); 12] {
         [
             ("completed", self.completed),
             ("failed", self.failed),
@@ -127,6 +130,7 @@ impl InitiatorCounts {
             ("stale", self.stale),
             ("invalid", self.invalid),
             ("probes", self.probes),
+            ("near", self.near),
         ]
     }
 }
