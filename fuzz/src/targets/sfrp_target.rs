@@ -43,31 +43,40 @@ enum Step {
     Reset,
 }
 
+/// Bytes of the regions.
+const BYTES: [u64; 3] = [8192, 8192, 64];
+
 struct Bench {
     target: RdmaTarget,
     keys: [RemoteKey; 3],
+    /// What the open region holds.
+    content: Vec<u8>,
 }
 
 fn bench(notifications: u8) -> Bench {
     let notifications = usize::from(notifications % 4);
     let mut target =
         RdmaTarget::new(RdmaTargetOptions { notifications, ..RdmaTargetOptions::default() });
-    let open = TargetRegion { base: BASE, ..TargetRegion::new("open", 8192) };
+    let open = TargetRegion { base: BASE, ..TargetRegion::new("open", BYTES[0]) };
     let rights = RegionRights { write: false, atomic: false, read: true };
-    let read = TargetRegion { rights, notify: true, ..TargetRegion::new("read", 8192) };
-    let closed = TargetRegion { initiators: Some(vec![1]), ..TargetRegion::new("closed", 64) };
+    let read = TargetRegion { rights, notify: true, ..TargetRegion::new("read", BYTES[1]) };
+    let closed = TargetRegion { initiators: Some(vec![1]), ..TargetRegion::new("closed", BYTES[2]) };
     let regions = target.regions_mut();
     let keys = [open, read, closed].map(|region| regions.add(region, Some(1)).unwrap());
     target.open_queue(5).unwrap();
-    Bench { target, keys }
+    Bench { target, keys, content: vec![0; BYTES[0] as usize] }
 }
 
 impl Bench {
-    fn content(&self, index: usize) -> Option<Vec<u8>> {
-        let region = self.target.regions().get(self.keys[index])?;
-        let mut content = vec![0; region.memory.bytes() as usize];
-        region.memory.read(0, &mut content).unwrap();
-        Some(content)
+    /// The bytes of the open region, in place, while it exists.
+    fn open(&self) -> Option<&[u8]> {
+        Some(&self.page()?[..self.content.len()])
+    }
+
+    /// The page that holds them.
+    fn page(&self) -> Option<&[u8]> {
+        let region = self.target.regions().get(self.keys[0])?;
+        Some(region.memory.page(0)?.1)
     }
 
     /// Whatever comes, only the addressed bytes of the open region may change, and only by a packet
@@ -76,18 +85,16 @@ impl Bench {
         if self.target.is_full(0) {
             return;
         }
-        let before = self.content(0);
         let handled = self.target.handle(packet, end, 0, 0);
-        let (Some(before), Some(after)) = (before, self.content(0)) else { return };
-        if before == after {
-            return;
-        }
+        let Some(after) = self.open().filter(|after| *after != self.content) else { return };
         assert!(matches!(handled, Handled::Executed(_)), "{handled:?}");
         let header = SfrpHeader::parse(packet).unwrap();
         let length = if header.opcode().unwrap().is_atomic() { 8 } else { header.length as usize };
         let start = (header.address - BASE) as usize;
-        assert_eq!(before[..start], after[..start]);
-        assert_eq!(before[start + length..], after[start + length..]);
+        let (front, back) = (start, start + length);
+        assert_eq!(self.content[..front], after[..front]);
+        assert_eq!(self.content[back..], after[back..]);
+        self.content = after.to_vec();
     }
 
     fn respond(&mut self, count: u8) {
@@ -168,10 +175,15 @@ crate::target!(|input: Input| {
             }
             Step::Reset => bench.target.reset(),
         }
-        for (index, empty) in [(1, 8192), (2, 64)] {
-            assert_eq!(bench.content(index), Some(vec![0; empty]), "a region without the right");
+        for key in &bench.keys[1..] {
+            let memory = &bench.target.regions().get(*key).unwrap().memory;
+            assert_eq!(memory.used_bytes(), 0, "a region without the right");
         }
         while bench.target.notification().is_some() {}
+    }
+    if let Some(page) = bench.page() {
+        let behind = &page[bench.content.len()..];
+        assert!(behind.iter().all(|byte| *byte == 0), "written behind the region");
     }
     bench.respond(u8::MAX);
 });
