@@ -191,6 +191,11 @@ impl RdmaInitiator {
         self.completions.pop_front()
     }
 
+    /// The completions that wait to be polled.
+    pub fn completions(&self) -> impl Iterator<Item = &WorkCompletion> {
+        self.completions.iter()
+    }
+
     /// Number of completions that wait to be polled.
     pub fn completed(&self) -> usize {
         self.completions.len()

@@ -2,7 +2,8 @@
 
 use crate::error::RdmaError;
 use crate::options::RdmaQueueOptions;
-use spfe::{Canceller, Deadline, End, PoolOptions, PooledRx, PooledTx, Threshold, Vc};
+use spfe::pair::meets;
+use spfe::{Canceller, Deadline, End, PoolOptions, PooledRx, PooledTx, Ready, Threshold, Vc};
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Opcode, SfrpStatus};
 use spfe_rdma::initiator::{InitiatorCounts, InitiatorOutcome, PostError};
@@ -165,6 +166,38 @@ impl ProgramPair {
             self.step(until_ns)?;
         }
         Ok(())
+    }
+
+    /// Waits for a threshold of completions, like [`spfe::pair::PairQueue::wait_for`].
+    ///
+    /// # Errors
+    /// The time is up, or a queue of the endpoint failed.
+    pub fn wait_for(&mut self, goal: &Threshold, timeout: Duration) -> Result<Ready> {
+        let until_ns = self.until(timeout);
+        let mut end_ns = u64::MAX;
+        self.progress()?;
+        loop {
+            let now_ns = self.tx.now_ns();
+            if let Ok(ready) = meets(goal, self.initiator.completions()) {
+                return Ok(ready);
+            }
+            if matches!(self.initiator.why(now_ns), PairWait::Nothing) {
+                return Ok(Ready::Attention);
+            }
+            if let Some(after) = goal.after_first
+                && self.initiator.completed() > 0
+            {
+                let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+                end_ns = end_ns.min(now_ns.saturating_add(after_ns));
+            }
+            if end_ns <= now_ns {
+                return Ok(Ready::AfterFirst);
+            }
+            match self.step(until_ns.min(end_ns)) {
+                Err(RdmaError::TimedOut { .. }) if end_ns < until_ns => {}
+                stepped => stepped?,
+            }
+        }
     }
 
     /// Sends a question until it is answered.

@@ -4,7 +4,7 @@ use crate::error::RdmaError;
 use crate::options::RdmaQueueOptions;
 use crate::program::ProgramPair;
 use spfe::pair::{KeyOptions, PairMessage, PairQueue, PooledPair};
-use spfe::{Canceller, Deadline, QueueOptions, Status, Vc};
+use spfe::{Canceller, Deadline, QueueOptions, Ready, Status, Threshold, Vc};
 use spfe_proto::sfrp::{Info, Opcode, RegionEntry};
 use spfe_rdma::initiator::{InitiatorCounts, PostError};
 use spfe_rdma::{Local, PairState, RemoteKey, WorkCompletion, WorkError, WorkKind, WorkRequest};
@@ -77,6 +77,26 @@ impl RdmaQueue {
         match self.path {
             Path::Device(pair) => pair.pooled(request, local, remote),
             Path::Program(_) => Err(without_pairs()),
+        }
+    }
+
+    /// Whether [`RdmaQueue::pooled`] takes a request with this distance of local bytes. A queue that
+    /// refuses it is gone.
+    ///
+    /// # Errors
+    /// BAD_OPCODE on a device without queue pairs, and those of [`PairQueue::can_pool`].
+    pub fn can_pool(&self, request: &WorkRequest, local: u32) -> spfe::Result<()> {
+        match &self.path {
+            Path::Device(pair) => pair.can_pool(request, local),
+            Path::Program(_) => Err(without_pairs()),
+        }
+    }
+
+    /// Number of requests that the pooled form has; 0 on a device without queue pairs.
+    pub fn pooled_requests(&self) -> u32 {
+        match &self.path {
+            Path::Device(pair) => pair.pooled_requests(),
+            Path::Program(_) => 0,
         }
     }
 
@@ -292,6 +312,23 @@ impl RdmaQueue {
         }
     }
 
+    /// Waits until the completions that can be polled meet a threshold: their number, their bytes, or a
+    /// time since this wait has seen the first. [`Ready::Attention`] if one has failed, or if no more can
+    /// come.
+    ///
+    /// # Errors
+    /// The time is up, or a queue of the endpoint failed.
+    pub fn wait_for(&mut self, goal: &Threshold, timeout: Duration) -> Result<Ready> {
+        match &mut self.path {
+            Path::Device(pair) => {
+                let deadline = until(pair.now_ns(), timeout);
+                let waited = pair.wait_for(goal, deadline);
+                waited.map_err(|error| timed_out(error, || pair.why()))
+            }
+            Path::Program(pair) => pair.wait_for(goal, timeout),
+        }
+    }
+
     /// Opens the receive queue of the queue pair, for messages of the partner. Devices without queue
     /// pairs have none: there an [`crate::RdmaServer`] receives.
     ///
@@ -319,10 +356,26 @@ impl RdmaQueue {
     /// # Errors
     /// The time is up, or a queue of the endpoint failed.
     pub fn wait_message(&mut self, timeout: Duration) -> Result<()> {
+        self.wait_messages(&Threshold::ONE, timeout).map(drop)
+    }
+
+    /// Waits until the messages that can be taken meet a threshold.
+    ///
+    /// # Errors
+    /// The time is up, or a queue of the endpoint failed.
+    pub fn wait_messages(&mut self, goal: &Threshold, timeout: Duration) -> Result<Ready> {
         let pair = self.on_device()?;
         let deadline = until(pair.now_ns(), timeout);
         let why = || "no message has come".to_owned();
-        pair.wait_message(deadline).map_err(|error| timed_out(error, why))
+        pair.wait_messages(goal, deadline).map_err(|error| timed_out(error, why))
+    }
+
+    /// The threshold at which `percent` of the buffers posted now have messages, at least one buffer.
+    ///
+    /// # Errors
+    /// BAD_OPCODE on a device without queue pairs.
+    pub fn fill_threshold(&mut self, percent: u32) -> spfe::Result<Threshold> {
+        Ok(self.on_device()?.fill_threshold(percent))
     }
 
     fn on_device(&mut self) -> spfe::Result<&mut PairQueue> {

@@ -14,12 +14,13 @@ pub use receive::PairMessage;
 use crate::cancel::Canceller;
 use crate::device::Device;
 use crate::queue::{Place, Queue, QueueOptions, status_of};
-use crate::wait::{Deadline, Threshold};
+use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Region, Result, Vc};
 use spfe_contract::{
-    self as contract, Completion, QueueKind, Status, WorkOpcode, access, pair_limits, pair_status,
-    queue_options, queue_pair,
+    self as contract, Completion, QueueKind, Status, WorkOpcode, access, completion_flags as cf,
+    pair_limits, pair_status, queue_options, queue_pair,
 };
+use spfe_host::os;
 use spfe_rdma::initiator::PostError;
 use spfe_rdma::{
     Execution, Local, PairState, RdmaInitiatorOptions, WorkCompletion, WorkError, WorkKind,
@@ -328,7 +329,10 @@ impl PairQueue {
             let result = match status_of(done) {
                 Status::Ok => Ok(()),
                 _ if !is_last => Ok(()),
-                status => Err(slots::error_of(status, done)),
+                status => {
+                    let unknown = done.flags & cf::UNKNOWN != 0;
+                    Err(slots::error_of(status, done.bytes, unknown))
+                }
             };
             self.retire(&posted, result, done.bytes);
             if is_last {
@@ -389,22 +393,57 @@ impl PairQueue {
             if missing == 0 {
                 return Ok(());
             }
-            self.sleep(missing as u32, deadline)?;
+            self.sleep(&Threshold::count(missing as u32), deadline)?;
         }
     }
 
-    /// Waits for a number of completions of the ring.
-    fn sleep(&mut self, count: u32, deadline: Deadline) -> Result<()> {
-        let threshold = Threshold::count(count);
+    /// Waits until the completions that can be polled meet a threshold. The time of
+    /// [`Threshold::after_first`] begins when this wait has seen the first one. An error among them ends
+    /// the wait with [`Ready::Attention`], and so does a queue from which no more completions can come.
+    ///
+    /// # Errors
+    /// Those of [`PairQueue::wait`].
+    pub fn wait_for(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
+        let mut first_ns = None;
+        loop {
+            self.collect();
+            let mut missing = match meets(goal, self.done.iter()) {
+                Ok(ready) => return Ok(ready),
+                Err(_) if self.signaled == 0 => return Ok(Ready::Attention),
+                Err(missing) => missing,
+            };
+            let all = self.signaled as u32;
+            missing.count = Some(missing.count.map_or(all, |count| count.min(all)));
+            let now_ns = self.now_ns();
+            if first_ns.is_none() && !self.done.is_empty() {
+                first_ns = Some(now_ns);
+            }
+            let end = first_ns.zip(goal.after_first);
+            let end = end.map(|(first, after)| first.saturating_add(os::ns(after)));
+            if end.is_some_and(|end| end <= now_ns) {
+                return Ok(Ready::AfterFirst);
+            }
+            let until = end.map_or(deadline, |end| Deadline::at_ns(end.min(deadline.ns())));
+            match self.sleep(&missing, until) {
+                Ok(Some(Ready::AfterFirst)) => return Ok(Ready::AfterFirst),
+                Ok(_) => {}
+                Err(error) if error.is_timeout() && until != deadline => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Waits for completions of the ring. `None` if it has to be tried again.
+    fn sleep(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Option<Ready>> {
         let clock = self.device.backend().clock();
         if self.send.runner.is_some() || !clock.is_virtual() {
-            return self.send.wait(&threshold, deadline).map(drop);
+            return self.send.wait(threshold, deadline).map(Some);
         }
         // Virtual time must not jump over the timers of a device that has a time of its own.
         let step_ns = clock.now_ns().saturating_add(self.options.timeout_ns);
-        match self.send.wait(&threshold, Deadline::at_ns(step_ns.min(deadline.ns()))) {
-            Err(error) if error.is_timeout() && step_ns < deadline.ns() => Ok(()),
-            waited => waited.map(drop),
+        match self.send.wait(threshold, Deadline::at_ns(step_ns.min(deadline.ns()))) {
+            Err(error) if error.is_timeout() && step_ns < deadline.ns() => Ok(None),
+            waited => waited.map(Some),
         }
     }
 
@@ -468,7 +507,7 @@ impl PairQueue {
             if let Some(answered) = self.answered.take() {
                 return Ok(answered);
             }
-            self.sleep(1, deadline)?;
+            self.sleep(&Threshold::ONE, deadline)?;
         }
     }
 
@@ -573,6 +612,29 @@ impl PairQueue {
     pub fn canceller(&mut self) -> Canceller {
         self.send.canceller()
     }
+}
+
+/// How completions meet a threshold; otherwise what is missing.
+pub fn meets<'a>(
+    goal: &Threshold,
+    completions: impl Iterator<Item = &'a WorkCompletion>,
+) -> std::result::Result<Ready, Threshold> {
+    let (mut count, mut bytes, mut failed) = (0u32, 0u64, false);
+    for done in completions {
+        count += 1;
+        bytes += u64::from(done.bytes);
+        failed |= done.result.is_err();
+    }
+    let enough = goal.count.is_some_and(|wanted| count >= wanted)
+        || goal.bytes.is_some_and(|wanted| bytes >= wanted);
+    if failed || enough {
+        return Ok(if failed { Ready::Attention } else { Ready::Threshold });
+    }
+    Err(Threshold {
+        count: goal.count.map(|wanted| wanted - count),
+        bytes: goal.bytes.map(|wanted| wanted - bytes),
+        after_first: goal.after_first.filter(|_| count == 0),
+    })
 }
 
 impl Drop for PairQueue {

@@ -6,7 +6,7 @@ use crate::queue::{Queue, status_of};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Result};
 use spfe_contract::{Completion, Status, completion_flags as cf, work_flags as wf};
-use spfe_rdma::{WorkKind, WorkRequest};
+use spfe_rdma::{Local, PairState, WorkError, WorkKind, WorkRequest};
 use spfe_ring::Ring;
 use spfe_ring::cursor::{Cursor, Mark};
 use spfe_ring::ring::RingEntry;
@@ -25,6 +25,16 @@ pub struct PooledWork {
     pub bytes: u32,
     /// OK, or why the last request failed.
     pub status: Status,
+    /// Nobody knows whether the last request, which failed, was executed.
+    pub unknown: bool,
+}
+
+impl PooledWork {
+    /// Why the last request failed, in the terms of other queue pairs.
+    pub fn error(&self) -> Option<WorkError> {
+        let failed = self.status != Status::Ok;
+        failed.then(|| slots::error_of(self.status, self.bytes, self.unknown))
+    }
 }
 
 /// A queue pair whose requests differ only in their place: one kind, key and length, with local bytes
@@ -62,38 +72,10 @@ impl PairQueue {
     /// further at the target. The ring has [`PooledPair::requests`] of them.
     ///
     /// # Errors
-    /// BAD_FIELD for another request, or for pieces that overlap; OUT_OF_BOUNDS if the memory does not
-    /// have them all; BUSY while requests are outstanding or remote keys are bound; and what
-    /// [`PairQueue::restart`] reports.
+    /// Those of [`PairQueue::can_pool`]; what [`PairQueue::restart`] reports.
     pub fn pooled(mut self, request: &WorkRequest, local: u32, remote: u64) -> Result<PooledPair> {
-        let wrong = |status, what: String| Err(Error::device(status, what));
-        if !self.posted.is_empty() || !self.bound.is_empty() {
-            let what = "a pooled queue pair begins without requests and remote keys of its own";
-            return wrong(Status::Busy, what.to_owned());
-        }
-        let [piece] = request.local[..] else {
-            let what = format!("{} local pieces: a pooled request has 1", request.local.len());
-            return wrong(Status::BadField, what);
-        };
-        let moves = matches!(request.kind, WorkKind::Write | WorkKind::Read | WorkKind::Send);
-        let fits = slots::check(request).is_ok() && moves && request.immediate.is_none();
-        if !fits || piece.length == 0 || piece.length > local {
-            let what = "a pooled request is a write, read or message of 1 byte and more, without \
-                        immediate data, whose next one begins behind it";
-            return wrong(Status::BadField, what.to_owned());
-        }
-        let count = self.send.sq.ring.size() / SLOTS;
-        let buf = self.memory.get(piece.memory as usize).and_then(|memory| memory.buf.as_ref());
-        let bytes = u64::from(local) * u64::from(count - 1) + u64::from(piece.length);
-        let end = piece.offset.checked_add(bytes);
-        let Some(buf) = buf.filter(|buf| end.is_some_and(|end| end <= buf.len() as u64)) else {
-            let what = format!(
-                "local memory {}: no {bytes} bytes at {:#x} for {count} requests",
-                piece.memory, piece.offset
-            );
-            return wrong(Status::OutOfBounds, what);
-        };
-        let (base, address) = (buf.as_ptr().cast_mut(), buf.address() + piece.offset);
+        let (base, address, piece) = self.pool_memory(request, local)?;
+        let count = self.pooled_requests();
         self.halt(spfe_rdma::Execution::Unknown)?;
         self.send.start_again()?;
         self.halted = false;
@@ -112,7 +94,7 @@ impl PairQueue {
         self.memory[piece.memory as usize].busy += 1;
         let (next, done) = (Cursor::new(ring, 0), Cursor::new(self.send.cq.ring, 0));
         Ok(PooledPair {
-            base: base.wrapping_add(piece.offset as usize),
+            base,
             length: piece.length as usize,
             stride: local as usize,
             free: count,
@@ -127,12 +109,59 @@ impl PairQueue {
             pair: self,
         })
     }
+
+    /// Number of requests that the ring of [`PairQueue::pooled`] has.
+    pub fn pooled_requests(&self) -> u32 {
+        self.send.sq.ring.size() / SLOTS
+    }
+
+    /// Whether [`PairQueue::pooled`] takes a request with this distance of local bytes.
+    ///
+    /// # Errors
+    /// BAD_FIELD for another request, or for pieces that overlap; OUT_OF_BOUNDS if the memory does not
+    /// have them all; BUSY while requests are outstanding or remote keys are bound.
+    pub fn can_pool(&self, request: &WorkRequest, local: u32) -> Result<()> {
+        self.pool_memory(request, local).map(drop)
+    }
+
+    /// The local bytes of the first request, their address in entries, and its piece.
+    fn pool_memory(&self, request: &WorkRequest, local: u32) -> Result<(*mut u8, u64, Local)> {
+        let wrong = |status, what: String| Err(Error::device(status, what));
+        if !self.posted.is_empty() || !self.bound.is_empty() {
+            let what = "a pooled queue pair begins without requests and remote keys of its own";
+            return wrong(Status::Busy, what.to_owned());
+        }
+        let [piece] = request.local[..] else {
+            let what = format!("{} local pieces: a pooled request has 1", request.local.len());
+            return wrong(Status::BadField, what);
+        };
+        let moves = matches!(request.kind, WorkKind::Write | WorkKind::Read | WorkKind::Send);
+        let fits = slots::check(request).is_ok() && moves && request.immediate.is_none();
+        if !fits || piece.length == 0 || piece.length > local {
+            let what = "a pooled request is a write, read or message of 1 byte and more, without \
+                        immediate data, whose next one begins behind it";
+            return wrong(Status::BadField, what.to_owned());
+        }
+        let count = self.pooled_requests();
+        let buf = self.memory.get(piece.memory as usize).and_then(|memory| memory.buf.as_ref());
+        let bytes = u64::from(local) * u64::from(count - 1) + u64::from(piece.length);
+        let end = piece.offset.checked_add(bytes);
+        let Some(buf) = buf.filter(|buf| end.is_some_and(|end| end <= buf.len() as u64)) else {
+            let what = format!(
+                "local memory {}: no {bytes} bytes at {:#x} for {count} requests",
+                piece.memory, piece.offset
+            );
+            return wrong(Status::OutOfBounds, what);
+        };
+        let base = buf.as_ptr().cast_mut().wrapping_add(piece.offset as usize);
+        Ok((base, buf.address() + piece.offset, piece))
+    }
 }
 
 impl PooledPair {
     /// Number of requests in the ring.
     pub fn requests(&self) -> u32 {
-        self.pair.send.sq.ring.size() / SLOTS
+        self.pair.pooled_requests()
     }
 
     /// Number of requests that can be staged now.
@@ -143,6 +172,16 @@ impl PooledPair {
     /// Number of requests staged or posted, and not completed.
     pub fn outstanding(&self) -> u32 {
         self.posted + self.staged
+    }
+
+    /// Number of the request that completes next, of those that are outstanding.
+    pub fn oldest_request(&self) -> u32 {
+        (self.next_request() + self.requests() - self.outstanding()) % self.requests()
+    }
+
+    /// State of the queue pair.
+    pub fn state(&self) -> PairState {
+        self.pair.state()
     }
 
     /// Number of the request that is staged next, 0 to [`PooledPair::requests`] - 1.
@@ -238,7 +277,9 @@ impl PooledPair {
         self.posted -= count;
         self.free += count;
         self.pair.send.take_uncredited(&done);
-        Some(PooledWork { requests: count, bytes: done.bytes, status: status_of(&done) })
+        let (bytes, status) = (done.bytes, status_of(&done));
+        let unknown = done.flags & cf::UNKNOWN != 0;
+        Some(PooledWork { requests: count, bytes, status, unknown })
     }
 
     /// Waits for a completion and leaves it to [`PooledPair::poll`].
@@ -246,7 +287,15 @@ impl PooledPair {
     /// # Errors
     /// Timed out, or why no more completions will arrive.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Ready> {
-        self.queue().wait(&Threshold::ONE, deadline)
+        self.wait_for(&Threshold::ONE, deadline)
+    }
+
+    /// Waits until the completions of groups meet a threshold.
+    ///
+    /// # Errors
+    /// Those of [`PooledPair::wait`].
+    pub fn wait_for(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue().wait(goal, deadline)
     }
 
     fn queue(&mut self) -> &mut Queue {

@@ -2,7 +2,7 @@
 
 use super::PairQueue;
 use crate::queue::{Place, Queue, QueueOptions, status_of};
-use crate::wait::{Deadline, Threshold};
+use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Result};
 use spfe_contract::{Completion, EntryType, QueueKind, Status, Submission, completion_flags as cf};
 use spfe_rdma::Local;
@@ -121,11 +121,25 @@ impl PairQueue {
     /// # Errors
     /// The deadline has passed, the queue was stopped, or NOT_FOUND without a receive queue.
     pub fn wait_message(&mut self, deadline: Deadline) -> Result<()> {
+        self.wait_messages(&Threshold::ONE, deadline).map(drop)
+    }
+
+    /// Waits until the messages that can be taken meet a threshold.
+    ///
+    /// # Errors
+    /// Those of [`PairQueue::wait_message`].
+    pub fn wait_messages(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
         let Some(buffers) = &mut self.buffers else { return Err(closed()) };
         self.send.lend(&mut buffers.queue);
-        let waited = buffers.queue.wait(&Threshold::ONE, deadline);
+        let waited = buffers.queue.wait(goal, deadline);
         buffers.queue.lend(&mut self.send);
-        waited.map(drop)
+        waited
+    }
+
+    /// The threshold at which `percent` of the buffers posted now are taken, at least one.
+    pub fn fill_threshold(&self, percent: u32) -> Threshold {
+        let posted = self.buffers.as_ref().map_or(0, |buffers| buffers.posted.len() as u64);
+        Threshold::count((posted * u64::from(percent)).div_ceil(100).max(1) as u32)
     }
 }
 

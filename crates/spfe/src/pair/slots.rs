@@ -1,9 +1,8 @@
 //! Work requests as slots of a ring, and completions as results.
 
 use spfe_contract::{
-    self as contract, Completion, EntryType, InlineSubmission, Operand, QueuePairWait, Status,
-    WorkEntry, WorkOpcode, completion_flags as cf, pair_status, submit_flags as sf,
-    work_flags as wf,
+    self as contract, EntryType, InlineSubmission, Operand, QueuePairWait, Status, WorkEntry,
+    WorkOpcode, pair_status, submit_flags as sf, work_flags as wf,
 };
 use spfe_proto::sfrp::{READ_MAX, SfrpStatus};
 use spfe_rdma::initiator::PostError;
@@ -149,11 +148,11 @@ pub fn check(request: &WorkRequest) -> Result<u32, PostError> {
     Ok(bytes as u32)
 }
 
-/// Why a request failed.
-pub fn error_of(status: Status, done: &Completion) -> WorkError {
-    let unknown = done.flags & cf::UNKNOWN != 0;
+/// Why a request failed, from a completion with a status: its bytes are the status of the target, and
+/// `unknown` tells that nobody knows whether it was executed.
+pub fn error_of(status: Status, bytes: u32, unknown: bool) -> WorkError {
     let execution = if unknown { Execution::Unknown } else { Execution::NotExecuted };
-    let target = SfrpStatus(done.bytes as u8);
+    let target = SfrpStatus(bytes as u8);
     match status {
         Status::NotReady => WorkError::NotReadyExceeded(target),
         Status::Flushed => WorkError::Flushed(execution),
