@@ -26,7 +26,7 @@ suite() {
         return 1
     }
     ! grep '^not ok' "$log"
-    grep -qx '1..22' "$log"
+    grep -qx '1..23' "$log"
 }
 
 shared() { libs=(-L"$dir/lib" -lspfe); }

@@ -796,6 +796,14 @@ int spfe_rdma_poll(spfe_rdma *queue, struct spfe_rdma_completion *completion);
 int spfe_rdma_wait(spfe_rdma *queue, uint32_t completions, uint64_t timeout_ns);
 
 /*
+ * Waits until the completions that can be taken meet a threshold: their number, their bytes, or a time
+ * since this wait has seen the first. Returns enum spfe_ready; SPFE_READY_ATTENTION if one has failed,
+ * or if no more can come.
+ */
+int spfe_rdma_wait_for(spfe_rdma *queue, const struct spfe_threshold *threshold,
+		       uint64_t timeout_ns);
+
+/*
  * Writes or reads bytes of any number and waits. The limit of time is for each MiB. No other request
  * may be outstanding: its completion would be dropped.
  */
@@ -803,6 +811,53 @@ int spfe_rdma_write(spfe_rdma *queue, uint32_t key, uint64_t address, const uint
 		    size_t bytes, uint64_t timeout_ns);
 int spfe_rdma_read(spfe_rdma *queue, uint32_t key, uint64_t address, uint8_t *data, size_t bytes,
 		   uint64_t timeout_ns);
+
+/*
+ * Requests that repeat. The pooled form of a queue has a ring full of one request: a write, read or
+ * message with one local piece, each time local_stride bytes further in its memory and remote_stride
+ * bytes further at the target. Posting it again writes the two words that change. Requests have numbers
+ * from 0 on, are posted in this order, and begin again with 0 behind the last one. Flags of the request
+ * other than SPFE_RDMA_FENCE and SPFE_RDMA_SOLICITED do not count.
+ *
+ * spfe_rdma_pool() starts the queue anew; it connects with the first group. Returns the number of
+ * requests, which spfe_rdma_pool_requests() tells before: twice the depth, as a power of two. BAD_OPCODE
+ * if the device has no queue pairs; BAD_FIELD for another request, or if local pieces overlap;
+ * OUT_OF_BOUNDS if the memory does not have them all; BUSY while requests are outstanding or keys are
+ * shared. A queue that refuses stays as it was.
+ *
+ * A pooled queue has the functions that follow here, spfe_rdma_wait() for a group, and
+ * spfe_rdma_wait_for(), _state(), _why(), _cancel() and _close(); others return BUSY. spfe_rdma_unpool() leads back
+ * to an ordinary queue, also after an error: what was outstanding is forgotten; connect it again.
+ */
+int spfe_rdma_pool_requests(spfe_rdma *queue);
+int spfe_rdma_pool(spfe_rdma *queue, const struct spfe_rdma_request *request, uint32_t local_stride,
+		   uint64_t remote_stride);
+int spfe_rdma_unpool(spfe_rdma *queue);
+
+/*
+ * The local bytes of a request, to fill or read them. BUSY while it is outstanding. The address stays
+ * the same, so a program that knows which requests have completed can remember it.
+ */
+int spfe_rdma_pooled_data(spfe_rdma *queue, uint32_t request, uint8_t **data);
+
+/* Adds the next count requests to the group. Returns how many: fewer if the others are outstanding. */
+int spfe_rdma_stage(spfe_rdma *queue, uint32_t count);
+
+/* Posts the group: one doorbell, one acknowledgement, one completion. */
+int spfe_rdma_submit(spfe_rdma *queue);
+
+/* The end of a group. After an error all groups that were posted end, maybe in several parts. */
+struct spfe_rdma_group {
+	uint32_t first;        /* number of its first request */
+	uint32_t requests;     /* how many have ended; the last one has this status */
+	uint32_t bytes;        /* of all of them; 0 if one failed */
+	int32_t status;        /* as in struct spfe_rdma_completion */
+	uint32_t not_executed; /* 1: the failed request was not executed and will not be */
+	uint32_t reserved;
+};
+
+/* Takes the end of the oldest group. Returns 1, or 0 if there is none. */
+int spfe_rdma_group_poll(spfe_rdma *queue, struct spfe_rdma_group *group);
 
 /*
  * Receives messages of the partner. Needs a device with queue pairs (BAD_OPCODE). A buffer gives the

@@ -286,7 +286,7 @@ pub struct CThreshold {
 ///
 /// # Safety
 /// `threshold` is null or valid for a read.
-unsafe fn read_threshold(threshold: *const CThreshold) -> Result<Threshold, Fault> {
+pub unsafe fn read_threshold(threshold: *const CThreshold) -> Result<Threshold, Fault> {
     // SAFETY: the caller's promise.
     let Some(of) = (unsafe { threshold.as_ref() }) else { return Ok(Threshold::ONE) };
     if of.reserved != 0 {
@@ -308,6 +308,15 @@ pub fn deadline(ns: u64) -> Deadline {
     if ns == u64::MAX { Deadline::NEVER } else { Deadline::at_ns(ns) }
 }
 
+/// enum spfe_ready.
+pub fn ready(ready: Ready) -> c_int {
+    match ready {
+        Ready::Threshold => 1,
+        Ready::AfterFirst => 2,
+        Ready::Attention => 3,
+    }
+}
+
 /// Waits for a threshold.
 ///
 /// # Safety
@@ -321,13 +330,7 @@ pub unsafe extern "C" fn spfe_queue_wait(
     run(|| {
         // SAFETY: the caller's promise.
         let threshold = unsafe { read_threshold(threshold)? };
-        handle::with(queue, |queue| {
-            Ok(match queue.wait(&threshold, deadline(deadline_ns))? {
-                Ready::Threshold => 1,
-                Ready::AfterFirst => 2,
-                Ready::Attention => 3,
-            })
-        })
+        handle::with(queue, |queue| Ok(ready(queue.wait(&threshold, deadline(deadline_ns))?)))
     })
 }
 

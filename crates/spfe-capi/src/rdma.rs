@@ -3,22 +3,57 @@
 use crate::args::{found, give, read_bytes, read_sized, read_text, write};
 use crate::endpoint::EndpointHandle;
 use crate::handle::{self, Handle, Object, Spare};
-use crate::queue::deadline;
+use crate::queue::{CThreshold, deadline, read_threshold, ready};
 use crate::result::{Fault, code, rdma_refused, run};
-use spfe::{Canceller, QueueOptions, Status, Strategy};
+use spfe::{Canceller, QueueOptions, Status, Strategy, Threshold};
 use spfe_remote::engine::initiator::PostError;
 use spfe_remote::engine::{
     Execution, InlineBytes, Local, PairState, Pieces, RegionRights, RemoteKey, TargetFile,
     TargetNode, WorkCompletion, WorkError, WorkFlags, WorkKind, WorkRequest,
 };
 use spfe_remote::{
-    KeyOptions, PairMessage, RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer, RegionEntry,
-    ReplyPath,
+    KeyOptions, PairMessage, PooledPair, RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer,
+    RegionEntry, ReplyPath,
 };
 use std::ffi::{c_char, c_int};
 use std::time::Duration;
 
-impl Object for RdmaQueue {
+mod pooled;
+
+/// What the handle of a queue pair stands for.
+pub enum Pair {
+    Queue(RdmaQueue),
+    Pooled(Box<PooledPair>),
+    /// The device could not start it again.
+    Lost,
+}
+
+impl Pair {
+    fn lost() -> Fault {
+        Fault::new(Status::DeviceGone, "RDMA queue: the device did not start it again: close it")
+    }
+
+    fn queue(&mut self) -> Result<&mut RdmaQueue, Fault> {
+        match self {
+            Self::Queue(queue) => Ok(queue),
+            Self::Pooled(_) => {
+                let what = "RDMA queue: it is pooled: spfe_rdma_unpool() first";
+                Err(Fault::new(Status::Busy, what))
+            }
+            Self::Lost => Err(Self::lost()),
+        }
+    }
+}
+
+/// Calls `body` with a queue that is not pooled.
+fn with<R>(
+    queue: *mut RdmaHandle,
+    body: impl FnOnce(&mut RdmaQueue) -> Result<R, Fault>,
+) -> Result<R, Fault> {
+    handle::with(queue, |pair| body(pair.queue()?))
+}
+
+impl Object for Pair {
     const NAME: &'static str = "RDMA queue";
     type Head = Canceller;
     fn spare() -> &'static Spare {
@@ -36,7 +71,7 @@ impl Object for RdmaServer {
     }
 }
 
-type RdmaHandle = Handle<RdmaQueue>;
+type RdmaHandle = Handle<Pair>;
 type ServerHandle = Handle<RdmaServer>;
 
 /// Most local pieces of a request.
@@ -339,7 +374,7 @@ pub unsafe extern "C" fn spfe_rdma_open(
                 let vc = endpoint.port(port)?.vc(vc)?;
                 let mut queue = RdmaQueue::open(&vc, options)?;
                 let canceller = queue.canceller();
-                Ok(handle::open(canceller, queue))
+                Ok(handle::open(canceller, Pair::Queue(queue)))
             })
         };
         // SAFETY: the caller's promise.
@@ -363,7 +398,7 @@ pub extern "C" fn spfe_rdma_cancel(queue: *mut RdmaHandle) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_connect(queue: *mut RdmaHandle, timeout_ns: u64) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.connect(time(timeout_ns))?;
             Ok(0)
         })
@@ -374,8 +409,12 @@ pub extern "C" fn spfe_rdma_connect(queue: *mut RdmaHandle, timeout_ns: u64) -> 
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_state(queue: *mut RdmaHandle) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
-            Ok(match queue.state() {
+        handle::with(queue, |pair| {
+            let state = match pair {
+                Pair::Pooled(pooled) => pooled.state(),
+                pair => pair.queue()?.state(),
+            };
+            Ok(match state {
                 PairState::Reset => 0,
                 PairState::Connecting => 1,
                 PairState::Ready => 2,
@@ -396,7 +435,12 @@ pub unsafe extern "C" fn spfe_rdma_why(
     room: usize,
 ) -> c_int {
     run(|| {
-        let why = handle::with(queue, |queue| Ok(queue.why()))?;
+        let why = handle::with(queue, |pair| {
+            Ok(match pair {
+                Pair::Pooled(pooled) => pooled.why(),
+                pair => pair.queue()?.why(),
+            })
+        })?;
         if text.is_null() && room > 0 {
             return Err(refuse(format!("place for {room} bytes: NULL")));
         }
@@ -434,7 +478,7 @@ pub unsafe extern "C" fn spfe_rdma_alloc(
         let room = |_| Fault::new(Status::NoResources, format!("RDMA memory of {bytes} bytes"));
         zeros.try_reserve_exact(bytes).map_err(room)?;
         zeros.resize(bytes, 0u8);
-        let number = handle::with(queue, |queue| {
+        let number = with(queue, |queue| {
             Ok(if shared == 0 { queue.register(zeros)? } else { queue.register_shared(&zeros)? })
         })?;
         // SAFETY: the caller's promise.
@@ -446,7 +490,7 @@ pub unsafe extern "C" fn spfe_rdma_alloc(
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_free(queue: *mut RdmaHandle, memory: u32) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             drop(queue.release(memory));
             Ok(0)
         })
@@ -465,7 +509,7 @@ pub unsafe extern "C" fn spfe_rdma_data(
     bytes: *mut usize,
 ) -> c_int {
     run(|| {
-        let (first, length) = handle::with(queue, |queue| {
+        let (first, length) = with(queue, |queue| {
             let found = queue.memory_mut(memory);
             if found.is_empty() {
                 let what = format!("RDMA memory {memory}: not there, shared, or used by a request");
@@ -497,7 +541,7 @@ pub unsafe extern "C" fn spfe_rdma_load(
     run(|| {
         // SAFETY: the caller's promise.
         let out = unsafe { place(out, bytes)? };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.load(memory, offset, out)?;
             Ok(0)
         })
@@ -519,7 +563,7 @@ pub unsafe extern "C" fn spfe_rdma_store(
     run(|| {
         // SAFETY: the caller's promise.
         let data = unsafe { read_bytes(data, bytes, "bytes to store")? };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.store(memory, offset, data)?;
             Ok(0)
         })
@@ -569,8 +613,7 @@ pub unsafe extern "C" fn spfe_rdma_share(
         };
         // SAFETY: the caller's promise; it is not null.
         let local = unsafe { Local::from(*local) };
-        let new =
-            handle::with(queue, |queue| Ok(queue.share(local, &options, time(timeout_ns))?))?;
+        let new = with(queue, |queue| Ok(queue.share(local, &options, time(timeout_ns))?))?;
         // SAFETY: the caller's promise.
         unsafe { write(key, new.0) }
     })
@@ -580,7 +623,7 @@ pub unsafe extern "C" fn spfe_rdma_share(
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_unshare(queue: *mut RdmaHandle, key: u32, timeout_ns: u64) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.unshare(RemoteKey(key), time(timeout_ns))?;
             Ok(0)
         })
@@ -602,7 +645,7 @@ pub unsafe extern "C" fn spfe_rdma_regions(
         if list.is_null() && room > 0 {
             return Err(refuse(format!("list of {room} regions: NULL")));
         }
-        let regions = handle::with(queue, |queue| Ok(queue.regions(time(timeout_ns))?))?;
+        let regions = with(queue, |queue| Ok(queue.regions(time(timeout_ns))?))?;
         for (index, region) in regions.iter().take(room as usize).enumerate() {
             // SAFETY: the caller's promise; the index is below `room`.
             unsafe { list.add(index).write(region.into()) };
@@ -623,7 +666,7 @@ pub unsafe extern "C" fn spfe_rdma_post(queue: *mut RdmaHandle, request: *const 
         }
         // SAFETY: the caller's promise; integers and pointers may be zero.
         let request = unsafe { read_sized(request)?.request()? };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.post(request).map_err(RdmaError::from)?;
             Ok(0)
         })
@@ -634,7 +677,7 @@ pub unsafe extern "C" fn spfe_rdma_post(queue: *mut RdmaHandle, request: *const 
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_ring(queue: *mut RdmaHandle) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.ring()?;
             Ok(0)
         })
@@ -654,7 +697,7 @@ pub unsafe extern "C" fn spfe_rdma_poll(
         if completion.is_null() {
             return Err(refuse("place for the completion: NULL".to_owned()));
         }
-        match handle::with(queue, |queue| Ok(queue.poll()?))? {
+        match with(queue, |queue| Ok(queue.poll()?))? {
             // SAFETY: the caller's promise.
             Some(done) => unsafe { found(completion, done.into()) },
             None => Ok(0),
@@ -670,9 +713,36 @@ pub extern "C" fn spfe_rdma_wait(
     timeout_ns: u64,
 ) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
-            queue.wait(completions as usize, time(timeout_ns))?;
+        handle::with(queue, |pair| {
+            match pair {
+                Pair::Pooled(pooled) => {
+                    pooled::wait(pooled, &Threshold::ONE, timeout_ns)?;
+                }
+                pair => pair.queue()?.wait(completions as usize, time(timeout_ns))?,
+            }
             Ok(0)
+        })
+    })
+}
+
+/// Waits for a threshold of completions.
+///
+/// # Safety
+/// `threshold` is null or valid for a read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spfe_rdma_wait_for(
+    queue: *mut RdmaHandle,
+    threshold: *const CThreshold,
+    timeout_ns: u64,
+) -> c_int {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let goal = unsafe { read_threshold(threshold)? };
+        handle::with(queue, |pair| {
+            Ok(ready(match pair {
+                Pair::Pooled(pooled) => pooled::wait(pooled, &goal, timeout_ns)?,
+                pair => pair.queue()?.wait_for(&goal, time(timeout_ns))?,
+            }))
         })
     })
 }
@@ -693,7 +763,7 @@ pub unsafe extern "C" fn spfe_rdma_write(
     run(|| {
         // SAFETY: the caller's promise.
         let data = unsafe { read_bytes(data, bytes, "bytes to write")? };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.write(key, address, data.to_vec(), time(timeout_ns))?;
             Ok(0)
         })
@@ -716,7 +786,7 @@ pub unsafe extern "C" fn spfe_rdma_read(
     run(|| {
         // SAFETY: the caller's promise.
         let out = unsafe { place(data, bytes)? };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             let read = queue.read(key, address, bytes, time(timeout_ns))?;
             out.copy_from_slice(&read);
             Ok(0)
@@ -732,7 +802,7 @@ pub extern "C" fn spfe_rdma_receive_open(queue: *mut RdmaHandle, depth: u32) -> 
         if depth != 0 {
             options = options.depth(depth);
         }
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.open_buffers(&options)?;
             Ok(0)
         })
@@ -755,7 +825,7 @@ pub unsafe extern "C" fn spfe_rdma_receive_post(
         }
         // SAFETY: the caller's promise; it is not null.
         let buffer = unsafe { Local::from(*buffer) };
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.post_buffer(id, buffer)?;
             Ok(0)
         })
@@ -775,7 +845,7 @@ pub unsafe extern "C" fn spfe_rdma_message_poll(
         if message.is_null() {
             return Err(refuse("place for the message: NULL".to_owned()));
         }
-        match handle::with(queue, |queue| Ok(queue.poll_message()))? {
+        match with(queue, |queue| Ok(queue.poll_message()))? {
             // SAFETY: the caller's promise.
             Some(taken) => unsafe { found(message, taken.into()) },
             None => Ok(0),
@@ -787,7 +857,7 @@ pub unsafe extern "C" fn spfe_rdma_message_poll(
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_rdma_message_wait(queue: *mut RdmaHandle, timeout_ns: u64) -> c_int {
     run(|| {
-        handle::with(queue, |queue| {
+        with(queue, |queue| {
             queue.wait_message(time(timeout_ns))?;
             Ok(0)
         })

@@ -72,6 +72,7 @@ int main(void)
 	run("RDMA", rdma);
 	run("RDMA server", rdma_server);
 	run("RDMA queue pairs", rdma_pairs);
+	run("RDMA requests that repeat", rdma_pooled);
 	run("CCSDS packets", ccsds);
 	run("closing", closing);
 	run("resets", resets);

@@ -24,6 +24,7 @@ static void rdma_path(uint16_t flags)
 	struct spfe_rdma_region regions[2];
 	struct spfe_rdma_completion end;
 	struct spfe_rdma_local local[2] = {{10, 0, 20}, {50, 0, 30}};
+	struct spfe_threshold two = {.count = 2};
 	spfe_rdma *queue = NULL;
 	uint8_t bytes[100], *data = NULL;
 	uint32_t memory = 0, key;
@@ -75,6 +76,14 @@ static void rdma_path(uint16_t flags)
 	request.opcode = SPFE_RDMA_FLUSH;
 	OK(spfe_rdma_post(queue, &request));
 	CHECK(ended(queue).status == 0);
+
+	/* Two completions, and then no more. */
+	for (int i = 0; i < 2; i++)
+		OK(spfe_rdma_post(queue, &request));
+	OK(spfe_rdma_ring(queue));
+	CHECK(spfe_rdma_wait_for(queue, &two, SOON) == SPFE_READY_THRESHOLD);
+	CHECK(spfe_rdma_poll(queue, &end) == 1 && spfe_rdma_poll(queue, &end) == 1);
+	CHECK(spfe_rdma_wait_for(queue, NULL, SOON) == SPFE_READY_ATTENTION);
 
 	/* Inline data, and what cannot be posted. */
 	request.opcode = SPFE_RDMA_WRITE;
@@ -231,5 +240,113 @@ void rdma_pairs(void)
 	FAILS(NOT_FOUND, spfe_rdma_unshare(far, key, SOON));
 	OK(spfe_rdma_close(near));
 	OK(spfe_rdma_close(far));
+	OK(spfe_close(endpoint));
+}
+
+/* Posts a group of a pooled queue and takes its end. */
+static struct spfe_rdma_group repeat(spfe_rdma *queue, uint32_t count)
+{
+	struct spfe_rdma_group group = {0};
+
+	CHECK(spfe_rdma_stage(queue, count) == (int)count);
+	OK(spfe_rdma_submit(queue));
+	OK(spfe_rdma_wait(queue, 1, SOON));
+	CHECK(spfe_rdma_group_poll(queue, &group) == 1);
+	return group;
+}
+
+/* The pooled form of a queue: groups that go round its ring, an error, and the way back. */
+void rdma_pooled(void)
+{
+	enum { REQUESTS = 16, BYTES = 40, STRIDE = 64, WIDE = 0x20000 };
+	spfe_endpoint *endpoint = device("virtual:?peer=target:1M");
+	struct spfe_rdma_options of = {.size = sizeof(of), .depth = REQUESTS / 2};
+	struct spfe_rdma_local local = {0, 0, BYTES};
+	struct spfe_rdma_request request = {.size = sizeof(request), .opcode = SPFE_RDMA_WRITE,
+					    .address = 0x100, .local = &local, .local_count = 1};
+	struct spfe_rdma_region region;
+	struct spfe_rdma_group group;
+	spfe_rdma *queue = NULL;
+	uint8_t *data = NULL, expected[REQUESTS * BYTES] = {0}, bytes[REQUESTS * BYTES];
+	uint32_t next = 0, round, number;
+
+	OK(spfe_rdma_open(endpoint, 0, 0, &of, &queue));
+	CHECK(spfe_rdma_regions(queue, &region, 1, SOON) == 1);
+	OK(spfe_rdma_alloc(queue, REQUESTS * STRIDE, 0, &local.memory));
+	request.key = region.key;
+
+	/* What cannot be pooled leaves the queue as it was. */
+	CHECK(spfe_rdma_pool_requests(queue) == REQUESTS);
+	FAILS(BAD_FIELD, spfe_rdma_pool(queue, NULL, STRIDE, BYTES));
+	FAILS(BAD_FIELD, spfe_rdma_pool(queue, &request, BYTES - 1, BYTES));
+	FAILS(OUT_OF_BOUNDS, spfe_rdma_pool(queue, &request, STRIDE + 4, BYTES));
+	request.opcode = SPFE_RDMA_FLUSH;
+	FAILS(BAD_FIELD, spfe_rdma_pool(queue, &request, STRIDE, BYTES));
+	request.opcode = SPFE_RDMA_WRITE;
+	FAILS(BAD_FIELD, spfe_rdma_stage(queue, 1));
+	FAILS(BAD_FIELD, spfe_rdma_unpool(queue));
+
+	CHECK(spfe_rdma_pool(queue, &request, STRIDE, BYTES) == REQUESTS);
+	FAILS(BUSY, spfe_rdma_pool(queue, &request, STRIDE, BYTES));
+	FAILS(BUSY, spfe_rdma_ring(queue));
+	FAILS(BAD_FIELD, spfe_rdma_pooled_data(queue, REQUESTS, &data));
+	FAILS(BAD_FIELD, spfe_rdma_group_poll(queue, NULL));
+	CHECK(spfe_rdma_group_poll(queue, &group) == 0);
+	for (round = 1; round <= 2 * REQUESTS; round++) {
+		uint32_t count = round % REQUESTS + 1, i;
+
+		for (i = 0; i < count; i++) {
+			number = (next + i) % REQUESTS;
+			OK(spfe_rdma_pooled_data(queue, number, &data));
+			memset(data, (int)(round + 7 * i), BYTES);
+			memcpy(expected + number * BYTES, data, BYTES);
+		}
+		group = repeat(queue, count);
+		CHECK(group.first == next && group.requests == count);
+		CHECK(group.bytes == count * BYTES && group.status == 0);
+		next = (next + count) % REQUESTS;
+	}
+	CHECK(spfe_rdma_state(queue) == SPFE_RDMA_READY);
+
+	/* Outstanding requests keep their bytes, and there are no more than the ring has. */
+	CHECK(spfe_rdma_stage(queue, 2 * REQUESTS) == REQUESTS);
+	FAILS(BUSY, spfe_rdma_pooled_data(queue, next, &data));
+	CHECK(spfe_rdma_wait(queue, 1, SPFE_NOW) == SPFE_TIMED_OUT);
+	OK(spfe_rdma_submit(queue));
+	OK(spfe_rdma_wait(queue, 1, SOON));
+	CHECK(spfe_rdma_group_poll(queue, &group) == 1 && group.requests == REQUESTS);
+
+	/* An ordinary queue again reads what was written. */
+	OK(spfe_rdma_unpool(queue));
+	OK(spfe_rdma_connect(queue, SOON));
+	OK(spfe_rdma_read(queue, region.key, 0x100, bytes, sizeof(bytes), SOON));
+	CHECK(memcmp(bytes, expected, sizeof(bytes)) == 0);
+
+	/* Reads, of which the ninth lies behind the region. */
+	request.opcode = SPFE_RDMA_READ;
+	request.address = 0;
+	CHECK(spfe_rdma_pool(queue, &request, STRIDE, WIDE) == REQUESTS);
+	CHECK(repeat(queue, 8).status == 0);
+	CHECK(spfe_rdma_stage(queue, 3) == 3);
+	OK(spfe_rdma_submit(queue));
+	for (next = 8; next < 11; next += group.requests) {
+		OK(spfe_rdma_wait(queue, 1, SOON));
+		CHECK(spfe_rdma_group_poll(queue, &group) == 1 && group.first == next);
+		CHECK(group.status < 0 && group.bytes == 0);
+		CHECK(next > 8 || group.status < SPFE_RDMA_REFUSED);
+	}
+	CHECK(spfe_rdma_state(queue) == SPFE_RDMA_ERROR);
+	OK(spfe_rdma_unpool(queue));
+	OK(spfe_rdma_connect(queue, SOON));
+	OK(spfe_rdma_free(queue, local.memory));
+	OK(spfe_rdma_close(queue));
+
+	/* Without queue pairs in the device. */
+	of.flags = SPFE_RDMA_IN_PROGRAM;
+	OK(spfe_rdma_open(endpoint, 0, 0, &of, &queue));
+	CHECK(spfe_rdma_pool_requests(queue) == 0);
+	OK(spfe_rdma_alloc(queue, REQUESTS * STRIDE, 0, &local.memory));
+	FAILS(BAD_OPCODE, spfe_rdma_pool(queue, &request, STRIDE, BYTES));
+	OK(spfe_rdma_close(queue));
 	OK(spfe_close(endpoint));
 }

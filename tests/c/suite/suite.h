@@ -50,6 +50,7 @@ void target(void);
 void rdma(void);
 void rdma_server(void);
 void rdma_pairs(void);
+void rdma_pooled(void);
 void ccsds(void);
 void closing(void);
 void resets(void);
