@@ -375,8 +375,9 @@ impl Port {
     }
 
     /// Opens a queue of RDMA requests on a virtual channel; `target` is the logical address of the
-    /// target, `target_queue` its queue pair (0: a target-only endpoint).
-    #[pyo3(signature = (vc=0, *, target=254, target_queue=0, path=Vec::new(), reply_path=Vec::new(), queue=None, strategy="adaptive"))]
+    /// target, `target_queue` its queue pair (0: a target-only endpoint), `depth` the number of requests
+    /// that may be outstanding.
+    #[pyo3(signature = (vc=0, *, target=254, target_queue=0, path=Vec::new(), reply_path=Vec::new(), queue=None, depth=None, strategy="adaptive"))]
     #[allow(clippy::too_many_arguments)] // by name in Python
     fn rdma(
         &self,
@@ -386,6 +387,7 @@ impl Port {
         path: Vec<u8>,
         reply_path: Vec<u8>,
         queue: Option<u16>,
+        depth: Option<usize>,
         strategy: &str,
     ) -> PyResult<Rdma> {
         self.shared.open()?;
@@ -397,6 +399,7 @@ impl Port {
         let of = &mut options.initiator;
         (of.target, of.target_queue, of.path) = (target, target_queue, path);
         of.queue = queue.unwrap_or(of.queue);
+        of.depth = depth.unwrap_or(of.depth);
         of.reply_path = ReplyPath::new(&reply_path)
             .map_err(|error| fault(Status::BadField, format!("reply path: {error}")))?;
         Rdma::open(&self.shared, &vc, options)

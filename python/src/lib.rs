@@ -62,7 +62,7 @@ mod _spfe {
     #[pymodule_export]
     use crate::packet::Packet;
     #[pymodule_export]
-    use crate::rdma::{Rdma, RdmaCompletion, RdmaRegion, Server};
+    use crate::rdma::{Rdma, RdmaCompletion, RdmaGroup, RdmaPooled, RdmaRegion, Server};
     #[pymodule_export]
     use crate::rmap::Rmap;
     #[pymodule_export]

@@ -9,10 +9,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use spfe::{Canceller, Status};
 use spfe_remote::engine::{Local, TargetFile, TargetNode, WorkCompletion, WorkKind, WorkRequest};
-use spfe_remote::{RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer};
+use spfe_remote::{PooledPair, RdmaError, RdmaQueue, RdmaQueueOptions, RdmaServer};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+mod pooled;
+pub use pooled::{RdmaGroup, RdmaPooled};
 
 /// Longest wait in one piece: then signals are looked for, and other threads have a turn.
 pub const SLICE: Duration = Duration::from_millis(20);
@@ -34,9 +37,27 @@ pub struct Rdma {
 
 /// A queue, and the memory of its requests by their numbers.
 struct Queue {
-    queue: RdmaQueue,
+    form: Form,
     memory: HashMap<u64, u32>,
     next: u64,
+    /// Number of times that it was pooled.
+    pooled: u64,
+}
+
+/// The queue as it is now.
+enum Form {
+    Queue(RdmaQueue),
+    /// Pooled, with the number of its memory.
+    Pooled(Box<PooledPair>, u32),
+    /// The device could not start it again.
+    Lost,
+}
+
+impl Form {
+    fn lost() -> RdmaError {
+        let what = "RDMA queue: the device did not start it again: close it";
+        spfe::Error::device(Status::DeviceGone, what).into()
+    }
 }
 
 struct Core {
@@ -115,6 +136,18 @@ fn left(at: Until) -> Duration {
 }
 
 impl Queue {
+    /// The queue, if it is not pooled.
+    fn queue(&mut self) -> Result<&mut RdmaQueue, RdmaError> {
+        match &mut self.form {
+            Form::Queue(queue) => Ok(queue),
+            Form::Pooled(..) => {
+                let what = "RDMA queue: it is pooled: close its pooled form first";
+                Err(spfe::Error::device(Status::Busy, what).into())
+            }
+            Form::Lost => Err(Form::lost()),
+        }
+    }
+
     /// Posts a request with memory of its own.
     fn post(
         &mut self,
@@ -124,7 +157,8 @@ impl Queue {
         key: u32,
     ) -> Result<u64, RdmaError> {
         let (id, length) = (self.next, data.len() as u32);
-        let memory = if data.is_empty() { None } else { Some(self.queue.register(data)?) };
+        let queue = self.queue()?;
+        let memory = if data.is_empty() { None } else { Some(queue.register(data)?) };
         let local = memory.map(|memory| Local { memory, offset: 0, length });
         let request = WorkRequest {
             local: local.map(|local| [local].into()).unwrap_or_default(),
@@ -132,8 +166,8 @@ impl Queue {
             key,
             ..WorkRequest::new(id, kind)
         };
-        if let Err(error) = self.queue.post(request) {
-            memory.map(|memory| self.queue.release(memory));
+        if let Err(error) = queue.post(request) {
+            memory.map(|memory| queue.release(memory));
             return Err(error.into());
         }
         self.memory.extend(memory.map(|memory| (id, memory)));
@@ -142,9 +176,10 @@ impl Queue {
     }
 
     fn poll(&mut self) -> Result<Option<RdmaCompletion>, RdmaError> {
-        let Some(done) = self.queue.poll()? else { return Ok(None) };
+        let Some(done) = self.queue()?.poll()? else { return Ok(None) };
         let memory = self.memory.remove(&done.id);
-        let data = memory.map(|memory| self.queue.release(memory)).unwrap_or_default();
+        let queue = self.queue()?;
+        let data = memory.map(|memory| queue.release(memory)).unwrap_or_default();
         Ok(Some(RdmaCompletion { id: done.id, done, data }))
     }
 }
@@ -153,7 +188,8 @@ impl Rdma {
     pub fn open(shared: &Arc<Shared>, vc: &spfe::Vc, options: RdmaQueueOptions) -> PyResult<Self> {
         let mut queue = RdmaQueue::open(vc, options).map_err(crate::error::raise)?;
         let canceller: Canceller = queue.canceller();
-        let queue = Queue { queue, memory: HashMap::new(), next: 0 };
+        let form = Form::Queue(queue);
+        let queue = Queue { form, memory: HashMap::new(), next: 0, pooled: 0 };
         let seat = Seat::new("RDMA queue", queue, Some(canceller));
         let core = Arc::new(Core { seat, shared: shared.clone() });
         shared.adopt(Arc::downgrade(&core) as _);
@@ -169,7 +205,7 @@ impl Rdma {
     ) -> PyResult<R> {
         let at = until(&self.core.shared, timeout)?;
         self.core.seat.with(py, at, |inside| {
-            py.detach(|| body(&mut inside.queue, left(at))).map_err(raise_rdma)
+            py.detach(|| body(inside.queue()?, left(at))).map_err(raise_rdma)
         })
     }
 
@@ -266,7 +302,9 @@ impl Rdma {
 
     /// Releases what was posted, as one group.
     fn submit(&self, py: Python<'_>) -> PyResult<()> {
-        self.core.seat.with(py, Until::never(), |inside| inside.queue.ring().map_err(raise_rdma))
+        self.core.seat.with(py, Until::never(), |inside| {
+            inside.queue().and_then(RdmaQueue::ring).map_err(raise_rdma)
+        })
     }
 
     /// Moves packets and takes the next completion, or None.
@@ -280,7 +318,7 @@ impl Rdma {
         let at = until(&self.core.shared, timeout)?;
         loop {
             let waited = self.core.seat.with(py, at, |inside| {
-                Ok(py.detach(|| inside.queue.wait(1, left(at).min(SLICE))))
+                Ok(py.detach(|| inside.queue()?.wait(1, left(at).min(SLICE))))
             })?;
             match waited {
                 Ok(()) => return Ok(()),
@@ -288,6 +326,35 @@ impl Rdma {
                 Err(error) => return Err(raise_rdma(error)),
             }
         }
+    }
+
+    /// The pooled form of the queue, for groups of one request that repeats: a "write", "read" or "send"
+    /// of `length` bytes, each time `stride` bytes further in memory of its own and `remote_stride` bytes
+    /// further at the target, by default `length`. There are twice as many requests as the queue's depth.
+    /// The queue connects with the first group. Until it is closed, other methods of the queue raise.
+    #[pyo3(signature = (kind, address, length, key, *, stride=None, remote_stride=None))]
+    #[allow(clippy::too_many_arguments)] // by name in Python
+    fn pooled(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        address: u64,
+        length: u32,
+        key: u32,
+        stride: Option<u32>,
+        remote_stride: Option<u64>,
+    ) -> PyResult<RdmaPooled> {
+        let kind = match kind {
+            "write" => WorkKind::Write,
+            "read" => WorkKind::Read,
+            "send" => WorkKind::Send,
+            _ => {
+                let what = format!("kind {kind:?} of pooled requests: write, read or send");
+                return Err(fault(Status::BadField, what));
+            }
+        };
+        let strides = (stride.unwrap_or(length), remote_stride.unwrap_or(length.into()));
+        RdmaPooled::open(py, &self.core, (kind, address, length, key), strides)
     }
 
     /// In an asyncio task: the completion of a request that was posted and submitted.

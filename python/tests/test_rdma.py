@@ -140,3 +140,90 @@ def test_a_server_in_a_thread_and_closing():
             queue.poll()
         with pytest.raises(spfe.UsageError, match="closed"):
             server.serve(timeout=0)
+
+
+@pytest.fixture
+def small():
+    with spfe.open("virtual:?peer=target:1M") as endpoint:
+        with endpoint.port(0).rdma(depth=8) as queue:
+            yield queue, queue.regions(timeout=20)[0]
+
+
+def group(pooled, count):
+    """Posts a group and takes its end."""
+    assert pooled.stage(count) == count
+    pooled.submit()
+    pooled.wait(timeout=20)
+    return pooled.poll()
+
+
+def test_requests_that_repeat_write_and_read_every_place(small):
+    queue, region = small
+    expected = [bytes(40)] * 16
+    with pooled_write(queue, region) as pooled:
+        assert (pooled.requests, pooled.free, pooled.next) == (16, 16, 0)
+        for turn in range(1, 33):
+            first, count = pooled.next, turn % 16 + 1
+            for ahead in range(count):
+                number = (first + ahead) % 16
+                expected[number] = bytes([turn, ahead]) * 20
+                pooled.fill(number, expected[number])
+            done = group(pooled, count)
+            assert (done.first, done.requests, done.result()) == (first, count, None)
+        assert pooled.poll() is None
+    queue.connect(timeout=20)
+    assert queue.read(region.address, 640, region.key, timeout=20) == b"".join(expected)
+    with queue.pooled("read", region.address, 40, region.key) as pooled:
+        group(pooled, 16).result()
+        assert [pooled.data(number) for number in range(16)] == expected
+
+
+def pooled_write(queue, region):
+    return queue.pooled("write", region.address, 40, region.key, stride=64)
+
+
+def test_outstanding_requests_keep_their_bytes(small):
+    queue, region = small
+    pooled = pooled_write(queue, region)
+    assert pooled.stage(99) == 16 and pooled.free == 0
+    with pytest.raises(spfe.LocalError, match="outstanding"):
+        pooled.fill(3, b"x")
+    with pytest.raises(spfe.LocalError, match="pooled"):
+        queue.post_write(region.address, b"x", region.key)
+    with pytest.raises(spfe.TimedOut):
+        pooled.wait(timeout=0.01)
+    pooled.submit()
+    pooled.wait(timeout=20)
+    assert pooled.poll().requests == 16
+    with pytest.raises(spfe.UsageError, match="16"):
+        pooled.data(16)
+    with pytest.raises(spfe.UsageError, match="41"):
+        pooled.fill(0, bytes(41))
+    pooled.close()
+    pooled.close()
+    with pytest.raises(spfe.UsageError, match="closed"):
+        pooled.stage()
+
+
+def test_a_group_that_fails_raises_and_the_queue_goes_on(small):
+    queue, region = small
+    with queue.pooled("write", region.address, 8, region.key, remote_stride=0x20000) as pooled:
+        group(pooled, 8).result()
+        # The ninth lies behind the region.
+        ended = group(pooled, 2)
+        assert ended.first == 8
+        with pytest.raises(spfe.RdmaRefused):
+            ended.result()
+    queue.connect(timeout=20)
+    assert queue.read(region.address, 8, region.key, timeout=20) == bytes(8)
+
+
+def test_what_cannot_be_pooled_is_refused_and_the_queue_stays(small):
+    queue, region = small
+    for kind, length, options in (("add", 8, {}), ("write", 0, {}), ("write", 8, {"stride": 7})):
+        with pytest.raises(spfe.UsageError):
+            queue.pooled(kind, region.address, length, region.key, **options)
+    queue.connect(timeout=20)
+    queue.post_read(region.address, 8, region.key)
+    with pytest.raises(spfe.LocalError, match="without requests"):
+        pooled_write(queue, region)
