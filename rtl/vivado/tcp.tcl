@@ -26,6 +26,12 @@ print(*rtl_files.design("spfe_tcp"))
 set constraints $out/clock.xdc
 set handle [open $constraints w]
 puts $handle "create_clock -name clk -period $period \[get_ports clk_i\]"
+# The other end of a port is a register nearby: a fifth of the period for it and the way. Without
+# this, paths that begin or end at a port are not timed, and the longest one begins at the user.
+set beyond [expr {$period / 5}]
+set inputs "get_ports -filter {DIRECTION == IN && NAME != clk_i}"
+puts $handle "set_input_delay -clock clk $beyond \[$inputs\]"
+puts $handle "set_output_delay -clock clk $beyond \[all_outputs\]"
 close $handle
 read_xdc -mode out_of_context $constraints
 
