@@ -30,7 +30,8 @@
 
 #include <spfe/spfe_hw.h>
 
-#define PAGE 4096UL
+/* Bytes of a page of this machine. */
+#define PAGE ((unsigned long)sysconf(_SC_PAGESIZE))
 #define BOTH (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE)
 /* More than there can be of anything. */
 #define MANY 10000
@@ -331,7 +332,7 @@ static void memory(int file)
 	check("REGISTER without access", registers(file, at, PAGE, 0, 0, EINVAL));
 	check("REGISTER with unknown access", registers(file, at, PAGE, 0x10000, 0, EINVAL));
 	check("REGISTER with flags", registers(file, at, PAGE, BOTH, 1, EINVAL));
-	check("REGISTER of unmapped memory", registers(file, 0x1000, PAGE, BOTH, 0, EFAULT));
+	check("REGISTER of unmapped memory", registers(file, PAGE, PAGE, BOTH, 0, EFAULT));
 	check("REGISTER beyond the address space",
 	      registers(file, UINT64_MAX - PAGE + 1, 2 * PAGE, BOTH, 0, EINVAL));
 	check("UNREGISTER of an unknown key", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));

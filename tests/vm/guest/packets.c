@@ -38,7 +38,8 @@
 #define LOG2 6
 #define ENTRIES (1U << LOG2)
 #define GROUP 8
-#define PAGE 4096ULL
+/* Bytes of a page of this machine. */
+#define PAGE ((uint64_t)sysconf(_SC_PAGESIZE))
 
 /* Offsets in the memory of a queue. One page holds everything except the buffers. */
 #define DEVICE_LINE 64
