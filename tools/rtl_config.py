@@ -108,6 +108,14 @@ class Target(NamedTuple):
     notes: int
     identity: tuple
     regions: list
+    rmap: "Rmap | None"
+
+
+class Rmap(NamedTuple):
+    """RMAP on the target. `key` is None if any key is right."""
+
+    key: int | None
+    absolute: bool
 
 
 class Config(NamedTuple):
@@ -172,8 +180,19 @@ def read_target(reader, kinds, channels):
     regions = [read_region(part, index) for index, part in enumerate(reader.tables("region"))]
     if len(regions) > entries:
         raise reader.wrong("region", f"{len(regions)} regions; the table has {entries} entries")
+    rmap = reader.table.pop("rmap", None)
+    rmap = rmap if rmap is None else read_rmap(Reader(rmap, f"{reader.place}.rmap"))
     reader.end()
-    return Target(port, channel, protocol, address, entries, segment, notes, identity, regions)
+    return Target(port, channel, protocol, address, entries, segment, notes, identity, regions,
+                  rmap)
+
+
+def read_rmap(reader):
+    """RMAP on the target."""
+    key = reader.number("key", None, 0, 0xff) if "key" in reader.table else None
+    absolute = reader.choice("addressing", "region", ("region", "absolute")) == "absolute"
+    reader.end()
+    return Rmap(key, absolute)
 
 
 def read(path):
@@ -209,7 +228,7 @@ def read(path):
     if target is not None:
         target = read_target(Reader(target, f"{path.name}.target"), kinds, channels)
     if "rmap" in whole.table:
-        raise Wrong(f"{path.name}.rmap: the core has no RMAP target; remove the table")
+        raise Wrong(f"{path.name}.rmap: RMAP belongs to a target; write [target.rmap]")
     if target is None and not queues:
         raise Wrong(f"{path.name}: neither queues nor a target: nothing would move data")
     whole.end()
@@ -231,12 +250,22 @@ def region_text(number, region):
     return f"  localparam spfe_rdma_pkg::region_t Region{number} = '{{\n{body}\n  }};\n"
 
 
+def rmap_lines(rmap):
+    """The fields of the target about RMAP."""
+    if rmap is None:
+        return ["rmap: 1'b0", "rmap_settings: '0"]
+    key = rmap.key or 0
+    return ["rmap: 1'b1", f"rmap_settings: '{{any_key: 1'b{int(rmap.key is None)}, key: 8'h{key:x}, "
+            f"absolute: 1'b{int(rmap.absolute)}}}"]
+
+
 def target_text(target):
     """The parameters of the target, and those of the core that name them."""
     fields = {"entries": target.entries, "fixed": len(target.regions), "port": target.port,
               "vc": target.channel, "protocol": target.protocol, "address": target.address}
     lines = [*(f"{name}: 8'd{value}" for name, value in fields.items()),
-             f"segment_log2: 5'd{target.segment.bit_length() - 1}", f"notes: 8'd{target.notes}"]
+             f"segment_log2: 5'd{target.segment.bit_length() - 1}", f"notes: 8'd{target.notes}",
+             *rmap_lines(target.rmap)]
     body = ",\n".join(f"    {line}" for line in lines)
     text = f"  localparam target_t Target = '{{\n{body}\n  }};\n"
     text += "".join(region_text(*pair) for pair in enumerate(target.regions))

@@ -74,7 +74,7 @@ class Errors(unittest.TestCase):
         self.wrong("core.events = true\n" + LANE, "core.events", "True")
         self.wrong('core.protect = "ecc"\n' + LANE, "none, parity, secded")
         self.wrong("core.queues = false\n" + LANE, "neither queues nor a target")
-        self.wrong("[rmap]\nkey = 1\n" + LANE, "no RMAP target")
+        self.wrong("[rmap]\nkey = 1\n" + LANE, "[target.rmap]")
         self.wrong("core = ", "core.toml")
         self.wrong(LANE, "module", name="My-core")
 
@@ -88,6 +88,8 @@ class Errors(unittest.TestCase):
         self.wrong(LANE + "[target]\n" + REGION + 'rights = "x"\n', "rights", "r, w and a")
         self.wrong(LANE + "[target]\n" + REGION + "initiators = [1, 2, 3, 4, 5]\n", "up to 4")
         self.wrong(LANE + "[target]\n" + REGION + "base = 0xffff_ffff_ffff_0001\n", "beyond 64 bits")
+        self.wrong(LANE + "[target]\n[target.rmap]\nkey = 256\n", "target.rmap.key", "0 to 255")
+        self.wrong(LANE + '[target.rmap]\naddressing = "flat"\n', "region, absolute")
         more = "".join(REGION.replace("0xabc", hex(index << 12)) for index in range(3))
         self.wrong(LANE + "[target]\nentries = 2\n" + more, "3 regions", "2 entries")
 

@@ -18,7 +18,9 @@ module spfe_core_node
     protocol: 8'd240,
     address: 8'd66,
     segment_log2: 5'd12,
-    notes: 8'd16
+    notes: 8'd16,
+    rmap: 1'b0,
+    rmap_settings: '0
   },
   localparam spfe_rdma_pkg::region_t Region0 = '{
     key: 32'habc,

@@ -18,7 +18,9 @@ module spfe_core_target
     protocol: 8'd240,
     address: 8'd254,
     segment_log2: 5'd12,
-    notes: 8'd4
+    notes: 8'd4,
+    rmap: 1'b1,
+    rmap_settings: '{any_key: 1'b1, key: 8'h0, absolute: 1'b0}
   },
   localparam spfe_rdma_pkg::region_t Region0 = '{
     key: 32'habc,

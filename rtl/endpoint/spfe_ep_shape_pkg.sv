@@ -30,6 +30,8 @@ package spfe_ep_shape_pkg;
     logic [7:0] address;  // logical address
     logic [4:0] segment_log2;  // largest payload of a packet
     logic [7:0] notes;  // notifications that are kept: 0, or a power of two from 2
+    logic rmap;  // it serves RMAP, too
+    spfe_rmap_pkg::rmap_settings_t rmap_settings;
   } target_t;
 
   localparam target_t NoTarget = '0;  // no entries

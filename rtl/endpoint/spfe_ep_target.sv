@@ -121,6 +121,7 @@ module spfe_ep_target
     .Peers(Peers),
     .Vcs(Vcs),
     .Notes(Notes),
+    .Rmap(Shape.target.rmap),
     .Identity(Identity),
     .Protect(Protect)
   ) i_target (
@@ -129,6 +130,7 @@ module spfe_ep_target
     .protocol_i(Shape.target.protocol),
     .logical_address_i(Shape.target.address),
     .vc_i(Shape.target.vc[4:0]),
+    .rmap_i(Shape.target.rmap_settings),
     .time_ns_i(time_i),
     .set_i(set.entry),
     .set_index_i(set.index[IndexWidth-1:0]),

@@ -378,7 +378,7 @@ module spfe_rdma_execute
   assign handled_valid_o = state_q == Tell && (!response_valid_o || response_ready_i);
 
   always_comb begin
-    handled_o = {packet_q.drop, response_o.status, 1'b0, header.code};
+    handled_o = {1'b0, packet_q.drop, response_o.status, 1'b0, header.code};
     if (packet_q.drop == DropNone) begin
       if (decision_q.action == DoDrop) handled_o.drop = decision_q.drop;
       if (decision_q.action == DoResult && forgotten_q) handled_o.drop = DropForgotten;

@@ -94,7 +94,11 @@ package spfe_rdma_pkg;
     DropNotOurs,
     DropForInitiator,
     DropDrained,
-    DropForgotten
+    DropForgotten,
+    // Of RMAP only.
+    DropCut,  // EEP in the header
+    DropBehind,  // EEP directly behind the header
+    DropReserved  // packet type
   } drop_e;
 
   /// A packet that was received as a whole.
@@ -193,10 +197,11 @@ package spfe_rdma_pkg;
 
   /// What became of a packet.
   typedef struct packed {
+    logic rmap;  // of RMAP
     drop_e drop;  // DropNone: it was not discarded
-    sfrp_status_e status;  // of the refusal
+    sfrp_status_e status;  // of the refusal; a status of RMAP for a packet of RMAP
     logic repeated;  // executed before
-    logic [7:0] code;
+    logic [7:0] code;  // opcode, or instruction of RMAP
   } handled_t;
 
   /// An operation that was executed, for software of the target.
@@ -204,16 +209,42 @@ package spfe_rdma_pkg;
     logic [63:0] time_ns;
     logic [7:0] initiator;
     logic [15:0] pair;  // queue pair of the initiator
-    logic [7:0] opcode;
+    logic [7:0] opcode;  // or instruction of RMAP
     logic has_region;
     logic [15:0] region;
-    logic [15:0] number;
+    logic [15:0] number;  // or transaction of RMAP
     logic [63:0] address;
     logic [31:0] length;
     logic has_immediate;
     logic [31:0] immediate;
     logic [31:0][7:0] data;  // byte 0 of a message is data[0]
   } note_t;
+
+  /// Transfers of memory that are asked for, as of spfe_axi_read and spfe_axi_write with 16 bytes in
+  /// a beat.
+  typedef struct packed {
+    logic [63:0] rd_addr;
+    logic [31:0] rd_len;
+    logic rd_ask;
+    logic [63:0] wr_addr;
+    logic [31:0] wr_len;
+    logic wr_ask;
+    logic [127:0] wr_data;
+    logic wr_valid;
+  } memory_ask_t;
+
+  /// Their data and ends. Bytes that are read are taken in the cycle in which they come.
+  typedef struct packed {
+    logic rd_ready;
+    logic [15:0][7:0] rd_data;
+    logic rd_last;
+    logic rd_error;
+    logic rd_valid;
+    logic wr_ready;
+    logic wr_data_ready;
+    logic wr_done;
+    logic wr_error;
+  } memory_answer_t;
 
   /// Whether requests of an opcode carry a payload.
   function automatic logic request_has_payload(input logic [7:0] code);

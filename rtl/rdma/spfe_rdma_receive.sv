@@ -4,7 +4,6 @@
 /// packet before is being executed. Steps 1 to 4 of the checks of docs/rdma.md.
 module spfe_rdma_receive
   import spfe_rdma_pkg::*;
-  import spfe_sf_pkg::*;
 #(
   /// Largest payload that is stored, bytes: a power of two, 256 or more.
   parameter int unsigned Segment = 4096,
@@ -18,12 +17,19 @@ module spfe_rdma_receive
   /// Logical address of the target.
   input logic [7:0] logical_address_i,
 
-  /// Word of the virtual channel.
-  input word_t word_i,
   /// Number of the channel, a constant.
   input logic [4:0] vc_i,
-  input logic word_valid_i,
-  output logic word_ready_o,
+
+  /// Bytes of packets, as of spfe_rdma_bytes.
+  input logic [3:0][7:0] data_i,
+  /// Number of bytes; with data_i.
+  input logic [2:0] count_i,
+  /// The packet ends here; with data_i.
+  input logic last_i,
+  /// It ends with EEP; with last_i.
+  input logic cut_i,
+  input logic valid_i,
+  output logic ready_o,
 
   /// Writes 16 bytes of payload, byte 0 first.
   output logic we_o,
@@ -43,23 +49,7 @@ module spfe_rdma_receive
   // Bits of a number of words of a packet; it stops at the largest.
   localparam int unsigned IndexWidth = 15;
 
-  logic [3:0][7:0] data;
-  logic [2:0] count;
-  logic last, cut, valid, take;
-
-  spfe_rdma_bytes i_bytes (
-    .clk_i,
-    .rst_i,
-    .word_i,
-    .word_valid_i,
-    .word_ready_o,
-    .data_o(data),
-    .count_o(count),
-    .last_o(last),
-    .cut_o(cut),
-    .valid_o(valid),
-    .ready_i(take)
-  );
+  logic take;
 
   // The header, a word of four bytes each with its first byte in the high bits.
   logic [15:0][31:0] words_q;
@@ -75,7 +65,8 @@ module spfe_rdma_receive
   logic in_header, stored, cut_q, done_q, bank_q;
   header_t header;
 
-  assign take = valid && !done_q;
+  assign ready_o = !done_q;
+  assign take = valid_i && ready_o;
   assign in_header = index_q == '0 || index_q < IndexWidth'({units_q, 1'b0});
   assign payload_index = index_q - IndexWidth'({units_q, 1'b0});
   assign step = in_header || left_q >= 32'd4 ? 3'd4 : left_q[2:0];
@@ -95,7 +86,7 @@ module spfe_rdma_receive
   spfe_rdma_crc i_crc (
     .crc16_i(index_q == '0 ? '1 : crc16_q),
     .crc32_i(crc32_q),
-    .data_i(data),
+    .data_i,
     .count_i(step),
     .crc16_o(crc16),
     .crc32_o(crc32)
@@ -103,20 +94,20 @@ module spfe_rdma_receive
 
   always_comb begin
     beat = beat_q;
-    beat[payload_index[1:0]] = data;
+    beat[payload_index[1:0]] = data_i;
   end
-  assign we_o = take && stored && (payload_index[1:0] == 2'd3 || last);
+  assign we_o = take && stored && (payload_index[1:0] == 2'd3 || last_i);
   assign waddr_o = {bank_q, payload_index[2+:AddrWidth]};
   assign wdata_o = beat;
 
   always_ff @(posedge clk_i) begin
     if (take) begin
       if (index_q != '1) index_q <= index_q + 1'b1;
-      if (!bytes_q[16]) bytes_q <= bytes_q + 17'(count);
+      if (!bytes_q[16]) bytes_q <= bytes_q + 17'(count_i);
       if (index_q < IndexWidth'(16)) begin
-        words_q[index_q[3:0]] <= {data[0], data[1], data[2], data[3]};
+        words_q[index_q[3:0]] <= {data_i[0], data_i[1], data_i[2], data_i[3]};
       end
-      if (index_q == '0) units_q <= data[2][3:0];
+      if (index_q == '0) units_q <= data_i[2][3:0];
       if (in_header) begin
         crc16_q <= crc16;
         crc32_q <= '1;
@@ -128,14 +119,14 @@ module spfe_rdma_receive
         left_q <= left_q >= 32'd4 ? left_q - 32'd4 : '0;
         // The check sequence begins in the word in which the payload ends.
         if (left_q < 32'd4 && tails_q != 2'd2) begin
-          tail_q[tails_q[0]] <= data;
+          tail_q[tails_q[0]] <= data_i;
           tails_q <= tails_q + 2'd1;
           if (tails_q == '0) tail_at_q <= left_q[1:0];
         end
       end
       if (stored) beat_q <= beat;
-      done_q <= last;
-      cut_q <= cut;
+      done_q <= last_i;
+      cut_q <= cut_i;
     end else if (done_q && packet_ready_i) begin
       done_q <= 1'b0;
       bank_q <= !bank_q;

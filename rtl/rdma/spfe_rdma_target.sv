@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Target of RDMA over SpaceFibre without software: serves the regions of its table to SFRP packets
-/// of one virtual channel. Queue pair 0 only.
+/// Target of RDMA over SpaceFibre without software: serves the regions of its table to the packets
+/// of one virtual channel, of SFRP (queue pair 0 only) and, with Rmap, of RMAP.
 module spfe_rdma_target
   import spfe_rdma_pkg::*;
   import spfe_sf_pkg::*;
@@ -33,6 +33,8 @@ module spfe_rdma_target
   input logic [7:0] logical_address_i,
   /// Virtual channel of the requests.
   input logic [4:0] vc_i,
+  /// Key and addressing of RMAP.
+  input spfe_rmap_pkg::rmap_settings_t rmap_i,
   /// Time, ns.
   input logic [63:0] time_ns_i,
 
@@ -118,56 +120,27 @@ module spfe_rdma_target
   input logic b_valid_i,
   output logic b_ready_o
 );
-  localparam int unsigned AddrWidth = $clog2(Segment / 16);
-
-  packet_t packet;
-  logic bank, packet_valid, packet_ready;
-  logic we, re, store_failed, unused_corrected;
-  logic [AddrWidth:0] waddr, raddr;
-  logic [127:0] wdata, rdata;
-
-  spfe_rdma_receive #(
-    .Segment(Segment)
-  ) i_receive (
+  logic [3:0][7:0] data;
+  logic [2:0] count;
+  logic last, cut, valid, ready, sfrp_valid, sfrp_ready;
+  spfe_rdma_bytes i_bytes (
     .clk_i,
     .rst_i,
-    .protocol_i,
-    .logical_address_i,
     .word_i,
-    .vc_i,
     .word_valid_i,
     .word_ready_o,
-    .we_o(we),
-    .waddr_o(waddr),
-    .wdata_o(wdata),
-    .packet_o(packet),
-    .bank_o(bank),
-    .packet_valid_o(packet_valid),
-    .packet_ready_i(packet_ready)
+    .data_o(data),
+    .count_o(count),
+    .last_o(last),
+    .cut_o(cut),
+    .valid_o(valid),
+    .ready_i(ready)
   );
 
-  spfe_ram_safe #(
-    .Width(128),
-    .Depth(2 * Segment / 16),
-    .Protect(Protect)
-  ) i_store (
-    .clk_i,
-    .we_i(we),
-    .addr_i(waddr),
-    .data_i(wdata),
-    .rclk_i(clk_i),
-    .re_i(re),
-    .raddr_i(raddr),
-    .data_o(rdata),
-    .corrected_o(unused_corrected),
-    .failed_o(store_failed)
-  );
-
-  logic [19:0] wanted, listed;
-  logic find, list, region_valid, regions_failed, peers_failed;
+  logic [19:0] index, sfrp_index;
+  logic find, sfrp_find, region_valid, regions_failed;
   logic [15:0] region_count;
   region_t region;
-
   spfe_rdma_regions #(
     .Regions(Regions),
     .Protect(Protect)
@@ -178,129 +151,179 @@ module spfe_rdma_target
     .set_index_i,
     .set_region_i,
     .set_valid_i,
-    .index_i(list ? listed : wanted),
-    .find_i(find || list),
+    .index_i(index),
+    .find_i(find),
     .valid_o(region_valid),
     .region_o(region),
     .count_o(region_count),
     .failed_o(regions_failed)
   );
 
-  // Reads of the two sides never overlap: a packet waits until the response before it has read all.
-  logic [63:0] one_addr, read_addr, rd_addr, wr_addr;
-  logic [31:0] read_len, rd_len, wr_len;
-  logic one_valid, read_valid, rd_ready, rd_last, rd_error, rd_data_valid;
-  logic wr_valid, wr_ready, wr_data_valid, wr_data_ready, wr_done, wr_error;
-  logic [127:0] rd_data, wr_data;
+  memory_ask_t ask, sfrp_ask;
+  memory_answer_t answer;
   logic [3:0] unused_end;
-  response_t response;
-  logic response_valid, response_ready;
-  note_t note;
-  logic note_valid, idle, reads;
-
-  spfe_rdma_execute #(
-    .Segment(Segment),
-    .Peers(Peers),
-    .Notes(Notes != 0),
-    .Protect(Protect)
-  ) i_execute (
-    .clk_i,
-    .rst_i,
-    .time_ns_i,
-    .packet_i(packet),
-    .bank_i(bank),
-    .packet_valid_i(packet_valid),
-    .packet_ready_o(packet_ready),
-    .hold_i(fence_valid_i),
-    .idle_o(idle),
-    .re_o(re),
-    .raddr_o(raddr),
-    .rdata_i(rdata),
-    .rfailed_i(store_failed),
-    .region_index_o(wanted),
-    .region_find_o(find),
-    .region_valid_i(region_valid),
-    .region_i(region),
-    .rd_addr_o(one_addr),
-    .rd_valid_o(one_valid),
-    .rd_ready_i(rd_ready),
-    .rd_data_i(rd_data[63:0]),
-    .rd_error_i(rd_error),
-    .rd_data_valid_i(rd_data_valid),
-    .wr_addr_o(wr_addr),
-    .wr_len_o(wr_len),
-    .wr_valid_o(wr_valid),
-    .wr_ready_i(wr_ready),
-    .wr_data_o(wr_data),
-    .wr_data_valid_o(wr_data_valid),
-    .wr_data_ready_i(wr_data_ready),
-    .wr_done_i(wr_done),
-    .wr_error_i(wr_error),
-    .response_o(response),
-    .response_valid_o(response_valid),
-    .response_ready_i(response_ready),
-    .note_o(note),
-    .note_valid_o(note_valid),
-    .handled_o,
-    .handled_valid_o,
-    .failed_o(peers_failed)
-  );
-  assign failed_o = store_failed || regions_failed || peers_failed;
-  assign fence_ready_o = fence_valid_i && idle && !reads;
-
-  spfe_rdma_respond #(
+  note_t note, sfrp_note;
+  handled_t sfrp_handled;
+  word_t sfrp_word;
+  logic [4:0] sfrp_vc;
+  logic note_valid, sfrp_note_valid, sfrp_handled_valid, sfrp_word_valid, sfrp_word_ready;
+  logic hold, idle, quiet, sfrp_failed, rmap_failed;
+  spfe_rdma_sfrp #(
     .Segment(Segment),
     .Regions(Regions),
+    .Peers(Peers),
     .Vcs(Vcs),
     .Notes(Notes != 0),
     .Rmap(Rmap),
-    .Protect(Protect),
-    .Identity(Identity)
-  ) i_respond (
+    .Identity(Identity),
+    .Protect(Protect)
+  ) i_sfrp (
     .clk_i,
     .rst_i,
+    .protocol_i,
+    .logical_address_i,
+    .vc_i,
     .time_ns_i,
-    .response_i(response),
-    .response_valid_i(response_valid),
-    .response_ready_o(response_ready),
+    .hold_i(hold),
+    .idle_o(idle),
+    .quiet_o(quiet),
     .revoke_i(fence_valid_i),
     .revoke_index_i(20'(fence_index_i)),
-    .reads_o(reads),
-    .region_index_o(listed),
-    .region_find_o(list),
+    .data_i(data),
+    .count_i(count),
+    .last_i(last),
+    .cut_i(cut),
+    .valid_i(sfrp_valid),
+    .ready_o(sfrp_ready),
+    .word_o(sfrp_word),
+    .vc_o(sfrp_vc),
+    .word_valid_o(sfrp_word_valid),
+    .word_ready_i(sfrp_word_ready),
+    .region_index_o(sfrp_index),
+    .region_find_o(sfrp_find),
     .region_valid_i(region_valid),
     .region_i(region),
     .region_count_i(region_count),
-    .rd_addr_o(read_addr),
-    .rd_len_o(read_len),
-    .rd_valid_o(read_valid),
-    .rd_ready_i(rd_ready),
-    .rd_data_i(rd_data),
-    .rd_last_i(rd_last),
-    .rd_error_i(rd_error),
-    .rd_data_valid_i(rd_data_valid),
-    .word_o,
-    .vc_o,
-    .word_valid_o,
-    .word_ready_i
+    .memory_o(sfrp_ask),
+    .memory_i(answer),
+    .note_o(sfrp_note),
+    .note_valid_o(sfrp_note_valid),
+    .handled_o(sfrp_handled),
+    .handled_valid_o(sfrp_handled_valid),
+    .failed_o(sfrp_failed)
   );
+  assign failed_o = regions_failed || sfrp_failed || rmap_failed;
 
-  assign rd_addr = one_valid ? one_addr : read_addr;
-  assign rd_len = one_valid ? 32'd8 : read_len;
+  // Packets of the two protocols are executed in the order in which they came: while one side has a
+  // packet, the other one begins with none.
+  if (Rmap) begin : gen_rmap
+    logic [19:0] rmap_index;
+    logic rmap_find, busy, accesses, rmap_ready, rmap_valid;
+    memory_ask_t rmap_ask;
+    note_t rmap_note;
+    handled_t rmap_handled;
+    word_t rmap_word;
+    logic [4:0] rmap_vc;
+    logic rmap_note_valid, rmap_handled_valid, rmap_word_valid, rmap_word_ready;
+
+    spfe_rdma_split i_split (
+      .clk_i,
+      .rst_i,
+      .protocol_i(data[1]),
+      .count_i(count),
+      .last_i(last),
+      .valid_i(valid),
+      .ready_o(ready),
+      .sfrp_valid_o(sfrp_valid),
+      .sfrp_ready_i(sfrp_ready),
+      .rmap_valid_o(rmap_valid),
+      .rmap_ready_i(rmap_ready),
+      .sfrp_word_i(sfrp_word),
+      .sfrp_vc_i(sfrp_vc),
+      .sfrp_word_valid_i(sfrp_word_valid),
+      .sfrp_word_ready_o(sfrp_word_ready),
+      .rmap_word_i(rmap_word),
+      .rmap_vc_i(rmap_vc),
+      .rmap_word_valid_i(rmap_word_valid),
+      .rmap_word_ready_o(rmap_word_ready),
+      .word_o,
+      .vc_o,
+      .word_valid_o,
+      .word_ready_i
+    );
+
+    spfe_rmap_target #(
+      .Segment(Segment),
+      .Regions(Regions),
+      .Protect(Protect)
+    ) i_rmap (
+      .clk_i,
+      .rst_i,
+      .logical_address_i,
+      .vc_i,
+      .settings_i(rmap_i),
+      .time_ns_i,
+      .start_i(idle && !fence_valid_i),
+      .busy_o(busy),
+      .revoke_i(fence_valid_i),
+      .revoke_index_i(20'(fence_index_i)),
+      .accesses_o(accesses),
+      .data_i(data),
+      .count_i(count),
+      .last_i(last),
+      .cut_i(cut),
+      .valid_i(rmap_valid),
+      .ready_o(rmap_ready),
+      .word_o(rmap_word),
+      .vc_o(rmap_vc),
+      .word_valid_o(rmap_word_valid),
+      .word_ready_i(rmap_word_ready),
+      .region_index_o(rmap_index),
+      .region_find_o(rmap_find),
+      .region_valid_i(region_valid),
+      .region_i(region),
+      .memory_o(rmap_ask),
+      .memory_i(answer),
+      .note_o(rmap_note),
+      .note_valid_o(rmap_note_valid),
+      .handled_o(rmap_handled),
+      .handled_valid_o(rmap_handled_valid),
+      .failed_o(rmap_failed)
+    );
+    assign hold = fence_valid_i || busy;
+    assign fence_ready_o = fence_valid_i && quiet && !accesses;
+    assign {index, ask} = busy ? {rmap_index, rmap_ask} : {sfrp_index, sfrp_ask};
+    assign {note, handled_o} = busy ? {rmap_note, rmap_handled} : {sfrp_note, sfrp_handled};
+    assign find = sfrp_find || rmap_find;
+    assign note_valid = sfrp_note_valid || rmap_note_valid;
+    assign handled_valid_o = sfrp_handled_valid || rmap_handled_valid;
+  end else begin : gen_sfrp
+    assign {sfrp_valid, ready} = {valid, sfrp_ready};
+    assign {word_o, vc_o, word_valid_o} = {sfrp_word, sfrp_vc, sfrp_word_valid};
+    assign {sfrp_word_ready, hold} = {word_ready_i, fence_valid_i};
+    assign fence_ready_o = fence_valid_i && quiet;
+    assign {index, find, ask} = {sfrp_index, sfrp_find, sfrp_ask};
+    assign {note, note_valid} = {sfrp_note, sfrp_note_valid};
+    assign {handled_o, handled_valid_o} = {sfrp_handled, sfrp_handled_valid};
+    assign rmap_failed = 1'b0;
+    logic unused;
+    assign unused = idle ^ (^rmap_i);
+  end
+
   spfe_axi_read #(
     .Protect(Protect)
   ) i_read (
     .clk_i,
     .rst_i,
-    .cmd_addr_i(rd_addr),
-    .cmd_len_i(rd_len),
-    .cmd_valid_i(one_valid || read_valid),
-    .cmd_ready_o(rd_ready),
-    .data_o(rd_data),
+    .cmd_addr_i(ask.rd_addr),
+    .cmd_len_i(ask.rd_len),
+    .cmd_valid_i(ask.rd_ask),
+    .cmd_ready_o(answer.rd_ready),
+    .data_o(answer.rd_data),
     .end_o(unused_end),
-    .last_o(rd_last),
-    .error_o(rd_error),
-    .valid_o(rd_data_valid),
+    .last_o(answer.rd_last),
+    .error_o(answer.rd_error),
+    .valid_o(answer.rd_valid),
     .ready_i(1'b1),
     .ar_addr_o,
     .ar_id_o,
@@ -318,15 +341,15 @@ module spfe_rdma_target
   spfe_axi_write i_write (
     .clk_i,
     .rst_i,
-    .cmd_addr_i(wr_addr),
-    .cmd_len_i(wr_len),
-    .cmd_valid_i(wr_valid),
-    .cmd_ready_o(wr_ready),
-    .data_i(wr_data),
-    .valid_i(wr_data_valid),
-    .ready_o(wr_data_ready),
-    .done_o(wr_done),
-    .done_error_o(wr_error),
+    .cmd_addr_i(ask.wr_addr),
+    .cmd_len_i(ask.wr_len),
+    .cmd_valid_i(ask.wr_ask),
+    .cmd_ready_o(answer.wr_ready),
+    .data_i(ask.wr_data),
+    .valid_i(ask.wr_valid),
+    .ready_o(answer.wr_data_ready),
+    .done_o(answer.wr_done),
+    .done_error_o(answer.wr_error),
     .aw_addr_o,
     .aw_id_o,
     .aw_len_o,
@@ -346,10 +369,10 @@ module spfe_rdma_target
   // Notifications are kept, or lost and counted; they never hold up a packet.
   if (Notes != 0) begin : gen_notes
     logic room, unused_almost_full;
-    logic [$clog2(Notes+1)-1:0] count;
+    logic [$clog2(Notes+1)-1:0] kept;
     assign note_dropped_o = note_valid && !room;
     assign note_made_o = note_valid && room;
-    assign note_count_o = 8'(count);
+    assign note_count_o = 8'(kept);
     spfe_fifo #(
       .Width($bits(note_t)),
       .Depth(Notes)
@@ -362,7 +385,7 @@ module spfe_rdma_target
       .data_o(note_o),
       .valid_o(note_valid_o),
       .ready_i(note_ready_i),
-      .count_o(count),
+      .count_o(kept),
       .almost_full_o(unused_almost_full)
     );
   end else begin : gen_no_notes

@@ -61,23 +61,16 @@ module spfe_rdma_transmit
   logic [16:0] left_q, bytes_q;
   logic [14:0] step_q;
   logic bank_q, wrong_q;
-  logic [4:0] vc_q, word_vc_q;
+  logic [4:0] vc_q;
   logic [15:0] crc16_q, crc16, crc16_sent;
   logic [31:0] crc32_q, crc32;
   // Bytes of this step, before and after the check of the header is put in.
   logic [3:0][7:0] plain, chunk;
   logic [2:0] count, crc_count;
-  logic take, ends;
-  // Bytes that wait for more.
-  logic [2:0][7:0] rest_q;
-  logic [1:0] rest_count_q;
-  logic [2:0] rest_after;
-  logic [6:0][7:0] joined;
-  word_t word_q, last_word;
-  logic word_valid_q;
+  logic take, ends, ready;
 
   assign ready_o = state_q == Rest;
-  assign take = state_q != Rest && (!word_valid_q || word_ready_i);
+  assign take = state_q != Rest && ready;
   assign after_head = bytes_q != '0 ? Body : End;
 
   always_comb begin
@@ -131,21 +124,21 @@ module spfe_rdma_transmit
     end
   end
 
-  always_comb begin
-    joined = '0;
-    joined[2:0] = rest_q;
-    for (int unsigned i = 0; i < 4; i++) joined[3'(rest_count_q)+3'(i)] = chunk[i];
-    rest_after = 3'(rest_count_q) + count;
-    last_word = '{k: 4'hf, bits: {4{Fill}}};
-    for (int unsigned i = 0; i < 4; i++) begin
-      if (i < 32'(rest_count_q)) begin
-        last_word.k[i] = 1'b0;
-        last_word.bits[8*i+:8] = joined[i];
-      end else if (i == 32'(rest_count_q)) begin
-        last_word.bits[8*i+:8] = wrong_q ? Eep : Eop;
-      end
-    end
-  end
+  spfe_rdma_join i_join (
+    .clk_i,
+    .rst_i,
+    .data_i(chunk),
+    .count_i(count),
+    .end_i(state_q == End),
+    .cut_i(wrong_q),
+    .vc_i(vc_q),
+    .valid_i(state_q != Rest),
+    .ready_o(ready),
+    .word_o,
+    .vc_o,
+    .word_valid_o,
+    .word_ready_i
+  );
 
   // The first 16 bytes are read with the last word of the header, others with the word before them.
   assign re_o = take && ((state_q == Head && ends && bytes_q != '0) ||
@@ -192,29 +185,5 @@ module spfe_rdma_transmit
     end
     if (failed_i) wrong_q <= 1'b1;
     if (rst_i) state_q <= Rest;
-  end
-
-  assign vc_o = word_vc_q;
-  assign word_o = word_q;
-  assign word_valid_o = word_valid_q;
-  always_ff @(posedge clk_i) begin
-    if (word_valid_q && word_ready_i) word_valid_q <= 1'b0;
-    if (take) begin
-      word_vc_q <= vc_q;
-      if (state_q == End) begin
-        word_q <= last_word;
-        word_valid_q <= 1'b1;
-        rest_count_q <= '0;
-      end else begin
-        word_q <= '{k: '0, bits: joined[3:0]};
-        word_valid_q <= rest_after >= 3'd4;
-        rest_q <= rest_after >= 3'd4 ? joined[6:4] : joined[2:0];
-        rest_count_q <= rest_after[1:0];
-      end
-    end
-    if (rst_i) begin
-      word_valid_q <= 1'b0;
-      rest_count_q <= '0;
-    end
   end
 endmodule

@@ -30,6 +30,8 @@ module spfe_sim_endpoint
   parameter int unsigned TargetVc = Vcs - 1,
   /// Its logical address.
   parameter int unsigned TargetAddress = 66,
+  /// It serves RMAP with any key, too; the address is an index and an offset.
+  parameter bit Rmap = 1'b1,
   /// Bits of an ID on the bus.
   localparam int unsigned IdWidth = 6,
   /// Inputs.
@@ -123,7 +125,9 @@ module spfe_sim_endpoint
     protocol: 8'hf0,
     address: 8'(TargetAddress),
     segment_log2: 5'd12,
-    notes: 8'd4
+    notes: 8'd4,
+    rmap: Rmap,
+    rmap_settings: '{any_key: 1'b1, default: '0}
   };
   localparam int unsigned AddrWidth = spfe_ep_shape_pkg::space_log2(
     '{

@@ -13,17 +13,21 @@ module spfe_sim_rdma
   parameter int unsigned Regions = 8,
   /// Notifications that are kept.
   parameter int unsigned Notes = 4,
+  /// It serves RMAP, too.
+  parameter bit Rmap = 1'b1,
   /// Inputs.
   // verilog_lint: waive typedef-structs-unions
   localparam type in_t = struct packed {
     logic rst;
     logic [7:0] protocol;
     logic [7:0] logical_address;
+    spfe_rmap_pkg::rmap_settings_t rmap;
     logic [63:0] time_ns;
     region_t set;
     logic [$clog2(Regions)-1:0] set_index;
     logic set_region;
     logic set_valid;
+    logic fence;
     word_t word;
     logic word_valid;
     logic word_ready;
@@ -52,6 +56,7 @@ module spfe_sim_rdma
     logic note_dropped;
     handled_t handled;
     logic handled_valid;
+    logic fence_ready;
     logic failed;
     logic [63:0] ar_addr;
     logic [2:0] ar_id;
@@ -75,13 +80,14 @@ module spfe_sim_rdma
   /// Outputs of this cycle.
   output out_t out_o
 );
-  logic unused_fence, unused_made;
+  logic unused_made;
   logic [7:0] unused_count;
   spfe_rdma_target #(
     .Segment(Segment),
     .Regions(Regions),
     .Vcs(8),
     .Notes(Notes),
+    .Rmap(Rmap),
     .Identity(96'h0000_0011_0000_0022_0000_0033),
     .Protect(Protect)
   ) i_target (
@@ -90,14 +96,15 @@ module spfe_sim_rdma
     .protocol_i(in_i.protocol),
     .logical_address_i(in_i.logical_address),
     .vc_i(5'd3),
+    .rmap_i(in_i.rmap),
     .time_ns_i(in_i.time_ns),
     .set_i(in_i.set),
     .set_index_i(in_i.set_index),
     .set_region_i(in_i.set_region),
     .set_valid_i(in_i.set_valid),
-    .fence_index_i('0),
-    .fence_valid_i(1'b0),
-    .fence_ready_o(unused_fence),
+    .fence_index_i(in_i.set_index),
+    .fence_valid_i(in_i.fence),
+    .fence_ready_o(out_o.fence_ready),
     .word_i(in_i.word),
     .word_valid_i(in_i.word_valid),
     .word_ready_o(out_o.word_ready),

@@ -53,6 +53,8 @@ pub struct RmapFile {
     /// What the 40 bits of an address mean.
     #[serde(default)]
     pub addressing: RmapAddressing,
+    /// Most bytes of a verified write, at most 16 MiB less one, the default.
+    pub verify: Option<u32>,
 }
 
 /// How RMAP addresses reach regions.

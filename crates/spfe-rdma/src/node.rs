@@ -6,7 +6,7 @@ use crate::local::NoMemory;
 use crate::region::RegionTable;
 use crate::target::{Dropped, Handled, RdmaTarget};
 use spfe_proto::PacketEnd;
-use spfe_proto::rmap::target::REPLY_OVERHEAD;
+use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetCounters};
 use spfe_proto::rmap::{
     self, CommandHeader, Denial, LENGTH_MAX, Memory, MemoryFault, RMW_MAX, RmapOperation,
     RmapTarget, RmapTargetConfig, TargetOutcome,
@@ -42,13 +42,18 @@ impl TargetNode {
             logical_address: Some(file.logical_address),
             accept_default: false,
             key: rmap.key,
-            // Whole commands are kept, so data of any length is verified first.
-            verify_bytes: LENGTH_MAX,
+            // Whole commands are kept, so data of any length can be verified first.
+            verify_bytes: rmap.verify.unwrap_or(LENGTH_MAX),
             ..RmapTargetConfig::default()
         };
         let rmap = file.rmap.map(|rmap| (RmapTarget::new(config(&rmap)), rmap));
         let replies = std::array::from_fn(|_| VecDeque::new());
         Ok(Self { target: file.target()?, rmap, replies, reply_bytes: 0 })
+    }
+
+    /// Counters of RMAP, if there is RMAP.
+    pub fn rmap_counters(&self) -> Option<&TargetCounters> {
+        self.rmap.as_ref().map(|(target, _)| target.counters())
     }
 
     /// Longest packet that is not certainly refused, bytes.
@@ -137,16 +142,13 @@ fn run(
 ) -> bool {
     let header = CommandHeader::parse(packet).ok();
     let mut memory = Regions { addressing: file.addressing, regions };
+    let allowed = header.as_ref().is_some_and(|header| memory.allows(header));
     let data = match header.as_ref().map(|header| (header.instruction.operation(), header)) {
         // A read beyond the memory is refused and needs no room.
-        Some((Some(RmapOperation::Read { increment }), header)) => {
-            let bytes = if increment { header.length } else { 1 };
-            memory.place(header.address, bytes as usize).map_or(0, |_| header.length as usize)
-        }
+        Some((Some(RmapOperation::Read { .. }), header)) if allowed => header.length as usize,
         _ => RMW_MAX,
     };
     reply.resize(REPLY_OVERHEAD + data, 0);
-    let allowed = header.as_ref().is_some_and(|header| memory.allows(header));
     let permit = |_: &CommandHeader| if allowed { Ok(()) } else { Err(Denial::Access) };
     let outcome = target.handle(packet, end, &mut memory, permit, reply);
     // Cannot fail: there is room for the smallest reply.
@@ -169,8 +171,8 @@ impl Regions<'_> {
             RmapAddressing::Region => {
                 let (index, offset) = ((address >> 32) as usize, address & 0xffff_ffff);
                 let (key, region) = all.find(|(key, _)| key.index() == index)?;
-                let offset = region.offset_of(region.base.checked_add(offset)?, length)?;
-                Some((key, offset))
+                let inside = length <= region.bytes() && offset <= region.bytes() - length;
+                inside.then_some((key, offset))
             }
             RmapAddressing::Absolute => {
                 all.find_map(|(key, region)| Some((key, region.offset_of(address, length)?)))
@@ -178,19 +180,24 @@ impl Regions<'_> {
         }
     }
 
-    /// Whether the region of a command has the right, for this initiator.
+    /// Whether all bytes of a command lie in a region that has the right, for this initiator. A
+    /// command without data needs no region, but the right to one that it names.
     fn allows(&self, header: &CommandHeader) -> bool {
-        let found = self.place(header.address, 0);
+        let Some(operation) = header.instruction.operation() else {
+            return true; // nothing is accessed
+        };
+        let bytes = match operation {
+            RmapOperation::ReadModifyWrite => header.length / 2,
+            _ if operation.increments() => header.length,
+            _ => header.length.min(1),
+        };
+        let found = self.place(header.address, bytes as usize);
         let Some(region) = found.and_then(|(key, _)| self.regions.get(key)) else {
-            return true; // the memory refuses it
+            return bytes == 0;
         };
         let rights = region.rights;
         let listed = region.initiators.as_ref().is_none_or(|list| list.contains(&header.initiator));
-        let operation = header.instruction.operation();
-        listed
-            && operation.is_none_or(|operation| {
-                operation.is_among(rights.read, rights.write, rights.atomic)
-            })
+        listed && operation.is_among(rights.read, rights.write, rights.atomic)
     }
 }
 
@@ -198,12 +205,12 @@ impl Memory for Regions<'_> {
     fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         let bytes = if increment { data.len() } else { 1 };
         let (key, offset) = self.place(address, bytes).ok_or(MemoryFault::Refused)?;
-        let memory = &self.regions.get(key).ok_or(MemoryFault::Refused)?.memory;
+        let region = self.regions.get(key).ok_or(MemoryFault::Refused)?;
         if increment {
-            return memory.read(offset, data).map_err(|_| MemoryFault::Refused);
+            return region.read(&NoMemory, offset, data).map_err(|_| MemoryFault::Failed);
         }
         let mut byte = [0];
-        memory.read(offset, &mut byte).map_err(|_| MemoryFault::Refused)?;
+        region.read(&NoMemory, offset, &mut byte).map_err(|_| MemoryFault::Failed)?;
         data.fill(byte[0]);
         Ok(())
     }
@@ -211,8 +218,8 @@ impl Memory for Regions<'_> {
     fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         let bytes = if increment { data.len() } else { 1 };
         let (key, offset) = self.place(address, bytes).ok_or(MemoryFault::Refused)?;
-        let memory = &mut self.regions.get_mut(key).ok_or(MemoryFault::Refused)?.memory;
+        let region = self.regions.get_mut(key).ok_or(MemoryFault::Refused)?;
         let data = if increment { data } else { data.last_chunk::<1>().map_or(&[][..], |b| b) };
-        memory.write(offset, data).map_err(|_| MemoryFault::Refused)
+        region.write(&mut NoMemory, offset, data).map_err(|_| MemoryFault::Failed)
     }
 }

@@ -1,6 +1,8 @@
 //! The file of a target-only endpoint.
 
-use spfe_rdma::{RemoteKey, TargetFile};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::{CommandHeader, Instruction, RmapCommand, RmapOperation};
+use spfe_rdma::{RemoteKey, TargetFile, TargetNode};
 
 const FILE: &str = r#"
 logical_address = 0x42
@@ -70,4 +72,59 @@ fn what_is_wrong_with_a_file() {
             Ok(_) => assert!(words.is_empty(), "{text}"),
         }
     }
+}
+
+/// Two regions that touch each other, and RMAP with addresses in both.
+const NEIGHBOURS: &str = r#"
+[rmap]
+addressing = "absolute"
+verify = 8
+
+[[region]]
+name = "writable"
+size = 16
+base = 0x100
+rights = "rw"
+
+[[region]]
+name = "fixed"
+size = 16
+base = 0x110
+rights = "r"
+"#;
+
+/// Status of the reply to a write of these bytes.
+fn write_with_rmap(node: &mut TargetNode, address: u64, data: &[u8]) -> u8 {
+    let operation = RmapOperation::Write { verify: true, reply: true, increment: true };
+    let header = CommandHeader {
+        target: 0xfe,
+        instruction: Instruction::command(operation),
+        key: 0,
+        reply_address: Default::default(),
+        initiator: 0x67,
+        transaction: 1,
+        address,
+        length: data.len() as u32,
+    };
+    let mut packet = [0; 64];
+    let bytes = RmapCommand { header, data }.write(&[], &mut packet).unwrap();
+    node.handle(&packet[..bytes], PacketEnd::Eop, 0, 0);
+    let mut reply = Vec::new();
+    node.respond(0, &mut reply).unwrap();
+    reply[3]
+}
+
+#[test]
+fn rmap_needs_the_right_to_the_region_that_it_reaches() {
+    let mut node = TargetNode::new(&TargetFile::parse(NEIGHBOURS).unwrap()).unwrap();
+    assert_eq!(write_with_rmap(&mut node, 0x10c, &[1; 4]), 0);
+    // The first byte of the second region is where the first one ends.
+    assert_eq!(write_with_rmap(&mut node, 0x110, &[1; 4]), 10);
+    assert_eq!(write_with_rmap(&mut node, 0x10e, &[1; 4]), 10, "in no region as a whole");
+    assert_eq!(write_with_rmap(&mut node, 0x100, &[1; 9]), 9, "more than is verified");
+    let counters = node.rmap_counters().unwrap();
+    assert_eq!((counters.writes, counters.not_authorised), (1, 2));
+    let mut bytes = [0; 16];
+    node.target.regions().iter().last().unwrap().1.memory.read(0, &mut bytes).unwrap();
+    assert_eq!(bytes, [0; 16]);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 50] = [
+const BUGS: [(&str, &str, &str, &str); 61] = [
     (
         "endpoint/spfe_ep_chars_rx.sv",
         "at_q <= char_i[8] ? '0 : at_q + 2'd1;",
@@ -191,6 +191,52 @@ const BUGS: [(&str, &str, &str, &str); 50] = [
     ("rdma/spfe_rdma_receive.sv", " || found != ~crc32_q", "", "rdma"),
     ("rdma/spfe_rdma_peers.sv", "read.used < least_q", "read.used > least_q", "rdma"),
     ("rdma/spfe_rdma_respond.sv", "response_q.place + before_q[15:0]", "before_q[15:0]", "rdma"),
+    ("rdma/spfe_rmap_receive.sv", "'0 : bytes_q[23:0] - 24'd1;", "'0 : bytes_q[23:0];", "rdma"),
+    (
+        "rdma/spfe_rmap_receive.sv",
+        "if (complete) drop_q <= crc == '0 ? DropNone : DropCrc;",
+        "if (complete) drop_q <= DropNone;",
+        "rdma",
+    ),
+    ("rdma/spfe_rmap_target.sv", "if (op_q == RunRead && body.cut) ending = RmapEep;", "", "rdma"),
+    (
+        "rdma/spfe_rmap_target.sv",
+        "revoke_index_i == region_index_o) revoked_q <= 1'b1;",
+        "revoke_index_i == region_index_o) revoked_q <= 1'b0;",
+        "rdma",
+    ),
+    (
+        "rdma/spfe_rmap_target.sv",
+        ".reply_valid_i(state_q == Reply && command.instruction.reply)",
+        ".reply_valid_i(state_q == Reply)",
+        "rdma",
+    ),
+    ("rdma/spfe_rmap_reply.sv", "path_words != '0 ? 4'd1 : 4'd0;", "'0;", "rdma"),
+    (
+        "rdma/spfe_rmap_decide.sv",
+        "offset <= region_i.bytes - taken",
+        "offset <= region_i.bytes",
+        "rdma",
+    ),
+    (
+        "rdma/spfe_rmap_access.sv",
+        "if (memory_i.rd_last && memory_i.rd_error) error_q <= 1'b1;",
+        "",
+        "rdma",
+    ),
+    ("rdma/spfe_rmap_access.sv", "(state_q == Byte && !under_way_q)", "state_q == Byte", "rdma"),
+    (
+        "rdma/spfe_rdma_split.sv",
+        "sends_q ? sends_rmap_q : !sfrp_word_valid_i",
+        "rmap_word_valid_i",
+        "rdma",
+    ),
+    (
+        "rdma/spfe_rdma_target.sv",
+        ".start_i(idle && !fence_valid_i)",
+        ".start_i(!fence_valid_i)",
+        "rdma",
+    ),
     ("endpoint/spfe_ep_events.sv", "if (enabled_q[index_q]) due_q", "due_q", "endpoint"),
     ("endpoint/spfe_ep_region_cmd.sv", "if (misplaced) wrong_q <= 1'b1;", "", "endpoint"),
     ("endpoint/spfe_ep_queues.sv", "held[i] == scan_i", "1'b0", "endpoint"),

@@ -16,6 +16,9 @@ use spfe_link::multilane::{MultiLane, MultiLaneConfig};
 use spfe_link::word::k;
 use spfe_link::{SpaceFibrePort, Word};
 use spfe_proto::PacketEnd;
+use spfe_proto::rmap::{
+    CommandHeader, Instruction, ReplyAddress, RmapCommand, RmapOperation, RmapReply,
+};
 use spfe_proto::sfrp::SfrpStatus;
 use spfe_rdma::{
     Local, RdmaInitiator, RdmaInitiatorOptions, WorkCompletion, WorkError, WorkKind, WorkRequest,
@@ -31,6 +34,8 @@ const ENTRIES: u32 = 4;
 /// The entry that is there from power-up on: key, address, bytes and bus address.
 const FIXED: (u32, u64, u64, u64) = (0xabc, 0x1000, 0x1_0000, 0);
 const CYCLE_PS: u64 = 6400;
+/// Logical address of the initiator of RMAP; that of RDMA has another one.
+const RMAP_INITIATOR: u8 = 0x67;
 /// Cycles in which any group of requests ends.
 const MOST: u32 = 400_000;
 /// Lengths of a beat, around it, of a segment, and around the payload of a frame.
@@ -53,6 +58,8 @@ struct Far {
     bytes: [Vec<u8>; VCS],
     /// Packets of the queues.
     packets: Vec<Vec<u8>>,
+    /// Replies of RMAP.
+    replies: Vec<Vec<u8>>,
     done: VecDeque<WorkCompletion>,
     /// The far user takes responses.
     listens: bool,
@@ -106,6 +113,7 @@ impl Far {
             out: VecDeque::new(),
             bytes: Default::default(),
             packets: Vec::new(),
+            replies: Vec::new(),
             done: VecDeque::new(),
             listens: true,
         }
@@ -164,6 +172,8 @@ impl Far {
                     // A packet of a queue begins with this byte.
                     if packet.first() == Some(&0x77) {
                         self.packets.push(packet);
+                    } else if packet.first() == Some(&RMAP_INITIATOR) {
+                        self.replies.push(packet);
                     } else {
                         self.initiator.handle(&packet, end, now, &mut self.memory);
                     }
@@ -397,6 +407,7 @@ fn a_driver_sets_entries_and_reads_notifications() {
     assert_eq!(bed.command(Command::TargetClear, ENTRIES), Status::NotFound);
     assert_eq!(bed.command(Command::TargetTake, 0), Status::NotFound);
     notifications(&mut bed);
+    rmap_beside(&mut bed);
     // Only one initiator may use it.
     let (key, bytes) = (3 << 12 | 7, 64);
     let own = Entry { key, address: 0, bytes, memory: 0x3_0000, initiators: 0x61_00, ..ENTRY };
@@ -453,6 +464,55 @@ fn notifications(bed: &mut Bed) {
     }
     assert_eq!(bed.command(Command::TargetTake, 0), Status::NotFound);
     assert_eq!(bed.device.messages[ENTRY.vector as usize - 1], 6);
+}
+
+/// RMAP on the same channel, entry and counters, with notifications, while RDMA goes on.
+fn rmap_beside(bed: &mut Bed) {
+    let write = RmapOperation::Write { verify: true, reply: true, increment: true };
+    let read = RmapOperation::Read { increment: true };
+    let before = bed.get(target::EXECUTED);
+    let mut ask = |operation, transaction, address, length, data: &[u8]| {
+        let header = CommandHeader {
+            target: 0x42,
+            instruction: Instruction::command(operation),
+            key: 9,
+            reply_address: ReplyAddress::NONE,
+            initiator: RMAP_INITIATOR,
+            transaction,
+            address,
+            length,
+        };
+        let mut packet = vec![0; 32 + data.len()];
+        let bytes = RmapCommand { header, data }.write(&[], &mut packet).expect("fits");
+        {
+            let far = &mut *bed.far.borrow_mut();
+            assert!(far.out.is_empty(), "a packet is being sent");
+            far.out.extend(words(&packet[..bytes]));
+        }
+        bed.write_and_read(FIXED, 300);
+        let packet = bed.far.borrow_mut().replies.remove(0);
+        let reply = RmapReply::parse(&packet, PacketEnd::Eop).expect("is one");
+        assert_eq!(reply.header.transaction, transaction);
+        (reply.header.status.0, reply.data.to_vec())
+    };
+    // The entry has number 2.
+    let place = 2 << 32 | 0x10;
+    assert_eq!(ask(write, 7, place, 5, b"hello"), (0, Vec::new()));
+    assert_eq!(ask(read, 8, place + 1, 4, b""), (0, b"ello".to_vec()));
+    let at = (ENTRY.memory + 0x10) as usize;
+    assert_eq!(bed.device.memory[at..at + 5], *b"hello");
+    assert_eq!(bed.get(target::EXECUTED), before + 6, "both protocols count");
+    assert_eq!(bed.get(target::NOTES), 2);
+    for (instruction, transaction, address, length) in
+        [(0x7c, 7, place, 5), (0x4c, 8, place + 1, 4)]
+    {
+        assert_eq!(bed.get(target::NOTE_SENDER), instruction << 8 | u32::from(RMAP_INITIATOR));
+        assert_eq!(bed.get(target::NOTE_REQUEST), transaction << 16 | 2);
+        assert_eq!(bed.get(target::NOTE_ADDRESS_LO), address as u32);
+        assert_eq!(bed.get(target::NOTE_ADDRESS_HI), 2);
+        assert_eq!(bed.get(target::NOTE_LENGTH), length);
+        assert_eq!(bed.command(Command::TargetTake, 0), Status::Ok);
+    }
 }
 
 /// An entry is taken back while a READ of it is answered, to somebody who listens again later.

@@ -1,6 +1,8 @@
-//! The target of RDMA beside the model `spfe_rdma::RdmaTarget`: the same packets, and the same
-//! responses byte for byte, results, notifications and memory. Packets are damaged, cut, repeated,
-//! out of sequence and wrong in every way that has a status.
+//! The target of RDMA beside the model `spfe_rdma::TargetNode`: the same packets of SFRP and RMAP, and
+//! the same responses byte for byte, results, notifications and memory. Packets are damaged, cut,
+//! repeated, out of sequence and wrong in every way that has a status.
+
+mod rmap;
 
 use std::collections::VecDeque;
 
@@ -8,13 +10,15 @@ use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
 use spfe_proto::sfrp::{Flags, Opcode, ReplyPath, SfrpHeader};
+use spfe_rdma::config::RmapFile;
 use spfe_rdma::target::{Dropped, Handled};
 use spfe_rdma::{
-    Local, Notification, RdmaTarget, RdmaTargetOptions, RegionRights, RemoteKey, TargetRegion,
+    Local, Notification, RegionRights, RemoteKey, TargetFile, TargetNode, TargetRegion,
 };
 use spfe_rtl_sim::{Axi, Core, Packer, Unpacker, once_in, seeds};
 
 const PACKETS: usize = 2500;
+const PACKETS_WITH_RMAP: usize = 600;
 const MOST_CYCLES: u64 = 1_500_000;
 const TARGET: u8 = 0x42;
 const VC: u8 = 3;
@@ -27,11 +31,11 @@ const NOTES: usize = 4;
 const REGIONS: [(u32, u64, u64, u64); 7] = [
     (0, 0, 8192, 0x1000),
     (1, 0x1_0000_0000_0003, 5000, 0x4003),
-    (2, 0x1000, 4096, 0x8000),
+    (2, 0x1800, 4096, 0x8000),
     (3, u64::MAX - 4095, 4096, 0xa00c),
-    (4, 0x40, 64, 0xc000),
-    (6, 0, 4096, 0x10_0000),
-    (7, 5, 3, 0xd001),
+    (4, 0x4000, 64, 0xc000),
+    (6, 0x2800, 4096, 0x10_0000),
+    (7, 0x4040, 3, 0xd001),
 ];
 const GENERATION: u32 = 0x5a1;
 
@@ -58,6 +62,10 @@ fn region(index: u32, base: u64, bytes: u64) -> TargetRegion {
     }
 }
 
+/// What became of a packet: of RMAP, why it was dropped, status, and unless it was either, whether
+/// it was executed before, and its opcode or instruction.
+type Outcome = (bool, u64, u64, Option<(bool, u8)>);
+
 /// An initiator, as far as a sender of random packets has to know it.
 #[derive(Clone, Copy)]
 struct Initiator {
@@ -70,7 +78,10 @@ struct Initiator {
 
 struct Bed {
     rng: fastrand::Rng,
-    model: RdmaTarget,
+    model: TargetNode,
+    /// One of so many messages is of SFRP, the others are of RMAP; 0: all are of SFRP.
+    sfrp_share: u32,
+    rmap: rmap::Settings,
     /// Memory of the model's broken region: none.
     nothing: Vec<Vec<u8>>,
     initiators: Vec<Initiator>,
@@ -78,26 +89,35 @@ struct Bed {
     sent: Vec<Vec<u8>>,
     request: u32,
     responses: VecDeque<(u8, Vec<u8>)>,
-    handled: VecDeque<Handled>,
-    notes: VecDeque<Notification>,
+    handled: VecDeque<Outcome>,
+    /// Opcode or instruction, and the rest.
+    notes: VecDeque<(u8, Notification)>,
     counts: [usize; 4],
 }
 
-fn bed(seed: u64) -> Bed {
+fn bed(seed: u64, has_rmap: bool, sfrp_share: u32) -> Bed {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let options = RdmaTargetOptions {
+    let settings = rmap::Settings::new(seed);
+    let rmap = RmapFile {
+        key: settings.key,
+        addressing: settings.addressing(),
+        verify: Some(rmap::VERIFY_MAX),
+    };
+    let file = TargetFile {
         logical_address: TARGET,
         notifications: 64,
         vendor: 0x11,
         device: 0x22,
         serial: 0x33,
-        ..Default::default()
+        rmap: has_rmap.then_some(rmap),
+        regions: Vec::new(),
+        ..TargetFile::of_size(1)
     };
-    let mut model = RdmaTarget::new(options);
-    model.set_vcs(VCS);
+    let mut model = TargetNode::new(&file).expect("is valid");
+    model.target.set_vcs(VCS);
     for (index, base, bytes, _) in REGIONS {
         let key = RemoteKey::new(index, GENERATION).expect("is valid");
-        assert!(model.regions_mut().add_at(key, region(index, base, bytes)));
+        assert!(model.target.regions_mut().add_at(key, region(index, base, bytes)));
     }
     // More than a target remembers.
     let initiators = (0..40)
@@ -111,6 +131,8 @@ fn bed(seed: u64) -> Bed {
     Bed {
         rng,
         model,
+        sfrp_share,
+        rmap: settings,
         nothing: Vec::new(),
         initiators,
         sent: Vec::new(),
@@ -293,7 +315,11 @@ impl Bed {
 
     /// Gives a packet to the model.
     fn expect(&mut self, packet: &[u8], end: PacketEnd) {
-        let handled = self.model.handle_with(packet, end, VC, TIME, &mut self.nothing);
+        if self.sfrp_share != 0 && packet.get(1) == Some(&1) {
+            self.expect_rmap(packet, end);
+            return;
+        }
+        let handled = self.model.target.handle_with(packet, end, VC, TIME, &mut self.nothing);
         self.counts[match handled {
             Handled::Executed(_) => 0,
             Handled::Repeated(_) => 1,
@@ -309,25 +335,29 @@ impl Bed {
         {
             who.refused = true;
         }
-        self.handled.push_back(handled);
-        while let Some(vc) = self.model.waiting_vc() {
+        self.handled.push_back(outcome(handled));
+        while let Some(vc) = self.model.target.waiting_vc() {
             let mut out = Vec::new();
-            self.model.respond_with(vc, &self.nothing, &mut out).expect("has a response");
+            self.model.target.respond_with(vc, &self.nothing, &mut out).expect("has a response");
             self.responses.push_back((vc, out));
         }
-        while let Some(note) = self.model.notification() {
-            self.notes.push_back(note);
+        while let Some(note) = self.model.target.notification() {
+            self.notes.push_back((note.opcode as u8, note));
         }
     }
 
     /// The words of the next packets, with Fill at places where it may be.
     fn words(&mut self) -> Vec<Word> {
         let mut words = Vec::new();
-        for mut packet in self.message() {
+        let of_rmap = self.sfrp_share != 0 && !once_in(&mut self.rng, self.sfrp_share);
+        let packets = if of_rmap { vec![self.command()] } else { self.message() };
+        for mut packet in packets {
             let mut end = PacketEnd::Eop;
-            if once_in(&mut self.rng, 8) && packet.len() >= 40 {
+            if of_rmap && once_in(&mut self.rng, 5) {
+                self.damage_command(&mut packet, &mut end);
+            } else if !of_rmap && once_in(&mut self.rng, 8) && packet.len() >= 40 {
                 self.damage(&mut packet, &mut end);
-            } else {
+            } else if !of_rmap {
                 self.sent.push(packet.clone());
             }
             self.expect(&packet, end);
@@ -343,35 +373,15 @@ impl Bed {
         words
     }
 
-    fn check_handled(&mut self, outputs: (u64, u64, bool, u8), at: &str) {
-        let (drop, status, repeated, code) = outputs;
-        let handled = self.handled.pop_front().unwrap_or_else(|| panic!("{at}: nothing was sent"));
-        let dropped = |reason: Dropped| match reason {
-            Dropped::OtherProtocol => 1,
-            Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Short { .. }) => 2,
-            Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Length { .. }) => 3,
-            Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Crc) => 4,
-            Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Layout) => 5,
-            Dropped::NotOurs => 6,
-            Dropped::Drained => 8,
-            Dropped::Forgotten => 9,
-        };
-        let expected = match handled {
-            Handled::Executed(opcode) => (0, 0, Some((false, opcode as u8))),
-            Handled::Repeated(opcode) => (0, 0, Some((true, opcode as u8))),
-            Handled::Refused(status) => (0, status.0.into(), None),
-            Handled::Dropped(reason) => (dropped(reason), 0, None),
-            Handled::ForInitiator => (7, 0, None),
-        };
-        let status = if drop == 0 { status } else { 0 };
-        let found = (drop, status, expected.2.map(|_| (repeated, code)));
-        assert_eq!(found, expected, "{at}: {handled:?}");
+    fn check_handled(&mut self, found: Outcome, at: &str) {
+        let expected = self.handled.pop_front().unwrap_or_else(|| panic!("{at}: nothing was sent"));
+        assert_eq!(found, expected, "{at}: what became of a packet");
     }
 
     fn check_memory(&self, memory: &[u8], at: &str) {
         for (index, _, bytes, bus) in REGIONS {
             let key = RemoteKey::new(index, GENERATION).expect("is valid");
-            let region = self.model.regions().get(key).expect("is there");
+            let region = self.model.target.regions().get(key).expect("is there");
             let Some(found) = memory.get(bus as usize..(bus + bytes) as usize) else { continue };
             let mut expected = vec![0; bytes as usize];
             region.memory.read(0, &mut expected).expect("is inside");
@@ -383,6 +393,27 @@ impl Bed {
         };
         let stray = memory.iter().enumerate().position(|(at, byte)| *byte != 0 && !inside(at));
         assert_eq!(stray, None, "{at}: a byte outside of all regions");
+    }
+}
+
+/// What the core says of a packet.
+fn outcome(handled: Handled) -> Outcome {
+    let dropped = |reason: Dropped| match reason {
+        Dropped::OtherProtocol => 1,
+        Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Short { .. }) => 2,
+        Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Length { .. }) => 3,
+        Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Crc) => 4,
+        Dropped::Header(spfe_proto::sfrp::SfrpHeaderError::Layout) => 5,
+        Dropped::NotOurs => 6,
+        Dropped::Drained => 8,
+        Dropped::Forgotten => 9,
+    };
+    match handled {
+        Handled::Executed(opcode) => (false, 0, 0, Some((false, opcode as u8))),
+        Handled::Repeated(opcode) => (false, 0, 0, Some((true, opcode as u8))),
+        Handled::Refused(status) => (false, 0, status.0.into(), None),
+        Handled::Dropped(reason) => (false, dropped(reason), 0, None),
+        Handled::ForInitiator => (false, 7, 0, None),
     }
 }
 
@@ -401,9 +432,17 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 /// Inputs and outputs of the core beside those of the memory.
+#[derive(Default)]
 struct Pins {
     packer: Packer,
     set: usize,
+    rmap: rmap::Settings,
+    /// Index of a region to take back, and whether to do so now or to wait for the fence.
+    revoke: Option<(u32, bool)>,
+    /// Bytes and bus address of region 0, instead of its own.
+    window: Option<(u64, u64)>,
+    /// Logical address, instead of TARGET.
+    logical: Option<u8>,
 }
 
 impl Pins {
@@ -415,7 +454,9 @@ impl Pins {
         self.packer.word(word.unwrap_or_default());
         let sets = cycle >= 8 && self.set < REGIONS.len();
         let (index, base, bytes, bus) = REGIONS[self.set.min(REGIONS.len() - 1)];
-        self.packer.flag(sets).flag(true).put(index.into(), 3);
+        let (at, clears) = self.revoke.unwrap_or((index, false));
+        self.packer.flag(self.revoke.is_some() && !clears).flag(sets || clears);
+        self.packer.flag(!clears).put(at.into(), 3);
         let region = region(index, base, bytes);
         let listed = region.initiators.clone();
         for place in 0..4 {
@@ -424,32 +465,36 @@ impl Pins {
         }
         self.packer.flag(listed.is_some()).flag(region.hidden).flag(region.notify);
         self.packer.flag(region.rights.atomic).flag(region.rights.write).flag(region.rights.read);
+        let (bytes, bus) = self.window.filter(|_| index == 0).unwrap_or((bytes, bus));
         self.packer.put(bus, 64).put(bytes, 64).put(base, 64);
         self.packer.put((index << 12 | GENERATION).into(), 32);
         self.set += usize::from(sets);
-        self.packer.put(TIME, 64).put(TARGET.into(), 8).put(0xf0, 8).flag(cycle < 4);
+        self.packer.put(TIME, 64);
+        self.rmap.put(&mut self.packer);
+        self.packer.put(self.logical.unwrap_or(TARGET).into(), 8).put(0xf0, 8).flag(cycle < 4);
     }
 }
 
-fn get_note(bits: &mut Unpacker<'_>) -> Notification {
+fn get_note(bits: &mut Unpacker<'_>) -> (u8, Notification) {
     let data = std::array::from_fn(|_| bits.get(8) as u8);
     let (immediate, has_immediate) = (bits.get(32) as u32, bits.flag());
     let (length, address, sequence) = (bits.get(32) as u32, bits.get(64), bits.get(16) as u16);
     let (region, has_region) = (bits.get(16) as u16, bits.flag());
-    let opcode = Opcode::of(bits.get(8) as u8);
+    let code = bits.get(8) as u8;
     let (queue, initiator, time_ns) = (bits.get(16) as u16, bits.get(8) as u8, bits.get(64));
-    Notification {
+    let note = Notification {
         time_ns,
         initiator,
         queue,
-        opcode: opcode.unwrap_or(Opcode::Info),
+        opcode: Opcode::of(code).unwrap_or(Opcode::Info),
         region: has_region.then_some(region),
         sequence,
         address,
         length,
         immediate: has_immediate.then_some(immediate),
         data,
-    }
+    };
+    (code, note)
 }
 
 /// Takes the words of responses apart.
@@ -472,18 +517,21 @@ impl Received {
     }
 }
 
-fn run(seed: u64, protect: usize) -> [usize; 4] {
-    let mut core = Core::new("spfe_sim_rdma", &[("Protect", protect)], seed);
-    let mut bed = bed(seed);
+/// Runs a core with or without RMAP and check bits. Returns the number of packets that were
+/// executed, repeated, refused and dropped.
+fn run(seed: u64, whole: bool, sfrp_share: u32) -> [usize; 4] {
+    let mut core = Core::new("spfe_sim_rdma", &parameters(whole), seed);
+    let mut bed = bed(seed, whole, sfrp_share);
     let (mut memory, mut axi) = (vec![0; MEMORY], Axi::default());
-    let (mut pins, mut received) =
-        (Pins { packer: Packer::default(), set: 0 }, Received::default());
+    let mut pins = Pins { rmap: bed.rmap, ..Pins::default() };
+    let mut received = Received::default();
     let (mut to_send, mut busy) = (VecDeque::new(), 2);
+    let packets = if sfrp_share == 0 { PACKETS } else { PACKETS_WITH_RMAP };
     loop {
         let cycle = core.cycles();
         let at = format!("seed {seed} cycle {cycle}");
         let sent: usize = bed.counts.iter().sum();
-        if sent >= PACKETS
+        if sent >= packets
             && to_send.is_empty()
             && bed.handled.is_empty()
             && bed.responses.is_empty()
@@ -502,7 +550,7 @@ fn run(seed: u64, protect: usize) -> [usize; 4] {
         if once_in(&mut bed.rng, 2000) {
             busy = bed.rng.u8(1..5);
         }
-        if to_send.len() < 40 && sent < PACKETS {
+        if to_send.len() < 40 && sent < packets {
             to_send.extend(bed.words());
         }
         axi.drive(&mut memory, &mut bed.rng);
@@ -516,9 +564,8 @@ fn run(seed: u64, protect: usize) -> [usize; 4] {
         let mut nowhere = Axi::default();
         let port = if cycle < 8 { &mut nowhere } else { &mut axi };
         port.take(&mut bits);
-        let (failed, handled_valid) = (bits.flag(), bits.flag());
-        let (code, repeated) = (bits.get(8) as u8, bits.flag());
-        let (status, drop) = (bits.get(8), bits.get(4));
+        let (failed, _fence, handled_valid) = (bits.flag(), bits.flag(), bits.flag());
+        let outcome = get_outcome(&mut bits);
         let (dropped, note_valid) = (bits.flag(), bits.flag());
         let note = get_note(&mut bits);
         let (valid, vc, response, taken) =
@@ -528,7 +575,7 @@ fn run(seed: u64, protect: usize) -> [usize; 4] {
         }
         assert!(!failed && !dropped, "{at}: failed {failed}, dropped {dropped}");
         if handled_valid {
-            bed.check_handled((drop, status, repeated, code), &at);
+            bed.check_handled(outcome, &at);
         }
         if note_valid {
             assert_eq!(Some(note), bed.notes.pop_front(), "{at}: notification");
@@ -547,10 +594,22 @@ fn run(seed: u64, protect: usize) -> [usize; 4] {
     }
 }
 
+/// With RMAP and check bits, or without.
+fn parameters(whole: bool) -> [(&'static str, usize); 2] {
+    [("Protect", 2 * usize::from(whole)), ("Rmap", whole.into())]
+}
+
+fn get_outcome(bits: &mut Unpacker<'_>) -> Outcome {
+    let (code, repeated) = (bits.get(8) as u8, bits.flag());
+    let (status, drop, of_rmap) = (bits.get(8), bits.get(4), bits.flag());
+    let status = if drop == 0 { status } else { 0 };
+    (of_rmap, drop, status, (drop == 0 && status == 0).then_some((repeated, code)))
+}
+
 #[test]
 fn same_as_the_model() {
     for seed in seeds(2) {
-        let [executed, repeated, refused, dropped] = run(seed, 2 * (seed as usize & 1));
+        let [executed, repeated, refused, dropped] = run(seed, seed & 1 != 0, 0);
         println!(
             "seed {seed}: {executed} executed, {repeated} repeated, {refused} refused, {dropped} dropped"
         );
@@ -567,8 +626,8 @@ fn same_as_the_model() {
 /// and each message is acknowledged.
 #[test]
 fn notifications_never_stall() {
-    let mut core = Core::new("spfe_sim_rdma", &[("Protect", 0)], 1);
-    let mut pins = Pins { packer: Packer::default(), set: 0 };
+    let mut core = Core::new("spfe_sim_rdma", &parameters(true), 1);
+    let mut pins = Pins::default();
     let (mut memory, mut axi) = (vec![0; MEMORY], Axi::default());
     let mut rng = fastrand::Rng::with_seed(1);
     let mut to_send = VecDeque::new();
@@ -601,10 +660,10 @@ fn notifications_never_stall() {
         let mut nowhere = Axi::default();
         let port = if cycle < 8 { &mut nowhere } else { &mut axi };
         port.take(&mut bits);
-        bits.get(23);
+        bits.get(25);
         dropped += usize::from(bits.flag() && cycle > 8);
         let note_valid = bits.flag();
-        let note = get_note(&mut bits);
+        let (_, note) = get_note(&mut bits);
         let (valid, vc, response, taken) =
             (bits.flag(), bits.get(5) as u8, bits.word(), bits.flag());
         if note_valid && reads {
