@@ -7,9 +7,13 @@
 //! Both ends treat what the other one writes as hostile: a position is loaded once and checked, and
 //! a wrong one is a [`StreamFault`], which ends the connection.
 
+mod way;
+
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use way::{PutChoice, PutWay};
 
 /// Bytes of the words before a ring.
 pub const STREAM_CONTROL: usize = 4096;
@@ -159,12 +163,16 @@ impl StreamView {
     ///
     /// # Safety
     /// `from` has so many bytes, and this end is the sender.
-    pub unsafe fn put(&self, position: u64, from: *const u8, bytes: usize) {
+    pub unsafe fn put(&self, way: PutWay, position: u64, from: *const u8, bytes: usize) {
+        let copy: unsafe fn(*const u8, *mut u8, usize) = match way {
+            PutWay::Cached => std::ptr::copy_nonoverlapping,
+            PutWay::Streaming => way::stream,
+        };
         let mut from = from;
         for (to, bytes) in self.parts(position, bytes) {
             // SAFETY: inside the ring; the caller's promise for the source. The reader may look at
             // these bytes only after the sender has said that they are there.
-            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+            unsafe { copy(from, to, bytes) };
             from = from.wrapping_add(bytes);
         }
     }
@@ -218,11 +226,12 @@ mod tests {
         ) {
             let ((_a, ring), (_b, back)) = (memory(), memory());
             let (mut produced, mut consumed) = (0u64, 0u64);
-            for (write, read) in writes.iter().zip(&reads) {
+            for (number, (write, read)) in writes.iter().zip(&reads).enumerate() {
+                let way = [PutWay::Cached, PutWay::Streaming][number % 2];
                 let bytes = ring.room(&back, produced).unwrap().min(*write);
                 let content: Vec<u8> = (0..bytes as u64).map(|i| (produced + i) as u8).collect();
                 // SAFETY: the content has this length.
-                unsafe { ring.put(produced, content.as_ptr(), bytes) };
+                unsafe { ring.put(way, produced, content.as_ptr(), bytes) };
                 produced += bytes as u64;
                 ring.produced().store(produced, Ordering::Release);
                 let bytes = ring.available(consumed).unwrap().min(*read);

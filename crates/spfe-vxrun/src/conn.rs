@@ -5,7 +5,7 @@ use libc::{c_int, c_void};
 use spfe_fabric::client::FabricClient;
 use spfe_fabric::memory::NodePage;
 use spfe_fabric::pace::PathPace;
-use spfe_fabric::stream::StreamView;
+use spfe_fabric::stream::{PutChoice, StreamView};
 use std::ops::Deref;
 use std::sync::Mutex;
 use std::sync::atomic::{
@@ -59,6 +59,8 @@ pub struct SharedState {
     pub vain: AtomicU32,
     /// How far the other end had read when we sent last.
     pub seen_consumed: AtomicU64,
+    /// How bytes get into the ring; for who holds `send_lock`.
+    pub put_choice: PutChoice,
 }
 
 /// The memory of a connection.

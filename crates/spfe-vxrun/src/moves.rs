@@ -239,8 +239,13 @@ unsafe fn send_in_ring(
             };
             let Some((from, bytes)) = cursor.piece(room.min(CHUNK)) else { break false };
             pace(stream, bytes);
+            let (way, timed) = shared.put_choice.next(bytes);
+            let start = if timed { sys::now_ns() } else { 0 };
             // SAFETY: the caller's promise; there is room.
-            unsafe { stream.outward.put(produced, from, bytes) };
+            unsafe { stream.outward.put(way, produced, from, bytes) };
+            if timed {
+                shared.put_choice.note(way, bytes, sys::now_ns().saturating_sub(start));
+            }
             produced += bytes as u64;
             cursor.advance(bytes);
             done += bytes;

@@ -4,7 +4,7 @@
 //! inside the ring, and no more is taken or put than there is.
 
 use spfe_fabric::memory::{SharedWords, create};
-use spfe_fabric::stream::{StreamView, left_on_tcp};
+use spfe_fabric::stream::{PutWay, StreamView, left_on_tcp};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
@@ -23,9 +23,8 @@ fn memory() -> Option<(SharedWords, StreamView)> {
 }
 
 fn guard_is_clean(words: &SharedWords) -> bool {
-    (0..GUARD / 8).all(|index| {
-        words.word(StreamView::bytes(RING) + 8 * index).load(Ordering::Relaxed) == 0
-    })
+    (0..GUARD / 8)
+        .all(|index| words.word(StreamView::bytes(RING) + 8 * index).load(Ordering::Relaxed) == 0)
 }
 
 crate::target!(|input: Vec<u8>| {
@@ -51,14 +50,17 @@ crate::target!(|input: Vec<u8>| {
                     consumed = consumed.wrapping_add(bytes as u64);
                 }
                 let [start, received] = [number >> 32, number & 0xffff_ffff];
-                assert!(left_on_tcp(start, received, number % 1000).is_none_or(|left| left <= start));
+                assert!(
+                    left_on_tcp(start, received, number % 1000).is_none_or(|left| left <= start)
+                );
             }
             _ => {
+                let way = if number % 2 == 0 { PutWay::Cached } else { PutWay::Streaming };
                 if let Ok(room) = out.room(&inward, produced) {
                     assert!(room <= RING);
                     let bytes = room.min(number as usize % (RING + 1));
                     // SAFETY: the content is as long as the ring.
-                    unsafe { out.put(produced, content.as_ptr(), bytes) };
+                    unsafe { out.put(way, produced, content.as_ptr(), bytes) };
                     produced = produced.wrapping_add(bytes as u64);
                 }
             }
