@@ -83,6 +83,7 @@ targets! {
     device_tx_ring
     driver_registers
     ethernet
+    fabric_request
     fabric_ring
     fabric_stream
     fabric_topology
