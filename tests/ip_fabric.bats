@@ -267,3 +267,23 @@ wrong_header_counted() { (($(of_node 1 2 wrong_header) > 0)); }
     error_has ip1 '^spfe: interface vxeth0: .*DEVICE_GONE'
     ends ip2 5
 }
+
+@test "nodes 1, 17 and 33 of 33 reach each other" {
+    local number from to
+    local -A at=([1]=0 [17]=1 [33]=2)
+    # An interface has two queues to each of 32 nodes, with an event each: all that a device has.
+    start_daemon --mode "$TEST_VARIANT" --topology fabric:33
+    for number in "${!at[@]}"; do
+        start "ip$number" nsenter --target "$(pid "space${at[$number]}")" "${enter[@]}" \
+            "$spfe" --json ip up "unix:$dir/sock/$((number - 1))" --address "10.83.0.$number/24"
+        wait_until output_has "ip$number" "\"node\":$number,\"nodes\":33"
+    done
+    for from in "${!at[@]}"; do
+        for to in "${!at[@]}"; do
+            ((from == to)) ||
+                wait_until within "${at[$from]}" ping -q -c 1 -W 1 -s 30000 "10.83.0.$to"
+        done
+    done
+    stop spfed KILL
+    for number in "${!at[@]}"; do ends "ip$number" 5; done
+}

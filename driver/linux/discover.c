@@ -80,8 +80,8 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instance)
 {
 	struct spfe_port_info *port;
+	u32 end, most;
 	unsigned int i;
-	u32 end;
 
 	if (instance >= spfe->nports || size < SPFE_PORT_BLOCK_SIZE)
 		return dev_err_probe(spfe->parent, -EPROTO,
@@ -102,7 +102,8 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 	for (i = 0; i < ARRAY_SIZE(port->settings.priority); i++)
 		port->settings.priority[i] =
 			spfe_read(spfe, at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i);
-	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs ||
+	most = port->kind == SPFE_PORT_KIND_FABRIC ? SPFE_FABRIC_VC_MAX : SPFE_VC_MAX;
+	if (port->vcs > most || port->queue_count < 2 * port->vcs ||
 	    check_add_overflow(port->first_queue, port->queue_count, &end) || end > spfe->nqueues)
 		return dev_err_probe(spfe->parent, -EPROTO,
 				     "port %u: %u virtual channels, %u queues from %u of %u\n",

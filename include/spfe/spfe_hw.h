@@ -77,6 +77,10 @@ typedef uint64_t spfe_le64;
 /* Maximum virtual channels of a SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31). */
 #define SPFE_VC_MAX 32U
 /*
+ * Maximum virtual channels of a fabric port: VC 0 to 254, because 255 stands for message contexts.
+ */
+#define SPFE_FABRIC_VC_MAX 255U
+/*
  * Bytes of a value in the mib block. The value of item N is at N times this offset in its element.
  */
 #define SPFE_MIB_VALUE_BYTES 8U
@@ -1396,7 +1400,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_KIND 0x00000010U
 /* port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro) */
 #define SPFE_PORT_BLOCK_STATE 0x00000014U
-/* Number of virtual channels. (ro) */
+/* Number of virtual channels, at most VC_MAX (fabric port: FABRIC_VC_MAX). (ro) */
 #define SPFE_PORT_BLOCK_VCS 0x00000018U
 /* Number of lanes. (ro) */
 #define SPFE_PORT_BLOCK_LANES 0x0000001cU
@@ -1427,7 +1431,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_VC_PRIORITY_1 0x00000088U
 /* Priorities of VC 16 to 23. (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_2 0x0000008cU
-/* Priorities of VC 24 to 31. (rw) */
+/* Priorities of VC 24 to 31. Further channels of a fabric port have priority 0. (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_3 0x00000090U
 /*
  * Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability

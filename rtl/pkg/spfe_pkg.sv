@@ -49,6 +49,9 @@ package spfe_pkg;
   localparam logic [31:0] PACKED_AREA_MIN_BYTES = 32'd4096;
   /// Maximum virtual channels of a SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31).
   localparam logic [31:0] VC_MAX = 32'd32;
+  /// Maximum virtual channels of a fabric port: VC 0 to 254, because 255 stands for message
+  /// contexts.
+  localparam logic [31:0] FABRIC_VC_MAX = 32'd255;
   /// Bytes of a value in the mib block. The value of item N is at N times this offset in its
   /// element.
   localparam logic [31:0] MIB_VALUE_BYTES = 32'd8;
@@ -1127,7 +1130,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_KIND = 32'h00000010;
   /// port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro)
   localparam logic [31:0] PORT_BLOCK_STATE = 32'h00000014;
-  /// Number of virtual channels. (ro)
+  /// Number of virtual channels, at most VC_MAX (fabric port: FABRIC_VC_MAX). (ro)
   localparam logic [31:0] PORT_BLOCK_VCS = 32'h00000018;
   /// Number of lanes. (ro)
   localparam logic [31:0] PORT_BLOCK_LANES = 32'h0000001c;
@@ -1152,7 +1155,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_1 = 32'h00000088;
   /// Priorities of VC 16 to 23. (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_2 = 32'h0000008c;
-  /// Priorities of VC 24 to 31. (rw)
+  /// Priorities of VC 24 to 31. Further channels of a fabric port have priority 0. (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_3 = 32'h00000090;
   /// Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability
   /// LINK_EVENT). (rw)

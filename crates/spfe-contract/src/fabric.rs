@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Generated from contract/spfe.toml: do not edit; run `make gen`.
+/// Maximum virtual channels of a fabric port: VC 0 to 254, because 255 stands for message contexts.
+pub const FABRIC_VC_MAX: u64 = 255;
 /// Most nodes of a PCIe fabric; node numbers are 1 to 64.
 pub const FABRIC_NODES_MAX: u64 = 64;
 /// Doorbells from one node of a fabric to another.

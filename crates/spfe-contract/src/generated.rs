@@ -2342,7 +2342,7 @@ pub mod port_block {
     pub const KIND: u32 = 0x10;
     /// port_state. A fabric port is DOWN before LINK_START, and UP while any node is READY. (ro)
     pub const STATE: u32 = 0x14;
-    /// Number of virtual channels. (ro)
+    /// Number of virtual channels, at most VC_MAX (fabric port: FABRIC_VC_MAX). (ro)
     pub const VCS: u32 = 0x18;
     /// Number of lanes. (ro)
     pub const LANES: u32 = 0x1c;
@@ -2368,7 +2368,7 @@ pub mod port_block {
     pub const VC_PRIORITY_1: u32 = 0x88;
     /// Priorities of VC 16 to 23. (rw)
     pub const VC_PRIORITY_2: u32 = 0x8c;
-    /// Priorities of VC 24 to 31. (rw)
+    /// Priorities of VC 24 to 31. Further channels of a fabric port have priority 0. (rw)
     pub const VC_PRIORITY_3: u32 = 0x90;
     /// Event vector to signal when CHANGES rises, plus 1: 1 to EVENTS; 0 for none (capability
     /// LINK_EVENT). (rw)

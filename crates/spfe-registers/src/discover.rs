@@ -3,7 +3,7 @@
 
 use crate::RegisterSpace;
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, DOORBELL_STRIDE, PortKind,
+    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, DOORBELL_STRIDE, FABRIC_VC_MAX, PortKind,
     REGION_INDEX_BITS, Status, VC_MAX, broadcast_block as broadcast, capability,
     event_block as event, global_block as global, mib_block as mib, port_block,
     queue_block as queue, region_block as region, statistics_block as statistics,
@@ -255,7 +255,8 @@ impl Map {
         port.lanes = read(port_block::LANES);
         port.first_queue = read(port_block::FIRST_QUEUE);
         port.queue_count = read(port_block::QUEUE_COUNT);
-        let fits = port.vcs <= VC_MAX as u32
+        let most = if port.kind == PortKind::Fabric { FABRIC_VC_MAX } else { VC_MAX };
+        let fits = port.vcs <= most as u32
             && port.lanes <= VC_MAX as u32
             && port.queue_count >= 2 * port.vcs
             && port.first_queue.checked_add(port.queue_count).is_some_and(|end| end <= queues);

@@ -3,9 +3,9 @@
 use crate::backend::{Registers, State};
 use crate::discover::PortMap;
 use spfe_contract::{
-    Command, MIB_VALUE_BYTES, MibItem, PortKind, PortState, Status, broadcast_block as broadcast,
-    global_block as global, mib_block as mib, port_block, statistics_block as statistics,
-    time_code_block as time_code,
+    Command, MIB_VALUE_BYTES, MibItem, PortKind, PortState, Status, VC_MAX,
+    broadcast_block as broadcast, global_block as global, mib_block as mib, port_block,
+    statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_host::mib::{MibFault, items_of};
 use spfe_host::port::{ChannelCounters, ChannelInfo, MessageCounters, TimeCodeInfo, TimeCodeValue};
@@ -115,7 +115,7 @@ impl Registers {
     }
 
     pub(crate) fn set_priority_of(&self, number: u32, vc: u32, priority: u8) -> Result<()> {
-        let vcs = self.port(number)?.vcs;
+        let vcs = self.port(number)?.vcs.min(VC_MAX as u32);
         if vc >= vcs || priority > PRIORITY_MAX {
             let what = format!(
                 "{}: priority {priority} of port {number} VC {vc}: there are {vcs} channels, and \

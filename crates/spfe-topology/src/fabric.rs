@@ -1,12 +1,12 @@
 //! Ports of a PCIe fabric.
 
 use crate::{LinkRate, Mode, Peer, PortConfig, Topology};
-use spfe_contract::VC_MAX;
+use spfe_contract::FABRIC_NODES_MAX;
 
 /// Virtual channels from a node of a fabric to each other: one for frames, one for DMA.
 pub const FABRIC_CHANNELS: u32 = 2;
-/// Most nodes of a fabric: a port has at most 32 virtual channels.
-pub const FABRIC_NODES: u32 = VC_MAX as u32 / FABRIC_CHANNELS;
+/// Most nodes of a fabric.
+pub const FABRIC_NODES: u32 = FABRIC_NODES_MAX as u32;
 
 impl PortConfig {
     /// The far end of a virtual channel on a packet-level link: endpoint, port, virtual channel. The

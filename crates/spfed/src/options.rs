@@ -71,7 +71,7 @@ pub struct Options {
     /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (sizes),
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target);
     /// target:FILE (a target-only endpoint of RDMA, docs/rdma.md);
-    /// fabric:NODES (2 to 16 endpoints, each a node of a PCIe fabric, docs/fabric.md);
+    /// fabric:NODES (2 to 64 endpoints, each a node of a PCIe fabric, docs/fabric.md);
     /// foreign:STREAM is another simulator or a board (docs/foreign-ends.md): needs an exact link.
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
@@ -458,8 +458,8 @@ mod tests {
             ("--endpoints 0", "0 endpoints"),
             ("--endpoints 3 --topology loop", "--topology pairs only"),
             ("--topology ring", "'ring' is not one of"),
-            ("--topology fabric:17", "fabric:NODES"),
-            ("--topology fabric:1", "2 to 16 allowed"),
+            ("--topology fabric:65", "fabric:NODES"),
+            ("--topology fabric:1", "2 to 64 allowed"),
             ("--topology fabric:3 --vcs 4", "its channels"),
             ("--topology fabric:3 --link 1x5G", "has no rate here"),
             ("--topology fabric:3 --vfio-user /tmp/a=3", "endpoints 0 to 2"),

@@ -64,6 +64,7 @@ static enum spfe_status walk_blocks(struct spfe_device *device)
 static enum spfe_status read_port(struct spfe_device *device, struct spfe_port *port)
 {
 	void *registers = device->registers;
+	uint32_t most;
 
 	if (port->block == 0)
 		return SPFE_STATUS_BAD_FIELD;
@@ -74,7 +75,8 @@ static enum spfe_status read_port(struct spfe_device *device, struct spfe_port *
 		spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_FIRST_QUEUE);
 	port->queue_count =
 		spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_QUEUE_COUNT);
-	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs ||
+	most = port->kind == SPFE_PORT_KIND_FABRIC ? SPFE_FABRIC_VC_MAX : SPFE_VC_MAX;
+	if (port->vcs > most || port->queue_count < 2 * port->vcs ||
 	    port->first_queue > device->queues ||
 	    port->queue_count > device->queues - port->first_queue)
 		return SPFE_STATUS_BAD_FIELD;
@@ -217,7 +219,7 @@ enum spfe_status spfe_port_priority(struct spfe_device *device, uint32_t port, u
 
 	if (!found)
 		return SPFE_STATUS_NOT_FOUND;
-	if (vc >= found->vcs)
+	if (vc >= found->vcs || vc >= SPFE_VC_MAX)
 		return SPFE_STATUS_BAD_VC;
 	if (priority > 15)
 		return SPFE_STATUS_BAD_FIELD;

@@ -6,7 +6,7 @@ use super::{EVENTS, Region, RegisterFile, State};
 use crate::event::Event;
 use crate::network::{Placement, RegionMemory};
 use spfe_contract::{
-    BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, access,
+    BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, VC_MAX, access,
     broadcast_block as broadcast, capability, event_block as event, fabric_block,
     global_block as global, port_block, queue_options, region_block as region, region_options,
 };
@@ -228,7 +228,7 @@ impl RegisterFile {
         let event = self.event_of(word(port_block::LINK_VECTOR))?;
         let bell = self.configured(state, BlockType::Fabric, index, fabric_block::BELL_VECTOR);
         let bell = self.event_of(bell)?;
-        for vc in 0..port.vcs {
+        for vc in 0..port.vcs.min(VC_MAX as u32) {
             let register = port_block::VC_PRIORITY_0 + 4 * (vc / VCS_PER_REGISTER);
             let priority = word(register) >> (vc % VCS_PER_REGISTER * 4) & 0xf;
             self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
