@@ -14,11 +14,13 @@
 //! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer is returned |
 //! | [`messages`] | broadcast messages and time-codes |
 //! | [`rdma`] | work requests of a queue pair, in the device and in the program |
+//! | [`bad_input`] | statuses and counters of wrong packets of RDMA |
 //! | [`load`] | many things at once, and counters that add up |
 //! | [`time`] | paced links in virtual time: priorities and determinism |
 //!
 //! No case measures time, and every wait is bounded. [`faces`] is the suite for other languages.
 
+pub mod bad_input;
 pub mod faces;
 pub mod kit;
 pub mod lifetime;
@@ -68,11 +70,13 @@ pub enum Capability {
     Pairs,
     /// Port 1 is a SpaceWire port.
     SpaceWire,
+    /// Queue pairs count each kind of bad packet by name. Registers have sums only.
+    Counters,
 }
 
 impl Capability {
     /// Every capability of an unpaced device in real time.
-    pub const UNLIMITED: [Self; 11] = [
+    pub const UNLIMITED: [Self; 12] = [
         Self::RealTime,
         Self::Burst,
         Self::Packed,
@@ -84,6 +88,7 @@ impl Capability {
         Self::Fresh,
         Self::Pairs,
         Self::SpaceWire,
+        Self::Counters,
     ];
 
     /// Name on the command line.
@@ -102,6 +107,7 @@ impl Capability {
             Self::Fresh => "fresh",
             Self::Pairs => "pairs",
             Self::SpaceWire => "space-wire",
+            Self::Counters => "counters",
         }
     }
 }
@@ -122,6 +128,7 @@ impl fmt::Display for Capability {
             Self::Fresh => "a network of its own, whose counters start at 0",
             Self::Pairs => "queue pairs",
             Self::SpaceWire => "a SpaceWire port",
+            Self::Counters => "queue pairs that name their counters",
         })
     }
 }
@@ -190,6 +197,7 @@ pub const CASES: &[&[Case]] = &[
     lifetime::CASES,
     messages::CASES,
     rdma::CASES,
+    bad_input::CASES,
     load::CASES,
     time::CASES,
 ];

@@ -267,7 +267,7 @@ fn a_target_that_does_not_answer_ends_the_request(fixture: &Fixture) {
 }
 
 /// A queue pair with a receive queue.
-fn with_buffers(endpoint: &spfe::Endpoint, own: u16, partner: u16) -> RdmaQueue {
+pub(crate) fn with_buffers(endpoint: &spfe::Endpoint, own: u16, partner: u16) -> RdmaQueue {
     let mut options = options(partner, false);
     (options.initiator.queue, options.initiator.address) = (own, 0x42);
     let vc = endpoint.port(0).unwrap().vc(0).unwrap();
@@ -365,7 +365,7 @@ fn sharing(pair: &EndpointPair, options: &KeyOptions) -> (RdmaQueue, u32, Remote
 }
 
 #[track_caller]
-fn execute(queue: &mut RdmaQueue, request: WorkRequest) -> WorkCompletion {
+pub(crate) fn execute(queue: &mut RdmaQueue, request: WorkRequest) -> WorkCompletion {
     queue.post(request).unwrap();
     queue.ring().unwrap();
     one(queue)

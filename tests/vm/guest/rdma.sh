@@ -60,7 +60,28 @@ sent() { cat /sys/class/net/spfe0/statistics/tx_packets; }
 sends_more() { [ "$(sent)" -gt "$1" ]; }
 reset_device() { echo 1 >"/sys/bus/pci/devices/$(address "$1")/reset"; }
 
+# errors N END: requests (tx) or buffers (rx) of device N that ended with an error, on VC 0 of port 0.
+errors() {
+    spfe stats "/dev/spfe$1" --port 0 --all |
+        awk -v end="$2" '$1 == 0 && $2 == 0 && $3 == end { print $7 }'
+}
+# more N END COUNT: there are more of these than before.
+more() { [ "$(errors "$1" "$2")" -gt "$3" ]; }
+# bad_input: raw packets of every wrong kind, each with its status and counter, at both ends.
+bad_input() {
+    spfe-conformance /dev/spfe0 /dev/spfe1 --without owners,fresh,counters --only "$(tr -d ' \n' <<END
+wrong_requests_have_their_status_and_counter, damaged_requests_are_refused_or_discarded,
+messages_without_room_are_refused, a_gap_is_reported_once, too_many_reads_find_the_target_busy,
+refusals_end_a_request_or_repeat_it, damaged_answers_are_discarded
+END
+    )" >/tmp/suite 2>&1
+    bad_input_code=$?
+    cat /tmp/suite
+    [ "$bad_input_code" = 0 ] && [ "$(grep -c '^ok' /tmp/suite)" = 7 ] && ! grep SKIP /tmp/suite
+}
+
 load_driver 2
+check 'bad input: each kind has its status and its counter' bad_input
 check 'memory is shared' share
 check 'a file goes there and back' whole
 check 'beyond the end' refused 4 -k "$key" -a 0xffffe -l 4
@@ -69,6 +90,10 @@ check 'another program does not get the virtual channel' \
     fails spfe rdma share /dev/spfe1 --size 4K
 check 'nor its receive queue' fails packets - /dev/spfe1:0:0 count=1
 check 'the memory is still there' whole
+
+wrong=$(errors 0 tx)
+check 'a wrong key' refused 3 -k $((key ^ 1)) -a 0 -l 4
+check 'is counted at the initiator' more 0 tx "$wrong"
 
 check 'reads' reads
 check 'killed: the initiator' killed "$reader"
