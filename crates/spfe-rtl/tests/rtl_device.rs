@@ -1,7 +1,8 @@
 //! The simulated core as a device. Needs its model: `make rtl-model`; without it, and without
 //! SPFE_RTL_REQUIRED in the environment, the tests are skipped.
 
-use spfe::Endpoint;
+use spfe::rmap::{Initiator, InitiatorOptions, Remote};
+use spfe::{Deadline, Endpoint};
 use spfe_contract::{MibItem, PortKind, PortState, Status, access};
 use spfe_host::{Backend, LinkCommand, LinkRate, Peer};
 use spfe_remote::{RdmaQueue, RdmaQueueOptions};
@@ -98,6 +99,37 @@ fn a_core_writes_and_reads_the_memory_behind_another() {
     }
     let error = queue.write(key, base + 0xffff, vec![1; 2], patience).unwrap_err();
     assert!(error.to_string().contains("beyond the region"), "{error}");
+}
+
+#[test]
+fn a_core_reaches_the_memory_behind_another_with_rmap() {
+    if !has_model() || !has("1_1_4_target") {
+        return;
+    }
+    let device = spfe_rtl::open("rtl:?peer=target").unwrap();
+    let endpoint = Endpoint::with_backend(device);
+    // The core verifies up to 4096 bytes. Longer writes become several commands.
+    let options = InitiatorOptions { max_data: 4096, ..InitiatorOptions::new(Remote::default()) };
+    let mut initiator =
+        Initiator::open(&endpoint.port(0).unwrap().vc(0).unwrap(), options).unwrap();
+    for (address, length) in [(0, 9000), (4095, 1), (0xfffd, 3)] {
+        let bytes: Vec<u8> = (0..length).map(|at: u64| (at * 31 + address) as u8).collect();
+        initiator.write(address, &bytes, Deadline::NEVER).unwrap();
+        let mut back = vec![0; bytes.len()];
+        initiator.read(address, &mut back, Deadline::NEVER).unwrap();
+        assert_eq!(back, bytes);
+    }
+    let mut old = [0; 2];
+    initiator.modify(0xfffd, &[0x0f, 0xf0], &[0xff, 0xf0], &mut old, Deadline::NEVER).unwrap();
+    assert_eq!(old, [0xfd, 0x1c]);
+    let mut now = [0; 2];
+    initiator.read(0xfffd, &mut now, Deadline::NEVER).unwrap();
+    assert_eq!(now, [0x0f, 0xfc]);
+    // Behind the end, and an entry that is not there.
+    for address in [0xffff, 1 << 32] {
+        let error = initiator.write(address, &[1; 2], Deadline::NEVER).unwrap_err();
+        assert!(error.to_string().contains("status 10"), "{error}");
+    }
 }
 
 #[test]
