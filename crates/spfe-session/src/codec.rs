@@ -174,15 +174,35 @@ mod tests {
     #[test]
     fn another_version_is_named_on_both_sides() {
         let mut datagram = encode_request(1, &Request::Ping).unwrap();
-        datagram[4] = 9;
+        datagram[4] = PROTOCOL as u8 + 1;
         let error = decode_request(&datagram).unwrap_err();
         assert_eq!(error.status(), Status::BadVersion);
         let ours = format!("protocol {PROTOCOL}");
-        assert!(error.what.contains(&ours) && error.what.contains("speaks 9"), "{error}");
+        let theirs = format!("speaks {}", PROTOCOL + 1);
+        assert!(error.what.contains(&ours) && error.what.contains(&theirs), "{error}");
         let mut datagram = encode_reply(1, &Ok(Reply::Done)).unwrap();
-        datagram[4] = 9;
+        datagram[4] = PROTOCOL as u8 + 1;
         let error = decode_reply(&datagram).unwrap().1.unwrap_err();
         assert_eq!(error.status(), Status::BadVersion);
+    }
+
+    /// A client that does not know a mode cannot decode a `Welcome` with it, so a new mode needs a new
+    /// protocol: then raise both and add it here.
+    #[test]
+    fn the_modes_of_this_protocol() {
+        let number = |mode: Mode| -> u8 {
+            match mode {
+                Mode::Inline => 0,
+                Mode::Coop => 1,
+                Mode::Thread => 2,
+                Mode::Auto => 3,
+            }
+        };
+        assert_eq!(PROTOCOL, 9);
+        for mode in [Mode::Inline, Mode::Coop, Mode::Thread, Mode::Auto] {
+            let bytes: Vec<u8> = postcard::to_extend(&mode, Vec::new()).unwrap();
+            assert_eq!(bytes, vec![number(mode)]);
+        }
     }
 
     #[test]

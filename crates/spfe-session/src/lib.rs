@@ -42,7 +42,7 @@ pub use message::{
 pub use spfe_host::ControlError as Error;
 
 /// Version of the protocol. It goes up with every change of a message.
-pub const PROTOCOL: u16 = 8;
+pub const PROTOCOL: u16 = 9;
 /// Maximum size of a datagram in bytes. A topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Maximum number of descriptors in a datagram: a stream of the fabric has two memories, four bells

@@ -48,6 +48,27 @@ fn other_versions_are_refused() {
     assert!(socket::receive(&raw).unwrap().is_end());
 }
 
+/// Protocol 8 has no mode auto: its clients could not decode the answer to their `Hello`.
+#[test]
+fn a_client_from_before_mode_auto_is_told_so() {
+    let server = server(Mode::Auto);
+    for request in [Request::Hello(Hello::new(None, "old")), Request::Network] {
+        let raw = socket_of(&server);
+        let mut datagram = codec::encode_request(5, &request).unwrap();
+        datagram[4] = 8;
+        socket::send(&raw, &datagram, &[], true).unwrap();
+        let reply = socket::receive(&raw).unwrap();
+        // The error has the form that every version can decode: behind the header.
+        let (sequence, reply) = codec::decode_reply(&reply.bytes).unwrap();
+        let (status, what) = refused(reply);
+        assert_eq!((sequence, status), (5, Status::BadVersion));
+        assert!(
+            what.contains(&format!("protocol {PROTOCOL}")) && what.contains("speaks 8"),
+            "{what}"
+        );
+    }
+}
+
 #[test]
 fn malformed_datagrams_end_only_their_connection() {
     let server = server(Mode::Thread);
