@@ -11,6 +11,12 @@ pub const ETHERNET: u64 = 14;
 pub const PUBLISHED_TX_USER: u64 = 16;
 /// Minimum length of a frame without FCS.
 const MIN_FRAME: u64 = 60;
+/// Bytes of a tag before the EtherType. Other longer headers have options, behind all fields.
+const TAG: u64 = 4;
+/// Last byte of the acknowledgement number in a frame without a tag.
+const ACK: u64 = 45;
+/// Clocks from the acknowledgement number to the earliest verdict on the segment.
+const JUDGED: u64 = 3;
 
 /// Clock in which word `k` of a frame is on the bus (F3). Word 0 is in clock 0.
 #[must_use]
@@ -42,6 +48,13 @@ impl Line {
     #[must_use]
     pub fn byte(&self, index: u64) -> u64 {
         arrival(index / self.mac_bytes, self.khz, self.mac_bytes as u32 * 8)
+    }
+
+    /// Clock in which a frame with `n` bytes of payload has its verdict: that of its last word, or
+    /// later if its ACK is not judged by then.
+    fn verdict(&self, n: u64) -> u64 {
+        let tag = if self.headers == HEADERS + TAG { TAG } else { 0 };
+        self.end(n).max(self.byte(ACK + tag) + JUDGED)
     }
 
     /// Clock of the last word of a frame with `n` bytes of payload.
@@ -109,7 +122,7 @@ impl Formula {
             Formula::TxLength { user, hidden } => n.div_ceil(user).saturating_sub(hidden).max(1),
             Formula::RxStore => line.end(n) + 2,
             Formula::RxUnpacked => line.byte(line.headers) + 1,
-            Formula::RxMerged { user } if n <= user => line.end(n) + 1,
+            Formula::RxMerged { user } if n <= user => line.verdict(n) + 1,
             Formula::RxPacked { user } | Formula::RxMerged { user } => packed(user),
         }
     }
@@ -131,7 +144,11 @@ impl Formula {
             Formula::RxUnpacked => "a(word of the first payload byte) + 1".to_owned(),
             Formula::RxPacked { user } => format!("a(word of payload byte min(n, {user})) + 1"),
             Formula::RxMerged { user } => {
-                format!("a(word of payload byte {user}) + 1; n <= {user}: a(last word) + 1")
+                format!(
+                    "a(word of payload byte {user}) + 1; n <= {user}: a(last word) + 1, at least \
+                     a(word of ACK) + {}",
+                    JUDGED + 1
+                )
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Tests the report with made-up records: complete records are rendered, wrong ones are refused.
 
 use spfe_tcp_bench::bench::generics::{FIXED, Generics};
-use spfe_tcp_bench::bench::modes::{Direction, FULL, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use spfe_tcp_bench::bench::modes::{
+    Direction, FULL, LARGE, LARGE_MOST, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes,
+};
 use spfe_tcp_bench::bench::record::{
     Absolute, Bandwidth, Contention, Latency, PeerRun, Peers, Point, Rate, Scenario, Series,
 };
@@ -48,6 +50,10 @@ fn latency() -> Latency {
     }
     for way in &FULL {
         out.series.push(series(way, Line::published(RATES[0]), 64, "full", &table));
+    }
+    let short: Vec<u64> = table.iter().copied().filter(|n| *n <= LARGE_MOST).collect();
+    for way in &LARGE {
+        out.series.push(series(way, Line::published(RATES[0]), 256, "large", &short));
     }
     for way in &WIDE {
         let line = Line { khz: 156_250, mac_bytes: 8, headers: HEADERS };

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::bed::CoreBench;
 use super::jobs;
-use super::modes::{Direction, FULL, JUMBO, MSS, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use super::modes::{
+    Direction, FULL, JUMBO, LARGE, LARGE_MOST, MSS, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes,
+};
 use super::record::{Absolute, Latency, Point, Series};
 use crate::builds::Build;
 use crate::drill::endpoint::Settings;
@@ -68,10 +70,12 @@ fn jobs() -> Result<Vec<SeriesJob>, String> {
             out.push(SeriesJob { case, ..SeriesJob::of(build, &rx, table.clone()) });
         }
     }
-    for build in ["full", "full_ct"] {
+    for build in ["full_sf", "full_ct"] {
         let ways: Vec<Way> = FULL.into_iter().filter(|way| way.build == build).collect();
         out.push(SeriesJob { case: "full", ..SeriesJob::of(build, &ways, small.clone()) });
     }
+    let most = table.iter().copied().filter(|n| *n <= LARGE_MOST).collect();
+    out.push(SeriesJob { case: "large", ..SeriesJob::of("large", &LARGE, most) });
     for build in ["ct64_mac64", "sf64_mac64"] {
         let ways: Vec<Way> = WIDE.into_iter().filter(|way| way.build == build).collect();
         let rates = WIDE_RATES.to_vec();
@@ -150,11 +154,12 @@ fn absolute(bed: &mut CoreBench, way: &Way, n: u64) -> Result<Absolute, String> 
 
 fn work(job: &SeriesJob) -> Result<(Vec<Series>, Vec<Absolute>), String> {
     let mss = most_payload(&job.build)? as u16;
+    let longest = job.sizes.iter().copied().max().unwrap_or(0);
     let settings = Settings {
         vlan: (job.case == "vlan").then_some(TAG),
         mss,
-        // Room for one segment in as many sessions as possible. A tick acknowledges it.
-        rcv_wnd: mss.into(),
+        // Room for one segment of each size in as many sessions as possible. A tick acknowledges it.
+        rcv_wnd: longest as u32,
         delack: 1,
         ..Settings::default()
     };

@@ -124,7 +124,7 @@ pub const MSS: u64 = 1460;
 /// out of sequence, events.
 pub const FULL: [Way; 5] = [
     rx("rx_packed64", "Rx cut-through, 64-bit user side", "full_ct", Formula::RxPacked { user: 8 }),
-    rx("rx_store64", "Rx store-and-forward, 64-bit user side", "full", Formula::RxStore),
+    rx("rx_store64", "Rx store-and-forward, 64-bit user side", "full_sf", Formula::RxStore),
     tx(
         "tx_ct64",
         "Tx cut-through, 64-bit user side",
@@ -135,18 +135,40 @@ pub const FULL: [Way; 5] = [
     tx(
         "tx_store64",
         "Tx store-and-forward, 64-bit user side",
-        "full",
+        "full_sf",
         Mode::Store,
         Formula::TxStore { user: 8 },
     ),
     tx(
         "tx_length64",
         "Tx with length at start, 64-bit user side",
-        "full",
+        "full_sf",
         Mode::Length,
         Formula::TxLength { user: 8, hidden: HIDDEN },
     ),
 ];
+
+/// Paths through a core with 256 sessions.
+pub const LARGE: [Way; 3] = [
+    rx("rx_store64", "Rx store-and-forward, 64-bit user side", "large", Formula::RxStore),
+    tx(
+        "tx_store64",
+        "Tx store-and-forward, 64-bit user side",
+        "large",
+        Mode::Store,
+        Formula::TxStore { user: 8 },
+    ),
+    tx(
+        "tx_length64",
+        "Tx with length at start, 64-bit user side",
+        "large",
+        Mode::Length,
+        Formula::TxLength { user: 8, hidden: HIDDEN },
+    ),
+];
+
+/// Largest payload with [`LARGE`]: that for which each of 256 windows has room.
+pub const LARGE_MOST: u64 = 512;
 
 /// Paths with a MAC interface of 64 bits.
 pub const WIDE: [Way; 5] = [

@@ -175,7 +175,8 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
     let text = paragraph(
         "All latency and bandwidth runs use the same generics, except those that distinguish the \
          paths: widths of the user side, the receiver's store, the number of sessions if it is \
-         named, and the MTU of single jumbo frames.",
+         named, with a receive FIFO that has room for a segment of each, and the MTU of single \
+         jumbo frames.",
     );
     let body = text + &table.complete_html("plain-first")? + &own.complete_html("plain-first")?;
     Ok(section("generics", "Generics", &body))

@@ -25,6 +25,8 @@ const WAYS: [&str; 11] = [
 
 /// The case of builds with all options.
 const FULL: &str = "full";
+/// The case of the build with most sessions.
+const LARGE: &str = "large";
 
 /// The tables of all paths with 16 and 64 sessions, and of their formulas.
 fn ways(source: &Source<'_>) -> Result<String, String> {
@@ -63,30 +65,38 @@ fn ways(source: &Source<'_>) -> Result<String, String> {
     Ok(table.complete_html("cells")? + &rules.complete_html("plain-first wraps")?)
 }
 
-/// Whether more sessions, with all options, take the same time.
+/// Whether more sessions take the same time.
 fn sessions(source: &Source<'_>, way: &str) -> TableCell {
-    let (mut same, mut count) = (0, 0);
-    let series = source.latency.series.iter();
-    for series in series.filter(|series| series.way == way && series.case == FULL) {
-        count = series.sessions;
-        let Ok(few) = source.series(way, series.line.khz) else { continue };
-        for point in &series.points {
-            match few.cycles(point.n) {
-                Some(other) if other.cycles == point.cycles => same += 1,
-                other => {
-                    let other = other.map_or("none".to_owned(), |point| point.cycles.to_string());
-                    return TableCell::toned(
-                        format!("{} cycles at {} B, not {other}", point.cycles, point.n),
-                        CellTone::Worse,
-                    );
+    let mut equal = Vec::new();
+    for (case, label) in [(FULL, ", all options"), (LARGE, "")] {
+        let (mut same, mut count) = (0, 0);
+        let series = source.latency.series.iter();
+        for series in series.filter(|series| series.way == way && series.case == case) {
+            count = series.sessions;
+            let Ok(few) = source.series(way, series.line.khz) else { continue };
+            for point in &series.points {
+                match few.cycles(point.n) {
+                    Some(other) if other.cycles == point.cycles => same += 1,
+                    other => {
+                        let other =
+                            other.map_or("none".to_owned(), |point| point.cycles.to_string());
+                        let (cycles, n) = (point.cycles, point.n);
+                        return TableCell::toned(
+                            format!("{count} sessions: {cycles} cycles at {n} B, not {other}"),
+                            CellTone::Worse,
+                        );
+                    }
                 }
             }
         }
+        if same > 0 {
+            equal.push(format!("{count}{label}: equal in {same} points"));
+        }
     }
-    match same {
-        0 => TableCell::absent("this path has no build with more sessions"),
-        same => TableCell::new(format!("{count}, all options: equal in {same} points")),
+    if equal.is_empty() {
+        return TableCell::absent("this path has no build with more sessions");
     }
+    TableCell::new(equal.join("; "))
 }
 
 /// The table of cores with all options.
