@@ -22,7 +22,7 @@ USES = {"prim": (), "pkg": (), "tcp": ("prim",), "endpoint": ("prim", "pkg", *CO
         "config": ("prim", "pkg", "endpoint", *CORES),
         "sim": ("prim", "pkg", "endpoint", *CORES),
         **{core: ("prim", "pkg") for core in CORES},
-        "host": ("prim", "pkg", "spacefibre"), "rdma": ("prim", "pkg", "spacefibre")}
+        "host": ("prim", "pkg", "spacefibre"), "rdma": ("prim", "pkg", "spacefibre", "host")}
 WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
 # Strings are code, and may look like comments.

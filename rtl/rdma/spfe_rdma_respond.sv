@@ -314,6 +314,7 @@ module spfe_rdma_respond
     .clk_i,
     .rst_i,
     .header_i(header),
+    .reply_i('0),
     .path_i(response_q.path),
     .path_bytes_i(response_q.request.path_bytes[4:0]),
     .bytes_i(error_q ? '0 : bytes_q),

@@ -12,8 +12,10 @@ module spfe_rdma_transmit
   input logic clk_i,
   input logic rst_i,
 
-  /// Header; size is 5.
+  /// Header; size is 5, or 6 with a reply path.
   input header_t header_i,
+  /// Reply path of up to 8 bytes, zeros behind it; byte 0 is sent first. With header_i of size 6.
+  input logic [7:0][7:0] reply_i,
   /// Path before it; with header_i.
   input path_t path_i,
   /// Bytes of the path, at most 24; with header_i.
@@ -55,7 +57,10 @@ module spfe_rdma_transmit
   } state_e;
 
   state_e state_q, after_head;
-  header_t header_q;
+  // Header and reply path, the first byte in the highest bits.
+  logic [367:0] header_q;
+  logic [63:0] reply;
+  logic long_q;
   path_t path_q;
   logic [4:0] path_bytes_q;
   logic [16:0] left_q, bytes_q;
@@ -69,6 +74,9 @@ module spfe_rdma_transmit
   logic [2:0] count, crc_count;
   logic take, ends, ready;
 
+  for (genvar i = 0; i < 8; i++) begin : gen_reply
+    assign reply[63-8*i-:8] = reply_i[i];
+  end
   assign ready_o = state_q == Rest;
   assign take = state_q != Rest && ready;
   assign after_head = bytes_q != '0 ? Body : End;
@@ -84,8 +92,8 @@ module spfe_rdma_transmit
         ends = path_bytes_q <= 5'd4;
       end
       Head: begin
-        for (int unsigned i = 0; i < 4; i++) plain[i] = header_q[303-8*i-:8];
-        ends = step_q == 15'd9;
+        for (int unsigned i = 0; i < 4; i++) plain[i] = header_q[367-8*i-:8];
+        ends = step_q == (long_q ? 15'd11 : 15'd9);
       end
       Body: begin
         for (int unsigned i = 0; i < 4; i++) plain[i] = rdata_i[{step_q[1:0], 2'(i)}];
@@ -147,7 +155,8 @@ module spfe_rdma_transmit
 
   always_ff @(posedge clk_i) begin
     if (state_q == Rest && valid_i) begin
-      header_q <= header_i;
+      header_q <= {header_i, reply};
+      long_q <= header_i.size == 4'd6;
       path_q <= path_i;
       path_bytes_q <= path_bytes_i;
       bytes_q <= bytes_i;

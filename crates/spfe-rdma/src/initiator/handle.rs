@@ -178,7 +178,11 @@ impl RdmaInitiator {
         };
         match taken {
             Err(error) => self.fail(index, error, Execution::Unknown),
-            Ok(false) => return InitiatorOutcome::Stale,
+            Ok(false) => {
+                // It may still tell that earlier messages were executed.
+                self.retire();
+                return InitiatorOutcome::Stale;
+            }
             Ok(true) => self.progress_ns = now_ns,
         }
         self.retire();
