@@ -11,6 +11,7 @@
 //! | `memory`, `keys` | registered memory, and which regions are in use |
 //! | [`setup`] | registers and statuses |
 //! | [`window`] | remote keys |
+//! | [`target`] | a target without queues |
 //! | `send`, `receive` | the two queues |
 //! | `ends` | the channel as source and sink of two flows |
 //! | `direct` | packets that are handed over, in one copy |
@@ -27,6 +28,7 @@ mod receive;
 mod results;
 mod send;
 pub mod setup;
+pub mod target;
 pub mod window;
 
 pub use ends::{RdmaSink, RdmaSource};
@@ -43,6 +45,7 @@ use spfe_proto::PacketEnd;
 use spfe_rdma::initiator::InitiatorOutcome;
 use spfe_rdma::{RdmaInitiator, RdmaTarget};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use target::Alone;
 
 /// Device time, ns.
 pub type DeviceClock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -83,6 +86,18 @@ struct Pair {
     queue: u16,
     /// Longest packet that is kept, and one byte more to detect longer ones.
     kept_max: usize,
+    /// It is a target without queues.
+    alone: Option<Alone>,
+}
+
+impl Pair {
+    fn new(send: SendSide, target: RdmaTarget, queue: u16) -> Self {
+        let longest = spfe_proto::sfrp::HEADER_MAX
+            + target.options().segment_bytes as usize
+            + spfe_proto::sfrp::PAYLOAD_CRC_BYTES;
+        let (receive, keys) = (ReceiveSide::default(), KeysInUse::default());
+        Self { send, receive, target, keys, queue, kept_max: longest + 1, alone: None }
+    }
 }
 
 /// What a queue pair waits for and has counted.
@@ -105,6 +120,8 @@ pub struct PairReport {
 struct Views {
     send: Option<QueueView>,
     receive: Option<QueueView>,
+    /// Domain of a target without queues.
+    alone: u16,
 }
 
 impl RdmaChannel {
@@ -172,7 +189,8 @@ impl RdmaChannel {
         let fits = |other: &QueueConfig| {
             (other.owner, other.pair, other.domain) == (config.owner, config.pair, config.domain)
         };
-        if own.is_some() || !other.as_ref().is_none_or(fits) {
+        let alone = state.pair.as_ref().is_some_and(|pair| pair.alone.is_some());
+        if alone || own.is_some() || !other.as_ref().is_none_or(fits) {
             return Err(Status::Busy);
         }
         *own = Some(config);
@@ -180,17 +198,7 @@ impl RdmaChannel {
         let pair = state.pair.get_or_insert_with(|| {
             let mut target = RdmaTarget::new(setup::target(&options));
             target.set_vcs(1);
-            let longest = spfe_proto::sfrp::HEADER_MAX
-                + options.segment_bytes as usize
-                + spfe_proto::sfrp::PAYLOAD_CRC_BYTES;
-            Pair {
-                send: SendSide::new(RdmaInitiator::new(options.clone())),
-                receive: ReceiveSide::default(),
-                target,
-                keys: KeysInUse::default(),
-                queue,
-                kept_max: longest + 1,
-            }
+            Pair::new(SendSide::new(RdmaInitiator::new(options.clone())), target, queue)
         });
         if send {
             pair.send = SendSide::new(RdmaInitiator::new(options));
@@ -227,11 +235,12 @@ impl RdmaChannel {
         let state = &mut *self.lock();
         let Some(pair) = &mut state.pair else { return Ok(None) };
         pair.keys.set_changed();
+        let alone = pair.alone.as_ref().map_or(0, |alone| alone.domain);
         let view = |config: Option<QueueConfig>| match config {
             Some(config) => bind_view(config, regions, tx),
             None => Ok(None),
         };
-        Ok(Some(Views { send: view(state.send)?, receive: view(state.receive)? }))
+        Ok(Some(Views { send: view(state.send)?, receive: view(state.receive)?, alone }))
     }
 
     /// Completes everything of a queue with a status, for a reset. Returns the number of submissions.
@@ -270,6 +279,9 @@ impl ChannelState {
     /// Writes all completions.
     fn publish(&mut self, channel: &RdmaChannel, views: &Views, time: CompletionTime) {
         let Some(pair) = &mut self.pair else { return };
+        if let Some(alone) = &mut pair.alone {
+            alone.tell(&pair.target);
+        }
         pair.send.collect(&mut pair.keys);
         if let Some(view) = &views.send {
             pair.send.results.publish(view, &mut pair.send.at, &channel.out.tx_count, time);
@@ -351,7 +363,7 @@ impl ChannelState {
 impl Views {
     /// The domain of both queues.
     fn domain(&self) -> u16 {
-        self.send.or(self.receive).map_or(0, |view| view.config.domain as u16)
+        self.send.or(self.receive).map_or(self.alone, |view| view.config.domain as u16)
     }
 
     fn set_state<H: Host>(&self, send: bool, host: &mut H, state: QueueState, error: Status) {

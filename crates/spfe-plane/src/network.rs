@@ -7,6 +7,7 @@
 //! | `queues` | queues of packets |
 //! | `messages` | queues of messages |
 //! | `pairs` | queues of queue pairs |
+//! | `targets` | targets of RDMA without queues |
 //! | `events` | event vectors |
 //! | `ports` | state and counters of ports |
 //! | `fabric` | nodes behind fabric ports |
@@ -30,11 +31,13 @@ mod ports;
 mod queues;
 mod regions;
 mod seats;
+mod targets;
 
 pub use events::EVENTS_MAX;
 pub use limits::UserLimits;
 pub use queues::Placement;
 pub use regions::RegionMemory;
+pub(crate) use targets::{TARGET_ENTRIES, TargetPlace};
 
 use crate::arena::{Arena, CONTROL, FIRST_CLIENT};
 use crate::bells::Bells;

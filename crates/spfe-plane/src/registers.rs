@@ -12,6 +12,7 @@
 //! | `event` | event vectors |
 //! | `watch` | link events |
 //! | `fabric` | fabric ports |
+//! | `target` | a target of RDMA without queues |
 //! | [`bus`] | source of the memory of regions |
 //! | [`guest`] | memory of a host behind a bus |
 //! | `local_dma` | all of that memory, by bus address |
@@ -27,9 +28,10 @@ pub mod guest;
 mod layout;
 mod local_dma;
 mod status;
+mod target;
 mod watch;
 
-use crate::network::Network;
+use crate::network::{Network, TARGET_ENTRIES, TargetPlace};
 pub use bus::{Bus, Segments, Stride, Variant};
 use event::EventVector;
 use layout::{Layout, Place};
@@ -38,12 +40,13 @@ use spfe_contract::{
     CONTRACT_VERSION_MINOR, DoorbellKind, QueueState, SEEN_OFFSET, SEEN_VECTORS, Status,
     capability, doorbell, global_block as global,
 };
-use spfe_device::memory::{REGIONS, RegionKey};
+use spfe_device::memory::RegionKey;
 use spfe_host::os::{self, SharedMemory};
 use spfe_host::topology::PortConfig;
 use spfe_host::{Attachment, ControlError as Error};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use target::TargetEntry;
 use watch::PortWatch;
 
 /// Number of event vectors.
@@ -74,12 +77,16 @@ const SINCE_4: u32 = capability::REMOTE_KEYS;
 /// Capabilities that came with minor version 5.
 const SINCE_5: u32 = capability::FABRIC;
 
+/// Capabilities that came with minor version 6.
+const SINCE_6: u32 = capability::TARGET;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
     (minor >= 2 || capability & SINCE_2 == 0)
         && (minor >= 3 || capability & SINCE_3 == 0)
         && (minor >= 4 || capability & SINCE_4 == 0)
         && (minor >= 5 || capability & SINCE_5 == 0)
+        && (minor >= 6 || capability & SINCE_6 == 0)
 }
 
 fn low(value: u64) -> u32 {
@@ -116,6 +123,8 @@ struct State {
     resets: u32,
     queues: Vec<Queue>,
     regions: Vec<Option<Region>>,
+    /// Entries of the target that the host has set.
+    entries: Vec<Option<TargetEntry>>,
     events: Vec<EventVector>,
     /// Doorbells that were refused and the last reason, by port.
     refused: Vec<(u32, Status)>,
@@ -140,6 +149,8 @@ pub struct RegisterFile {
     watches: Vec<Arc<PortWatch>>,
     /// Observers of the doorbells of the nodes at fabric ports.
     bells: Vec<Arc<PortWatch>>,
+    /// The target of the endpoint.
+    target: Option<TargetPlace>,
     /// The minor version of the contract that the registers present.
     minor: u16,
     state: Mutex<State>,
@@ -182,7 +193,8 @@ impl RegisterFile {
             .map(|descriptor| network.add_event_for_good(at, crate::Event::own(descriptor)))
             .collect::<Result<Vec<_>, _>>()?;
         let ports = &network.topology().endpoints[endpoint as usize];
-        let layout = Layout::new(ports, stride, minor);
+        let target = network.target_of(endpoint);
+        let layout = Layout::new(ports, stride, minor, target.is_some());
         let watches = (0..ports.len()).map(|_| Arc::<PortWatch>::default()).collect::<Vec<_>>();
         for (port, watch) in (0..).zip(&watches) {
             let watcher: Weak<PortWatch> = Arc::downgrade(watch);
@@ -201,7 +213,8 @@ impl RegisterFile {
             status: Status::Ok,
             resets: 0,
             queues: layout.contexts.iter().map(|_| idle()).collect(),
-            regions: (0..REGIONS).map(|_| None).collect(),
+            regions: (0..layout.regions).map(|_| None).collect(),
+            entries: (0..target.iter().len() * TARGET_ENTRIES).map(|_| None).collect(),
             events,
             refused: vec![(0, Status::Ok); ports.len()],
             refusal: None,
@@ -220,6 +233,7 @@ impl RegisterFile {
             refuses: AtomicBool::new(false),
             watches,
             bells,
+            target,
             minor,
             state,
         })
@@ -365,6 +379,7 @@ impl RegisterFile {
         self.gone.store(true, Ordering::Release);
         // Detach only once: the network reuses the client's id.
         if state.attached {
+            self.forget_target(&mut state);
             self.network.detach(self.at, false)?;
             state.attached = false;
         }

@@ -202,6 +202,16 @@ impl RdmaTarget {
         self.notifications.take()
     }
 
+    /// The oldest notification, which stays, and the number of those that wait.
+    pub fn first_notification(&self) -> (Option<&Notification>, usize) {
+        self.notifications.first()
+    }
+
+    /// Number of notifications so far, without those that were lost.
+    pub fn notifications_kept(&self) -> u64 {
+        self.notifications.kept
+    }
+
     /// Forgets all initiators, as after a reset. Regions, keys and posted buffers stay.
     pub fn reset(&mut self) {
         for peer in self.peers.drain() {

@@ -20,6 +20,9 @@ pub struct ServerConfig {
     pub topology: Topology,
     /// Endpoints that virtual machines use as devices (mode thread only).
     pub devices: Vec<DeviceConfig>,
+    /// Endpoints that serve memory to others without software, and the files that describe their
+    /// targets (mode thread only). Each takes virtual channel 0 of port 0.
+    pub targets: Vec<(u32, String)>,
     /// Variant of the registers of these devices.
     pub variant: Variant,
     /// A simulated network to serve instead: its nodes of kind `endpoint` become the endpoints. Of
@@ -52,6 +55,7 @@ impl ServerConfig {
             listen: None,
             topology,
             devices: Vec::new(),
+            targets: Vec::new(),
             variant: Variant::default(),
             scenario: None,
             max_clients: 48,

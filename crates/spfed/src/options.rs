@@ -99,6 +99,11 @@ pub struct Options {
     /// the endpoints 0 and 1, and there is no network and no other client.
     #[arg(long, value_name = "KIND", default_value = "soft", value_parser = device)]
     pub device: DeviceKind,
+    /// Let an endpoint serve memory to others without software: FILE describes a target of RDMA
+    /// (docs/rdma.md), which takes virtual channel 0 of port 0. A device of the endpoint has the
+    /// capability TARGET. May be repeated; needs mode thread.
+    #[arg(long, value_name = "ENDPOINT=FILE", value_parser = target)]
+    pub target: Vec<(u32, String)>,
     /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
@@ -228,6 +233,12 @@ fn time(text: &str) -> Result<Duration, String> {
     units::time_ps(text).map(|ps| Duration::from_nanos(ps / 1000))
 }
 
+fn target(text: &str) -> Result<(u32, String), String> {
+    let place = text.split_once('=').and_then(|(number, file)| Some((number.parse().ok()?, file)));
+    let (endpoint, file) = place.ok_or_else(|| format!("'{text}' is not ENDPOINT=FILE"))?;
+    Ok((endpoint, file.to_owned()))
+}
+
 fn stride(text: &str) -> Result<Stride, String> {
     let known = [Stride::Usual, Stride::Wide];
     let found = known.into_iter().find(|stride| stride.bytes().to_string() == text);
@@ -293,8 +304,10 @@ impl Options {
         // The endpoints of a scenario are counted when its network is created.
         let most = if scenario.is_some() { u32::MAX } else { topology.endpoints.len() as u32 };
         let devices = self.devices(most)?;
+        self.check_targets(most)?;
         Ok(ServerConfig {
             devices,
+            targets: self.target.clone(),
             variant: Variant { stride: self.doorbell_stride, minor: self.contract_minor },
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
             max_clients: self.max_clients,
@@ -309,6 +322,21 @@ impl Options {
             scenario,
             ..ServerConfig::new(topology)
         })
+    }
+
+    fn check_targets(&self, endpoints: u32) -> Result<(), String> {
+        if !self.target.is_empty() && self.mode != Mode::Thread {
+            return Err(format!("--target needs --mode thread, not {}", self.mode));
+        }
+        for (endpoint, file) in &self.target {
+            if *endpoint >= endpoints {
+                return Err(format!(
+                    "--target {endpoint}={file}: this network has endpoints 0 to {}",
+                    endpoints - 1
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The sockets of simulated cores, with the numbers of the cores.
@@ -454,6 +482,9 @@ mod tests {
             ("--vfio-user /tmp/a=2", "endpoints 0 to 1"),
             ("--vfio-user /tmp/a --mode coop", "needs --mode thread"),
             ("--doorbell-stride 8192", "4096 or 65536"),
+            ("--target 1", "ENDPOINT=FILE"),
+            ("--target 2=1M", "endpoints 0 to 1"),
+            ("--target 1=1M --mode inline", "needs --mode thread"),
             ("--endpoints 65", "1 to 64"),
             ("--endpoints 0", "0 endpoints"),
             ("--endpoints 3 --topology loop", "--topology pairs only"),

@@ -75,6 +75,9 @@ impl Server {
         if config.topology.hostile.is_some() {
             network.set_hostile(config.topology.hostile);
         }
+        for (endpoint, file) in &config.targets {
+            network.add_target(*endpoint, file)?;
+        }
         let devices = Devices::start(&config.devices, &network, config.variant)?;
         let control = Control::new()?;
         network.set_limits(config.limits());

@@ -10,14 +10,14 @@ use spfe_device::shared::{FlowShared, QueueConfig, RxState, TxState};
 use spfe_ring::sync::Ordering;
 
 /// The claimed seats of both flows of a virtual channel.
-struct Seats {
+pub(super) struct Seats {
     own: &'static FlowShared,
     other: &'static FlowShared,
 }
 
 impl Seats {
     /// Makes every runner read the configuration again, and leaves the seats.
-    fn release(self) {
+    pub(super) fn release(self) {
         for shared in [self.own, self.other] {
             shared.bump_epoch();
             shared.seat.release();
@@ -28,7 +28,7 @@ impl Seats {
 impl Network {
     /// Claims both flows of a virtual channel; the first is that of the queue. The two ends of a
     /// queue pair use the rings of both queues.
-    fn claim_both(
+    pub(super) fn claim_both(
         &self,
         inner: &mut Inner,
         endpoint: u32,

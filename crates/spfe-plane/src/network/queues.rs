@@ -22,7 +22,7 @@ pub struct Placement {
 
 impl Placement {
     /// The domain of queues and region tags: {domain 8, client 8}.
-    pub(super) fn domain_of(self, client: u32) -> u16 {
+    pub(crate) fn domain_of(self, client: u32) -> u16 {
         const { assert!(PARTICIPANTS <= 256) };
         u16::from(self.domain) << 8 | client as u16
     }
@@ -75,6 +75,15 @@ impl Network {
         let far = port.far_end(at.endpoint, request.port, request.vc);
         if far == Some((at.endpoint, request.port, request.vc)) {
             let what = format!("port {} VC {} leads to the own node", request.port, request.vc);
+            return Err(Error::new(Status::BadField, what).into());
+        }
+        let messages = matches!(kind, Some(QueueKind::MessageTx | QueueKind::MessageRx));
+        let pair = self.arena.pair(at.endpoint, request.port, request.vc);
+        if !messages && pair.is_some_and(|pair| pair.is_target()) {
+            let what = format!(
+                "port {} VC {} belongs to the target of RDMA, which takes both directions",
+                request.port, request.vc
+            );
             return Err(Error::new(Status::BadField, what).into());
         }
         match kind {

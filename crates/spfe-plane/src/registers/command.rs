@@ -51,7 +51,8 @@ impl RegisterFile {
 
     fn carry_out(&self, state: &mut State, command: u32, index: u32) -> Done {
         let command = u8::try_from(command).ok().and_then(Command::from_raw);
-        match command.ok_or(Status::BadOpcode)? {
+        let command = command.ok_or(Status::BadOpcode)?;
+        match command {
             Command::Nop => Ok(()),
             Command::QueueEnable => self.enable_queue(state, index),
             Command::QueueDisable => self.disable_queue(state, index),
@@ -60,9 +61,8 @@ impl RegisterFile {
             Command::PortConfigure => self.configure_port(state, index),
             Command::Reset => self.carry_out_reset(state),
             Command::MibSet => self.set_mib_item(state, index),
-            // No capability TARGET.
             Command::TargetSet | Command::TargetClear | Command::TargetTake => {
-                Err(Status::BadOpcode)
+                self.command_target(state, command, index)
             }
         }
     }
@@ -244,7 +244,7 @@ impl RegisterFile {
     }
 
     /// The event of a register that holds the number of a vector plus 1; 0 for none.
-    fn event_of(&self, register: u32) -> Result<Option<Arc<Event>>, Status> {
+    pub(super) fn event_of(&self, register: u32) -> Result<Option<Arc<Event>>, Status> {
         let Some(vector) = register.checked_sub(1) else { return Ok(None) };
         let number = self.vectors.get(vector as usize).ok_or(Status::BadField)?;
         Ok(self.network.event(self.at.client, *number))
@@ -260,6 +260,7 @@ impl RegisterFile {
     }
 
     pub(super) fn carry_out_reset(&self, state: &mut State) -> Done {
+        self.forget_target(state);
         self.network.reset(self.at).map_err(status)?;
         for queue in &mut state.queues {
             if queue.state != QueueState::Disabled {
@@ -275,7 +276,7 @@ impl RegisterFile {
     /// Returns the number of queues and of regions.
     pub fn withdraw(&self, lost: &[Arc<SharedMemory>]) -> (usize, usize) {
         let state = &mut *self.lock();
-        let (mut queues, mut regions) = (0, 0);
+        let (mut queues, mut regions) = (0, self.withdraw_entries(state, lost));
         for slot in &mut state.regions {
             let is_lost =
                 |region: &Region| lost.iter().any(|lost| Arc::ptr_eq(lost, &region.memory));

@@ -1,10 +1,12 @@
 //! Offsets of all registers: the linked list of blocks, and the numbers of queue contexts.
 
+use super::target::KEPT_REGIONS;
 use super::{EVENTS, Stride};
 use spfe_contract::{
     BlockType, QueueKind, broadcast_block as broadcast, event_block as event, fabric_block,
     global_block as global, mib_block as mib, peer_block as peer, port_block, queue_block as queue,
-    region_block as region, statistics_block as statistics, time_code_block as time_code,
+    region_block as region, statistics_block as statistics, target_block,
+    time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
 use spfe_device::message::CONTEXTS;
@@ -147,17 +149,20 @@ pub struct Layout {
     pub size: u32,
     /// Bytes from one doorbell page to the next.
     pub stride: u32,
+    /// Regions that the host may use.
+    pub regions: u32,
     /// Minor version of the contract.
     minor: u16,
 }
 
 impl Layout {
-    /// The register space of an endpoint with these ports.
-    pub fn new(ports: &[PortConfig], stride: Stride, minor: u16) -> Self {
+    /// The register space of an endpoint with these ports, and perhaps a target of RDMA.
+    pub fn new(ports: &[PortConfig], stride: Stride, minor: u16, target: bool) -> Self {
         let contexts = contexts(ports);
         let stride = stride.bytes();
+        let regions = (REGIONS - if target { KEPT_REGIONS } else { 0 }) as u32;
         let mut layout =
-            Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride, minor };
+            Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride, regions, minor };
         let queues = layout.contexts.len() as u32;
         // These blocks have got registers with minor version 2, and the queue with version 3.
         let version = |now: u16| if minor < 2 { 1 } else { now };
@@ -180,7 +185,6 @@ impl Layout {
             }
         }
         layout.array(BlockType::Queue, pairs, queue::STRIDE, queues, 0);
-        let regions = REGIONS as u32;
         let kept = version(region::VERSION);
         layout.array(BlockType::Region, kept, region::STRIDE, regions, 0);
         layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS, 0);
@@ -193,6 +197,9 @@ impl Layout {
             if let Some(nodes) = port.fabric() {
                 layout.array(BlockType::Peer, peer::VERSION, peer::STRIDE, nodes, index);
             }
+        }
+        if target && minor >= 6 {
+            layout.add(BlockType::Target, target_block::VERSION, target_block::SIZE, 0);
         }
         layout.doorbells = layout.end().next_multiple_of(stride);
         layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();
@@ -308,6 +315,9 @@ impl Register {
             BlockType::Broadcast => self.offset == broadcast::CHANNEL,
             BlockType::Fabric => self.offset == fabric_block::BELL_VECTOR,
             BlockType::Peer => self.offset >= peer::OUTWARD,
+            BlockType::Target => {
+                (target_block::KEY..=target_block::NOTE_VECTOR).contains(&self.offset)
+            }
             _ => false,
         }
     }

@@ -1,7 +1,9 @@
 //! Values of the registers that the device writes.
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
-use super::{DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, State, high, low};
+use super::{
+    DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, State, high, low,
+};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
     broadcast_block as broadcast, capability, event_block as event, global_block as global,
@@ -9,7 +11,6 @@ use spfe_contract::{
     statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::CHAIN_MAX;
-use spfe_device::memory::REGIONS;
 use spfe_device::message::{CONTEXTS, MessageContext};
 use spfe_device::shared::QueueCounts;
 use spfe_host::os;
@@ -57,6 +58,7 @@ impl RegisterFile {
             BlockType::Statistics => self.statistics(element, offset),
             BlockType::Mib => self.mib(instance, element, offset),
             BlockType::Fabric => self.fabric(state, element, offset),
+            BlockType::Target => self.target(offset),
             BlockType::Peer => self.peer(instance, element, offset),
             _ => 0,
         }
@@ -68,13 +70,15 @@ impl RegisterFile {
             global::MAGIC => CONTRACT_MAGIC,
             global::CONTRACT_VERSION => version,
             global::CAPABILITY => {
-                let all = CAPABILITY | self.bus.capability() | self.stride.capability();
+                let target = if self.target.is_some() { capability::TARGET } else { 0 };
+                let all = CAPABILITY | self.bus.capability() | self.stride.capability() | target;
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
-                all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4) & !late(5, SINCE_5)
+                let early = all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4);
+                early & !late(5, SINCE_5) & !late(6, SINCE_6)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,
-            global::REGIONS => REGIONS as u32,
+            global::REGIONS => self.layout.regions,
             global::EVENTS => EVENTS,
             global::DOORBELL_OFFSET => self.layout.doorbells,
             global::CFG_ACK => state.acknowledged,

@@ -100,6 +100,22 @@ impl TargetCounts {
         executed.chain(refused).chain(others).collect()
     }
 
+    /// Packets executed, repeated, refused, and discarded.
+    pub fn totals(&self) -> [u64; 4] {
+        let discarded = [
+            self.other_protocol,
+            self.short_header,
+            self.header_length,
+            self.header_crc,
+            self.header_layout,
+            self.not_ours,
+            self.drained,
+            self.forgotten,
+        ];
+        let [executed, refused] = [&self.executed[..], &self.refused[..]].map(|of| of.iter().sum());
+        [executed, self.repeated, refused, discarded.iter().sum()]
+    }
+
     /// Counts packets that were executed.
     pub(super) fn add_executed(&mut self, opcode: Opcode, packets: u64) {
         self.executed[opcode as usize - 1] += packets;

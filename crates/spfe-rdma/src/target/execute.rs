@@ -329,6 +329,7 @@ impl RdmaTarget {
             return;
         }
         if region.is_some_and(|region| region.window.is_some() && region.notify)
+            && !self.notifications.exist()
             && request.opcode != Opcode::Read
             && !header.has(Flags::IMMEDIATE)
         {

@@ -33,11 +33,13 @@ pub struct Notification {
 pub struct Notifications {
     queue: VecDeque<Notification>,
     capacity: usize,
+    /// Notifications kept so far.
+    pub kept: u64,
 }
 
 impl Notifications {
     pub fn new(capacity: usize) -> Self {
-        Self { queue: VecDeque::new(), capacity }
+        Self { queue: VecDeque::new(), capacity, kept: 0 }
     }
 
     /// Whether there is a queue at all.
@@ -50,8 +52,14 @@ impl Notifications {
         let room = self.queue.len() < self.capacity;
         if room {
             self.queue.push_back(notification);
+            self.kept += 1;
         }
         room || !self.exist()
+    }
+
+    /// The oldest one, and how many there are.
+    pub fn first(&self) -> (Option<&Notification>, usize) {
+        (self.queue.front(), self.queue.len())
     }
 
     pub fn take(&mut self) -> Option<Notification> {

@@ -60,6 +60,15 @@ impl Face {
     }
 }
 
+impl Face {
+    /// Takes a mapping away, as a bus does. Returns the queues and regions that end.
+    pub fn take_away(&self, base: u64) -> (usize, usize) {
+        let Bus::Guest(guest) = &self.bus else { return (0, 0) };
+        let bytes = self.mappings.lock().unwrap().1.remove(&base).unwrap();
+        self.registers.withdraw(&guest.unmap(base, bytes).unwrap())
+    }
+}
+
 impl Drop for Face {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
