@@ -27,6 +27,9 @@ static_assert(sizeof(struct spfe_pair) == 128);
 static_assert(sizeof(struct spfe_index) == 8);
 static_assert(sizeof(struct spfe_statistics) == 56);
 static_assert(sizeof(struct spfe_mib) == 32);
+static_assert(sizeof(struct spfe_target) == 64);
+static_assert(sizeof(struct spfe_target_entry) == 48);
+static_assert(sizeof(struct spfe_target_note) == 72);
 
 static int spfe_ioc_info(struct spfe_client *client, void *argument)
 {
@@ -208,6 +211,8 @@ static bool spfe_event_is_used(struct spfe_client *client, const struct spfe_sig
 	struct spfe_device *spfe = client->spfe;
 	u32 queue;
 
+	if (spfe_target_signals(spfe, event))
+		return true;
 	for (queue = 0; queue < spfe->nqueues; queue++)
 		if (spfe->queues[queue].client == client && spfe->queues[queue].event == event)
 			return true;
@@ -344,6 +349,42 @@ static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 	return spfe_mib_access(client->spfe, argument, capable(CAP_NET_ADMIN));
 }
 
+static int spfe_ioc_target(struct spfe_client *client, void *argument)
+{
+	return spfe_target_query(client->spfe, argument);
+}
+
+static int spfe_ioc_target_set(struct spfe_client *client, void *argument)
+{
+	struct spfe_target_entry *wish = argument;
+	struct spfe_region *region = spfe_region_find(client, wish->region);
+
+	return region ? spfe_target_set(client, region, wish) : -ENOENT;
+}
+
+static int spfe_ioc_target_clear(struct spfe_client *client, void *argument)
+{
+	struct spfe_target_entry *wish = argument;
+
+	return wish->reserved ? -EINVAL : spfe_target_clear(client, wish->key);
+}
+
+static int spfe_ioc_target_listen(struct spfe_client *client, void *argument)
+{
+	struct spfe_index *wish = argument;
+	struct spfe_signal *event;
+
+	if (wish->reserved)
+		return -EINVAL;
+	event = xa_load(&client->events, wish->index);
+	return event ? spfe_target_listen(client, event) : -ENOENT;
+}
+
+static int spfe_ioc_target_take(struct spfe_client *client, void *argument)
+{
+	return spfe_target_take(client, argument);
+}
+
 /* Also makes a file usable again that was open during a reset of the device. */
 static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 {
@@ -394,6 +435,11 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
 	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
+	{ SPFE_IOC_TARGET, SPFE_CALL_USUAL, spfe_ioc_target },
+	{ SPFE_IOC_TARGET_SET, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_target_set },
+	{ SPFE_IOC_TARGET_CLEAR, SPFE_CALL_USUAL, spfe_ioc_target_clear },
+	{ SPFE_IOC_TARGET_LISTEN, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_target_listen },
+	{ SPFE_IOC_TARGET_TAKE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_target_take },
 	{ SPFE_IOC_RESET, SPFE_CALL_ALIVE, spfe_ioc_reset },
 };
 

@@ -106,6 +106,8 @@ int spfe_client_empty(struct spfe_client *client, struct list_head *regions, boo
 	for (queue = 0; queue < spfe->nqueues; queue++)
 		if (spfe_queue_destroy(client, queue, &tries) == -EBUSY)
 			err = -EBUSY;
+	if (spfe_target_leave(client, &tries))
+		err = -EBUSY;
 	list_for_each_entry_safe(region, next, &client->regions, node) {
 		if (keep && !list_empty(&region->chunks))
 			err = spfe_region_disable(client, region, &tries) ?: err;

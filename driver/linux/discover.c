@@ -208,6 +208,8 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 		spfe->statistics_at = spfe_array(spfe, at, size, SPFE_STATISTICS_BLOCK_STRIDE,
 						 spfe->nqueues);
 		return spfe->statistics_at ? 0 : -EPROTO;
+	case SPFE_BLOCK_TYPE_TARGET:
+		return spfe_target_take_block(spfe, at, size);
 	default:
 		return 0;	/* unknown block of a newer contract */
 	}

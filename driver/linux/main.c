@@ -30,6 +30,7 @@ static void spfe_release_device(struct device *dev)
 	kfree(spfe->vectors);
 	kfree(spfe->queues);
 	kfree(spfe->ports);
+	kfree(spfe->entries);
 	kfree(spfe);
 	if (atomic_dec_and_test(&spfe_unreleased))
 		wake_up_var(&spfe_unreleased);

@@ -401,6 +401,8 @@ int spfe_region_disable(struct spfe_client *client, struct spfe_region *region,
 		region->enabled = false;
 	if (!region->enabled)
 		return 0;
+	if (spfe_target_uses(spfe, region))
+		return -EBUSY;
 	err = spfe_command_patient(spfe, SPFE_COMMAND_REGION_DISABLE, region->index, tries,
 				   &status);
 	if (err ? spfe_is_loose(spfe) : status == SPFE_STATUS_BUSY)

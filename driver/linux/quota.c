@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * spfe: shares of the users. The open files of one user get at most half of the device's regions,
- * protection domains and queue pairs, unless CAP_SYS_RESOURCE says otherwise. Some regions and a
+ * protection domains, queue pairs and entries of its target, unless CAP_SYS_RESOURCE says otherwise. Some regions and a
  * domain are for clients in the kernel only. Callers hold spfe_device.lock.
  */
 #include <linux/capability.h>
@@ -124,4 +124,21 @@ void spfe_pair_give(struct spfe_client *client)
 {
 	if (client->user)
 		client->user->pairs--;
+}
+
+/* Counts an entry of the target that a client sets. */
+int spfe_entry_take(struct spfe_client *client)
+{
+	if (!client->user)
+		return 0;
+	if (spfe_share_is_full(client->user->entries, client->spfe->nentries))
+		return -EDQUOT;
+	client->user->entries++;
+	return 0;
+}
+
+void spfe_entry_give(struct spfe_client *client)
+{
+	if (client->user)
+		client->user->entries--;
 }

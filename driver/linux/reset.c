@@ -58,6 +58,7 @@ static void spfe_forget_clients(struct spfe_device *spfe)
 {
 	spfe->epoch++;
 	spfe_queues_forget(spfe);
+	spfe_target_forget(spfe);
 	spfe_clients_tell(spfe);
 }
 

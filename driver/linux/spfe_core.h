@@ -206,6 +206,13 @@ struct spfe_queue_slot {
 	struct spfe_queue_slot *other;
 };
 
+/* An entry of the target of RDMA. */
+struct spfe_entry {
+	struct spfe_client *client;	/* owner, or NULL if free; may be a kept one */
+	const struct spfe_region *region;
+	u32 key;
+};
+
 /* What the open files of one user have of a device; protected by spfe_device.lock. */
 struct spfe_user {
 	struct list_head node;
@@ -214,6 +221,7 @@ struct spfe_user {
 	u32 domains;
 	u32 regions;
 	u32 pairs;
+	u32 entries;
 };
 
 /* One user of the device: an open file, or the network interface. */
@@ -290,10 +298,16 @@ struct spfe_device {
 	u32 region_at;
 	u32 event_at;
 	u32 statistics_at;	/* 0 if the device has no such block */
+	u32 target_at;		/* 0 if the device has no such block */
+	u32 nentries;		/* of the target; the first `nfixed` are not for the driver */
+	u32 nfixed;
 	bool bounces;		/* DMA is bounced: user memory cannot be registered */
 
 	struct spfe_port_info *ports;
 	struct spfe_queue_slot *queues;
+	struct spfe_entry *entries;
+	struct spfe_client *listener;	/* reads the notifications of the target, or NULL */
+	struct spfe_signal *note_event;	/* what they signal, of the listener */
 	struct spfe_vector *vectors;
 	u32 nvectors;
 	u32 nshared;	/* of these the first are for events */
@@ -452,6 +466,8 @@ int spfe_domain_take(struct spfe_client *client);
 void spfe_domain_give(struct spfe_client *client);
 int spfe_pair_take(struct spfe_client *client);
 void spfe_pair_give(struct spfe_client *client);
+int spfe_entry_take(struct spfe_client *client);
+void spfe_entry_give(struct spfe_client *client);
 int spfe_index_take(struct spfe_client *client);
 void spfe_index_give(struct spfe_client *client, u32 index);
 
@@ -481,6 +497,19 @@ int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup 
 		      u32 *status);
 int spfe_queue_destroy(struct spfe_client *client, u32 queue, unsigned int *tries);
 void spfe_queues_forget(struct spfe_device *spfe);
+
+/* target.c; all callers but discovery hold spfe_device.lock. */
+int spfe_target_take_block(struct spfe_device *spfe, u32 at, u32 size);
+int spfe_target_query(struct spfe_device *spfe, struct spfe_target *query);
+int spfe_target_set(struct spfe_client *client, const struct spfe_region *region,
+		    struct spfe_target_entry *wish);
+int spfe_target_clear(struct spfe_client *client, u32 key);
+bool spfe_target_uses(const struct spfe_device *spfe, const struct spfe_region *region);
+int spfe_target_listen(struct spfe_client *client, struct spfe_signal *event);
+bool spfe_target_signals(const struct spfe_device *spfe, const struct spfe_signal *event);
+int spfe_target_take(struct spfe_client *client, struct spfe_target_note *note);
+int spfe_target_leave(struct spfe_client *client, unsigned int *tries);
+void spfe_target_forget(struct spfe_device *spfe);
 
 /* client.c */
 struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping,

@@ -368,6 +368,27 @@ END
     guest one --initrd "$image" "${model[@]}" SPFE_RUN=rdma_target --timeout 600
 }
 
+# A device that serves memory without queues, and a program that reads its notifications.
+# bats test_tags=short
+@test "rdma-block" {
+    cat >"$BATS_TEST_TMPDIR/target.toml" <<'END'
+notifications = 256
+[[region]]
+name = "memory"
+size = "1M"
+generation = 0xabc
+notify = true
+[[region]]
+name = "constants"
+size = 64
+rights = "r"
+generation = 0xdef
+END
+    image amd64 6.1
+    devices 2 --target "1=$BATS_TEST_TMPDIR/target.toml"
+    guest one --initrd "$image" "${model[@]}" --timeout 600 SPFE_RUN=rdma_block
+}
+
 # bats test_tags=short
 @test "calls" {
     with_devices calls

@@ -231,6 +231,42 @@ static void create_pair(int file)
 		remember(p.queue.queue);
 }
 
+/* The target of RDMA, on devices that have one. */
+static void use_target(int file)
+{
+	struct spfe_target_entry e = {
+		.address = mostly(below(4) << 12),
+		.size = mostly(8 << below(12)),
+		.offset = mostly(below(16) * 4096),
+		.region = (uint32_t)mostly(pool[below(POOL)] & 0xffff),
+		.options = (uint32_t)mostly(below(32)),
+		.initiators = (uint32_t)number(),
+		.reserved = (uint32_t)mostly(0),
+	};
+	struct spfe_index index = { .index = (uint32_t)mostly(1 + below(3)) };
+	struct spfe_target_note note;
+	struct spfe_target target;
+
+	switch (below(8)) {
+	case 0 ... 2:
+		if (call(file, SPFE_IOC_TARGET_SET, &e) == 0)
+			remember(e.key);
+		break;
+	case 3 ... 4:
+		e.key = (uint32_t)number();
+		call(file, SPFE_IOC_TARGET_CLEAR, &e);
+		break;
+	case 5:
+		call(file, SPFE_IOC_TARGET_LISTEN, &index);
+		break;
+	case 6:
+		call(file, SPFE_IOC_TARGET_TAKE, &note);
+		break;
+	default:
+		call(file, SPFE_IOC_TARGET, &target);
+	}
+}
+
 static void map(int file)
 {
 	unsigned int slot = (unsigned int)below(MAPPINGS);
@@ -376,7 +412,10 @@ static void step(const char *path)
 		reopen(path, file);
 		return;
 	}
-	switch (below(16)) {
+	switch (below(18)) {
+	case 16 ... 17:
+		use_target(*file);
+		break;
 	case 0 ... 2:
 		register_memory(*file);
 		break;

@@ -7,7 +7,7 @@
  * rings, doorbells and packets are shared memory whose rules are in the contract
  * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
- * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB), nothing else. Ports
+ * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB, TARGET), nothing else. Ports
  * are shared by all users of a device, so changing one needs CAP_NET_ADMIN.
  *
  * A file belongs to the process that first maps or registers memory with it. A child made by fork()
@@ -24,8 +24,8 @@
  *			not stop using it: try again
  *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
- *	EDQUOT		the user has half of the device's regions, domains or queue pairs already
- *			and lacks CAP_SYS_RESOURCE
+ *	EDQUOT		the user has half of the device's regions, domains, queue pairs or entries
+ *			of its target already and lacks CAP_SYS_RESOURCE
  *	EOPNOTSUPP	the device or the platform does not support the call
  *	EACCES		the file is not open for writing
  *	EPERM		the file belongs to another process, or the caller lacks CAP_NET_ADMIN,
@@ -45,7 +45,7 @@
 #include <linux/types.h>
 
 /* Incremented by additions. Existing definitions keep their meaning. */
-#define SPFE_UAPI_VERSION 4
+#define SPFE_UAPI_VERSION 5
 
 #define SPFE_IOC_MAGIC 0xBB
 
@@ -245,6 +245,62 @@ struct spfe_mib {
 /* spfe_mib.flags */
 #define SPFE_MIB_SET 0x1 /* needs CAP_NET_ADMIN */
 
+/*
+ * The target of RDMA, which serves memory to others without a queue and without a program; since
+ * version 5, as all calls of the target. They need the capability TARGET (EOPNOTSUPP). The virtual
+ * channel of the target has no receive queue. All counters are mod 2^32.
+ */
+struct spfe_target {
+	__u32 port;		/* out */
+	__u32 vc;		/* out */
+	__u32 entries;		/* out */
+	__u32 fixed;		/* out: the first entries, which no call changes */
+	__u32 protocol;		/* out */
+	__u32 logical_address;	/* out */
+	__u32 segment;		/* out: largest payload of a packet */
+	__u32 executed;		/* out: requests executed */
+	__u32 repeated;		/* out: requests that had been executed before */
+	__u32 refused;		/* out: requests answered with an error */
+	__u32 discarded;	/* out: packets discarded without an answer */
+	__u32 notes_lost;	/* out: notifications lost because too many waited */
+	__u32 notes;		/* out: notifications that wait */
+	__u32 reserved[3];
+};
+
+/*
+ * Lets others use memory of a region of this file, until TARGET_CLEAR, RESET or the end of the file.
+ * The region must be contiguous on the bus (EINVAL): one page, or memory of ALLOC that the driver
+ * found in one piece. Its access bits must allow what `options` allow. ENOSPC: no free entry. A
+ * region with an entry cannot be unregistered (EBUSY).
+ */
+struct spfe_target_entry {
+	__u64 address;	  /* in: of the first byte, as others see it */
+	__u64 size;	  /* in: bytes */
+	__u64 offset;	  /* in: of the first byte in the region */
+	__u32 region;	  /* in: key of the region */
+	__u32 options;	  /* in: key_options; with NOTIFY operations make notifications */
+	__u32 initiators; /* in: up to 4 logical addresses that may use it, a byte each; 0: all */
+	__u32 key;	  /* in for TARGET_CLEAR, out for TARGET_SET: the remote key */
+	__u32 status;	  /* out: CFG_STATUS where the device refused (EREMOTEIO) */
+	__u32 reserved;
+};
+
+/*
+ * The oldest notification. One file reads them, that of the last TARGET_LISTEN (EBUSY for others).
+ * ENOENT: none waits.
+ */
+struct spfe_target_note {
+	__u32 sender;	 /* out: target_note_sender */
+	__u32 request;	 /* out: target_note_request */
+	__u32 length;	 /* out: bytes of the operation */
+	__u32 immediate; /* out: immediate data, or 0 */
+	__u64 address;	 /* out: address of the operation as its initiator gave it */
+	__u64 time_ns;	 /* out: time of the device */
+	__u32 flags;	 /* out: target_note_flags */
+	__u32 left;	 /* out: notifications that still wait */
+	__u8 data[32];	 /* out: bytes of a message */
+};
+
 #define SPFE_IOC_INFO _IOR(SPFE_IOC_MAGIC, 0x00, struct spfe_info)
 #define SPFE_IOC_TIME _IOR(SPFE_IOC_MAGIC, 0x01, struct spfe_time)
 #define SPFE_IOC_PORT _IOWR(SPFE_IOC_MAGIC, 0x02, struct spfe_port)
@@ -263,6 +319,15 @@ struct spfe_mib {
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
 #define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
 #define SPFE_IOC_PAIR_CREATE _IOWR(SPFE_IOC_MAGIC, 0x10, struct spfe_pair)
+#define SPFE_IOC_TARGET _IOR(SPFE_IOC_MAGIC, 0x11, struct spfe_target)
+#define SPFE_IOC_TARGET_SET _IOWR(SPFE_IOC_MAGIC, 0x12, struct spfe_target_entry)
+#define SPFE_IOC_TARGET_CLEAR _IOW(SPFE_IOC_MAGIC, 0x13, struct spfe_target_entry)
+/*
+ * Makes this file the reader of notifications. Each signals the event with this index, also if some
+ * wait already. EBUSY while another open file is the reader.
+ */
+#define SPFE_IOC_TARGET_LISTEN _IOW(SPFE_IOC_MAGIC, 0x14, struct spfe_index)
+#define SPFE_IOC_TARGET_TAKE _IOR(SPFE_IOC_MAGIC, 0x15, struct spfe_target_note)
 /*
  * Releases all objects of this file and makes the file usable again after ESHUTDOWN. Pending
  * submissions get no completions: the program itself completes them with DEVICE_RESET, from the
