@@ -220,8 +220,8 @@ package spfe_rdma_pkg;
     logic [31:0][7:0] data;  // byte 0 of a message is data[0]
   } note_t;
 
-  /// Transfers of memory that are asked for, as of spfe_axi_read and spfe_axi_write with 16 bytes in
-  /// a beat.
+  /// Transfers of memory that are asked for, as of spfe_axi_read and spfe_axi_write with 16 bytes
+  /// in a beat.
   typedef struct packed {
     logic [63:0] rd_addr;
     logic [31:0] rd_len;
