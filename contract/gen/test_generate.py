@@ -267,6 +267,9 @@ TYPICAL = {
     "operand": struct.pack("<QLHH", 0x1122334455667788, 0xCAFEF00D, 0x0049, 7),
     "completion": struct.pack("<LHBBHHHH", 4096, 1, 3, 0, 41, 0, 0x0010, 65535),
 }
+# A packet of 21 bytes beside its completion: words, time, bytes, zeros.
+WIDE = (struct.pack("<LHBBHHHH", 21, 1, 3, 0, 41, 0, 0x0400, 1)
+        + struct.pack("<Q", 0x1122334455667788) + bytes(range(1, 22)) + bytes(19))
 
 
 def run(*command, **options):
@@ -408,6 +411,11 @@ class Vectors(Tree):
             if case["name"] == "typical"
         }
         self.assertEqual(typical, TYPICAL)
+
+    def test_the_wide_completion_is_the_one_packed_by_hand(self):
+        text = (self.root / "contract/vectors/entries.json").read_text()
+        wide = json.loads(text)["structures"]["wide_completion"]
+        self.assertEqual(bytes.fromhex(wide["hex"]), WIDE)
 
     def test_every_entry_has_examples(self):
         contract = model.parse((ROOT / generate.SOURCE).read_text())

@@ -23,6 +23,12 @@ TYPICAL = {
     "completion": {"bytes": 4096, "packets": 1, "vc": 3, "position": 41, "flags": 0x0010,
                    "phase": 65535},
 }
+# Structures that are no single entry, with all their fields.
+STRUCTURES = {
+    "wide_completion": {"word0": 0x0003000100000015, "word1": 0x0001040000000029,
+                        "time": 0x1122334455667788, "data0": 0x0807060504030201,
+                        "data1": 0x100F0E0D0C0B0A09, "data2": 0x0000001514131211},
+}
 PATTERN = bytes(range(0x11, 0x21))
 
 
@@ -53,10 +59,17 @@ def examples(struct):
     ]
 
 
+def structure(struct):
+    fields = {field.name: 0 for field in struct.fields} | STRUCTURES[struct.name]
+    return {"fields": {k: f"{v:#x}" for k, v in fields.items()},
+            "hex": encode(struct, fields).hex()}
+
+
 def emit(contract, note):
     data = {
         "SPDX-License-Identifier": LICENCE,
         "comment": note,
         "entries": {s.name: examples(s) for s in contract.structs if s.words},
+        "structures": {s.name: structure(s) for s in contract.structs if s.name in STRUCTURES},
     }
     return json.dumps(data, indent=2) + "\n"

@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 6
+#define SPFE_CONTRACT_VERSION_MINOR 7
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -68,6 +68,8 @@ typedef uint64_t spfe_le64;
  * NONE.
  */
 #define SPFE_PACKET_MAX_BYTES 1073741824U
+/* Longest packet whose bytes a wide completion holds. */
+#define SPFE_BESIDE_BYTES 40U
 /* Records of a packed receive area start at multiples of this many bytes. */
 #define SPFE_PACKED_ALIGN 8U
 /* Size of the header in front of each record of a packed receive area. */
@@ -844,6 +846,11 @@ enum spfe_mib_item {
  * (RDMA only).
  */
 #define SPFE_COMPLETION_FLAGS_UNKNOWN 0x0200U
+/*
+ * The bytes of the packet are in data of this wide completion, and the buffer is as it was (queue
+ * option BESIDE).
+ */
+#define SPFE_COMPLETION_FLAGS_BESIDE 0x0400U
 
 /* Flags of a record header in a packed receive area. */
 /* The packet continues in the next record. */
@@ -893,6 +900,8 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_FABRIC 0x00008000U
 /* Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE. */
 #define SPFE_CAPABILITY_TARGET 0x00010000U
+/* Queue option BESIDE. */
+#define SPFE_CAPABILITY_BESIDE 0x00020000U
 
 /* Who made the operation that a notification of the target tells. */
 /* Logical address of the initiator. */
@@ -945,6 +954,11 @@ enum spfe_mib_item {
 #define SPFE_QUEUE_OPTIONS_RETURN_IN_ORDER 0x00000002U
 /* RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS). */
 #define SPFE_QUEUE_OPTIONS_REMOTE_KEYS 0x00000004U
+/*
+ * RX: entries of the completion ring are wide completions, which take the bytes of short packets
+ * (capability BESIDE).
+ */
+#define SPFE_QUEUE_OPTIONS_BESIDE 0x00000008U
 
 /* Wake-up conditions of the host; any of them wakes it. */
 /* want_count is valid. */
@@ -1166,6 +1180,41 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completio
 #define SPFE_COMPLETION_PHASE_WORD 1
 #define SPFE_COMPLETION_PHASE_SHIFT 48
 #define SPFE_COMPLETION_PHASE_MASK 0xffff000000000000ULL
+
+/*
+ * Entry of the completion ring of a queue with the option BESIDE, alone on its cache line. The
+ * second word, with the phase, is stored last.
+ */
+struct spfe_wide_completion {
+	/* First word of the completion. */
+	spfe_le64 word0;
+	/* Second word of the completion. */
+	spfe_le64 word1;
+	/* Time of the completion, if it is STAMPED. */
+	spfe_le64 time;
+	/*
+	 * Bytes 0 to 7 of the packet, byte 0 least significant, if the completion has the flag
+	 * BESIDE.
+	 */
+	spfe_le64 data0;
+	/* Bytes 8 to 15. */
+	spfe_le64 data1;
+	/* Bytes 16 to 23. */
+	spfe_le64 data2;
+	/* Bytes 24 to 31. */
+	spfe_le64 data3;
+	/* Bytes 32 to 39. */
+	spfe_le64 data4;
+} SPFE_ALIGNED(64);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_wide_completion) == 64, "size of spfe_wide_completion");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, word0) == 0, "offset of wide_completion.word0");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, word1) == 8, "offset of wide_completion.word1");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, time) == 16, "offset of wide_completion.time");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, data0) == 24, "offset of wide_completion.data0");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, data1) == 32, "offset of wide_completion.data1");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, data2) == 40, "offset of wide_completion.data2");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, data3) == 48, "offset of wide_completion.data3");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_wide_completion, data4) == 56, "offset of wide_completion.data4");
 
 /*
  * RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of the
@@ -1478,7 +1527,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /*
  * Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
  * because a device that paces its links in advance uses it. RDMA_RX: as many words follow, with
- * immediate data in their low half and the remote key of a WRITE in their high half. (rw)
+ * immediate data in their low half and the remote key of a WRITE in their high half. With the
+ * option BESIDE it is not used: wide completions hold their times. (rw)
  */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */

@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0006;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0007;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -41,6 +41,8 @@ package spfe_pkg;
   /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end
   /// marker NONE.
   localparam logic [31:0] PACKET_MAX_BYTES = 32'd1073741824;
+  /// Longest packet whose bytes a wide completion holds.
+  localparam logic [31:0] BESIDE_BYTES = 32'd40;
   /// Records of a packed receive area start at multiples of this many bytes.
   localparam logic [31:0] PACKED_ALIGN = 32'd8;
   /// Size of the header in front of each record of a packed receive area.
@@ -728,6 +730,9 @@ package spfe_pkg;
   /// Whether the work request that failed was executed is not known. Without it, it was not
   /// executed (RDMA only).
   localparam logic [15:0] COMPLETION_FLAGS_UNKNOWN = 16'h0200;
+  /// The bytes of the packet are in data of this wide completion, and the buffer is as it was
+  /// (queue option BESIDE).
+  localparam logic [15:0] COMPLETION_FLAGS_BESIDE = 16'h0400;
 
   // record_flags: Flags of a record header in a packed receive area.
   /// The packet continues in the next record.
@@ -775,6 +780,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_FABRIC = 32'h00008000;
   /// Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE.
   localparam logic [31:0] CAPABILITY_TARGET = 32'h00010000;
+  /// Queue option BESIDE.
+  localparam logic [31:0] CAPABILITY_BESIDE = 32'h00020000;
 
   // target_note_sender: Who made the operation that a notification of the target tells.
   /// Lowest bit of INITIATOR.
@@ -829,6 +836,9 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_OPTIONS_RETURN_IN_ORDER = 32'h00000002;
   /// RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS).
   localparam logic [31:0] QUEUE_OPTIONS_REMOTE_KEYS = 32'h00000004;
+  /// RX: entries of the completion ring are wide completions, which take the bytes of short packets
+  /// (capability BESIDE).
+  localparam logic [31:0] QUEUE_OPTIONS_BESIDE = 32'h00000008;
 
   // arm_flags: Wake-up conditions of the host; any of them wakes it.
   /// want_count is valid.
@@ -959,6 +969,27 @@ package spfe_pkg;
     /// Bytes of all packets that this completion reports; a detail of the status if that is not OK.
     logic [31:0] bytes;
   } completion_t;
+
+  // wide_completion: Entry of the completion ring of a queue with the option BESIDE, alone on its
+  // cache line. The second word, with the phase, is stored last.
+  /// Size in bytes.
+  localparam logic [31:0] WIDE_COMPLETION_BYTES = 32'd64;
+  /// First word of the completion.
+  localparam logic [31:0] WIDE_COMPLETION_WORD0_OFFSET = 32'd0;
+  /// Second word of the completion.
+  localparam logic [31:0] WIDE_COMPLETION_WORD1_OFFSET = 32'd8;
+  /// Time of the completion, if it is STAMPED.
+  localparam logic [31:0] WIDE_COMPLETION_TIME_OFFSET = 32'd16;
+  /// Bytes 0 to 7 of the packet, byte 0 least significant, if the completion has the flag BESIDE.
+  localparam logic [31:0] WIDE_COMPLETION_DATA0_OFFSET = 32'd24;
+  /// Bytes 8 to 15.
+  localparam logic [31:0] WIDE_COMPLETION_DATA1_OFFSET = 32'd32;
+  /// Bytes 16 to 23.
+  localparam logic [31:0] WIDE_COMPLETION_DATA2_OFFSET = 32'd40;
+  /// Bytes 24 to 31.
+  localparam logic [31:0] WIDE_COMPLETION_DATA3_OFFSET = 32'd48;
+  /// Bytes 32 to 39.
+  localparam logic [31:0] WIDE_COMPLETION_DATA4_OFFSET = 32'd56;
 
   /// RDMA entry: first slot of a work request. A local element (DATA or INLINE), the operands of
   /// the opcode (OPERAND), and up to 3 more local elements follow.
@@ -1203,7 +1234,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_CQ_HI = 32'h00000064;
   /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
   /// because a device that paces its links in advance uses it. RDMA_RX: as many words follow, with
-  /// immediate data in their low half and the remote key of a WRITE in their high half. (rw)
+  /// immediate data in their low half and the remote key of a WRITE in their high half. With the
+  /// option BESIDE it is not used: wide completions hold their times. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_LO = 32'h00000068;
   /// Side array, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_HI = 32'h0000006c;

@@ -72,6 +72,8 @@ pub enum Capability {
     SpaceWire,
     /// Queue pairs count each kind of bad packet by name. Registers have sums only.
     Counters,
+    /// Short packets come beside their completions. Without it they come in buffers all the same.
+    Beside,
 }
 
 impl Capability {
@@ -108,6 +110,7 @@ impl Capability {
             Self::Pairs => "pairs",
             Self::SpaceWire => "space-wire",
             Self::Counters => "counters",
+            Self::Beside => "beside",
         }
     }
 }
@@ -129,6 +132,7 @@ impl fmt::Display for Capability {
             Self::Pairs => "queue pairs",
             Self::SpaceWire => "a SpaceWire port",
             Self::Counters => "queue pairs that name their counters",
+            Self::Beside => "wide completions",
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Queues with their own buffers: reserve, fill, submit; peek, use, release.
 
 use crate::kit::{EndpointPair, LONG, depth, fill, matches, soon, spawn};
-use crate::{Fixture, cases};
+use crate::{Capability, Fixture, cases};
 use fastrand::Rng;
 use spfe::{
     Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold,
@@ -20,6 +20,9 @@ cases! {
     a_staged_group_that_is_dropped_is_not_sent: [],
     a_length_that_fits_no_slot_is_refused: [],
     a_reset_ends_pooled_queues: [Reset],
+    short_packets_come_beside_their_completions: [],
+    what_is_no_short_packet_comes_in_slots: [],
+    a_sleeping_receiver_gets_packets_beside_completions: [RealTime],
 }
 
 fn open(pair: &EndpointPair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
@@ -298,4 +301,121 @@ fn a_reset_ends_pooled_queues(fixture: &Fixture) {
     put(&mut new_tx, 64, 2);
     new_tx.send(64).unwrap();
     expect(&mut new_rx, 64, 2);
+}
+
+/// A sender, and a receiver that asks for short packets beside their completions.
+fn open_beside(pair: &EndpointPair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
+    let beside = PoolOptions::new(slots, bytes).queue(QueueOptions::default().beside(true));
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    // At a sender the option has no effect.
+    (vc(&pair.a).tx_pooled(beside).unwrap(), vc(&pair.b).rx_pooled(beside).unwrap())
+}
+
+/// Whether bytes are in a completion: behind its words and its time. Slots begin a cache line.
+fn is_beside(bytes: &[u8]) -> bool {
+    match bytes.as_ptr() as usize % 64 {
+        0 => false,
+        24 => true,
+        other => panic!("a packet begins at byte {other} of a line"),
+    }
+}
+
+fn short_packets_come_beside_their_completions(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let (mut tx, mut rx) = open_beside(&pair, 8, 128);
+    for seed in 0..600 {
+        let length = 1 + seed as usize % 71;
+        put(&mut tx, length, seed);
+        tx.send(length).unwrap();
+        rx.wait(&Threshold::ONE, soon()).unwrap();
+        let packet = rx.peek().unwrap();
+        assert_eq!((packet.bytes.len(), packet.end, packet.status), (length, End::Eop, Status::Ok));
+        let beside = is_beside(packet.bytes);
+        // A device that gets a packet in parts may keep it in its slot.
+        if length > 40 || !fixture.has(Capability::Beside) || fixture.has(Capability::EndToEnd) {
+            let expected = length <= 40 && fixture.has(Capability::Beside);
+            assert_eq!(beside, expected, "{length} bytes");
+        }
+        assert!(matches(packet.bytes, seed, 0), "packet {seed} differs");
+        if seed % 2 == 0 {
+            rx.release();
+        } else {
+            assert_eq!(rx.take(|packet| packet.bytes.len()), Some(length));
+        }
+    }
+    assert!(rx.peek().is_none());
+    drop(rx);
+    // Nor has it where the buffers of the program are filled.
+    let mut rx = pair.rx_with(0, QueueOptions::default().beside(true));
+    rx.post(pair.b.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+    put(&mut tx, 20, 7);
+    tx.send(20).unwrap();
+    assert!(matches(&rx.recv(soon()).unwrap().buf, 7, 0));
+}
+
+fn what_is_no_short_packet_comes_in_slots(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let (tx, mut rx) = open_beside(&pair, 16, 32);
+    drop(tx);
+    let mut tx = pair.tx(0);
+    // Takes a packet or a part of one that consists of pieces of packets: their length, number and
+    // first byte. Returns whether it was beside its completion.
+    let mut expect = |pieces: &[(usize, u64, usize)], end, status| {
+        rx.wait(&Threshold::ONE, soon()).unwrap();
+        let packet = rx.peek().unwrap();
+        assert_eq!((packet.end, packet.status), (end, status));
+        let mut rest = packet.bytes;
+        for &(bytes, seed, from) in pieces {
+            let (piece, others) = rest.split_at(bytes);
+            assert!(matches(piece, seed, from), "packet {seed} differs");
+            rest = others;
+        }
+        assert!(rest.is_empty(), "{} bytes too many", rest.len());
+        let beside = is_beside(packet.bytes);
+        rx.release();
+        beside
+    };
+    // A link that stores packets joins their pieces.
+    let [has, whole] = [Capability::Beside, Capability::EndToEnd].map(|one| fixture.has(one));
+    for round in 0..20 {
+        // Two pieces of one packet, a packet that was cut, one longer than a slot, and a chain.
+        tx.send_ending(pair.packet(8, 1), End::More).unwrap();
+        tx.send_ending(pair.packet(8, 2), End::Eop).unwrap();
+        tx.send_ending(pair.packet(16, 3), End::Eep).unwrap();
+        tx.send(pair.packet(40, 4)).unwrap();
+        let mut batch = tx.batch();
+        batch.push_gather(vec![pair.packet(12, 5), pair.packet(12, 6)]).unwrap();
+        batch.submit();
+        let beside = expect(&[(8, 1, 0), (8, 2, 0)], End::Eop, Status::Ok);
+        assert!(!(beside && (whole || !has)), "round {round}");
+        assert!(!expect(&[(16, 3, 0)], End::Eep, Status::PacketCut), "round {round}");
+        assert!(!expect(&[(32, 4, 0)], End::More, Status::Ok), "round {round}");
+        assert!(!expect(&[(8, 4, 32)], End::Eop, Status::Ok), "round {round}");
+        let beside = expect(&[(12, 5, 0), (12, 6, 0)], End::Eop, Status::Ok);
+        assert!(beside == has || !whole, "round {round}");
+        tx.drain(soon()).unwrap();
+        while tx.take().is_some() {}
+    }
+}
+
+fn a_sleeping_receiver_gets_packets_beside_completions(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let block = QueueOptions::default().strategy(Strategy::Block);
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut tx = vc(&pair.a).tx_pooled(PoolOptions::new(8, 64).queue(block)).unwrap();
+    let mut rx = vc(&pair.b).rx_pooled(PoolOptions::new(8, 64).queue(block.beside(true))).unwrap();
+    let sender = spawn(move || {
+        for seed in 0..200 {
+            put(&mut tx, 1 + seed as usize % 50, seed);
+            tx.send(1 + seed as usize % 50).unwrap();
+        }
+        while tx.free() != 8 {
+            tx.wait(soon()).unwrap();
+            while tx.poll().is_some() {}
+        }
+    });
+    for seed in 0..200 {
+        expect(&mut rx, 1 + seed as usize % 50, seed);
+    }
+    sender.join().unwrap();
 }

@@ -49,7 +49,8 @@ fn fixture(name: &str, link: &str, mode: Mode, capabilities: &[Capability]) -> F
     let link: Link = link.parse().unwrap();
     // Where clients run the flows themselves there are no queue pairs.
     let told = |capability: &Capability| *capability != Capability::Pairs || mode == Mode::Thread;
-    let capabilities: Vec<_> = capabilities.iter().copied().filter(told).collect();
+    let capabilities = capabilities.iter().copied().chain([Capability::Beside]);
+    let capabilities: Vec<_> = capabilities.filter(told).collect();
     let servers = Servers::default();
     Fixture::new(name, &capabilities, move || servers.open(link, mode))
 }

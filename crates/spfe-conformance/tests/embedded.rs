@@ -16,7 +16,7 @@ fn fixture(
         let open = |endpoint| Endpoint::attach(&network, endpoint, "embedded").unwrap();
         (open(0), open(1))
     };
-    Fixture::new(name, capabilities, open)
+    Fixture::new(name, &[capabilities, &[Capability::Beside]].concat(), open)
 }
 
 fn unlimited(name: &str, mode: Mode) -> Fixture {

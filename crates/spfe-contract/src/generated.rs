@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 6;
+pub const CONTRACT_VERSION_MINOR: u16 = 7;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -31,6 +31,8 @@ pub const BURST_MAX: u64 = 65535;
 /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
 /// NONE.
 pub const PACKET_MAX_BYTES: u64 = 1073741824;
+/// Longest packet whose bytes a wide completion holds.
+pub const BESIDE_BYTES: u64 = 40;
 /// Records of a packed receive area start at multiples of this many bytes.
 pub const PACKED_ALIGN: u64 = 8;
 /// Size of the header in front of each record of a packed receive area.
@@ -1421,6 +1423,9 @@ pub mod completion_flags {
     /// Whether the work request that failed was executed is not known. Without it, it was not
     /// executed (RDMA only).
     pub const UNKNOWN: u16 = 1 << 9;
+    /// The bytes of the packet are in data of this wide completion, and the buffer is as it was
+    /// (queue option BESIDE).
+    pub const BESIDE: u16 = 1 << 10;
 }
 
 /// Flags of a record header in a packed receive area.
@@ -1474,6 +1479,8 @@ pub mod capability {
     pub const FABRIC: u32 = 1 << 15;
     /// Target of RDMA: the target block, and the commands TARGET_SET, TARGET_CLEAR and TARGET_TAKE.
     pub const TARGET: u32 = 1 << 16;
+    /// Queue option BESIDE.
+    pub const BESIDE: u32 = 1 << 17;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1504,6 +1511,9 @@ pub mod queue_options {
     pub const RETURN_IN_ORDER: u32 = 1 << 1;
     /// RDMA: the queue pair takes BIND and UNBIND (capability REMOTE_KEYS).
     pub const REMOTE_KEYS: u32 = 1 << 2;
+    /// RX: entries of the completion ring are wide completions, which take the bytes of short
+    /// packets (capability BESIDE).
+    pub const BESIDE: u32 = 1 << 3;
 }
 
 /// Wake-up conditions of the host; any of them wakes it.
@@ -2085,6 +2095,64 @@ const _: () = {
     assert!(at::POSITION_MASK ^ at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
+/// Entry of the completion ring of a queue with the option BESIDE, alone on its cache line. The
+/// second word, with the phase, is stored last.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WideCompletion {
+    /// First word of the completion.
+    pub word0: u64,
+    /// Second word of the completion.
+    pub word1: u64,
+    /// Time of the completion, if it is STAMPED.
+    pub time: u64,
+    /// Bytes 0 to 7 of the packet, byte 0 least significant, if the completion has the flag BESIDE.
+    pub data0: u64,
+    /// Bytes 8 to 15.
+    pub data1: u64,
+    /// Bytes 16 to 23.
+    pub data2: u64,
+    /// Bytes 24 to 31.
+    pub data3: u64,
+    /// Bytes 32 to 39.
+    pub data4: u64,
+}
+
+/// Offsets of the fields of `WideCompletion`.
+pub mod wide_completion {
+    /// Size in bytes.
+    pub const SIZE: usize = 64;
+    /// First word of the completion.
+    pub const WORD0_OFFSET: usize = 0;
+    /// Second word of the completion.
+    pub const WORD1_OFFSET: usize = 8;
+    /// Time of the completion, if it is STAMPED.
+    pub const TIME_OFFSET: usize = 16;
+    /// Bytes 0 to 7 of the packet, byte 0 least significant, if the completion has the flag BESIDE.
+    pub const DATA0_OFFSET: usize = 24;
+    /// Bytes 8 to 15.
+    pub const DATA1_OFFSET: usize = 32;
+    /// Bytes 16 to 23.
+    pub const DATA2_OFFSET: usize = 40;
+    /// Bytes 24 to 31.
+    pub const DATA3_OFFSET: usize = 48;
+    /// Bytes 32 to 39.
+    pub const DATA4_OFFSET: usize = 56;
+}
+const _: () = {
+    use wide_completion as at;
+    assert!(size_of::<WideCompletion>() == 64 && at::SIZE == 64);
+    assert!(align_of::<WideCompletion>() == 64);
+    assert!(core::mem::offset_of!(WideCompletion, word0) == at::WORD0_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, word1) == at::WORD1_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, time) == at::TIME_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, data0) == at::DATA0_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, data1) == at::DATA1_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, data2) == at::DATA2_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, data3) == at::DATA3_OFFSET);
+    assert!(core::mem::offset_of!(WideCompletion, data4) == at::DATA4_OFFSET);
+};
+
 /// Header of a record in a packed receive area. The next record starts at the next multiple of 8
 /// bytes.
 #[repr(C)]
@@ -2416,7 +2484,8 @@ pub mod queue_block {
     pub const CQ_HI: u32 = 0x64;
     /// Side array of 64-bit times, one per completion, low word. It is needed even without STAMP,
     /// because a device that paces its links in advance uses it. RDMA_RX: as many words follow,
-    /// with immediate data in their low half and the remote key of a WRITE in their high half. (rw)
+    /// with immediate data in their low half and the remote key of a WRITE in their high half. With
+    /// the option BESIDE it is not used: wide completions hold their times. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;
@@ -2476,7 +2545,8 @@ pub struct QueueSetup {
     pub cq: u64,
     /// Side array of 64-bit times, one per completion. It is needed even without STAMP, because a
     /// device that paces its links in advance uses it. RDMA_RX: as many words follow, with
-    /// immediate data in their low half and the remote key of a WRITE in their high half.
+    /// immediate data in their low half and the remote key of a WRITE in their high half. With the
+    /// option BESIDE it is not used: wide completions hold their times.
     pub stamp: u64,
     /// host_line followed by device_line.
     pub lines: u64,

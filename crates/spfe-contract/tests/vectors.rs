@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use spfe_contract::{
-    BurstExt, Completion, InlineSubmission, Message, Operand, Release, Submission, WorkEntry,
+    BESIDE_BYTES, BurstExt, Completion, InlineSubmission, Message, Operand, Release, Submission,
+    WorkEntry, completion_flags, wide_completion as wide,
 };
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/vectors/entries.json");
@@ -70,4 +71,26 @@ fn entries_are_the_golden_bytes() {
     names.sort_unstable();
     seen.sort_unstable();
     assert_eq!(names, seen, "every entry of the contract is checked");
+}
+
+#[test]
+fn the_wide_completion_is_the_golden_bytes() {
+    let text = std::fs::read_to_string(VECTORS).expect(VECTORS);
+    let file: Value = serde_json::from_str(&text).expect(VECTORS);
+    let golden = &file["structures"]["wide_completion"];
+    let hex = golden["hex"].as_str().expect("hex");
+    let bytes: Vec<u8> = (0..wide::SIZE)
+        .map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hexadecimal"))
+        .collect();
+    let at = |offset: usize| {
+        u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"))
+    };
+    let time = number(golden["fields"]["time"].as_str().expect("a string"));
+    assert_eq!(at(wide::TIME_OFFSET), time);
+    let done = Completion::from_words([at(wide::WORD0_OFFSET), at(wide::WORD1_OFFSET)]);
+    assert_eq!((done.bytes, done.vc, done.position, done.phase), (21, 3, 41, 1));
+    assert_eq!(done.flags, completion_flags::BESIDE);
+    let data = &bytes[wide::DATA0_OFFSET..];
+    assert_eq!(data.len() as u64, BESIDE_BYTES);
+    assert!(data[..21].iter().copied().eq(1..=21) && data[21..].iter().all(|byte| *byte == 0));
 }

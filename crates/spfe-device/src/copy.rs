@@ -41,18 +41,30 @@ impl CopyTarget {
 /// Source and target are mapped for `length` bytes ([`crate::memory::RegionMap::translate`]).
 #[inline(always)]
 pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
-    // SAFETY: both are mapped for `length` bytes. The two words of a short copy may overlap, and
-    // both are loaded before the first store. `copy` allows source and target to overlap.
+    // SAFETY: both are mapped for `length` bytes. `copy` allows source and target to overlap.
     unsafe {
         match length {
-            8..=16 => {
-                let tail = length as usize - 8;
-                let first = source.cast::<u64>().read_unaligned();
-                let last = source.add(tail).cast::<u64>().read_unaligned();
-                target.cast::<u64>().write_unaligned(first);
-                target.add(tail).cast::<u64>().write_unaligned(last);
-            }
+            8..=16 => copy_ends::<8>(source, target, length),
+            17..=32 => copy_ends::<16>(source, target, length),
+            33..=64 => copy_ends::<32>(source, target, length),
             _ => core::ptr::copy(source, target, length as usize),
         }
     };
+}
+
+/// Copies the first and the last `N` bytes of `length`, which may overlap.
+///
+/// # Safety
+/// Both are mapped for `length` bytes, and `length` is at least `N` and at most twice that.
+#[inline(always)]
+pub unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, length: u32) {
+    let tail = length as usize - N;
+    // SAFETY: the caller's promise. All loads come before the first store, so that source and target
+    // may overlap.
+    unsafe {
+        let first = from.cast::<[u8; N]>().read_unaligned();
+        let last = from.add(tail).cast::<[u8; N]>().read_unaligned();
+        to.cast::<[u8; N]>().write_unaligned(first);
+        to.add(tail).cast::<[u8; N]>().write_unaligned(last);
+    }
 }

@@ -120,6 +120,23 @@ impl FastState {
         Self::without_stamps(tx, rx, rings, most)
     }
 
+    /// State for wide completions, which [`SinglePath`] alone fills: the loops must not get it. `None`
+    /// if the configuration needs the general path.
+    pub fn wide(tx: &QueueView, rx: &QueueView, most: u32) -> Option<Self> {
+        let rings = RingPair::new(rx.submissions, rx.submissions)?;
+        Self::without_stamps(tx, rx, rings, most).filter(|_| rx.completions.is_wide())
+    }
+
+    /// Looks up the windows of the next packet and the next buffer. False if there are none, or none
+    /// that are plain.
+    pub(crate) fn find_windows(&self, maps: (&RegionMap, &RegionMap), at: (u32, u32)) -> bool {
+        let entry = self.posted.get().read(at.0);
+        let buffer = self.receive.get().first().read(at.1);
+        let (Some([from, length]), Some([to, room])) = (entry, buffer) else { return false };
+        self.other_source(maps.0, from, length as u32).is_some()
+            && self.other_target(maps.1, to, room as u32).is_some()
+    }
+
     /// State for a packed area. `None` if the configuration needs the general path.
     pub fn packed(tx: &QueueView, rx: &QueueView, most: u32) -> Option<Self> {
         // [`PackedSink`] uses no cursor, so any pair will do.

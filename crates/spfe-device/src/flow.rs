@@ -79,6 +79,8 @@ pub struct Flow<S, D> {
     timed: bool,
     /// State of the fast path, if the configuration allows it.
     plain: Option<fast::FastState>,
+    /// State of its single packets, if the receiver has wide completions.
+    wide: Option<fast::FastState>,
     single: fast::SinglePath,
     observer: Option<ObservedFlow>,
     limits: StepLimits,
@@ -129,6 +131,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             distance: Distance::default(),
             timed: false,
             plain: None,
+            wide: None,
             single: fast::SinglePath::new(shared),
             observer: None,
             limits: StepLimits::NONE,
@@ -260,6 +263,12 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             }
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => {
                 rx.view().and_then(|view| fast::FastState::packed(&tx.view, view, most))
+            }
+            _ => None,
+        };
+        self.wide = match (&self.tx, &self.rx) {
+            (TxEnd::Queue(tx), RxEnd::Posted(rx)) if alone => {
+                rx.view().and_then(|view| fast::FastState::wide(&tx.view, view, most))
             }
             _ => None,
         };
@@ -458,6 +467,9 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         if self.shared.epoch() != self.epoch {
             return false;
         }
+        if keep && self.wide.is_some() {
+            return self.sweep_wide(host);
+        }
         let (packets, step) = self.step_fast(host, u32::MAX);
         if packets == 1
             && keep
@@ -471,6 +483,31 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             self.single.prepare(fast, (&tx.view, rx), self.epoch, most);
         }
         step.is_some_and(|step| !matches!(step, StepOutcome::Unmapped(..)))
+    }
+
+    /// Moves a single packet to a receiver with wide completions, if it is plain.
+    #[inline(never)]
+    fn sweep_wide<H: Host>(&mut self, host: &mut H) -> bool {
+        if !self.single.is_ready()
+            && let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
+                (&self.wide, &mut self.tx, &mut self.rx)
+        {
+            let at = (tx.parts().1.at.submission, rx.parts().0.at.submission);
+            let maps = (&*self.tx_regions.map, &*self.rx_regions.map);
+            if fast.find_windows(maps, at)
+                && let Some(rx) = rx.view()
+            {
+                self.single.prepare(fast, (&tx.view, rx), self.epoch, self.limits.fast_packet);
+            }
+        }
+        match self.single.is_ready().then(|| self.single.packet()) {
+            Some(SingleEnd::Moved) => true,
+            Some(SingleEnd::Awaited) => {
+                self.wake(host);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The general path, and the ends that it runs between.

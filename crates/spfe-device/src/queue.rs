@@ -4,7 +4,7 @@ use crate::memory::{AccessRefusal, Address, READ, RegionKey, RegionMap, Regions,
 use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{
     self as contract, Completion, EntryType, Message, QueueKind, Release, Status, completion_flags,
-    queue_options, submit_flags as sf,
+    queue_options, submit_flags as sf, wide_completion,
 };
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{AtomicDeviceLine, AtomicHostLine, Ring, Slot};
@@ -48,15 +48,22 @@ unsafe impl Send for QueueView {}
 /// Bytes of host line and device line together.
 const LINES_BYTES: u64 = 128;
 
-fn ring_at(map: &RegionMap, address: u64, log2: u32, domain: u16) -> Result<Ring, AccessRefusal> {
+/// `wide`: a ring of wide completions.
+fn ring_at(
+    map: &RegionMap,
+    address: u64,
+    log2: u32,
+    domain: u16,
+    wide: bool,
+) -> Result<Ring, AccessRefusal> {
     let (min, max) = (contract::RING_LOG2_MIN as u32, contract::RING_LOG2_MAX as u32);
     if !(min..=max).contains(&log2) {
         return Err(AccessRefusal::Fault(Status::BadRing));
     }
-    let bytes = contract::ENTRY_BYTES << log2;
-    let slots = aligned(map, address, bytes, domain, 64)?.cast::<Slot>();
+    let entry = if wide { wide_completion::SIZE as u64 } else { contract::ENTRY_BYTES };
+    let slots = aligned(map, address, entry << log2, domain, 64)?.cast::<Slot>();
     // SAFETY: translate checked that the ring lies in a mapped region; alignment was checked.
-    Ok(unsafe { Ring::new(slots, log2) })
+    Ok(unsafe { if wide { Ring::wide(slots, log2) } else { Ring::new(slots, log2) } })
 }
 
 fn aligned(
@@ -81,14 +88,25 @@ impl QueueView {
         if config.cq_log2 < config.sq_log2 {
             return Err(AccessRefusal::Fault(Status::BadRing));
         }
+        let wide = config.options & queue_options::BESIDE != 0;
+        if wide && config.kind != u32::from(QueueKind::Rx.raw()) {
+            return Err(AccessRefusal::Fault(Status::BadField));
+        }
         // In an RDMA_RX queue, immediate data follows the times.
         let words = 1 + u64::from(config.kind == u32::from(QueueKind::RdmaRx.raw()));
         let stamps = words << (3 + config.cq_log2.min(31));
         let lines = aligned(map, config.lines, LINES_BYTES, domain, 64)?;
+        let completions = ring_at(map, config.cq, config.cq_log2, domain, wide)?;
         Ok(Self {
-            submissions: ring_at(map, config.sq, config.sq_log2, domain)?,
-            completions: ring_at(map, config.cq, config.cq_log2, domain)?,
-            stamps: aligned(map, config.stamp, stamps, domain, 8)?.cast(),
+            submissions: ring_at(map, config.sq, config.sq_log2, domain, false)?,
+            completions,
+            stamps: match wide {
+                true => {
+                    // SAFETY: the ring was checked, and its first entry has the time here.
+                    unsafe { completions.first().byte_add(wide_completion::TIME_OFFSET) }.cast()
+                }
+                false => aligned(map, config.stamp, stamps, domain, 8)?.cast(),
+            },
             host: lines.cast(),
             // SAFETY: the 128 bytes of both lines were translated together.
             device: unsafe { lines.add(64) }.cast(),
@@ -151,7 +169,10 @@ impl QueueView {
     fn write_stamped(&self, position: u32, entry: [u64; 2], time: CompletionTime) {
         if let CompletionTime::Stamp(ns) | CompletionTime::Visible(ns) = time {
             let index = (position & (self.completions.size() - 1)) as usize;
-            // SAFETY: the side array has one word per completion slot; the index is masked.
+            let wide = self.completions.is_wide();
+            let index = if wide { index * (wide_completion::SIZE / 8) } else { index };
+            // SAFETY: the side array has one word per completion slot, a wide completion has one
+            // among its eight; the index is masked.
             unsafe { self.stamps.add(index).as_ref() }.store(ns, Ordering::Relaxed);
         }
         // The release store of the entry publishes the side array too.

@@ -79,7 +79,10 @@ fn address(offset: u32) -> u64 {
 
 /// The same flow twice. The second uses the general path only.
 fn both(kind: QueueKind) -> [Pair; 2] {
-    let mut pairs = [Pair::new(kind, false), Pair::new(kind, false)];
+    unlike([Pair::new(kind, false), Pair::new(kind, false)])
+}
+
+fn unlike(mut pairs: [Pair; 2]) -> [Pair; 2] {
     pairs[1].flow.set_observer(Some(Box::new(|_| {})));
     assert_eq!(pairs[1].flow.bind(), Ok(()));
     let payload: Vec<u8> = (0..TX_BYTES).map(|at| (at % 251) as u8).collect();
@@ -126,7 +129,8 @@ fn post(pairs: &mut [Pair; 2], op: &Op) {
 
 /// The rings, payload and counters that the hosts see, and the state that the next runner sees.
 fn visible(pair: &Pair) -> impl PartialEq {
-    let rings = [pair.tx.bytes(CQ, 16 * SIZE), pair.rx.bytes(CQ, 16 * SIZE)];
+    let entry = if pair.rx.cq.ring.is_wide() { 64 } else { 16 };
+    let rings = [pair.tx.bytes(CQ, 16 * SIZE), pair.rx.bytes(CQ, entry * SIZE)];
     let counts = [pair.shared.tx_count.values(), pair.shared.rx_count.values()];
     (rings, pair.rx.bytes(DATA, BUFFER * SIZE), counts, pair.states())
 }
@@ -167,10 +171,9 @@ fn alike() -> impl Strategy<Value = Op> {
 }
 
 /// Every other step is that of the owner after a post, and may take the path of single packets.
-fn compare_single(ops: &[Op]) {
+fn compare_single(mut pairs: [Pair; 2], ops: &[Op]) {
     // Both ends run in this thread.
     set_fence_mode(FenceMode::Asymmetric);
-    let mut pairs = both(QueueKind::Rx);
     let mut got = [Got::default(), Got::default()];
     for (number, op) in ops.iter().enumerate() {
         post(&mut pairs, op);
@@ -201,8 +204,12 @@ fn compare_single(ops: &[Op]) {
 
 #[test]
 fn single_packets_take_their_own_path_and_leave_the_rest() {
+    single_packets(both(QueueKind::Rx));
+    single_packets(unlike([Pair::wide(), Pair::wide()]));
+}
+
+fn single_packets(mut pairs: [Pair; 2]) {
     set_fence_mode(FenceMode::Asymmetric);
-    let mut pairs = both(QueueKind::Rx);
     let mut moved = 0;
     for number in 0..20 * SIZE {
         let flags = if number % 50 == 49 { sf::SIGNAL } else { sf::SIGNAL | sf::LAST };
@@ -354,7 +361,12 @@ proptest! {
 
     #[test]
     fn paths_agree_on_single_packets(ops in vec(alike(), 1..300)) {
-        compare_single(&ops);
+        compare_single(both(QueueKind::Rx), &ops);
+    }
+
+    #[test]
+    fn paths_agree_on_wide_completions(ops in vec(alike(), 1..300)) {
+        compare_single(unlike([Pair::wide(), Pair::wide()]), &ops);
     }
 
     #[test]

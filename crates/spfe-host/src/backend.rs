@@ -106,6 +106,10 @@ pub trait Backend: Send + Sync {
     fn has_pairs(&self) -> bool {
         false
     }
+    /// Whether receive queues can have wide completions (capability BESIDE).
+    fn has_beside(&self) -> bool {
+        false
+    }
     /// Rings the doorbell of the device.
     fn ring(&self);
     /// The clock of deadlines and of converted completion times.

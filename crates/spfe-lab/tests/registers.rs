@@ -1,5 +1,7 @@
 //! The register interface, used like a driver uses it: registers, doorbells and memory.
 
+#[path = "registers/beside.rs"]
+mod beside;
 #[path = "registers/driver.rs"]
 mod driver;
 #[path = "registers/events.rs"]

@@ -80,6 +80,9 @@ const SINCE_5: u32 = capability::FABRIC;
 /// Capabilities that came with minor version 6.
 const SINCE_6: u32 = capability::TARGET;
 
+/// Capabilities that came with minor version 7.
+const SINCE_7: u32 = capability::BESIDE;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
     (minor >= 2 || capability & SINCE_2 == 0)
@@ -87,6 +90,7 @@ const fn shows(minor: u16, capability: u32) -> bool {
         && (minor >= 4 || capability & SINCE_4 == 0)
         && (minor >= 5 || capability & SINCE_5 == 0)
         && (minor >= 6 || capability & SINCE_6 == 0)
+        && (minor >= 7 || capability & SINCE_7 == 0)
 }
 
 fn low(value: u64) -> u32 {

@@ -164,6 +164,11 @@ impl Backend for Registers {
         self.map.can(capability::RDMA)
     }
 
+    fn has_beside(&self) -> bool {
+        // Without RESET this side would have to complete what is pending, and writes no wide ones.
+        self.map.can(capability::BESIDE) && self.map.can(capability::RESET)
+    }
+
     fn port_info(&self, number: u32) -> Result<PortInfo> {
         self.port_info_of(number)
     }

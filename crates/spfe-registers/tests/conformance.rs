@@ -28,6 +28,7 @@ fn fixture() -> Fixture {
     // Registers do not say who uses a port, and have sums of the counters of queue pairs.
     let absent = [Capability::Owners, Capability::Counters];
     capabilities.retain(|capability| !absent.contains(capability));
+    capabilities.push(Capability::Beside);
     Fixture::new("registers", &capabilities, open)
 }
 

@@ -28,9 +28,9 @@ pub struct RingPair {
 }
 
 impl RingPair {
-    /// Pairs two rings; `None` if their sizes differ.
+    /// Pairs two rings; `None` if their sizes or the sizes of their entries differ.
     pub const fn new(first: Ring, second: Ring) -> Option<Self> {
-        if first.log2 == second.log2 { Some(Self { first, second }) } else { None }
+        if first.last == second.last { Some(Self { first, second }) } else { None }
     }
 
     /// The first ring.

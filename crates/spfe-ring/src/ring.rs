@@ -20,6 +20,8 @@ pub struct Slot {
 
 /// Bytes of a slot.
 pub(crate) const SLOT: usize = size_of::<Slot>();
+/// Bytes of a wide completion.
+const WIDE: usize = 4 * SLOT;
 
 impl Slot {
     /// The second word, valid or not. Load it before the first word: the acquire pairs with the
@@ -54,8 +56,10 @@ impl Slot {
 pub struct Ring {
     pub(crate) slots: NonNull<Slot>,
     pub(crate) log2: u32,
-    /// Offset of the last slot, bytes.
+    /// Offset of the last entry, bytes.
     pub(crate) last: u32,
+    /// log2 of the bytes from one entry to the next.
+    stride_log2: u32,
 }
 
 // SAFETY: the slots are atomics, and the creator keeps them mapped (`Ring::new`).
@@ -69,12 +73,42 @@ impl Ring {
     /// # Safety
     /// `slots` points to that many slots. They stay mapped while any copy of the view is used.
     pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
-        Self { slots, log2, last: ((1 << log2) - 1) * SLOT as u32 }
+        let stride_log2 = SLOT.trailing_zeros();
+        Self { slots, log2, last: ((1 << log2) - 1) << stride_log2, stride_log2 }
+    }
+
+    /// A ring of `1 << log2` wide completions. No [`crate::Cursor`] finds its entries.
+    ///
+    /// # Safety
+    /// `slots` points to four slots for each entry. They stay mapped while any copy of the view is
+    /// used.
+    pub const unsafe fn wide(slots: NonNull<Slot>, log2: u32) -> Self {
+        let stride_log2 = WIDE.trailing_zeros();
+        Self { slots, log2, last: ((1 << log2) - 1) << stride_log2, stride_log2 }
+    }
+
+    /// Whether the entries are wide completions.
+    #[inline(always)]
+    pub const fn is_wide(&self) -> bool {
+        self.stride_log2 != SLOT.trailing_zeros()
+    }
+
+    /// The data of the wide completion at a position, 40 bytes. Its writer comes before
+    /// [`Ring::write`], its reader after [`Ring::read`]. `None` in a ring of other entries.
+    #[inline(always)]
+    pub fn beside(&self, position: u32) -> Option<NonNull<u8>> {
+        // SAFETY: a wide completion is 64 bytes, of which the data are the last 40.
+        self.is_wide().then(|| unsafe { self.entry(position).cast().add(24) })
     }
 
     /// Address of the first slot.
     pub const fn first(&self) -> NonNull<Slot> {
         self.slots
+    }
+
+    /// Address of the entry at a position.
+    pub fn entry(&self, position: u32) -> NonNull<Slot> {
+        NonNull::from(self.slot(position))
     }
 
     /// Number of entries.
@@ -86,7 +120,7 @@ impl Ring {
     /// Offset of the slot of a position, bytes.
     #[inline(always)]
     pub(crate) const fn offset(&self, position: u32) -> usize {
-        (position.wrapping_mul(SLOT as u32) & self.last) as usize
+        ((position << self.stride_log2) & self.last) as usize
     }
 
     /// Address of the slot at an offset in bytes, which wraps at the end of the ring.
@@ -111,7 +145,7 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot {
-        self.slot_at(position.wrapping_mul(SLOT as u32) as usize)
+        self.slot_at(self.offset(position))
     }
 
     /// Writes an entry at a position and publishes it.

@@ -97,6 +97,7 @@ const DATA: u64 = (EntryType::Data.raw() as u64) << 32;
 const SIGNAL: u64 = ((sf::SIGNAL | sf::LAST) as u64) << 32;
 const BUFFER: u64 = (EntryType::Buffer.raw() as u64) << 32;
 const TIMED: u64 = (cf::TIMED as u64) << 32;
+const BESIDE: u64 = (cf::BESIDE as u64) << 32;
 
 /// The transmit end of a virtual channel with its own buffers: reserve, fill, submit.
 ///
@@ -379,6 +380,9 @@ pub struct PooledRx {
     next: Recycler,
     /// Position of the next completion when a stalled sender was last offered the released slots.
     offered: u32,
+    /// The completions are wide. Then `next` has the ring of slots in place of their ring, so that it
+    /// finds no plain completion.
+    wide: bool,
 }
 
 /// Number of slots released before they are offered to a stalled sender. An empty poll offers them
@@ -403,9 +407,11 @@ impl PooledRx {
         queue.runner =
             device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let buffer = u64::from(pool.bytes) | BUFFER;
-        let next = Recycler::new(queue.cq.ring, queue.sq.ring, buffer, OFFER_EVERY);
+        let wide = queue.cq.ring.is_wide();
+        let done = if wide { queue.sq.ring } else { queue.cq.ring };
+        let next = Recycler::new(done, queue.sq.ring, buffer, OFFER_EVERY);
         let next = next.expect("both rings of a queue have one size");
-        let mut pooled = Self { next, queue, pool, offered: 0 };
+        let mut pooled = Self { next, queue, pool, offered: 0, wide };
         pooled.queue.offer_buffers(true);
         Ok(pooled)
     }
@@ -421,7 +427,7 @@ impl PooledRx {
     /// there is no packet.
     #[inline(always)]
     pub fn release(&mut self) {
-        if let Some(words) = self.next.cursor().read() {
+        if let Some(words) = self.entry() {
             let pause = self.next.recycle();
             self.count(words[0] & 0xffff_ffff, pause);
         }
@@ -451,12 +457,21 @@ impl PooledRx {
     /// Looks for a completion, and offers slots if there is none.
     #[inline(never)]
     fn look(&mut self) -> Option<[u64; 2]> {
-        let Some(words) = self.next.cursor().read() else {
+        let Some(words) = self.entry() else {
             self.offer();
             return None;
         };
         self.catch_up();
         (words[1] & TIMED == 0 || self.queue.is_due()).then_some(words)
+    }
+
+    /// The next completion, if there is one.
+    #[inline(always)]
+    fn entry(&self) -> Option<[u64; 2]> {
+        match self.wide {
+            true => self.queue.cq.ring.read(self.next.position()),
+            false => self.next.cursor().read(),
+        }
     }
 
     /// Sets the positions of the queue, which the loop over packets leaves behind.
@@ -467,7 +482,15 @@ impl PooledRx {
     }
 
     fn packet(&self, words: [u64; 2]) -> Packet<'_> {
-        self.pool.packet(words, self.next.cursor().index())
+        let mut packet = self.pool.packet(words, self.next.cursor().index());
+        if words[1] & BESIDE != 0
+            && let Some(data) = self.queue.cq.ring.beside(self.next.position())
+        {
+            let length = packet.bytes.len().min(contract::BESIDE_BYTES as usize);
+            // SAFETY: inside the completion, which stays as it is until its slot is released.
+            packet.bytes = unsafe { std::slice::from_raw_parts(data.as_ptr(), length) };
+        }
+        packet
     }
 
     /// Counts the bytes of a packet whose slot was released.

@@ -13,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd};
 use spfe_contract::{
     self as contract, Completion, QueueKind, QueueSetup, QueueState, Status,
-    completion_flags as cf, queue_options,
+    completion_flags as cf, queue_options, wide_completion,
 };
 use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
@@ -36,11 +36,19 @@ pub struct QueueOptions {
     pub strategy: Strategy,
     /// The queue gets a file descriptor for poll or epoll (see `request_event`).
     pub event: bool,
+    /// Short packets arrive beside their completions (see [`QueueOptions::beside`]).
+    pub beside: bool,
 }
 
 impl Default for QueueOptions {
     fn default() -> Self {
-        Self { depth: 1024, stamps: false, strategy: Strategy::Adaptive, event: false }
+        Self {
+            depth: 1024,
+            stamps: false,
+            strategy: Strategy::Adaptive,
+            event: false,
+            beside: false,
+        }
     }
 }
 
@@ -66,6 +74,14 @@ impl QueueOptions {
     /// Sets whether the queue has a file descriptor for poll or epoll.
     pub fn event(mut self, on: bool) -> Self {
         self.event = on;
+        self
+    }
+
+    /// Sets whether packets of up to 40 bytes come on the cache line of their completion: sooner to
+    /// a pooled receive queue that polls, but groups cost more. Without effect on other queues, and
+    /// on devices that cannot do it.
+    pub fn beside(mut self, on: bool) -> Self {
+        self.beside = on;
         self
     }
 
@@ -190,13 +206,18 @@ struct Layout {
     bytes: usize,
 }
 
-/// Layout of the queue's memory: lines first, then the rings, each on its own cache lines.
-fn layout(sq_log2: u32, cq_log2: u32) -> Layout {
+/// Layout of the queue's memory: lines first, then the rings of `1 << log2` entries, each on its own
+/// cache lines. `wide`: the completions are, and have their times in them.
+fn layout(log2: u32, wide: bool) -> Layout {
     let entry = contract::ENTRY_BYTES as usize;
     let sq = 128;
-    let cq = sq + (entry << sq_log2);
-    let stamps = cq + (entry << cq_log2);
-    Layout { sq, cq, stamps, bytes: stamps + (8 << cq_log2) }
+    let cq = sq + (entry << log2);
+    if wide {
+        let bytes = cq + (wide_completion::SIZE << log2);
+        return Layout { sq, cq, stamps: cq + wide_completion::TIME_OFFSET, bytes };
+    }
+    let stamps = cq + (entry << log2);
+    Layout { sq, cq, stamps, bytes: stamps + (8 << log2) }
 }
 
 impl Queue {
@@ -209,7 +230,9 @@ impl Queue {
         fill: impl FnOnce(&mut QueueRequest),
     ) -> Result<Self> {
         let log2 = options.log2()?;
-        let mut at = layout(log2, log2);
+        let beside = options.beside && place.kind == QueueKind::Rx;
+        let wide = beside && device.backend().has_beside();
+        let mut at = layout(log2, wide);
         // The times of this kind are followed by immediate data.
         at.bytes += if place.kind == QueueKind::RdmaRx { 8 << log2 } else { 0 };
         let memory = Region::new(device.clone(), "spfe-queue", at.bytes)?;
@@ -228,7 +251,8 @@ impl Queue {
         };
         let setup = QueueSetup {
             kind: u32::from(place.kind.raw()),
-            options: if options.stamps { queue_options::STAMP } else { 0 },
+            options: if options.stamps { queue_options::STAMP } else { 0 }
+                | if wide { queue_options::BESIDE } else { 0 },
             sq_log2: log2,
             cq_log2: log2,
             sq: memory.address(at.sq),
@@ -243,9 +267,10 @@ impl Queue {
         // SAFETY: `layout` placed everything inside the region, aligned to 64 bytes; the region is
         // kept by the queue.
         let (sq, cq, stamps, host_line, device_line) = unsafe {
+            let cq = base.add(at.cq).cast::<Slot>();
             (
                 Ring::new(base.add(at.sq).cast::<Slot>(), log2),
-                Ring::new(base.add(at.cq).cast::<Slot>(), log2),
+                if wide { Ring::wide(cq, log2) } else { Ring::new(cq, log2) },
                 base.add(at.stamps).cast(),
                 base.cast(),
                 base.add(64).cast(),
@@ -352,7 +377,8 @@ impl Queue {
     /// Time of the completion at a position from the side array, as host time in ns.
     pub fn stamp(&self, position: u32) -> u64 {
         let index = (position & (self.cq.ring.size() - 1)) as usize;
-        // SAFETY: one word per completion slot, index masked.
+        let index = if self.cq.ring.is_wide() { wide_completion::SIZE / 8 * index } else { index };
+        // SAFETY: one word per completion, index masked.
         let time = unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed);
         time.wrapping_add_signed(self.offset_ns.wrapping_neg())
     }

@@ -53,7 +53,7 @@ impl Rx {
         options: QueueOptions,
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Rx };
-        let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
+        let mut queue = Queue::open(device.clone(), place, &options.beside(false), |_| {})?;
         queue.runner =
             device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let slots = Slots::new(queue.sq.ring.size());

@@ -4,7 +4,7 @@
 //! an entry that is equal to one that was checked needs no other check but that of its address.
 
 use super::{BUFFER, FastState, RX_CHECK};
-use crate::copy::move_bytes;
+use crate::copy::{copy_ends, move_bytes};
 use crate::memory::FixedWindow;
 use spfe_ring::Slot;
 use spfe_ring::cursor::Mark;
@@ -146,23 +146,6 @@ impl<'a> Buffers<'a> {
                 unsafe { move_bytes(from, to, length) };
             }),
         }
-    }
-}
-
-/// Copies the first and the last `N` bytes of `length`, which may overlap.
-///
-/// # Safety
-/// Both are mapped for `length` bytes, and `length` is at least `N` and at most twice that.
-#[inline(always)]
-unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, length: u32) {
-    let tail = length as usize - N;
-    // SAFETY: the caller's promise. All loads come before the first store, so that source and target
-    // may overlap.
-    unsafe {
-        let first = from.cast::<[u8; N]>().read_unaligned();
-        let last = from.add(tail).cast::<[u8; N]>().read_unaligned();
-        to.cast::<[u8; N]>().write_unaligned(first);
-        to.add(tail).cast::<[u8; N]>().write_unaligned(last);
     }
 }
 

@@ -3,13 +3,19 @@
 //! The loops look up positions, phases and pointers for each call, which pays only for several
 //! packets. A [`SinglePath`] keeps them from packet to packet. It checks that nobody else has run the
 //! flow since, and leaves everything but a plain packet with a completion of its own to the loops.
+//!
+//! It reads the buffer of the next packet as soon as it has published one: the receiver wrote the
+//! entry, and its cache line is here by the time the next packet is posted. It also fills wide
+//! completions, which no loop does.
 
 use super::{BUFFER, DATA, FastState, ONE_PACKET, RX_CHECK, SIGNAL, prefetch_write};
 use crate::copy::move_bytes;
 use crate::memory::{FixedWindow, RegionWindow};
 use crate::queue::QueueView;
 use crate::shared::{FlowShared, bump};
-use spfe_contract::submit_flags as sf;
+use spfe_contract::{
+    self as contract, completion_flags as cf, submit_flags as sf, wide_completion,
+};
 use spfe_ring::cursor::{Cursor, RingPair};
 use spfe_ring::sync::{FenceMode, Ordering, fence_mode};
 use spfe_ring::{AtomicHostLine, Ring, Slot};
@@ -29,6 +35,8 @@ pub enum SingleEnd {
     Refused,
 }
 
+/// log2 of the slots that a wide completion takes.
+const WIDE_SHIFT: u32 = (wide_completion::SIZE / size_of::<Slot>()).trailing_zeros();
 /// Flags of an entry that this path takes; the phase follows.
 const PLAIN: u32 = DATA | SIGNAL | sf::LAST as u32;
 
@@ -53,6 +61,12 @@ pub struct SinglePath {
     plain: u32,
     /// Second word of a buffer.
     buffer: u64,
+    /// Memory of the next packet's buffer, if that was there when the packet before was published.
+    next: Option<NonNull<u8>>,
+    /// Longest packet that goes beside its completion; 0 if the completions are not wide.
+    beside: u32,
+    /// log2 of the bytes of a completion for each byte of a slot.
+    filled_shift: u32,
     source: RegionWindow,
     target: FixedWindow,
     /// Constant bits of the words of completions: of the sender, and of the receiver.
@@ -80,6 +94,9 @@ impl SinglePath {
             at: (0, 0),
             plain: 0,
             buffer: 0,
+            next: None,
+            beside: 0,
+            filled_shift: 0,
             source: RegionWindow::default(),
             target: FixedWindow::default(),
             sent_bits: [0; 2],
@@ -99,8 +116,8 @@ impl SinglePath {
         self.left != 0
     }
 
-    /// Prepares for the packets after one that a loop has moved in the epoch `epoch`. The caller
-    /// holds the seat. `most` is the length of the longest packet that this path may take.
+    /// Prepares for packets like the ones that `fast` has the windows of, in the epoch `epoch`. The
+    /// caller holds the seat. `most` is the length of the longest packet that this path may take.
     #[cold]
     #[inline(never)]
     pub fn prepare(
@@ -113,12 +130,15 @@ impl SinglePath {
         // SAFETY: the caller holds the seat.
         let (send, receive) = unsafe { (&*self.shared.tx.get(), &*self.shared.rx.get()) };
         let (posted, sent) = (fast.posted.get(), fast.sent.get());
-        let Some(rings) = RingPair::new(rx.submissions, rx.completions) else { return };
+        let wide = rx.completions.is_wide();
+        let done = if wide { rx.submissions } else { rx.completions };
+        let Some(rings) = RingPair::new(rx.submissions, done) else { return };
         let from = Cursor::new(posted, send.at.submission);
         let done = Cursor::new(sent, send.at.completion);
         let to = Cursor::new(rings, receive.at.submission);
-        // The buffer that was filled last tells what the next ones are like.
-        let buffer = to.slot_before().word1() & 0xffff_ffff_ffff | u64::from(to.phase()) << 32;
+        // The buffer whose window `fast` has tells what the next ones are like.
+        let like = if wide { to.slot() } else { to.slot_before() };
+        let buffer = like.word1() & 0xffff_ffff_ffff | u64::from(to.phase()) << 32;
         let (flags, room) = ((buffer >> 32) as u32, buffer as u32);
         let window = fast.target.fixed(room);
         let Some(target) = window.filter(|_| (flags ^ (to.phase() | BUFFER)) & RX_CHECK == 0)
@@ -132,7 +152,11 @@ impl SinglePath {
         let (posted, from_left) = first(&posted, from.mark());
         let (sent, done_left) = first(&sent, done.mark());
         let (buffers, to_left) = first(&rings.first(), to.mark());
-        let (filled, _) = first(&rings.second(), to.mark());
+        let filled = if wide {
+            rx.completions.entry(receive.at.completion)
+        } else {
+            first(&rings.second(), to.mark()).0
+        };
         // The slot behind each packet is looked at too, so the last one of a lap is left out.
         let left = from_left.min(done_left).min(to_left) - 1;
         let phase = |phase: u32| u64::from(phase) << 32;
@@ -149,6 +173,9 @@ impl SinglePath {
             at: (send.at.word(), receive.at.word()),
             plain: PLAIN | from.phase(),
             buffer,
+            next: None,
+            beside: if wide { contract::BESIDE_BYTES as u32 } else { 0 },
+            filled_shift: if wide { WIDE_SHIFT } else { 0 },
             source: fast.source.at_most(room.min(most)),
             target,
             sent_bits: [vc.0 | ONE_PACKET, phase(done.phase())],
@@ -168,6 +195,18 @@ impl SinglePath {
         if !shared.seat.enter_by(id, || compiler_fence(Ordering::SeqCst)) {
             return SingleEnd::Refused;
         }
+        let end = self.packet();
+        if end == SingleEnd::Moved {
+            shared.seat.leave();
+        }
+        end
+    }
+
+    /// Moves the next packet as [`SinglePath::run`] does. The caller holds the seat, and still does
+    /// afterwards. `left` is not 0.
+    #[inline(always)]
+    pub fn packet(&mut self) -> SingleEnd {
+        let shared = self.shared;
         // SAFETY: the seat is held.
         let (send, receive) = unsafe { (&mut *shared.tx.get(), &mut *shared.rx.get()) };
         let at = (send.at.word(), receive.at.word());
@@ -185,35 +224,55 @@ impl SinglePath {
         let here = |slots: NonNull<Slot>| unsafe { slots.byte_add(offset).as_ref() };
         // SAFETY: as above.
         let behind = |slots: NonNull<Slot>| unsafe { slots.byte_add(offset).add(1).as_ref() };
-        let word1 = here(self.posted).word1();
+        // Loaded before the acquire loads, after which the compiler would load it again.
+        let posted = self.posted;
+        let word1 = here(posted).word1();
         let (flags, length) = ((word1 >> 32) as u32, word1 as u32);
         // A packet behind this one has the same phase.
-        let more = behind(self.posted).word1() ^ word1;
-        if flags != self.plain || more >> 48 == 0 || here(self.buffers).word1() != self.buffer {
+        let more = behind(posted).word1() ^ word1;
+        if flags != self.plain || more >> 48 == 0 {
             return SingleEnd::Entered;
         }
         // The source takes no packet that is longer than a buffer.
-        let Some(source) = self.source.at(here(self.posted).word0(), length) else {
+        let Some(source) = self.source.at(here(posted).word0(), length) else {
             return SingleEnd::Entered;
         };
-        let Some(target) = self.target.at(here(self.buffers).word0()) else {
-            return SingleEnd::Entered;
+        let mut target = match self.next {
+            Some(next) => next,
+            None => match self.buffer(here(self.buffers)) {
+                Some(target) => target,
+                None => return SingleEnd::Entered,
+            },
         };
-        // SAFETY: both were just checked, the target for `room` bytes, which is enough.
-        unsafe { move_bytes(source, target, length) };
         let bytes = u64::from(length);
         let [word0, phase] = self.filled_bits;
-        here(self.filled).write_entry([bytes | word0, at.1 & 0xffff | phase]);
+        let mut word1 = at.1 & 0xffff | phase;
+        // SAFETY: the completion of this slot, as above.
+        let filled = unsafe { self.filled.byte_add(offset << self.filled_shift) };
+        if length <= self.beside {
+            // SAFETY: the data of a wide completion are behind its words and its time.
+            target = unsafe { filled.cast().add(wide_completion::DATA0_OFFSET) };
+            word1 |= u64::from(cf::BESIDE) << 32;
+        }
+        // SAFETY: both were checked, the target for `room` bytes, which is enough; beside a completion
+        // there is room for `beside` bytes.
+        unsafe { move_bytes(source, target.as_ptr(), length) };
+        // SAFETY: as above.
+        unsafe { filled.as_ref() }.write_entry([bytes | word0, word1]);
         let [word0, phase] = self.sent_bits;
         here(self.sent).write_entry([bytes | word0, at.0 & 0xffff | phase]);
-        prefetch_write(self.target.guess(behind(self.buffers).word0()));
+        self.next = self.buffer(behind(self.buffers));
+        if let Some(next) = self.next {
+            prefetch_write(next.as_ptr());
+        }
         self.offset = offset + size_of::<Slot>();
         self.left -= 1;
         // The submission position does not carry: it wraps at the end of a lap.
         const BOTH: u64 = 1 << 32 | 1;
-        self.at = (at.0.wrapping_add(BOTH), at.1.wrapping_add(BOTH));
-        send.at.set_word(self.at.0);
-        receive.at.set_word(self.at.1);
+        let at = (at.0.wrapping_add(BOTH), at.1.wrapping_add(BOTH));
+        self.at = at;
+        send.at.set_word(at.0);
+        receive.at.set_word(at.1);
         send.at.reported_bytes = send.at.reported_bytes.wrapping_add(bytes);
         receive.at.reported_bytes = receive.at.reported_bytes.wrapping_add(bytes);
         bump(&shared.tx_count.packets, 1);
@@ -227,10 +286,15 @@ impl SinglePath {
         compiler_fence(Ordering::SeqCst);
         // SAFETY: the lines are mapped as the rings are.
         let armed = unsafe { self.lines.0.as_ref().is_armed() | self.lines.1.as_ref().is_armed() };
-        if armed {
-            return SingleEnd::Awaited;
+        if armed { SingleEnd::Awaited } else { SingleEnd::Moved }
+    }
+
+    /// Memory of a posted buffer, if it is like the others.
+    #[inline(always)]
+    fn buffer(&self, slot: &Slot) -> Option<NonNull<u8>> {
+        if slot.word1() != self.buffer {
+            return None;
         }
-        shared.seat.leave();
-        SingleEnd::Moved
+        self.target.at(slot.word0()).and_then(NonNull::new)
     }
 }

@@ -106,9 +106,22 @@ impl RxPosted {
         self.view.complete_at(position, done, time);
     }
 
-    /// Completes the buffer being filled. `more`: the packet continues in the next one.
+    /// Where the bytes of a piece go that may be beside the completion of an unused buffer: a whole
+    /// packet, short and with EOP.
     #[inline(always)]
-    fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut StepContext<'_, H>) {
+    fn beside(&self, piece: &Piece, room: u32) -> Option<CopyTarget> {
+        let state = self.shared.peek();
+        let at = self.view.completions.beside(state.at.completion)?;
+        let most = room.min(contract::BESIDE_BYTES as u32);
+        let starts = state.fill | state.open | piece.done == 0;
+        let fits = starts && piece.length <= most && piece.end == EndMarker::Eop;
+        fits.then_some(CopyTarget { at: at.as_ptr(), address: None })
+    }
+
+    /// Completes the buffer being filled. `flags`: MORE if the packet continues in the next one,
+    /// BESIDE if it is beside the completion.
+    #[inline(always)]
+    fn complete<H: Host>(&mut self, end: EndMarker, flags: u16, cx: &mut StepContext<'_, H>) {
         let config = &self.view.config;
         let state = self.shared.state();
         let cut = end == EndMarker::Eep;
@@ -117,7 +130,7 @@ impl RxPosted {
         let mut done = completion(config, state.at.submission, status);
         done.bytes = state.fill;
         done.packets = 1;
-        done.flags = u16::from(end.raw()) | if more { cf::MORE } else { 0 };
+        done.flags = u16::from(end.raw()) | flags;
         let position = state.at.completion;
         state.at.completion = position.wrapping_add(1);
         state.at.submission = state.at.submission.wrapping_add(1);
@@ -125,7 +138,7 @@ impl RxPosted {
         state.at.reported_bytes = state.at.reported_bytes.wrapping_add(bytes);
         state.fill = 0;
         self.buffer = None;
-        bump(&self.shared.counters().packets, u64::from(!more));
+        bump(&self.shared.counters().packets, u64::from(flags & cf::MORE == 0));
         bump(&self.shared.counters().bytes, bytes);
         let time = cx.time(self.view.wants_stamps());
         self.view.complete_at(position, done, time);
@@ -237,19 +250,22 @@ impl PieceSink for RxPosted {
                 continue;
             }
             let part = piece.rest().min(buffer.length - fill);
+            let beside = self.beside(piece, buffer.length);
+            let flags = if beside.is_some() { cf::BESIDE } else { 0 };
             // SAFETY: the buffer was translated for its whole length, and `part` fits after `fill`.
-            unsafe { piece.take(buffer.target.plus(fill), part) };
+            // What goes beside a completion is no longer than that allows.
+            unsafe { piece.take(beside.unwrap_or(buffer.target.plus(fill)), part) };
             self.shared.state().fill = fill + part;
             let whole = piece.rest() == 0;
             let ends = whole && piece.end != EndMarker::None;
             cx.book(part, ends);
             self.shared.state().open = u32::from(!ends);
             if ends {
-                self.complete(piece.end, false, cx);
+                self.complete(piece.end, flags, cx);
                 return Accepted::Whole;
             }
             if fill + part == buffer.length {
-                self.complete(EndMarker::None, true, cx);
+                self.complete(EndMarker::None, cf::MORE, cx);
             }
             if whole {
                 return Accepted::Whole;
@@ -266,7 +282,7 @@ impl PieceSink for RxPosted {
         let position = self.shared.state().at.submission;
         let room = self.view.submissions.read(position).is_some();
         if room {
-            self.complete(EndMarker::Eep, false, cx);
+            self.complete(EndMarker::Eep, 0, cx);
             self.shared.state().open = 0;
         }
         self.shared.state().cut = u32::from(!room);

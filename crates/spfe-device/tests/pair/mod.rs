@@ -4,7 +4,7 @@
 
 use spfe_contract::{
     Completion, EndMarker, EntryType, QueueKind, QueueSetup, Status, access,
-    completion_flags as cf, submit_flags as sf,
+    completion_flags as cf, queue_options, submit_flags as sf,
 };
 use spfe_device::flow::{NoInstrument, SharePolicy, SingleEnd};
 use spfe_device::memory::{Address, RegionKey, RegionMap, RegionShared, RegionTag, Regions};
@@ -173,9 +173,22 @@ impl Pair {
     }
 
     pub fn with_policy(kind: QueueKind, policy: Option<SharePolicy>) -> Self {
+        Self::between(Side::new(kind, area(policy.is_some())), kind, policy)
+    }
+
+    /// A receiver with wide completions.
+    pub fn wide() -> Self {
+        let mut rx = Side::new(QueueKind::Rx, 0);
+        rx.config.setup.options |= queue_options::BESIDE;
+        // SAFETY: 64 bytes for each entry end before `DATA`; aligned.
+        rx.cq = Consumer::new(unsafe { Ring::wide(rx.cq.ring.first(), LOG2) });
+        Self::between(rx, QueueKind::Rx, None)
+    }
+
+    fn between(rx: Side, kind: QueueKind, policy: Option<SharePolicy>) -> Self {
         let share = policy.is_some();
         let shared: &'static FlowShared = Box::leak(Box::default());
-        let (tx, rx) = (Side::new(QueueKind::Tx, 0), Side::new(kind, area(share)));
+        let tx = Side::new(QueueKind::Tx, 0);
         let mut state = RxState::default();
         if kind == QueueKind::RxPacked {
             RxPacked::start(&mut state, &rx.view());
@@ -302,12 +315,17 @@ impl Got {
 }
 
 pub fn poll_posted(pair: &mut Pair, got: &mut Got) {
-    while let Some(words) = pair.rx.cq.pop() {
+    loop {
+        let position = pair.rx.cq.position;
+        let Some(words) = pair.rx.cq.pop() else { break };
         let done = Completion::from_words(words);
         let freed = pair.rx.credit.free_to(done.position, pair.rx.sq.position);
         let freed = freed.expect("the position of an outstanding entry");
         assert_eq!(freed.len(), 1, "one completion for each buffer");
-        let offset = DATA + u64::from(freed.start % SIZE) * u64::from(pair.buffer());
+        let offset = match done.flags & cf::BESIDE {
+            0 => DATA + u64::from(freed.start % SIZE) * u64::from(pair.buffer()),
+            _ => CQ + 64 * u64::from(position % SIZE) + 24,
+        };
         let bytes = pair.rx.bytes(offset, done.bytes);
         let more = done.flags & cf::MORE != 0;
         got.add(&bytes, more, done.status == Status::PacketCut.raw());

@@ -142,7 +142,7 @@ impl Network {
             let what = format!(
                 "rings of port VC {}: 2^{} submissions at {:#x}, 2^{} completions at {:#x}: must lie in \
                  a region of this client, aligned to 64 bytes, 4 to 32768 entries, completions not \
-                 fewer than submissions",
+                 fewer than submissions; wide completions only where packets fill posted buffers",
                 config.vc, config.sq_log2, config.sq, config.cq_log2, config.cq
             );
             Error::new(status, what)

@@ -124,6 +124,9 @@ impl RegisterFile {
         if !self.can(capability::REMOTE_KEYS) {
             setup.options &= !queue_options::REMOTE_KEYS;
         }
+        if !self.can(capability::BESIDE) {
+            setup.options &= !queue_options::BESIDE;
+        }
         request.setup = setup;
         let domain = u8::try_from(setup.domain).map_err(|_| Status::BadField)?;
         Ok((request, domain))

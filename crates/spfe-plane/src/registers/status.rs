@@ -2,7 +2,8 @@
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
 use super::{
-    DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, State, high, low,
+    DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, SINCE_7, State,
+    high, low,
 };
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
@@ -29,7 +30,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::LEVEL
     | capability::RDMA
     | capability::REMOTE_KEYS
-    | capability::FABRIC;
+    | capability::FABRIC
+    | capability::BESIDE;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -74,7 +76,7 @@ impl RegisterFile {
                 let all = CAPABILITY | self.bus.capability() | self.stride.capability() | target;
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
                 let early = all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4);
-                early & !late(5, SINCE_5) & !late(6, SINCE_6)
+                early & !late(5, SINCE_5) & !late(6, SINCE_6) & !late(7, SINCE_7)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,

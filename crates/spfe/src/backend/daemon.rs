@@ -221,6 +221,10 @@ impl Backend for Daemon {
         self.info.mode == Mode::Thread && self.info.contract >= (1, 3)
     }
 
+    fn has_beside(&self) -> bool {
+        self.info.contract >= (1, 7)
+    }
+
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         match self.link.call(&Request::PortInfo { port }, &[])? {
             (Reply::Port(info), _) => Ok(info),

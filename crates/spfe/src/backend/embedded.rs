@@ -180,6 +180,10 @@ impl Backend for EmbeddedBackend {
         true
     }
 
+    fn has_beside(&self) -> bool {
+        true
+    }
+
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         Ok(self.embedded.network().port_info(self.at.endpoint, port)?)
     }
