@@ -407,7 +407,10 @@ impl Recycler {
     #[inline(always)]
     fn post(&mut self, offset: usize) -> bool {
         let next = offset + SLOT;
-        self.at.partner_slot().word1.store(self.buffer, Ordering::Release);
+        debug_assert_eq!(offset, self.at.offset);
+        // SAFETY: the offset of the cursor, which is inside both rings.
+        let slot = unsafe { self.at.rings.second.slots.byte_add(offset).as_ref() };
+        slot.word1.store(self.buffer, Ordering::Release);
         self.at.offset = next;
         // A lap ends with a pause.
         let pause = next & self.mask == 0;

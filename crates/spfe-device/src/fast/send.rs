@@ -19,6 +19,12 @@ pub struct FastSender<'a> {
 }
 
 impl FastSender<'_> {
+    /// Whether no further entry is posted.
+    #[inline(always)]
+    pub fn is_idle(&mut self) -> bool {
+        self.fast.posted.get().read(self.tx.parts().1.at.submission).is_none()
+    }
+
     /// Moves packets of one DATA entry each. Returns their number and why the loop ended.
     #[inline(always)]
     pub fn packets<K: FastSink>(&mut self, sink: K, budget: u32) -> (u32, LoopEnd) {

@@ -82,6 +82,9 @@ impl RxPacked {
             if ended != fast::LoopEnd::Burst {
                 break ended;
             }
+            if sender.is_idle() {
+                break fast::LoopEnd::Idle;
+            }
             let Some(packed) = self.fast_sink() else { break fast::LoopEnd::General };
             let (packets, ended) = sender.packets(packed, budget - moved);
             moved += packets;

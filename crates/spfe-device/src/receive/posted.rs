@@ -180,6 +180,9 @@ impl RxPosted {
             if ended != fast::LoopEnd::Burst {
                 return (moved, ended);
             }
+            if sender.is_idle() {
+                return (moved, fast::LoopEnd::Idle);
+            }
             let Some(posted) = self.fast_sink(sender.fast, map) else {
                 return (moved, fast::LoopEnd::General);
             };
