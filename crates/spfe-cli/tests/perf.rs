@@ -128,10 +128,13 @@ fn a_loop_needs_more_than_the_link_alone() {
 
 #[test]
 fn a_count_ends_a_measurement() {
-    for words in [&["latency"][..], &["latency", "--loop"], &["broadcast"]] {
+    let beside = ["latency", "--beside", "--check", "--size", "32"];
+    for words in [&["latency"][..], &["latency", "--loop"], &beside, &["broadcast"]] {
         let rest = ["--count", "7", "--duration", "1000ms", "--json"];
         let document = json(&[words, &rest].concat());
-        assert!(document["results"][0]["latency_ns"]["p50"].as_f64() > Some(0.0), "{words:?}");
+        let row = &document["results"][0];
+        assert!(row["latency_ns"]["p50"].as_f64() > Some(0.0), "{words:?}");
+        assert!(row["integrity_errors"].as_u64().is_none_or(|errors| errors == 0), "{row}");
     }
 }
 
@@ -324,6 +327,7 @@ fn every_test_runs_between_existing_devices() {
                 (&["random", "--direction", "rx"], "1"),
                 (&["random", "--direction", "tx"], "2"),
                 (&["latency", "--check"], "2"),
+                (&["latency", "--check", "--beside"], "2"),
             ] {
                 // Another process cannot use a network inside this one.
                 let processes = if ends == &daemon { processes } else { "1" };

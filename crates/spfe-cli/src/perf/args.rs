@@ -184,6 +184,9 @@ pub struct LatencyArgs {
     /// Read each packet before it is answered.
     #[arg(long)]
     pub read: bool,
+    /// Receive packets of up to 40 bytes beside their completions.
+    #[arg(long)]
+    pub beside: bool,
     #[command(flatten)]
     pub setup: SetupArgs,
 }

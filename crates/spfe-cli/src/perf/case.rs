@@ -137,6 +137,8 @@ pub struct Case {
     pub count: Option<u64>,
     /// Read a packet before it is answered.
     pub read: bool,
+    /// Receive short packets beside their completions.
+    pub beside: bool,
 }
 
 impl Case {
@@ -167,6 +169,7 @@ impl Case {
             seconds: 1.0,
             count: traffic.packets,
             read: false,
+            beside: false,
         }
     }
 
@@ -223,6 +226,7 @@ impl Case {
             seconds: 1.0,
             count: None,
             read: false,
+            beside: false,
         }
     }
 

@@ -55,6 +55,7 @@ pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let case = |size| Case {
         count: args.count,
         read: args.read,
+        beside: args.beside,
         ..make(Sizes::fixed(size), args.check, plan.wait).on(&plan.setup, plan.seconds)
     };
     in_one_process(args.looped, plan)?;

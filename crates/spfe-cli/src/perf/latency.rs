@@ -1,41 +1,39 @@
 //! Round trips of single packets, at minimal latency.
 //!
-//! * The next packet is sent first. Completed buffers are taken back and reposted afterwards, while
-//!   the far end is busy.
-//! * Buffers are reposted in batches, so that the device rarely reads a line of the ring that this
-//!   processor has just written.
+//! * Both ends have pooled queues, the interface with the fewest instructions.
+//! * The next packet is sent first. Slots are released, completions taken and times recorded
+//!   afterwards, while the far end is busy.
 //! * The answer comes from the far end's own memory, as in other systems' tests, so that no end must
-//!   read a packet before it answers. With `--check` the received buffer is sent back.
+//!   read a packet before it answers. With `--check` the received bytes are copied and sent back.
 //! * Polling looks at the completion ring many times without a pause before it calls `wait`, which
-//!   also reads the clock and checks that the device is alive.
+//!   also reads the clock, checks that the device is alive and yields. Where another thread is the
+//!   device it looks less often, because that may need the core.
 
 use super::args::Wait;
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
 use super::receive::Reader;
-use super::send::{lost, not_sent};
+use super::send::{lost, not_sent, say_goodbye};
 use hdrhistogram::Histogram;
 use spfe::{
-    Buf, End, Endpoint, Error, Pattern, QueueOptions, Received, Result, Rx, Status, Threshold, Tx,
-    Vc,
+    End, Endpoint, Error, Packet, Pattern, PoolOptions, PooledRx, PooledTx, QueueOptions, Result,
+    Status, Threshold, Vc,
 };
 use spfe_report::LatencyNs;
 
-/// Only one packet is in flight; the other buffers allow reposting in batches.
-const BUFFERS: usize = 16;
-/// Buffers reposted together: one cache line of entries.
-const BATCH: usize = 4;
-/// Polls of the completion ring before the first wait.
+/// Only one packet is in flight; the other slots keep what both ends write on different lines.
+const SLOTS: u32 = 16;
+/// Polls of the completion ring before the first wait, which lets others have the core: a device
+/// thread may need it.
 const LOOKS: u32 = 10_000;
+const LOOKS_BESIDE_THREAD: u32 = 64;
 /// Longest round trip that the histogram distinguishes, in ticks: several minutes.
 const TICKS_MAX: u64 = 1 << 40;
 
 /// A transmit and a receive queue for single packets.
 pub struct LatencyQueues {
-    tx: Tx,
-    rx: Rx,
-    /// Received buffers that wait to be reposted.
-    back: Vec<Buf>,
+    tx: PooledTx,
+    rx: PooledRx,
     looks: u32,
     /// Read each packet that arrives.
     read: bool,
@@ -57,31 +55,39 @@ impl LatencyQueues {
         if !case.measures_engine() {
             to.measure_engine(false);
         }
-        let options = QueueOptions::default().depth(64).strategy(case.wait.strategy());
-        let size = case.sizes.max as usize;
-        let mut rx = into.rx_with(options)?;
-        rx.post_all(&mut to.alloc(size * BUFFERS)?.split(size, BUFFERS)?);
-        let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
-        let tx = out.tx_with(options)?;
-        Ok(Self { tx, rx, back: Vec::with_capacity(BATCH), looks, read: case.read })
+        let queue = QueueOptions::default().strategy(case.wait.strategy()).beside(case.beside);
+        let options = PoolOptions::new(SLOTS, case.sizes.max).queue(queue);
+        let rx = into.rx_pooled(options)?;
+        let looks = match case.wait {
+            Wait::Poll if case.immediate => LOOKS,
+            Wait::Poll => LOOKS_BESIDE_THREAD,
+            _ => 1,
+        };
+        Ok(Self { tx: out.tx_pooled(options)?, rx, looks, read: case.read })
     }
 
-    /// Sends a packet.
-    #[inline]
-    pub fn send(&mut self, packet: Buf) -> Result<()> {
-        Ok(self.tx.send(packet)?)
+    /// Memory of the next packet.
+    pub fn slot(&mut self) -> Result<&mut [u8]> {
+        self.tx.slot().ok_or_else(lost)
     }
 
-    /// Waits for the next packet.
+    /// Sends the next packet.
     #[inline]
-    pub fn next(&mut self, count: &Count, meter: &mut Meter) -> Result<Received> {
+    pub fn send(&mut self, length: usize) -> Result<()> {
+        self.tx.send(length)
+    }
+
+    /// Waits for the next packet. Returns its length and its end; [`LatencyQueues::packet`] has it
+    /// until it is released.
+    #[inline]
+    pub fn next(&mut self, count: &Count, meter: &mut Meter) -> Result<(usize, End)> {
         loop {
             for _ in 0..self.looks {
-                if let Some(received) = self.rx.poll() {
+                if let Some(packet) = self.rx.peek() {
                     if self.read {
-                        touch(&received.buf);
+                        touch(packet.bytes);
                     }
-                    return Ok(received);
+                    return Ok((packet.bytes.len(), packet.end));
                 }
             }
             match self.rx.wait(&Threshold::ONE, meter.deadline()) {
@@ -91,27 +97,35 @@ impl LatencyQueues {
         }
     }
 
-    /// Takes the sent buffer back. Its completion is already there or about to arrive.
+    /// The packet that has arrived.
     #[inline]
-    pub fn sent(&mut self, meter: &Meter) -> Result<Buf> {
+    pub fn packet(&mut self) -> Result<Packet<'_>> {
+        self.rx.peek().ok_or_else(lost)
+    }
+
+    /// Sends the packet that has arrived back.
+    fn send_back(&mut self) -> Result<()> {
+        let (packet, slot) = (self.rx.peek().ok_or_else(lost)?, self.tx.slot().ok_or_else(lost)?);
+        let length = packet.bytes.len();
+        slot[..length].copy_from_slice(packet.bytes);
+        self.tx.send(length)
+    }
+
+    /// Takes the completion of the packet that was sent. It is already there or about to arrive.
+    #[inline]
+    pub fn sent(&mut self, meter: &Meter) -> Result<()> {
         loop {
             if let Some(sent) = self.tx.poll() {
-                if sent.status != Status::Ok {
-                    return Err(not_sent(sent.status));
-                }
-                return self.tx.take().ok_or_else(lost);
+                return if sent.status == Status::Ok { Ok(()) } else { Err(not_sent(sent.status)) };
             }
             self.tx.wait(meter.deadline())?;
         }
     }
 
-    /// Keeps a buffer and reposts a whole batch.
+    /// Releases the packet that has arrived.
     #[inline]
-    pub fn keep(&mut self, buf: Buf) {
-        self.back.push(buf);
-        if self.back.len() == BATCH {
-            self.rx.post_all(&mut self.back);
-        }
+    pub fn release(&mut self) {
+        self.rx.release();
     }
 
     /// Sleeps and engine time (ns) so far.
@@ -135,9 +149,9 @@ fn touch(packet: &[u8]) {
 /// The near end: sends a packet and waits for the answer, repeatedly. Records half round-trip times.
 pub struct Pinger {
     ends: LatencyQueues,
+    endpoint: Endpoint,
+    case: Case,
     meter: Meter,
-    packet: Buf,
-    goodbye: Buf,
     pattern: Option<Pattern>,
     reader: Reader,
 }
@@ -145,49 +159,56 @@ pub struct Pinger {
 impl Pinger {
     /// Opens both queues.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let size = case.sizes.max as usize;
-        let memory = endpoint.alloc(size + 1)?;
-        let pattern = case.check.then(|| Pattern::new(size));
-        let mut packet = memory.buf(0..size)?;
-        packet.fill(0x5a);
+        let pattern = case.check.then(|| Pattern::new(case.sizes.max as usize));
         let ends = LatencyQueues::open(endpoint, case)?;
-        let goodbye = memory.buf(size..size + 1)?;
-        let reader = Reader::new(case);
-        Ok(Self { ends, meter, packet, goodbye, pattern, reader })
+        let (endpoint, case) = (endpoint.clone(), case.clone());
+        Ok(Self { ends, endpoint, meter, pattern, reader: Reader::new(&case), case })
     }
 
     /// Runs until the time is over.
     pub fn run(self) -> Result<(Tally, Option<LatencyNs>)> {
-        let Self { mut ends, mut meter, mut packet, goodbye, pattern, mut reader } = self;
+        let Self { mut ends, endpoint, case, mut meter, pattern, mut reader } = self;
+        let size = case.sizes.max as usize;
         let mut count = Count::default();
         meter.start(&count);
         let mut times = Ticks::start(&meter)?;
-        let (mut before, mut last) = (Ticks::now(), None);
+        // A packet has arrived and is not released yet.
+        let mut last = false;
         loop {
+            // When the packet before was sent. Looking at the meter is not part of a round trip.
+            let mut before = None;
             for _ in 0..meter.turns() {
                 if let Some(pattern) = &pattern {
-                    pattern.fill(count.packets / 2, &mut packet);
-                    before = Ticks::now();
+                    // Writing a packet is not part of a round trip either.
+                    pattern.fill(count.packets / 2, &mut ends.slot()?[..size]);
+                    before = Some(Ticks::now());
                 }
-                ends.send(packet)?;
+                ends.send(size)?;
                 // Until `next` returns, the far end is busy.
-                packet = ends.sent(&meter)?;
-                if let Some(buf) = last.take() {
-                    ends.keep(buf);
+                if pattern.is_none() {
+                    times.end(&mut before);
                 }
-                let back = ends.next(&count, &mut meter)?;
-                // One clock reading ends this round trip and starts the next.
-                let now = Ticks::now();
-                times.record(now - before);
-                before = now;
+                if last {
+                    ends.release();
+                }
+                ends.sent(&meter)?;
+                let (length, _) = ends.next(&count, &mut meter)?;
+                last = true;
                 count.packets += 2;
-                count.bytes += 2 * back.buf.len() as u64;
-                count.errors += u64::from(!reader.accepts(back.buf.len(), &back.buf));
-                last = Some(back.buf);
+                count.bytes += 2 * length as u64;
+                if pattern.is_some() {
+                    times.end(&mut before);
+                    before = None;
+                    count.errors += u64::from(!reader.accepts(length, ends.packet()?.bytes));
+                } else {
+                    count.errors += u64::from(!reader.accepts(length, &[]));
+                }
                 if meter.is_complete(&count) {
                     break;
                 }
             }
+            // No packet follows the last one.
+            times.end(&mut before);
             let warming_up = !meter.is_measuring();
             (count.sleeps, count.engine_ns) = ends.totals();
             if !meter.look(&count) {
@@ -196,12 +217,10 @@ impl Pinger {
             if warming_up && meter.is_measuring() {
                 times.clear();
             }
-            // Looking at the meter is not part of a round trip.
-            before = Ticks::now();
         }
         let distribution = times.distribution(&meter, 0.5);
-        ends.tx.send_ending(goodbye, End::Eep)?;
-        ends.tx.drain(meter.deadline())?;
+        drop(ends);
+        say_goodbye(&endpoint, &case, &meter)?;
         Ok((meter.tally(&count), distribution))
     }
 }
@@ -232,6 +251,15 @@ impl Ticks {
         spfe_measure::now_ns()
     }
 
+    /// Records the time since `since`, if there is one, and begins the next one.
+    #[inline(always)]
+    pub fn end(&mut self, since: &mut Option<u64>) {
+        let now = Self::now();
+        if let Some(since) = since.replace(now) {
+            self.record(now - since);
+        }
+    }
+
     /// Records a time.
     #[inline(always)]
     pub fn record(&mut self, ticks: u64) {
@@ -260,60 +288,46 @@ impl Ticks {
 }
 
 /// The far end: answers each packet with one of the same length, from its own memory or, with
-/// `--check`, with the received one.
+/// `--check`, with the received bytes.
 pub struct Echo {
     ends: LatencyQueues,
     meter: Meter,
-    own: Option<Buf>,
+    check: bool,
 }
 
 impl Echo {
     /// Opens both queues.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let size = case.sizes.max as usize;
-        let own = match case.check {
-            true => None,
-            false => Some(endpoint.alloc(size)?.buf(0..size)?),
-        };
-        Ok(Self { ends: LatencyQueues::open(endpoint, case)?, meter, own })
+        Ok(Self { ends: LatencyQueues::open(endpoint, case)?, meter, check: case.check })
     }
 
     /// Runs until the near end says goodbye.
     pub fn run(self) -> Result<Tally> {
-        let Self { mut ends, mut meter, mut own } = self;
+        let Self { mut ends, mut meter, check } = self;
         let mut count = Count::default();
         let mut first = Some(ends.next(&count, &mut meter)?);
         meter.start(&count);
         loop {
             for _ in 0..meter.turns() {
-                let received = match first.take() {
-                    Some(received) => received,
+                let (length, end) = match first.take() {
+                    Some(first) => first,
                     None => ends.next(&count, &mut meter)?,
                 };
-                if received.end != End::Eop {
+                if end != End::Eop {
                     (count.sleeps, count.engine_ns) = ends.totals();
                     meter.finish(&count);
                     return Ok(meter.tally(&count));
                 }
-                count.packets += 2;
-                count.bytes += 2 * received.buf.len() as u64;
-                let (answer, rest) = match own.take() {
-                    Some(mut own) => {
-                        own.set_len(received.buf.len());
-                        (own, Some(received.buf))
-                    }
-                    None => (received.buf, None),
-                };
-                ends.send(answer)?;
+                if check {
+                    ends.send_back()?;
+                } else {
+                    ends.send(length)?;
+                }
                 // Only now, while the answer is in flight.
-                let answer = ends.sent(&meter)?;
-                ends.keep(match rest {
-                    Some(buf) => {
-                        own = Some(answer);
-                        buf
-                    }
-                    None => answer,
-                });
+                ends.release();
+                ends.sent(&meter)?;
+                count.packets += 2;
+                count.bytes += 2 * length as u64;
             }
             (count.sleeps, count.engine_ns) = ends.totals();
             meter.look(&count);

@@ -7,9 +7,8 @@ use super::case::{Case, Message};
 use super::latency::{LatencyQueues, Ticks};
 use super::meter::{Count, Meter, Tally};
 use super::receive::Reader;
-use super::send::lost;
 use spfe::{
-    Broadcast, Buf, Deadline, Endpoint, MessageOptions, Pattern, QueueOptions, Result, TimeCode,
+    Broadcast, Deadline, Endpoint, MessageOptions, Pattern, QueueOptions, Result, TimeCode,
 };
 use spfe_report::LatencyNs;
 
@@ -59,7 +58,7 @@ pub fn measure(mut lap: impl Lap, mut meter: Meter) -> Result<(Tally, Option<Lat
 /// A packet.
 pub struct PacketLap {
     ends: LatencyQueues,
-    packet: Option<Buf>,
+    size: usize,
     pattern: Option<Pattern>,
     reader: Reader,
     number: u64,
@@ -69,11 +68,9 @@ impl PacketLap {
     /// Opens the transmit queue of one end and the receive queue of the other.
     pub fn open(near: &Endpoint, far: &Endpoint, case: &Case) -> Result<Self> {
         let size = case.sizes.max as usize;
-        let mut packet = near.alloc(size)?.buf(0..size)?;
-        packet.fill(0x5a);
         Ok(Self {
             ends: LatencyQueues::between(near, far, case)?,
-            packet: Some(packet),
+            size,
             pattern: case.check.then(|| Pattern::new(size)),
             reader: Reader::new(case),
             number: 0,
@@ -83,8 +80,8 @@ impl PacketLap {
 
 impl Lap for PacketLap {
     fn prepare(&mut self) -> Result<()> {
-        if let (Some(pattern), Some(packet)) = (&self.pattern, &mut self.packet) {
-            pattern.fill(self.number, packet);
+        if let Some(pattern) = &self.pattern {
+            pattern.fill(self.number, &mut self.ends.slot()?[..self.size]);
         }
         self.number += 1;
         Ok(())
@@ -92,13 +89,12 @@ impl Lap for PacketLap {
 
     #[inline]
     fn run(&mut self, count: &Count, meter: &mut Meter) -> Result<(u64, bool)> {
-        self.ends.send(self.packet.take().ok_or_else(lost)?)?;
-        let received = self.ends.next(count, meter)?;
-        self.packet = Some(self.ends.sent(meter)?);
-        let good = self.reader.accepts(received.buf.len(), &received.buf);
-        let bytes = received.buf.len() as u64;
-        self.ends.keep(received.buf);
-        Ok((bytes, good))
+        self.ends.send(self.size)?;
+        let (length, _) = self.ends.next(count, meter)?;
+        self.ends.sent(meter)?;
+        let good = self.reader.accepts(length, self.ends.packet()?.bytes);
+        self.ends.release();
+        Ok((length as u64, good))
     }
 
     fn totals(&self) -> (u64, u64) {

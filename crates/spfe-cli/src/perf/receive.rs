@@ -16,9 +16,11 @@ use spfe::{
 };
 use std::time::Duration;
 
-/// Pause instructions between two polls, and polls before the first wait.
+/// Pause instructions between two polls, and polls before the first wait, which lets others have the
+/// core: a device thread may need it.
 const PAUSES: u32 = 32;
 const LOOKS: u32 = 1000;
+const LOOKS_BESIDE_THREAD: u32 = 2;
 /// Completion entries of a packed area, one for each run of packets.
 const RUNS: u32 = 1024;
 
@@ -188,7 +190,11 @@ impl Receiver {
         let threshold = case.threshold.map(|(percent, timeout_us)| {
             inlet.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
         });
-        let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
+        let looks = match case.wait {
+            Wait::Poll if case.immediate => LOOKS,
+            Wait::Poll => LOOKS_BESIDE_THREAD,
+            _ => 1,
+        };
         Ok(Self { inlet, threshold, looks, reader: Reader::new(case), meter })
     }
 

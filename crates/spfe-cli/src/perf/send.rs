@@ -255,7 +255,7 @@ impl Sender {
 
 /// Sends one byte behind the address with an error end of packet, which no measured packet has. The transmit queue must
 /// be closed before.
-fn say_goodbye(endpoint: &Endpoint, case: &Case, meter: &Meter) -> Result<()> {
+pub fn say_goodbye(endpoint: &Endpoint, case: &Case, meter: &Meter) -> Result<()> {
     let mut tx = case.channel(endpoint)?.tx()?;
     let address = case.address();
     let length = address.len() + 1;
