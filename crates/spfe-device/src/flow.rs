@@ -457,7 +457,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// one. Faster than [`Flow::sweep`]. It works once [`Flow::sweep`] has moved such a packet.
     #[inline(always)]
     pub fn move_single(&mut self, id: u32) -> SingleEnd {
-        self.single.run(id)
+        match self.single.run::<false>(id) {
+            SingleEnd::Refused if self.single.is_ready::<true>() => self.single.run::<true>(id),
+            end => end,
+        }
     }
 
     /// Moves everything that the fast path can move. False if [`Flow::step`] has to go on.
@@ -473,7 +476,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         let (packets, step) = self.step_fast(host, u32::MAX);
         if packets == 1
             && keep
-            && !self.single.is_ready()
+            && !self.single.is_ready::<false>()
             && self.shared.board.pending() == 0
             && let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
                 (&self.plain, &self.tx, &self.rx)
@@ -488,7 +491,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// Moves a single packet to a receiver with wide completions, if it is plain.
     #[inline(never)]
     fn sweep_wide<H: Host>(&mut self, host: &mut H) -> bool {
-        if !self.single.is_ready()
+        if !self.single.is_ready::<true>()
             && let (Some(fast), TxEnd::Queue(tx), RxEnd::Posted(rx)) =
                 (&self.wide, &mut self.tx, &mut self.rx)
         {
@@ -500,7 +503,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
                 self.single.prepare(fast, (&tx.view, rx), self.epoch, self.limits.fast_packet);
             }
         }
-        match self.single.is_ready().then(|| self.single.packet()) {
+        match self.single.is_ready::<true>().then(|| self.single.packet::<true>()) {
             Some(SingleEnd::Moved) => true,
             Some(SingleEnd::Awaited) => {
                 self.wake(host);

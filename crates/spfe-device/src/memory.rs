@@ -336,12 +336,6 @@ impl FixedWindow {
         let inside = address.wrapping_sub(self.start) <= self.last;
         inside.then(|| address.wrapping_add(self.delta) as *mut u8)
     }
-
-    /// The memory of an address if it is in this region. Unchecked: only for prefetching.
-    #[inline(always)]
-    pub fn guess(&self, address: u64) -> *const u8 {
-        address.wrapping_add(self.delta) as *const u8
-    }
 }
 
 /// Access that a transmit queue needs.

@@ -19,7 +19,7 @@ use spfe_contract::{
 use spfe_ring::cursor::{Cursor, RingPair};
 use spfe_ring::sync::{FenceMode, Ordering, fence_mode};
 use spfe_ring::{AtomicHostLine, Ring, Slot};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::compiler_fence;
 
 /// Result of [`SinglePath::run`].
@@ -43,8 +43,9 @@ const PLAIN: u32 = DATA | SIGNAL | sf::LAST as u32;
 /// Rings, positions and windows of a flow, for the packets up to the end of a lap.
 pub struct SinglePath {
     shared: &'static FlowShared,
-    /// Packets left before [`SinglePath::prepare`] has to come again; 0 if it has not been called.
-    left: u32,
+    /// Packets left before [`SinglePath::prepare`] has to come again, with ordinary and with wide
+    /// completions. One of the two is 0; both are if it has not been called.
+    left: [u32; 2],
     epoch: u32,
     /// Slots from the place of the next packet on: posted and sent packets, buffers, filled ones.
     posted: NonNull<Slot>,
@@ -61,12 +62,9 @@ pub struct SinglePath {
     plain: u32,
     /// Second word of a buffer.
     buffer: u64,
-    /// Memory of the next packet's buffer, if that was there when the packet before was published.
-    next: Option<NonNull<u8>>,
-    /// Longest packet that goes beside its completion; 0 if the completions are not wide.
-    beside: u32,
-    /// log2 of the bytes of a completion for each byte of a slot.
-    filled_shift: u32,
+    /// Memory of the next packet's buffer if that was there when the packet before was published,
+    /// else null.
+    next: *mut u8,
     source: RegionWindow,
     target: FixedWindow,
     /// Constant bits of the words of completions: of the sender, and of the receiver.
@@ -84,7 +82,7 @@ impl SinglePath {
     pub fn new(shared: &'static FlowShared) -> Self {
         Self {
             shared,
-            left: 0,
+            left: [0; 2],
             epoch: 0,
             posted: NonNull::dangling(),
             sent: NonNull::dangling(),
@@ -94,9 +92,7 @@ impl SinglePath {
             at: (0, 0),
             plain: 0,
             buffer: 0,
-            next: None,
-            beside: 0,
-            filled_shift: 0,
+            next: null_mut(),
             source: RegionWindow::default(),
             target: FixedWindow::default(),
             sent_bits: [0; 2],
@@ -107,13 +103,13 @@ impl SinglePath {
 
     /// Refuses everything from now on, until it is prepared.
     pub fn reset(&mut self) {
-        self.left = 0;
+        self.left = [0; 2];
     }
 
-    /// Whether it may take packets.
+    /// Whether it may take packets, whose completions are wide if `WIDE`.
     #[inline(always)]
-    pub fn is_ready(&self) -> bool {
-        self.left != 0
+    pub fn is_ready<const WIDE: bool>(&self) -> bool {
+        self.left[usize::from(WIDE)] != 0
     }
 
     /// Prepares for packets like the ones that `fast` has the windows of, in the epoch `epoch`. The
@@ -163,7 +159,7 @@ impl SinglePath {
         let vc = fast.vc.get();
         *self = Self {
             shared: self.shared,
-            left: left as u32,
+            left: [u32::from(!wide), wide.into()].map(|kind| kind * left as u32),
             epoch,
             posted,
             sent,
@@ -173,9 +169,7 @@ impl SinglePath {
             at: (send.at.word(), receive.at.word()),
             plain: PLAIN | from.phase(),
             buffer,
-            next: None,
-            beside: if wide { contract::BESIDE_BYTES as u32 } else { 0 },
-            filled_shift: if wide { WIDE_SHIFT } else { 0 },
+            next: null_mut(),
             source: fast.source.at_most(room.min(most)),
             target,
             sent_bits: [vc.0 | ONE_PACKET, phase(done.phase())],
@@ -187,15 +181,15 @@ impl SinglePath {
     /// Enters the seat as its owner `id` and moves the next packet, if it is the only one posted and
     /// needs nothing but a copy and two completions.
     #[inline(always)]
-    pub fn run(&mut self, id: u32) -> SingleEnd {
-        if self.left == 0 || fence_mode() != FenceMode::Asymmetric {
+    pub fn run<const WIDE: bool>(&mut self, id: u32) -> SingleEnd {
+        if !self.is_ready::<WIDE>() || fence_mode() != FenceMode::Asymmetric {
             return SingleEnd::Refused;
         }
         let shared = self.shared;
         if !shared.seat.enter_by(id, || compiler_fence(Ordering::SeqCst)) {
             return SingleEnd::Refused;
         }
-        let end = self.packet();
+        let end = self.packet::<WIDE>();
         if end == SingleEnd::Moved {
             shared.seat.leave();
         }
@@ -203,15 +197,15 @@ impl SinglePath {
     }
 
     /// Moves the next packet as [`SinglePath::run`] does. The caller holds the seat, and still does
-    /// afterwards. `left` is not 0.
+    /// afterwards. The path is ready.
     #[inline(always)]
-    pub fn packet(&mut self) -> SingleEnd {
+    pub fn packet<const WIDE: bool>(&mut self) -> SingleEnd {
         let shared = self.shared;
         // SAFETY: the seat is held.
         let (send, receive) = unsafe { (&mut *shared.tx.get(), &mut *shared.rx.get()) };
         let at = (send.at.word(), receive.at.word());
         if shared.epoch() != self.epoch || at != self.at {
-            self.left = 0;
+            self.reset();
             return SingleEnd::Entered;
         }
         let open = send.done | send.open | send.burst.left | send.pending_packets;
@@ -219,7 +213,7 @@ impl SinglePath {
             return SingleEnd::Entered;
         }
         let offset = self.offset;
-        // SAFETY: `left` is not 0, so this slot of each ring and the one behind it are in the lap.
+        // SAFETY: the path is ready, so this slot of each ring and the one behind it are in the lap.
         // The epoch is that in which the rings were mapped.
         let here = |slots: NonNull<Slot>| unsafe { slots.byte_add(offset).as_ref() };
         // SAFETY: as above.
@@ -237,36 +231,35 @@ impl SinglePath {
         let Some(source) = self.source.at(here(posted).word0(), length) else {
             return SingleEnd::Entered;
         };
-        let mut target = match self.next {
-            Some(next) => next,
-            None => match self.buffer(here(self.buffers)) {
-                Some(target) => target,
-                None => return SingleEnd::Entered,
-            },
-        };
+        let mut target = self.next;
+        if target.is_null() {
+            target = self.buffer(here(self.buffers));
+            if target.is_null() {
+                return SingleEnd::Entered;
+            }
+        }
         let bytes = u64::from(length);
         let [word0, phase] = self.filled_bits;
         let mut word1 = at.1 & 0xffff | phase;
-        // SAFETY: the completion of this slot, as above.
-        let filled = unsafe { self.filled.byte_add(offset << self.filled_shift) };
-        if length <= self.beside {
+        let shift = if WIDE { WIDE_SHIFT } else { 0 };
+        // SAFETY: the completion of this slot, as above. A ready path was prepared for this size.
+        let filled = unsafe { self.filled.byte_add(offset << shift) };
+        if WIDE && length <= contract::BESIDE_BYTES as u32 {
             // SAFETY: the data of a wide completion are behind its words and its time.
-            target = unsafe { filled.cast().add(wide_completion::DATA0_OFFSET) };
+            target = unsafe { filled.cast().add(wide_completion::DATA0_OFFSET) }.as_ptr();
             word1 |= u64::from(cf::BESIDE) << 32;
         }
         // SAFETY: both were checked, the target for `room` bytes, which is enough; beside a completion
-        // there is room for `beside` bytes.
-        unsafe { move_bytes(source, target.as_ptr(), length) };
+        // there is room for BESIDE_BYTES.
+        unsafe { move_bytes(source, target, length) };
         // SAFETY: as above.
         unsafe { filled.as_ref() }.write_entry([bytes | word0, word1]);
         let [word0, phase] = self.sent_bits;
         here(self.sent).write_entry([bytes | word0, at.0 & 0xffff | phase]);
         self.next = self.buffer(behind(self.buffers));
-        if let Some(next) = self.next {
-            prefetch_write(next.as_ptr());
-        }
+        prefetch_write(self.next);
         self.offset = offset + size_of::<Slot>();
-        self.left -= 1;
+        self.left[usize::from(WIDE)] -= 1;
         // The submission position does not carry: it wraps at the end of a lap.
         const BOTH: u64 = 1 << 32 | 1;
         let at = (at.0.wrapping_add(BOTH), at.1.wrapping_add(BOTH));
@@ -289,12 +282,12 @@ impl SinglePath {
         if armed { SingleEnd::Awaited } else { SingleEnd::Moved }
     }
 
-    /// Memory of a posted buffer, if it is like the others.
+    /// Memory of a posted buffer if it is like the others, else null.
     #[inline(always)]
-    fn buffer(&self, slot: &Slot) -> Option<NonNull<u8>> {
+    fn buffer(&self, slot: &Slot) -> *mut u8 {
         if slot.word1() != self.buffer {
-            return None;
+            return null_mut();
         }
-        self.target.at(slot.word0()).and_then(NonNull::new)
+        self.target.at(slot.word0()).unwrap_or(null_mut())
     }
 }
