@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * spfe: shares of the users. The open files of one user get at most half of the device's regions,
- * protection domains, queue pairs and entries of its target, unless CAP_SYS_RESOURCE says otherwise. Some regions and a
- * domain are for clients in the kernel only. Callers hold spfe_device.lock.
+ * protection domains, queue pairs and entries of its target, unless CAP_SYS_RESOURCE says
+ * otherwise. Some regions and a domain are for clients in the kernel only. Callers hold
+ * spfe_device.lock.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

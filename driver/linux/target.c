@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: the target of RDMA that serves memory without queues (capability TARGET). Clients let others
- * use their memory through its entries, and one client reads its notifications. Callers hold
- * spfe_device.lock.
+ * spfe: the target of RDMA that serves memory without queues (capability TARGET). Clients let
+ * others use their memory through its entries, and one client reads its notifications. Callers
+ * hold spfe_device.lock.
  */
 #include <linux/nospec.h>
 #include <linux/random.h>
@@ -109,8 +109,8 @@ static u32 spfe_target_key(u32 index)
 }
 
 /*
- * Lets others use memory of a region, which must be contiguous on the bus. The device checks address
- * and options.
+ * Lets others use memory of a region, which must be contiguous on the bus. The device checks
+ * address and options.
  */
 int spfe_target_set(struct spfe_client *client, const struct spfe_region *region,
 		    struct spfe_target_entry *wish)
@@ -127,8 +127,9 @@ int spfe_target_set(struct spfe_client *client, const struct spfe_region *region
 		return err;
 	needs = spfe_target_needs(wish->options);
 	if (wish->reserved || wish->key || wish->status || region->page_shift ||
-	    (region->access & needs) != needs || check_add_overflow(wish->offset, wish->size, &end) ||
-	    end > region->size)
+	    (region->access & needs) != needs)
+		return -EINVAL;
+	if (check_add_overflow(wish->offset, wish->size, &end) || end > region->size)
 		return -EINVAL;
 	for (index = spfe->nfixed; index < spfe->nentries && !entry; index++)
 		if (!spfe->entries[index].client)

@@ -7,8 +7,8 @@
  * rings, doorbells and packets are shared memory whose rules are in the contract
  * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
- * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB, TARGET), nothing else. Ports
- * are shared by all users of a device, so changing one needs CAP_NET_ADMIN.
+ * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB, TARGET), nothing
+ * else. Ports are shared by all users of a device, so changing one needs CAP_NET_ADMIN.
  *
  * A file belongs to the process that first maps or registers memory with it. A child made by fork()
  * must open a file of its own. To ring a doorbell, store 64 bits (a contract doorbell) to the first
@@ -268,10 +268,10 @@ struct spfe_target {
 };
 
 /*
- * Lets others use memory of a region of this file, until TARGET_CLEAR, RESET or the end of the file.
- * The region must be contiguous on the bus (EINVAL): one page, or memory of ALLOC that the driver
- * found in one piece. Its access bits must allow what `options` allow. ENOSPC: no free entry. A
- * region with an entry cannot be unregistered (EBUSY).
+ * Lets others use memory of a region of this file, until TARGET_CLEAR, RESET or the end of the
+ * file. The region must be contiguous on the bus (EINVAL): one page, or memory of ALLOC that the
+ * driver found in one piece. Its access bits must allow what `options` allow. ENOSPC: no free
+ * entry. A region with an entry cannot be unregistered (EBUSY).
  */
 struct spfe_target_entry {
 	__u64 address;	  /* in: of the first byte, as others see it */
