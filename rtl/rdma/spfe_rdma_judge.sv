@@ -13,7 +13,7 @@ module spfe_rdma_judge
 ) (
   /// Packet that has ended.
   input packet_t packet_i,
-  /// The queue pair.
+  /// Configuration of the queue pair.
   input pair_t pair_i,
   /// Its state.
   input queue_pair_state_e state_i,

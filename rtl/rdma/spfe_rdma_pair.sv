@@ -76,7 +76,7 @@ module spfe_rdma_pair
   output logic ended_valid_o,
   input logic ended_ready_i,
 
-  /// State.
+  /// State of the queue pair, as in its context.
   output queue_pair_state_e state_o,
   /// What it waits for.
   output queue_pair_wait_e wait_o,

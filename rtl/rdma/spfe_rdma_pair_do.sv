@@ -7,9 +7,9 @@ module spfe_rdma_pair_do
   /// Bits of an index of a work request.
   parameter int unsigned Width = 5
 ) (
-  /// State.
+  /// State of spfe_rdma_pair.
   input pair_at_e at_i,
-  /// What begins.
+  /// Step that begins in state AtRest, at most one.
   input pair_may_t begins_i,
   /// Verdict on the packet.
   input verdict_t verdict_i,
@@ -33,9 +33,9 @@ module spfe_rdma_pair_do
   input logic asks_i,
   /// Progress of the work request that was read last.
   input progress_t progress_i,
-  /// The queue pair.
+  /// Configuration, of which the numbers of repetitions are used.
   input pair_t pair_i,
-  /// What to do.
+  /// Changes of the table in this cycle.
   output works_do_t do_o,
   /// Index to read.
   output logic [Width-1:0] read_o,

@@ -5,7 +5,7 @@
 module spfe_rdma_pair_next
   import spfe_rdma_pair_pkg::*;
 (
-  /// State.
+  /// State of spfe_rdma_pair.
   input pair_at_e at_i,
   /// What may be done.
   input pair_may_t may_i,

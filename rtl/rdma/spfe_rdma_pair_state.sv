@@ -14,7 +14,7 @@ module spfe_rdma_pair_state
   input pair_at_e at_i,
   /// The one that follows.
   input pair_at_e next_i,
-  /// What begins.
+  /// Step that begins in state AtRest, at most one.
   input pair_may_t begins_i,
   /// Work request; with begins_i.
   input posted_t posted_i,
@@ -32,7 +32,7 @@ module spfe_rdma_pair_state
   input logic [31:0] length_i,
   /// It takes a receive buffer.
   input logic takes_i,
-  /// What is known.
+  /// State, numbers and credit; allowed says whether a message may be sent.
   output pair_now_t now_o
 );
   pair_now_t now_q;

@@ -14,9 +14,9 @@ module spfe_rdma_works
 ) (
   input logic clk_i,
   input logic rst_i,
-  /// What to do.
+  /// Changes in this cycle.
   input works_do_t do_i,
-  /// Index for it.
+  /// Index of the work request that changes.
   input logic [Width-1:0] index_i,
   /// Work request to add; there is room.
   input work_t post_i,
@@ -42,7 +42,7 @@ module spfe_rdma_works
   output logic [Width:0] rung_o,
   /// Index of the one that sends next.
   output logic [Width:0] cursor_o,
-  /// What is known.
+  /// Of the one read last, the oldest one, and the one that sends next: what was done with them.
   output works_view_t view_o
 );
   logic [Width-1:0] base_q, cursor_place, place, read_q;
