@@ -26,7 +26,7 @@ suite() {
         return 1
     }
     ! grep '^not ok' "$log"
-    grep -qx '1..23' "$log"
+    grep -qx '1..24' "$log"
 }
 
 shared() { libs=(-L"$dir/lib" -lspfe); }

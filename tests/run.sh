@@ -22,7 +22,8 @@ for file in "$@"; do
     ((${#variants[@]} == 0)) || read -ra variants <<<"${TEST_VARIANTS:-${variants[*]}}"
     for variant in "${variants[@]:-}"; do
         TEST_VARIANT=$variant BATS_TEST_NAME_PREFIX=${variant:+$variant: } \
-            bats --tap ${TEST_FILTER:+--filter "$TEST_FILTER"} "$file" || failed=1
+            bats --tap --print-output-on-failure ${TEST_FILTER:+--filter "$TEST_FILTER"} \
+            "$file" || failed=1
     done
 done
 exit "$failed"

@@ -10,8 +10,9 @@
  * thread is using at this moment is BUSY.
  *
  * Different handles may be used by different threads at the same time; one handle by one thread at
- * a time. Only spfe_queue_cancel() may be called while another thread uses the queue. Deadlines are
- * device times in ns (spfe_now_ns()); SPFE_NOW does not wait and SPFE_NEVER waits without limit.
+ * a time. Only spfe_now_ns() and the functions that cancel a wait may be called while another thread
+ * uses the handle. Deadlines are device times in ns (spfe_now_ns()); SPFE_NOW does not wait and
+ * SPFE_NEVER waits without limit.
  */
 #ifndef SPFE_H
 #define SPFE_H
@@ -134,7 +135,7 @@ int spfe_mib_set(spfe_endpoint *endpoint, uint32_t port, const char *name, uint6
 /* Stops this client's queues and revokes its regions; open them again afterwards. */
 int spfe_reset(spfe_endpoint *endpoint);
 
-/* Device time in ns; 0 for a handle that cannot be used. */
+/* Device time in ns, from any thread; 0 for a handle that cannot be used. */
 uint64_t spfe_now_ns(spfe_endpoint *endpoint);
 
 /* ------------------------------------------------------------------------------------------------

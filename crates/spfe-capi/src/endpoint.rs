@@ -3,7 +3,7 @@
 use crate::args::{give, read_text, write, write_sized};
 use crate::handle::{self, Handle, Object, Spare};
 use crate::result::{Answer, run};
-use spfe::{ChannelCounters, Endpoint};
+use spfe::{ChannelCounters, Clock, Endpoint};
 use std::ffi::{c_char, c_int};
 
 /// An endpoint of a C program.
@@ -11,7 +11,8 @@ pub type EndpointHandle = Handle<Endpoint>;
 
 impl Object for Endpoint {
     const NAME: &'static str = "endpoint";
-    type Head = ();
+    /// Deadlines come from it, so every thread may read it while another one is inside.
+    type Head = Clock;
     fn spare() -> &'static Spare {
         static SPARE: Spare = Spare::new();
         &SPARE
@@ -83,7 +84,10 @@ pub unsafe extern "C" fn spfe_open(
     // SAFETY: the caller's promise.
     run(|| unsafe {
         let name = read_text(name, "device name")?;
-        give(endpoint, || Ok(handle::open((), Endpoint::open(name)?)))
+        give(endpoint, || {
+            let endpoint = Endpoint::open(name)?;
+            Ok(handle::open(endpoint.clock().clone(), endpoint))
+        })
     })
 }
 
@@ -244,7 +248,7 @@ pub extern "C" fn spfe_reset(endpoint: *mut EndpointHandle) -> c_int {
 pub extern "C" fn spfe_now_ns(endpoint: *mut EndpointHandle) -> u64 {
     let mut now = 0;
     run(|| {
-        now = handle::with(endpoint, |endpoint| Ok(endpoint.now_ns()))?;
+        now = handle::head(endpoint, Clock::now_ns)?;
         Ok(0)
     });
     now

@@ -72,6 +72,35 @@ void forks(void)
 	OK(spfe_close(endpoint));
 }
 
+static void *describe(void *endpoint)
+{
+	struct spfe_port_info info = {.size = sizeof(info)};
+	int i;
+
+	for (i = 0; i < 20000; i++)
+		OK(spfe_port_info(endpoint, 0, &info));
+	return NULL;
+}
+
+/* Deadlines of all threads come from the clock, also while one of them uses the endpoint. */
+void clocks(void)
+{
+	spfe_endpoint *endpoint = device("virtual:");
+	uint64_t last = 0, now;
+	pthread_t thread;
+	int i;
+
+	CHECK(pthread_create(&thread, NULL, describe, endpoint) == 0);
+	for (i = 0; i < 200000 && !bad; i++) {
+		now = spfe_now_ns(endpoint);
+		CHECK(now >= last && now);
+		last = now;
+	}
+	pthread_join(thread, NULL);
+	OK(spfe_close(endpoint));
+	CHECK(spfe_now_ns(endpoint) == 0);
+}
+
 /* More closes than closed handles are kept. */
 void many(void)
 {

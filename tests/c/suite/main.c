@@ -77,6 +77,7 @@ int main(void)
 	run("closing", closing);
 	run("resets", resets);
 	run("forks", forks);
+	run("clocks", clocks);
 	run("many handles", many);
 	printf("1..%d\n", number);
 	return failures != 0;

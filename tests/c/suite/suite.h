@@ -55,6 +55,7 @@ void ccsds(void);
 void closing(void);
 void resets(void);
 void forks(void);
+void clocks(void);
 void many(void);
 
 #endif
