@@ -88,7 +88,7 @@ tap-tcp: setup ## a shell in a network namespace in which the simulated TCP core
 	@tools/setup.sh rtl
 	cargo run --release --manifest-path rtl/bench/Cargo.toml --bin tcp-bench -- tap $(TAP_COMMAND)
 
-rtl-model: ## a simulated core for devices rtl: (RTL_MODEL="PORTS LANES VCS [wires=N] [target]")
+rtl-model: ## a simulated core for devices rtl: (RTL_MODEL="PORTS LANES VCS [wires=N] [pair|target]")
 	@tools/setup.sh rtl
 	@tools/rtl_model.sh $(RTL_MODEL)
 

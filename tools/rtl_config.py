@@ -118,6 +118,13 @@ class Rmap(NamedTuple):
     absolute: bool
 
 
+class Pair(NamedTuple):
+    """Where the queue pair of RDMA is."""
+
+    port: int
+    channel: int
+
+
 class Config(NamedTuple):
     """A core. `kinds` are those of its ports, SpaceFibre first."""
 
@@ -130,6 +137,7 @@ class Config(NamedTuple):
     queues: bool
     protect: int
     target: Target | None
+    pair: Pair | None
 
 
 def same(ports, kind, key, default):
@@ -162,11 +170,27 @@ def read_region(reader, index):
     return region
 
 
-def read_target(reader, kinds, channels):
-    """The target of RDMA."""
+def read_place(reader, kinds, channels):
+    """Port and channel."""
     port = reader.number("port", 0, 0, len(kinds) - 1)
     last = channels - 1 if kinds[port] == "spacefibre" else 0
-    channel = reader.number("channel", 0, 0, last)
+    return port, reader.number("channel", 0, 0, last)
+
+
+def read_pair(reader, kinds, channels, target, queues):
+    """The queue pair of RDMA."""
+    place = read_place(reader, kinds, channels)
+    if target and place == (target.port, target.channel):
+        raise reader.wrong("channel", f"{place[1]}; that of the target, which takes its packets")
+    if not queues:
+        raise Wrong(f"{reader.place}: a queue pair has a queue; core.queues is false")
+    reader.end()
+    return Pair(*place)
+
+
+def read_target(reader, kinds, channels):
+    """The target of RDMA."""
+    port, channel = read_place(reader, kinds, channels)
     protocol = reader.number("protocol", 0xf0, 0xf0, 0xfe)
     address = reader.number("logical_address", 0xfe, 0x20, 0xff)
     entries = reader.number("entries", 4, 2, 128)
@@ -227,12 +251,16 @@ def read(path):
     target = whole.table.pop("target", None)
     if target is not None:
         target = read_target(Reader(target, f"{path.name}.target"), kinds, channels)
+    pair = whole.table.pop("pair", None)
+    if pair is not None:
+        pair = read_pair(Reader(pair, f"{path.name}.pair"), kinds, channels, target, queues)
     if "rmap" in whole.table:
         raise Wrong(f"{path.name}.rmap: RMAP belongs to a target; write [target.rmap]")
     if target is None and not queues:
         raise Wrong(f"{path.name}: neither queues nor a target: nothing would move data")
     whole.end()
-    return Config(path.stem, kinds, lanes, channels, bit_cycles, values, queues, protect, target)
+    return Config(path.stem, kinds, lanes, channels, bit_cycles, values, queues, protect, target,
+                  pair)
 
 
 def region_text(number, region):
@@ -285,7 +313,14 @@ def top(config):
     given = {"Ports": "Ports", "Wires": wires, "Lanes": "Lanes", "Vcs": config.channels,
              **config.core, "Events": "Events", "WireBitCycles": config.bit_cycles,
              "Protect": config.protect, "HasQueues": f"1'b{int(config.queues)}", **given}
-    shape = {"target": "Target" if config.target else "NoTarget", "ports": f"8'd{ports}",
+    pairs = "NoPairs"
+    if config.pair:
+        pairs = "Pairs"
+        given["Pairs"] = pairs
+        text += ("  localparam pairs_t Pairs = '{\n    count: 8'd1,\n"
+                 f"    port: 8'd{config.pair.port},\n    vc: 8'd{config.pair.channel}\n  }};\n")
+    shape = {"target": "Target" if config.target else "NoTarget", "pairs": pairs,
+             "ports": f"8'd{ports}",
              "wires": f"8'd{wires}", "lanes": f"8'd{config.lanes}", "vcs": f"8'd{config.channels}",
              "regions": f"16'd{config.core['Regions']}", "events": f"16'd{config.core['Events']}"}
     constants = "".join(f"  localparam int unsigned {name} = {value};\n"
@@ -321,18 +356,19 @@ endmodule
 
 
 def model(config):
-    """Arguments of tools/rtl_model.sh. A simulated target has the memory of the simulation."""
+    """Arguments of tools/rtl_model.sh. A simulated target has the memory of the simulation, and a
+    simulated queue pair is on channel 0 of port 0."""
     wires = config.kinds.count("spacewire")
     return " ".join([str(len(config.kinds)), str(config.lanes), str(config.channels),
                      *([f"wires={wires}"] if wires else []),
-                     *([] if config.queues else ["target"])])
+                     *(["pair"] if config.pair else [] if config.queues else ["target"])])
 
 
 def device(config):
     """Options of the device name of a simulated core."""
     wires = config.kinds.count("spacewire")
     return (f"ports={len(config.kinds) - wires}&spwports={wires}&lanes={config.lanes}"
-            f"&vcs={config.channels}")
+            f"&vcs={config.channels}{'&pairs=1' if config.pair else ''}")
 
 
 def every(write):

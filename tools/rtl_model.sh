@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds models of the endpoint core for devices `rtl:` (docs/devices.md).
 #
-#   tools/rtl_model.sh [PORTS LANES VCS [wires=N] [target]]...    2 1 4 by default
+#   tools/rtl_model.sh [PORTS LANES VCS [wires=N] [pair|target]]...    2 1 4 by default
 #
-# writes target/rtl/models/spfe_sim_endpoint_PORTS_LANES_VCS[_wiresN][_target].so, unless it exists
-# and none of its sources has changed. With wires=N the last N ports are SpaceWire ports. With
-# target the core has no queues, and serves memory to channel 0 of port 0. The tools are those of
-# tools/rtl.sh.
+# writes target/rtl/models/spfe_sim_endpoint_PORTS_LANES_VCS[_wiresN][_pair|_target].so, unless it
+# exists and none of its sources has changed. With wires=N the last N ports are SpaceWire ports. With
+# pair the core has a queue pair of RDMA on channel 0 of port 0. With target it has no queues, and
+# serves memory to that channel. The tools are those of tools/rtl.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,11 @@ while (($#)); do
         parameters+=("-GWires=${1#wires=}")
         shift
     fi
-    if [[ ${1:-} == target ]]; then
+    if [[ ${1:-} == pair ]]; then
+        name+=_pair
+        parameters+=(-GPairs=1)
+        shift
+    elif [[ ${1:-} == target ]]; then
         name+=_target
         # The logical address is the one that initiators assume.
         parameters+=(-GQueues=0 -GTarget=4 -GTargetVc=0 -GTargetAddress=254)

@@ -158,10 +158,11 @@ run_rtl() {
     step rtl rtl-sim cargo env CARGO_TARGET_DIR=target/sim RTL_SEEDS="${RTL_SEEDS:-0}" \
         cargo test --locked --manifest-path rtl/sim/Cargo.toml --no-fail-fast
     # The core as a device: registers, regions, links, one driver, errors.
-    step rtl rtl-model check tools/rtl_model.sh 2 1 4 2 1 4 wires=1 1 1 4 target
+    step rtl rtl-model check tools/rtl_model.sh 2 1 4 2 1 4 wires=1 pair 1 1 4 target
     # With --workspace, crates have the features of the unit tests and are not built again.
     step rtl rtl-device cargo \
-        env SPFE_RTL_REQUIRED=1 cargo test --workspace --test rtl_device --test rtl_foreign --no-fail-fast
+        env SPFE_RTL_REQUIRED=1 cargo test --workspace --no-fail-fast \
+        --test rtl_device --test rtl_foreign --test rtl_pair
     step rtl rtl-suite tap tools/rtl_suite.sh --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci

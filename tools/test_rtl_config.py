@@ -51,6 +51,16 @@ class Values(unittest.TestCase):
             self.assertIn(part, text)
 
 
+    def test_a_queue_pair(self):
+        config = read(LANE + WIRE + "[pair]\nchannel = 2\n")
+        self.assertEqual(config.pair, (0, 2))
+        self.assertEqual(rtl_config.model(config), "2 1 4 wires=1 pair")
+        self.assertEqual(rtl_config.device(config), "ports=1&spwports=1&lanes=1&vcs=4&pairs=1")
+        text = rtl_config.top(config)
+        for part in ("count: 8'd1", "vc: 8'd2", ".Pairs(Pairs)", "pairs: Pairs"):
+            self.assertIn(part, text)
+
+
 class Errors(unittest.TestCase):
     def wrong(self, text, *words, name="core"):
         with self.assertRaises(rtl_config.Wrong) as caught:
@@ -68,6 +78,13 @@ class Errors(unittest.TestCase):
         self.wrong(LANE + LANE.replace("channels = 4", "channels = 5"), "[4, 5]", "share")
         self.wrong(LANE.replace("spacefibre", "ethernet"), "ethernet", "spacewire")
         self.wrong(LANE + "lane = 1\n", "port[0]", "unknown: lane")
+
+    def test_pair(self):
+        self.wrong(LANE + "[pair]\nchannel = 4\n", "core.toml.pair.channel", "0 to 3")
+        self.wrong(LANE + "[pair]\nport = 1\n", "pair.port", "0 to 0")
+        self.wrong(LANE + "[pair]\nqueues = 1\n", "pair", "unknown: queues")
+        self.wrong(LANE + "[pair]\nchannel = 1\n[target]\nchannel = 1\n", "that of the target")
+        self.wrong("core.queues = false\n" + LANE + "[target]\n[pair]\nchannel = 1\n", "core.queues")
 
     def test_core(self):
         self.wrong("core.regions = 1\n" + LANE, "core.toml.core.regions", "2 to 4096")

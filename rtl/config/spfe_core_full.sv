@@ -12,6 +12,7 @@ module spfe_core_full
   localparam int unsigned Events = 16,
   localparam shape_t Shape = '{
     target: NoTarget,
+    pairs: NoPairs,
     ports: 8'd1,
     wires: 8'd0,
     lanes: 8'd4,

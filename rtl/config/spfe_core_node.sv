@@ -50,6 +50,7 @@ module spfe_core_node
   },
   localparam shape_t Shape = '{
     target: Target,
+    pairs: NoPairs,
     ports: 8'd2,
     wires: 8'd1,
     lanes: 8'd1,

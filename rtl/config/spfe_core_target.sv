@@ -37,6 +37,7 @@ module spfe_core_target
   },
   localparam shape_t Shape = '{
     target: Target,
+    pairs: NoPairs,
     ports: 8'd1,
     wires: 8'd0,
     lanes: 8'd1,

@@ -45,11 +45,14 @@ module spfe_endpoint
   parameter int unsigned TargetEntries = 1,
   /// The entries of the target from power-up on; Target says how many of them there are.
   parameter spfe_rdma_pkg::region_t [TargetEntries-1:0] TargetTable = '0,
+  /// The queue pair of RDMA; pairs_t says what NoPairs lacks.
+  parameter pairs_t Pairs = NoPairs,
   /// Vendor, device and serial number that the target tells.
   parameter logic [95:0] TargetIdentity = '0,
   /// What the endpoint has; follows from the parameters.
   localparam shape_t Shape = '{
     target: Target,
+    pairs: Pairs,
     ports: 8'(Ports),
     wires: 8'(Wires),
     lanes: 8'(Lanes),
@@ -136,18 +139,17 @@ module spfe_endpoint
   logic [Queues-1:0] stop, stopped;
   queue_error_t error;
   doorbell_t doorbell;
+  spfe_rdma_pair_pkg::pair_t pair;
   statistics_t [Engines-1:0] statistics;
-  logic [Engines-1:0] statistics_valid;
   translate_t [Engines-1:0] translate;
-  logic [Engines-1:0] translate_valid, translate_ready, translation_valid;
+  logic [Engines-1:0] statistics_valid, translate_valid, translate_ready, translation_valid;
   translation_t translation;
   logic [63:0] now;
   list_ask_t list_ask;
   list_answer_t list_answer;
   mib_set_t set;
   live_t live;
-  logic live_target_q;
-  logic [31:0] live_value, target_value;
+  logic [31:0] live_value, live_answer;
   logic [2:0] failed;
   // Event vectors: of the queues, the ports and the target.
   logic [2:0][15:0] signals;
@@ -163,12 +165,10 @@ module spfe_endpoint
     .Reporters(Engines),
     .Signallers(3),
     .Pages(Pages),
-    .Capability((HasQueues ? DeviceCapability : PlainCapability)
-                | (Target.entries != '0 ? CAPABILITY_TARGET : '0)),
-    .Kinds(HasQueues ? DeviceKinds : '0),
+    .Capability(capability_of(HasQueues, Pairs.count != '0, Target.entries != '0)),
+    .Kinds(kinds_of(HasQueues, Pairs.count != '0)),
     .LaneRateMbps(LaneRateMbps),
-    // 8 of 10 bits are data, and of 67 words 64.
-    .UserRateKbps(Lanes * LaneRateMbps * 800 / 67 * 64),
+    .UserRateKbps(user_rate_kbps(Lanes, LaneRateMbps)),
     .WireRateMbps(1_000_000 / (CyclePs * WireBitCycles)),
     .CyclePs(CyclePs),
     .MibAbsent(mib_absent(Shape)),
@@ -198,6 +198,7 @@ module spfe_endpoint
     .time_o(now),
     .queue_o(queue),
     .context_o(start),
+    .pair_o(pair),
     .start_valid_o(start_valid),
     .start_ready_i(start_ready),
     .stop_o(stop),
@@ -228,7 +229,7 @@ module spfe_endpoint
     .vector_o(vector),
     .vector_valid_o(vector_valid),
     .live_o(live),
-    .live_i(live_target_q ? target_value : live_value),
+    .live_i(live_answer),
     .failed_o(failed[0])
   );
 
@@ -302,6 +303,7 @@ module spfe_endpoint
     .rst_i,
     .queue_i(queue),
     .context_i(start),
+    .pair_i(pair),
     .start_valid_i(start_valid),
     .start_ready_o(start_ready),
     .stop_i(stop),
@@ -361,7 +363,8 @@ module spfe_endpoint
     .event_valid_o(signals_valid[2]),
     .event_ready_i(signals_ready[2]),
     .live_i(live),
-    .value_o(target_value),
+    .value_i(live_value),
+    .value_o(live_answer),
     .rx_i(rx),
     .rx_count_i(rx_count),
     .rx_valid_i(rx_valid),
@@ -380,7 +383,6 @@ module spfe_endpoint
     .axi_i(answers[Engines]),
     .failed_o(failed[2])
   );
-  always_ff @(posedge clk_i) live_target_q <= live.source == LiveTarget;
 
   spfe_ep_bus #(
     .Masters(Engines + 1),

@@ -44,26 +44,33 @@ module spfe_ep_collect
   logic [$clog2(Engines)-1:0] choice;
 
   for (genvar i = 0; i < Engines; i++) begin : gen_engine
-    queue_error_t error;
-    always_comb begin
-      error = error_i[i];
-      error.index = context_of(Shape, i, error_i[i].index);
+    if (i != PairEngine || Shape.pairs.count != '0) begin : gen_fifo
+      queue_error_t error;
+      always_comb begin
+        error = error_i[i];
+        error.index = context_of(Shape, i, error_i[i].index);
+      end
+      spfe_fifo #(
+        .Width($bits(queue_error_t)),
+        .Depth(Depth)
+      ) i_fifo (
+        .clk_i,
+        .rst_i,
+        .data_i(error),
+        .valid_i(error_valid_i[i]),
+        .ready_o(unused_ready[i]),
+        .data_o(waiting[i]),
+        .valid_o(waiting_valid[i]),
+        .ready_i(error_ready_i && grant[i]),
+        .count_o(unused_count[i]),
+        .almost_full_o(unused_full[i])
+      );
+    end else begin : gen_none
+      logic unused;
+      assign {unused_ready[i], unused_full[i], unused_count[i]} = '0;
+      assign {waiting[i], waiting_valid[i]} = '0;
+      assign unused = ^{error_i[i], error_valid_i[i], grant[i]};
     end
-    spfe_fifo #(
-      .Width($bits(queue_error_t)),
-      .Depth(Depth)
-    ) i_fifo (
-      .clk_i,
-      .rst_i,
-      .data_i(error),
-      .valid_i(error_valid_i[i]),
-      .ready_o(unused_ready[i]),
-      .data_o(waiting[i]),
-      .valid_o(waiting_valid[i]),
-      .ready_i(error_ready_i && grant[i]),
-      .count_o(unused_count[i]),
-      .almost_full_o(unused_full[i])
-    );
   end
 
   spfe_arb_fixed #(

@@ -57,6 +57,8 @@ module spfe_ep_commands
   /// As above.
   output queue_context_t context_o,
   /// As above.
+  output spfe_rdma_pair_pkg::pair_t pair_o,
+  /// As above.
   output logic start_valid_o,
   /// As above.
   input logic start_ready_i,
@@ -182,6 +184,7 @@ module spfe_ep_commands
     .translation_valid_i,
     .queue_o,
     .context_o,
+    .pair_o,
     .start_valid_o,
     .start_ready_i,
     .stop_o,

@@ -80,6 +80,8 @@ module spfe_ep_control
   /// As above.
   output queue_context_t context_o,
   /// As above.
+  output spfe_rdma_pair_pkg::pair_t pair_o,
+  /// As above.
   output logic start_valid_o,
   /// As above.
   input logic start_ready_i,
@@ -250,6 +252,7 @@ module spfe_ep_control
     .translation_valid_i(answer_valid[0]),
     .queue_o,
     .context_o,
+    .pair_o,
     .start_valid_o,
     .start_ready_i,
     .stop_o,

@@ -33,6 +33,8 @@ module spfe_ep_hub
   input logic [15:0] queue_i,
   /// With queue_i.
   input queue_context_t context_i,
+  /// Its queue pair, if it is of kind RDMA; with queue_i.
+  input spfe_rdma_pair_pkg::pair_t pair_i,
   /// With queue_i.
   input logic start_valid_i,
   /// The queue has started.
@@ -107,6 +109,9 @@ module spfe_ep_hub
   doorbell_t doorbell;
   logic [Messages-1:0] message_stop, message_stopped;
   logic [Data-1:0] tx_stop, tx_stopped, rx_stop, rx_stopped;
+  logic pair_stop, pair_stopped;
+  logic [1:0] failed;
+  assign failed_o = failed != '0;
   logic [Engines-1:0][15:0] events;
   statistics_t [Engines-1:0] counts;
   queue_error_t [Engines-1:0] errors;
@@ -115,6 +120,7 @@ module spfe_ep_hub
     .Shape(Shape)
   ) i_map (
     .queue_i,
+    .pair_i(context_i.kind == QUEUE_KIND_RDMA),
     .engine_o(engine),
     .number_o(number),
     .doorbell_i,
@@ -125,9 +131,11 @@ module spfe_ep_hub
     .message_stop_o(message_stop),
     .tx_stop_o(tx_stop),
     .rx_stop_o(rx_stop),
+    .pair_stop_o(pair_stop),
     .message_stopped_i(message_stopped),
     .tx_stopped_i(tx_stopped),
     .rx_stopped_i(rx_stopped),
+    .pair_stopped_i(pair_stopped),
     .stopped_o
   );
   assign start_ready_o = (engine & start_ready) != '0;
@@ -199,9 +207,12 @@ module spfe_ep_hub
       .translation_valid_i(translation_valid_i[MessageEngine]),
       .axi_o(axi_o[MessageEngine]),
       .axi_i(axi_i[MessageEngine]),
-      .failed_o
+      .failed_o(failed[0])
     );
 
+    word_t [Data-1:0][Words-1:0] queue_tx;
+    logic [Data-1:0][CountWidth-1:0] queue_count;
+    logic [Data-1:0] queue_valid, queue_ready, queue_rx_valid, queue_rx_ready;
     spfe_ep_data #(
       .Queues(Data),
       .Vcs(32'(Shape.vcs)),
@@ -227,14 +238,14 @@ module spfe_ep_hub
       .event_o(events[RxEngine:TxEngine]),
       .event_valid_o(events_valid[RxEngine:TxEngine]),
       .event_ready_i(events_ready[RxEngine:TxEngine]),
-      .tx_o,
-      .tx_count_o,
-      .tx_valid_o,
-      .tx_ready_i,
+      .tx_o(queue_tx),
+      .tx_count_o(queue_count),
+      .tx_valid_o(queue_valid),
+      .tx_ready_i(queue_ready),
       .rx_i,
       .rx_count_i,
-      .rx_valid_i,
-      .rx_ready_o,
+      .rx_valid_i(queue_rx_valid),
+      .rx_ready_o(queue_rx_ready),
       .fence_valid_i(fence[RxEngine:TxEngine]),
       .fence_ready_o(fenced[RxEngine:TxEngine]),
       .translate_o(translate_o[RxEngine:TxEngine]),
@@ -245,15 +256,66 @@ module spfe_ep_hub
       .axi_o(axi_o[RxEngine:TxEngine]),
       .axi_i(axi_i[RxEngine:TxEngine])
     );
+
+    spfe_ep_pair #(
+      .Shape(Shape),
+      .Words(Words),
+      .Protect(Protect)
+    ) i_pair (
+      .clk_i,
+      .rst_i,
+      .start_i(context_i),
+      .start_pair_i(pair_i),
+      .start_valid_i(start_valid_i && engine[PairEngine]),
+      .start_ready_o(start_ready[PairEngine]),
+      .stop_i(pair_stop),
+      .stopped_o(pair_stopped),
+      .doorbell_i(doorbell.kind),
+      .doorbell_valid_i(doorbell_valid[PairEngine]),
+      .time_i,
+      .error_o(errors[PairEngine]),
+      .error_valid_o(errors_valid[PairEngine]),
+      .statistics_o(counts[PairEngine]),
+      .statistics_valid_o(statistics_valid_o[PairEngine]),
+      .event_o(events[PairEngine]),
+      .event_valid_o(events_valid[PairEngine]),
+      .event_ready_i(events_ready[PairEngine]),
+      .failed_o(failed[1]),
+      .rx_i,
+      .rx_count_i,
+      .rx_valid_i,
+      .rx_ready_o,
+      .queue_rx_valid_o(queue_rx_valid),
+      .queue_rx_ready_i(queue_rx_ready),
+      .queue_i(queue_tx),
+      .queue_count_i(queue_count),
+      .queue_valid_i(queue_valid),
+      .queue_ready_o(queue_ready),
+      .tx_o,
+      .tx_count_o,
+      .tx_valid_o,
+      .tx_ready_i,
+      .fence_valid_i(fence[PairEngine]),
+      .fence_ready_o(fenced[PairEngine]),
+      .translate_o(translate_o[PairEngine]),
+      .translate_valid_o(translate_valid_o[PairEngine]),
+      .translate_ready_i(translate_ready_i[PairEngine]),
+      .translation_i,
+      .translation_valid_i(translation_valid_i[PairEngine]),
+      .axi_o(axi_o[PairEngine]),
+      .axi_i(axi_i[PairEngine])
+    );
   end else begin : gen_none
     logic unused;
     assign {start_ready, events, events_valid, counts, statistics_valid_o, errors} = '0;
     assign {errors_valid, translate_o, translate_valid_o, axi_o, tx_o, tx_count_o} = '0;
-    assign {tx_valid_o, rx_ready_o, broadcast_o, broadcast_valid_o, counts_o, failed_o} = '0;
-    assign {message_stopped, tx_stopped, rx_stopped, fenced, broadcast_ready_o} = '1;
+    assign {tx_valid_o, rx_ready_o, broadcast_o, broadcast_valid_o, counts_o, failed} = '0;
+    assign {message_stopped, tx_stopped, rx_stopped, pair_stopped, fenced} = '1;
+    assign broadcast_ready_o = '1;
     assign unused = ^{context_i, start_valid_i, number, doorbell, doorbell_valid, fence, time_i,
-                      message_stop, tx_stop, rx_stop, events_ready, tx_ready_i, rx_i, rx_count_i,
-                      rx_valid_i, broadcast_i, broadcast_valid_i, broadcast_ready_i,
-                      translate_ready_i, translation_i, translation_valid_i, axi_i};
+                      message_stop, tx_stop, rx_stop, pair_stop, pair_i, events_ready, tx_ready_i,
+                      rx_i, rx_count_i, rx_valid_i, broadcast_i, broadcast_valid_i,
+                      broadcast_ready_i, translate_ready_i, translation_i, translation_valid_i,
+                      axi_i};
   end
 endmodule

@@ -18,6 +18,8 @@ module spfe_ep_map
 ) (
   /// A context.
   input logic [15:0] queue_i,
+  /// It is of kind RDMA.
+  input logic pair_i,
   /// Its engine, one-hot.
   output logic [Engines-1:0] engine_o,
   /// Its number there.
@@ -37,12 +39,16 @@ module spfe_ep_map
   output logic [Data-1:0] tx_stop_o,
   /// As above.
   output logic [Data-1:0] rx_stop_o,
+  /// The queue pair is to stop.
+  output logic pair_stop_o,
   /// Queues of each engine that have stopped.
   input logic [Messages-1:0] message_stopped_i,
   /// As above.
   input logic [Data-1:0] tx_stopped_i,
   /// As above.
   input logic [Data-1:0] rx_stopped_i,
+  /// The queue pair has stopped.
+  input logic pair_stopped_i,
   /// Contexts that have stopped.
   output logic [Queues-1:0] stopped_o
 );
@@ -71,11 +77,21 @@ module spfe_ep_map
     return {engine, message + rest - data};
   endfunction
 
-  logic [Engines-1:0] rung;
-  assign {engine_o, number_o} = place_of(queue_i);
+  localparam bit HasPair = Shape.pairs.count != '0;
+  localparam int unsigned Pair = pair_queue(Shape);
+
+  // The context of the queue pair is one of the transmit engine, too: only one of both works, and
+  // doorbells and stops are for both.
+  logic [Engines-1:0] engine, rung;
+  assign {engine, number_o} = place_of(queue_i);
+  assign engine_o = HasPair && pair_i ? Engines'(1) << PairEngine : engine;
   assign doorbell_o.kind = doorbell_i.kind;
   assign {rung, doorbell_o.index} = place_of(doorbell_i.index);
-  assign doorbell_valid_o = doorbell_valid_i ? rung : '0;
+  always_comb begin
+    doorbell_valid_o = doorbell_valid_i ? rung : '0;
+    doorbell_valid_o[PairEngine] = HasPair && doorbell_valid_i && 32'(doorbell_i.index) == Pair;
+  end
+  assign pair_stop_o = HasPair && stop_i[Pair];
 
   // Every context has an engine, so all bits of stopped_o are driven.
   for (genvar i = 0; i < Messages; i++) begin : gen_message
@@ -89,7 +105,7 @@ module spfe_ep_map
       localparam int unsigned Rx = 32'(context_of(Shape, RxEngine, 16'(i)));
       assign tx_stop_o[i] = stop_i[Tx];
       assign rx_stop_o[i] = stop_i[Rx];
-      assign stopped_o[Tx] = tx_stopped_i[i];
+      assign stopped_o[Tx] = tx_stopped_i[i] && (!HasPair || Tx != Pair || pair_stopped_i);
       assign stopped_o[Rx] = rx_stopped_i[i];
     end else begin : gen_none
       assign {tx_stop_o[i], rx_stop_o[i]} = '0;
@@ -97,5 +113,5 @@ module spfe_ep_map
   end
 
   logic unused;
-  assign unused = ^{tx_stopped_i, rx_stopped_i};
+  assign unused = ^{tx_stopped_i, rx_stopped_i, pair_stopped_i, pair_i};
 endmodule

@@ -59,11 +59,15 @@ package spfe_ep_pkg;
     logic [15:0] first_page;  // in the page memory
   } region_t;
 
-  // Words of a queue context that the host writes, for queues without RDMA: KIND to FILTER.
-  localparam int unsigned ContextWords = (QUEUE_BLOCK_FILTER - QUEUE_BLOCK_KIND) / 4 + 1;
+  // Words of a queue context that the host writes: KIND to REPLY_HI.
+  localparam int unsigned ContextWords = (QUEUE_BLOCK_REPLY_HI - QUEUE_BLOCK_KIND) / 4 + 1;
 
   /// A queue context as the registers have it.
   typedef struct packed {
+    logic [63:0] reply;
+    logic [63:0] path;
+    logic [63:0] limits;
+    logic [63:0] pair;
     logic [31:0] filter;
     logic [31:0] area_bytes;
     logic [63:0] area;
@@ -180,6 +184,18 @@ package spfe_ep_pkg;
   localparam logic [31:0] PlainCapability =
       CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
       CAPABILITY_LEVEL;
+
+  /// Register CAPABILITY of an endpoint with queues, queue pairs among them, and a target.
+  function automatic logic [31:0] capability_of(input logic queues, input logic pairs,
+                                                input logic target);
+    return (queues ? DeviceCapability : PlainCapability)
+        | (queues && pairs ? CAPABILITY_RDMA : '0) | (target ? CAPABILITY_TARGET : '0);
+  endfunction
+
+  /// Its kinds of queues.
+  function automatic logic [7:0] kinds_of(input logic queues, input logic pairs);
+    return (queues ? DeviceKinds : '0) | (queues && pairs ? 8'(1 << QUEUE_KIND_RDMA) : '0);
+  endfunction
 
   /* verilator lint_on UNUSEDSIGNAL */
 endpackage

@@ -7,6 +7,7 @@ module spfe_ep_queue_check
   import spfe_ep_pkg::*;
   import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
+  import spfe_rdma_pair_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
@@ -24,7 +25,9 @@ module spfe_ep_queue_check
   /// What has to be at that address.
   output translate_t need_o,
   /// There is an area.
-  output logic packed_o
+  output logic packed_o,
+  /// The queue pair, of kind RDMA.
+  output pair_t pair_o
 );
   localparam bit HasTarget = Shape.target.entries != '0;
   localparam int unsigned TargetContext = first_queue(
@@ -48,17 +51,19 @@ module spfe_ep_queue_check
   end
 
   logic [7:0] kind;
-  logic known, fits, is_message, is_packed, filters;
+  logic known, fits, is_message, is_packed, is_pair, good_pair, filters;
   assign kind = context_i.kind[7:0];
   assign known = context_i.kind < 32'd8 && Kinds[kind[2:0]];
   assign is_message = kind == QUEUE_KIND_MESSAGE_TX || kind == QUEUE_KIND_MESSAGE_RX;
   assign is_packed = kind == QUEUE_KIND_RX_PACKED;
+  assign is_pair = kind == QUEUE_KIND_RDMA;
   assign packed_o = is_packed;
   // A time-code has neither a channel nor a type.
   assign filters = (wired ? context_i.filter : 32'(context_i.filter[31:18])) != '0;
   always_comb begin
     if (place < data) begin
-      fits = place[0] ? kind == QUEUE_KIND_RX || is_packed : kind == QUEUE_KIND_TX;
+      fits = place[0] ? kind == QUEUE_KIND_RX || is_packed :
+          kind == QUEUE_KIND_TX || (is_pair && 32'(index_i) == pair_queue(Shape));
     end else if (place < data + 16'(MessageContexts)) begin
       fits = kind == QUEUE_KIND_MESSAGE_TX;
     end else begin
@@ -83,10 +88,16 @@ module spfe_ep_queue_check
     status_o = STATUS_OK;
     if (!known || !fits || context_i.vector >= 32'(Shape.events)
         || context_i.domain >= 32'd1 << DomainBits
-        || (is_message && filters))
+        || (is_message && filters) || (is_pair && !good_pair))
       status_o = STATUS_BAD_FIELD;
     else if (!sizes || !equal || !aligned || !area) status_o = STATUS_BAD_RING;
   end
+
+  spfe_ep_pair_check i_pair (
+    .context_i,
+    .pair_o,
+    .good_o(good_pair)
+  );
 
   logic [63:0] address;
   always_comb begin

@@ -7,6 +7,7 @@ module spfe_ep_queues
   import spfe_ep_pkg::*;
   import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
+  import spfe_rdma_pair_pkg::*;
 #(
   /// What the endpoint has.
   parameter shape_t Shape = DefaultShape,
@@ -61,6 +62,8 @@ module spfe_ep_queues
   output logic [15:0] queue_o,
   /// Its context; with queue_o.
   output queue_context_t context_o,
+  /// The queue pair of a queue of kind RDMA; with queue_o.
+  output pair_t pair_o,
   /// Starts the queue at position 0; ready when its lines are written.
   output logic start_valid_o,
   input logic start_ready_i,
@@ -80,6 +83,7 @@ module spfe_ep_queues
 );
   localparam int unsigned Base = (block_at(Shape, BLOCK_TYPE_QUEUE) + QUEUE_BLOCK_SIZE) / 4;
   localparam int unsigned Width = $clog2(Queues);
+  localparam int unsigned Pair = pair_queue(Shape);
 
   typedef enum logic [3:0] {
     Rest,
@@ -114,7 +118,7 @@ module spfe_ep_queues
   status_e status_q, trouble_q, check;
   holds_t holds_q, held;
   logic used_q, used, is_packed;
-  logic enabling, exists, on;
+  logic enabling, exists, on, at_pair, is_pair, taken, pair_q;
   logic unused_corrected;
 
   assign enabling = op_i == OpEnable;
@@ -156,7 +160,8 @@ module spfe_ep_queues
     .status_o(check),
     .which_i(which_q),
     .need_o(translate_o),
-    .packed_o(is_packed)
+    .packed_o(is_packed),
+    .pair_o
   );
 
   spfe_ram_safe #(
@@ -176,6 +181,12 @@ module spfe_ep_queues
     .corrected_o(unused_corrected),
     .failed_o
   );
+  // A queue pair takes both directions of its channel.
+  assign at_pair = Shape.pairs.count != '0 && 32'(index_q) == Pair;
+  assign is_pair = context_o.kind == QUEUE_KIND_RDMA;
+  assign taken = Shape.pairs.count != '0
+      && ((at_pair && is_pair && enabled_q[Width'(Pair+1)])
+          || (32'(index_q) == Pair + 1 && enabled_q[Width'(Pair)] && pair_q));
   always_comb begin
     used = 1'b0;
     for (int unsigned i = 0; i < 5; i++) used |= enabled_q[index_q] && held[i] == scan_i;
@@ -212,7 +223,7 @@ module spfe_ep_queues
       end
       Fetch: if (access_ready_i) next = Take;
       Take: next = 32'(word_q) == ContextWords - 1 ? Judge : Fetch;
-      Judge: next = check == STATUS_OK ? Ask : Finish;
+      Judge: next = check == STATUS_OK && !taken ? Ask : Finish;
       Ask: if (translate_ready_i) next = Hear;
       Hear:
       if (translation_valid_i) begin
@@ -254,7 +265,7 @@ module spfe_ep_queues
         words_q[word_q] <= access_data_i;
         word_q <= word_q + 5'd1;
       end
-      Judge: status_q <= check;
+      Judge: status_q <= check == STATUS_OK && taken ? STATUS_BUSY : check;
       Hear:
       if (translation_valid_i) begin
         // A queue without an area holds the region of its times twice.
@@ -263,7 +274,11 @@ module spfe_ep_queues
         which_q <= which_q + 3'd1;
         status_q <= translation_i.status;
       end
-      Start: if (start_ready_i) enabled_q[index_q] <= 1'b1;
+      Start:
+      if (start_ready_i) begin
+        enabled_q[index_q] <= 1'b1;
+        if (at_pair) pair_q <= is_pair;
+      end
       Stop: stop_q[index_q] <= 1'b1;
       Stopping: begin
         wait_q <= wait_q + 32'd1;

@@ -18,7 +18,8 @@ package spfe_ep_shape_pkg;
   localparam int unsigned MessageEngine = 0;
   localparam int unsigned TxEngine = 1;
   localparam int unsigned RxEngine = 2;
-  localparam int unsigned Engines = 3;
+  localparam int unsigned PairEngine = 3;
+  localparam int unsigned Engines = 4;
 
   /// The target of RDMA without queues.
   typedef struct packed {
@@ -36,9 +37,19 @@ package spfe_ep_shape_pkg;
 
   localparam target_t NoTarget = '0;  // no entries
 
+  /// Queue pairs of RDMA: queues of kind RDMA.
+  typedef struct packed {
+    logic [7:0] count;  // 0 or 1
+    logic [7:0] port;
+    logic [7:0] vc;  // of the one
+  } pairs_t;
+
+  localparam pairs_t NoPairs = '0;
+
   /// What an endpoint has.
   typedef struct packed {
     target_t target;
+    pairs_t pairs;
     logic [7:0] ports;
     logic [7:0] wires;  // of them SpaceWire ports, the last ones
     logic [7:0] lanes;
@@ -50,6 +61,7 @@ package spfe_ep_shape_pkg;
   // What a module has by default.
   localparam shape_t DefaultShape = '{
     target: NoTarget,
+    pairs: NoPairs,
     ports: 8'd1,
     wires: 8'd0,
     lanes: 8'd1,
@@ -69,6 +81,19 @@ package spfe_ep_shape_pkg;
       notes: 8'd4,
       default: '0
     },
+    pairs: NoPairs,
+    ports: 8'd1,
+    wires: 8'd0,
+    lanes: 8'd1,
+    vcs: 8'd4,
+    regions: 16'd64,
+    events: 16'd16
+  };
+
+  // What a module for queue pairs has by default.
+  localparam shape_t DefaultPairShape = '{
+    target: NoTarget,
+    pairs: '{count: 8'd1, default: '0},
     ports: 8'd1,
     wires: 8'd0,
     lanes: 8'd1,
@@ -120,12 +145,23 @@ package spfe_ep_shape_pkg;
     return first_queue(shape, 32'(shape.ports));
   endfunction
 
+  /// Channel of the queue pair, where all ports count.
+  function automatic int unsigned pair_channel(input shape_t shape);
+    return first_channel(shape, 32'(shape.pairs.port)) + 32'(shape.pairs.vc);
+  endfunction
+
+  /// Queue context that can be of kind RDMA. The one behind it receives on the same channel.
+  function automatic int unsigned pair_queue(input shape_t shape);
+    return first_queue(shape, 32'(shape.pairs.port)) + 2 * 32'(shape.pairs.vc);
+  endfunction
+
   /// Queue context of a queue of an engine.
   function automatic logic [15:0] context_of(input shape_t shape, input int unsigned engine,
                                              input logic [15:0] number);
     int unsigned port;
     int unsigned place;
     port = 0;
+    if (engine == PairEngine) return 16'(pair_queue(shape));
     if (engine == MessageEngine) begin
       port = 32'(number) / (2 * MessageContexts);
       place = 2 * port_vcs(shape, port) + 32'(number) % (2 * MessageContexts);
@@ -147,6 +183,11 @@ package spfe_ep_shape_pkg;
   /// Elements of the mib block of a port.
   function automatic int unsigned mib_elements(input shape_t shape);
     return shape.vcs > shape.lanes ? 32'(shape.vcs) : 32'(shape.lanes);
+  endfunction
+
+  /// Rate of users of a SpaceFibre port, kbit/s: 8 of 10 bits are data, and of 67 words 64.
+  function automatic int unsigned user_rate_kbps(input int unsigned lanes, input int unsigned mbps);
+    return lanes * mbps * 800 / 67 * 64;
   endfunction
 
   /// Number of the blocks of a type.

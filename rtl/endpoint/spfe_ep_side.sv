@@ -38,9 +38,11 @@ module spfe_ep_side
   output logic [15:0] event_o,
   output logic event_valid_o,
   input logic event_ready_i,
-  /// Register of the target block to read.
+  /// Register of the ports or of the target block to read.
   input live_t live_i,
-  /// Its value, a cycle later.
+  /// Its value if it is one of the ports, a cycle later.
+  input logic [31:0] value_i,
+  /// Its value, at the same time.
   output logic [31:0] value_o,
 
   /// Words that came on each channel.
@@ -92,8 +94,11 @@ module spfe_ep_side
   end
 
   if (Has) begin : gen_target
-    logic unused;
+    logic [31:0] value;
+    logic mine_q, unused;
     assign unused = queue_rx_ready_i[Channel];
+    assign value_o = mine_q ? value : value_i;
+    always_ff @(posedge clk_i) mine_q <= live_i.source == LiveTarget;
     assign queue_rx_valid_o[Channel] = 1'b0;
     spfe_ep_target #(
       .Shape(Shape),
@@ -112,7 +117,7 @@ module spfe_ep_side
       .event_valid_o,
       .event_ready_i,
       .live_i,
-      .value_o,
+      .value_o(value),
       .rx_i(rx_i[Channel]),
       .rx_count_i(rx_count_i[Channel]),
       .rx_valid_i(rx_valid_i[Channel]),
@@ -131,7 +136,8 @@ module spfe_ep_side
     );
   end else begin : gen_none
     logic unused;
-    assign {ask_o, event_o, event_valid_o, value_o, axi_o, failed_o} = '0;
+    assign {ask_o, event_o, event_valid_o, axi_o, failed_o} = '0;
+    assign value_o = value_i;
     assign unused = ^{clk_i, rst_i, time_i, ask_i, event_ready_i, live_i, rx_i, rx_count_i, axi_i};
   end
 endmodule

@@ -9,8 +9,10 @@ module spfe_host_complete
 #(
   /// Queues, 2 or more.
   parameter int unsigned Queues = 4,
-  /// Virtual channels of a port: queue q belongs to channel q mod Vcs.
+  /// Virtual channels of a port: queue q belongs to channel FirstVc + q mod Vcs.
   parameter int unsigned Vcs = 4,
+  /// As above.
+  parameter int unsigned FirstVc = 0,
   /// From this queue on, each belongs to channel 0 of a port of its own.
   parameter int unsigned Single = 1 << 16,
   /// Check bits of the memories; see spfe_ram_safe.
@@ -260,6 +262,7 @@ module spfe_host_complete
   logic [QueueWidth-1:0] second_queue;
   logic [15:0] behind;
   logic second_on, bad, refused;
+  logic [7:0] vc;
   completion_t completion;
   status_e why;
   told_t told_in, told;
@@ -276,13 +279,14 @@ module spfe_host_complete
   assign refused = second_q == Ask && request_ready_i[1] && result_i.status != STATUS_OK;
   assign stamped_taken = (second_q == Wait && stamped_valid && !second_on) || refused
       || (second_q == Data && data_ready_i[1]);
+  assign vc = 32'(stamped.job.index) + 1 <= Single ? 8'(stamped.job.index % 16'(Vcs)) : '0;
   assign completion = '{
       phase: phase_of(stamped.total.position, stamped.settings.log2),
       flags: stamped.job.flags | (stamped.settings.stamp ? COMPLETION_FLAGS_STAMPED : '0),
       reserved0: '0,
       position: stamped.job.position,
       status: bad && stamped.job.status == STATUS_OK ? why : stamped.job.status,
-      vc: 32'(stamped.job.index) + 1 <= Single ? 8'(stamped.job.index % 16'(Vcs)) : '0,
+      vc: 8'(FirstVc) + vc,
       packets: stamped.job.packets,
       bytes: stamped.job.bytes
     };

@@ -12,6 +12,8 @@ module spfe_host_queues
   parameter int unsigned Users = 1,
   /// Virtual channels of a port.
   parameter int unsigned Vcs = Queues,
+  /// See spfe_host_complete.
+  parameter int unsigned FirstVc = 0,
   /// From this queue on, each is the only one of its port.
   parameter int unsigned Single = Queues,
   /// Check bits of the memories; see spfe_ram_safe.
@@ -268,6 +270,7 @@ module spfe_host_queues
   spfe_host_complete #(
     .Queues(Queues),
     .Vcs(Vcs),
+    .FirstVc(FirstVc),
     .Single(Single),
     .Protect(Protect)
   ) i_complete (

@@ -32,6 +32,8 @@ module spfe_sim_endpoint
   parameter int unsigned TargetAddress = 66,
   /// It serves RMAP with any key, too; the address is an index and an offset.
   parameter bit Rmap = 1'b1,
+  /// Queue pairs, 0 or 1, on channel 0 of port 0.
+  parameter int unsigned Pairs = 0,
   /// Bits of an ID on the bus.
   localparam int unsigned IdWidth = 6,
   /// Inputs.
@@ -129,9 +131,11 @@ module spfe_sim_endpoint
     rmap: Rmap,
     rmap_settings: '{any_key: 1'b1, default: '0}
   };
+  localparam spfe_ep_shape_pkg::pairs_t PairsShape = '{count: 8'(Pairs), default: '0};
   localparam int unsigned AddrWidth = spfe_ep_shape_pkg::space_log2(
     '{
       target: TargetShape,
+      pairs: PairsShape,
       ports: 8'(Ports),
       wires: 8'(Wires),
       lanes: 8'(Lanes),
@@ -192,6 +196,7 @@ module spfe_sim_endpoint
     .HasQueues(Queues),
     .Target(TargetShape),
     .TargetTable(Fixed),
+    .Pairs(PairsShape),
     .TargetIdentity(96'h0000_0011_0000_0022_0000_0033)
   ) i_endpoint (
     .clk_i,

@@ -82,7 +82,7 @@ impl Plan {
     pub fn target(shape: Shape) -> Self {
         let mut far = vec![Far::Open; shape.ports];
         far[0] = Far::Port { core: 1, port: 0 };
-        let there = Shape { ports: 1, wires: 0, target: true, ..shape };
+        let there = Shape { ports: 1, wires: 0, pair: false, target: true, ..shape };
         Self::of(vec![shape, there], vec![far, vec![Far::Port { core: 0, port: 0 }]])
     }
 

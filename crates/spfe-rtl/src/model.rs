@@ -34,10 +34,10 @@ pub fn models() -> PathBuf {
 
 /// The file of the model with these parameters.
 pub fn file(shape: Shape) -> PathBuf {
-    let Shape { ports, wires, lanes, vcs, target, .. } = shape;
+    let Shape { ports, wires, lanes, vcs, pair, target, .. } = shape;
     let wires = if wires == 0 { String::new() } else { format!("_wires{wires}") };
-    let target = if target { "_target" } else { "" };
-    models().join(format!("spfe_sim_endpoint_{ports}_{lanes}_{vcs}{wires}{target}.so"))
+    let rdma = if target { "_target" } else { ["", "_pair"][usize::from(pair)] };
+    models().join(format!("spfe_sim_endpoint_{ports}_{lanes}_{vcs}{wires}{rdma}.so"))
 }
 
 fn missing(path: &Path, why: &str) -> Error {

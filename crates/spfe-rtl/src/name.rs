@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The form of names, for messages. docs/devices.md explains it.
 const FORM: &str = "a simulated core is rtl:[NAME/N][?OPTIONS]; the options are ports, \
-     spwports, lanes, vcs, seed, model and peer=loop, peer=pair, peer=target or \
+     spwports, lanes, vcs, pairs, seed, model and peer=loop, peer=pair, peer=target or \
      peer=foreign:STREAM";
 /// Name of the backend, for people.
 const BACKEND: &str = "rtl";
@@ -104,6 +104,7 @@ impl Name {
             "spwports" => self.shape.wires = within(0, 8)?,
             "lanes" => self.shape.lanes = number(16)?,
             "vcs" => self.shape.vcs = number(32)?,
+            "pairs" => self.shape.pair = within(0, 1)? == 1,
             "seed" => self.seed = number(0x7fff_ffff)? as u32,
             "model" => self.model = Some(value.into()),
             "peer" => {
@@ -193,6 +194,7 @@ mod tests {
             ("rtl:?ports=0", "0 ports: 1 to 8"),
             ("rtl:?ports=5&spwports=4", "9 ports"),
             ("rtl:?vcs=33", "1 to 32"),
+            ("rtl:?pairs=2", "0 to 1"),
             ("rtl:?ports=0&spwports=2&peer=target", "SpaceWire port"),
             ("rtl:lab/1?peer=target", "no user"),
             ("rtl:?peer=echo", "peer=loop"),

@@ -23,13 +23,15 @@ pub struct Shape {
     pub vcs: usize,
     /// Event vectors.
     pub events: usize,
+    /// It has a queue pair on channel 0 of port 0.
+    pub pair: bool,
     /// It has no queues, and serves memory to channel 0 of port 0.
     pub target: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { ports: 2, wires: 0, lanes: 1, vcs: 4, events: 16, target: false }
+        Self { ports: 2, wires: 0, lanes: 1, vcs: 4, events: 16, pair: false, target: false }
     }
 }
 

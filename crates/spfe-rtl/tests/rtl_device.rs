@@ -56,10 +56,10 @@ fn the_core_is_found_and_its_links_come_up() {
 
 #[test]
 fn a_space_wire_port_comes_up_and_starts_again() {
-    if !has("2_1_4_wires1") {
+    if !has("2_1_4_wires1_pair") {
         return;
     }
-    let names = [0, 1].map(|core| format!("rtl:wires/{core}?ports=1&spwports=1"));
+    let names = [0, 1].map(|core| format!("rtl:wires/{core}?ports=1&spwports=1&pairs=1"));
     let devices = names.map(|name| spfe_rtl::open(&name).unwrap());
     let state = || devices[0].port_info(1).unwrap().state;
     eventually("the link comes up", || state() == PortState::Up);

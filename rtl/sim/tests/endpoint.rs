@@ -64,8 +64,12 @@ impl Driver {
     /// The same, of an endpoint whose ports have this far end.
     fn with(far: Option<Far>, seed: u64) -> Self {
         println!("seed {seed}");
-        let parameters =
-            [("Regions", REGIONS as usize), ("Events", EVENTS as usize), ("Pages", PAGES as usize)];
+        let parameters = [
+            ("Regions", REGIONS as usize),
+            ("Events", EVENTS as usize),
+            ("Pages", PAGES as usize),
+            ("Pairs", 1),
+        ];
         let mut device = Endpoint::with(&parameters, (PORTS, EVENTS as usize), far, seed);
         let (mut blocks, mut at) = (Vec::new(), 0);
         loop {

@@ -8,7 +8,8 @@ use spfe_rtl::{Machine, Moment, Name, Plan, Program, Rtl, Shape};
 use std::sync::Arc;
 
 /// Shape of a core where the device name does not say it.
-const SHAPE: Shape = Shape { ports: 1, wires: 0, lanes: 4, vcs: 4, events: 16, target: false };
+const SHAPE: Shape =
+    Shape { ports: 1, wires: 0, lanes: 4, vcs: 4, events: 16, pair: false, target: false };
 /// Cycles in which a link comes up.
 const START: u64 = 200_000;
 /// Cycles without a byte after which a run has failed.

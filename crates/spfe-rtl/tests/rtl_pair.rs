@@ -1,0 +1,97 @@
+//! A queue pair of the simulated core, with the library as it is on any device. The target is another
+//! core, which has no queues. Skipped without the models, as `tests/rtl_device.rs` is.
+
+use spfe::Endpoint;
+use spfe_remote::engine::{Execution, Local, WorkError, WorkFlags, WorkKind, WorkRequest};
+use spfe_remote::{RdmaQueue, RdmaQueueOptions, SfrpStatus};
+use spfe_rtl::models;
+use std::time::Duration;
+
+/// Longest wait for what does not fail.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Key of the memory of the target, address of its first byte, and its size.
+const KEY: u32 = 0xabc;
+const BASE: u64 = 0x1000;
+const BYTES: u64 = 0x1_0000;
+/// Lengths of a beat, around it, around the payload of a frame, and of one segment and several.
+const LENGTHS: [usize; 9] = [0, 1, 15, 16, 17, 2948, 4095, 4096, 9000];
+
+fn open(options: RdmaQueueOptions) -> Option<RdmaQueue> {
+    let there = ["2_1_4_wires1_pair", "1_1_4_target"]
+        .iter()
+        .all(|shape| models().join(format!("spfe_sim_endpoint_{shape}.so")).exists());
+    assert!(there || std::env::var_os("SPFE_RTL_REQUIRED").is_none(), "make rtl-model");
+    if !there {
+        eprintln!("skipped: no models of a core with a queue pair and of a target; make rtl-model");
+        return None;
+    }
+    let device = spfe_rtl::open("rtl:?peer=target&ports=1&spwports=1&pairs=1").unwrap();
+    let endpoint = Endpoint::with_backend(device);
+    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+    let queue = RdmaQueue::open(&vc, options).unwrap();
+    assert!(queue.is_on_device());
+    Some(queue)
+}
+
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at * 31 + length) as u8).collect()
+}
+
+#[test]
+fn a_queue_pair_of_the_core_reaches_memory_behind_another() {
+    let Some(mut queue) = open(RdmaQueueOptions::default()) else { return };
+    queue.connect(PATIENCE).unwrap();
+    for length in LENGTHS {
+        let address = BASE + length as u64 % 7;
+        queue.write(KEY, address, pattern(length), PATIENCE).unwrap();
+        assert_eq!(queue.read(KEY, address, length, PATIENCE).unwrap(), pattern(length));
+    }
+    // More requests than the core can have outstanding, with one completion.
+    let memory = queue.register(pattern(6400)).unwrap();
+    for number in 0..100 {
+        let local = Local { memory, offset: 64 * number, length: 64 };
+        let flags = WorkFlags { signaled: number == 99, ..WorkFlags::default() };
+        let request = WorkRequest::write(number, local, KEY, BASE + 64 * number);
+        queue.post(WorkRequest { flags, ..request }).unwrap();
+    }
+    queue.ring().unwrap();
+    queue.wait(1, PATIENCE).unwrap();
+    let done = queue.poll().unwrap().unwrap();
+    assert_eq!((done.id, done.result, queue.poll().unwrap()), (99, Ok(()), None));
+    assert_eq!(queue.read(KEY, BASE, 6400, PATIENCE).unwrap(), pattern(6400));
+    let old = u64::from_le_bytes(pattern(6400)[8..16].try_into().unwrap());
+    let add = WorkRequest::new(7, WorkKind::FetchAdd { add: 5 });
+    queue.post(WorkRequest { key: KEY, address: BASE + 8, ..add }).unwrap();
+    queue.ring().unwrap();
+    queue.wait(1, PATIENCE).unwrap();
+    let done = queue.poll().unwrap().unwrap();
+    assert_eq!((done.result, done.old), (Ok(()), Some(old)));
+    // Behind the end of the memory, and then anew.
+    let local = Local { memory, offset: 0, length: 8 };
+    queue.post(WorkRequest::write(8, local, KEY, BASE + BYTES)).unwrap();
+    queue.post(WorkRequest::read(9, local, KEY, BASE)).unwrap();
+    queue.ring().unwrap();
+    queue.wait(2, PATIENCE).unwrap();
+    let ends = [(); 2].map(|()| queue.poll().unwrap().unwrap().result);
+    let refused = WorkError::Refused(SfrpStatus::BOUNDS, Execution::NotExecuted);
+    assert_eq!(ends, [Err(refused), Err(WorkError::Flushed(Execution::NotExecuted))]);
+    queue.connect(PATIENCE).unwrap();
+    assert_eq!(queue.read(KEY, BASE + 16, 8, PATIENCE).unwrap(), pattern(6400)[16..24]);
+}
+
+#[test]
+fn a_target_that_is_not_there_ends_requests_of_the_core() {
+    let mut options = RdmaQueueOptions::default();
+    // Nobody has this logical address.
+    options.initiator.target = 0x99;
+    (options.initiator.timeout_ns, options.initiator.retries) = (20_000, 2);
+    let Some(mut queue) = open(options) else { return };
+    let error = queue.connect(PATIENCE).unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    let memory = queue.register(vec![0; 8]).unwrap();
+    queue.post(WorkRequest::read(1, Local { memory, offset: 0, length: 8 }, KEY, BASE)).unwrap();
+    queue.ring().unwrap();
+    queue.wait(1, PATIENCE).unwrap();
+    let done = queue.poll().unwrap().unwrap();
+    assert_eq!(done.result, Err(WorkError::Flushed(Execution::NotExecuted)));
+}
