@@ -34,6 +34,12 @@ pub struct Wanted {
     /// Why it is not placed and routed for an ECP5; empty if it is.
     #[serde(default)]
     pub no_ecp5: String,
+    /// Seeds of place and route of this top alone; empty if it has those of the table.
+    #[serde(default)]
+    pub seeds: Vec<u64>,
+    /// Why it has seeds of its own.
+    #[serde(default)]
+    pub fewer_seeds: String,
 }
 
 /// The results of synthesis.
@@ -204,7 +210,8 @@ impl Synthesis {
                 lacks.push(again(name, "--xcup", "of older sources"));
             }
             let Ok(Some(taken)) = self.ecp5(top) else { continue };
-            let (has, all) = (taken.fmax_mhz.len(), self.table.seeds.len());
+            let seeds = if top.seeds.is_empty() { &self.table.seeds } else { &top.seeds };
+            let (has, all) = (taken.fmax_mhz.len(), seeds.len());
             if self.stale(top, &taken.sources)? {
                 lacks.push(again(name, "--ecp5", "of older sources"));
             } else if has < all {
