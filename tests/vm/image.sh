@@ -4,9 +4,10 @@
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
 # The driver and the test modules are built with W=1 and go to /lib/spfe. The C programs
-# tests/vm/guest/*.c are linked statically. On amd64 these are added: calls32, which is calls for
-# 32-bit processors, spfe, spfed and spfe-conformance from SPFE_PROGRAMS (default: target/release)
-# and the files of SPFE_VM_PROGRAMS, separated by spaces. All programs go to /usr/local/bin.
+# tests/vm/guest/*.c are linked statically. On amd64 calls32 is added, which is calls for 32-bit
+# processors, and the files of SPFE_VM_PROGRAMS, separated by spaces. spfe, spfed and
+# spfe-conformance come from SPFE_PROGRAMS (default: target/release) on amd64, from cross.sh on
+# riscv64. All programs go to /usr/local/bin.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -43,19 +44,26 @@ done
 # compile COMPILER PROGRAM SOURCE: makes a program of the guest, unless it is there.
 compile() {
     [[ $2 -nt $3 && $2 -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
-        "$1" -O2 -std=gnu11 -D_FILE_OFFSET_BITS=64 -Wall -Wextra -Werror -static \
+        "$1" -O2 -std=gnu11 -D_FILE_OFFSET_BITS=64 -Wall -Wextra -Werror -static -pthread \
             -I "$vm_source/driver/linux/uapi" -I "$vm_source/include" -o "$2" "$3"
     files+=("$2=/usr/local/bin/")
 }
 for source in "$vm_dir"/guest/*.c; do
     compile "$compiler" "$programs/$(basename "$source" .c)" "$source"
 done
-if [[ $arch == amd64 ]]; then
+bin='' more=''
+case $arch in
+amd64)
     compile i686-linux-gnu-gcc "$programs/calls32" "$vm_dir/guest/calls.c"
+    bin=$vm_bin more=${SPFE_VM_PROGRAMS:-}
+    ;;
+riscv64) bin=$("$vm_dir/cross.sh" "$arch") ;;
+esac
+if [[ -n $bin ]]; then
     # shellcheck disable=SC2086 # words
-    for program in "$vm_bin"/{spfe,spfed,spfe-conformance} ${SPFE_VM_PROGRAMS:-}; do
+    for program in "$bin"/{spfe,spfed,spfe-conformance} $more; do
         # Debug information would make the image several times as large.
-        strip -o "$programs/$(basename "$program")" "$program"
+        "${compiler%gcc}strip" -o "$programs/$(basename "$program")" "$program"
         files+=("$programs/$(basename "$program")=/usr/local/bin/")
     done
 fi

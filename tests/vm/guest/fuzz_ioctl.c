@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Random calls to /dev/spfeN from several processes, which must not harm the kernel.
+ * Random calls to /dev/spfeN from several processes and threads, which must not harm the kernel.
  *
- *	fuzz_ioctl DEVICE SEED ROUNDS [PROCESSES]
+ *	fuzz_ioctl DEVICE SEED ROUNDS [PROCESSES [THREADS]]
  *
- * Most calls are almost valid, so that they pass the first checks: their numbers come from the
- * results of earlier calls. Processes unmap, replace and fork registered memory, and write to
- * mappings and doorbell pages. Each process draws all its numbers from the seed. The exit code is 0
- * if every process ends, none is killed except by its own access to memory that is gone, and the
- * device still answers or reports that it is gone.
+ * Each process makes ROUNDS calls. Its threads share them, its files, its memory and the results of
+ * its earlier calls: one closes what another uses. Most calls are almost valid, so that they pass
+ * the first checks: their numbers come from those results. Threads unmap, replace and fork
+ * registered memory, and write to mappings and doorbell pages. Each thread draws all its numbers
+ * from the seed. The exit code is 0 if every process ends, none is killed except by its own access
+ * to memory that is gone, the device accepted some of each of the calls in `expected`, and it still
+ * answers or reports that it is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/spfe.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,28 +27,64 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <spfe/spfe_hw.h>
 
 #define ARENA_BYTES (4U << 20)
 #define POOL 64
 #define MAPPINGS 16
 #define FILES 3
+#define QUEUE_PAGES 32
+#define LOCAL (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE)
+#define MOST_THREADS 16
+#define CALLS 32
 
-static uint64_t state;
-static unsigned long answered[32][2]; /* by call number: accepted and refused calls */
+static _Thread_local uint64_t state;
+static _Thread_local sigjmp_buf back;
+static _Thread_local volatile sig_atomic_t touching;
 
+/* Of all processes, by call number: accepted and refused calls. */
+static atomic_ulong (*answered)[2];
+
+/* Of all threads of a process. */
 static unsigned char *arena;
-static uint64_t pool[POOL]; /* keys, offsets and indexes from earlier calls */
-static struct {
+static _Atomic uint64_t pool[POOL]; /* keys, offsets and indexes from earlier calls */
+static struct mapping {
 	void *at;
 	size_t bytes;
 } mappings[MAPPINGS];
-static int files[FILES];
-static sigjmp_buf back;
-static volatile sig_atomic_t touching;
+static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int files[FILES];
+/* What each file has: its last event and queue, and two regions that can hold a queue. */
+static struct {
+	_Atomic uint32_t event, queue, regions[2];
+} owned[FILES];
+static _Thread_local unsigned int chosen; /* the file in use */
+static atomic_uint running;
+
+static const char *device;
+static unsigned long rounds;
+
+/* Calls that a test without an accepted one would not be a test of. */
+static const struct {
+	unsigned long request;
+	const char *name;
+} expected[] = {
+	{ SPFE_IOC_INFO, "INFO" },
+	{ SPFE_IOC_REGISTER, "REGISTER" },
+	{ SPFE_IOC_UNREGISTER, "UNREGISTER" },
+	{ SPFE_IOC_ALLOC, "ALLOC" },
+	{ SPFE_IOC_EVENT_CREATE, "EVENT_CREATE" },
+	{ SPFE_IOC_QUEUE_CREATE, "QUEUE_CREATE" },
+	{ SPFE_IOC_QUEUE_DESTROY, "QUEUE_DESTROY" },
+	{ SPFE_IOC_WAKE, "WAKE" },
+	{ SPFE_IOC_STATISTICS, "STATISTICS" },
+	{ SPFE_IOC_PORT, "PORT" },
+	{ SPFE_IOC_TIME, "TIME" },
+};
 
 /* xorshift64* */
 static uint64_t draw(void)
@@ -99,6 +139,12 @@ static uint64_t place(void)
 	return mostly((pool[below(POOL)] & 0xffff) << 48 | below(16) * 4096);
 }
 
+static void own(uint32_t key, uint64_t bytes, uint32_t access)
+{
+	if (bytes >= QUEUE_PAGES * 4096 && !(~access & LOCAL))
+		owned[chosen].regions[below(2)] = key;
+}
+
 static void fault(int signal)
 {
 	if (touching)
@@ -132,7 +178,7 @@ static int call(int file, unsigned long request, void *argument)
 {
 	int result = ioctl(file, request, argument);
 
-	answered[_IOC_NR(request) % 32][result != 0]++;
+	answered[_IOC_NR(request) % CALLS][result != 0]++;
 	return result;
 }
 
@@ -144,32 +190,46 @@ static int64_t soon(void)
 	return now.tv_sec * 1000000000LL + now.tv_nsec + (int64_t)below(2000000);
 }
 
+/* Half of all regions can hold a queue. */
+static uint64_t some_pages(void)
+{
+	return one_in(2) ? QUEUE_PAGES : 1 + below(64);
+}
+
+static uint32_t some_access(void)
+{
+	return (uint32_t)mostly(one_in(2) ? LOCAL : SPFE_ACCESS_LOCAL_READ | below(16));
+}
+
 static void register_memory(int file)
 {
-	uint64_t pages = 1 + below(64), first = below(ARENA_BYTES / 4096 - pages);
+	uint64_t pages = some_pages(), first = below(ARENA_BYTES / 4096 - pages);
 	struct spfe_register r = {
 		.addr = mostly((uintptr_t)arena + first * 4096),
 		.size = mostly(pages * 4096),
-		.access = (uint32_t)mostly(0x100 | below(16)),
+		.access = some_access(),
 		.flags = (uint32_t)mostly(0),
 		.reserved = (uint32_t)mostly(0),
 	};
 
-	if (call(file, SPFE_IOC_REGISTER, &r) == 0)
+	if (call(file, SPFE_IOC_REGISTER, &r) == 0) {
 		remember(r.key);
+		own(r.key, r.size, r.access);
+	}
 }
 
 static void allocate(int file)
 {
 	struct spfe_alloc a = {
-		.size = mostly((1 + below(64)) * 4096),
-		.access = (uint32_t)mostly(0x100 | below(16)),
+		.size = mostly(some_pages() * 4096),
+		.access = some_access(),
 		.flags = (uint32_t)mostly(0),
 	};
 
 	if (call(file, SPFE_IOC_ALLOC, &a) == 0) {
 		remember(a.key);
 		remember(a.offset);
+		own(a.key, a.size, a.access);
 	}
 }
 
@@ -183,29 +243,45 @@ static void create_event(int file)
 	};
 
 	if (call(file, SPFE_IOC_EVENT_CREATE, &e) == 0)
-		remember(e.event);
+		remember(owned[chosen].event = e.event);
 	if (fd >= 0)
 		close(fd);
 }
 
+static uint64_t queue_part(uint64_t region, uint64_t page)
+{
+	return one_in(12) ? place() : region | page * 4096;
+}
+
 static struct spfe_queue any_queue(uint64_t kind)
 {
+	uint64_t region = (uint64_t)owned[chosen].regions[below(2)] << 48;
+
+	bool message = kind == SPFE_QUEUE_KIND_MESSAGE_TX || kind == SPFE_QUEUE_KIND_MESSAGE_RX;
+	bool packed = kind == SPFE_QUEUE_KIND_RX_PACKED;
+
+	/* All parts fit one behind the other, with rings of the longest that are drawn here. */
 	return (struct spfe_queue){
 		.port = (uint32_t)mostly(0),
-		.vc = (uint32_t)mostly(below(4)),
+		.vc = (uint32_t)mostly(message ? 0 : below(4)),
 		.kind = (uint32_t)mostly(kind),
-		.options = (uint32_t)mostly(below(8)),
-		.event = (uint32_t)mostly(below(3)),
+		.options = (uint32_t)mostly(one_in(2) ? 0 : below(16)),
+		.event = (uint32_t)mostly(owned[chosen].event),
 		.sq_log2 = (uint32_t)mostly(4 + below(6)),
 		.cq_log2 = (uint32_t)mostly(4 + below(6)),
-		.area_bytes = (uint32_t)mostly(65536),
-		.sq = place(),
-		.cq = place(),
-		.stamps = one_in(2) ? 0 : place(),
-		.lines = place(),
-		.area = one_in(2) ? 0 : place(),
+		.area_bytes = (uint32_t)mostly(packed ? 65536 : 0),
+		.sq = queue_part(region, 1),
+		.cq = queue_part(region, 4),
+		.stamps = one_in(2) ? 0 : queue_part(region, 12),
+		.lines = queue_part(region, 0),
+		.area = mostly(packed ? queue_part(region, 16) : 0),
 		.reserved = (uint32_t)mostly(0),
 	};
+}
+
+static uint32_t mine_or_any(const _Atomic uint32_t *mine)
+{
+	return one_in(2) ? *mine : (uint32_t)number();
 }
 
 static void create_queue(int file)
@@ -213,7 +289,7 @@ static void create_queue(int file)
 	struct spfe_queue q = any_queue(1 + below(5));
 
 	if (call(file, SPFE_IOC_QUEUE_CREATE, &q) == 0)
-		remember(q.queue);
+		remember(owned[chosen].queue = q.queue);
 }
 
 static void create_pair(int file)
@@ -228,7 +304,7 @@ static void create_pair(int file)
 	};
 
 	if (call(file, SPFE_IOC_PAIR_CREATE, &p) == 0)
-		remember(p.queue.queue);
+		remember(owned[chosen].queue = p.queue.queue);
 }
 
 /* The target of RDMA, on devices that have one. */
@@ -269,19 +345,23 @@ static void use_target(int file)
 
 static void map(int file)
 {
-	unsigned int slot = (unsigned int)below(MAPPINGS);
-	size_t bytes = (1 + below(16)) * 4096;
-	void *at;
+	struct mapping *slot = &mappings[below(MAPPINGS)], old;
+	struct mapping new = { .bytes = (1 + below(16)) * 4096 };
 
-	if (mappings[slot].at)
-		munmap(mappings[slot].at, mappings[slot].bytes);
-	at = mmap(NULL, bytes, one_in(4) ? PROT_READ : PROT_READ | PROT_WRITE,
-		  one_in(8) ? MAP_PRIVATE : MAP_SHARED, file,
-		  (off_t)(mostly(pool[below(POOL)]) & ~4095ULL));
-	mappings[slot].at = at == MAP_FAILED ? NULL : at;
-	mappings[slot].bytes = bytes;
-	if (mappings[slot].at)
-		touch(mappings[slot].at, bytes);
+	new.at = mmap(NULL, new.bytes, one_in(4) ? PROT_READ : PROT_READ | PROT_WRITE,
+		      one_in(8) ? MAP_PRIVATE : MAP_SHARED, file,
+		      (off_t)(mostly(pool[below(POOL)]) & ~4095ULL));
+	if (new.at == MAP_FAILED)
+		new.at = NULL;
+	pthread_mutex_lock(&mappings_lock);
+	old = *slot;
+	*slot = new;
+	pthread_mutex_unlock(&mappings_lock);
+	if (old.at)
+		munmap(old.at, old.bytes);
+	/* Another thread may unmap it meanwhile. */
+	if (new.at)
+		touch(new.at, new.bytes);
 }
 
 /* Replaces, discards or copies on write memory that may be registered. */
@@ -313,14 +393,15 @@ static void disturb(void)
 	touch(arena, ARENA_BYTES);
 }
 
-static void reopen(const char *path, int *file)
+static void reopen(void)
 {
+	int new = open(device, O_RDWR | O_CLOEXEC), old = atomic_exchange(&files[chosen], new);
 	struct spfe_info info = { 0 };
 
-	if (*file >= 0)
-		close(*file);
-	*file = open(path, O_RDWR | O_CLOEXEC);
-	if (*file >= 0 && call(*file, SPFE_IOC_INFO, &info) == 0) {
+	/* Another thread may be in a call with it. */
+	if (old >= 0)
+		close(old);
+	if (new >= 0 && call(new, SPFE_IOC_INFO, &info) == 0) {
 		remember(info.doorbell_offset);
 		remember(info.counts_offset);
 	}
@@ -343,23 +424,23 @@ static void other(int file)
 
 	switch (below(13)) {
 	case 0 ... 1:
-		u.key.key = (uint32_t)number();
+		u.key.key = mine_or_any(&owned[chosen].regions[below(2)]);
 		call(file, SPFE_IOC_UNREGISTER, &u);
 		break;
 	case 2:
-		u.event.event = (uint32_t)number();
+		u.event.event = mine_or_any(&owned[chosen].event);
 		call(file, SPFE_IOC_EVENT_DESTROY, &u);
 		break;
 	case 3:
-		u.index.index = (uint32_t)number();
+		u.index.index = mine_or_any(&owned[chosen].queue);
 		call(file, SPFE_IOC_QUEUE_DESTROY, &u);
 		break;
 	case 4:
-		u.index.index = (uint32_t)number();
+		u.index.index = mine_or_any(&owned[chosen].event);
 		call(file, SPFE_IOC_WAKE, &u);
 		break;
 	case 5:
-		u.statistics.queue = (uint32_t)number();
+		u.statistics.queue = mine_or_any(&owned[chosen].queue);
 		call(file, SPFE_IOC_STATISTICS, &u);
 		break;
 	case 6:
@@ -377,7 +458,7 @@ static void other(int file)
 		call(file, SPFE_IOC_TIME, &u);
 		break;
 	case 9:
-		u.wait = (struct spfe_wait){.event = (uint32_t)number(),
+		u.wait = (struct spfe_wait){.event = mine_or_any(&owned[chosen].event),
 					    .seen = (uint32_t)below(2),
 					    .deadline_ns = soon()};
 		call(file, SPFE_IOC_WAIT, &u);
@@ -404,84 +485,107 @@ static void other(int file)
 	}
 }
 
-static void step(const char *path)
+static void step(void)
 {
-	int *file = &files[below(FILES)];
+	int file;
 
-	if (*file < 0 || one_in(100)) {
-		reopen(path, file);
+	chosen = (unsigned int)below(FILES);
+	file = files[chosen];
+	if (file < 0 || one_in(100)) {
+		reopen();
 		return;
 	}
 	switch (below(18)) {
 	case 16 ... 17:
-		use_target(*file);
+		use_target(file);
 		break;
 	case 0 ... 2:
-		register_memory(*file);
+		register_memory(file);
 		break;
 	case 3 ... 4:
-		allocate(*file);
+		allocate(file);
 		break;
 	case 5:
-		create_event(*file);
+		create_event(file);
 		break;
 	case 6 ... 7:
-		create_queue(*file);
+		create_queue(file);
 		break;
 	case 8:
-		create_pair(*file);
+		create_pair(file);
 		break;
 	case 9 ... 10:
-		map(*file);
+		map(file);
 		break;
 	case 11:
 		disturb();
 		break;
 	case 12:
 		if (one_in(20))
-			call(*file, SPFE_IOC_RESET, NULL);
+			call(file, SPFE_IOC_RESET, NULL);
 		break;
 	default:
-		other(*file);
+		other(file);
 	}
 }
 
-/* Runs one process. It does not clean up, because the driver must. */
-static int process(const char *path, uint64_t seed, unsigned long rounds)
+static void *thread(void *seed)
 {
-	struct itimerval often = { { 0, 50000 }, { 0, 50000 } };
-	struct sigaction interrupt = { .sa_handler = nothing };
-	unsigned long accepted = 0;
+	state = (uintptr_t)seed * 0x9e3779b97f4a7c15ULL | 1;
+	for (unsigned long i = 0; i < rounds; i++)
+		step();
+	running--;
+	return NULL;
+}
 
-	/* A timer signal interrupts every call, so that none blocks for ever. */
+/* Runs one process. It does not clean up, because the driver must. */
+static int process(uint64_t seed, unsigned int threads)
+{
+	struct sigaction interrupt = { .sa_handler = nothing };
+	pthread_t ids[MOST_THREADS];
+
 	sigaction(SIGALRM, &interrupt, NULL);
-	setitimer(ITIMER_REAL, &often, NULL);
-	state = seed * 0x9e3779b97f4a7c15ULL | 1;
 	arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (arena == MAP_FAILED)
 		return 1;
 	memset(arena, 0xa5, ARENA_BYTES);
 	for (int i = 0; i < FILES; i++)
 		files[i] = -1;
-	for (unsigned long i = 0; i < rounds; i++)
-		step(path);
-	printf("# process of seed %llu, by call: accepted/refused", (unsigned long long)seed);
-	for (int i = 0; i < 32; i++) {
-		if (!answered[i][0] && !answered[i][1])
-			continue;
-		printf(" %d:%lu/%lu", i, answered[i][0], answered[i][1]);
-		accepted += answered[i][0];
+	running = threads;
+	for (uintptr_t i = 0; i < threads; i++)
+		if (pthread_create(&ids[i], NULL, thread, (void *)(uintptr_t)(seed + i)))
+			return 1;
+	/* A signal interrupts every call, so that none blocks for ever. */
+	while (running) {
+		usleep(50000);
+		for (unsigned int i = 0; i < threads; i++)
+			pthread_kill(ids[i], SIGALRM);
 	}
-	printf("\n");
-	fflush(stdout);
-	/* If the device refused every call, this was no test. */
-	return accepted ? 0 : 2;
+	return 0;
 }
 
-static int last_word(const char *path)
+/* Reports the calls that were made, and fails if one that is expected was never accepted. */
+static int summary(void)
+{
+	int result = 0;
+
+	printf("# by call: accepted/refused");
+	for (int i = 0; i < CALLS; i++)
+		if (answered[i][0] || answered[i][1])
+			printf(" %d:%lu/%lu", i, answered[i][0], answered[i][1]);
+	printf("\n");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		if (!answered[_IOC_NR(expected[i].request)][0]) {
+			printf("# SPFE_IOC_%s was never accepted\n", expected[i].name);
+			result = 5;
+		}
+	return result;
+}
+
+static int last_word(void)
 {
 	struct spfe_info info = { 0 };
-	int file = open(path, O_RDWR);
+	int file = open(device, O_RDWR);
 
 	if (file < 0)
 		return errno == ENODEV || errno == ENXIO || errno == ENOENT ? 0 : 3;
@@ -492,28 +596,39 @@ static int last_word(const char *path)
 
 int main(int argc, char **argv)
 {
-	unsigned long processes = argc > 4 ? strtoul(argv[4], NULL, 0) : 2, rounds;
+	unsigned long processes = argc > 4 ? strtoul(argv[4], NULL, 0) : 2;
+	unsigned long threads = argc > 5 ? strtoul(argv[5], NULL, 0) : 2;
 	int status, result = 0;
 	uint64_t seed;
 
-	if (argc < 4) {
-		fprintf(stderr, "fuzz_ioctl DEVICE SEED ROUNDS [PROCESSES]\n");
+	if (argc < 4 || !threads || threads > MOST_THREADS) {
+		fprintf(stderr,
+			"fuzz_ioctl DEVICE SEED ROUNDS [PROCESSES [THREADS]], threads 1 to %d\n",
+			MOST_THREADS);
 		return 2;
 	}
+	device = argv[1];
 	seed = strtoull(argv[2], NULL, 0);
-	rounds = strtoul(argv[3], NULL, 0);
-	printf("# seed %llu, %lu rounds, %lu processes\n", (unsigned long long)seed, rounds,
-	       processes);
+	rounds = strtoul(argv[3], NULL, 0) / threads;
+	answered = mmap(NULL, CALLS * sizeof(*answered), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (answered == MAP_FAILED)
+		return 1;
+	printf("# seed %llu, %lu processes with %lu threads of %lu rounds\n",
+	       (unsigned long long)seed, processes, threads, rounds);
 	fflush(stdout);
 	signal(SIGSEGV, fault);
 	signal(SIGBUS, fault);
 	for (unsigned long i = 0; i < processes; i++)
 		if (fork() == 0)
-			_exit(process(argv[1], seed + i, rounds));
+			_exit(process(seed + i * threads, (unsigned int)threads));
 	while (wait(&status) > 0)
 		if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 			printf("# a process ended with status 0x%x\n", status);
 			result = 1;
 		}
-	return result ? result : last_word(argv[1]);
+	status = summary();
+	if (!result)
+		result = status;
+	return result ? result : last_word();
 }
