@@ -66,7 +66,7 @@ module spfe_rdma_judge
       ends: header.flags.last
     };
     if (ours && !response && code == OpCredit) verdict_o.action = TakeCredit;
-    else if (ours && response && code inside {OpInfo, OpRegions, OpDisconnect}) begin
+    else if (ours && response && code == OpDisconnect) begin
       verdict_o.action = TakeStale;
     end else if (ours && response && code == OpConnect) begin
       verdict_o.action = TakeStale;
@@ -94,6 +94,19 @@ module spfe_rdma_judge
         OpFetchAdd, OpCompareSwap: begin
           verdict_o.action = TakeValue;
           if (header.length != 32'd8) begin
+            verdict_o.action = TakeFail;
+            verdict_o.status = STATUS_REMOTE_DATA;
+          end
+        end
+        OpInfo, OpRegions: begin
+          verdict_o.action = TakeData;
+          verdict_o.ends = 1'b1;
+          if (header.length > work_i.bytes) begin
+            verdict_o.action = TakeFail;
+            verdict_o.status = STATUS_TOO_LONG;
+            verdict_o.detail = SfrpTooLong;
+            verdict_o.unknown = 1'b0;
+          end else if (header.length > Segment) begin
             verdict_o.action = TakeFail;
             verdict_o.status = STATUS_REMOTE_DATA;
           end

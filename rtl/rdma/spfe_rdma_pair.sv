@@ -93,7 +93,7 @@ module spfe_rdma_pair
   logic [63:0] now_q;
   pair_now_t now;
   logic [Width:0] count, rung, cursor;
-  logic fair_q, pending_q, bank_q, rx_bank_q;
+  logic fair_q, pending_q, bank_q, rx_bank_q, question_q, asks_now;
   packet_t packet_q;
   verdict_t verdict, verdict_q;
 
@@ -107,15 +107,18 @@ module spfe_rdma_pair
   // What may be done now.
   logic full, wrong, ready, timer, connects, may_send, may_starve, dials;
   assign full = count == (Width + 1)'(Works);
+  // INFO and REGIONS wait for all earlier requests, and later ones wait for them.
+  assign asks_now = is_question(posted_i.work.code);
   assign wrong = now.state == QUEUE_PAIR_STATE_ERROR;
   assign ready = now.state == QUEUE_PAIR_STATE_READY;
   always_comb begin
     may = '0;
     may.stop = !on_i;
-    may.post = posted_valid_i && !posted_i.wrong && !wrong && !now.rings && !full;
+    may.post = posted_valid_i && !posted_i.wrong && !wrong && !now.rings && !full &&
+        (count == '0 || !(asks_now || question_q));
     may.bad = posted_valid_i && (posted_i.wrong || wrong) && count == '0;
     may.ring = now.rings || (rung != count && (full || nothing_i ||
-                                             (posted_valid_i && posted_i.wrong)));
+                                             (posted_valid_i && (posted_i.wrong || asks_now))));
     may.timer = ready && timer;
     may.dial = now.state == QUEUE_PAIR_STATE_CONNECTING && connects;
     may.gives_up = now.attempts > pair_i.retries;
@@ -131,7 +134,7 @@ module spfe_rdma_pair
   // The packet that is sent: a part of the work request at the cursor, or CONNECT.
   logic [31:0] length;
   logic [12:0] payload, bytes_q;
-  logic is_last, half, asks, taker, connecting;
+  logic is_last, half, asks, taker, connecting, fresh, fails, ends, over, unused;
   header_t header, header_q;
   assign connecting = at_q == AtRest;
   assign half = 32'(now.unasked) + 1 >= Works / 2;
@@ -184,6 +187,7 @@ module spfe_rdma_pair
     .wrong_i(wrong),
     .work_i(work),
     .view_i(view),
+    .arrived_i(progress.arrived),
     .ended_o,
     .ready_i(ended_ready_i)
   );
@@ -196,7 +200,6 @@ module spfe_rdma_pair
       now.state == QUEUE_PAIR_STATE_CONNECTING ? QUEUE_PAIR_WAIT_CONNECT : QUEUE_PAIR_WAIT_NOTHING;
   assign idle_o = begins.stop && now.state == QUEUE_PAIR_STATE_RESET && !pending_q;
 
-  logic ends, over;
   assign ends = at_q == AtFrontSeen && count != '0 && view.front_done;
   assign ended_valid_o = begins.bad || at_q == AtFailSeen || ends;
   always_comb begin
@@ -290,7 +293,6 @@ module spfe_rdma_pair
   );
   assign step_time_o = at_q == AtRest ? time_ns_i : now_q;
 
-  logic fresh, fails;
   times_t happens;
   assign fresh = begins.post && now.state == QUEUE_PAIR_STATE_RESET;
   assign fails = at_q inside {AtMoved, AtGather} && move_done_i && move_failed_i;
@@ -343,6 +345,7 @@ module spfe_rdma_pair
     .ready_i(ended_ready_i),
     .do_i(todo),
     .front_i(cursor == '0),
+    .question_i(question_q),
     .length_i(length),
     .takes_i(!view.sent && taker),
     .now_o(now)
@@ -375,6 +378,7 @@ module spfe_rdma_pair
       verdict_q.followers <= 1'b1;
       if (at_q == AtGather) fail_q <= cursor[Width-1:0];
     end
+    if (begins.post) question_q <= asks_now;
     if (header_ready_i) pending_q <= 1'b0;
     if (at_q == AtSend || (dials && !pending_q)) begin
       header_q <= header;
@@ -392,6 +396,5 @@ module spfe_rdma_pair
     end
   end
 
-  logic unused;
   assign unused = ^{begins, posted_i.work.number, packet_q};
 endmodule

@@ -23,6 +23,8 @@ module spfe_rdma_pair_end
   input work_t work_i,
   /// How far it is.
   input works_view_t view_i,
+  /// What has arrived of it.
+  input logic [31:0] arrived_i,
   /// Its end.
   output ended_t ended_o,
   /// It is taken.
@@ -35,7 +37,7 @@ module spfe_rdma_pair_end
   always_comb begin
     ended_o = '{
       position: work_i.position,
-      bytes: work_i.bytes,
+      bytes: is_question(work_i.code) ? arrived_i : work_i.bytes,
       status: STATUS_OK,
       signals: work_i.signals,
       unknown: 1'b0

@@ -234,9 +234,15 @@ package spfe_rdma_pair_pkg;
     logic starves;  // it waits for credit; with aim
   } times_t;
 
+  /// Whether requests of an opcode have no number in the sequence of messages. Such a request is the
+  /// only one in the table.
+  function automatic logic is_question(input logic [3:0] code);
+    return {4'd0, code} inside {OpInfo, OpRegions};
+  endfunction
+
   /// Whether requests of an opcode bring data back, so that a fence waits for them.
   function automatic logic brings_data(input logic [3:0] code);
-    return {4'd0, code} inside {OpRead, OpFetchAdd, OpCompareSwap};
+    return {4'd0, code} inside {OpRead, OpFetchAdd, OpCompareSwap} || is_question(code);
   endfunction
 
   /// Whether a work request takes a receive buffer of the partner.

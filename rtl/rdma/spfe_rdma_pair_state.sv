@@ -28,6 +28,8 @@ module spfe_rdma_pair_state
   input works_do_t do_i,
   /// The oldest one sends next.
   input logic front_i,
+  /// It is a question.
+  input logic question_i,
   /// Bytes of the packet that is sent.
   input logic [31:0] length_i,
   /// It takes a receive buffer.
@@ -79,7 +81,7 @@ module spfe_rdma_pair_state
     end
     if (do_i.back) now_q.unasked <= '0;
     if (do_i.back || do_i.skip || (do_i.pop && front_i)) now_q.offset <= '0;
-    if (do_i.pop) now_q.base <= now_q.base + 16'd1;
+    if (do_i.pop && !question_i) now_q.base <= now_q.base + 16'd1;
     if (fails) now_q.state <= QUEUE_PAIR_STATE_ERROR;
     if (begins_i.stop || rst_i) begin
       now_q <= '0;

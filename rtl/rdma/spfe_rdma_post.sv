@@ -96,7 +96,8 @@ module spfe_rdma_post
         fault = STATUS_BAD_FIELD;
       else if (!(8'(asked) inside {WORK_OPCODE_WRITE, WORK_OPCODE_WRITE_IMM, WORK_OPCODE_READ,
                                    WORK_OPCODE_SEND, WORK_OPCODE_SEND_IMM, WORK_OPCODE_FETCH_ADD,
-                                   WORK_OPCODE_CMP_SWAP, WORK_OPCODE_FLUSH}))
+                                   WORK_OPCODE_CMP_SWAP, WORK_OPCODE_FLUSH, WORK_OPCODE_INFO,
+                                   WORK_OPCODE_REGIONS}))
         fault = STATUS_BAD_OPCODE;
     end else if (!entry_valid_i) begin
       if (dry_i) fault = STATUS_BAD_FIELD;
@@ -183,7 +184,7 @@ module spfe_rdma_post
     end
     if (state_q == First) begin
       posted_q <= '0;
-      posted_q.work.code <= asked[3] ? {1'b0, asked[2:0]} : asked;
+      posted_q.work.code <= asked[3] && !is_question(asked) ? {1'b0, asked[2:0]} : asked;
       posted_q.work.signals <= first.flags[4];
       posted_q.work.fence <= first.flags[9];
       posted_q.work.solicited <= first.flags[7];
@@ -193,7 +194,7 @@ module spfe_rdma_post
       posted_q.work.operands <= 8'(asked) == WORK_OPCODE_CMP_SWAP ? 2'd2 :
           8'(asked) inside {WORK_OPCODE_WRITE_IMM, WORK_OPCODE_SEND_IMM, WORK_OPCODE_FETCH_ADD} ?
           2'd1 : 2'd0;
-      posted_q.last <= first.flags[5];
+      posted_q.last <= first.flags[5] || is_question(asked);
       posted_q.wrong <= fault != STATUS_OK;
       posted_q.status <= fault;
       pieces_q <= '0;

@@ -32,7 +32,8 @@ module spfe_rdma_segment
   output logic last_o
 );
   logic [31:0] left, room, place, mask;
-  logic segmented, atomic;
+  logic segmented, atomic, question;
+  assign question = is_question(work_i.code);
   assign segmented = {4'd0, work_i.code} inside {OpWrite, OpSend};
   assign atomic = {4'd0, work_i.code} inside {OpFetchAdd, OpCompareSwap};
   assign left = work_i.bytes - offset_i;
@@ -75,10 +76,10 @@ module spfe_rdma_segment
       header_o.flags.immediate = last_o && work_i.has_immediate;
       header_o.flags.payload_crc = payload_o != '0;
       header_o.request = work_i.number;
-      header_o.key = work_i.key;
-      header_o.length = atomic ? 32'(payload_o) : length_o;
+      header_o.key = question ? '0 : work_i.key;
+      header_o.length = atomic || question ? 32'(payload_o) : length_o;
       header_o.address = work_i.code == OpSend[3:0] ? {work_i.bytes, offset_i} :
-          work_i.address + 64'(offset_i);
+          question ? '0 : work_i.address + 64'(offset_i);
       header_o.immediate = last_o ? work_i.immediate : '0;
     end
   end

@@ -40,7 +40,10 @@ fn pattern(length: usize) -> Vec<u8> {
 #[test]
 fn a_queue_pair_of_the_core_reaches_memory_behind_another() {
     let Some(mut queue) = open(RdmaQueueOptions::default()) else { return };
+    let regions = queue.regions(PATIENCE).unwrap();
+    assert_eq!((regions[0].key, regions[0].base, regions[0].bytes), (KEY, BASE, BYTES));
     queue.connect(PATIENCE).unwrap();
+    assert_eq!(queue.info(PATIENCE).unwrap().regions, 1);
     for length in LENGTHS {
         let address = BASE + length as u64 % 7;
         queue.write(KEY, address, pattern(length), PATIENCE).unwrap();

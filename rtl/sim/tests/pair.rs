@@ -19,7 +19,7 @@ use spfe_link::multilane::{MultiLane, MultiLaneConfig};
 use spfe_link::word::k;
 use spfe_link::{SpaceFibrePort, Word};
 use spfe_proto::PacketEnd;
-use spfe_proto::sfrp::SfrpStatus;
+use spfe_proto::sfrp::{Info, SfrpStatus};
 use spfe_rdma::{RdmaTarget, RdmaTargetOptions, RegionRights, RemoteKey, TargetRegion};
 use spfe_rtl_sim::endpoint::{Endpoint, PORTS};
 use spfe_rtl_sim::{damage, once_in, seeds};
@@ -582,6 +582,50 @@ fn requests_of_every_kind() {
     bed.device.until("the host is woken", messages);
 }
 
+/// INFO and REGIONS wait for earlier requests, and later ones wait for them. They have no number in
+/// the sequence of messages, and are asked again when the answer is lost.
+#[test]
+fn a_target_tells_what_it_has() {
+    let mut bed = Bed::new(6);
+    bed.start(0);
+    let place = data(bed.keys[0] + TO, 4096);
+    let info = [work(WorkOpcode::Info, 0, 0, wf::SIGNAL), place];
+    let regions = [work(WorkOpcode::Regions, 0, 0, wf::SIGNAL), place];
+    let known = bed.far.borrow().target.regions().entries();
+    // The first request connects.
+    bed.post(&info);
+    bed.ring();
+    let done = bed.complete();
+    assert_eq!(done.status, 0);
+    let told = Info::decode(bed.local(TO, done.bytes)).expect("is one");
+    assert_eq!(told.regions, 2);
+    bed.far.borrow_mut().errors = 2000;
+    for _ in 0..3 {
+        bed.local(TO, 4096).fill(0);
+        for at in 0..3 {
+            let write = work(WorkOpcode::Write, KEY, at * 0x1000, 0);
+            bed.post(&[write, data(bed.keys[0] + FROM, 700)]);
+        }
+        bed.post(&regions);
+        bed.post(&[work(WorkOpcode::Write, KEY, 0x4000, wf::SIGNAL), short(b"behind")]);
+        bed.ring();
+        let done = [(); 2].map(|()| bed.complete());
+        let wanted = [(0, 4, 3 * 700 + known.len() as u32), (0, 1, 6)];
+        assert_eq!(done.map(|done| (done.status, done.packets, done.bytes)), wanted);
+        assert_eq!(bed.local(TO, known.len() as u32), known);
+        assert_eq!(bed.far.borrow().remote(0x4000, 6), b"behind");
+        bed.write_and_read(2948);
+    }
+    let little = [regions[0], data(bed.keys[0] + TO, known.len() as u32 - 1)];
+    bed.fail(&little, Status::TooLong, SfrpStatus::MESSAGE_TOO_LONG);
+    bed.write_and_read(17);
+    bed.far.borrow_mut().lives = false;
+    bed.post(&info);
+    bed.ring();
+    let done = bed.complete();
+    assert_eq!(Status::from_raw(done.status), Some(Status::NoAnswer));
+}
+
 /// What is wrong with a request, or refused by the target, costs its own queue pair, with a status.
 #[test]
 fn errors_have_a_status() {
@@ -593,11 +637,10 @@ fn errors_have_a_status() {
     let read = work(WorkOpcode::Read, KEY, 0, wf::SIGNAL);
     let immediate = work(WorkOpcode::WriteImm, KEY, 0, wf::SIGNAL);
     let gone = data((bed.keys[0] ^ 0x1000 << 48) + FROM, 8);
-    let cases: [(&[[u64; 2]], Status); 15] = [
+    let cases: [(&[[u64; 2]], Status); 14] = [
         (&[with_flags(write, wf::MBZ0), element], Status::BadField),
         (&[with_flags(write, EntryType::Rdma.raw() as u16), element], Status::BadOpcode),
-        (&[work(WorkOpcode::Info, 0, 0, wf::SIGNAL), element], Status::BadOpcode),
-        (&[work(WorkOpcode::Regions, 0, 0, wf::SIGNAL), element], Status::BadOpcode),
+        (&[work(WorkOpcode::Info, 0, 0, wf::SIGNAL), short(b"x")], Status::BadField),
         (&[work(WorkOpcode::Bind, 0, 0, wf::SIGNAL), element, operand(0, 1)], Status::BadOpcode),
         (&[immediate, element], Status::BadField),
         (&[immediate, element, element], Status::BadOpcode),
@@ -640,7 +683,7 @@ fn errors_have_a_status() {
         bed.fail(slots, status, detail);
     }
     let counts = bed.statistics + statistics::STRIDE * PAIR;
-    assert_eq!(bed.device.read(counts + statistics::ERRORS_LO), 2 * (15 + 5));
+    assert_eq!(bed.device.read(counts + statistics::ERRORS_LO), 2 * (14 + 5));
     // What was asked for before an error is done.
     bed.post(&[work(WorkOpcode::Write, KEY, 0, 0), element]);
     bed.post(&[work(WorkOpcode::Write, KEY ^ 1, 0, 0), element]);
