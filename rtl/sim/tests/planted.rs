@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 68] = [
+const BUGS: [(&str, &str, &str, &str); 70] = [
     (
         "endpoint/spfe_ep_chars_rx.sv",
         "at_q <= char_i[8] ? '0 : at_q + 2'd1;",
@@ -244,6 +244,13 @@ const BUGS: [(&str, &str, &str, &str); 68] = [
         "initiator",
     ),
     (
+        "rdma/spfe_rdma_works.sv",
+        "if (do_i.ring) ends_q[Width'(place_o-1'b1)] <= 1'b1;",
+        "",
+        "initiator",
+    ),
+    ("rdma/spfe_rdma_cut.sv", "owes_q <= 1'b1;", "owes_q <= 1'b0;", "pair"),
+    (
         "rdma/spfe_rdma_judge.sv",
         "if (header.address != 64'(progress_i.arrived)) verdict_o",
         "if (1'b0) verdict_o",
@@ -312,6 +319,7 @@ fn planted_bugs_are_found() {
         "rdma",
         "target",
         "initiator",
+        "pair",
     ]
     .into_iter()
     .filter(|test| wanted(test))
