@@ -302,6 +302,13 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
+    /// Whether others mark the flow as well: a packet to a queue pair lets it send more. Each step
+    /// takes such a mark away before it looks ([`Flow::run_near`]), because one that comes later tells
+    /// of something that it has not seen.
+    fn is_marked(&self) -> bool {
+        matches!(self.tx, TxEnd::Rdma(_))
+    }
+
     /// Whether packets may be shared with the far end.
     #[inline(always)]
     fn shares(&self) -> bool {
@@ -398,7 +405,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
             return (packets, None);
         }
         // With a budget of 0 nothing was tried, so the mark stays.
-        if self.shared.stalled.load(Ordering::Relaxed) != 0 && budget != 0 {
+        if self.shared.stalled.load(Ordering::Relaxed) != 0 && budget != 0 && !self.is_marked() {
             self.shared.stalled.store(0, Ordering::Release);
         }
         if packets != 0 && self.is_awaited() {
@@ -516,6 +523,7 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// The general path, and the ends that it runs between.
     fn general(&mut self, budget: u32) -> (GeneralStep<'_>, &mut TxEnd<S>, &mut RxEnd<D>) {
         let step = GeneralStep {
+            is_marked: self.is_marked(),
             shared: self.shared,
             tx_regions: &self.tx_regions,
             rx_regions: &self.rx_regions,

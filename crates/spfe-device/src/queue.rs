@@ -226,6 +226,14 @@ impl QueueView {
         host.wake(self.device_line(), &self.config, true);
     }
 
+    /// Wakes the host if it is armed, though nothing has completed.
+    pub fn rouse<H: Host>(&self, host: &mut H) {
+        if self.host_line().armed().is_some() {
+            self.device_line().bump();
+            host.wake(self.device_line(), &self.config, self.host_line().threshold().event);
+        }
+    }
+
     /// Device time at which the host has to be woken, ns, if it waits for a time.
     pub fn deadline(&self, at: &Positions) -> Option<u64> {
         let sequence = self.host_line().armed()?;

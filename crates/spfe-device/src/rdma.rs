@@ -44,6 +44,7 @@ use spfe_contract::{QueueState, Status};
 use spfe_proto::PacketEnd;
 use spfe_rdma::initiator::InitiatorOutcome;
 use spfe_rdma::{RdmaInitiator, RdmaTarget};
+use spfe_ring::sync::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use target::Alone;
 
@@ -61,6 +62,8 @@ pub struct RdmaChannel {
     gate: Mutex<()>,
     out: &'static FlowShared,
     into: &'static FlowShared,
+    /// Until when the thread that sends the requests sleeps, unless it is woken, ns.
+    known_ns: AtomicU64,
 }
 
 #[derive(Default)]
@@ -127,7 +130,9 @@ struct Views {
 impl RdmaChannel {
     /// The channel between the flow out of a port and the flow into it.
     pub fn new(out: &'static FlowShared, into: &'static FlowShared) -> Self {
-        Self { state: Mutex::default(), gate: Mutex::default(), out, into }
+        let (state, gate, known_ns) =
+            (Mutex::default(), Mutex::default(), AtomicU64::new(u64::MAX));
+        Self { state, gate, out, into, known_ns }
     }
 
     /// The flow out of the port.
@@ -142,6 +147,28 @@ impl RdmaChannel {
     /// Waits for, and keeps, the right to lock the states of both ends.
     pub(crate) fn gate(&self) -> MutexGuard<'_, ()> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the time until which the thread that sends the requests does not look at them, ns.
+    ///
+    /// It sets the end of time before it looks, and what it has found afterwards. Then a change that it
+    /// does not see is compared with the end of time: the lock of the state orders the two.
+    pub fn set_known(&self, ns: u64) {
+        self.known_ns.store(ns, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread that sends the requests if they can go on earlier than it knows. Another thread
+    /// calls this after it has changed that: it may not come back.
+    fn rouse<H: Host>(&self, views: &Views, host: &mut H, now_ns: u64) {
+        let at = self.lock().pair.as_ref().map_or(u64::MAX, |pair| pair.send.wake_ns(now_ns));
+        let queues = [&views.send, &views.receive].into_iter().flatten();
+        // A thread that is not armed looks once more before it sleeps.
+        let mut armed = queues.filter(|view| view.host_line().armed().is_some()).peekable();
+        if armed.peek().is_some() && at < self.known_ns.load(Ordering::Relaxed) {
+            // Before the wake-up, so that it does not replace what the thread finds.
+            self.set_known(at);
+            armed.for_each(|view| view.rouse(host));
+        }
     }
 
     /// Whether the channel has a queue.

@@ -25,6 +25,10 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     #[inline(never)]
     pub(super) fn run_near<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, LoopEnd) {
         let none = (0, LoopEnd::General);
+        if budget != 0 && self.is_marked() && self.shared.stalled.load(Ordering::Relaxed) != 0 {
+            // The lock of the queue pair orders this before the look that follows.
+            self.shared.stalled.store(0, Ordering::Relaxed);
+        }
         let (Some(gate), None, TxEnd::Rdma(source)) = (&self.gate, &self.pacer, &mut self.tx)
         else {
             return none;
@@ -79,8 +83,8 @@ impl GeneralStep<'_> {
             }
             HandEnd::Step(step) => step,
         };
-        if self.budget != 0 && self.shared.stalled.load(Ordering::Relaxed) != 0 {
-            self.shared.stalled.store(0, Ordering::Release);
+        if self.budget != 0 {
+            self.clear_mark();
         }
         source.flush_step(cx.host);
         sink.flush_step(cx.host);

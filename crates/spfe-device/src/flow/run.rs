@@ -18,6 +18,8 @@ const LOOKS: u32 = 64;
 
 pub(super) struct GeneralStep<'a> {
     pub(super) shared: &'a FlowShared,
+    /// Others set the mark of a stalled flow as well (`Flow::is_marked`).
+    pub(super) is_marked: bool,
     pub(super) tx_regions: &'a Regions,
     pub(super) rx_regions: &'a Regions,
     pub(super) piece: &'a mut Piece,
@@ -42,13 +44,21 @@ impl GeneralStep<'_> {
         if self.budget != 0 {
             if let StepOutcome::Stalled(packets) = step {
                 step = self.stall(source, sink, cx, packets);
-            } else if self.shared.stalled.load(Ordering::Relaxed) != 0 {
-                self.shared.stalled.store(0, Ordering::Release);
+            } else {
+                self.clear_mark();
             }
         }
         source.flush_step(cx.host);
         sink.flush_step(cx.host);
         step
+    }
+
+    /// Takes away the mark of a stalled flow, unless it may be that of somebody else.
+    #[inline(always)]
+    pub(super) fn clear_mark(&self) {
+        if self.shared.stalled.load(Ordering::Relaxed) != 0 && !self.is_marked {
+            self.shared.stalled.store(0, Ordering::Release);
+        }
     }
 
     /// Marks the flow as stalled, and looks for room again: a receiver that posted before it could
@@ -78,7 +88,7 @@ impl GeneralStep<'_> {
                 StepOutcome::Stalled(_) => {}
                 StepOutcome::Unmapped(..) | StepOutcome::Stale => return step,
                 _ => {
-                    self.shared.stalled.store(0, Ordering::Release);
+                    self.clear_mark();
                     return step.with(packets);
                 }
             }

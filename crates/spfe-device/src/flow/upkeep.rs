@@ -103,6 +103,32 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         }
     }
 
+    /// Sets the time until which the owner of the flow does not look at the requests of the queue pair
+    /// that sends, ns (`RdmaChannel::set_known`).
+    pub fn set_known(&self, ns: u64) {
+        if let TxEnd::Rdma(source) = &self.tx {
+            source.channel().set_known(ns);
+        }
+    }
+
+    /// Whether the queue pair of another participant is at an end: that which receives if this one is
+    /// the owner of the flow, otherwise that which sends.
+    #[inline]
+    pub fn has_foreign_pair(&self, owner: bool) -> bool {
+        if owner { matches!(self.rx, RxEnd::Rdma(_)) } else { matches!(self.tx, TxEnd::Rdma(_)) }
+    }
+
+    /// Wakes the host of that queue pair if its requests can go on earlier than it knows. The caller
+    /// holds the seat.
+    pub fn rouse<H: Host>(&self, host: &mut H, owner: bool) {
+        match (&self.tx, &self.rx) {
+            _ if self.is_stale() => {}
+            (_, RxEnd::Rdma(sink)) if owner => sink.rouse(host),
+            (TxEnd::Rdma(source), _) if !owner => source.rouse(host),
+            _ => {}
+        }
+    }
+
     /// Wakes hosts whose time has come, and hosts that armed after their packet was completed.
     pub fn wake_due<H: Host>(&mut self, host: &mut H) {
         if self.is_stale() {

@@ -40,6 +40,10 @@ impl ChannelEnd {
         self.channel.lock().notify(&self.channel, &self.views, host, now_ns);
     }
 
+    fn rouse<H: Host>(&self, host: &mut H) {
+        self.channel.rouse(&self.views, host, (self.clock)());
+    }
+
     /// The region that was asked for does not exist.
     fn set_absent(&mut self) {
         if let Some(key) = self.missing.take()
@@ -86,6 +90,11 @@ impl RdmaSource {
     /// The RDMA queue.
     pub fn queue(&self) -> Option<&QueueView> {
         self.0.views.send.as_ref()
+    }
+
+    /// Wakes the host if its requests can go on earlier than it knows.
+    pub fn rouse<H: Host>(&self, host: &mut H) {
+        self.0.rouse(host);
     }
 
     /// When a waiting host has to be woken, or the timers have something to do, ns.
@@ -256,6 +265,11 @@ impl RdmaSink {
     /// The queue pair.
     pub fn channel(&self) -> &Arc<RdmaChannel> {
         &self.0.channel
+    }
+
+    /// Wakes the host if its requests can go on earlier than it knows.
+    pub fn rouse<H: Host>(&self, host: &mut H) {
+        self.0.rouse(host);
     }
 
     /// The RDMA_RX queue.

@@ -90,12 +90,42 @@ impl Runner {
     /// gone.
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<StepOutcome> {
-        if self.partner.is_some() { self.run_both(budget) } else { self.run_one(budget) }
+        if self.partner.is_some() {
+            return self.run_both(budget);
+        }
+        let step = self.run_one(budget);
+        if self.flow.has_foreign_pair(self.owner) && (self.owner || self.due_ns.is_some()) {
+            self.rouse();
+        }
+        step
+    }
+
+    /// Runs both directions. What the other end can send now or later is left to it where it has to
+    /// wait, or runs its flow just now.
+    #[cold]
+    fn run_both(&mut self, budget: u32) -> Option<StepOutcome> {
+        self.flow.set_known(u64::MAX);
+        let step = self.take_turns(budget);
+        self.flow.set_known(self.due_ns.unwrap_or(u64::MAX));
+        let leaves = |partner: &Runner| partner.is_stalled() || partner.due_ns.is_some();
+        if self.partner.as_deref().is_some_and(leaves) {
+            self.rouse();
+        }
+        step
+    }
+
+    /// Tells the owner of a queue pair at the other end when it has to go on.
+    #[cold]
+    fn rouse(&self) {
+        // A device thread runs the flows of both ends.
+        if self.id != DEVICE && self.enter() {
+            self.flow.rouse(&mut ViewHost(&self.view), self.owner);
+            self.leave();
+        }
     }
 
     /// Runs both directions until neither has more to do.
-    #[cold]
-    fn run_both(&mut self, budget: u32) -> Option<StepOutcome> {
+    fn take_turns(&mut self, budget: u32) -> Option<StepOutcome> {
         let mut packets = 0u32;
         for _ in 0..ROUNDS {
             let out = self.run_one(budget)?;
