@@ -22,6 +22,22 @@ whole() {
     ask write -k 0xabc --data @/tmp/from && ask read -k 0xabc -l 512K --output /tmp/to || return
     cmp /tmp/from /tmp/to
 }
+# rises NAME COMMAND...: the command is refused, and this counter of the target is one more.
+rises() {
+    was=$(counter "$1")
+    name=$1
+    shift
+    "$@" || return
+    now=$(counter "$name")
+    echo "$name: $was, then $now"
+    [ "$now" -eq $((was + 1)) ]
+}
+# keeps: the target has executed, refused and discarded as much as before.
+keeps() {
+    counted >/tmp/counted.now
+    diff /tmp/counted /tmp/counted.now
+}
+counted() { target /dev/spfe1 query | grep '^executed\|^refused\|^discarded'; }
 waits() { [ "$(counter notes)" -gt 0 ] && [ "$(counter executed)" -gt 0 ]; }
 # serves NOTES: a program shares a page in the background; sets server and key.
 serves() {
@@ -62,14 +78,18 @@ check 'and it is told of that' told 'note opcode 4 from 0xfe, entry 2, address 0
 check 'a message' ask send --queue 0 --data 48656c6c6f
 check 'is a notification with its bytes' told 'note opcode 3 .* 5 bytes, data Hello'
 check 'beyond its page' refused 4 read -k "$key" -a 0x10ffe -l 4
+counted >/tmp/counted
 kill -9 "$server"
 wait "$server"
-check 'killed: its key is refused' refused 3 read -k "$key" -a 0x10000 -l 8
+check 'killed: the counters are kept' keeps
+check 'killed: its key is refused' rises refused refused 3 read -k "$key" -a 0x10000 -l 8
 check 'killed: the regions of the device are still there' whole
 check 'killed: another program shares a page' serves 1000
 old=$key
+counted >/tmp/counted
 check 'reset: the device is reset' reset_device 1
 check 'reset: the program ends' fails wait "$server"
+check 'reset: the counters are kept' within 60 keeps
 check 'reset: its key is refused' within 60 refused 3 read -k "$old" -a 0x10000 -l 8
 check 'reset: the regions of the device are still there' within 60 whole
 check 'reset: a program shares a page' within 60 serves 1000
