@@ -907,7 +907,7 @@ enum spfe_mib_item {
 /* Logical address of the initiator. */
 #define SPFE_TARGET_NOTE_SENDER_INITIATOR_SHIFT 0
 #define SPFE_TARGET_NOTE_SENDER_INITIATOR_MASK 0x000000ffU
-/* Opcode of SFRP. */
+/* Opcode of SFRP; the instruction byte if a command of RMAP made the operation. */
 #define SPFE_TARGET_NOTE_SENDER_OPCODE_SHIFT 8
 #define SPFE_TARGET_NOTE_SENDER_OPCODE_MASK 0x0000ff00U
 /* Queue pair of the initiator. */
@@ -1656,7 +1656,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_STATISTICS_BLOCK_BYTES_LO 0x00000008U
 /* Payload bytes moved, high word. (ro) */
 #define SPFE_STATISTICS_BLOCK_BYTES_HI 0x0000000cU
-/* Submissions completed with an error status, low word. (ro) */
+/*
+ * Submissions completed with an error status, and those that a queue discards when it closes, low
+ * word. (ro)
+ */
 #define SPFE_STATISTICS_BLOCK_ERRORS_LO 0x00000010U
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_ERRORS_HI 0x00000014U

@@ -29,7 +29,7 @@ module spfe_core_lane
   input logic [space_log2(Shape)-1:0] lite_aw_addr_i,
   input logic lite_aw_valid_i,
   output logic lite_aw_ready_o,
-  /// Write data.
+  /// Bytes for the aligned address, of which the byte enables select 4 or all 8.
   input logic [63:0] lite_w_data_i,
   /// Byte enables; with lite_w_data_i.
   input logic [7:0] lite_w_strb_i,
@@ -39,7 +39,7 @@ module spfe_core_lane
   output logic [1:0] lite_b_resp_o,
   output logic lite_b_valid_o,
   input logic lite_b_ready_i,
-  /// Read address.
+  /// Address of a read, of which the low 3 bits do not matter.
   input logic [space_log2(Shape)-1:0] lite_ar_addr_i,
   input logic lite_ar_valid_i,
   output logic lite_ar_ready_o,

@@ -47,21 +47,21 @@ module spfe_ep_control
   input logic [AddrWidth-1:0] lite_aw_addr_i,
   input logic lite_aw_valid_i,
   output logic lite_aw_ready_o,
-  /// Write data.
+  /// Bytes for the aligned address, of which the byte enables select 4 or all 8.
   input logic [63:0] lite_w_data_i,
   /// Byte enables; with lite_w_data_i.
   input logic [7:0] lite_w_strb_i,
   input logic lite_w_valid_i,
   output logic lite_w_ready_o,
-  /// Write response.
+  /// The write was carried out.
   output logic lite_b_valid_o,
-  /// As above.
+  /// With lite_b_valid_o.
   input logic lite_b_ready_i,
-  /// Read address.
+  /// Address of a read, of which the low 3 bits do not matter.
   input logic [AddrWidth-1:0] lite_ar_addr_i,
   input logic lite_ar_valid_i,
   output logic lite_ar_ready_o,
-  /// Read data.
+  /// The 8 bytes at the aligned address.
   output logic [63:0] lite_r_data_o,
   output logic lite_r_valid_o,
   input logic lite_r_ready_i,

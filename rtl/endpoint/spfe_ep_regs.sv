@@ -35,7 +35,7 @@ module spfe_ep_regs
   input logic [AddrWidth-1:0] aw_addr_i,
   input logic aw_valid_i,
   output logic aw_ready_o,
-  /// Write data.
+  /// Bytes for the aligned address, of which the byte enables select 4 or all 8.
   input logic [63:0] w_data_i,
   /// Byte enables; with w_data_i.
   input logic [7:0] w_strb_i,
@@ -45,7 +45,7 @@ module spfe_ep_regs
   output logic b_valid_o,
   /// With b_valid_o.
   input logic b_ready_i,
-  /// Read address.
+  /// Address of a read, of which the low 3 bits do not matter.
   input logic [AddrWidth-1:0] ar_addr_i,
   input logic ar_valid_i,
   output logic ar_ready_o,

@@ -790,7 +790,7 @@ package spfe_pkg;
   localparam logic [31:0] TARGET_NOTE_SENDER_INITIATOR_MASK = 32'h000000ff;
   /// Lowest bit of OPCODE.
   localparam logic [31:0] TARGET_NOTE_SENDER_OPCODE_SHIFT = 32'd8;
-  /// Opcode of SFRP. Mask, in place.
+  /// Opcode of SFRP; the instruction byte if a command of RMAP made the operation. Mask, in place.
   localparam logic [31:0] TARGET_NOTE_SENDER_OPCODE_MASK = 32'h0000ff00;
   /// Lowest bit of PAIR.
   localparam logic [31:0] TARGET_NOTE_SENDER_PAIR_SHIFT = 32'd16;
@@ -1377,7 +1377,8 @@ package spfe_pkg;
   localparam logic [31:0] STATISTICS_BLOCK_BYTES_LO = 32'h00000008;
   /// Payload bytes moved, high word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_BYTES_HI = 32'h0000000c;
-  /// Submissions completed with an error status, low word. (ro)
+  /// Submissions completed with an error status, and those that a queue discards when it closes,
+  /// low word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_ERRORS_LO = 32'h00000010;
   /// High word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_ERRORS_HI = 32'h00000014;

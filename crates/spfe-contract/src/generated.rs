@@ -2700,7 +2700,8 @@ pub mod statistics_block {
     pub const BYTES_LO: u32 = 0x08;
     /// Payload bytes moved, high word. (ro)
     pub const BYTES_HI: u32 = 0x0c;
-    /// Submissions completed with an error status, low word. (ro)
+    /// Submissions completed with an error status, and those that a queue discards when it closes,
+    /// low word. (ro)
     pub const ERRORS_LO: u32 = 0x10;
     /// High word. (ro)
     pub const ERRORS_HI: u32 = 0x14;

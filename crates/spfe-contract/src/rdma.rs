@@ -340,7 +340,8 @@ pub mod target_note_sender {
     pub const INITIATOR_MASK: u32 = 0x000000ff;
     /// Lowest bit of OPCODE.
     pub const OPCODE_SHIFT: u32 = 8;
-    /// Opcode of SFRP. Mask, in place.
+    /// Opcode of SFRP; the instruction byte if a command of RMAP made the operation. Mask, in
+    /// place.
     pub const OPCODE_MASK: u32 = 0x0000ff00;
     /// Lowest bit of PAIR.
     pub const PAIR_SHIFT: u32 = 16;

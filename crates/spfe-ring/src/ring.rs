@@ -2,6 +2,7 @@
 
 use crate::sync::{AtomicU64, Ordering};
 use core::ptr::NonNull;
+use spfe_contract::wide_completion;
 
 /// The two words of an entry. Bits 63:48 of word 1 are the phase, which [`Ring::write`] sets.
 pub type RingEntry = [u64; 2];
@@ -98,7 +99,8 @@ impl Ring {
     #[inline(always)]
     pub fn beside(&self, position: u32) -> Option<NonNull<u8>> {
         // SAFETY: a wide completion is 64 bytes, of which the data are the last 40.
-        self.is_wide().then(|| unsafe { self.entry(position).cast().add(24) })
+        self.is_wide()
+            .then(|| unsafe { self.entry(position).cast().add(wide_completion::DATA0_OFFSET) })
     }
 
     /// Address of the first slot.
