@@ -58,7 +58,7 @@ recipe() {
     guest-*)
         wanted=(busybox-static iperf3 dropbear-bin iputils-ping ethtool strace)
         libraries='iperf0|sctp1|ssl3|tommath1|tomcrypt1|gmp10|crypt1|cap2|idn2-0|unistring2|mnl0'
-        libraries+='|unwind8|lzma5|gcc-s1'
+        libraries+='|unwind8|lzma5|gcc-s1|zstd1'
         [[ $architecture != riscv64 ]] || codename=trixie
         # On this machine's architecture the guest uses the C library of this machine.
         [[ $architecture == amd64 ]] || libraries+='|c6'
