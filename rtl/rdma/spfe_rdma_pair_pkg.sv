@@ -234,8 +234,8 @@ package spfe_rdma_pair_pkg;
     logic starves;  // it waits for credit; with aim
   } times_t;
 
-  /// Whether requests of an opcode have no number in the sequence of messages. Such a request is the
-  /// only one in the table.
+  /// Whether requests of an opcode have no number in the sequence of messages. Such a request is
+  /// the only one in the table.
   function automatic logic is_question(input logic [3:0] code);
     return {4'd0, code} inside {OpInfo, OpRegions};
   endfunction
