@@ -65,7 +65,6 @@ def state(entry, flow, seeds, record, now):
     if any(old[flow][key] != value for key, value in now.items()):
         changed = [key for key, value in now.items() if old[flow][key] != value]
         return f"stale: other {' and '.join(changed)}", False
-    seeds = entry.get("seeds", seeds)
     left = seeds_left(old[flow], seeds) if flow == "ecp5" else []
     if left:
         return f"{len(seeds) - len(left)} of {len(seeds)} seeds", False

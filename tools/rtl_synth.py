@@ -51,11 +51,9 @@ def table():
         if entry["name"] in tops:
             raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
         unknown = set(entry) - {"name", "module", "parameters", "no_ecp5", "ci", "mhz",
-                                "seeds", "fewer_seeds"}
+                                "few_seeds"}
         if unknown:
             raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is {sorted(unknown)}?")
-        if ("seeds" in entry) != ("fewer_seeds" in entry):
-            raise SystemExit(f"rtl/synth.toml: {entry['name']}: seeds and fewer_seeds go together")
         tops[entry["name"]] = entry
     return tops, read["seeds"]
 
@@ -228,9 +226,9 @@ def jobs(tops, seeds, options):
             continue
         if keep and current and "--all" not in options:
             continue
-        left = entry.get("seeds", seeds)
+        left = seeds
         if keep and said.endswith(" seeds") and "--all" not in options:
-            left = rtl_record.seeds_left(record[entry["name"]][flow], left)
+            left = rtl_record.seeds_left(record[entry["name"]][flow], seeds)
         found.append(Job(entry, flow, left, strict, keep))
     return sorted(found, key=lambda job: effort(job.entry, job.flow)) if keep else found
 

@@ -234,15 +234,6 @@ class Record(unittest.TestCase):
         self.assertEqual(self.state("ecp5", {"fmax_mhz": {"2": 8.0}}), ("1 of 2 seeds", False))
         self.assertEqual(rtl_record.seeds_left({"fmax_mhz": {"2": 8.0}}, [1, 2, 3]), [1, 3])
 
-    def test_a_top_may_have_seeds_of_its_own(self):
-        top = self.TOP | {"seeds": [2], "fewer_seeds": "why"}
-        record = {top["name"]: {"parameters": top.get("parameters", {}),
-                                "ecp5": {"sources": "s", "tool": "t", "fmax_mhz": {"2": 8.0}}}}
-        now = {"sources": "s", "tool": "t"}
-        self.assertEqual(rtl_record.state(top, "ecp5", [1, 2], record, now), ("current", True))
-        self.assertEqual(rtl_record.state(self.TOP, "ecp5", [1, 2], record, now),
-                         ("1 of 2 seeds", False))
-
     def test_seeds_are_added_to_those_of_the_same_sources(self):
         old = self.record(ecp5={"sources": "s", "tool": "t", "fmax_mhz": {"10": 7.0}})
         for sources, rates in (("s", {"2": 8.0, "10": 7.0}), ("x", {"2": 8.0})):

@@ -34,12 +34,9 @@ pub struct Wanted {
     /// Why it is not placed and routed for an ECP5; empty if it is.
     #[serde(default)]
     pub no_ecp5: String,
-    /// Seeds of place and route of this top alone; empty if it has those of the table.
+    /// Why it has clock rates of fewer seeds than the table asks for.
     #[serde(default)]
-    pub seeds: Vec<u64>,
-    /// Why it has seeds of its own.
-    #[serde(default)]
-    pub fewer_seeds: String,
+    pub few_seeds: String,
 }
 
 /// The results of synthesis.
@@ -210,8 +207,7 @@ impl Synthesis {
                 lacks.push(again(name, "--xcup", "of older sources"));
             }
             let Ok(Some(taken)) = self.ecp5(top) else { continue };
-            let seeds = if top.seeds.is_empty() { &self.table.seeds } else { &top.seeds };
-            let (has, all) = (taken.fmax_mhz.len(), seeds.len());
+            let (has, all) = (taken.fmax_mhz.len(), self.table.seeds.len());
             if self.stale(top, &taken.sources)? {
                 lacks.push(again(name, "--ecp5", "of older sources"));
             } else if has < all {
