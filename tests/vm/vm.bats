@@ -217,7 +217,7 @@ check_sources() {
 # bats test_tags=plain
 @test "driver-riscv64" {
     riscv_image
-    guest one --kernel 6.12 --arch riscv64 --initrd "$image" SPFE_RUN=driver
+    riscv_guest SPFE_RUN=driver
 }
 
 # bats test_tags=plain
@@ -259,14 +259,14 @@ check_sources() {
 @test "link-riscv64" {
     riscv_image
     devices 2 --link exact:1x6.25G
-    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" SPFE_RUN=link --timeout 600
+    riscv_guest "${model[@]}" SPFE_RUN=link --timeout 600
 }
 
 # bats test_tags=plain
 @test "older-riscv64" {
     riscv_image
     devices 2 --contract-minor 1
-    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" SPFE_RUN=older --timeout 300
+    riscv_guest "${model[@]}" SPFE_RUN=older --timeout 300
 }
 riscv_image() {
     fetch qemu-riscv kernel-6.12-riscv64 guest-riscv64
@@ -278,8 +278,9 @@ riscv_devices() {
     shift
     riscv_image
     devices 2
-    guest one --kernel 6.12 --arch riscv64 --initrd "$image" "${model[@]}" "$@" SPFE_RUN="$script"
+    riscv_guest "${model[@]}" "$@" SPFE_RUN="$script"
 }
+riscv_guest() { guest one --kernel 6.12 --arch riscv64 --initrd "$image" "$@"; }
 
 # Devices one minor version older than the driver.
 # bats test_tags=short
