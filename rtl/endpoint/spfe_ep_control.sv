@@ -75,15 +75,15 @@ module spfe_ep_control
   /// Device time in ns.
   output logic [63:0] time_o,
 
-  /// Queue to start, and its context, as of spfe_ep_queues.
+  /// Queue to start, as of spfe_ep_queues.
   output logic [15:0] queue_o,
-  /// As above.
+  /// What every queue has of its context.
   output queue_context_t context_o,
-  /// As above.
+  /// What a queue of kind RDMA has besides.
   output spfe_rdma_pair_pkg::pair_t pair_o,
-  /// As above.
+  /// The three are valid; they stay until start_ready_i.
   output logic start_valid_o,
-  /// As above.
+  /// The engine of the queue takes them.
   input logic start_ready_i,
   /// Queues to stop.
   output logic [Queues-1:0] stop_o,

@@ -33,19 +33,19 @@ module spfe_ep_map
   output logic [Engines-1:0] doorbell_valid_o,
   /// Contexts to stop.
   input logic [Queues-1:0] stop_i,
-  /// Queues of each engine to stop.
+  /// Message queues to stop.
   output logic [Messages-1:0] message_stop_o,
-  /// As above.
+  /// Transmit queues to stop, by channel.
   output logic [Data-1:0] tx_stop_o,
-  /// As above.
+  /// Receive queues to stop, by channel.
   output logic [Data-1:0] rx_stop_o,
   /// The queue pair is to stop.
   output logic pair_stop_o,
-  /// Queues of each engine that have stopped.
+  /// Message queues that have stopped.
   input logic [Messages-1:0] message_stopped_i,
-  /// As above.
+  /// Transmit queues that have stopped, by channel.
   input logic [Data-1:0] tx_stopped_i,
-  /// As above.
+  /// Receive queues that have stopped, by channel.
   input logic [Data-1:0] rx_stopped_i,
   /// The queue pair has stopped.
   input logic pair_stopped_i,

@@ -26,7 +26,7 @@ fn open(endpoint: &Endpoint, own: u16, partner: u16) -> RdmaQueue {
     RdmaQueue::open(&endpoint.port(0).unwrap().vc(0).unwrap(), options).unwrap()
 }
 
-/// Two joined endpoints.
+/// Endpoints 0 and 1 of a network of their own, at the ends of a link without limit.
 fn ends(mode: Mode, virtual_time: bool) -> [Endpoint; 2] {
     let topology = Topology { virtual_time, ..Topology::pairs(2, LinkRate::Unlimited, mode) };
     let network = Embedded::new(topology).unwrap();
