@@ -1,7 +1,7 @@
 //! Runs all scripts against the reference endpoint, in every build that they need.
 
 use spfe_tcp_bench::drill::endpoint::Build;
-use spfe_tcp_bench::drill::suite::{load, run_all};
+use spfe_tcp_bench::drill::suite::{POINTS, load, run_all};
 use spfe_tcp_bench::reference::Reference;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn reference_passes_all_scripts() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(run.len(), scripts.len(), "each script runs in one build at least");
     let points: BTreeSet<&str> = scripts.iter().map(|(_, s)| s.point.as_str()).collect();
-    for point in 1..=30 {
+    for point in 1..=POINTS {
         assert!(points.contains(format!("C{point}").as_str()), "no script for C{point}");
     }
 }

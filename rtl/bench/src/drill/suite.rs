@@ -6,13 +6,16 @@ use super::script::{Script, parse};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+/// Points of conformance, C1 to C30. Each has a script.
+pub const POINTS: u32 = 30;
+
 /// Maximum number of scripts in a directory.
 const MAX_SCRIPTS: usize = 1000;
 
 /// Result of a script.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct ScriptResult {
-    /// Point of conformance, C1 to C31.
+    /// Point of conformance, C1 to C30.
     pub point: String,
     /// Name of the file without extension.
     pub script: String,

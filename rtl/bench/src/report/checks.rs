@@ -4,12 +4,9 @@ use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
 use spfe_report::markup::{details, paragraph, part, section};
 
 use crate::bench::generics::{FIXED, Generics};
-use crate::drill::suite::ScriptRecord;
+use crate::drill::suite::{POINTS, ScriptRecord};
 use crate::fuzz::runs::{self, FuzzRun};
 use crate::published::Published;
-
-/// Number of conformance points.
-const POINTS: u32 = 31;
 
 /// The commands that make a record.
 const DRILL: &str = "tcp-check --core sf64 drill";
