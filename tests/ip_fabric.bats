@@ -268,15 +268,16 @@ wrong_header_counted() { (($(of_node 1 2 wrong_header) > 0)); }
     ends ip2 5
 }
 
-@test "nodes 1, 17 and 33 of 33 reach each other" {
+@test "nodes 1, 33 and 64 of 64 reach each other" {
     local number from to
-    local -A at=([1]=0 [17]=1 [33]=2)
-    # An interface has two queues to each of 32 nodes, with an event each: all that a device has.
-    start_daemon --mode "$TEST_VARIANT" --topology fabric:33
+    local -A at=([1]=0 [33]=1 [64]=2)
+    # An interface has two queues to each of 63 nodes, with an event each: nearly all that a client may
+    # have.
+    start_daemon --mode "$TEST_VARIANT" --topology fabric:64 --max-regions 256
     for number in "${!at[@]}"; do
         start "ip$number" nsenter --target "$(pid "space${at[$number]}")" "${enter[@]}" \
             "$spfe" --json ip up "unix:$dir/sock/$((number - 1))" --address "10.83.0.$number/24"
-        wait_until output_has "ip$number" "\"node\":$number,\"nodes\":33"
+        wait_until output_has "ip$number" "\"node\":$number,\"nodes\":64"
     done
     for from in "${!at[@]}"; do
         for to in "${!at[@]}"; do

@@ -129,7 +129,7 @@ pub struct Options {
     /// Queues that the clients of one user may have.
     #[arg(long, value_name = "N", default_value_t = 512, help_heading = LIMITS)]
     pub max_queues: usize,
-    /// Event descriptors that the clients of one user may have; a client may have 64.
+    /// Event descriptors that the clients of one user may have; a client may have 128.
     #[arg(long, value_name = "N", default_value_t = 512, help_heading = LIMITS)]
     pub max_events: usize,
     /// Time after which a connection that has not attached is closed. Such connections of one user have

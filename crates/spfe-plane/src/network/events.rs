@@ -9,8 +9,8 @@ use spfe_contract::Status;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of event vectors of a client.
-pub const EVENTS_MAX: usize = 64;
+/// Maximum number of event vectors of a client: two for each other node of a fabric of 64.
+pub const EVENTS_MAX: usize = 128;
 
 /// The event vectors of a client.
 pub(super) struct ClientEvents {
