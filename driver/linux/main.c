@@ -23,7 +23,6 @@ static void spfe_release_device(struct device *dev)
 {
 	struct spfe_device *spfe = container_of(dev, struct spfe_device, dev);
 
-	ida_free(&spfe_minors, MINOR(dev->devt) - MINOR(spfe_first));
 	ida_destroy(&spfe->domains);
 	ida_destroy(&spfe->region_ids);
 	kfree(spfe->groups);
@@ -34,6 +33,15 @@ static void spfe_release_device(struct device *dev)
 	kfree(spfe);
 	if (atomic_dec_and_test(&spfe_unreleased))
 		wake_up_var(&spfe_unreleased);
+}
+
+/*
+ * Frees the number of a device that user space cannot open any more, so that a device that returns
+ * has the number it had, although files of its former life may still be open.
+ */
+static void spfe_minor_free(struct spfe_device *spfe)
+{
+	ida_free(&spfe_minors, MINOR(spfe->dev.devt) - MINOR(spfe_first));
 }
 
 static struct spfe_device *spfe_device_new(const struct spfe_resources *resources)
@@ -80,6 +88,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	spfe->dev.release = spfe_release_device;
 	err = dev_set_name(&spfe->dev, SPFE_NAME "%d", minor);
 	if (err) {
+		spfe_minor_free(spfe);
 		put_device(&spfe->dev);
 		return ERR_PTR(err);
 	}
@@ -151,6 +160,7 @@ err_stop:
 	spfe_links_stop(spfe);
 	spfe_shutdown(spfe);
 	spfe_watch_stop(spfe);
+	spfe_minor_free(spfe);
 	put_device(&spfe->dev);
 	return ERR_PTR(err);
 }
@@ -162,6 +172,7 @@ void spfe_remove(struct spfe_device *spfe)
 	spfe_netdev_remove(spfe);
 	cdev_device_del(&spfe->cdev, &spfe->dev);
 	spfe_debugfs_remove(spfe);
+	spfe_minor_free(spfe);
 	spfe_shutdown(spfe);
 	spfe_watch_stop(spfe);
 	spfe_devlink_unregister(spfe);

@@ -29,6 +29,13 @@ check 'unbound: the client gets an error' ends 3
 echo "$bus" >/sys/bus/pci/drivers/spfe/bind
 check 'bound again: packets flow' within 60 works
 
+exec 5<>/dev/spfe0
+echo "$bus" >/sys/bus/pci/drivers/spfe/unbind
+echo "$bus" >/sys/bus/pci/drivers/spfe/bind
+check 'bound again with an open file: the device has its name' within 60 test -c /dev/spfe0
+exec 5>&-
+check 'bound again with an open file: packets flow' within 60 works
+
 check 'packets flow' traffic
 echo 1 >"/sys/bus/pci/devices/$bus/reset"
 check 'reset: the client gets an error' ends 3
