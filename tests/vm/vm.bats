@@ -441,6 +441,13 @@ END
 # A device that serves memory without queues, and a program that reads its notifications.
 # bats test_tags=short
 @test "rdma-block" {
+    rdma_block pci
+}
+
+@test "rdma-block-platform" {
+    rdma_block platform
+}
+rdma_block() {
     cat >"$BATS_TEST_TMPDIR/target.toml" <<'END'
 notifications = 256
 [[region]]
@@ -456,7 +463,7 @@ generation = 0xdef
 END
     image amd64 6.1
     devices 2 --target "1=$BATS_TEST_TMPDIR/target.toml"
-    guest one --initrd "$image" "${model[@]}" --timeout 600 SPFE_RUN=rdma_block
+    guest one --initrd "$image" "${model[@]}" --timeout 600 "SPFE_RUN=rdma_block $1"
 }
 
 # bats test_tags=short

@@ -31,11 +31,13 @@ check 'its queues are released at the end' within 20 queues 0
 check 'it has counted its frames' grep -q 'tap1: sent [1-9]' /tmp/ip.out
 check 'its interface is removed' within 20 fails there test -e /proc/sys/net/ipv4/conf/tap1
 there spfe ip up /dev/spfe1 --name tap1 --address 10.0.0.2/24 --encapsulation 1 >/tmp/ip.out 2>&1 &
+user=$!
 check 'version 1 in user space' within 30 there test -e /proc/sys/net/ipv4/conf/tap1
 check 'ping to version 1' answers -s 8000 10.0.0.2
 check 'the driver finds version 1' within 20 peer 1
 check 'ping from version 1' within 20 there ping -c 1 -W 2 -s 8000 10.0.0.1
 killall -TERM spfe
+check 'version 1 ends without an error' wait "$user"
 kill "$far"
 ip link set spfe0 down
 unload_driver

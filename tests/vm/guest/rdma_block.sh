@@ -1,7 +1,11 @@
-# shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
+# shellcheck shell=sh disable=SC2034,SC2154,SC2317 # sourced after lib.sh; check runs functions
 # A device that serves memory without queues (capability TARGET, device 1): its own regions, memory
 # that a program adds, and the notifications that the program reads. The region "memory" of 1 MiB
 # notifies, "constants" can only be read (vm.bats).
+#
+#   rdma_block.sh pci|platform
+bus=$1
+[ "$bus" = pci ] || platform=1
 ask() {
     asked=$1
     shift
@@ -50,7 +54,12 @@ serves() {
 # told PATTERN: the program has printed this.
 told() { within 60 grep -q "$1" /tmp/serve.out || { cat /tmp/serve.out && return 1; }; }
 drained() { [ "$(counter notes)" = 0 ]; }
-reset_device() { echo 1 >"/sys/bus/pci/devices/$(address "$1")/reset"; }
+reset_device() {
+    case $bus in
+    pci) echo 1 >"/sys/bus/pci/devices/$(address "$1")/reset" ;;
+    platform) devlink_ask "platform/$(address "$1")" reload ;;
+    esac
+}
 # calls: tests of the calls; results are checks of their own.
 calls() {
     target /dev/spfe1 calls || failed=1
