@@ -8,6 +8,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, QueueKind, Status};
 use spfe_host::{Mode, SharedMemory};
+use spfe_plane::network::EVENTS_MAX;
 use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
@@ -210,12 +211,12 @@ fn events_are_eventfds_and_limited() {
     let mut client = Client::new(&server, 0);
     let event = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
     let mut vectors = Vec::new();
-    for _ in 0..64 {
+    for _ in 0..EVENTS_MAX {
         vectors.push(add_event(&mut client, &event).unwrap());
     }
     let (status, what) = refused(add_event(&mut client, &event));
     assert_eq!(status, Status::NoResources);
-    assert!(what.contains("64 events"), "{what}");
+    assert!(what.contains(&format!("{EVENTS_MAX} events")), "{what}");
     // Destroying a queue frees its vector.
     let memory = SharedMemory::create("t", 4096).unwrap();
     let key = client.add_region(memory.fd(), 4096).unwrap();
