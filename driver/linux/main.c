@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
+#include "spfe_compat.h"
 #include "spfe_core.h"
 
 #define SPFE_DEVICES_MAX 256
@@ -15,9 +16,8 @@ static dev_t spfe_first;
 static DEFINE_IDA(spfe_minors);
 /* Devices that have not been released. A reference can outlive the removal of its device. */
 static atomic_t spfe_unreleased = ATOMIC_INIT(0);
-static struct class spfe_class = {
-	.name = SPFE_NAME,
-};
+/* Not static memory of the module: a reference to it can outlive the module. */
+static struct class *spfe_class;
 
 static void spfe_release_device(struct device *dev)
 {
@@ -82,7 +82,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	spfe->dma_is_off = true;
 	atomic_inc(&spfe_unreleased);
 	device_initialize(&spfe->dev);
-	spfe->dev.class = &spfe_class;
+	spfe->dev.class = spfe_class;
 	spfe->dev.parent = resources->parent;
 	spfe->dev.devt = MKDEV(MAJOR(spfe_first), MINOR(spfe_first) + minor);
 	spfe->dev.release = spfe_release_device;
@@ -195,9 +195,9 @@ static int __init spfe_init(void)
 {
 	int err;
 
-	err = class_register(&spfe_class);
-	if (err)
-		return err;
+	spfe_class = spfe_class_create(SPFE_NAME);
+	if (IS_ERR(spfe_class))
+		return PTR_ERR(spfe_class);
 	err = alloc_chrdev_region(&spfe_first, 0, SPFE_DEVICES_MAX, SPFE_NAME);
 	if (err)
 		goto err_class;
@@ -217,7 +217,7 @@ err_chrdev:
 	spfe_debugfs_exit();
 	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
 err_class:
-	class_unregister(&spfe_class);
+	class_destroy(spfe_class);
 	return err;
 }
 module_init(spfe_init);
@@ -229,7 +229,7 @@ static void __exit spfe_exit(void)
 	spfe_wait_released();
 	spfe_debugfs_exit();
 	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
-	class_unregister(&spfe_class);
+	class_destroy(spfe_class);
 	ida_destroy(&spfe_minors);
 }
 module_exit(spfe_exit);

@@ -254,7 +254,7 @@ static bool spfe_net_ask(struct spfe_net_path *path)
 	 * stack would report. The device itself is watched elsewhere.
 	 */
 	if (netif_xmit_stopped(spfe_net_queue(path)))
-		txq_trans_cond_update(spfe_net_queue(path));
+		spfe_txq_alive(spfe_net_queue(path));
 	spfe_net_unlock(path);
 	return soon;
 }

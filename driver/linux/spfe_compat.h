@@ -8,6 +8,7 @@
 #define SPFE_COMPAT_H
 
 #include <linux/etherdevice.h>
+#include <linux/device.h>
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/ethtool.h>
@@ -67,6 +68,16 @@ static inline void spfe_eventfd_signal(struct eventfd_ctx *context)
 #endif
 }
 
+/* 5.17: a function marks a queue as alive for who does not hold its lock. */
+static inline void spfe_txq_alive(struct netdev_queue *queue)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
+	WRITE_ONCE(queue->trans_start, jiffies);
+#else
+	txq_trans_cond_update(queue);
+#endif
+}
+
 /*
  * Flags to pin memory that the device only reads. 6.2: FOLL_LONGTERM alone replaces a page that is
  * still shared. Older kernels pin the shared page (often the zero page), and the next write of the
@@ -78,6 +89,16 @@ static inline void spfe_eventfd_signal(struct eventfd_ctx *context)
 #else
 #define SPFE_PIN_READ_FLAGS FOLL_LONGTERM
 #endif
+
+/* 6.4: a class has no owner. */
+static inline struct class *spfe_class_create(const char *name)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	return class_create(THIS_MODULE, name);
+#else
+	return class_create(name);
+#endif
+}
 
 /* 6.3: functions change the flags of a mapping. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
