@@ -119,8 +119,6 @@ def page(tops, seeds, record):
     text += EACH + rows if rows else ""
     routed = [entry for entry in entries if "no_ecp5" not in entry]
     text += ECP5 + "".join(ecp5(entry, record, seeds) for entry in routed)
-    text += "".join(f"\n{entry['name']}: {entry['few_seeds']}.\n"
-                    for entry in routed if "few_seeds" in entry)
     reasons = sorted({entry["no_ecp5"] for entry in entries if "no_ecp5" in entry})
     return text + "".join(f"\nThe others are not placed and routed:\n{reason}.\n" for reason in reasons)
 

@@ -50,8 +50,7 @@ def table():
     for entry in read["top"]:
         if entry["name"] in tops:
             raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
-        unknown = set(entry) - {"name", "module", "parameters", "no_ecp5", "ci", "mhz",
-                                "few_seeds"}
+        unknown = set(entry) - {"name", "module", "parameters", "no_ecp5", "ci", "mhz"}
         if unknown:
             raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is {sorted(unknown)}?")
         tops[entry["name"]] = entry

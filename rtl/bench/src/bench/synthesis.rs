@@ -34,9 +34,6 @@ pub struct Wanted {
     /// Why it is not placed and routed for an ECP5; empty if it is.
     #[serde(default)]
     pub no_ecp5: String,
-    /// Why it has clock rates of fewer seeds than the table asks for.
-    #[serde(default)]
-    pub few_seeds: String,
 }
 
 /// The results of synthesis.

@@ -206,12 +206,7 @@ fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
         let all = synthesis.table.seeds.len();
         let seeds = match fmax_mhz.len() {
             seeds if seeds >= all => TableCell::new(seeds.to_string()),
-            seeds if top.few_seeds.is_empty() => {
-                TableCell::toned(format!("{seeds} of {all}"), CellTone::Worse)
-            }
-            seeds => {
-                TableCell::toned(format!("{seeds} of {all}: {}", top.few_seeds), CellTone::Worse)
-            }
+            seeds => TableCell::toned(format!("{seeds} of {all}"), CellTone::Worse),
         };
         table.row(
             top.name.clone(),
