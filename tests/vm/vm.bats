@@ -533,11 +533,10 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
     guest one --initrd "$image" SPFE_PROVES=1 SPFE_RUN=detectors
 }
 
-# Each allocation of the kernel fails in turn. ACPI does not assign interrupts: where an allocation
-# fails in its interpreter, that goes on with memory that it has freed (6.1, with KASAN).
+# Each allocation of the kernel fails in turn.
 # bats test_tags=debug
 @test "failslab" {
-    with_devices failslab --append pci=noacpi --timeout 600
+    with_devices failslab SPFE_DMESG='cacheline tracking ENOMEM' --timeout 600
 }
 
 # Errors of the bus, injected in the kernel.
