@@ -12,6 +12,7 @@ WIDTHS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 ACCESSES = ("ro", "rw", "wo")
 MIB_PLACE = ("layer", "kind", "access", "scope")
 MIB_ITEMS_MAX = 63  # their values and their mask fill an element of the mib block
+PAIR_COUNTERS_MAX = 63  # likewise in the pair block
 # Classes of a status, and the numbers of each.
 CLASSES = {
     "ok": range(0x00, 0x01),
@@ -168,10 +169,10 @@ def load_const(raw):
     return Const(upper(raw, where), value, raw["doc"], feature(raw, where))
 
 
-def load_value(raw, where, width, is_status):
+def load_value(raw, where, most, is_status):
     extra = ("class", "errno") if is_status else ()
     where = table(raw, where, ("name", "value", "doc", *extra))
-    value = number(raw, "value", where, 2**width - 1)
+    value = number(raw, "value", where, most)
     if not is_status:
         return Value(upper(raw, where), value, raw["doc"])
     kind, errno = raw["class"], raw["errno"]
@@ -187,7 +188,8 @@ def load_enum(raw):
     where = table(raw, "enum", ("name", "type", "doc", "values"), ("feature",))
     width = width_of(raw, where, ("u8", "u16"))
     is_status = raw["name"] == "status"
-    values = tuple(load_value(v, f"{where}: value", width, is_status) for v in raw["values"])
+    most = PAIR_COUNTERS_MAX - 1 if raw["name"] == "pair_counter" else 2**width - 1
+    values = tuple(load_value(v, f"{where}: value", most, is_status) for v in raw["values"])
     need(values, f"{where}: there are no values")
     unique(values, where)
     unique(values, where, lambda v: v.value, "value")

@@ -152,8 +152,7 @@ def words_struct(item):
     lines += const("SIZE", "usize", item.size, "Size of the entry in bytes.", "    ")
     for field in item.fields:
         upper = field.name.upper()
-        lines += const(f"{upper}_WORD", "usize", field.word, f"Word that holds {field.name}.", "    ")
-        shift = f"Lowest bit of {field.name} in its word."
+        shift = f"Lowest bit of {field.name} in word {field.word}."
         lines += const(f"{upper}_SHIFT", "u32", field.shift, shift, "    ")
         mask = f"0x{field.mask:016x}"
         lines += const(f"{upper}_MASK", "u64", mask, f"{field.doc} Mask, in place.", "    ")

@@ -171,6 +171,9 @@ BROKEN = [
     ('max = 1,', 'max = 2,', "LANE_STATE: 2 values for 0 to 2"),
     ('min = 2', 'min = 10', "LEVEL: min 0xa is not in 0x0 to 0x9"),
     ('unit = "dB"', 'units = "dB"', "LEVEL: range: unknown key units"),
+    ('[[enum]]\nname = "mib_layer"', '[[enum]]\nname = "pair_counter"\ntype = "u8"\ndoc = "C."\n'
+     'values = [{ name = "LOST", value = 63, doc = "L." }]\n[[enum]]\nname = "mib_layer"',
+     "LOST: value 0x3f is not in 0x0 to 0x3e"),
     ("[contract]", "contract", "not TOML"),
 ]
 CORE = """
@@ -510,6 +513,19 @@ class Header(Tree):
         header = (self.root / "include/spfe/spfe_hw.h").read_text()
         for item in items:
             self.assertIn(f'"{item.title}")', header)
+
+
+    def test_the_counters_of_a_queue_pair_fit_their_element(self):
+        contract = model.parse((ROOT / generate.SOURCE).read_text())
+        counters = next(item for item in contract.enums if item.name == "pair_counter").values
+        block = next(item for item in contract.blocks if item.name == "pair")
+        present = next(item for item in block.registers if item.name == "PRESENT_LO").offset
+        self.assertEqual(present + 8, block.stride)
+        self.assertGreater(len(counters), 50)
+        checks = "".join(f"_Static_assert(SPFE_PAIR_COUNTER_{counter.name} * SPFE_PAIR_VALUE_BYTES"
+                         " < SPFE_PAIR_BLOCK_PRESENT_LO, \"\");\n" for counter in counters)
+        text = "#include <spfe/spfe_hw.h>\n" + checks
+        self.compile(self.tool("cc"), text, "-std=c11", "-fsyntax-only")
 
 
 class Licence(unittest.TestCase):

@@ -27,6 +27,7 @@ static_assert(sizeof(struct spfe_pair) == 128);
 static_assert(sizeof(struct spfe_index) == 8);
 static_assert(sizeof(struct spfe_statistics) == 56);
 static_assert(sizeof(struct spfe_mib) == 32);
+static_assert(sizeof(struct spfe_pair_counters) == 128);
 static_assert(sizeof(struct spfe_target) == 64);
 static_assert(sizeof(struct spfe_target_entry) == 48);
 static_assert(sizeof(struct spfe_target_note) == 72);
@@ -344,6 +345,11 @@ static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
 	return spfe_statistics_query(client->spfe, argument);
 }
 
+static int spfe_ioc_pair_counters(struct spfe_client *client, void *argument)
+{
+	return spfe_pair_counters_query(client->spfe, argument);
+}
+
 static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 {
 	return spfe_mib_access(client->spfe, argument, capable(CAP_NET_ADMIN));
@@ -434,6 +440,7 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_PAIR_CREATE, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_pair_create },
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
+	{ SPFE_IOC_PAIR_COUNTERS, SPFE_CALL_USUAL, spfe_ioc_pair_counters },
 	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
 	{ SPFE_IOC_TARGET, SPFE_CALL_USUAL, spfe_ioc_target },
 	{ SPFE_IOC_TARGET_SET, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_target_set },
@@ -483,6 +490,7 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 
 	/* The union of 64-bit words is large enough for every argument and aligns it. */
 	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_pair));
+	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_pair_counters));
 	for (i = 0; i < ARRAY_SIZE(spfe_calls); i++)
 		if (spfe_calls[i].command == command)
 			call = &spfe_calls[i];

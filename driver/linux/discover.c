@@ -168,6 +168,10 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 	if (first != !at)
 		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u is at %#x\n", type,
 				     at);
+	/* Registers are aligned: not every processor can read others. */
+	if (size % sizeof(u32))
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "block of type %u at %#x has %u bytes\n", type, at, size);
 	if ((u64)at + max_t(u32, size, SPFE_HEADER_BYTES) > spfe->size)
 		return dev_err_probe(spfe->parent, -EPROTO,
 				     "block of type %u at %#x ends behind the registers\n", type,
@@ -189,6 +193,11 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 		if (instance >= spfe->nports || size < SPFE_HEADER_BYTES)
 			return -EPROTO;
 		spfe->ports[instance].mib_at = at + size;
+		return 0;
+	case SPFE_BLOCK_TYPE_PAIR:
+		if (instance >= spfe->nports || size < SPFE_HEADER_BYTES)
+			return -EPROTO;
+		spfe->ports[instance].pair_at = at + size;
 		return 0;
 	case SPFE_BLOCK_TYPE_FABRIC:
 		return spfe_take_fabric(spfe, at, size, instance);
@@ -252,6 +261,10 @@ int spfe_discover(struct spfe_device *spfe)
 		if (spfe->ports[i].mib_at && !spfe_mib_fits(&spfe->ports[i]))
 			return dev_err_probe(spfe->parent, -EPROTO,
 					     "MIB block of port %u ends behind the registers\n", i);
+		if (spfe->ports[i].pair_at && !spfe_pair_counters_fit(&spfe->ports[i]))
+			return dev_err_probe(spfe->parent, -EPROTO,
+					     "pair block of port %u ends behind the registers\n",
+					     i);
 	}
 	return 0;
 }

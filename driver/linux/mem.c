@@ -24,6 +24,9 @@
 /* Pages per call of pin_user_pages_fast(). */
 #define SPFE_PIN_BATCH 1024UL
 
+/* Bytes that the devices of this driver have allocated, or are about to, for regions. */
+static atomic64_t spfe_allocated = ATOMIC64_INIT(0);
+
 static struct device *spfe_dma(const struct spfe_region *region)
 {
 	return region->spfe->parent;
@@ -125,6 +128,9 @@ static int spfe_pin(struct spfe_region *region, u64 address)
 	bool writes = region->access & SPFE_ACCESS_WRITES;
 	int err;
 
+	/* Before the list of pages, which would take much memory, is allocated. */
+	if (count > totalram_pages())
+		return -ENOMEM;
 	region->pages = kvmalloc_array(count, sizeof(*region->pages),
 				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!region->pages)
@@ -261,6 +267,22 @@ void spfe_chunks_free(struct spfe_device *spfe, struct list_head *list)
 	}
 }
 
+/*
+ * An administrator may exceed RLIMIT_MEMLOCK, but not exhaust the memory: all regions of driver
+ * memory together take at most half of it.
+ */
+static int spfe_region_reserve(struct spfe_region *region)
+{
+	u64 most = (u64)(totalram_pages() / 2) << PAGE_SHIFT;
+
+	if (atomic64_add_return(region->size, &spfe_allocated) > most) {
+		atomic64_sub(region->size, &spfe_allocated);
+		return -ENOMEM;
+	}
+	region->reserved = true;
+	return 0;
+}
+
 /* Allocates driver memory. */
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access)
 {
@@ -269,13 +291,12 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 
 	if (!size || size > SIZE_MAX - PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
-	/* An administrator may exceed RLIMIT_MEMLOCK, but not exhaust the memory. */
-	if (size >> PAGE_SHIFT > totalram_pages() / 2)
-		return ERR_PTR(-ENOMEM);
 	region = spfe_region_new(client, PAGE_ALIGN(size), access);
 	if (IS_ERR(region))
 		return region;
 	err = spfe_region_account(client, region);
+	if (!err)
+		err = spfe_region_reserve(region);
 	if (!err)
 		err = spfe_chunks_alloc(region, &region->chunks, region->size);
 	if (!err)
@@ -457,6 +478,8 @@ void spfe_region_free(struct spfe_region *region)
 	spfe_chunks_free(spfe, &region->list);
 	spfe_chunks_free(spfe, &region->chunks);
 	spfe_pages_free(region);
+	if (region->reserved)
+		atomic64_sub(region->size, &spfe_allocated);
 	if (region->mm) {
 		account_locked_vm(region->mm, region->accounted, false);
 		mmdrop(region->mm);

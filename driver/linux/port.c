@@ -206,6 +206,44 @@ int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *quer
 	return 0;
 }
 
+/* Number of counters: the words of an element in front of the bitmap of present counters. */
+#define SPFE_PAIR_COUNTERS (SPFE_PAIR_BLOCK_PRESENT_LO / SPFE_PAIR_VALUE_BYTES)
+
+/* Whether the counters of all queue pairs of a port lie inside the registers. */
+bool spfe_pair_counters_fit(const struct spfe_port_info *port)
+{
+	u64 end = port->pair_at + (u64)port->vcs * SPFE_PAIR_BLOCK_STRIDE;
+
+	return end <= port->spfe->size;
+}
+
+/* Called with spfe_device.lock held. */
+int spfe_pair_counters_query(struct spfe_device *spfe, struct spfe_pair_counters *query)
+{
+	const struct spfe_port_info *port;
+	u32 at, counter, i;
+
+	if (query->reserved)
+		return -EINVAL;
+	if (!spfe_can(spfe, SPFE_CAPABILITY_PAIR_COUNTERS))
+		return -EOPNOTSUPP;
+	if (query->port >= spfe->nports)
+		return -ENOENT;
+	port = &spfe->ports[array_index_nospec(query->port, spfe->nports)];
+	if (!port->pair_at || query->vc >= port->vcs || query->first >= SPFE_PAIR_COUNTERS)
+		return -ENOENT;
+	at = port->pair_at + array_index_nospec(query->vc, port->vcs) * SPFE_PAIR_BLOCK_STRIDE;
+	counter = array_index_nospec(query->first, SPFE_PAIR_COUNTERS);
+	query->present = spfe_read_pair(spfe, at + SPFE_PAIR_BLOCK_PRESENT_LO);
+	for (i = 0; i < ARRAY_SIZE(query->values); i++, counter++) {
+		bool has = counter < SPFE_PAIR_COUNTERS && query->present & BIT_ULL(counter);
+
+		query->values[i] =
+			has ? spfe_read_pair(spfe, at + counter * SPFE_PAIR_VALUE_BYTES) : 0;
+	}
+	return 0;
+}
+
 /* Tells user space of the new state of a link: poll() of the attribute, and an event for udev. */
 static void spfe_link_tell(struct spfe_port_info *port, u32 state)
 {

@@ -116,6 +116,7 @@ struct spfe_port_info {
 	u32 extra_at;	/* byte offset of its broadcast or time-code block, or 0 */
 	u32 mib_at;	/* byte offset of the first element of its MIB, or 0 */
 	u32 mib_elements;
+	u32 pair_at;	/* byte offset of the first element of its pair block, or 0 */
 	u32 kind;
 	u32 node;	/* own node of a fabric port, or 0 */
 	u32 nodes;
@@ -189,6 +190,7 @@ struct spfe_region {
 	bool mapped;		/* the pages are mapped for DMA */
 	bool indexed;		/* `index` is allocated */
 	bool enabled;		/* the device knows the region */
+	bool reserved;		/* its size is part of what the driver has allocated */
 	u64 offset;		/* mmap offset of chunks */
 	enum dma_data_direction direction;
 	struct mm_struct *mm;	/* process whose RLIMIT_MEMLOCK it counts against, or NULL */
@@ -440,6 +442,8 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query);
 int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
 int spfe_port_groups(struct spfe_device *spfe);
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query);
+bool spfe_pair_counters_fit(const struct spfe_port_info *port);
+int spfe_pair_counters_query(struct spfe_device *spfe, struct spfe_pair_counters *query);
 
 /* mib.c */
 bool spfe_mib_fits(const struct spfe_port_info *port);

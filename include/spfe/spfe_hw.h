@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 7
+#define SPFE_CONTRACT_VERSION_MINOR 8
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -86,6 +86,11 @@ typedef uint64_t spfe_le64;
  * Bytes of a value in the mib block. The value of item N is at N times this offset in its element.
  */
 #define SPFE_MIB_VALUE_BYTES 8U
+/*
+ * Bytes of a value in the pair block. The value of pair_counter N is at N times this offset in its
+ * element.
+ */
+#define SPFE_PAIR_VALUE_BYTES 8U
 /* Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set. */
 #define SPFE_DOORBELL_STRIDE 4096U
 /* log2 of the smallest page size of a page list in bytes: 4 KiB. */
@@ -256,6 +261,116 @@ enum spfe_queue_pair_wait {
 	SPFE_QUEUE_PAIR_WAIT_RECEIVER = 0x08,
 };
 
+/*
+ * Counter of a queue pair, in its element of the pair block. Those with TARGET count the packets of
+ * its partner and of others, the rest its own work requests. Their names are those that people see.
+ * Numbers are at most 62 and never reused.
+ */
+enum spfe_pair_counter {
+	/* Work requests completed. */
+	SPFE_PAIR_COUNTER_COMPLETED = 0x00,
+	/* Work requests failed. Each ends the queue pair. */
+	SPFE_PAIR_COUNTER_FAILED = 0x01,
+	/* Work requests completed with FLUSHED. */
+	SPFE_PAIR_COUNTER_FLUSHED = 0x02,
+	/* Packets of work requests sent. */
+	SPFE_PAIR_COUNTER_PACKETS = 0x03,
+	/* Payload bytes sent. */
+	SPFE_PAIR_COUNTER_BYTES = 0x04,
+	/* Packets sent again. */
+	SPFE_PAIR_COUNTER_RESENT = 0x05,
+	/* Messages repeated because no answer came in time. */
+	SPFE_PAIR_COUNTER_TIMEOUTS = 0x06,
+	/* Refusals after which a message was repeated. */
+	SPFE_PAIR_COUNTER_REFUSALS = 0x07,
+	/* Answers to nothing that is outstanding. */
+	SPFE_PAIR_COUNTER_STALE = 0x08,
+	/* Packets that are no intact answer. */
+	SPFE_PAIR_COUNTER_INVALID = 0x09,
+	/* Messages tried without credit because no announcement of buffers came. */
+	SPFE_PAIR_COUNTER_PROBES = 0x0a,
+	/* Completed work requests that needed no packets. */
+	SPFE_PAIR_COUNTER_NEAR = 0x0b,
+	/* Packets of WRITE executed. */
+	SPFE_PAIR_COUNTER_TARGET_WRITES = 0x0c,
+	/* READ executed. */
+	SPFE_PAIR_COUNTER_TARGET_READS = 0x0d,
+	/* Packets of SEND executed. */
+	SPFE_PAIR_COUNTER_TARGET_SENDS = 0x0e,
+	/* FETCH_ADD executed. */
+	SPFE_PAIR_COUNTER_TARGET_FETCH_ADDS = 0x0f,
+	/* CMP_SWAP executed. */
+	SPFE_PAIR_COUNTER_TARGET_COMPARE_SWAPS = 0x10,
+	/* FLUSH executed. */
+	SPFE_PAIR_COUNTER_TARGET_FLUSHES = 0x11,
+	/* INFO executed. */
+	SPFE_PAIR_COUNTER_TARGET_INFOS = 0x12,
+	/* REGIONS executed. */
+	SPFE_PAIR_COUNTER_TARGET_REGION_LISTS = 0x13,
+	/* Announcements of buffers executed. */
+	SPFE_PAIR_COUNTER_TARGET_CREDITS = 0x14,
+	/* CONNECT executed. */
+	SPFE_PAIR_COUNTER_TARGET_CONNECTS = 0x15,
+	/* DISCONNECT executed. */
+	SPFE_PAIR_COUNTER_TARGET_DISCONNECTS = 0x16,
+	/* Refused: version of the protocol. */
+	SPFE_PAIR_COUNTER_TARGET_BAD_VERSION = 0x17,
+	/* Refused: opcode. */
+	SPFE_PAIR_COUNTER_TARGET_BAD_OPCODE = 0x18,
+	/* Refused: no memory has the remote key. */
+	SPFE_PAIR_COUNTER_TARGET_BAD_KEY = 0x19,
+	/* Refused: outside the memory of the remote key. */
+	SPFE_PAIR_COUNTER_TARGET_BOUNDS = 0x1a,
+	/* Refused: right or initiator. */
+	SPFE_PAIR_COUNTER_TARGET_ACCESS = 0x1b,
+	/* Refused: length or alignment does not fit the opcode. */
+	SPFE_PAIR_COUNTER_TARGET_BAD_LENGTH = 0x1c,
+	/* Refused: no receive buffer. */
+	SPFE_PAIR_COUNTER_TARGET_RECEIVER_NOT_READY = 0x1d,
+	/* Refused: the message is longer than the receive buffer. */
+	SPFE_PAIR_COUNTER_TARGET_MESSAGE_TOO_LONG = 0x1e,
+	/* Refused: wrong CRC of the payload. */
+	SPFE_PAIR_COUNTER_TARGET_PAYLOAD_CRC = 0x1f,
+	/* Refused: the packet ended before its payload did. */
+	SPFE_PAIR_COUNTER_TARGET_SHORT = 0x20,
+	/* Refused: bytes after the payload. */
+	SPFE_PAIR_COUNTER_TARGET_LONG = 0x21,
+	/* Refused: the packet ended with EEP. */
+	SPFE_PAIR_COUNTER_TARGET_EEP = 0x22,
+	/* Refused: the memory failed. */
+	SPFE_PAIR_COUNTER_TARGET_MEMORY = 0x23,
+	/* Refused: too many reads and atomic operations wait. */
+	SPFE_PAIR_COUNTER_TARGET_BUSY = 0x24,
+	/* Refused: no such queue pair, or not connected to the sender. */
+	SPFE_PAIR_COUNTER_TARGET_BAD_QUEUE = 0x25,
+	/* Refused: a message before this one is missing. */
+	SPFE_PAIR_COUNTER_TARGET_SEQUENCE = 0x26,
+	/* Refused: the remote key was taken back during the message. */
+	SPFE_PAIR_COUNTER_TARGET_REVOKED = 0x27,
+	/* Refused: anything else. */
+	SPFE_PAIR_COUNTER_TARGET_GENERAL = 0x28,
+	/* Packets of messages that had been executed before. */
+	SPFE_PAIR_COUNTER_TARGET_REPEATED = 0x29,
+	/* Discarded: another protocol. */
+	SPFE_PAIR_COUNTER_TARGET_OTHER_PROTOCOL = 0x2a,
+	/* Discarded: the packet ended in its header. */
+	SPFE_PAIR_COUNTER_TARGET_SHORT_HEADER = 0x2b,
+	/* Discarded: a length of the header that is not allowed. */
+	SPFE_PAIR_COUNTER_TARGET_HEADER_LENGTH = 0x2c,
+	/* Discarded: wrong CRC of the header. */
+	SPFE_PAIR_COUNTER_TARGET_HEADER_CRC = 0x2d,
+	/* Discarded: the header contradicts itself. */
+	SPFE_PAIR_COUNTER_TARGET_HEADER_LAYOUT = 0x2e,
+	/* Discarded: for another logical address. */
+	SPFE_PAIR_COUNTER_TARGET_NOT_OURS = 0x2f,
+	/* Discarded: after a refusal or a gap that was reported. */
+	SPFE_PAIR_COUNTER_TARGET_DRAINED = 0x30,
+	/* Discarded: a repeated atomic operation whose result is no longer kept. */
+	SPFE_PAIR_COUNTER_TARGET_FORGOTTEN = 0x31,
+	/* Notifications lost because nobody read them in time. */
+	SPFE_PAIR_COUNTER_TARGET_NOTIFICATIONS_DROPPED = 0x32,
+};
+
 /* Protocol of a port. */
 enum spfe_port_kind {
 	/* No port. */
@@ -344,6 +459,8 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_PEER = 0x0b,
 	/* Target of RDMA that serves memory without queues. */
 	SPFE_BLOCK_TYPE_TARGET = 0x0c,
+	/* Counters of the queue pairs of one port, an array. */
+	SPFE_BLOCK_TYPE_PAIR = 0x0d,
 };
 
 /* Reason for ringing a doorbell (KIND in the store to a doorbell page). */
@@ -902,6 +1019,8 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_TARGET 0x00010000U
 /* Queue option BESIDE. */
 #define SPFE_CAPABILITY_BESIDE 0x00020000U
+/* Each port has a pair block. Needs RDMA. */
+#define SPFE_CAPABILITY_PAIR_COUNTERS 0x00040000U
 
 /* Who made the operation that a notification of the target tells. */
 /* Logical address of the initiator. */
@@ -1781,6 +1900,23 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
  * it. (rw)
  */
 #define SPFE_TARGET_BLOCK_NOTE_VECTOR 0x000000e4U
+
+/*
+ * Counters of queue pairs of the port in the block's instance field (capability PAIR_COUNTERS):
+ * element V belongs to virtual channel V. The 64-bit value of pair_counter N is at PAIR_VALUE_BYTES
+ * times N in its element; read HI, LO, HI. It is 0 if PRESENT does not list the counter.
+ */
+#define SPFE_PAIR_BLOCK_TYPE 13
+#define SPFE_PAIR_BLOCK_VERSION 1
+#define SPFE_PAIR_BLOCK_SIZE 0x00000010U
+#define SPFE_PAIR_BLOCK_STRIDE 0x00000200U
+/*
+ * Bit N: the queue pair has counter N; counters 0 to 31. 0 if the virtual channel has no queue
+ * pair. (ro)
+ */
+#define SPFE_PAIR_BLOCK_PRESENT_LO 0x000001f8U
+/* Counters 32 to 62. (ro) */
+#define SPFE_PAIR_BLOCK_PRESENT_HI 0x000001fcU
 
 /* The node behind the fabric port in the block's instance field (capability FABRIC). */
 #define SPFE_FABRIC_BLOCK_TYPE 10

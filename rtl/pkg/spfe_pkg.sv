@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0007;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0008;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -57,6 +57,9 @@ package spfe_pkg;
   /// Bytes of a value in the mib block. The value of item N is at N times this offset in its
   /// element.
   localparam logic [31:0] MIB_VALUE_BYTES = 32'd8;
+  /// Bytes of a value in the pair block. The value of pair_counter N is at N times this offset in
+  /// its element.
+  localparam logic [31:0] PAIR_VALUE_BYTES = 32'd8;
   /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
   localparam logic [31:0] DOORBELL_STRIDE = 32'd4096;
   /// log2 of the smallest page size of a page list in bytes: 4 KiB.
@@ -207,6 +210,114 @@ package spfe_pkg;
     QUEUE_PAIR_WAIT_RECEIVER = 8'h08
   } queue_pair_wait_e;
 
+  /// Counter of a queue pair, in its element of the pair block. Those with TARGET count the packets
+  /// of its partner and of others, the rest its own work requests. Their names are those that
+  /// people see. Numbers are at most 62 and never reused.
+  typedef enum logic [7:0] {
+    /// Work requests completed.
+    PAIR_COUNTER_COMPLETED = 8'h00,
+    /// Work requests failed. Each ends the queue pair.
+    PAIR_COUNTER_FAILED = 8'h01,
+    /// Work requests completed with FLUSHED.
+    PAIR_COUNTER_FLUSHED = 8'h02,
+    /// Packets of work requests sent.
+    PAIR_COUNTER_PACKETS = 8'h03,
+    /// Payload bytes sent.
+    PAIR_COUNTER_BYTES = 8'h04,
+    /// Packets sent again.
+    PAIR_COUNTER_RESENT = 8'h05,
+    /// Messages repeated because no answer came in time.
+    PAIR_COUNTER_TIMEOUTS = 8'h06,
+    /// Refusals after which a message was repeated.
+    PAIR_COUNTER_REFUSALS = 8'h07,
+    /// Answers to nothing that is outstanding.
+    PAIR_COUNTER_STALE = 8'h08,
+    /// Packets that are no intact answer.
+    PAIR_COUNTER_INVALID = 8'h09,
+    /// Messages tried without credit because no announcement of buffers came.
+    PAIR_COUNTER_PROBES = 8'h0a,
+    /// Completed work requests that needed no packets.
+    PAIR_COUNTER_NEAR = 8'h0b,
+    /// Packets of WRITE executed.
+    PAIR_COUNTER_TARGET_WRITES = 8'h0c,
+    /// READ executed.
+    PAIR_COUNTER_TARGET_READS = 8'h0d,
+    /// Packets of SEND executed.
+    PAIR_COUNTER_TARGET_SENDS = 8'h0e,
+    /// FETCH_ADD executed.
+    PAIR_COUNTER_TARGET_FETCH_ADDS = 8'h0f,
+    /// CMP_SWAP executed.
+    PAIR_COUNTER_TARGET_COMPARE_SWAPS = 8'h10,
+    /// FLUSH executed.
+    PAIR_COUNTER_TARGET_FLUSHES = 8'h11,
+    /// INFO executed.
+    PAIR_COUNTER_TARGET_INFOS = 8'h12,
+    /// REGIONS executed.
+    PAIR_COUNTER_TARGET_REGION_LISTS = 8'h13,
+    /// Announcements of buffers executed.
+    PAIR_COUNTER_TARGET_CREDITS = 8'h14,
+    /// CONNECT executed.
+    PAIR_COUNTER_TARGET_CONNECTS = 8'h15,
+    /// DISCONNECT executed.
+    PAIR_COUNTER_TARGET_DISCONNECTS = 8'h16,
+    /// Refused: version of the protocol.
+    PAIR_COUNTER_TARGET_BAD_VERSION = 8'h17,
+    /// Refused: opcode.
+    PAIR_COUNTER_TARGET_BAD_OPCODE = 8'h18,
+    /// Refused: no memory has the remote key.
+    PAIR_COUNTER_TARGET_BAD_KEY = 8'h19,
+    /// Refused: outside the memory of the remote key.
+    PAIR_COUNTER_TARGET_BOUNDS = 8'h1a,
+    /// Refused: right or initiator.
+    PAIR_COUNTER_TARGET_ACCESS = 8'h1b,
+    /// Refused: length or alignment does not fit the opcode.
+    PAIR_COUNTER_TARGET_BAD_LENGTH = 8'h1c,
+    /// Refused: no receive buffer.
+    PAIR_COUNTER_TARGET_RECEIVER_NOT_READY = 8'h1d,
+    /// Refused: the message is longer than the receive buffer.
+    PAIR_COUNTER_TARGET_MESSAGE_TOO_LONG = 8'h1e,
+    /// Refused: wrong CRC of the payload.
+    PAIR_COUNTER_TARGET_PAYLOAD_CRC = 8'h1f,
+    /// Refused: the packet ended before its payload did.
+    PAIR_COUNTER_TARGET_SHORT = 8'h20,
+    /// Refused: bytes after the payload.
+    PAIR_COUNTER_TARGET_LONG = 8'h21,
+    /// Refused: the packet ended with EEP.
+    PAIR_COUNTER_TARGET_EEP = 8'h22,
+    /// Refused: the memory failed.
+    PAIR_COUNTER_TARGET_MEMORY = 8'h23,
+    /// Refused: too many reads and atomic operations wait.
+    PAIR_COUNTER_TARGET_BUSY = 8'h24,
+    /// Refused: no such queue pair, or not connected to the sender.
+    PAIR_COUNTER_TARGET_BAD_QUEUE = 8'h25,
+    /// Refused: a message before this one is missing.
+    PAIR_COUNTER_TARGET_SEQUENCE = 8'h26,
+    /// Refused: the remote key was taken back during the message.
+    PAIR_COUNTER_TARGET_REVOKED = 8'h27,
+    /// Refused: anything else.
+    PAIR_COUNTER_TARGET_GENERAL = 8'h28,
+    /// Packets of messages that had been executed before.
+    PAIR_COUNTER_TARGET_REPEATED = 8'h29,
+    /// Discarded: another protocol.
+    PAIR_COUNTER_TARGET_OTHER_PROTOCOL = 8'h2a,
+    /// Discarded: the packet ended in its header.
+    PAIR_COUNTER_TARGET_SHORT_HEADER = 8'h2b,
+    /// Discarded: a length of the header that is not allowed.
+    PAIR_COUNTER_TARGET_HEADER_LENGTH = 8'h2c,
+    /// Discarded: wrong CRC of the header.
+    PAIR_COUNTER_TARGET_HEADER_CRC = 8'h2d,
+    /// Discarded: the header contradicts itself.
+    PAIR_COUNTER_TARGET_HEADER_LAYOUT = 8'h2e,
+    /// Discarded: for another logical address.
+    PAIR_COUNTER_TARGET_NOT_OURS = 8'h2f,
+    /// Discarded: after a refusal or a gap that was reported.
+    PAIR_COUNTER_TARGET_DRAINED = 8'h30,
+    /// Discarded: a repeated atomic operation whose result is no longer kept.
+    PAIR_COUNTER_TARGET_FORGOTTEN = 8'h31,
+    /// Notifications lost because nobody read them in time.
+    PAIR_COUNTER_TARGET_NOTIFICATIONS_DROPPED = 8'h32
+  } pair_counter_e;
+
   /// Protocol of a port.
   typedef enum logic [7:0] {
     /// No port.
@@ -290,7 +401,9 @@ package spfe_pkg;
     /// Nodes that one fabric port sees, an array.
     BLOCK_TYPE_PEER = 16'h000b,
     /// Target of RDMA that serves memory without queues.
-    BLOCK_TYPE_TARGET = 16'h000c
+    BLOCK_TYPE_TARGET = 16'h000c,
+    /// Counters of the queue pairs of one port, an array.
+    BLOCK_TYPE_PAIR = 16'h000d
   } block_type_e;
 
   /// Reason for ringing a doorbell (KIND in the store to a doorbell page).
@@ -782,6 +895,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_TARGET = 32'h00010000;
   /// Queue option BESIDE.
   localparam logic [31:0] CAPABILITY_BESIDE = 32'h00020000;
+  /// Each port has a pair block. Needs RDMA.
+  localparam logic [31:0] CAPABILITY_PAIR_COUNTERS = 32'h00040000;
 
   // target_note_sender: Who made the operation that a notification of the target tells.
   /// Lowest bit of INITIATOR.
@@ -1500,6 +1615,26 @@ package spfe_pkg;
   /// Words of the block, or of an element, that the host writes: bit N for word N.
   localparam logic [127:0] TARGET_BLOCK_RW_MASK = 128'h000000000000000003ff000000000000;
 
+  // pair block: Counters of queue pairs of the port in the block's instance field (capability
+  // PAIR_COUNTERS): element V belongs to virtual channel V. The 64-bit value of pair_counter N is
+  // at PAIR_VALUE_BYTES times N in its element; read HI, LO, HI. It is 0 if PRESENT does not list
+  // the counter.
+  /// block_type PAIR.
+  localparam logic [15:0] PAIR_BLOCK_TYPE = 16'h000d;
+  /// Version of the block.
+  localparam logic [15:0] PAIR_BLOCK_VERSION = 16'h0001;
+  /// Size in bytes of the block, or of its header if it is an array.
+  localparam logic [31:0] PAIR_BLOCK_SIZE = 32'h00000010;
+  /// Bytes from one element to the next.
+  localparam logic [31:0] PAIR_BLOCK_STRIDE = 32'h00000200;
+  /// Bit N: the queue pair has counter N; counters 0 to 31. 0 if the virtual channel has no queue
+  /// pair. (ro)
+  localparam logic [31:0] PAIR_BLOCK_PRESENT_LO = 32'h000001f8;
+  /// Counters 32 to 62. (ro)
+  localparam logic [31:0] PAIR_BLOCK_PRESENT_HI = 32'h000001fc;
+  /// Words of the block, or of an element, that the host writes: bit N for word N.
+  localparam logic [127:0] PAIR_BLOCK_RW_MASK = 128'h00000000000000000000000000000000;
+
   // fabric block: The node behind the fabric port in the block's instance field (capability
   // FABRIC).
   /// block_type FABRIC.
@@ -1734,6 +1869,9 @@ module spfe_pkg_check;
   end
   if ($bits(spfe_pkg::queue_pair_wait_e) != 8) begin : gen_queue_pair_wait_e
     $error("spfe_pkg::queue_pair_wait_e has %0d bits, not 8", $bits(spfe_pkg::queue_pair_wait_e));
+  end
+  if ($bits(spfe_pkg::pair_counter_e) != 8) begin : gen_pair_counter_e
+    $error("spfe_pkg::pair_counter_e has %0d bits, not 8", $bits(spfe_pkg::pair_counter_e));
   end
   if ($bits(spfe_pkg::port_kind_e) != 8) begin : gen_port_kind_e
     $error("spfe_pkg::port_kind_e has %0d bits, not 8", $bits(spfe_pkg::port_kind_e));

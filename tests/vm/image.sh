@@ -4,7 +4,7 @@
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
 # The driver and the test modules are built with W=1 and go to /lib/spfe. The C programs
-# tests/vm/guest/*.c are linked statically. On amd64 calls32 is added, which is calls for 32-bit
+# tests/vm/guest/*.c are linked statically. On amd64 calls32 and pairs32 are added, for 32-bit
 # processors, and the files of SPFE_VM_PROGRAMS, separated by spaces. spfe, spfed and
 # spfe-conformance come from SPFE_PROGRAMS (default: target/release) on amd64, from cross.sh on
 # riscv64. All programs go to /usr/local/bin.
@@ -43,7 +43,8 @@ done
 
 # compile COMPILER PROGRAM SOURCE: makes a program of the guest, unless it is there.
 compile() {
-    [[ $2 -nt $3 && $2 -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
+    [[ $2 -nt $3 && $2 -nt $vm_dir/guest/calls.h &&
+        $2 -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
         "$1" -O2 -std=gnu11 -D_FILE_OFFSET_BITS=64 -Wall -Wextra -Werror -static -pthread \
             -I "$vm_source/driver/linux/uapi" -I "$vm_source/include" -o "$2" "$3"
     files+=("$2=/usr/local/bin/")
@@ -54,7 +55,9 @@ done
 bin='' more=''
 case $arch in
 amd64)
-    compile i686-linux-gnu-gcc "$programs/calls32" "$vm_dir/guest/calls.c"
+    for source in calls pairs; do
+        compile i686-linux-gnu-gcc "$programs/${source}32" "$vm_dir/guest/$source.c"
+    done
     bin=$vm_bin more=${SPFE_VM_PROGRAMS:-}
     ;;
 riscv64) bin=$("$vm_dir/cross.sh" "$arch") ;;

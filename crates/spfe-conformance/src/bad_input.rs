@@ -64,13 +64,14 @@ impl Meter {
         let info = self.endpoint.port(0).unwrap().info().unwrap();
         let channel = &info.channels[0];
         let errors = [channel.tx.errors, channel.rx.errors];
-        let named = self.names.then(|| {
-            let entries = self.endpoint.port_mib(0).unwrap().into_iter();
-            let counters = entries.filter(|entry| entry.layer == "queue pair");
-            let number = |value| if let MibValue::Number(number) = value { number } else { 0 };
-            counters.map(|entry| (entry.name, number(entry.value))).collect()
-        });
-        Counted { named, bad: channel.rx.stalls, errors }
+        let entries = self.endpoint.port_mib(0).unwrap().into_iter();
+        let counters = entries.filter(|entry| entry.layer == "queue pair");
+        let number = |value| if let MibValue::Number(number) = value { number } else { 0 };
+        let named: BTreeMap<_, _> =
+            counters.map(|entry| (entry.name, number(entry.value))).collect();
+        // A device that has names is held to them.
+        assert!(self.names || named.is_empty(), "{named:?}");
+        Counted { named: self.names.then_some(named), bad: channel.rx.stalls, errors }
     }
 
     /// Waits until exactly this counter, and that of bad packets if it is one of those, has risen by

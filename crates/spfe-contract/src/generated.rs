@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 7;
+pub const CONTRACT_VERSION_MINOR: u16 = 8;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -451,6 +451,8 @@ pub enum BlockType {
     Peer = 0xb,
     /// Target of RDMA that serves memory without queues.
     Target = 0xc,
+    /// Counters of the queue pairs of one port, an array.
+    Pair = 0xd,
 }
 
 impl BlockType {
@@ -458,7 +460,7 @@ impl BlockType {
     pub const ALL: &[Self] = &[
         Self::End, Self::Global, Self::Port, Self::Queue, Self::Region, Self::Event,
         Self::Broadcast, Self::TimeCode, Self::Statistics, Self::Mib, Self::Fabric, Self::Peer,
-        Self::Target,
+        Self::Target, Self::Pair,
     ];
 
     /// The value with this number, if there is one.
@@ -477,6 +479,7 @@ impl BlockType {
             0xa => Some(Self::Fabric),
             0xb => Some(Self::Peer),
             0xc => Some(Self::Target),
+            0xd => Some(Self::Pair),
             _ => None,
         }
     }
@@ -502,6 +505,7 @@ impl BlockType {
             Self::Fabric => "FABRIC",
             Self::Peer => "PEER",
             Self::Target => "TARGET",
+            Self::Pair => "PAIR",
         }
     }
 }
@@ -1481,6 +1485,8 @@ pub mod capability {
     pub const TARGET: u32 = 1 << 16;
     /// Queue option BESIDE.
     pub const BESIDE: u32 = 1 << 17;
+    /// Each port has a pair block. Needs RDMA.
+    pub const PAIR_COUNTERS: u32 = 1 << 18;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1592,33 +1598,23 @@ impl Submission {
 pub mod submission {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds offset.
-    pub const OFFSET_WORD: usize = 0;
-    /// Lowest bit of offset in its word.
+    /// Lowest bit of offset in word 0.
     pub const OFFSET_SHIFT: u32 = 0;
     /// Byte offset in the region. Mask, in place.
     pub const OFFSET_MASK: u64 = 0x0000ffffffffffff;
-    /// Word that holds region.
-    pub const REGION_WORD: usize = 0;
-    /// Lowest bit of region in its word.
+    /// Lowest bit of region in word 0.
     pub const REGION_SHIFT: u32 = 48;
     /// Region: index (12 bits) and generation (4 bits). Mask, in place.
     pub const REGION_MASK: u64 = 0xffff000000000000;
-    /// Word that holds length.
-    pub const LENGTH_WORD: usize = 1;
-    /// Lowest bit of length in its word.
+    /// Lowest bit of length in word 1.
     pub const LENGTH_SHIFT: u32 = 0;
     /// Length in bytes. Mask, in place.
     pub const LENGTH_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number of the ring position, from 1. The entry is valid when it matches the reader's
     /// lap. Mask, in place.
@@ -1673,33 +1669,23 @@ impl InlineSubmission {
 pub mod inline_submission {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds data_lo.
-    pub const DATA_LO_WORD: usize = 0;
-    /// Lowest bit of data_lo in its word.
+    /// Lowest bit of data_lo in word 0.
     pub const DATA_LO_SHIFT: u32 = 0;
     /// Bytes 0 to 7, byte 0 in the least significant byte. Mask, in place.
     pub const DATA_LO_MASK: u64 = 0xffffffffffffffff;
-    /// Word that holds count.
-    pub const COUNT_WORD: usize = 1;
-    /// Lowest bit of count in its word.
+    /// Lowest bit of count in word 1.
     pub const COUNT_SHIFT: u32 = 0;
     /// Number of data bytes, 1 to 11. Mask, in place.
     pub const COUNT_MASK: u64 = 0x00000000000000ff;
-    /// Word that holds data_hi.
-    pub const DATA_HI_WORD: usize = 1;
-    /// Lowest bit of data_hi in its word.
+    /// Lowest bit of data_hi in word 1.
     pub const DATA_HI_SHIFT: u32 = 8;
     /// Bytes 8 to 10. Mask, in place.
     pub const DATA_HI_MASK: u64 = 0x00000000ffffff00;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -1758,40 +1744,28 @@ impl BurstExt {
 pub mod burst_ext {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds stride.
-    pub const STRIDE_WORD: usize = 0;
-    /// Lowest bit of stride in its word.
+    /// Lowest bit of stride in word 0.
     pub const STRIDE_SHIFT: u32 = 0;
     /// Bytes from the start of one packet to the start of the next; 0 sends the same bytes each
     /// time. Mask, in place.
     pub const STRIDE_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds count.
-    pub const COUNT_WORD: usize = 0;
-    /// Lowest bit of count in its word.
+    /// Lowest bit of count in word 0.
     pub const COUNT_SHIFT: u32 = 32;
     /// Number of packets, 1 to 65535. Mask, in place.
     pub const COUNT_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds reserved0.
-    pub const RESERVED0_WORD: usize = 0;
-    /// Lowest bit of reserved0 in its word.
+    /// Lowest bit of reserved0 in word 0.
     pub const RESERVED0_SHIFT: u32 = 48;
     /// Must be zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0xffff000000000000;
-    /// Word that holds reserved1.
-    pub const RESERVED1_WORD: usize = 1;
-    /// Lowest bit of reserved1 in its word.
+    /// Lowest bit of reserved1 in word 1.
     pub const RESERVED1_SHIFT: u32 = 0;
     /// Must be zero. Mask, in place.
     pub const RESERVED1_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags with TYPE = BURST_EXT. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -1845,34 +1819,24 @@ impl Release {
 pub mod release {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds bytes.
-    pub const BYTES_WORD: usize = 0;
-    /// Lowest bit of bytes in its word.
+    /// Lowest bit of bytes in word 0.
     pub const BYTES_SHIFT: u32 = 0;
     /// Bytes of the packed area to return, including a skipped tail. Mask, in place.
     pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds completions.
-    pub const COMPLETIONS_WORD: usize = 0;
-    /// Lowest bit of completions in its word.
+    /// Lowest bit of completions in word 0.
     pub const COMPLETIONS_SHIFT: u32 = 32;
     /// Number of completions consumed, 1 or more. The device may write as many again. Mask, in
     /// place.
     pub const COMPLETIONS_MASK: u64 = 0xffffffff00000000;
-    /// Word that holds reserved0.
-    pub const RESERVED0_WORD: usize = 1;
-    /// Lowest bit of reserved0 in its word.
+    /// Lowest bit of reserved0 in word 1.
     pub const RESERVED0_SHIFT: u32 = 0;
     /// Must be zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags with TYPE = RELEASE. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -1933,46 +1897,32 @@ impl Message {
 pub mod message {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds data.
-    pub const DATA_WORD: usize = 0;
-    /// Lowest bit of data in its word.
+    /// Lowest bit of data in word 0.
     pub const DATA_SHIFT: u32 = 0;
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
     /// Mask, in place.
     pub const DATA_MASK: u64 = 0xffffffffffffffff;
-    /// Word that holds channel.
-    pub const CHANNEL_WORD: usize = 1;
-    /// Lowest bit of channel in its word.
+    /// Lowest bit of channel in word 1.
     pub const CHANNEL_SHIFT: u32 = 0;
     /// Broadcast channel number. Mask, in place.
     pub const CHANNEL_MASK: u64 = 0x00000000000000ff;
-    /// Word that holds type.
-    pub const TYPE_WORD: usize = 1;
-    /// Lowest bit of type in its word.
+    /// Lowest bit of type in word 1.
     pub const TYPE_SHIFT: u32 = 8;
     /// Broadcast type. Mask, in place.
     pub const TYPE_MASK: u64 = 0x000000000000ff00;
-    /// Word that holds kind.
-    pub const KIND_WORD: usize = 1;
-    /// Lowest bit of kind in its word.
+    /// Lowest bit of kind in word 1.
     pub const KIND_SHIFT: u32 = 16;
     /// message_kind. Mask, in place.
     pub const KIND_MASK: u64 = 0x0000000000ff0000;
-    /// Word that holds status.
-    pub const STATUS_WORD: usize = 1;
-    /// Lowest bit of status in its word.
+    /// Lowest bit of status in word 1.
     pub const STATUS_SHIFT: u32 = 24;
     /// message_flags. Mask, in place.
     pub const STATUS_MASK: u64 = 0x00000000ff000000;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags (transmit) or completion_flags (receive). Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -2036,54 +1986,38 @@ impl Completion {
 pub mod completion {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds bytes.
-    pub const BYTES_WORD: usize = 0;
-    /// Lowest bit of bytes in its word.
+    /// Lowest bit of bytes in word 0.
     pub const BYTES_SHIFT: u32 = 0;
     /// Bytes of all packets that this completion reports; a detail of the status if that is not OK.
     /// Mask, in place.
     pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds packets.
-    pub const PACKETS_WORD: usize = 0;
-    /// Lowest bit of packets in its word.
+    /// Lowest bit of packets in word 0.
     pub const PACKETS_SHIFT: u32 = 32;
     /// Number of packets that this completion reports (posted receive: 1 per buffer; packed
     /// receive: records). Mask, in place.
     pub const PACKETS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds vc.
-    pub const VC_WORD: usize = 0;
-    /// Lowest bit of vc in its word.
+    /// Lowest bit of vc in word 0.
     pub const VC_SHIFT: u32 = 48;
     /// Virtual channel. Mask, in place.
     pub const VC_MASK: u64 = 0x00ff000000000000;
-    /// Word that holds status.
-    pub const STATUS_WORD: usize = 0;
-    /// Lowest bit of status in its word.
+    /// Lowest bit of status in word 0.
     pub const STATUS_SHIFT: u32 = 56;
     /// status. Mask, in place.
     pub const STATUS_MASK: u64 = 0xff00000000000000;
-    /// Word that holds position.
-    pub const POSITION_WORD: usize = 1;
-    /// Lowest bit of position in its word.
+    /// Lowest bit of position in word 1.
     pub const POSITION_SHIFT: u32 = 0;
     /// Free-running position (mod 65536) of the last submission entry that this completion frees.
     /// Mask, in place.
     pub const POSITION_MASK: u64 = 0x000000000000ffff;
-    /// Word that holds reserved0.
-    pub const RESERVED0_WORD: usize = 1;
-    /// Lowest bit of reserved0 in its word.
+    /// Lowest bit of reserved0 in word 1.
     pub const RESERVED0_SHIFT: u32 = 16;
     /// Zero. Mask, in place.
     pub const RESERVED0_MASK: u64 = 0x00000000ffff0000;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// completion_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;

@@ -9,6 +9,9 @@ pub const WORK_ELEMENTS_MAX: u64 = 4;
 pub const WORK_SLOTS_MAX: u64 = 7;
 /// Remote keys of a queue pair. The index of a key, its upper 20 bits, is less.
 pub const REMOTE_KEYS_MAX: u64 = 128;
+/// Bytes of a value in the pair block. The value of pair_counter N is at N times this offset in its
+/// element.
+pub const PAIR_VALUE_BYTES: u64 = 8;
 
 /// What a work request does (OPCODE of work_flags).
 #[repr(u8)]
@@ -204,6 +207,255 @@ impl QueuePairWait {
             Self::Reads => "READS",
             Self::Credit => "CREDIT",
             Self::Receiver => "RECEIVER",
+        }
+    }
+}
+
+/// Counter of a queue pair, in its element of the pair block. Those with TARGET count the packets
+/// of its partner and of others, the rest its own work requests. Their names are those that people
+/// see. Numbers are at most 62 and never reused.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PairCounter {
+    /// Work requests completed.
+    Completed = 0,
+    /// Work requests failed. Each ends the queue pair.
+    Failed = 1,
+    /// Work requests completed with FLUSHED.
+    Flushed = 2,
+    /// Packets of work requests sent.
+    Packets = 3,
+    /// Payload bytes sent.
+    Bytes = 4,
+    /// Packets sent again.
+    Resent = 5,
+    /// Messages repeated because no answer came in time.
+    Timeouts = 6,
+    /// Refusals after which a message was repeated.
+    Refusals = 7,
+    /// Answers to nothing that is outstanding.
+    Stale = 8,
+    /// Packets that are no intact answer.
+    Invalid = 9,
+    /// Messages tried without credit because no announcement of buffers came.
+    Probes = 0xa,
+    /// Completed work requests that needed no packets.
+    Near = 0xb,
+    /// Packets of WRITE executed.
+    TargetWrites = 0xc,
+    /// READ executed.
+    TargetReads = 0xd,
+    /// Packets of SEND executed.
+    TargetSends = 0xe,
+    /// FETCH_ADD executed.
+    TargetFetchAdds = 0xf,
+    /// CMP_SWAP executed.
+    TargetCompareSwaps = 0x10,
+    /// FLUSH executed.
+    TargetFlushes = 0x11,
+    /// INFO executed.
+    TargetInfos = 0x12,
+    /// REGIONS executed.
+    TargetRegionLists = 0x13,
+    /// Announcements of buffers executed.
+    TargetCredits = 0x14,
+    /// CONNECT executed.
+    TargetConnects = 0x15,
+    /// DISCONNECT executed.
+    TargetDisconnects = 0x16,
+    /// Refused: version of the protocol.
+    TargetBadVersion = 0x17,
+    /// Refused: opcode.
+    TargetBadOpcode = 0x18,
+    /// Refused: no memory has the remote key.
+    TargetBadKey = 0x19,
+    /// Refused: outside the memory of the remote key.
+    TargetBounds = 0x1a,
+    /// Refused: right or initiator.
+    TargetAccess = 0x1b,
+    /// Refused: length or alignment does not fit the opcode.
+    TargetBadLength = 0x1c,
+    /// Refused: no receive buffer.
+    TargetReceiverNotReady = 0x1d,
+    /// Refused: the message is longer than the receive buffer.
+    TargetMessageTooLong = 0x1e,
+    /// Refused: wrong CRC of the payload.
+    TargetPayloadCrc = 0x1f,
+    /// Refused: the packet ended before its payload did.
+    TargetShort = 0x20,
+    /// Refused: bytes after the payload.
+    TargetLong = 0x21,
+    /// Refused: the packet ended with EEP.
+    TargetEep = 0x22,
+    /// Refused: the memory failed.
+    TargetMemory = 0x23,
+    /// Refused: too many reads and atomic operations wait.
+    TargetBusy = 0x24,
+    /// Refused: no such queue pair, or not connected to the sender.
+    TargetBadQueue = 0x25,
+    /// Refused: a message before this one is missing.
+    TargetSequence = 0x26,
+    /// Refused: the remote key was taken back during the message.
+    TargetRevoked = 0x27,
+    /// Refused: anything else.
+    TargetGeneral = 0x28,
+    /// Packets of messages that had been executed before.
+    TargetRepeated = 0x29,
+    /// Discarded: another protocol.
+    TargetOtherProtocol = 0x2a,
+    /// Discarded: the packet ended in its header.
+    TargetShortHeader = 0x2b,
+    /// Discarded: a length of the header that is not allowed.
+    TargetHeaderLength = 0x2c,
+    /// Discarded: wrong CRC of the header.
+    TargetHeaderCrc = 0x2d,
+    /// Discarded: the header contradicts itself.
+    TargetHeaderLayout = 0x2e,
+    /// Discarded: for another logical address.
+    TargetNotOurs = 0x2f,
+    /// Discarded: after a refusal or a gap that was reported.
+    TargetDrained = 0x30,
+    /// Discarded: a repeated atomic operation whose result is no longer kept.
+    TargetForgotten = 0x31,
+    /// Notifications lost because nobody read them in time.
+    TargetNotificationsDropped = 0x32,
+}
+
+impl PairCounter {
+    /// All values, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Completed, Self::Failed, Self::Flushed, Self::Packets, Self::Bytes, Self::Resent,
+        Self::Timeouts, Self::Refusals, Self::Stale, Self::Invalid, Self::Probes, Self::Near,
+        Self::TargetWrites, Self::TargetReads, Self::TargetSends, Self::TargetFetchAdds,
+        Self::TargetCompareSwaps, Self::TargetFlushes, Self::TargetInfos, Self::TargetRegionLists,
+        Self::TargetCredits, Self::TargetConnects, Self::TargetDisconnects, Self::TargetBadVersion,
+        Self::TargetBadOpcode, Self::TargetBadKey, Self::TargetBounds, Self::TargetAccess,
+        Self::TargetBadLength, Self::TargetReceiverNotReady, Self::TargetMessageTooLong,
+        Self::TargetPayloadCrc, Self::TargetShort, Self::TargetLong, Self::TargetEep,
+        Self::TargetMemory, Self::TargetBusy, Self::TargetBadQueue, Self::TargetSequence,
+        Self::TargetRevoked, Self::TargetGeneral, Self::TargetRepeated, Self::TargetOtherProtocol,
+        Self::TargetShortHeader, Self::TargetHeaderLength, Self::TargetHeaderCrc,
+        Self::TargetHeaderLayout, Self::TargetNotOurs, Self::TargetDrained, Self::TargetForgotten,
+        Self::TargetNotificationsDropped,
+    ];
+
+    /// The value with this number, if there is one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Completed),
+            1 => Some(Self::Failed),
+            2 => Some(Self::Flushed),
+            3 => Some(Self::Packets),
+            4 => Some(Self::Bytes),
+            5 => Some(Self::Resent),
+            6 => Some(Self::Timeouts),
+            7 => Some(Self::Refusals),
+            8 => Some(Self::Stale),
+            9 => Some(Self::Invalid),
+            0xa => Some(Self::Probes),
+            0xb => Some(Self::Near),
+            0xc => Some(Self::TargetWrites),
+            0xd => Some(Self::TargetReads),
+            0xe => Some(Self::TargetSends),
+            0xf => Some(Self::TargetFetchAdds),
+            0x10 => Some(Self::TargetCompareSwaps),
+            0x11 => Some(Self::TargetFlushes),
+            0x12 => Some(Self::TargetInfos),
+            0x13 => Some(Self::TargetRegionLists),
+            0x14 => Some(Self::TargetCredits),
+            0x15 => Some(Self::TargetConnects),
+            0x16 => Some(Self::TargetDisconnects),
+            0x17 => Some(Self::TargetBadVersion),
+            0x18 => Some(Self::TargetBadOpcode),
+            0x19 => Some(Self::TargetBadKey),
+            0x1a => Some(Self::TargetBounds),
+            0x1b => Some(Self::TargetAccess),
+            0x1c => Some(Self::TargetBadLength),
+            0x1d => Some(Self::TargetReceiverNotReady),
+            0x1e => Some(Self::TargetMessageTooLong),
+            0x1f => Some(Self::TargetPayloadCrc),
+            0x20 => Some(Self::TargetShort),
+            0x21 => Some(Self::TargetLong),
+            0x22 => Some(Self::TargetEep),
+            0x23 => Some(Self::TargetMemory),
+            0x24 => Some(Self::TargetBusy),
+            0x25 => Some(Self::TargetBadQueue),
+            0x26 => Some(Self::TargetSequence),
+            0x27 => Some(Self::TargetRevoked),
+            0x28 => Some(Self::TargetGeneral),
+            0x29 => Some(Self::TargetRepeated),
+            0x2a => Some(Self::TargetOtherProtocol),
+            0x2b => Some(Self::TargetShortHeader),
+            0x2c => Some(Self::TargetHeaderLength),
+            0x2d => Some(Self::TargetHeaderCrc),
+            0x2e => Some(Self::TargetHeaderLayout),
+            0x2f => Some(Self::TargetNotOurs),
+            0x30 => Some(Self::TargetDrained),
+            0x31 => Some(Self::TargetForgotten),
+            0x32 => Some(Self::TargetNotificationsDropped),
+            _ => None,
+        }
+    }
+
+    /// Number of the value.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// Name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Flushed => "FLUSHED",
+            Self::Packets => "PACKETS",
+            Self::Bytes => "BYTES",
+            Self::Resent => "RESENT",
+            Self::Timeouts => "TIMEOUTS",
+            Self::Refusals => "REFUSALS",
+            Self::Stale => "STALE",
+            Self::Invalid => "INVALID",
+            Self::Probes => "PROBES",
+            Self::Near => "NEAR",
+            Self::TargetWrites => "TARGET_WRITES",
+            Self::TargetReads => "TARGET_READS",
+            Self::TargetSends => "TARGET_SENDS",
+            Self::TargetFetchAdds => "TARGET_FETCH_ADDS",
+            Self::TargetCompareSwaps => "TARGET_COMPARE_SWAPS",
+            Self::TargetFlushes => "TARGET_FLUSHES",
+            Self::TargetInfos => "TARGET_INFOS",
+            Self::TargetRegionLists => "TARGET_REGION_LISTS",
+            Self::TargetCredits => "TARGET_CREDITS",
+            Self::TargetConnects => "TARGET_CONNECTS",
+            Self::TargetDisconnects => "TARGET_DISCONNECTS",
+            Self::TargetBadVersion => "TARGET_BAD_VERSION",
+            Self::TargetBadOpcode => "TARGET_BAD_OPCODE",
+            Self::TargetBadKey => "TARGET_BAD_KEY",
+            Self::TargetBounds => "TARGET_BOUNDS",
+            Self::TargetAccess => "TARGET_ACCESS",
+            Self::TargetBadLength => "TARGET_BAD_LENGTH",
+            Self::TargetReceiverNotReady => "TARGET_RECEIVER_NOT_READY",
+            Self::TargetMessageTooLong => "TARGET_MESSAGE_TOO_LONG",
+            Self::TargetPayloadCrc => "TARGET_PAYLOAD_CRC",
+            Self::TargetShort => "TARGET_SHORT",
+            Self::TargetLong => "TARGET_LONG",
+            Self::TargetEep => "TARGET_EEP",
+            Self::TargetMemory => "TARGET_MEMORY",
+            Self::TargetBusy => "TARGET_BUSY",
+            Self::TargetBadQueue => "TARGET_BAD_QUEUE",
+            Self::TargetSequence => "TARGET_SEQUENCE",
+            Self::TargetRevoked => "TARGET_REVOKED",
+            Self::TargetGeneral => "TARGET_GENERAL",
+            Self::TargetRepeated => "TARGET_REPEATED",
+            Self::TargetOtherProtocol => "TARGET_OTHER_PROTOCOL",
+            Self::TargetShortHeader => "TARGET_SHORT_HEADER",
+            Self::TargetHeaderLength => "TARGET_HEADER_LENGTH",
+            Self::TargetHeaderCrc => "TARGET_HEADER_CRC",
+            Self::TargetHeaderLayout => "TARGET_HEADER_LAYOUT",
+            Self::TargetNotOurs => "TARGET_NOT_OURS",
+            Self::TargetDrained => "TARGET_DRAINED",
+            Self::TargetForgotten => "TARGET_FORGOTTEN",
+            Self::TargetNotificationsDropped => "TARGET_NOTIFICATIONS_DROPPED",
         }
     }
 }
@@ -410,28 +662,20 @@ impl WorkEntry {
 pub mod work_entry {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds address.
-    pub const ADDRESS_WORD: usize = 0;
-    /// Lowest bit of address in its word.
+    /// Lowest bit of address in word 0.
     pub const ADDRESS_SHIFT: u32 = 0;
     /// Remote address; 0 for requests without one. BIND: the address that others use for the first
     /// byte. Mask, in place.
     pub const ADDRESS_MASK: u64 = 0xffffffffffffffff;
-    /// Word that holds key.
-    pub const KEY_WORD: usize = 1;
-    /// Lowest bit of key in its word.
+    /// Lowest bit of key in word 1.
     pub const KEY_SHIFT: u32 = 0;
     /// Remote key: index (20 bits) and generation (12 bits). Mask, in place.
     pub const KEY_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// work_flags. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -484,28 +728,20 @@ impl Operand {
 pub mod operand {
     /// Size of the entry in bytes.
     pub const SIZE: usize = 16;
-    /// Word that holds value.
-    pub const VALUE_WORD: usize = 0;
-    /// Lowest bit of value in its word.
+    /// Lowest bit of value in word 0.
     pub const VALUE_SHIFT: u32 = 0;
     /// Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes
     /// of which zeros are not used; 0 for all. Otherwise zero. Mask, in place.
     pub const VALUE_MASK: u64 = 0xffffffffffffffff;
-    /// Word that holds immediate.
-    pub const IMMEDIATE_WORD: usize = 1;
-    /// Lowest bit of immediate in its word.
+    /// Lowest bit of immediate in word 1.
     pub const IMMEDIATE_SHIFT: u32 = 0;
     /// Immediate data; key_options of BIND; otherwise zero. Mask, in place.
     pub const IMMEDIATE_MASK: u64 = 0x00000000ffffffff;
-    /// Word that holds flags.
-    pub const FLAGS_WORD: usize = 1;
-    /// Lowest bit of flags in its word.
+    /// Lowest bit of flags in word 1.
     pub const FLAGS_SHIFT: u32 = 32;
     /// submit_flags with TYPE = OPERAND. Mask, in place.
     pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Word that holds phase.
-    pub const PHASE_WORD: usize = 1;
-    /// Lowest bit of phase in its word.
+    /// Lowest bit of phase in word 1.
     pub const PHASE_SHIFT: u32 = 48;
     /// Lap number. Mask, in place.
     pub const PHASE_MASK: u64 = 0xffff000000000000;
@@ -599,4 +835,24 @@ pub mod target_block {
     /// Event vector to signal at a notification, plus 1; 0 for none. Each command on the target
     /// latches it. (rw)
     pub const NOTE_VECTOR: u32 = 0xe4;
+}
+
+/// Counters of queue pairs of the port in the block's instance field (capability PAIR_COUNTERS):
+/// element V belongs to virtual channel V. The 64-bit value of pair_counter N is at
+/// PAIR_VALUE_BYTES times N in its element; read HI, LO, HI. It is 0 if PRESENT does not list the
+/// counter.
+pub mod pair_block {
+    /// block_type PAIR.
+    pub const TYPE: u16 = 13;
+    /// Version of the block.
+    pub const VERSION: u16 = 1;
+    /// Size in bytes of the header; the elements follow.
+    pub const SIZE: u32 = 0x10;
+    /// Bytes from one element to the next. Register offsets are relative to an element.
+    pub const STRIDE: u32 = 0x200;
+    /// Bit N: the queue pair has counter N; counters 0 to 31. 0 if the virtual channel has no queue
+    /// pair. (ro)
+    pub const PRESENT_LO: u32 = 0x1f8;
+    /// Counters 32 to 62. (ro)
+    pub const PRESENT_HI: u32 = 0x1fc;
 }

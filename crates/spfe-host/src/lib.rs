@@ -21,6 +21,8 @@ pub mod error;
 pub mod flush;
 pub mod mib;
 pub mod os;
+#[cfg(feature = "rdma")]
+pub mod pairs;
 pub mod port;
 pub mod queue;
 

@@ -9,7 +9,8 @@ use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibLayer, MibScope};
 /// A parameter, state, error or counter of a port or its link, with its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MibEntry {
-    /// Layer: `lane`, `multi-lane`, `data link`, `network`, `physical`, `fabric` or `port`.
+    /// Layer: `lane`, `multi-lane`, `data link`, `network`, `physical`, `fabric`, `port`,
+    /// `rdma target` or `queue pair`.
     pub layer: String,
     /// Name, unique in the layer.
     pub name: String,

@@ -2,6 +2,8 @@
 
 #[path = "registers/beside.rs"]
 mod beside;
+#[path = "registers/counters.rs"]
+mod counters;
 #[path = "registers/driver.rs"]
 mod driver;
 #[path = "registers/events.rs"]

@@ -83,6 +83,9 @@ const SINCE_6: u32 = capability::TARGET;
 /// Capabilities that came with minor version 7.
 const SINCE_7: u32 = capability::BESIDE;
 
+/// Capabilities that came with minor version 8.
+const SINCE_8: u32 = capability::PAIR_COUNTERS;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
     (minor >= 2 || capability & SINCE_2 == 0)
@@ -91,6 +94,7 @@ const fn shows(minor: u16, capability: u32) -> bool {
         && (minor >= 5 || capability & SINCE_5 == 0)
         && (minor >= 6 || capability & SINCE_6 == 0)
         && (minor >= 7 || capability & SINCE_7 == 0)
+        && (minor >= 8 || capability & SINCE_8 == 0)
 }
 
 fn low(value: u64) -> u32 {

@@ -52,9 +52,9 @@ const LIMITS: StepLimits = StepLimits { bytes: 128 << 10, fast_packet: 8 << 10 }
 
 /// What is shared in mode coop. Shorter packets cost more on the board than their copy takes, and
 /// little data would be copied by the time the other end has seen it.
-const COOP: SharePolicy = SharePolicy { near: false, packet: 512, total: 64 << 10 };
-/// The same in mode auto: at least two jobs, so that the ends have one each.
-const AUTO: SharePolicy = SharePolicy { near: true, total: 96 << 10, ..COOP };
+const COOP: SharePolicy = SharePolicy { near: false, packet: 512, total: 64 << 10, room: 64 << 10 };
+/// The same in mode auto: two jobs, one for each end, and buffers that do not run out meanwhile.
+const AUTO: SharePolicy = SharePolicy { near: true, total: 96 << 10, room: 512 << 10, ..COOP };
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
 

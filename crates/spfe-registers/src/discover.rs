@@ -5,7 +5,7 @@ use crate::RegisterSpace;
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, DOORBELL_STRIDE, FABRIC_VC_MAX, PortKind,
     REGION_INDEX_BITS, Status, VC_MAX, broadcast_block as broadcast, capability,
-    event_block as event, global_block as global, mib_block as mib, port_block,
+    event_block as event, global_block as global, mib_block as mib, pair_block, port_block,
     queue_block as queue, region_block as region, statistics_block as statistics,
     time_code_block as time_code,
 };
@@ -35,6 +35,8 @@ pub struct PortMap {
     pub messages_at: u32,
     /// Offset of the first element of the MIB; 0 for none.
     pub mib_at: u32,
+    /// Offset of the first element of the counters of queue pairs; 0 for none.
+    pub pair_at: u32,
     pub kind: PortKind,
     pub vcs: u32,
     pub lanes: u32,
@@ -48,6 +50,7 @@ impl PortMap {
         at: 0,
         messages_at: 0,
         mib_at: 0,
+        pair_at: 0,
         kind: PortKind::None,
         vcs: 0,
         lanes: 0,
@@ -131,9 +134,16 @@ impl Map {
             if port.at == 0 {
                 return Err(broken(format!("port {number} has no block")));
             }
-            let mib = u64::from(mib::STRIDE) * u64::from(port.elements());
-            if port.mib_at != 0 && u64::from(port.mib_at) + mib > u64::from(self.size) {
+            // The number of elements may come after the block, with that of the port.
+            let fits = |at: u32, stride: u32, count: u32| {
+                at == 0 || u64::from(at) + u64::from(stride) * u64::from(count) <= self.size.into()
+            };
+            if !fits(port.mib_at, mib::STRIDE, port.elements()) {
                 return Err(broken(format!("the MIB of port {number} ends behind the registers")));
+            }
+            if !fits(port.pair_at, pair_block::STRIDE, port.vcs) {
+                let what = format!("the pair block of port {number} ends behind the registers");
+                return Err(broken(what));
             }
         }
         Ok(self)
@@ -148,6 +158,9 @@ impl Map {
         }
         if u64::from(at) + u64::from(size.max(HEADER_BYTES)) > u64::from(self.size) {
             return Err(broken(format!("the block at {at:#x} ends behind the registers")));
+        }
+        if !size.is_multiple_of(4) {
+            return Err(broken(format!("the block at {at:#x} has {size} bytes")));
         }
         let array = |stride: u32, count: u32| {
             let end = u64::from(at) + u64::from(size) + u64::from(stride) * u64::from(count);
@@ -166,6 +179,7 @@ impl Map {
                 self.port(instance, size, time_code::SIZE)?.messages_at = at;
             }
             Some(BlockType::Mib) => self.port(instance, size, HEADER_BYTES)?.mib_at = at + size,
+            Some(BlockType::Pair) => self.port(instance, size, HEADER_BYTES)?.pair_at = at + size,
             Some(BlockType::Queue) => self.queue_at = array(queue::STRIDE, self.queues)?,
             Some(BlockType::Region) => self.region_at = array(region::STRIDE, self.regions)?,
             Some(BlockType::Event) => self.event_at = array(event::STRIDE, self.events)?,

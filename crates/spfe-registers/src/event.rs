@@ -96,11 +96,12 @@ impl EventTable {
     }
 
     fn signal(&self, event: usize, entry: &Entry) {
-        self.bump(event as u32);
+        // First the descriptor: a sleeper that wakes up makes it unreadable again.
         if let Some(descriptor) = &entry.descriptor {
             // It fails only if the counter is full, and then it is readable anyway.
             let _ = rustix::io::write(descriptor, &1u64.to_ne_bytes());
         }
+        self.bump(event as u32);
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::backend::{Registers, State};
 use crate::discover::PortMap;
 use spfe_contract::{
-    Command, MIB_VALUE_BYTES, MibItem, PortKind, PortState, Status, VC_MAX,
-    broadcast_block as broadcast, global_block as global, mib_block as mib, port_block,
-    statistics_block as statistics, time_code_block as time_code,
+    Command, MIB_VALUE_BYTES, MibItem, PAIR_VALUE_BYTES, PortKind, PortState, Status, VC_MAX,
+    broadcast_block as broadcast, capability, global_block as global, mib_block as mib, pair_block,
+    port_block, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_host::mib::{MibFault, items_of};
+use spfe_host::pairs::{pair_entries, present};
 use spfe_host::port::{ChannelCounters, ChannelInfo, MessageCounters, TimeCodeInfo, TimeCodeValue};
 use spfe_host::{Error, LinkCommand, LinkModel, LinkRate, MibEntry, PortInfo, Result};
 
@@ -151,6 +152,21 @@ impl Registers {
         Ok(self.read_pair(at + u32::from(item.raw()) * MIB_VALUE_BYTES as u32))
     }
 
+    /// Counters of the queue pairs of a port that are not zero.
+    fn pairs(&self, port: &PortMap) -> Vec<MibEntry> {
+        let has = port.pair_at != 0 && self.map.can(capability::PAIR_COUNTERS);
+        let of_vc = |vc| {
+            let at = port.pair_at + vc * pair_block::STRIDE;
+            let mask = self.read_pair(at + pair_block::PRESENT_LO);
+            let counters = present(mask).map(move |counter| {
+                let value = at + u32::from(counter.raw()) * PAIR_VALUE_BYTES as u32;
+                (counter, self.read_pair(value))
+            });
+            pair_entries(vc, counters)
+        };
+        (0..if has { port.vcs } else { 0 }).flat_map(of_vc).collect()
+    }
+
     pub(crate) fn mib_of(&self, number: u32) -> Result<Vec<MibEntry>> {
         let port = self.port(number)?;
         let mut list = vec![
@@ -158,6 +174,7 @@ impl Registers {
             MibEntry::new("port", "virtual channels", None, u64::from(port.vcs)),
         ];
         list.extend(items_of(|item, element| self.item(port, item, element)));
+        list.extend(self.pairs(port));
         Ok(list)
     }
 

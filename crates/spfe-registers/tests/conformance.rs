@@ -25,9 +25,8 @@ fn fixture() -> Fixture {
         (open(0), open(1))
     };
     let mut capabilities = Capability::UNLIMITED.to_vec();
-    // Registers do not say who uses a port, and have sums of the counters of queue pairs.
-    let absent = [Capability::Owners, Capability::Counters];
-    capabilities.retain(|capability| !absent.contains(capability));
+    // Registers do not say who uses a port.
+    capabilities.retain(|capability| *capability != Capability::Owners);
     capabilities.push(Capability::Beside);
     Fixture::new("registers", &capabilities, open)
 }

@@ -4,8 +4,11 @@
 mod image;
 
 use image::{Habits, Image, exercise, soft_device};
-use spfe_contract::{Command, Status, access, global_block as global, port_block};
-use spfe_host::Backend;
+use spfe_contract::{
+    Command, PairCounter, Status, access, capability, global_block as global, pair_block,
+    port_block,
+};
+use spfe_host::{Backend, MibValue};
 use spfe_registers::Registers;
 use std::sync::Arc;
 
@@ -18,6 +21,9 @@ fn open(patches: &[(u32, u32)], habits: Habits) -> Result<Registers, (Option<Sta
 fn refused(offset: u32, value: u32) -> (Option<Status>, String) {
     open(&[(offset / 4, value)], Habits::default()).map(drop).unwrap_err()
 }
+
+/// Type of the block with the counters of queue pairs.
+const PAIR: u16 = pair_block::TYPE;
 
 /// Offset of the first block of a type.
 fn block(kind: u16) -> u32 {
@@ -38,6 +44,7 @@ fn an_honest_image_opens() {
 
 #[test]
 fn registers_that_make_no_sense_are_named() {
+    let end = 4 * soft_device().len() as u32;
     let cases = [
         (global::MAGIC, u32::MAX, Status::DeviceGone, "MAGIC"),
         (global::MAGIC, 0, Status::NotFound, "MAGIC"),
@@ -60,6 +67,11 @@ fn registers_that_make_no_sense_are_named() {
         (block(2) + 12, 1, Status::BadField, "two blocks"),
         (block(2) + port_block::VCS, 33, Status::BadField, "33 virtual channels"),
         (block(2) + port_block::FIRST_QUEUE, u32::MAX, Status::BadField, "queues from"),
+        (block(PAIR) + 12, 7, Status::BadField, "port 7"),
+        (block(PAIR) + 4, 12, Status::BadField, "12 bytes"),
+        (block(PAIR) + 4, 17, Status::BadField, "17 bytes"),
+        (block(3) + 4, 18, Status::BadField, "18 bytes"),
+        (block(PAIR) + 4, end - block(PAIR) - 16, Status::BadField, "pair block of port 0"),
         (block(3) + 4, u32::MAX, Status::BadField, "ends behind"),
         (block(3) + 4, 0, Status::BadField, "ends behind"),
     ];
@@ -68,6 +80,38 @@ fn registers_that_make_no_sense_are_named() {
         assert_eq!(found, Some(status), "{offset:#x} = {value:#x}: {text}");
         assert!(text.contains(word), "{offset:#x} = {value:#x}: '{text}' does not say {word}");
     }
+}
+
+/// What a device counts of queue pairs, with these registers in the element of VC 1 of port 0.
+fn counters(patches: &[(u32, u32)], capable: bool) -> Vec<(String, Option<u32>, MibValue)> {
+    let element = block(PAIR) + pair_block::SIZE + pair_block::STRIDE;
+    let mut patches: Vec<_> =
+        patches.iter().map(|(offset, value)| ((element + offset) / 4, *value)).collect();
+    if !capable {
+        let all = soft_device()[global::CAPABILITY as usize / 4];
+        patches.push((global::CAPABILITY / 4, all & !capability::PAIR_COUNTERS));
+    }
+    let device = open(&patches, Habits::default()).unwrap();
+    let entries = device.port_mib(0).unwrap().into_iter();
+    let pairs = entries.filter(|entry| entry.layer == "queue pair");
+    pairs.map(|entry| (entry.name, entry.index, entry.value)).collect()
+}
+
+#[test]
+fn counters_of_queue_pairs_are_those_that_the_device_names() {
+    let at = |counter: PairCounter| u32::from(counter.raw()) * 8;
+    let (few, many) = (at(PairCounter::Stale), at(PairCounter::TargetBadKey));
+    let unknown = 62 * 8;
+    let values = [(few, 5), (many, 7), (many + 4, 1), (unknown, 9)];
+    let masks = |low, high| [(pair_block::PRESENT_LO, low), (pair_block::PRESENT_HI, high)];
+    let entry = |name: &str, count| (name.to_owned(), Some(1), MibValue::Number(count));
+    let [stale, bad_key] = [entry("stale", 5), entry("target bad key", (1 << 32) + 7)];
+    let with = |masks: [(u32, u32); 2], capable| counters(&[&values[..], &masks].concat(), capable);
+    assert_eq!(with(masks(u32::MAX, u32::MAX), true), [stale.clone(), bad_key]);
+    // A device may have fewer, and without a queue pair it has none.
+    assert_eq!(with(masks(1 << PairCounter::Stale.raw(), 0), true), [stale]);
+    assert_eq!(with(masks(0, 0), true), []);
+    assert_eq!(with(masks(u32::MAX, u32::MAX), false), []);
 }
 
 #[test]

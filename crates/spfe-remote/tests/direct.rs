@@ -14,6 +14,14 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(10);
 const BYTES: usize = 60_000;
+/// Address of a region's first byte: no multiple of a packet's largest payload.
+const BASE: u64 = 40_008;
+
+/// Remote memory.
+struct Remote {
+    keys: Vec<u32>,
+    bytes: u64,
+}
 
 /// A file in memory.
 #[derive(Clone, Default)]
@@ -42,7 +50,8 @@ fn options(own: u16, partner: u16) -> RdmaQueueOptions {
 
 /// A random request. Without a fence a read may be executed after what follows it, which is not so
 /// when no packets are needed; then every request has one.
-fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32], fenced: bool) -> WorkRequest {
+fn work(rng: &mut Rng, id: u64, memory: u32, remote: &Remote, fenced: bool) -> WorkRequest {
+    let keys = &remote.keys;
     let kind = match rng.u32(..if fenced { 25 } else { 9 }) {
         0..3 | 9..17 => WorkKind::Write,
         3..6 | 17..25 => WorkKind::Read,
@@ -63,8 +72,13 @@ fn work(rng: &mut Rng, id: u64, memory: u32, keys: &[u32], fenced: bool) -> Work
         request.immediate = Some(rng.u32(..));
     }
     request.key = keys[rng.usize(..keys.len())];
-    // Sometimes beyond the end.
-    request.address = rng.u64(..7000) * 8 + u64::from(rng.u32(..30) == 0) * 200_000;
+    // Sometimes before or beyond it.
+    request.address = match rng.u32(..90) {
+        0 if !kind.opcode().is_atomic() => u64::MAX,
+        1 => BASE - 8,
+        2..4 => BASE + 200_000,
+        _ => BASE + rng.u64(..(remote.bytes - 4000) / 8) * 8,
+    };
     let (fence, solicited) = (fenced || rng.bool(), fenced && rng.u32(..20) == 0);
     request.flags = WorkFlags { signaled: !fenced || rng.bool(), fence, solicited };
     request
@@ -85,7 +99,7 @@ impl Run {
         &mut self,
         (network, endpoint): (&Embedded, &Endpoint),
         near: &mut RdmaQueue,
-        keys: &[u32],
+        remote: &Remote,
         far: &mut Far,
     ) {
         let memory = near.register((0..BYTES).map(|n| ((n * 7) >> 3) as u8).collect()).unwrap();
@@ -93,7 +107,7 @@ impl Run {
             let count = self.rng.u64(1..if self.fenced { 30 } else { 7 });
             let mut signaled = 0;
             for id in 0..count {
-                let mut work = work(&mut self.rng, 100 * round + id, memory, keys, self.fenced);
+                let mut work = work(&mut self.rng, 100 * round + id, memory, remote, self.fenced);
                 work.flags.signaled |= id + 1 == count;
                 signaled += usize::from(work.flags.signaled);
                 near.post(work).unwrap();
@@ -140,7 +154,7 @@ fn counters(network: &Embedded, endpoint: &Endpoint, number: u32, log: &mut Vec<
     log.push(format!("{:?}", port.info()));
     let mut report = network.network().pair_report(number, 0, 0);
     if let Some(report) = &mut report {
-        report.counters.retain(|(name, _)| name != "near");
+        report.counters.retain(|(counter, _)| counter.name() != "NEAR");
     }
     log.push(format!("{report:?}"));
     let target = network.network().arena().target(number, 0);
@@ -150,7 +164,7 @@ fn counters(network: &Embedded, endpoint: &Endpoint, number: u32, log: &mut Vec<
 /// Requests of the near end that needed no packets, since it connected.
 fn without_packets(network: &Embedded) -> u64 {
     let report = network.network().pair_report(0, 0, 0).unwrap();
-    report.counters.iter().find(|(name, _)| name == "near").unwrap().1
+    report.counters.iter().find(|(counter, _)| counter.name() == "NEAR").unwrap().1
 }
 
 /// What a run showed, how many requests needed no packets, and the capture.
@@ -162,6 +176,10 @@ struct Shown {
 
 /// One run in virtual time.
 fn run(seed: u64, target: bool, link: &str, mode: Mode, captured: bool) -> Shown {
+    // Its name is random.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let region = format!("[[region]]\nname = \"m\"\nsize = 131072\nbase = {BASE}\n");
+    std::fs::write(file.path(), region).unwrap();
     fastrand::seed(seed);
     let rate = link.parse::<Link>().unwrap().rate;
     let mut topology =
@@ -169,7 +187,7 @@ fn run(seed: u64, target: bool, link: &str, mode: Mode, captured: bool) -> Shown
     if target {
         topology.endpoints[0][0].peer = Peer::Target { file: 0 };
         topology.endpoints[1][0].peer = Peer::None;
-        topology.targets = vec!["128K".into()];
+        topology.targets = vec![file.path().to_str().unwrap().to_owned()];
     }
     let network = Embedded::new(topology).unwrap();
     let kept = Kept::default();
@@ -183,7 +201,7 @@ fn run(seed: u64, target: bool, link: &str, mode: Mode, captured: bool) -> Shown
         RdmaQueue::open(&a.port(0).unwrap().vc(0).unwrap(), options(5, if target { 0 } else { 7 }))
             .unwrap();
     assert!(near.is_on_device());
-    let mut keys = Vec::new();
+    let mut remote = Remote { keys: Vec::new(), bytes: BYTES as u64 };
     let mut far = Far(None);
     if !target {
         let mut queue = RdmaQueue::open(&b.port(0).unwrap().vc(0).unwrap(), options(7, 5)).unwrap();
@@ -193,24 +211,25 @@ fn run(seed: u64, target: bool, link: &str, mode: Mode, captured: bool) -> Shown
         let shared = queue.register_shared(&vec![3; BYTES]).unwrap();
         for notify in [false, true] {
             let local = Local { memory: shared, offset: 0, length: BYTES as u32 };
-            let options = KeyOptions { notify, ..KeyOptions::default() };
-            keys.push(queue.share(local, &options, SOON).unwrap().0);
+            let options = KeyOptions { address: BASE, notify, ..KeyOptions::default() };
+            remote.keys.push(queue.share(local, &options, SOON).unwrap().0);
         }
         far = Far(Some((queue, shared, buffers)));
     }
     near.connect(SOON).unwrap();
     if target {
-        keys.push(near.regions(SOON).unwrap()[0].key);
+        let region = &near.regions(SOON).unwrap()[0];
+        remote = Remote { keys: vec![region.key], bytes: region.bytes };
     }
-    run.groups((&network, &a), &mut near, &keys, &mut far);
+    run.groups((&network, &a), &mut near, &remote, &mut far);
     if let Some((queue, shared, _)) = &mut far.0 {
         let mut bytes = vec![0; BYTES];
         queue.load(*shared, 0, &mut bytes).unwrap();
         run.log.push(format!("remote {bytes:?}"));
-        let wrong = queue.unshare(RemoteKey(keys[0]), SOON);
+        let wrong = queue.unshare(RemoteKey(remote.keys[0]), SOON);
         run.log.push(format!("{wrong:?}"));
     } else {
-        run.log.push(format!("{:?}", near.read(keys[0], 0, 100_000, SOON).unwrap()));
+        run.log.push(format!("{:?}", near.read(remote.keys[0], BASE, 100_000, SOON).unwrap()));
     }
     counters(&network, &a, 0, &mut run.log);
     counters(&network, &b, 1, &mut run.log);

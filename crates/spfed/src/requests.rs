@@ -11,6 +11,7 @@ use spfe_contract::{
     CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, MibScope, QueueKind, Status,
 };
 use spfe_device::memory::RegionKey;
+use spfe_host::pairs::counter_name;
 use spfe_host::{Attachment, LinkCommand, Mode, QueueRequest};
 use spfe_lab::FaultChoice;
 use spfe_plane::{ClientBell, Network};
@@ -328,7 +329,8 @@ fn clients(network: &Network) -> Vec<ClientInfo> {
 
 fn pair(network: &Network, endpoint: u32, port: u32, vc: u32) -> Option<PairInfo> {
     let report = network.pair_report(endpoint, port, vc)?;
-    let counters = report.counters.into_iter().filter(|(_, count)| *count != 0).collect();
+    let counters = report.counters.into_iter().filter(|(_, count)| *count != 0);
+    let counters = counters.map(|(counter, count)| (counter_name(counter), count)).collect();
     Some(PairInfo {
         client: report.owner,
         queue: report.queue,

@@ -32,7 +32,7 @@ const DATA: u64 = 4096;
 const LONG: u64 = 1 << 18;
 const SHORT: u64 = 24 << 10;
 const KEY: RegionKey = RegionKey::new(0, 1);
-const SHARE: SharePolicy = SharePolicy { near: false, packet: 1, total: 0 };
+const SHARE: SharePolicy = SharePolicy { near: false, packet: 1, total: 0, room: 0 };
 /// Participants: the sender, the receiver, and the one that may never finish.
 const SENDER: u32 = 1;
 const RECEIVER: u32 = 2;

@@ -5,65 +5,22 @@
  *	calls DEVICE
  *	calls DEVICE busy	a queue that does not stop until `queues` of spfe_busy.ko is 0
  *
- * Prints "ok NAME" or "not ok NAME" for each check; the exit code is 1 if one failed. Virtual
- * channel 0 of port 0 must be free.
+ * Virtual channel 0 of port 0 must be free. pairs.c tests the calls of queue pairs.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/spfe.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/sysinfo.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <spfe/spfe_hw.h>
+#include "calls.h"
 
-/* Bytes of a page of this machine. */
-#define PAGE ((unsigned long)sysconf(_SC_PAGESIZE))
-#define BOTH (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE)
 /* More than there can be of anything. */
 #define MANY 10000
-
-static int failed;
-static const char *device;
-
-static void check(const char *name, bool good)
-{
-	printf("%s %s\n", good ? "ok" : "not ok", name);
-	failed |= !good;
-}
-
-/* Whether a call returns this errno, or 0 for success. */
-static bool ends(int file, unsigned long call, void *argument, int error)
-{
-	int result = ioctl(file, call, argument) == 0 ? 0 : errno;
-
-	if (result != error)
-		printf("# call %lu: %s, not %s\n", call & 0xff, strerror(result), strerror(error));
-	return result == error;
-}
-
-static int open_device(void)
-{
-	return open(device, O_RDWR | O_CLOEXEC);
-}
-
-static void *map(int file, size_t bytes, int protection, uint64_t offset)
-{
-	return mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
-}
 
 static void queries(int file)
 {
@@ -188,19 +145,6 @@ static void management(int file)
 	close(reader);
 }
 
-/* Whether a function returns true in a child without privilege. */
-static bool as_nobody(bool (*run)(int file), int file)
-{
-	int status = 1;
-	pid_t child;
-
-	fflush(stdout);
-	child = fork();
-	if (child == 0)
-		_exit(setuid(65534) != 0 || !run(file));
-	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
-
 static bool reads_ports_only(int file)
 {
 	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
@@ -308,6 +252,14 @@ static bool twice(int file, uint64_t address, uint64_t size)
 	return ends(file, SPFE_IOC_UNREGISTER, &key, 0) && works;
 }
 
+static uint64_t memory_bytes(void)
+{
+	struct sysinfo machine;
+
+	sysinfo(&machine);
+	return (uint64_t)machine.totalram * machine.mem_unit;
+}
+
 static void memory(int file)
 {
 	struct spfe_alloc alloc = { .size = 5000, .access = BOTH };
@@ -335,6 +287,8 @@ static void memory(int file)
 	check("REGISTER of unmapped memory", registers(file, PAGE, PAGE, BOTH, 0, EFAULT));
 	check("REGISTER beyond the address space",
 	      registers(file, UINT64_MAX - PAGE + 1, 2 * PAGE, BOTH, 0, EINVAL));
+	check("REGISTER of more than the memory of the machine",
+	      registers(file, at, 2 * memory_bytes() / PAGE * PAGE, BOTH, 0, ENOMEM));
 	check("UNREGISTER of an unknown key", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
 	check("ALLOC", ends(file, SPFE_IOC_ALLOC, &alloc, 0) && alloc.size == 2 * PAGE);
 	check("mmap beyond the allocation",
@@ -373,6 +327,28 @@ static void limit(void)
 
 	check("RLIMIT_MEMLOCK", as_nobody(is_limited, file));
 	check("a file serves one process only", ends(file, SPFE_IOC_ALLOC, &alloc, EPERM));
+	close(file);
+}
+
+/* An administrator gets half of the memory as driver memory, in many regions. */
+static void half_of_the_memory(void)
+{
+	struct spfe_alloc alloc = { .access = BOTH };
+	unsigned long long most = memory_bytes() / 2, got = 0;
+	int file = open_device(), error = 0;
+
+	alloc.size = most / 16 / PAGE * PAGE;
+	while (!error && got <= most) {
+		if (ioctl(file, SPFE_IOC_ALLOC, &alloc))
+			error = errno;
+		else
+			got += alloc.size;
+	}
+	printf("# %llu of %llu bytes, then %s\n", got, most, strerror(error));
+	check("driver memory ends at half of the memory", error == ENOMEM && got <= most);
+	close(file);
+	file = open_device();
+	check("closing the file gives it back", ends(file, SPFE_IOC_ALLOC, &alloc, 0));
 	close(file);
 }
 
@@ -594,23 +570,6 @@ static void many_events(void)
 	close(files[1]);
 }
 
-/* Fills in a transmit queue of virtual channel 0 whose rings are at the start of this region. */
-static struct spfe_queue transmit_queue(uint32_t key, uint32_t event)
-{
-	uint64_t at = (uint64_t)key << 48;
-
-	return (struct spfe_queue){
-		.kind = SPFE_QUEUE_KIND_TX,
-		.event = event,
-		.sq_log2 = 6,
-		.cq_log2 = 6,
-		.lines = at,
-		.sq = at + 128,
-		.cq = at + 128 + 16 * 64,
-		.stamps = at + 128 + 2 * 16 * 64,
-	};
-}
-
 static void queues(int file)
 {
 	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH };
@@ -673,140 +632,6 @@ static void queues(int file)
 	check("UNREGISTER again", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
 	munmap((void *)mapped, PAGE);
 	close(second);
-}
-
-/* A queue of a queue pair of virtual channel `vc`; RDMA_RX uses the second page of the memory. */
-static struct spfe_pair pair_queue(uint32_t kind, uint32_t key, uint32_t event, uint32_t vc)
-{
-	uint64_t second = kind == SPFE_QUEUE_KIND_RDMA_RX ? PAGE : 0;
-	struct spfe_queue queue = transmit_queue(key, event);
-
-	queue.kind = kind;
-	queue.vc = vc;
-	queue.lines += second;
-	queue.sq += second;
-	queue.cq += second;
-	queue.stamps += second;
-	return (struct spfe_pair){
-		.queue = queue,
-		.pair = 5ULL << SPFE_QUEUE_PAIR_OWN_SHIFT | 7ULL << SPFE_QUEUE_PAIR_PARTNER_SHIFT |
-			0x42ULL << SPFE_QUEUE_PAIR_ADDRESS_SHIFT |
-			0x43ULL << SPFE_QUEUE_PAIR_TARGET_SHIFT,
-	};
-}
-
-/* How many queue pairs of ports 0 and 1 a user without privilege gets, and that the next is EDQUOT. */
-static bool is_half_of_the_pairs(int unused)
-{
-	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH };
-	struct spfe_event event = { .eventfd = -1 };
-	int file = open_device(), error = 0;
-	struct spfe_port port = { 0 };
-	uint32_t number, vc, all = 0, got = 0;
-	struct spfe_info info;
-
-	(void)unused;
-	if (file < 0 || ioctl(file, SPFE_IOC_INFO, &info) || ioctl(file, SPFE_IOC_ALLOC, &alloc) ||
-	    ioctl(file, SPFE_IOC_EVENT_CREATE, &event))
-		return false;
-	for (number = 0; number < info.ports; number++) {
-		port = (struct spfe_port){ .port = number };
-		if (ioctl(file, SPFE_IOC_PORT, &port))
-			return false;
-		all += port.vcs;
-		for (vc = 0; vc < port.vcs && !error; vc++) {
-			struct spfe_pair pair = pair_queue(SPFE_QUEUE_KIND_RDMA, alloc.key,
-							   event.event, vc);
-
-			pair.queue.port = number;
-			if (ioctl(file, SPFE_IOC_PAIR_CREATE, &pair))
-				error = errno;
-			else
-				got++;
-		}
-	}
-	printf("# %u of %u queue pairs, then %s\n", got, all, strerror(error));
-	fflush(stdout);
-	return got == (all > 1 ? all / 2 : 1) && error == EDQUOT;
-}
-
-/* Queue pairs belong to one file, and take both directions of their virtual channel. */
-static void pairs(int file)
-{
-	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH }, far = alloc;
-	struct spfe_event event = { .eventfd = -1 }, signal = event;
-	int second = open_device();
-	struct spfe_index index = { 0 }, buffers = { 0 };
-	struct spfe_pair send, receive, other;
-	struct spfe_queue plain;
-	struct spfe_info info;
-
-	ioctl(file, SPFE_IOC_INFO, &info);
-	check("pairs: ALLOC and EVENT_CREATE", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
-	      ends(file, SPFE_IOC_EVENT_CREATE, &event, 0) &&
-	      ends(second, SPFE_IOC_ALLOC, &far, 0) &&
-	      ends(second, SPFE_IOC_EVENT_CREATE, &signal, 0));
-	send = pair_queue(SPFE_QUEUE_KIND_RDMA, alloc.key, event.event, 0);
-	receive = pair_queue(SPFE_QUEUE_KIND_RDMA_RX, alloc.key, event.event, 0);
-	check("QUEUE_CREATE does not take a queue pair",
-	      ends(file, SPFE_IOC_QUEUE_CREATE, &send.queue, EINVAL));
-	if (!(info.capability & SPFE_CAPABILITY_RDMA)) {
-		check("PAIR_CREATE without the capability",
-		      ends(file, SPFE_IOC_PAIR_CREATE, &send, EOPNOTSUPP));
-		close(second);
-		return;
-	}
-	other = send;
-	other.queue.kind = SPFE_QUEUE_KIND_TX;
-	check("PAIR_CREATE takes queue pairs only",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &other, EINVAL));
-	other = send;
-	other.reserved = 1;
-	check("PAIR_CREATE with a reserved field",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &other, EINVAL));
-	other = send;
-	other.pair = 0;
-	check("PAIR_CREATE without an own number",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &other, EREMOTEIO) &&
-		      other.queue.status == SPFE_STATUS_BAD_FIELD);
-	check("PAIR_CREATE", ends(file, SPFE_IOC_PAIR_CREATE, &send, 0));
-	index.index = send.queue.queue;
-	check("PAIR_CREATE again", ends(file, SPFE_IOC_PAIR_CREATE, &send, EBUSY));
-	other = pair_queue(SPFE_QUEUE_KIND_RDMA_RX, far.key, signal.event, 0);
-	check("PAIR_CREATE of the other direction by another file",
-	      ends(second, SPFE_IOC_PAIR_CREATE, &other, EBUSY));
-	plain = other.queue;
-	plain.kind = SPFE_QUEUE_KIND_RX;
-	check("QUEUE_CREATE of the other direction by another file",
-	      ends(second, SPFE_IOC_QUEUE_CREATE, &plain, EBUSY));
-	plain = receive.queue;
-	plain.kind = SPFE_QUEUE_KIND_RX;
-	check("QUEUE_CREATE of the other direction",
-	      ends(file, SPFE_IOC_QUEUE_CREATE, &plain, EBUSY));
-	other = receive;
-	other.pair ^= 1;
-	check("PAIR_CREATE of the other direction with another number",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &other, EREMOTEIO) &&
-		      other.queue.status == SPFE_STATUS_BUSY);
-	check("PAIR_CREATE of the other direction",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &receive, 0));
-	buffers.index = receive.queue.queue;
-	check("QUEUE_DESTROY of a queue pair by another file",
-	      ends(second, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
-	check("QUEUE_DESTROY of both", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, 0) &&
-	      ends(file, SPFE_IOC_QUEUE_DESTROY, &buffers, 0));
-	plain = transmit_queue(far.key, signal.event);
-	check("QUEUE_CREATE afterwards", ends(second, SPFE_IOC_QUEUE_CREATE, &plain, 0));
-	check("PAIR_CREATE beside an ordinary queue",
-	      ends(file, SPFE_IOC_PAIR_CREATE, &receive, EBUSY));
-	close(second);
-	chmod(device, 0666);
-	check("quotas: queue pairs of a user", as_nobody(is_half_of_the_pairs, 0));
-	chmod(device, 0600);
-	check("PAIR_CREATE after that user", ends(file, SPFE_IOC_PAIR_CREATE, &send, 0));
-	check("RESET with a queue pair", ends(file, SPFE_IOC_RESET, NULL, 0));
-	check("UNREGISTER of its memory",
-	      ends(file, SPFE_IOC_UNREGISTER, &(struct spfe_key){ .key = alloc.key }, 0));
 }
 
 /* A thread that destroys a queue: the call lasts as long as the driver repeats the command. */
@@ -927,12 +752,12 @@ int main(int count, char **words)
 	reading(file);
 	memory(file);
 	limit();
+	half_of_the_memory();
 	events(file);
 	many_events();
 	quotas(file);
 	doorbells();
 	queues(file);
-	pairs(file);
 	close(file);
 	return failed;
 }

@@ -2,6 +2,7 @@
 # Every call of the driver with valid and invalid arguments, and its other interfaces.
 load_driver 2
 calls /dev/spfe0 || failed=1
+pairs /dev/spfe0 || failed=1
 shows() { grep -q "$2" "/sys/class/spfe/spfe0/$1"; }
 check 'contract version' shows contract_version '^1\.'
 check 'state' shows state '^working$'

@@ -2,5 +2,6 @@
 # Every call of the driver from a program for 32-bit processors.
 load_driver 2
 calls32 /dev/spfe0 || failed=1
+pairs32 /dev/spfe0 || failed=1
 unload_driver
 exit "$failed"

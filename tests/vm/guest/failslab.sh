@@ -17,7 +17,7 @@ check 'packets flow afterwards' works
 bus=$(address 0)
 driver=/sys/bus/platform/drivers/spfe
 echo "$bus" >$driver/unbind
-check 'a device is bound while allocations fail' fail_nth bind $driver "$bus" 61 &&
+check 'a device is bound while allocations fail' fail_nth bind $driver "$bus" 13 &&
     sed 's/^/# /' /tmp/check.out
 echo "$bus" >$driver/bind
 check 'the device is bound again' within 60 test -c /dev/spfe0

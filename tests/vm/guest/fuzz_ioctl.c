@@ -284,12 +284,22 @@ static uint32_t mine_or_any(const _Atomic uint32_t *mine)
 	return one_in(2) ? *mine : (uint32_t)number();
 }
 
+/* Some queues end at once: few are accepted, and a reset or a close would end most of the others. */
+static void created(int file, uint32_t queue)
+{
+	struct spfe_index index = { .index = queue };
+
+	remember(owned[chosen].queue = queue);
+	if (one_in(3))
+		call(file, SPFE_IOC_QUEUE_DESTROY, &index);
+}
+
 static void create_queue(int file)
 {
 	struct spfe_queue q = any_queue(1 + below(5));
 
 	if (call(file, SPFE_IOC_QUEUE_CREATE, &q) == 0)
-		remember(owned[chosen].queue = q.queue);
+		created(file, q.queue);
 }
 
 static void create_pair(int file)
@@ -304,7 +314,7 @@ static void create_pair(int file)
 	};
 
 	if (call(file, SPFE_IOC_PAIR_CREATE, &p) == 0)
-		remember(owned[chosen].queue = p.queue.queue);
+		created(file, p.queue.queue);
 }
 
 /* The target of RDMA, on devices that have one. */
@@ -420,9 +430,10 @@ static void other(int file)
 		struct spfe_time time;
 		struct spfe_wait wait;
 		struct spfe_mib mib;
+		struct spfe_pair_counters counters;
 	} u = { 0 };
 
-	switch (below(13)) {
+	switch (below(14)) {
 	case 0 ... 1:
 		u.key.key = mine_or_any(&owned[chosen].regions[below(2)]);
 		call(file, SPFE_IOC_UNREGISTER, &u);
@@ -470,6 +481,13 @@ static void other(int file)
 					  .flags = (uint32_t)mostly(below(2)),
 					  .value = number()};
 		call(file, SPFE_IOC_MIB, &u);
+		break;
+	case 11:
+		u.counters = (struct spfe_pair_counters){.port = (uint32_t)mostly(0),
+							 .vc = (uint32_t)mostly(below(4)),
+							 .first = (uint32_t)mostly(below(64)),
+							 .reserved = (uint32_t)mostly(0)};
+		call(file, SPFE_IOC_PAIR_COUNTERS, &u);
 		break;
 	default:
 		/* An unknown call, or an argument that is not mapped. */

@@ -13,6 +13,7 @@ moves() {
     check "$1: they are level-sensitive" grep -q 'fasteoi.*spfe' /tmp/interrupts
     # An interrupt that nobody acknowledges would keep the machine busy from then on.
     check "$1: calls" calls /dev/spfe0
+    check "$1: calls of queue pairs" pairs /dev/spfe0
 }
 load_driver 2
 moves 'PCI'

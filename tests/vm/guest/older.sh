@@ -25,6 +25,7 @@ for memory in user driver; do
 done
 check 'packets across many pages' packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=100 bytes=60000
 calls /dev/spfe0 || failed=1
+pairs /dev/spfe0 || failed=1
 check 'the interface comes up' ip link set spfe0 up
 check 'carrier' within 30 carrier 1
 ip link set spfe0 down

@@ -15,6 +15,7 @@ for memory in user driver; do
 done
 # With few interrupts, more calls meet their limits.
 calls /dev/spfe0 || failed=1
+pairs /dev/spfe0 || failed=1
 check 'packets flow' traffic
 killall -9 packets
 check 'killed: the program ends' ends 137

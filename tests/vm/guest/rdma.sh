@@ -67,9 +67,11 @@ errors() {
 }
 # more N END COUNT: there are more of these than before.
 more() { [ "$(errors "$1" "$2")" -gt "$3" ]; }
+# counted N NAME: a queue pair of device N has counted something under this name.
+counted() { spfe stats "/dev/spfe$1" --port 0 | grep -E "^queue pair +$2 +0 +0 +[1-9]"; }
 # bad_input: raw packets of every wrong kind, each with its status and counter, at both ends.
 bad_input() {
-    spfe-conformance /dev/spfe0 /dev/spfe1 --without owners,fresh,counters --only "$(tr -d ' \n' <<END
+    spfe-conformance /dev/spfe0 /dev/spfe1 --without owners,fresh --only "$(tr -d ' \n' <<END
 wrong_requests_have_their_status_and_counter, damaged_requests_are_refused_or_discarded,
 messages_without_room_are_refused, a_gap_is_reported_once, too_many_reads_find_the_target_busy,
 refusals_end_a_request_or_repeat_it, damaged_answers_are_discarded
@@ -94,6 +96,8 @@ check 'the memory is still there' whole
 wrong=$(errors 0 tx)
 check 'a wrong key' refused 3 -k $((key ^ 1)) -a 0 -l 4
 check 'is counted at the initiator' more 0 tx "$wrong"
+check 'is counted by name at the target' counted 1 'target bad key'
+check 'a kind that did not come is not listed' fails counted 1 'target bad length'
 
 check 'reads' reads
 check 'killed: the initiator' killed "$reader"

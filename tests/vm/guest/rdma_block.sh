@@ -106,7 +106,7 @@ check 'reset: others write to it' ask write -k "$key" -a 0x10000 --data 01
 kill -9 "$server"
 wait "$server"
 fuzz() {
-    fuzz_ioctl /dev/spfe1 1 1500 2 >/tmp/fuzz.out
+    fuzz_ioctl /dev/spfe1 1 3000 2 >/tmp/fuzz.out
     fuzz_code=$?
     cat /tmp/fuzz.out
     [ "$fuzz_code" = 0 ]

@@ -107,11 +107,11 @@ fn show(what: &Notification, context: &Context) {
 
 /// Prints the counters; as text only those that are not zero.
 fn report(server: &mut RdmaServer, context: &Context) {
-    let mut named = server.node().target.counts().named();
-    named.push(("too_long", server.too_long()));
+    let mut named: Vec<_> = server.node().target.counts().named().collect();
+    named.push(("too_long".to_owned(), server.too_long()));
     if context.json {
         let object: Map<String, Value> =
-            named.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            named.iter().map(|(name, value)| (name.clone(), (*value).into())).collect();
         println!("{}", Value::from(object));
         return;
     }

@@ -3,7 +3,8 @@
 use spfe_contract::{
     BlockType, CONTRACT_VERSION_MINOR, Command, Completion, EntryType, QueueKind, Status,
     Submission, access, doorbell, event_block as event, global_block as global, mib_block as mib,
-    queue_block as queue, region_block as region, statistics_block as statistics, submit_flags,
+    pair_block, queue_block as queue, region_block as region, statistics_block as statistics,
+    submit_flags,
 };
 use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
 use spfe_lab::Lab;
@@ -166,6 +167,15 @@ impl Driver {
     /// A 64-bit value of a port's management information base, by its offset in the element.
     pub fn mib(&self, port: u32, element: u32, offset: u32) -> u64 {
         let at = self.mib_at(port, element) + offset;
+        u64::from(self.registers.read32(at + 4)) << 32 | u64::from(self.registers.read32(at))
+    }
+
+    /// A 64-bit value of the counters of the queue pair of a virtual channel, by its offset in the
+    /// element.
+    pub fn pair_counter(&self, port: u32, vc: u32, offset: u32) -> u64 {
+        let mut of_kind = self.blocks.iter().filter(|block| block.kind == BlockType::Pair);
+        let block = of_kind.find(|block| block.instance == port).unwrap();
+        let at = block.at + block.size + pair_block::STRIDE * vc + offset;
         u64::from(self.registers.read32(at + 4)) << 32 | u64::from(self.registers.read32(at))
     }
 

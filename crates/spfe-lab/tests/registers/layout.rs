@@ -4,8 +4,8 @@ use crate::driver::{Driver, walk};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, DOORBELL_STRIDE, PortKind, broadcast_block as broadcast,
     event_block as event, fabric_block as fabric, global_block as global, mib_block as mib,
-    peer_block as peer, port_block as port, queue_block as queue, region_block as region,
-    statistics_block as statistics, time_code_block as time_code,
+    pair_block, peer_block as peer, port_block as port, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_host::{LinkRate, Mode, Topology};
 use spfe_plane::RegisterFile;
@@ -22,6 +22,7 @@ fn read_only(kind: BlockType) -> Vec<u32> {
         BlockType::TimeCode => vec![time_code::LAST, time_code::RECEIVED, time_code::INVALID],
         BlockType::Statistics => (0..=statistics::DROPPED_HI).step_by(4).collect(),
         BlockType::Mib => (0..mib::STRIDE).step_by(4).collect(),
+        BlockType::Pair => (0..pair_block::STRIDE).step_by(4).collect(),
         BlockType::Fabric => (fabric::NODE..=fabric::REFUSED_STATUS).step_by(4).collect(),
         BlockType::Peer => (0..peer::OUTWARD).step_by(4).collect(),
         // The soft device has none.
@@ -40,6 +41,8 @@ fn elements(registers: &RegisterFile, kind: BlockType, instance: u32) -> (u32, u
         // Ports of one virtual channel and one lane, and of 8 and 1.
         BlockType::Mib if instance >= 2 => (1, mib::STRIDE),
         BlockType::Mib => (8, mib::STRIDE),
+        BlockType::Pair if instance >= 2 => (1, pair_block::STRIDE),
+        BlockType::Pair => (8, pair_block::STRIDE),
         _ => (0, 0),
     }
 }
@@ -86,6 +89,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
     assert_eq!(instances(BlockType::Broadcast), [0, 1]);
     assert_eq!(instances(BlockType::TimeCode), [2, 3]);
     assert_eq!(instances(BlockType::Mib), [0, 1, 2, 3]);
+    assert_eq!(instances(BlockType::Pair), [0, 1, 2, 3]);
     for kind in [BlockType::Queue, BlockType::Region, BlockType::Event, BlockType::Statistics] {
         assert_eq!(instances(kind).len(), 1, "{kind:?}");
     }

@@ -25,7 +25,7 @@ fn write_pair(driver: &Driver, index: u32, own: u64, partner: u64) {
     }
 }
 
-fn enable<'a>(
+pub fn enable<'a>(
     driver: &'a Driver,
     index: u32,
     kind: QueueKind,
@@ -38,7 +38,7 @@ fn enable<'a>(
 }
 
 /// The slots of a message with immediate data.
-fn message(region: u16, offset: u64, length: u32) -> [[u64; 2]; 3] {
+pub fn message(region: u16, offset: u64, length: u32) -> [[u64; 2]; 3] {
     let opcode = u16::from(WorkOpcode::SendImm.raw()) << wf::OPCODE_SHIFT;
     let flags = u16::from(EntryType::Rdma.raw()) | wf::SIGNAL | wf::CHAIN | opcode;
     let work = WorkEntry { flags, ..WorkEntry::default() };
@@ -50,7 +50,7 @@ fn message(region: u16, offset: u64, length: u32) -> [[u64; 2]; 3] {
 }
 
 /// Publishes the slots of a request, the first one last, and rings.
-fn post(queue: &mut Queue<'_>, slots: &[[u64; 2]]) {
+pub fn post(queue: &mut Queue<'_>, slots: &[[u64; 2]]) {
     let (first, ring) = (queue.submissions.position, queue.submissions.ring);
     for (ahead, slot) in (0u32..).zip(slots).skip(1) {
         ring.write(first.wrapping_add(ahead), *slot);

@@ -8,7 +8,7 @@ use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::memory::RegionMap;
 use spfe_device::queue::Host;
 use spfe_device::shared::{self, FlowShared, bump};
-use spfe_device::step::{HandRoom, HandSink, HandSource, NearFar, NearWork, NextHanded};
+use spfe_device::step::{HandRoom, HandSink, HandSource, NearFar, NextHanded};
 use spfe_host::Clock;
 use spfe_host::topology::{Peer, Topology};
 use spfe_proto::PacketEnd;
@@ -188,7 +188,7 @@ impl HandSink for TargetIn {
         bump(&self.shared.rx_count.errors, u64::from(!executed));
     }
 
-    fn lend(&mut self, work: NearWork<'_>) -> NearTally {
+    fn lend(&mut self, work: impl FnOnce(NearFar<'_>) -> NearTally) -> NearTally {
         let TargetState { node, sending } = &mut *self.port.lock();
         let busy = self.open || sending[self.vc as usize].busy;
         if busy || node.has_replies(self.vc as u8) {

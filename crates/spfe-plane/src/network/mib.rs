@@ -4,6 +4,7 @@
 use super::{Attachment, Error, Network, Result};
 use spfe_contract::{MibAccess, MibItem, MibScope, NodeState, Status};
 use spfe_host::mib::items_of;
+use spfe_host::pairs::pair_entries;
 use spfe_host::{Clock, LinkCommand, MibEntry, MibFault, Peer};
 
 /// Greatest priority of a packet-level link.
@@ -67,19 +68,13 @@ impl Network {
     /// What RDMA has counted at a port: the target at its far end, and queue pairs. Zeros are left
     /// out.
     fn rdma_counters(&self, endpoint: u32, port: u32, vcs: u32) -> Vec<MibEntry> {
-        let target = self.arena.target(endpoint, port).map(|target| target.counts().named());
-        let target = target.into_iter().flatten().filter(|(_, count)| *count != 0);
-        let target = target.map(|(name, count)| {
+        let target = self.arena.target(endpoint, port);
+        let target = target.iter().flat_map(|target| target.counts().named());
+        let target = target.filter(|(_, count)| *count != 0).map(|(name, count)| {
             MibEntry::new("rdma target", &name.replace('_', " "), None, count)
         });
-        let pairs = (0..vcs).filter_map(|vc| Some((vc, self.pair_report(endpoint, port, vc)?)));
-        let pairs = pairs.flat_map(|(vc, report)| {
-            let counters = report.counters.into_iter().filter(|(_, count)| *count != 0);
-            counters.map(move |(name, count)| {
-                MibEntry::new("queue pair", &name.replace('_', " "), Some(vc), count)
-            })
-        });
-        target.chain(pairs).collect()
+        let pairs = (0..vcs).filter_map(|vc| Some((vc, self.pair_counters(endpoint, port, vc)?)));
+        target.chain(pairs.flat_map(|(vc, counters)| pair_entries(vc, counters))).collect()
     }
 
     /// Reads an item of a port's link.

@@ -4,7 +4,7 @@ use super::queues::config;
 use super::seats::{Attempt, bind, claim};
 use super::{Attachment, Ended, Error, Inner, Network, Placement, QueueRequest};
 use crate::view::ViewHost;
-use spfe_contract::{QueueKind, QueueState, Status};
+use spfe_contract::{PairCounter, QueueKind, QueueState, Status};
 use spfe_device::rdma::PairReport;
 use spfe_device::shared::{FlowShared, QueueConfig, RxState, TxState};
 use spfe_ring::sync::Ordering;
@@ -50,6 +50,16 @@ impl Network {
     /// What a queue pair waits for and has counted. `None` if none is open.
     pub fn pair_report(&self, endpoint: u32, port: u32, vc: u32) -> Option<PairReport> {
         self.arena.pair(endpoint, port, vc)?.report(self.clock().now_ns())
+    }
+
+    /// What a queue pair has counted, in the order of the contract. `None` if none is open.
+    pub fn pair_counters(
+        &self,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+    ) -> Option<Vec<(PairCounter, u64)>> {
+        self.arena.pair(endpoint, port, vc)?.counters()
     }
 
     pub(super) fn create_pair(

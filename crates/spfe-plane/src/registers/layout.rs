@@ -4,8 +4,8 @@ use super::target::KEPT_REGIONS;
 use super::{EVENTS, Stride};
 use spfe_contract::{
     BlockType, QueueKind, broadcast_block as broadcast, event_block as event, fabric_block,
-    global_block as global, mib_block as mib, peer_block as peer, port_block, queue_block as queue,
-    region_block as region, statistics_block as statistics, target_block,
+    global_block as global, mib_block as mib, pair_block, peer_block as peer, port_block,
+    queue_block as queue, region_block as region, statistics_block as statistics, target_block,
     time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
@@ -200,6 +200,10 @@ impl Layout {
         }
         if target && minor >= 6 {
             layout.add(BlockType::Target, target_block::VERSION, target_block::SIZE, 0);
+        }
+        for (index, port) in (0..).zip(ports).filter(|_| minor >= 8) {
+            let (version, stride) = (pair_block::VERSION, pair_block::STRIDE);
+            layout.array(BlockType::Pair, version, stride, port.vcs, index);
         }
         layout.doorbells = layout.end().next_multiple_of(stride);
         layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();

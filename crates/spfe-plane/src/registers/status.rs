@@ -2,14 +2,14 @@
 
 use super::layout::{Context, ContextUse, Register, contexts_of};
 use super::{
-    DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, SINCE_7, State,
-    high, low,
+    DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, SINCE_7, SINCE_8,
+    State, high, low,
 };
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
-    broadcast_block as broadcast, capability, event_block as event, global_block as global,
-    mib_block as mib, port_block, queue_block as queue, region_block as region,
-    statistics_block as statistics, time_code_block as time_code,
+    PAIR_VALUE_BYTES, PairCounter, broadcast_block as broadcast, capability, event_block as event,
+    global_block as global, mib_block as mib, pair_block, port_block, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::CHAIN_MAX;
 use spfe_device::message::{CONTEXTS, MessageContext};
@@ -31,7 +31,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::RDMA
     | capability::REMOTE_KEYS
     | capability::FABRIC
-    | capability::BESIDE;
+    | capability::BESIDE
+    | capability::PAIR_COUNTERS;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -59,6 +60,7 @@ impl RegisterFile {
             BlockType::TimeCode => self.time_code(element, offset),
             BlockType::Statistics => self.statistics(element, offset),
             BlockType::Mib => self.mib(instance, element, offset),
+            BlockType::Pair => self.pair(instance, element, offset),
             BlockType::Fabric => self.fabric(state, element, offset),
             BlockType::Target => self.target(offset),
             BlockType::Peer => self.peer(instance, element, offset),
@@ -76,7 +78,8 @@ impl RegisterFile {
                 let all = CAPABILITY | self.bus.capability() | self.stride.capability() | target;
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
                 let early = all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4);
-                early & !late(5, SINCE_5) & !late(6, SINCE_6) & !late(7, SINCE_7)
+                let early = early & !late(5, SINCE_5) & !late(6, SINCE_6) & !late(7, SINCE_7);
+                early & !late(8, SINCE_8)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,
@@ -208,6 +211,24 @@ impl RegisterFile {
                 .and_then(MibItem::from_raw)
                 .and_then(|known| item(known).ok())
                 .unwrap_or(0),
+        };
+        if offset & 4 == 0 { low(value) } else { high(value) }
+    }
+
+    /// Half of a counter of a queue pair, or of the mask of available ones.
+    fn pair(&self, port: u32, vc: u32, offset: u32) -> u32 {
+        let counters = self.network.pair_counters(self.at.endpoint, port, vc);
+        let mut counters = counters.into_iter().flatten();
+        let value = match offset & !4 {
+            pair_block::PRESENT_LO => {
+                counters.fold(0, |mask, (counter, _)| mask | 1u64 << counter.raw())
+            }
+            offset => {
+                let is_it = |(counter, _): &(PairCounter, u64)| {
+                    u64::from(counter.raw()) * PAIR_VALUE_BYTES == u64::from(offset)
+                };
+                counters.find(is_it).map_or(0, |(_, count)| count)
+            }
         };
         if offset & 4 == 0 { low(value) } else { high(value) }
     }

@@ -1,5 +1,6 @@
 //! Options and counters of an initiator.
 
+use spfe_contract::PairCounter;
 use spfe_proto::DEFAULT_LOGICAL_ADDRESS;
 use spfe_proto::sfrp::{PID, ReplyPath, SEGMENT_DEFAULT, SEGMENT_MAX, SEGMENT_MIN, VC_OF_ARRIVAL};
 
@@ -116,21 +117,21 @@ pub struct InitiatorCounts {
 }
 
 impl InitiatorCounts {
-    /// Every counter with its name.
-    pub fn named(&self) -> [(&'static str, u64); 12] {
+    /// Every counter with its number in the contract, in the contract's order.
+    pub fn numbered(&self) -> [(PairCounter, u64); 12] {
         [
-            ("completed", self.completed),
-            ("failed", self.failed),
-            ("flushed", self.flushed),
-            ("packets", self.packets),
-            ("bytes", self.bytes),
-            ("resent", self.resent),
-            ("timeouts", self.timeouts),
-            ("refusals", self.refusals),
-            ("stale", self.stale),
-            ("invalid", self.invalid),
-            ("probes", self.probes),
-            ("near", self.near),
+            (PairCounter::Completed, self.completed),
+            (PairCounter::Failed, self.failed),
+            (PairCounter::Flushed, self.flushed),
+            (PairCounter::Packets, self.packets),
+            (PairCounter::Bytes, self.bytes),
+            (PairCounter::Resent, self.resent),
+            (PairCounter::Timeouts, self.timeouts),
+            (PairCounter::Refusals, self.refusals),
+            (PairCounter::Stale, self.stale),
+            (PairCounter::Invalid, self.invalid),
+            (PairCounter::Probes, self.probes),
+            (PairCounter::Near, self.near),
         ]
     }
 }

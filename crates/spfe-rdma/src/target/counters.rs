@@ -1,6 +1,7 @@
 //! Counters of a target.
 
 use super::{Dropped, Handled};
+use spfe_contract::PairCounter;
 use spfe_proto::sfrp::{Opcode, SfrpHeaderError, SfrpStatus};
 
 /// What happened to the packets of a target.
@@ -31,39 +32,39 @@ pub struct TargetCounts {
 }
 
 /// Statuses with a counter; the last one also counts all others.
-const STATUSES: [(SfrpStatus, &str); 18] = [
-    (SfrpStatus::BAD_VERSION, "bad_version"),
-    (SfrpStatus::BAD_OPCODE, "bad_opcode"),
-    (SfrpStatus::BAD_KEY, "bad_key"),
-    (SfrpStatus::BOUNDS, "bounds"),
-    (SfrpStatus::ACCESS, "access"),
-    (SfrpStatus::BAD_LENGTH, "bad_length"),
-    (SfrpStatus::RECEIVER_NOT_READY, "receiver_not_ready"),
-    (SfrpStatus::MESSAGE_TOO_LONG, "message_too_long"),
-    (SfrpStatus::PAYLOAD_CRC, "payload_crc"),
-    (SfrpStatus::SHORT, "short"),
-    (SfrpStatus::LONG, "long"),
-    (SfrpStatus::EEP, "eep"),
-    (SfrpStatus::MEMORY, "memory"),
-    (SfrpStatus::BUSY, "busy"),
-    (SfrpStatus::BAD_QUEUE, "bad_queue"),
-    (SfrpStatus::SEQUENCE, "sequence"),
-    (SfrpStatus::REVOKED, "revoked"),
-    (SfrpStatus::GENERAL, "general"),
+const STATUSES: [(SfrpStatus, PairCounter); 18] = [
+    (SfrpStatus::BAD_VERSION, PairCounter::TargetBadVersion),
+    (SfrpStatus::BAD_OPCODE, PairCounter::TargetBadOpcode),
+    (SfrpStatus::BAD_KEY, PairCounter::TargetBadKey),
+    (SfrpStatus::BOUNDS, PairCounter::TargetBounds),
+    (SfrpStatus::ACCESS, PairCounter::TargetAccess),
+    (SfrpStatus::BAD_LENGTH, PairCounter::TargetBadLength),
+    (SfrpStatus::RECEIVER_NOT_READY, PairCounter::TargetReceiverNotReady),
+    (SfrpStatus::MESSAGE_TOO_LONG, PairCounter::TargetMessageTooLong),
+    (SfrpStatus::PAYLOAD_CRC, PairCounter::TargetPayloadCrc),
+    (SfrpStatus::SHORT, PairCounter::TargetShort),
+    (SfrpStatus::LONG, PairCounter::TargetLong),
+    (SfrpStatus::EEP, PairCounter::TargetEep),
+    (SfrpStatus::MEMORY, PairCounter::TargetMemory),
+    (SfrpStatus::BUSY, PairCounter::TargetBusy),
+    (SfrpStatus::BAD_QUEUE, PairCounter::TargetBadQueue),
+    (SfrpStatus::SEQUENCE, PairCounter::TargetSequence),
+    (SfrpStatus::REVOKED, PairCounter::TargetRevoked),
+    (SfrpStatus::GENERAL, PairCounter::TargetGeneral),
 ];
 
-const EXECUTED: [&str; Opcode::ALL.len()] = [
-    "writes",
-    "reads",
-    "sends",
-    "fetch_adds",
-    "compare_swaps",
-    "flushes",
-    "infos",
-    "region_lists",
-    "credits",
-    "connects",
-    "disconnects",
+const EXECUTED: [PairCounter; Opcode::ALL.len()] = [
+    PairCounter::TargetWrites,
+    PairCounter::TargetReads,
+    PairCounter::TargetSends,
+    PairCounter::TargetFetchAdds,
+    PairCounter::TargetCompareSwaps,
+    PairCounter::TargetFlushes,
+    PairCounter::TargetInfos,
+    PairCounter::TargetRegionLists,
+    PairCounter::TargetCredits,
+    PairCounter::TargetConnects,
+    PairCounter::TargetDisconnects,
 ];
 
 fn slot(status: SfrpStatus) -> usize {
@@ -81,23 +82,31 @@ impl TargetCounts {
         self.refused[slot(status)]
     }
 
-    /// Every counter with its name.
-    pub fn named(&self) -> Vec<(&'static str, u64)> {
+    /// Every counter with its number in the contract, in the contract's order.
+    pub fn numbered(&self) -> impl Iterator<Item = (PairCounter, u64)> + use<> {
         let executed = EXECUTED.into_iter().zip(self.executed);
-        let refused = STATUSES.iter().map(|(_, name)| *name).zip(self.refused);
+        let refused = STATUSES.iter().map(|(_, counter)| *counter).zip(self.refused);
         let others = [
-            ("repeated", self.repeated),
-            ("other_protocol", self.other_protocol),
-            ("short_header", self.short_header),
-            ("header_length", self.header_length),
-            ("header_crc", self.header_crc),
-            ("header_layout", self.header_layout),
-            ("not_ours", self.not_ours),
-            ("drained", self.drained),
-            ("forgotten", self.forgotten),
-            ("notifications_dropped", self.notifications_dropped),
+            (PairCounter::TargetRepeated, self.repeated),
+            (PairCounter::TargetOtherProtocol, self.other_protocol),
+            (PairCounter::TargetShortHeader, self.short_header),
+            (PairCounter::TargetHeaderLength, self.header_length),
+            (PairCounter::TargetHeaderCrc, self.header_crc),
+            (PairCounter::TargetHeaderLayout, self.header_layout),
+            (PairCounter::TargetNotOurs, self.not_ours),
+            (PairCounter::TargetDrained, self.drained),
+            (PairCounter::TargetForgotten, self.forgotten),
+            (PairCounter::TargetNotificationsDropped, self.notifications_dropped),
         ];
-        executed.chain(refused).chain(others).collect()
+        executed.chain(refused).chain(others)
+    }
+
+    /// Every counter with its name: that of the contract, in lower case and without `target_`.
+    pub fn named(&self) -> impl Iterator<Item = (String, u64)> + use<> {
+        self.numbered().map(|(counter, count)| {
+            let name = counter.name().to_ascii_lowercase();
+            (name.trim_start_matches("target_").to_owned(), count)
+        })
     }
 
     /// Packets executed, repeated, refused, and discarded.
@@ -139,5 +148,32 @@ impl TargetCounts {
             },
         };
         *counter += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::initiator::InitiatorCounts;
+
+    #[test]
+    fn every_counter_of_the_contract_is_there_once_and_in_order() {
+        let own = InitiatorCounts::default().numbered().map(|(counter, _)| counter);
+        let others = TargetCounts::default().numbered().map(|(counter, _)| counter).collect();
+        assert_eq!([own.to_vec(), others].concat(), PairCounter::ALL);
+    }
+
+    #[test]
+    fn each_kind_counts_under_its_name() {
+        let mut counts = TargetCounts::default();
+        counts.add_executed(Opcode::Flush, 2);
+        counts.count(Handled::Refused(SfrpStatus::BOUNDS));
+        counts.count(Handled::Refused(SfrpStatus(200)));
+        counts.count(Handled::Dropped(Dropped::NotOurs));
+        counts.count(Handled::Repeated(Opcode::Write));
+        let found: Vec<_> = counts.named().filter(|(_, count)| *count != 0).collect();
+        let wanted =
+            [("flushes", 2), ("bounds", 1), ("general", 1), ("repeated", 1), ("not_ours", 1)];
+        assert_eq!(found, wanted.map(|(name, count)| (name.to_owned(), count)));
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct NearSender {
 impl RdmaTarget {
     /// The checks up to the number of the message, for requests of an initiator: its place in the list.
     /// `None` if one fails, if responses are waiting, or if part of a message has arrived.
+    #[inline]
     pub(crate) fn near_peer(&mut self, from: &NearSender, sequence: u16, vc: u8) -> Option<usize> {
         let ours = from.protocol == self.options.protocol
             && from.target == self.options.logical_address

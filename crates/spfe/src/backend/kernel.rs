@@ -10,6 +10,8 @@
 //!
 //! Completions carry device time, which this module converts to CLOCK_MONOTONIC.
 
+#[cfg(feature = "rdma")]
+mod pairs;
 mod ports;
 mod reset;
 mod uapi;

@@ -7,8 +7,9 @@
  * rings, doorbells and packets are shared memory whose rules are in the contract
  * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
- * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB, TARGET), nothing
- * else. Ports are shared by all users of a device, so changing one needs CAP_NET_ADMIN.
+ * A file opened for reading only may ask (INFO, TIME, PORT, STATISTICS, MIB, PAIR_COUNTERS,
+ * TARGET), nothing else. Ports are shared by all users of a device, so changing one needs
+ * CAP_NET_ADMIN.
  *
  * A file belongs to the process that first maps or registers memory with it. A child made by fork()
  * must open a file of its own. To ring a doorbell, store 64 bits (a contract doorbell) to the first
@@ -45,7 +46,7 @@
 #include <linux/types.h>
 
 /* Incremented by additions. Existing definitions keep their meaning. */
-#define SPFE_UAPI_VERSION 5
+#define SPFE_UAPI_VERSION 6
 
 #define SPFE_IOC_MAGIC 0xBB
 
@@ -132,7 +133,8 @@ struct spfe_port_set {
 
 /*
  * Registers memory of the caller. It stays pinned until it is unregistered or the file is closed,
- * and counts against RLIMIT_MEMLOCK. addr and size are multiples of the page size.
+ * and counts against RLIMIT_MEMLOCK. addr and size are multiples of the page size. ENOMEM beyond
+ * the limit, or for more than the memory of the machine.
  */
 struct spfe_register {
 	__u64 addr;   /* in */
@@ -145,7 +147,8 @@ struct spfe_register {
 
 /*
  * Allocates memory for rings, lines, time stamps and buffers that works on every platform. Map it
- * at offset.
+ * at offset. Counts against RLIMIT_MEMLOCK, and takes at most half of the machine's memory for all
+ * files and devices together: ENOMEM.
  */
 struct spfe_alloc {
 	__u64 size;   /* in: bytes; out: rounded up to whole pages */
@@ -229,6 +232,23 @@ struct spfe_statistics {
 	__u64 stalls;
 	__u64 wakes;
 	__u64 dropped;
+};
+
+/* Counters of queue pairs that one call reads. */
+#define SPFE_PAIR_COUNTERS_READ 13
+
+/*
+ * Counters of the queue pair of a virtual channel, of any file (contract block "pair"); since
+ * version 6. Needs the capability PAIR_COUNTERS (EOPNOTSUPP). ENOENT: no such virtual channel, or
+ * `first` is more than 62. Without a queue pair the answer is 0 everywhere.
+ */
+struct spfe_pair_counters {
+	__u32 port;	/* in */
+	__u32 vc;	/* in */
+	__u32 first;	/* in: pair_counter of the first value */
+	__u32 reserved;
+	__u64 present;	/* out: PRESENT: bit N: the queue pair has counter N */
+	__u64 values[SPFE_PAIR_COUNTERS_READ]; /* out: counters from `first` on, or 0 */
 };
 
 /* An item of the management information base of a port (contract block "mib", command MIB_SET). */
@@ -328,6 +348,7 @@ struct spfe_target_note {
  */
 #define SPFE_IOC_TARGET_LISTEN _IOW(SPFE_IOC_MAGIC, 0x14, struct spfe_index)
 #define SPFE_IOC_TARGET_TAKE _IOR(SPFE_IOC_MAGIC, 0x15, struct spfe_target_note)
+#define SPFE_IOC_PAIR_COUNTERS _IOWR(SPFE_IOC_MAGIC, 0x16, struct spfe_pair_counters)
 /*
  * Releases all objects of this file and makes the file usable again after ESHUTDOWN. Pending
  * submissions get no completions: the program itself completes them with DEVICE_RESET, from the

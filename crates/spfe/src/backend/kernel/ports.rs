@@ -113,6 +113,8 @@ impl Kernel {
             Ok(value) if element < MIB_ELEMENTS => Ok(value),
             _ => Err(MibFault::Absent),
         }));
+        #[cfg(feature = "rdma")]
+        list.extend(self.pair_counters_of(port, info.vcs)?);
         Ok(list)
     }
 

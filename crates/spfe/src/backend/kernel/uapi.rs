@@ -10,6 +10,9 @@ use std::io;
 pub const VERSION: u32 = 1;
 /// `SPFE_UAPI_VERSION` of the first driver with queue pairs.
 pub const PAIRS_SINCE: u32 = 4;
+/// `SPFE_UAPI_VERSION` of the first driver that reads the counters of queue pairs.
+#[cfg(feature = "rdma")]
+pub const PAIR_COUNTERS_SINCE: u32 = 6;
 /// `SPFE_INFO_BOUNCE`.
 pub const INFO_BOUNCE: u32 = 0x1;
 /// `SPFE_MIB_SET`.
@@ -36,12 +39,12 @@ impl<T> Call<T> {
 }
 
 macro_rules! calls {
-    ($($name:ident($argument:ty) = $direction:expr, $number:expr;)*) => {
-        $(pub const $name: Call<$argument> =
+    ($($(#[$when:meta])? $name:ident($argument:ty) = $direction:expr, $number:expr;)*) => {
+        $($(#[$when])? pub const $name: Call<$argument> =
             Call::new(concat!("SPFE_IOC_", stringify!($name)), $direction, $number);)*
         /// Every ioctl by its name in the header.
         #[cfg(test)]
-        const CALLS: &[(&str, u32)] = &[$(($name.name, $name.request)),*];
+        const CALLS: &[(&str, u32)] = &[$($(#[$when])? ($name.name, $name.request)),*];
     };
 }
 
@@ -63,16 +66,19 @@ calls! {
     RESET(()) = 0, 0x0e;
     MIB(Mib) = READ | WRITE, 0x0f;
     PAIR_CREATE(Pair) = READ | WRITE, 0x10;
+    #[cfg(feature = "rdma")]
+    PAIR_COUNTERS(PairCounters) = READ | WRITE, 0x16;
 }
 
 macro_rules! structures {
-    ($($name:ident as $header:literal { $($field:ident: $kind:ty,)* })*) => {
-        $(#[repr(C)]
+    ($($(#[$when:meta])? $name:ident as $header:literal { $($field:ident: $kind:ty,)* })*) => {
+        $($(#[$when])?
+        #[repr(C)]
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name { $(pub $field: $kind,)* })*
         /// Every structure: name in the header, size, offsets of the fields.
         #[cfg(test)]
-        const STRUCTURES: &[(&str, usize, &[(&str, usize)])] = &[$((
+        const STRUCTURES: &[(&str, usize, &[(&str, usize)])] = &[$($(#[$when])? (
             $header,
             size_of::<$name>(),
             &[$((stringify!($field), std::mem::offset_of!($name, $field)),)*],
@@ -210,6 +216,15 @@ structures! {
         stalls: u64,
         wakes: u64,
         dropped: u64,
+    }
+    #[cfg(feature = "rdma")]
+    PairCounters as "spfe_pair_counters" {
+        port: u32,
+        vc: u32,
+        first: u32,
+        reserved: u32,
+        present: u64,
+        values: [u64; 13],
     }
     Mib as "spfe_mib" {
         port: u32,

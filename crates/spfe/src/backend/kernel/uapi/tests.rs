@@ -31,7 +31,7 @@ fn structures_and_calls_are_those_of_the_header() {
     }
     for (name, value) in [
         // Of the header; the library also works with older drivers.
-        ("SPFE_UAPI_VERSION", 5),
+        ("SPFE_UAPI_VERSION", 6),
         ("SPFE_INFO_BOUNCE", INFO_BOUNCE),
         ("SPFE_MIB_SET", MIB_SET),
         ("SPFE_PORT_PRIORITY", PORT_PRIORITY),
