@@ -33,7 +33,7 @@ module spfe_ep_hub
   input logic [15:0] queue_i,
   /// With queue_i.
   input queue_context_t context_i,
-  /// Its queue pair, if it is of kind RDMA; with queue_i.
+  /// Its queue pair, if it is of kind RDMA or RDMA_RX; with queue_i.
   input spfe_rdma_pair_pkg::pair_t pair_i,
   /// With queue_i.
   input logic start_valid_i,
@@ -109,7 +109,7 @@ module spfe_ep_hub
   doorbell_t doorbell;
   logic [Messages-1:0] message_stop, message_stopped;
   logic [Data-1:0] tx_stop, tx_stopped, rx_stop, rx_stopped;
-  logic pair_stop, pair_stopped;
+  logic [1:0] pair_stop, pair_stopped;
   logic [1:0] failed;
   assign failed_o = failed != '0;
   logic [Engines-1:0][15:0] events;
@@ -120,7 +120,7 @@ module spfe_ep_hub
     .Shape(Shape)
   ) i_map (
     .queue_i,
-    .pair_i(context_i.kind == QUEUE_KIND_RDMA),
+    .pair_i(context_i.kind inside {QUEUE_KIND_RDMA, QUEUE_KIND_RDMA_RX}),
     .engine_o(engine),
     .number_o(number),
     .doorbell_i,
@@ -257,6 +257,12 @@ module spfe_ep_hub
       .axi_i(axi_i[RxEngine:TxEngine])
     );
 
+    // Contexts of the queue pair are two neighbours; the number in a port tells them apart.
+    doorbell_t pair_doorbell;
+    assign pair_doorbell = '{
+        index: 16'(32'(doorbell_i.index) != pair_queue(Shape)),
+        kind: doorbell_i.kind
+      };
     spfe_ep_pair #(
       .Shape(Shape),
       .Words(Words),
@@ -265,12 +271,13 @@ module spfe_ep_hub
       .clk_i,
       .rst_i,
       .start_i(context_i),
+      .start_queue_i(context_i.kind == QUEUE_KIND_RDMA_RX),
       .start_pair_i(pair_i),
       .start_valid_i(start_valid_i && engine[PairEngine]),
       .start_ready_o(start_ready[PairEngine]),
       .stop_i(pair_stop),
       .stopped_o(pair_stopped),
-      .doorbell_i(doorbell.kind),
+      .doorbell_i(pair_doorbell),
       .doorbell_valid_i(doorbell_valid[PairEngine]),
       .time_i,
       .error_o(errors[PairEngine]),

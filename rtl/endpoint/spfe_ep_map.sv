@@ -18,7 +18,7 @@ module spfe_ep_map
 ) (
   /// A context.
   input logic [15:0] queue_i,
-  /// It is of kind RDMA.
+  /// It is of kind RDMA or RDMA_RX.
   input logic pair_i,
   /// Its engine, one-hot.
   output logic [Engines-1:0] engine_o,
@@ -39,16 +39,16 @@ module spfe_ep_map
   output logic [Data-1:0] tx_stop_o,
   /// Receive queues to stop, by channel.
   output logic [Data-1:0] rx_stop_o,
-  /// The queue pair is to stop.
-  output logic pair_stop_o,
+  /// Queues of the queue pair to stop: the one that sends, and the one that receives.
+  output logic [1:0] pair_stop_o,
   /// Message queues that have stopped.
   input logic [Messages-1:0] message_stopped_i,
   /// Transmit queues that have stopped, by channel.
   input logic [Data-1:0] tx_stopped_i,
   /// Receive queues that have stopped, by channel.
   input logic [Data-1:0] rx_stopped_i,
-  /// The queue pair has stopped.
-  input logic pair_stopped_i,
+  /// Queues of the queue pair that have stopped.
+  input logic [1:0] pair_stopped_i,
   /// Contexts that have stopped.
   output logic [Queues-1:0] stopped_o
 );
@@ -80,18 +80,20 @@ module spfe_ep_map
   localparam bit HasPair = Shape.pairs.count != '0;
   localparam int unsigned Pair = pair_queue(Shape);
 
-  // The context of the queue pair is one of the transmit engine, too: only one of both works, and
-  // doorbells and stops are for both.
+  // The contexts of the queue pair are those of a transmit and a receive queue, too: only one of
+  // both works, and doorbells and stops are for both.
   logic [Engines-1:0] engine, rung;
+  logic at_pair;
   assign {engine, number_o} = place_of(queue_i);
   assign engine_o = HasPair && pair_i ? Engines'(1) << PairEngine : engine;
   assign doorbell_o.kind = doorbell_i.kind;
   assign {rung, doorbell_o.index} = place_of(doorbell_i.index);
+  assign at_pair = HasPair && (32'(doorbell_i.index) == Pair || 32'(doorbell_i.index) == Pair + 1);
   always_comb begin
     doorbell_valid_o = doorbell_valid_i ? rung : '0;
-    doorbell_valid_o[PairEngine] = HasPair && doorbell_valid_i && 32'(doorbell_i.index) == Pair;
+    doorbell_valid_o[PairEngine] = doorbell_valid_i && at_pair;
   end
-  assign pair_stop_o = HasPair && stop_i[Pair];
+  assign pair_stop_o = HasPair ? stop_i[Pair+:2] : '0;
 
   // Every context has an engine, so all bits of stopped_o are driven.
   for (genvar i = 0; i < Messages; i++) begin : gen_message
@@ -105,8 +107,8 @@ module spfe_ep_map
       localparam int unsigned Rx = 32'(context_of(Shape, RxEngine, 16'(i)));
       assign tx_stop_o[i] = stop_i[Tx];
       assign rx_stop_o[i] = stop_i[Rx];
-      assign stopped_o[Tx] = tx_stopped_i[i] && (!HasPair || Tx != Pair || pair_stopped_i);
-      assign stopped_o[Rx] = rx_stopped_i[i];
+      assign stopped_o[Tx] = tx_stopped_i[i] && (!HasPair || Tx != Pair || pair_stopped_i[0]);
+      assign stopped_o[Rx] = rx_stopped_i[i] && (!HasPair || Rx != Pair + 1 || pair_stopped_i[1]);
     end else begin : gen_none
       assign {tx_stop_o[i], rx_stop_o[i]} = '0;
     end

@@ -26,22 +26,24 @@ module spfe_ep_pair
   /// See spfe_rdma_engine.
   input queue_context_t start_i,
   /// See spfe_rdma_engine.
+  input logic start_queue_i,
+  /// See spfe_rdma_engine.
   input pair_t start_pair_i,
   input logic start_valid_i,
   output logic start_ready_o,
   /// See spfe_rdma_engine.
-  input logic stop_i,
+  input logic [1:0] stop_i,
   /// See spfe_rdma_engine.
-  output logic stopped_o,
+  output logic [1:0] stopped_o,
   /// See spfe_rdma_engine.
-  input doorbell_kind_e doorbell_i,
+  input doorbell_t doorbell_i,
   input logic doorbell_valid_i,
   /// Device time in ns.
   input logic [63:0] time_i,
-  /// For one cycle: the queue has stopped by itself.
+  /// For one cycle: a queue has stopped by itself.
   output queue_error_t error_o,
   output logic error_valid_o,
-  /// For one cycle: counts of the queue.
+  /// For one cycle: counts of a queue.
   output statistics_t statistics_o,
   output logic statistics_valid_o,
   /// Vector to signal.
@@ -109,7 +111,7 @@ module spfe_ep_pair
     logic [CountWidth-1:0] at_q;
     word_t rx_word, word;
     logic mine, takes, rx_word_ready, word_valid, word_ready;
-    assign mine = !stopped_o;
+    assign mine = stopped_o != '1;
     assign takes = mine && rx_valid_i[Channel] && rx_word_ready;
     assign rx_ready_o[Channel] = mine ? takes && at_q + 1'b1 == rx_count_i[Channel] :
         queue_rx_ready_i[Channel];
@@ -131,6 +133,7 @@ module spfe_ep_pair
       .clk_i,
       .rst_i,
       .start_i,
+      .start_queue_i,
       .start_pair_i,
       .start_valid_i,
       .start_ready_o,
@@ -188,9 +191,9 @@ module spfe_ep_pair
     assign {start_ready_o, error_o, error_valid_o, statistics_o, statistics_valid_o} = '0;
     assign {event_o, event_valid_o, failed_o, translate_o, translate_valid_o, axi_o} = '0;
     assign {stopped_o, fence_ready_o} = '1;
-    assign unused = ^{clk_i, rst_i, start_i, start_pair_i, start_valid_i, stop_i, doorbell_i,
-                      doorbell_valid_i, time_i, event_ready_i, rx_count_i, rx_i, fence_valid_i,
-                      translate_ready_i, translation_i, translation_valid_i, axi_i};
+    assign unused = ^{clk_i, rst_i, start_i, start_queue_i, start_pair_i, start_valid_i, stop_i,
+                      doorbell_i, doorbell_valid_i, time_i, event_ready_i, rx_count_i, rx_i,
+                      fence_valid_i, translate_ready_i, translation_i, translation_valid_i, axi_i};
   end
 
   if (Shape.pairs.count > 8'd1 || (Has && (Shape.pairs.port >= Shape.ports

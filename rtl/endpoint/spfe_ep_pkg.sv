@@ -194,7 +194,8 @@ package spfe_ep_pkg;
 
   /// Its kinds of queues.
   function automatic logic [7:0] kinds_of(input logic queues, input logic pairs);
-    return (queues ? DeviceKinds : '0) | (queues && pairs ? 8'(1 << QUEUE_KIND_RDMA) : '0);
+    return (queues ? DeviceKinds : '0) | (queues && pairs ?
+        8'(1 << QUEUE_KIND_RDMA) | 8'(1 << QUEUE_KIND_RDMA_RX) : '0);
   endfunction
 
   /* verilator lint_on UNUSEDSIGNAL */

@@ -26,7 +26,7 @@ module spfe_ep_queue_check
   output translate_t need_o,
   /// There is an area.
   output logic packed_o,
-  /// The queue pair, of kind RDMA.
+  /// The queue pair, of kind RDMA or RDMA_RX.
   output pair_t pair_o
 );
   localparam bit HasTarget = Shape.target.entries != '0;
@@ -56,14 +56,15 @@ module spfe_ep_queue_check
   assign known = context_i.kind < 32'd8 && Kinds[kind[2:0]];
   assign is_message = kind == QUEUE_KIND_MESSAGE_TX || kind == QUEUE_KIND_MESSAGE_RX;
   assign is_packed = kind == QUEUE_KIND_RX_PACKED;
-  assign is_pair = kind == QUEUE_KIND_RDMA;
+  assign is_pair = kind == QUEUE_KIND_RDMA || kind == QUEUE_KIND_RDMA_RX;
   assign packed_o = is_packed;
   // A time-code has neither a channel nor a type.
   assign filters = (wired ? context_i.filter : 32'(context_i.filter[31:18])) != '0;
   always_comb begin
     if (place < data) begin
-      fits = place[0] ? kind == QUEUE_KIND_RX || is_packed :
-          kind == QUEUE_KIND_TX || (is_pair && 32'(index_i) == pair_queue(Shape));
+      fits = place[0] ? kind == QUEUE_KIND_RX || is_packed : kind == QUEUE_KIND_TX;
+      if (kind == QUEUE_KIND_RDMA) fits = 32'(index_i) == pair_queue(Shape);
+      if (kind == QUEUE_KIND_RDMA_RX) fits = 32'(index_i) == pair_queue(Shape) + 1;
     end else if (place < data + 16'(MessageContexts)) begin
       fits = kind == QUEUE_KIND_MESSAGE_TX;
     end else begin
@@ -121,6 +122,8 @@ module spfe_ep_queue_check
       3'd3: begin
         address = context_i.stamp;
         need_o.length = 48'd8 << context_i.cq_log2[3:0];
+        // Immediate data follows.
+        if (kind == QUEUE_KIND_RDMA_RX) need_o.length = 48'd16 << context_i.cq_log2[3:0];
       end
       default: begin
         address = context_i.area;

@@ -62,7 +62,7 @@ module spfe_ep_queues
   output logic [15:0] queue_o,
   /// Its context; with queue_o.
   output queue_context_t context_o,
-  /// The queue pair of a queue of kind RDMA; with queue_o.
+  /// The queue pair of a queue of kind RDMA or RDMA_RX; with queue_o.
   output pair_t pair_o,
   /// Starts the queue at position 0; ready when its lines are written.
   output logic start_valid_o,
@@ -118,7 +118,12 @@ module spfe_ep_queues
   status_e status_q, trouble_q, check;
   holds_t holds_q, held;
   logic used_q, used, is_packed;
-  logic enabling, exists, on, at_pair, is_pair, taken, pair_q;
+  logic enabling, exists, on, at_pair, is_pair, taken;
+  // The two queues of the pair: which one this is, whether the other one is enabled, whether they
+  // are of kind RDMA and RDMA_RX, and the ends and the domain of the pair.
+  logic side, other;
+  logic [1:0] pairs_q;
+  logic [79:0] ends, ends_q;
   logic unused_corrected;
 
   assign enabling = op_i == OpEnable;
@@ -182,11 +187,12 @@ module spfe_ep_queues
     .failed_o
   );
   // A queue pair takes both directions of its channel.
-  assign at_pair = Shape.pairs.count != '0 && 32'(index_q) == Pair;
-  assign is_pair = context_o.kind == QUEUE_KIND_RDMA;
-  assign taken = Shape.pairs.count != '0
-      && ((at_pair && is_pair && enabled_q[Width'(Pair+1)])
-          || (32'(index_q) == Pair + 1 && enabled_q[Width'(Pair)] && pair_q));
+  assign side = 32'(index_q) == Pair + 1;
+  assign at_pair = Shape.pairs.count != '0 && (32'(index_q) == Pair || side);
+  assign is_pair = context_o.kind inside {QUEUE_KIND_RDMA, QUEUE_KIND_RDMA_RX};
+  assign ends = {words.pair, words.domain[15:0]};
+  assign other = enabled_q[side?Width'(Pair) : Width'(Pair+1)];
+  assign taken = at_pair && other && (is_pair != pairs_q[!side] || (is_pair && ends != ends_q));
   always_comb begin
     used = 1'b0;
     for (int unsigned i = 0; i < 5; i++) used |= enabled_q[index_q] && held[i] == scan_i;
@@ -277,7 +283,8 @@ module spfe_ep_queues
       Start:
       if (start_ready_i) begin
         enabled_q[index_q] <= 1'b1;
-        if (at_pair) pair_q <= is_pair;
+        if (at_pair) pairs_q[side] <= is_pair;
+        if (at_pair && is_pair) ends_q <= ends;
       end
       Stop: stop_q[index_q] <= 1'b1;
       Stopping: begin

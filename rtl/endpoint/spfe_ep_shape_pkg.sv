@@ -161,7 +161,7 @@ package spfe_ep_shape_pkg;
     int unsigned port;
     int unsigned place;
     port = 0;
-    if (engine == PairEngine) return 16'(pair_queue(shape));
+    if (engine == PairEngine) return 16'(pair_queue(shape)) + number;
     if (engine == MessageEngine) begin
       port = 32'(number) / (2 * MessageContexts);
       place = 2 * port_vcs(shape, port) + 32'(number) % (2 * MessageContexts);

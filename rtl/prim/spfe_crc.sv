@@ -36,11 +36,11 @@ module spfe_crc #(
   function automatic rows_t rows();
     rows_t state;
     logic [Inputs-1:0] feedback;
-    for (int unsigned i = 0; i < Width; i++) state[i] = Inputs'(1) << i;
+    for (int unsigned row = 0; row < Width; row++) state[row] = Inputs'(1) << row;
     for (int unsigned b = 0; b < 8 * Bytes; b++) begin
       feedback = state[0] ^ (Inputs'(1) << (Width + b));
-      for (int unsigned i = 0; i < Width; i++) begin
-        state[i] = (i + 1 < Width ? state[(i+1)%Width] : '0) ^ (Poly[i] ? feedback : '0);
+      for (int unsigned row = 0; row < Width; row++) begin
+        state[row] = (row + 1 < Width ? state[(row+1)%Width] : '0) ^ (Poly[row] ? feedback : '0);
       end
     end
     return state;

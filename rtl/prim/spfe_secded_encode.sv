@@ -18,14 +18,14 @@ module spfe_secded_encode
     $error("spfe_secded_encode: Width is %0d; 1 or more is possible", Width);
   end
 
+  // Data bits whose position has a bit set.
+  function automatic logic [Width-1:0] covered(int unsigned place_bit);
+    for (int unsigned d = 0; d < Width; d++) covered[d] = 1'(position(d) >> place_bit);
+  endfunction
+
   for (genvar c = 0; c < Checks - 1; c++) begin : gen_check
-    // Data bits whose position has bit c set.
-    logic [Width-1:0] taken;
-    for (genvar d = 0; d < Width; d++) begin : gen_bit
-      localparam int unsigned Place = position(d);
-      assign taken[d] = Place[c] && data_i[d];
-    end
-    assign check_o[c] = ^taken;
+    localparam logic [Width-1:0] Covered = covered(c);
+    assign check_o[c] = ^(data_i & Covered);
   end
 
   assign check_o[Checks-1] = ^{data_i, check_o[Checks-2:0]};

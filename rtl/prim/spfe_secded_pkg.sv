@@ -15,13 +15,9 @@ package spfe_secded_pkg;
   /// Position of a data bit in the code word.
   function automatic int unsigned position(int unsigned data_bit);
     int unsigned place;
-    int unsigned left;
-    place = 3;
-    left = data_bit;
-    while (left != 0 || (place & (place - 1)) == 0) begin
-      if ((place & (place - 1)) != 0) left--;
-      place++;
-    end
+    // The check bits at 1 and 2 lie before all data bits; each other one moves those behind it.
+    place = data_bit + 3;
+    for (int unsigned check = 4; check <= place; check <<= 1) place++;
     return place;
   endfunction
 endpackage

@@ -6,19 +6,27 @@
 module spfe_rdma_decide
   import spfe_rdma_pkg::*;
 #(
-  /// Largest payload of a packet, bytes.
-  parameter int unsigned Segment = 4096,
   /// There is software that reads notifications.
-  parameter bit Notes = 1'b1
+  parameter bit Notes = 1'b1,
+  /// Messages go into buffers; otherwise they become notifications.
+  parameter bit Receives = 1'b0
 ) (
   /// The request.
   input packet_t packet_i,
+  /// Largest payload of a packet, bytes.
+  input logic [16:0] segment_i,
   /// Its initiator.
   input peer_t peer_i,
   /// A region has its key.
   input logic region_valid_i,
   /// That region.
   input region_t region_i,
+  /// There is a buffer for a message.
+  input logic buffer_valid_i,
+  /// Its bytes.
+  input logic [31:0] buffer_bytes_i,
+  /// Messages that the initiator may have sent in all, but for the one of the request.
+  input logic [31:0] credit_i,
   /// The memory did not take what was to be written.
   input logic failed_i,
   /// What to do.
@@ -70,7 +78,7 @@ module spfe_rdma_decide
     unique case (header.code)
       OpWrite:
       if (access != SfrpOk) reason = access;
-      else if (header.length > 32'(Segment)) reason = SfrpBadLength;
+      else if (header.length > 32'(segment_i)) reason = SfrpBadLength;
       else reason = packet_i.body;
       OpRead:
       if (packet_i.body != SfrpOk) reason = packet_i.body;
@@ -85,10 +93,18 @@ module spfe_rdma_decide
         reason = packet_i.body;
       end
       OpSend:
-      if (message_end > {1'b0, header.address[63:32]} || header.length > 32'(Segment) ||
+      if (message_end > {1'b0, header.address[63:32]} || header.length > 32'(segment_i) ||
           header.flags.last != (message_end == {1'b0, header.address[63:32]}) ||
           header.flags.first != (header.address[31:0] == '0)) begin
         reason = SfrpBadLength;
+      end else if (Receives && !buffer_valid_i) begin
+        reason = SfrpNotReady;
+        reason_immediate = NotReadyUs;
+      end else if (Receives && header.address[63:32] > buffer_bytes_i) begin
+        reason = SfrpTooLong;
+        reason_immediate = buffer_bytes_i;
+      end else if (Receives) begin
+        reason = packet_i.body;
       end else if (!Notes) begin
         reason = SfrpBadQueue;
       end else if (header.address[63:32] > 32'(NoteBytes)) begin
@@ -150,7 +166,7 @@ module spfe_rdma_decide
       end else begin
         decision_o.action = is_read ? DoRead : is_atomic ? DoResult :
             answers || header.code == OpFlush ? DoAnswer : DoNothing;
-        decision_o.immediate = is_read || is_atomic ? '0 : peer_i.sends + CreditAlways;
+        decision_o.immediate = is_read || is_atomic ? '0 : credit_i;
       end
     end else if (order > 0) begin
       missing = 1'b1;
@@ -201,22 +217,15 @@ module spfe_rdma_decide
       unique case (header.code)
         OpWrite: begin
           decision_o.action = DoWrite;
-          decision_o.immediate = peer_i.sends + CreditAlways;
+          decision_o.immediate = credit_i;
           decision_o.bytes = next - start;
           decision_o.total = 32'(next - start);
-          if (!header.flags.last) begin
-            peer_o = clean;
-            peer_o.open = 1'b1;
-            peer_o.open_request = header.request;
-            peer_o.open_next = next;
-            peer_o.open_start = start;
-          end
         end
         OpRead: decision_o.action = DoRead;
         OpSend: begin
-          decision_o.action = answers ? DoAnswer : DoNothing;
+          decision_o.action = Receives ? DoWrite : answers ? DoAnswer : DoNothing;
           peer_o.sends = peer_i.sends + 32'd1;
-          decision_o.immediate = peer_o.sends + CreditAlways;
+          decision_o.immediate = Receives ? credit_i : credit_i + 32'd1;
           decision_o.bytes = 64'(header.address[63:32]);
           decision_o.total = header.address[63:32];
         end
@@ -229,6 +238,14 @@ module spfe_rdma_decide
         end
         default: decision_o.action = DoAnswer;
       endcase
+      if (!header.flags.last && (header.code == OpWrite || (Receives && header.code == OpSend)))
+      begin
+        peer_o = clean;
+        peer_o.open = 1'b1;
+        peer_o.open_request = header.request;
+        peer_o.open_next = next;
+        peer_o.open_start = start;
+      end
     end
   end
 

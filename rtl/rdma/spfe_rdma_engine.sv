@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// A queue of kind RDMA: the sending side of a queue pair with its rings, completions and lines, on
-/// a virtual channel of its own, with one AXI4 port. contract/README.md has the rules.
+/// A queue pair: a queue of kind RDMA (0) and one of kind RDMA_RX (1) with their rings, completions
+/// and lines, on a virtual channel of their own, with one AXI4 port. Each works without the other
+/// one. contract/README.md has the rules.
 module spfe_rdma_engine
   import spfe_pkg::*;
   import spfe_host_pkg::*;
@@ -14,6 +15,8 @@ module spfe_rdma_engine
   parameter int unsigned Segment = 4096,
   /// Work requests that may be outstanding, as of spfe_rdma_initiator.
   parameter int unsigned Works = 32,
+  /// Buffers that are taken ahead, as of spfe_rdma_receiver.
+  parameter int unsigned Buffers = 32,
   /// Check bits of the memories; see spfe_ram_safe.
   parameter int unsigned Protect = 0
 ) (
@@ -22,24 +25,26 @@ module spfe_rdma_engine
 
   /// Settings of the queue that is to start.
   input queue_context_t start_i,
-  /// The queue pair; with start_i.
+  /// Its number; with start_i.
+  input logic start_queue_i,
+  /// The queue pair, the same for both queues; with start_i.
   input pair_t start_pair_i,
   input logic start_valid_i,
   /// It works.
   output logic start_ready_o,
-  /// It is to stop, until it has.
-  input logic stop_i,
-  /// It has not started, and nothing of it is under way.
-  output logic stopped_o,
-  /// Doorbell of the queue.
-  input doorbell_kind_e doorbell_i,
+  /// Queues that are to stop, until they have.
+  input logic [1:0] stop_i,
+  /// Queues that have not started, and of which nothing is under way.
+  output logic [1:0] stopped_o,
+  /// Doorbell of a queue.
+  input doorbell_t doorbell_i,
   input logic doorbell_valid_i,
   /// Device time, ns.
   input logic [63:0] time_i,
-  /// For one cycle: the queue has stopped by itself.
+  /// For one cycle: a queue has stopped by itself.
   output queue_error_t error_o,
   output logic error_valid_o,
-  /// For one cycle: counts of the queue.
+  /// For one cycle: counts of a queue.
   output statistics_t statistics_o,
   output logic statistics_valid_o,
   /// Event vector to signal.
@@ -74,10 +79,9 @@ module spfe_rdma_engine
   /// Its inputs.
   input axi_slave_t axi_i
 );
-  // The parts that all engines share have two queues at least; the second one never starts.
   localparam int unsigned Queues = 2;
-  // Users of memory: checks of addresses, payload, the word `pair`.
-  localparam int unsigned Users = 3;
+  // Users of memory: checks and bytes of each queue, and the word `pair`.
+  localparam int unsigned Users = 5;
 
   access_t [Users-1:0] request;
   logic [Users-1:0] request_valid, request_ready, read_valid, data_valid, data_ready, done;
@@ -85,27 +89,18 @@ module spfe_rdma_engine
   translation_t result;
   read_t read;
   logic read_ready, done_error;
-  logic [Queues-1:0] stopped, on, halt, dry;
+  logic [Queues-1:0] on, halt, dry, works, idle, peek, peek_ready, pop, entry_valid, entry_ready;
+  logic [Queues-1:0] entry_dry;
   logic [Queues-1:0][5:0] level;
-  logic start, peek, pop, works, idle, line_busy, job_valid, job_ready, memory_failed;
+  logic [Queues-1:0][127:0] entry;
+  logic start, line_busy, job_valid, job_ready, fault, counts_valid;
   submission_t peeked;
   job_t job;
-  statistics_t sent;
-  ended_t ended;
-  logic ended_valid;
+  statistics_t counts;
   logic [Queues-1:0] unused_failed, unused_busy, unused_fetched, unused_completing;
   logic unused_bad_queue, unused_bad, unused_full;
   logic [3:0] unused_buffer;
-  assign works = on[0] && !halt[0];
-  assign stopped_o = stopped[0];
-
-  // A request counts when it ends.
-  always_comb begin
-    sent = '0;
-    sent.packets = 16'(ended.status == STATUS_OK);
-    sent.bytes = ended.status == STATUS_OK ? ended.bytes : '0;
-    sent.error = ended.status != STATUS_OK;
-  end
+  assign works = on & ~halt;
 
   spfe_host_queues #(
     .Queues(Queues),
@@ -117,18 +112,18 @@ module spfe_rdma_engine
     .clk_i,
     .rst_i,
     .start_i,
-    .start_queue_i(1'b0),
+    .start_queue_i,
     .start_valid_i,
     .start_ready_o,
-    .stop_i({1'b0, stop_i}),
-    .stopped_o(stopped),
-    .doorbell_i('{index: '0, kind: doorbell_i}),
+    .stop_i,
+    .stopped_o,
+    .doorbell_i,
     .doorbell_valid_i,
     .time_i,
     .error_o,
     .error_valid_o,
-    .sent_i(sent),
-    .sent_valid_i(ended_valid),
+    .sent_i(counts),
+    .sent_valid_i(counts_valid),
     .statistics_o,
     .statistics_valid_o,
     .event_o,
@@ -139,18 +134,18 @@ module spfe_rdma_engine
     .halt_o(halt),
     .failed_o(unused_failed),
     .memory_busy_o(unused_busy),
-    .busy_i({1'b0, !idle || line_busy}),
-    .fault_i(1'b0),
-    .fault_queue_i('0),
+    .busy_i(~idle | {1'b0, line_busy}),
+    .fault_i(fault),
+    .fault_queue_i(1'b1),
     .level_o(level),
     .dry_o(dry),
     .fetched_o(unused_fetched),
-    .peek_queue_i(1'b0),
+    .peek_queue_i(peek_ready[1]),
     .peek_ahead_i('0),
-    .peek_i(peek),
+    .peek_i(peek != '0),
     .entry_o(peeked),
-    .pop_queue_i(1'b0),
-    .pop_count_i(5'(pop)),
+    .pop_queue_i(pop[1]),
+    .pop_count_i(5'(pop != '0)),
     .job_i(job),
     .job_valid_i(job_valid),
     .job_ready_o(job_ready),
@@ -170,7 +165,7 @@ module spfe_rdma_engine
     .result_o(result),
     .read_o(read),
     .read_valid_o(read_valid),
-    .read_ready_i({1'b1, read_ready, 1'b1}),
+    .read_ready_i({3'b111, read_ready, 1'b1}),
     .data_i(data),
     .data_valid_i(data_valid),
     .data_ready_o(data_ready),
@@ -187,22 +182,25 @@ module spfe_rdma_engine
     .axi_i
   );
 
-  logic [127:0] entry;
-  logic entry_valid, entry_ready, entry_dry;
-  spfe_rdma_feed i_feed (
-    .clk_i,
-    .rst_i,
-    .on_i(works),
-    .level_i(level[0]),
-    .dry_i(dry[0]),
-    .peek_o(peek),
-    .peeked_i(peeked),
-    .pop_o(pop),
-    .entry_o(entry),
-    .entry_valid_o(entry_valid),
-    .entry_ready_i(entry_ready),
-    .dry_o(entry_dry)
-  );
+  // One entry is read in a cycle, and leaves the buffer in the next one.
+  assign peek_ready = peek[0] ? 2'b01 : 2'b10;
+  for (genvar i = 0; i < Queues; i++) begin : gen_feed
+    spfe_rdma_feed i_feed (
+      .clk_i,
+      .rst_i,
+      .on_i(works[i]),
+      .level_i(level[i]),
+      .dry_i(dry[i]),
+      .peek_o(peek[i]),
+      .peek_ready_i(peek_ready[i]),
+      .peeked_i(peeked),
+      .pop_o(pop[i]),
+      .entry_o(entry[i]),
+      .entry_valid_o(entry_valid[i]),
+      .entry_ready_i(entry_ready[i]),
+      .dry_o(entry_dry[i])
+    );
+  end
 
   // Numbers to start with follow from the moment at which the queue starts.
   logic [47:0] seed_q, seed;
@@ -217,107 +215,94 @@ module spfe_rdma_engine
     .bits_o(unused_bit)
   );
   pair_t pair_q;
-  address_t lines_q;
+  address_t lines_q, words_q;
+  logic [3:0] cq_log2_q;
   always_ff @(posedge clk_i) begin
     seed_q <= seed;
-    if (start) begin
-      pair_q <= start_pair_i;
-      lines_q <= start_i.lines;
+    // Paths and limits are those of the queue that sends.
+    if (start && (!start_queue_i || stopped_o[0])) pair_q <= start_pair_i;
+    if (start && !start_queue_i) lines_q <= start_i.lines;
+    if (start && start_queue_i) begin
+      words_q <= start_i.stamps;
+      cq_log2_q <= start_i.cq_log2;
     end
     if (rst_i) seed_q <= '1;
   end
 
   queue_pair_state_e state;
   queue_pair_wait_e waits;
-  step_e unused_step;
-  logic [63:0] unused_time;
-  word_t word;
-  logic word_valid, word_ready;
-  spfe_rdma_initiator #(
+  spfe_rdma_ends #(
     .Segment(Segment),
     .Works(Works),
+    .Buffers(Buffers),
     .Protect(Protect)
-  ) i_initiator (
+  ) i_ends (
     .clk_i,
     .rst_i,
     .pair_i(pair_q),
-    .queue_i('0),
     .on_i(works),
     .idle_o(idle),
     .seed_i(seed_q),
+    .words_i(words_q),
+    .cq_log2_i(cq_log2_q),
     .time_ns_i(time_i),
     .entry_i(entry),
     .entry_valid_i(entry_valid),
     .entry_ready_o(entry_ready),
-    .dry_i(entry_dry),
+    .dry_i(entry_dry[0]),
     .job_o(job),
     .job_valid_o(job_valid),
     .job_ready_i(job_ready),
-    .ended_o(ended),
-    .ended_valid_o(ended_valid),
+    .counts_o(counts),
+    .counts_valid_o(counts_valid),
     .state_o(state),
     .wait_o(waits),
-    .step_o(unused_step),
-    .step_time_o(unused_time),
-    .failed_o(memory_failed),
-    .request_o(request[1:0]),
-    .request_valid_o(request_valid[1:0]),
-    .request_ready_i(request_ready[1:0]),
+    .fault_o(fault),
+    .failed_o,
+    .request_o(request[3:0]),
+    .request_valid_o(request_valid[3:0]),
+    .request_ready_i(request_ready[3:0]),
     .result_i(result),
     .read_i(read),
     .read_valid_i(read_valid[1]),
     .read_ready_o(read_ready),
-    .data_o(data[1]),
-    .data_valid_o(data_valid[1]),
-    .data_ready_i(data_ready[1]),
-    .written_i(done[1]),
+    .data_o({data[3], data[1]}),
+    .data_valid_o({data_valid[3], data_valid[1]}),
+    .data_ready_i({data_ready[3], data_ready[1]}),
+    .written_i({done[3], done[1]}),
     .write_error_i(done_error),
     .word_i,
     .word_valid_i,
     .word_ready_o,
-    .word_o(word),
-    .word_valid_o(word_valid),
-    .word_ready_i(word_ready)
-  );
-  assign data[0] = '0;
-  assign data_valid[0] = 1'b0;
-  assign failed_o = memory_failed;
-
-  spfe_rdma_cut i_cut (
-    .clk_i,
-    .rst_i,
-    .stop_i(!works),
-    .word_i(word),
-    .word_valid_i(word_valid),
-    .word_ready_o(word_ready),
     .word_o,
     .word_valid_o,
     .word_ready_i
   );
+  assign {data[2], data[0]} = '0;
+  assign {data_valid[2], data_valid[0]} = '0;
 
   spfe_rdma_line i_line (
     .clk_i,
     .rst_i,
     .lines_i(lines_q),
     .domain_i(pair_q.domain),
-    .start_i(start),
+    .start_i(start && !start_queue_i),
     .on_i(on[0]),
     .status_i({48'd0, 8'(waits), 8'(state)}),
     .busy_o(line_busy),
-    .request_o(request[2]),
-    .request_valid_o(request_valid[2]),
-    .request_ready_i(request_ready[2]),
+    .request_o(request[4]),
+    .request_valid_o(request_valid[4]),
+    .request_ready_i(request_ready[4]),
     .result_i(result),
-    .data_o(data[2]),
-    .data_valid_o(data_valid[2]),
-    .data_ready_i(data_ready[2]),
-    .done_i(done[2])
+    .data_o(data[4]),
+    .data_valid_o(data_valid[4]),
+    .data_ready_i(data_ready[4]),
+    .done_i(done[4])
   );
 
   logic unused;
   assign unused = ^{
     unused_failed, unused_busy, unused_fetched, unused_completing, unused_bad_queue, unused_bad,
-    unused_full, unused_buffer, unused_bit, unused_step, unused_time, read_valid, done, data_ready,
-    dry, level, stopped, on, halt, ended
+    unused_full, unused_buffer, unused_bit, read_valid, done, data_ready, entry_dry
   };
 endmodule

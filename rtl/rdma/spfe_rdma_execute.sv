@@ -121,7 +121,7 @@ module spfe_rdma_execute
   state_e state_q;
   packet_t packet_q;
   header_t header;
-  logic bank_q, sequenced, hit_q, repeated_q, decided_q;
+  logic bank_q, sequenced, hit_q, repeated_q, decided_q, forgotten_q, starts, again, answers;
   logic [31:0] packets_q;
   assign header = packet_q.header;
   assign sequenced = is_sequenced(header.code);
@@ -169,10 +169,13 @@ module spfe_rdma_execute
   assign region_find_o = state_q == Region;
   assign memory = region_q.memory + header.address - region_q.base;
   spfe_rdma_decide #(
-    .Segment(Segment),
     .Notes(Notes)
   ) i_decide (
     .packet_i(packet_q),
+    .segment_i(17'(Segment)),
+    .buffer_valid_i(1'b0),
+    .buffer_bytes_i('0),
+    .credit_i(peer_q.sends + CreditAlways),
     .peer_i(peer_q),
     .region_valid_i(region_valid_q),
     .region_i(region_q),
@@ -229,7 +232,6 @@ module spfe_rdma_execute
   assign packet_ready_o = state_q == Rest && response_ready_i && !hold_i;
   assign idle_o = state_q == Rest;
 
-  logic starts, again;
   assign again = hit && found.connected && found.connection == header.request;
   assign starts = sequenced && header.version == Version && header.receiver_queue == '0 &&
       (hit || (header.flags.first && !header.flags.retry));
@@ -239,8 +241,8 @@ module spfe_rdma_execute
   spfe_rdma_manage i_manage (
     .packet_i(packet_q),
     .sequenced_i(sequenced),
-    .again_i(again),
-    .sends_i(found.sends),
+    .here_i(header.receiver_queue == '0),
+    .credit_i(CreditAlways + (again ? found.sends : '0)),
     .decision_o(plain)
   );
 
@@ -287,7 +289,6 @@ module spfe_rdma_execute
   end
 
   // A repeated atomic operation whose result is there no more is discarded.
-  logic forgotten_q;
   always_ff @(posedge clk_i) begin
     if (state_q == Rest) begin
       packet_q <= packet_i;
@@ -348,7 +349,6 @@ module spfe_rdma_execute
     if (fetched_q[1]) message_q[31:16] <= rdata_i;
   end
 
-  logic answers;
   always_comb begin
     unique case (decision_q.action)
       DoRefuse, DoAnswer, DoRead, DoAtomic: answers = 1'b1;

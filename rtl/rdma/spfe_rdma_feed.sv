@@ -15,7 +15,9 @@ module spfe_rdma_feed
   input logic dry_i,
   /// Reads the oldest entry.
   output logic peek_o,
-  /// The entry, a cycle after peek_o.
+  /// It is read.
+  input logic peek_ready_i,
+  /// The entry, a cycle after peek_ready_i.
   input logic [127:0] peeked_i,
   /// For one cycle: the oldest entry leaves the buffer.
   output logic pop_o,
@@ -37,7 +39,7 @@ module spfe_rdma_feed
   assign dry_o = dry_i && level_i == '0 && !seen_q && !valid_q;
 
   always_ff @(posedge clk_i) begin
-    seen_q <= peek_o;
+    seen_q <= peek_o && peek_ready_i;
     if (entry_ready_i) valid_q <= 1'b0;
     if (seen_q) begin
       entry_q <= peeked_i;

@@ -77,10 +77,16 @@ module spfe_rdma_initiator
   /// The bus reported an error; with written_i.
   input logic write_error_i,
 
-  /// Word of the virtual channel.
-  input word_t word_i,
-  input logic word_valid_i,
-  output logic word_ready_o,
+  /// Bytes of packets, as of spfe_rdma_bytes.
+  input logic [3:0][7:0] data_i,
+  /// Number of bytes; with data_i.
+  input logic [2:0] count_i,
+  /// The packet ends here; with data_i.
+  input logic last_i,
+  /// It ends with EEP; with last_i.
+  input logic cut_i,
+  input logic valid_i,
+  output logic ready_o,
   /// Word for the virtual channel.
   output word_t word_o,
   output logic word_valid_o,
@@ -147,22 +153,6 @@ module spfe_rdma_initiator
   logic [4:0] unused_vc;
   header_t header;
   path_t path;
-  logic [3:0][7:0] arrives;
-  logic [2:0] arrive_count;
-  logic arrive_last, arrive_cut, arrive_valid, arrive_ready;
-  spfe_rdma_bytes i_bytes (
-    .clk_i,
-    .rst_i,
-    .word_i,
-    .word_valid_i,
-    .word_ready_o,
-    .data_o(arrives),
-    .count_o(arrive_count),
-    .last_o(arrive_last),
-    .cut_o(arrive_cut),
-    .valid_o(arrive_valid),
-    .ready_i(arrive_ready)
-  );
   spfe_rdma_receive #(
     .Segment(Segment)
   ) i_receive (
@@ -171,12 +161,12 @@ module spfe_rdma_initiator
     .protocol_i(pair_i.protocol),
     .logical_address_i(pair_i.address),
     .vc_i('0),
-    .data_i(arrives),
-    .count_i(arrive_count),
-    .last_i(arrive_last),
-    .cut_i(arrive_cut),
-    .valid_i(arrive_valid),
-    .ready_o(arrive_ready),
+    .data_i,
+    .count_i,
+    .last_i,
+    .cut_i,
+    .valid_i,
+    .ready_o,
     .we_o(rx_we),
     .waddr_o(rx_waddr),
     .wdata_o(rx_wdata),

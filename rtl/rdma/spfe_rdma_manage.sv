@@ -10,10 +10,10 @@ module spfe_rdma_manage
   input packet_t packet_i,
   /// Its opcode is one of the sequence.
   input logic sequenced_i,
-  /// It is a CONNECT that was executed before.
-  input logic again_i,
-  /// Messages that its initiator has sent; counts if again_i.
-  input logic [31:0] sends_i,
+  /// The queue pair that it names is here.
+  input logic here_i,
+  /// Messages that its initiator may have sent in all, for CONNECT.
+  input logic [31:0] credit_i,
   /// What to do.
   output decision_t decision_o
 );
@@ -36,8 +36,8 @@ module spfe_rdma_manage
       decision_o.action = DoRefuse;
       decision_o.status = packet_i.body;
     end else if (header.code == OpConnect) begin
-      decision_o.immediate = CreditAlways + (again_i ? sends_i : '0);
-      if (header.receiver_queue != '0) begin
+      decision_o.immediate = credit_i;
+      if (!here_i) begin
         decision_o.action = DoRefuse;
         decision_o.status = SfrpBadQueue;
         decision_o.immediate = '0;

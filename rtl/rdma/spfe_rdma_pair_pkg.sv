@@ -15,7 +15,6 @@ package spfe_rdma_pair_pkg;
   localparam logic [7:0] VcOfArrival = 8'hff;
 
   // Statuses that only an initiator has to tell apart.
-  localparam logic [7:0] SfrpNotReady = 8'd7;
   localparam logic [7:0] SfrpBusy = 8'd14;
   localparam logic [7:0] SfrpGeneral = 8'd255;
 
@@ -79,6 +78,15 @@ package spfe_rdma_pair_pkg;
     logic [31:0] offset;  // in the bytes of the elements
     logic [12:0] bytes;  // up to 4096
   } move_t;
+
+  /// A receive buffer that was taken from the ring.
+  typedef struct packed {
+    logic [15:0] region;
+    logic [47:0] offset;
+    logic [31:0] bytes;
+    logic [15:0] position;
+    status_e status;  // STATUS_OK: it can be used
+  } buffer_t;
 
   /// The end of a work request.
   typedef struct packed {

@@ -13,6 +13,8 @@ package spfe_rdma_pkg;
   localparam logic [31:0] ReadMax = 32'h8000_0000;
   /// Messages that a target without receive queues takes at any time, told as credit.
   localparam logic [31:0] CreditAlways = 32'h1_0000;
+  /// Time that an initiator waits for a receive buffer, us.
+  localparam logic [31:0] NotReadyUs = 32'd200;
 
   // Opcodes; a response has bit 7, too.
   localparam logic [7:0] OpWrite = 8'h01;
@@ -48,6 +50,7 @@ package spfe_rdma_pkg;
     SfrpBounds = 8'd4,
     SfrpAccess = 8'd5,
     SfrpBadLength = 8'd6,
+    SfrpNotReady = 8'd7,
     SfrpTooLong = 8'd8,
     SfrpPayloadCrc = 8'd9,
     SfrpShort = 8'd10,
@@ -98,7 +101,9 @@ package spfe_rdma_pkg;
     // Of RMAP only.
     DropCut,  // EEP in the header
     DropBehind,  // EEP directly behind the header
-    DropReserved  // packet type
+    DropReserved,  // packet type
+    // Of a queue pair only.
+    DropFull  // no room for a response
   } drop_e;
 
   /// A packet that was received as a whole.
@@ -155,7 +160,7 @@ package spfe_rdma_pkg;
     DoNothing,  // it was executed, and nobody asks for an answer
     DoAnswer,
     DoResult,  // answer with the result of an earlier atomic operation
-    DoWrite,
+    DoWrite,  // or a message into a buffer
     DoRead,
     DoAtomic
   } action_e;
@@ -167,7 +172,7 @@ package spfe_rdma_pkg;
     sfrp_status_e status;
     logic [31:0] immediate;
     logic [63:0] bytes;  // bytes executed
-    logic answer;  // a WRITE is to be acknowledged
+    logic answer;  // a WRITE, or a message, is to be acknowledged
     logic executed;  // not repeated: it counts, and software may be told
     logic [31:0] total;  // bytes of the operation
   } decision_t;
@@ -178,7 +183,8 @@ package spfe_rdma_pkg;
     CarryNumber,  // 8 bytes
     CarryInfo,
     CarryRegions,
-    CarryMemory  // the answer to a READ
+    CarryMemory,  // the answer to a READ
+    CarryCredit  // no answer, but the credit of an initiator
   } carry_e;
 
   /// A response to be made.
@@ -263,7 +269,25 @@ package spfe_rdma_pkg;
 
   /// Whether repeating a request may help.
   function automatic logic is_transient(input sfrp_status_e status);
-    return status inside {SfrpPayloadCrc, SfrpShort, SfrpLong, SfrpEep, SfrpSequence};
+    return status inside {SfrpNotReady, SfrpPayloadCrc, SfrpShort, SfrpLong, SfrpEep, SfrpSequence};
+  endfunction
+
+  /// The response to a request: one packet, with status 0 and without payload.
+  function automatic header_t response_to(input header_t request);
+    header_t result;
+    result = request;
+    result.receiver = request.sender;
+    result.version = Version;
+    result.size = 4'd5;
+    result.code = request.code | 8'h80;
+    result.flags = '{first: 1'b1, last: 1'b1, default: '0};
+    result.status = '0;
+    result.sender = request.receiver;
+    result.path_bytes = '0;
+    result.sender_queue = request.receiver_queue;
+    result.receiver_queue = request.sender_queue;
+    result.length = '0;
+    return result;
   endfunction
 
   /// A number with its bytes in the reverse order.

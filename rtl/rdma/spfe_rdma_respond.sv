@@ -112,21 +112,12 @@ module spfe_rdma_respond
       response_q.request.length;
 
   always_comb begin
-    header = response_q.request;
-    header.receiver = response_q.request.sender;
-    header.version = Version;
-    header.size = 4'd5;
-    header.code = response_q.request.code | 8'h80;
-    header.flags = '0;
+    header = response_to(response_q.request);
     header.flags.first = before_q == '0;
     header.flags.last = ends;
     header.flags.payload_crc = bytes_q != '0 && !error_q;
     header.status = response_q.status;
     if (error_q) header.status = revoked_q ? SfrpRevoked : SfrpMemory;
-    header.sender = response_q.request.receiver;
-    header.path_bytes = '0;
-    header.sender_queue = response_q.request.receiver_queue;
-    header.receiver_queue = response_q.request.sender_queue;
     header.length = error_q ? '0 : 32'(bytes_q);
     header.address = response_q.carry == CarryMemory ? 64'(before_q) : response_q.bytes;
     header.immediate = response_q.immediate;

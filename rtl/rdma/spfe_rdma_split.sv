@@ -45,39 +45,32 @@ module spfe_rdma_split
   output logic word_valid_o,
   input logic word_ready_i
 );
-  // In: a packet has begun, and it is of RMAP. Out: the same, and a word that must not change.
+  // A packet has begun, and it is of RMAP.
   logic open_q, rmap_q, rmap;
-  logic sends_q, sends_rmap_q, sends_rmap, ends;
 
   assign rmap = open_q ? rmap_q : count_i >= 3'd2 && protocol_i == RmapProtocol;
   assign sfrp_valid_o = valid_i && !rmap;
   assign rmap_valid_o = valid_i && rmap;
   assign ready_o = rmap ? rmap_ready_i : sfrp_ready_i;
 
-  always_comb begin
-    sends_rmap = sends_q ? sends_rmap_q : !sfrp_word_valid_i;
-    word_o = sends_rmap ? rmap_word_i : sfrp_word_i;
-    vc_o = sends_rmap ? rmap_vc_i : sfrp_vc_i;
-    word_valid_o = sends_rmap ? rmap_word_valid_i : sfrp_word_valid_i;
-    sfrp_word_ready_o = word_ready_i && !sends_rmap;
-    rmap_word_ready_o = word_ready_i && sends_rmap;
-    ends = 1'b0;
-    for (int unsigned i = 0; i < 4; i++)
-    ends |= word_o.k[i] && word_o.bits[8*i+:8] inside {Eop, Eep};
-  end
-
   always_ff @(posedge clk_i) begin
     if (valid_i && ready_o) begin
       open_q <= !last_i;
       rmap_q <= rmap;
     end
-    if (word_valid_o) begin
-      sends_q <= !(word_ready_i && ends);
-      sends_rmap_q <= sends_rmap;
-    end
-    if (rst_i) begin
-      open_q <= 1'b0;
-      sends_q <= 1'b0;
-    end
+    if (rst_i) open_q <= 1'b0;
   end
+
+  spfe_rdma_merge i_merge (
+    .clk_i,
+    .rst_i,
+    .side_i({rmap_word_i, sfrp_word_i}),
+    .side_vc_i({rmap_vc_i, sfrp_vc_i}),
+    .side_valid_i({rmap_word_valid_i, sfrp_word_valid_i}),
+    .side_ready_o({rmap_word_ready_o, sfrp_word_ready_o}),
+    .word_o,
+    .vc_o,
+    .word_valid_o,
+    .word_ready_i
+  );
 endmodule

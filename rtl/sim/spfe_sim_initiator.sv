@@ -97,6 +97,22 @@ module spfe_sim_initiator
     .axi_o(out_o.axi),
     .axi_i(in_i.axi)
   );
+  logic [3:0][7:0] bytes;
+  logic [2:0] count;
+  logic last, cut, valid, ready;
+  spfe_rdma_bytes i_bytes (
+    .clk_i,
+    .rst_i(in_i.rst),
+    .word_i(in_i.word),
+    .word_valid_i(in_i.word_valid),
+    .word_ready_o(out_o.word_ready),
+    .data_o(bytes),
+    .count_o(count),
+    .last_o(last),
+    .cut_o(cut),
+    .valid_o(valid),
+    .ready_i(ready)
+  );
   spfe_rdma_initiator #(
     .Segment(Segment),
     .Works(Works),
@@ -136,9 +152,12 @@ module spfe_sim_initiator
     .data_ready_i(write_ready[1]),
     .written_i(done[1]),
     .write_error_i(done_error),
-    .word_i(in_i.word),
-    .word_valid_i(in_i.word_valid),
-    .word_ready_o(out_o.word_ready),
+    .data_i(bytes),
+    .count_i(count),
+    .last_i(last),
+    .cut_i(cut),
+    .valid_i(valid),
+    .ready_o(ready),
     .word_o(out_o.word),
     .word_valid_o(out_o.word_valid),
     .word_ready_i(in_i.word_ready)

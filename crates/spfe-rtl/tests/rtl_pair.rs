@@ -1,7 +1,7 @@
-//! A queue pair of the simulated core, with the library as it is on any device. The target is another
-//! core, which has no queues. Skipped without the models, as `tests/rtl_device.rs` is.
+//! A queue pair of the simulated core, with the library as it is on any device. The far end is another
+//! core: a target without queues, or a queue pair. Skipped without the models, as `tests/rtl_device.rs` is.
 
-use spfe::Endpoint;
+use spfe::{Endpoint, QueueOptions, Status};
 use spfe_remote::engine::{Execution, Local, WorkError, WorkFlags, WorkKind, WorkRequest};
 use spfe_remote::{RdmaQueue, RdmaQueueOptions, SfrpStatus};
 use spfe_rtl::models;
@@ -16,13 +16,18 @@ const BYTES: u64 = 0x1_0000;
 /// Lengths of a beat, around it, around the payload of a frame, and of one segment and several.
 const LENGTHS: [usize; 9] = [0, 1, 15, 16, 17, 2948, 4095, 4096, 9000];
 
-fn open(options: RdmaQueueOptions) -> Option<RdmaQueue> {
-    let there = ["2_1_4_wires1_pair", "1_1_4_target"]
-        .iter()
-        .all(|shape| models().join(format!("spfe_sim_endpoint_{shape}.so")).exists());
+fn has_models(shapes: &[&str]) -> bool {
+    let there =
+        shapes.iter().all(|shape| models().join(format!("spfe_sim_endpoint_{shape}.so")).exists());
     assert!(there || std::env::var_os("SPFE_RTL_REQUIRED").is_none(), "make rtl-model");
     if !there {
-        eprintln!("skipped: no models of a core with a queue pair and of a target; make rtl-model");
+        eprintln!("skipped: no models of a core with a queue pair or of a target; make rtl-model");
+    }
+    there
+}
+
+fn open(options: RdmaQueueOptions) -> Option<RdmaQueue> {
+    if !has_models(&["2_1_4_wires1_pair", "1_1_4_target"]) {
         return None;
     }
     let device = spfe_rtl::open("rtl:?peer=target&ports=1&spwports=1&pairs=1").unwrap();
@@ -97,4 +102,54 @@ fn a_target_that_is_not_there_ends_requests_of_the_core() {
     queue.wait(1, PATIENCE).unwrap();
     let done = queue.poll().unwrap().unwrap();
     assert_eq!(done.result, Err(WorkError::Flushed(Execution::NotExecuted)));
+}
+
+/// A core of a cable between two cores, with a queue pair that takes messages.
+fn end(number: u32, own: u16, partner: u16) -> Option<RdmaQueue> {
+    if !has_models(&["2_1_4_wires1_pair"]) {
+        return None;
+    }
+    let name = format!("rtl:messages/{number}?ports=1&spwports=1&pairs=1");
+    let endpoint = Endpoint::with_backend(spfe_rtl::open(&name).unwrap());
+    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut options = RdmaQueueOptions::default();
+    (options.initiator.queue, options.initiator.target_queue) = (own, partner);
+    options.initiator.address = options.initiator.target;
+    let mut queue = RdmaQueue::open(&vc, options).unwrap();
+    queue.open_buffers(&QueueOptions::default().depth(16)).unwrap();
+    assert!(queue.is_on_device());
+    Some(queue)
+}
+
+#[test]
+fn two_cores_exchange_messages_in_both_directions() {
+    let (Some(near), Some(far)) = (end(0, 5, 7), end(1, 7, 5)) else { return };
+    let mut ends = [near, far];
+    let memories = ends.each_mut().map(|queue| {
+        let [from, to] = [pattern(9000), vec![0; 9000]];
+        (queue.register(from).unwrap(), queue.register(to).unwrap())
+    });
+    for (round, length) in (0..).zip(LENGTHS) {
+        // Both ends send at the same time.
+        for (queue, (from, to)) in ends.iter_mut().zip(memories) {
+            queue.post_buffer(round, Local { memory: to, offset: 0, length: 9000 }).unwrap();
+            let local = Local { memory: from, offset: 0, length: length as u32 };
+            let work = WorkRequest::send(round, local);
+            let flags = WorkFlags { signaled: true, ..WorkFlags::default() };
+            let immediate = (round % 2 == 0).then_some(round as u32);
+            queue.post(WorkRequest { immediate, flags, ..work }).unwrap();
+            queue.ring().unwrap();
+        }
+        for (queue, (_, to)) in ends.iter_mut().zip(memories) {
+            queue.wait_message(PATIENCE).unwrap();
+            let message = queue.poll_message().unwrap();
+            assert_eq!((message.id, message.status), (round, Status::Ok));
+            assert_eq!(message.bytes, length as u32);
+            assert_eq!(message.immediate, (round % 2 == 0).then_some(round as u32));
+            assert!(queue.memory(to)[..length] == pattern(9000)[..length], "{length} bytes");
+            queue.wait(1, PATIENCE).unwrap();
+            let done = queue.poll().unwrap().unwrap();
+            assert_eq!((done.id, done.result), (round, Ok(())), "{length} bytes");
+        }
+    }
 }

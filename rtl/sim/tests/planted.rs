@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File of rtl/, its text, what becomes of it, and the test that has to notice.
-const BUGS: [(&str, &str, &str, &str); 70] = [
+const BUGS: [(&str, &str, &str, &str); 77] = [
     (
         "endpoint/spfe_ep_chars_rx.sv",
         "at_q <= char_i[8] ? '0 : at_q + 2'd1;",
@@ -225,12 +225,7 @@ const BUGS: [(&str, &str, &str, &str); 70] = [
         "rdma",
     ),
     ("rdma/spfe_rmap_access.sv", "(state_q == Byte && !under_way_q)", "state_q == Byte", "rdma"),
-    (
-        "rdma/spfe_rdma_split.sv",
-        "sends_q ? sends_rmap_q : !sfrp_word_valid_i",
-        "rmap_word_valid_i",
-        "rdma",
-    ),
+    ("rdma/spfe_rdma_merge.sv", "sends_q ? second_q : !side_valid_i[0]", "side_valid_i[1]", "rdma"),
     (
         "rdma/spfe_rdma_target.sv",
         ".start_i(idle && !fence_valid_i)",
@@ -281,6 +276,38 @@ const BUGS: [(&str, &str, &str, &str); 70] = [
         "initiator",
     ),
     ("rdma/spfe_rdma_move.sv", "turn = at_q[3:0] - skip_q[3:0];", "turn = at_q[3:0];", "initiator"),
+    ("rdma/spfe_rdma_accept.sv", "open_i && told_q != total_i &&", "1'b0 &&", "receiver"),
+    (
+        "rdma/spfe_rdma_accept.sv",
+        "decision.status == SfrpTooLong && !peer_q.failed",
+        "decision.status == SfrpTooLong",
+        "receiver",
+    ),
+    (
+        "rdma/spfe_rdma_accept.sv",
+        "words_i.offset + (48'd8 << cq_log2_i) +",
+        "words_i.offset +",
+        "receiver",
+    ),
+    (
+        "rdma/spfe_rdma_accept.sv",
+        "if (decision_q.action == DoWrite && header.address[31:0] == '0)",
+        "if (decision_q.action == DoWrite)",
+        "receiver",
+    ),
+    (
+        "rdma/spfe_rdma_decide.sv",
+        "else if (Receives && header.address[63:32] > buffer_bytes_i)",
+        "else if (Receives && header.length > buffer_bytes_i)",
+        "receiver",
+    ),
+    ("rdma/spfe_rdma_buffers.sv", "if (kept_o && kept_good_o) total_q", "total_q", "receiver"),
+    (
+        "rdma/spfe_rdma_answer.sv",
+        "next.path_bytes = response_i.request.path_bytes[4:0];",
+        "next.path_bytes = '0;",
+        "receiver",
+    ),
     ("endpoint/spfe_ep_events.sv", "if (enabled_q[index_q]) due_q", "due_q", "endpoint"),
     ("endpoint/spfe_ep_region_cmd.sv", "if (misplaced) wrong_q <= 1'b1;", "", "endpoint"),
     ("endpoint/spfe_ep_queues.sv", "held[i] == scan_i", "1'b0", "endpoint"),
@@ -319,6 +346,7 @@ fn planted_bugs_are_found() {
         "rdma",
         "target",
         "initiator",
+        "receiver",
         "pair",
     ]
     .into_iter()

@@ -349,10 +349,12 @@ impl Bed {
         }
         pins::pack(&mut self.packer, &self.inputs, options, &self.axi);
         let mut bits = Unpacker::new(self.core.step(self.packer.words()));
-        let mut nowhere = Axi::default();
-        let outputs =
-            pins::unpack(&mut bits, if self.inputs.rst { &mut nowhere } else { &mut self.axi });
-        if let Some(asked) = outputs.asked.filter(|_| !self.inputs.rst) {
+        // Until it is reset the core says anything.
+        if self.inputs.rst {
+            return Outputs::default();
+        }
+        let outputs = pins::unpack(&mut bits, &mut self.axi);
+        if let Some(asked) = outputs.asked {
             self.asked = Some((self.memory.translate(&asked), self.rng.u32(1..6)));
         }
         outputs

@@ -14,8 +14,10 @@ pub const KEY_BOTH: u16 = 0x1001;
 pub const KEY_READ: u16 = 0x2002;
 /// Nobody has its addresses.
 pub const KEY_BROKEN: u16 = 0x3003;
+/// Nobody has the addresses of every second page, from the second on.
+pub const KEY_HOLES: u16 = 0x4004;
 pub const SIZE: u64 = 0x1_0000;
-const PAGE: u64 = 0x1000;
+pub const PAGE: u64 = 0x1000;
 const PAGES: u64 = SIZE / PAGE;
 
 /// A translation that the core asks for.
@@ -33,23 +35,23 @@ pub struct Memory {
     /// Memory behind the bus.
     pub bus: Vec<u8>,
     pages: Vec<u64>,
-    /// Contents for the model, of KEY_BOTH and KEY_READ.
+    /// Contents for the model, of KEY_BOTH, KEY_READ and KEY_HOLES.
     pub model: Model,
 }
 
 /// Memory of the model.
-pub struct Model(pub [Vec<u8>; 2]);
+pub struct Model(pub [Vec<u8>; 3]);
 
 fn region(key: u16) -> Option<usize> {
-    [KEY_BOTH, KEY_READ].into_iter().position(|known| known == key)
+    [KEY_BOTH, KEY_READ, KEY_HOLES].into_iter().position(|known| known == key)
 }
 
 impl Memory {
     pub fn new(rng: &mut fastrand::Rng) -> Self {
-        let mut pages: Vec<u64> = (0..3 * PAGES).collect();
+        let mut pages: Vec<u64> = (0..4 * PAGES).collect();
         rng.shuffle(&mut pages);
-        let mut bus = vec![0; (3 * SIZE) as usize];
-        let model = Model([(); 2].map(|()| (0..SIZE).map(|_| rng.u8(..)).collect()));
+        let mut bus = vec![0; (4 * SIZE) as usize];
+        let model = Model([(); 3].map(|()| (0..SIZE).map(|_| rng.u8(..)).collect()));
         for (index, contents) in model.0.iter().enumerate() {
             for (page, bytes) in contents.chunks(PAGE as usize).enumerate() {
                 let at = (pages[index * PAGES as usize + page] * PAGE) as usize;
@@ -66,28 +68,26 @@ impl Memory {
         }
         let place = asked.offset % PAGE;
         let page = asked.offset / PAGE;
-        let index = match asked.region {
-            KEY_BOTH => 0,
-            KEY_READ => 1,
-            KEY_BROKEN => 2,
-            _ => return (BAD_REGION, 0, 0),
-        };
+        let index = region(asked.region);
+        if index.is_none() && asked.region != KEY_BROKEN {
+            return (BAD_REGION, 0, 0);
+        }
         if asked.offset.saturating_add(asked.length) > SIZE {
             return (OUT_OF_BOUNDS, 0, 0);
         }
         if asked.write && asked.region == KEY_READ {
             return (ACCESS_DENIED, 0, 0);
         }
-        let at = match index {
-            2 => 3 * SIZE + asked.offset,
-            _ => self.pages[(index as u64 * PAGES + page) as usize] * PAGE + place,
+        let at = match index.filter(|_| asked.region != KEY_HOLES || page.is_multiple_of(2)) {
+            None => 4 * SIZE + asked.offset,
+            Some(index) => self.pages[(index as u64 * PAGES + page) as usize] * PAGE + place,
         };
         (0, at, asked.length.min(PAGE - place))
     }
 
-    /// Compares both contents.
+    /// Compares the contents but those of KEY_HOLES, where a part of a failed write may be.
     pub fn check(&self, at: &str) {
-        for (index, contents) in self.model.0.iter().enumerate() {
+        for (index, contents) in self.model.0[..2].iter().enumerate() {
             for (page, bytes) in contents.chunks(PAGE as usize).enumerate() {
                 let start = (self.pages[index * PAGES as usize + page] * PAGE) as usize;
                 let found = &self.bus[start..start + PAGE as usize];
@@ -104,6 +104,13 @@ impl Model {
         let end = piece.offset.checked_add(piece.length.into())?;
         (end <= SIZE).then_some((index, piece.offset as usize..end as usize))
     }
+
+    /// A place that has memory behind it.
+    fn memory(&self, piece: Local) -> Option<(usize, std::ops::Range<usize>)> {
+        let mut pages = piece.offset / PAGE..=(piece.offset + u64::from(piece.length) - 1) / PAGE;
+        let whole = piece.memory != KEY_HOLES.into() || pages.all(|page| page.is_multiple_of(2));
+        self.place(piece).filter(|_| whole)
+    }
 }
 
 impl LocalMemory for Model {
@@ -112,17 +119,17 @@ impl LocalMemory for Model {
     }
 
     fn can_read(&self, piece: Local) -> bool {
-        self.place(piece).is_some()
+        self.memory(piece).is_some()
     }
 
     fn read(&self, piece: Local, out: &mut [u8]) -> Result<(), LocalFault> {
-        let (index, range) = self.place(piece).ok_or(LocalFault(piece))?;
+        let (index, range) = self.memory(piece).ok_or(LocalFault(piece))?;
         out.copy_from_slice(&self.0[index][range]);
         Ok(())
     }
 
     fn write(&mut self, piece: Local, data: &[u8]) -> Result<(), LocalFault> {
-        let (index, range) = self.place(piece).ok_or(LocalFault(piece))?;
+        let (index, range) = self.memory(piece).ok_or(LocalFault(piece))?;
         self.0[index][range].copy_from_slice(data);
         Ok(())
     }

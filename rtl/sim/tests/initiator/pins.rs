@@ -74,6 +74,7 @@ pub enum Step {
 }
 
 /// Outputs of a cycle, the memory aside.
+#[derive(Default)]
 pub struct Outputs {
     pub idle: bool,
     pub entry_ready: bool,

@@ -1,7 +1,7 @@
 //! Random work requests, as the host posts them and as the model takes them.
 
 use crate::far::{KEY, REGION};
-use crate::memory::{KEY_BOTH, KEY_BROKEN, KEY_READ, SIZE};
+use crate::memory::{KEY_BOTH, KEY_BROKEN, KEY_HOLES, KEY_READ, PAGE, SIZE};
 use spfe_contract::{
     EntryType, InlineSubmission, Operand, Status, Submission, WorkEntry, WorkOpcode,
 };
@@ -143,7 +143,9 @@ pub fn random(rng: &mut fastrand::Rng, mixture: Mixture) -> Request {
             0 => (entry.key, _) = (KEY ^ 1, ()),
             1 => (entry.address, _) = (REGION - u64::from(bytes / 2), ()),
             2 if !local.is_empty() && bytes > 0 && !is_inline => {
-                local = vec![Local { memory: KEY_BROKEN.into(), offset: 8, length: bytes }];
+                let (key, offset) =
+                    rng.choice([(KEY_BROKEN, 8), (KEY_HOLES, PAGE / 2)]).expect("has some");
+                local = vec![Local { memory: key.into(), offset, length: bytes }];
                 elements = local.iter().map(data).collect();
             }
             which => bad = spoil(rng, which, &mut entry, &mut elements, kind),

@@ -2,6 +2,9 @@
 //! and posts work requests. At the far end of an exact link is a target of the model. Memory, link and
 //! target stall, and words are damaged.
 
+mod beside;
+mod messages;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -19,8 +22,10 @@ use spfe_link::multilane::{MultiLane, MultiLaneConfig};
 use spfe_link::word::k;
 use spfe_link::{SpaceFibrePort, Word};
 use spfe_proto::PacketEnd;
-use spfe_proto::sfrp::{Info, SfrpStatus};
-use spfe_rdma::{RdmaTarget, RdmaTargetOptions, RegionRights, RemoteKey, TargetRegion};
+use spfe_proto::sfrp::{Info, Opcode, SfrpStatus};
+use spfe_rdma::{
+    RdmaInitiator, RdmaTarget, RdmaTargetOptions, RegionRights, RemoteKey, TargetRegion,
+};
 use spfe_rtl_sim::endpoint::{Endpoint, PORTS};
 use spfe_rtl_sim::{damage, once_in, seeds};
 
@@ -65,6 +70,10 @@ type Port = SpaceFibrePort<Vec<Word>, 1, VCS>;
 struct Far {
     port: Port,
     target: RdmaTarget,
+    /// Sends messages to the core, with its memory.
+    initiator: Option<(RdmaInitiator, Vec<Vec<u8>>)>,
+    /// Uses a target of the core, on another channel.
+    side: Option<beside::Side>,
     rng: fastrand::Rng,
     /// One of so many words is damaged; 0: none.
     errors: u32,
@@ -124,6 +133,8 @@ impl Far {
         Self {
             port: model(),
             target,
+            initiator: None,
+            side: None,
             rng: fastrand::Rng::with_seed(seed),
             errors: 0,
             cables: [(); 2].map(|()| vec![None; 7].into()),
@@ -152,6 +163,16 @@ impl Far {
             self.target.respond(vc, &mut packet).expect("has a response");
             self.out.extend(words(&packet));
         }
+        let now = self.now_ns();
+        if self.out.is_empty()
+            && let Some((initiator, memory)) = &mut self.initiator
+        {
+            let mut packet = vec![0; initiator.packet_bytes_max()];
+            if let Some(bytes) = initiator.transmit(now, memory, &mut packet) {
+                self.out.extend(words(&packet[..bytes]));
+            }
+            initiator.tick(now);
+        }
         if let Some(word) = self.out.front().copied()
             && self.rng.u8(..4) != 0
             && self.port.link.write(0, &[word]) == 1
@@ -163,6 +184,9 @@ impl Far {
             if self.port.link.read(0, &mut one) == 1 {
                 self.take(one[0]);
             }
+        }
+        if let Some(side) = &mut self.side {
+            side.step(&mut self.port, now, &mut self.rng);
         }
         let errors = self.errors;
         let plugged = self.plugged;
@@ -192,6 +216,11 @@ impl Far {
                     // A packet of a transmit queue begins with this byte.
                     if packet.first() == Some(&0x77) {
                         self.others.push(packet);
+                    } else if let Some((initiator, memory)) = &mut self.initiator
+                        && let Some(code) = packet.get(3)
+                        && (code & 0x80 != 0 || *code == Opcode::Credit as u8)
+                    {
+                        initiator.handle(&packet, end, now, memory);
                     } else if self.lives {
                         self.target.handle(&packet, end, 0, now);
                     }
@@ -247,13 +276,19 @@ fn with_flags(slot: [u64; 2], flags: u16) -> [u64; 2] {
 
 impl Bed {
     fn new(seed: u64) -> Self {
+        Self::with(seed, 0)
+    }
+
+    /// A core with a target of so many entries beside the queue pair.
+    fn with(seed: u64, target: usize) -> Self {
         println!("seed {seed}");
         let far = Rc::new(RefCell::new(Far::new(seed)));
         let hook = Rc::clone(&far);
         let hook =
             Box::new(move |said: &[Option<Word>]| vec![hook.borrow_mut().step(said[0]), None]);
-        // Those of tests/endpoint.rs, so that both use one model.
-        let parameters = [("Regions", 16), ("Events", EVENTS), ("Pages", 64), ("Pairs", 1)];
+        // Without a target those of tests/endpoint.rs, so that both use one model.
+        let mut parameters = vec![("Regions", 16), ("Events", EVENTS), ("Pages", 64), ("Pairs", 1)];
+        parameters.extend((target > 0).then_some(("Target", target)));
         let mut device = Endpoint::with(&parameters, (PORTS, EVENTS), Some(hook), seed);
         let (mut blocks, mut at) = (Vec::new(), 0);
         loop {
@@ -778,9 +813,12 @@ fn a_channel_has_one_use_at_a_time() {
         let status = bed.command(Command::QueueEnable, PAIR);
         assert_eq!(status, Status::BadField, "{register:#x}: {value:#x}");
     }
-    for (number, kind) in
-        [(OTHER, QueueKind::Rdma), (RECEIVE, QueueKind::Rdma), (RECEIVE, QueueKind::RdmaRx)]
-    {
+    for (number, kind) in [
+        (OTHER, QueueKind::Rdma),
+        (RECEIVE, QueueKind::Rdma),
+        (PAIR, QueueKind::RdmaRx),
+        (OTHER + 1, QueueKind::RdmaRx),
+    ] {
         bed.context(number, kind, 0);
         assert_eq!(bed.command(Command::QueueEnable, number), Status::BadField, "{kind:?}");
     }
