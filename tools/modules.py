@@ -94,7 +94,8 @@ class Crate:
         self.exports = collections.defaultdict(dict)
         for file in sorted(self.source.rglob("*.rs")):
             parts = list(file.relative_to(self.source).with_suffix("").parts)
-            if parts[0] == "bin":
+            # tests.rs has the unit tests of its module.
+            if parts[0] == "bin" or parts[-1] == "tests":
                 continue
             if parts[-1] == "mod" or (len(parts) == 1 and parts[0] in ("lib", "main")):
                 parts.pop()

@@ -63,6 +63,11 @@ class Cycles(Workspace):
         crate = self.crate(lib="", a="mod b; use b::B;", a__b="use super::A;")
         self.assertEqual(self.cycles(crate), [])
 
+    def test_files_of_tests_do_not_count(self):
+        crate = self.crate(lib="mod a; mod b;", a="use crate::b::B;\n#[cfg(test)]\nmod tests;",
+                           b="", b__tests="use crate::a::A;")
+        self.assertEqual(self.cycles(crate), [])
+
     def test_comments_strings_and_tests_do_not_count(self):
         crate = self.crate(
             lib="", a="use crate::b::B;",
