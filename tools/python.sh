@@ -9,7 +9,8 @@
 # ${XDG_CACHE_HOME:-~/.cache}/spfe/pyface. PY_WHEEL names a wheel that is built already, and SPFE_SITE
 # another directory to install to. PY_PROFILE is the profile of cargo that builds it (release), and
 # PY_INTERPRETER the interpreter for which it is built and which tests and runs it (python3). One
-# without the global lock, such as python3.14t, gets a wheel of its own.
+# without the global lock, such as python3.14t, gets a wheel of its own. To build one the interpreter
+# need not be there: maturin knows those of Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -20,14 +21,18 @@ site=${SPFE_SITE:-$root/target/python/site}
 
 # wheel DIRECTORY: builds the wheel and prints its path.
 wheel() {
-    local bin
-    bin=$(environment pyface tools/packages/pyface.txt) || return
+    local bin builds=${PY_INTERPRETER:-python3} target=()
+    if ! command -v "$builds" >/dev/null; then
+        builds=python3 target=(--target "$(rustc -vV | sed -n 's/^host: //p')")
+    fi
+    bin=$(PY_INTERPRETER=$builds environment pyface tools/packages/pyface.txt) || return
     mkdir -p "$1"
     rm -f "$1"/spfe-*.whl
     # The notices of the libraries in it go with it.
     python3 -IS tools/third_party.py spfe-python >python/spfe/NOTICES.txt || return
     "$bin/maturin" build --profile "${PY_PROFILE:-release}" --locked --quiet --compatibility linux \
-        --manifest-path python/Cargo.toml --interpreter "${PY_INTERPRETER:-python3}" --out "$1" >&2 || return
+        --manifest-path python/Cargo.toml --interpreter "${PY_INTERPRETER:-python3}" --out "$1" \
+        "${target[@]}" >&2 || return
     realpath -e "$1"/spfe-*.whl
 }
 

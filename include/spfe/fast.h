@@ -198,6 +198,13 @@ static inline uint64_t *spfe_fast_word_(uint8_t *ring, uint32_t offset, uint32_t
 	return (uint64_t *)(void *)(ring + offset) + number;
 }
 
+/* The place of the buffer at an offset of the rings. */
+static inline struct spfe_fast_buffer *spfe_fast_buffer_(const struct spfe_fast_posted *rx,
+							 uint32_t offset)
+{
+	return (struct spfe_fast_buffer *)(void *)((uint8_t *)rx->buffers + offset);
+}
+
 /* Whether the device moves packets by itself and is awake: then it needs no call. */
 static inline int spfe_fast_awake_(const uint32_t *need_doorbell, const uint8_t *fence_mode)
 {
@@ -485,7 +492,7 @@ static inline int spfe_fast_post(struct spfe_fast_posted *rx, uint64_t address, 
 
 	if (__builtin_expect(rx->free == 0 || capacity - 1 >= SPFE_PACKET_MAX_BYTES, 0))
 		return spfe_fast_refused(rx->queue, capacity);
-	buffer = &rx->buffers[at / SPFE_FAST_SLOT];
+	buffer = spfe_fast_buffer_(rx, at);
 	buffer->id = id;
 	buffer->capacity = capacity;
 	rx->free--;
@@ -529,7 +536,8 @@ static inline int spfe_fast_take_other_(struct spfe_fast_posted *rx,
 }
 
 /* Takes the next packet or part of one. Returns 1, or 0 if there is none. */
-static inline int spfe_fast_receive(struct spfe_fast_posted *rx, struct spfe_fast_packet *packet)
+__attribute__((always_inline)) static inline int
+spfe_fast_receive(struct spfe_fast_posted *rx, struct spfe_fast_packet *packet)
 {
 	/* Loaded before the acquire, after which the compiler would load them again. */
 	uint32_t at = rx->done, phase = rx->done_phase, freed = rx->freed;
@@ -544,7 +552,7 @@ static inline int spfe_fast_receive(struct spfe_fast_posted *rx, struct spfe_fas
 	if (__builtin_expect((uint16_t)(word1 - freed) != 0 || rx->free == rx->slots, 0))
 		return spfe_fast_take_(rx, packet);
 	word0 = __atomic_load_n(entry, __ATOMIC_RELAXED);
-	buffer = &rx->buffers[at / SPFE_FAST_SLOT];
+	buffer = spfe_fast_buffer_(rx, at);
 	packet->id = buffer->id;
 	/* Only a broken device writes a greater length. */
 	packet->length = (uint32_t)word0 < (uint32_t)buffer->capacity ? (uint32_t)word0

@@ -66,7 +66,7 @@ impl Rows {
             .into_iter()
             .enumerate()
             .map(|(row, mut buf)| {
-                buf.tag = row as u64;
+                buf.set_tag(row as u64);
                 Some(buf)
             })
             .collect();
@@ -130,7 +130,7 @@ impl Rows {
         let mut state = self.lock();
         let State { bufs: places, lengths, away, .. } = &mut *state;
         for buf in bufs {
-            let row = buf.tag as usize;
+            let row = buf.tag() as usize;
             if let Some(length) = lengths.get_mut(row) {
                 *length = buf.len() as u32;
             }

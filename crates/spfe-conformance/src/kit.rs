@@ -377,7 +377,7 @@ pub fn take_all(tx: &mut Tx) -> Vec<Buf> {
 /// Checks that each tag from 0 to `count` - 1 occurs once.
 #[track_caller]
 pub fn tags_are_complete<'a>(bufs: impl IntoIterator<Item = &'a Buf>, count: u64) {
-    let mut tags: Vec<u64> = bufs.into_iter().map(|buf| buf.tag).collect();
+    let mut tags: Vec<u64> = bufs.into_iter().map(|buf| buf.tag()).collect();
     tags.sort_unstable();
     assert_eq!(tags, (0..count).collect::<Vec<_>>());
 }
@@ -386,7 +386,7 @@ pub fn tags_are_complete<'a>(bufs: impl IntoIterator<Item = &'a Buf>, count: u64
 pub fn tagged(region: &Region, bytes: usize, count: usize) -> Vec<Buf> {
     let mut bufs = region.split(bytes, count).unwrap();
     for (tag, buf) in bufs.iter_mut().enumerate() {
-        buf.tag = tag as u64;
+        buf.set_tag(tag as u64);
         fill(buf, tag as u64, 0);
     }
     bufs

@@ -70,7 +70,8 @@ pub enum Capability {
     Pairs,
     /// Port 1 is a SpaceWire port.
     SpaceWire,
-    /// Queue pairs count each kind of bad packet by name. Registers have sums only.
+    /// Queue pairs count each kind of bad packet by name. A device of contract 1.7 behind registers has
+    /// sums only.
     Counters,
     /// Short packets come beside their completions. Without it they come in buffers all the same.
     Beside,

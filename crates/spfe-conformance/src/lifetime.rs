@@ -50,7 +50,7 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         let rx = (turn % 2 == 1).then(|| pair.rx_posted(0, 64, 10));
         let back = tx.cancel().unwrap();
         // In the order of posting: first the packets that were sent, then the others.
-        assert!(back.iter().map(|back| back.buf.tag).eq(0..40), "turn {turn}");
+        assert!(back.iter().map(|back| back.buf.tag()).eq(0..40), "turn {turn}");
         let sent = back.iter().take_while(|back| back.status == Status::Ok).count();
         assert!(back[sent..].iter().all(|back| back.status == Status::Cancelled), "{sent} sent");
         let most = if rx.is_some() { 10 } else { 0 };

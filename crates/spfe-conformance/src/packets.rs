@@ -77,7 +77,7 @@ fn a_group_is_one_completion(fixture: &Fixture) {
         assert_eq!((sent.status, sent.packets as usize), (Status::Ok, count));
         assert_eq!(sent.bytes as usize, 64 * count);
         assert!(tx.poll().is_none());
-        let tags: Vec<u64> = take_all(&mut tx).iter().map(|buf| buf.tag).collect();
+        let tags: Vec<u64> = take_all(&mut tx).iter().map(|buf| buf.tag()).collect();
         assert_eq!(tags, (0..count as u64).collect::<Vec<_>>());
     }
 }
@@ -88,10 +88,10 @@ fn a_group_is_partial_when_the_queue_is_full(fixture: &Fixture) {
     let region = pair.a.alloc(21 * 64).unwrap();
     let mut group = tagged(&region, 64, 21);
     assert_eq!(tx.send_group(&mut group), 16);
-    assert_eq!((group.len(), group[0].tag), (5, 16), "the rest of the group stays, in order");
+    assert_eq!((group.len(), group[0].tag()), (5, 16), "the rest of the group stays, in order");
     assert_eq!((tx.free(), tx.outstanding()), (0, 16));
     assert_eq!(tx.send_group(&mut group), 0);
-    assert_eq!(tx.send(group.remove(0)).unwrap_err().0.tag, 16);
+    assert_eq!(tx.send(group.remove(0)).unwrap_err().0.tag(), 16);
     assert_eq!(tx.stats().full, 2);
     let mut rx = pair.rx_posted(0, BUFFER, 4);
     for seed in 0..16 {
@@ -328,9 +328,9 @@ fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
     let region = pair.a.alloc(4096).unwrap();
     let mut at = 0;
     let mut group: Vec<_> = (10..13).map(|seed| cut(&region, &mut at, 32, seed)).collect();
-    group.iter_mut().for_each(|buf| buf.tag = 99);
+    group.iter_mut().for_each(|buf| buf.set_tag(99));
     assert_eq!(tx.send_group(&mut group), 3);
-    assert!(take_all(&mut tx).iter().all(|buf| buf.tag != 99), "posted buffers were returned");
+    assert!(take_all(&mut tx).iter().all(|buf| buf.tag() != 99), "posted buffers were returned");
     let region = pair.b.alloc(16 * BUFFER).unwrap();
     rx.post_all(&mut region.split(BUFFER, 16).unwrap());
     for seed in 10..13 {
@@ -340,11 +340,11 @@ fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
     drop(rx.cancel().unwrap());
     for turn in 0..2 {
         let mut burst = pair.packet(64, turn);
-        burst.tag = 98;
+        burst.set_tag(98);
         tx.send_burst(burst, 32, 32, 2).unwrap();
     }
     let early = take_all(&mut tx);
-    assert!(early.iter().all(|buf| buf.tag != 98), "posted buffers were returned");
+    assert!(early.iter().all(|buf| buf.tag() != 98), "posted buffers were returned");
     assert_eq!(tx.outstanding(), 4);
     drop(early);
     rx.post_all(&mut region.split(BUFFER, 16).unwrap());

@@ -22,6 +22,7 @@ cases! {
     transmit_waits_for_completions: [],
     an_error_ends_a_wait: [],
     a_descriptor_is_readable_exactly_when_due: [RealTime, Event],
+    a_sleep_leaves_at_most_one_event: [RealTime, Event],
     a_descriptor_of_a_packed_queue_counts_bytes: [RealTime, Event, Packed],
     a_descriptor_of_a_transmit_queue_signals_completions: [RealTime, Event],
     descriptors_of_pooled_queues_signal_packets_and_completions: [RealTime, Event],
@@ -276,7 +277,11 @@ fn await_event(rx: &mut Rx, goal: &Threshold) {
 }
 
 fn with_event(pair: &EndpointPair, bytes: usize, count: usize) -> Rx {
-    let mut rx = pair.rx_with(0, QueueOptions::default().event(true));
+    posted(pair, QueueOptions::default().event(true), bytes, count)
+}
+
+fn posted(pair: &EndpointPair, options: QueueOptions, bytes: usize, count: usize) -> Rx {
+    let mut rx = pair.rx_with(0, options);
     let region = pair.b.alloc(bytes * count).unwrap();
     rx.post_all(&mut region.split(bytes, count).unwrap());
     rx
@@ -284,7 +289,9 @@ fn with_event(pair: &EndpointPair, bytes: usize, count: usize) -> Rx {
 
 fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
     let pair = EndpointPair::new(fixture);
-    let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
+    // A receiver that never sleeps: an interrupt that ends a sleep signals the descriptor too.
+    let options = QueueOptions::default().event(true).strategy(Strategy::Poll);
+    let (mut rx, mut tx) = (posted(&pair, options, 64, 64), pair.tx(0));
     assert!(!readable(rx.fd().unwrap(), Duration::ZERO));
     tx.send(pair.packet(64, 0)).unwrap();
     rx.wait(&Threshold::ONE, soon()).unwrap();
@@ -308,6 +315,34 @@ fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
         }
         tx.drain(soon()).unwrap();
     }
+}
+
+fn a_sleep_leaves_at_most_one_event(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let options = QueueOptions::default().event(true).strategy(Strategy::Block);
+    let (mut rx, mut tx) = (posted(&pair, options, 64, 64), pair.tx(0));
+    for seed in 0..20 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros(50 * seed));
+                tx.send(pair.packet(64, seed)).unwrap();
+            });
+            receive(&mut rx).is(64, seed);
+        });
+        tx.drain(soon()).unwrap();
+    }
+    if readable(rx.fd().unwrap(), SHORT) {
+        let mut count = [0u8; 8];
+        rustix::io::read(rx.fd().unwrap(), &mut count).unwrap();
+        assert_eq!(u64::from_ne_bytes(count), 1, "each sleep has cleared what came before");
+    }
+    assert!(!readable(rx.fd().unwrap(), SHORT), "a second event without a request");
+    // A request begins with a silent descriptor.
+    assert!(!rx.request_event(&Threshold::ONE).unwrap());
+    assert!(!readable(rx.fd().unwrap(), SHORT), "readable without a packet");
+    tx.send(pair.packet(64, 0)).unwrap();
+    assert!(readable(rx.fd().unwrap(), SOON), "no event");
+    receive(&mut rx).is(64, 0);
 }
 
 fn a_descriptor_of_a_packed_queue_counts_bytes(fixture: &Fixture) {

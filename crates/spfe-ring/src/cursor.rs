@@ -166,6 +166,14 @@ impl<R: Rings> Cursor<R> {
         Self { rings, offset: ring.offset(position), phase }
     }
 
+    /// Moves to a free-running position.
+    #[inline(always)]
+    pub fn move_to(&mut self, position: u32) {
+        let ring = self.rings.ring();
+        self.phase = u32::from(ring.phase(position)) << 16;
+        self.offset = ring.offset(position);
+    }
+
     /// The place of this cursor.
     #[inline(always)]
     pub fn mark(&self) -> Mark {
@@ -220,11 +228,17 @@ impl<R: Rings> Cursor<R> {
     /// [`Cursor::read`], a look at the flags, and [`Cursor::advance`].
     #[inline(always)]
     pub fn take_plain(&mut self) -> Option<RingEntry> {
+        self.take_plain_if(|_| true)
+    }
+
+    /// The same if the lower half of its second word is what the caller wants.
+    #[inline(always)]
+    pub fn take_plain_if(&mut self, wants: impl FnOnce(u32) -> bool) -> Option<RingEntry> {
         // Loaded before the acquire, after which the compiler would load it again.
         let next = self.offset + SLOT;
         let slot = self.slot();
         let word1 = slot.word1();
-        if (word1 >> 32) as u32 != self.phase {
+        if (word1 >> 32) as u32 != self.phase || !wants(word1 as u32) {
             return None;
         }
         let entry = [slot.word0(), word1];
@@ -243,15 +257,15 @@ impl<R: Rings> Cursor<R> {
         self.turn();
     }
 
-    /// Writes an entry, whose phase bits are clear, publishes it, and moves to the next slot.
-    /// Ordered as [`Ring::write`].
+    /// Writes an entry, whose phase bits are set, publishes it, and moves to the next slot. True if a
+    /// lap begins there. Ordered as [`Ring::write`].
     #[inline(always)]
-    pub fn push(&mut self, entry: RingEntry) {
-        // Loaded before the stores, which could change them as far as the compiler knows.
-        let (next, word1) = (self.offset + SLOT, entry[1] | u64::from(self.phase) << 32);
-        self.slot().write_entry([entry[0], word1]);
+    pub fn push(&mut self, entry: RingEntry) -> bool {
+        // Loaded before the stores, which could change it as far as the compiler knows.
+        let next = self.offset + SLOT;
+        self.slot().write_entry(entry);
         self.offset = next;
-        self.turn();
+        self.turn()
     }
 
     /// Publishes an entry whose first word is already in the slot. The phase bits of `word1` are
@@ -288,14 +302,16 @@ impl<R: Rings> Cursor<R> {
         self.offset += SLOT;
     }
 
-    /// Begins the next lap if the last slot of this one has been passed.
+    /// Begins the next lap, and returns true, if the last slot of this one has been passed.
     #[inline(always)]
-    pub fn turn(&mut self) {
+    pub fn turn(&mut self) -> bool {
         // A ring has less than 4 GiB.
-        if self.offset as u32 > self.rings.ring().last {
+        let passed = self.offset as u32 > self.rings.ring().last;
+        if passed {
             self.offset = 0;
             self.phase = self.phase.wrapping_add(ONE_LAP);
         }
+        passed
     }
 
     /// Moves to the next slot.

@@ -161,6 +161,15 @@ impl AtomicDeviceLine {
         self.need_doorbell.load(Ordering::Acquire) != 0
     }
 
+    /// The same where the fence mode was `Asymmetric` when the queue was made. It stays so towards
+    /// the device of this queue, since one behind a bus sets its mode before.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn needs_doorbell_here(&self) -> bool {
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        self.need_doorbell.load(Ordering::Acquire) != 0
+    }
+
     /// Host: the word of [`AtomicDeviceLine::needs_doorbell`], for code in other languages.
     pub fn need_doorbell_word(&self) -> *const u32 {
         core::ptr::from_ref(&self.need_doorbell).cast()

@@ -1,6 +1,6 @@
 //! A lock in shared memory that knows its holder.
 
-use crate::sync::{AtomicU32, Ordering, relax};
+use crate::sync::{AtomicU32, Ordering};
 
 /// A lock that holds the id of the participant that has taken it, or 0. All zero is free.
 ///
@@ -18,10 +18,10 @@ impl HolderLock {
         self.0.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes the lock. Spins while another participant holds it.
-    pub fn lock(&self, id: u32) {
+    /// Takes the lock. Calls `pause` again and again while another participant holds it.
+    pub fn lock(&self, id: u32, mut pause: impl FnMut()) {
         while !self.try_lock(id) {
-            relax();
+            pause();
         }
     }
 

@@ -295,11 +295,6 @@ impl RingCredit {
     #[inline(always)]
     pub fn free_to(&mut self, position: u16, produced: u32) -> Option<core::ops::Range<u32>> {
         let start = self.freed;
-        if position == start as u16 && start != produced {
-            // One entry is the usual case, and costs half as much this way.
-            self.freed = start.wrapping_add(1);
-            return Some(start..self.freed);
-        }
         let count = u32::from(position.wrapping_sub(start as u16).wrapping_add(1));
         if count == 0 || count > produced.wrapping_sub(start) {
             return None;

@@ -255,6 +255,7 @@ proptest! {
                     // The same slot is taken and published again by a cursor that moves on.
                     ring.write(position, [word0, word1 & 0xffff_ffff]);
                     let mut taker = cursor;
+                    prop_assert!(taker.take_plain_if(|low| low != word1 as u32).is_none());
                     prop_assert_eq!(taker.take_plain().map(|entry| entry[0]), Some(word0));
                     prop_assert_eq!(taker.slot_before().word1(), cursor.slot().word1());
                     ring.write(position, [word0, word1 | 1 << 32]);
@@ -270,7 +271,12 @@ proptest! {
                 }
                 _ => {
                     let mut pusher = cursor;
-                    pusher.push([word0, word1]);
+                    let laps = pusher.push([word0, phased]);
+                    prop_assert_eq!(laps, cursor.left() == 1);
+                    let mut moved = cursor;
+                    moved.move_to(position.wrapping_add(1));
+                    prop_assert_eq!(moved.index(), pusher.index());
+                    prop_assert_eq!(moved.phase(), pusher.phase());
                     prop_assert_eq!(pusher.slot_before().word0(), word0);
                     (ring, position)
                 }

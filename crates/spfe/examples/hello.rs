@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The packet. Sending moves the buffer to the queue, so the program cannot change it meanwhile.
     let mut packet = memory.buf(32 * 1024..36 * 1024)?;
     packet.put(b"from here to there");
-    packet.tag = 42;
+    packet.set_tag(42);
     tx.send(packet)?;
 
     // Wait for the packet, at most one second. It arrives in one of the posted buffers.
@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // its tag.
     let packets = tx.drain(Deadline::after(Duration::from_secs(1)))?;
     let packet = tx.take().ok_or("the packet's buffer did not come back")?;
-    println!("sent: {packets} packet of {} bytes, tag {}", packet.len(), packet.tag);
-    assert_eq!((packets, packet.tag), (1, 42));
+    println!("sent: {packets} packet of {} bytes, tag {}", packet.len(), packet.tag());
+    assert_eq!((packets, packet.tag()), (1, 42));
 
     // Endpoints, ports and queues close when they are dropped, in any order.
     Ok(())

@@ -23,7 +23,7 @@ use spfe_contract::{
 use spfe_host::os;
 use spfe_rdma::initiator::PostError;
 use spfe_rdma::{
-    Execution, Local, PairState, RdmaInitiatorOptions, WorkCompletion, WorkError, WorkKind,
+    Execution, Few, Local, PairState, RdmaInitiatorOptions, WorkCompletion, WorkError, WorkKind,
     WorkRequest,
 };
 use spfe_ring::ring::RingEntry;
@@ -46,7 +46,8 @@ struct Posted {
     kind: Option<WorkKind>,
     bytes: u32,
     signaled: bool,
-    local: [Option<Local>; 4],
+    /// Memory that it uses.
+    memory: Few<u32, 4>,
     /// Where the old value of an atomic operation arrives.
     old: Option<*const u8>,
 }
@@ -236,20 +237,21 @@ impl PairQueue {
     pub fn post(&mut self, request: &WorkRequest) -> std::result::Result<(), PostError> {
         let bytes = slots::check(request)?;
         let mut slots = slots::Slots::new(request.key, request.address, slots::flags(request));
-        let mut local = [None; 4];
+        let mut memory = Few::default();
         let index = self.send.sq.position & (self.send.sq.ring.size() - 1);
+        let is_atomic = request.kind.opcode().is_atomic();
         let mut old = None;
-        if request.kind.opcode().is_atomic() && bytes == 0 {
+        if is_atomic && bytes == 0 {
             let offset = 8 * u64::from(index);
             slots.element(self.results.address() + offset, 8);
             old = Some(self.results[offset as usize..].as_ptr());
         }
-        let pieces = request.local.iter().filter(|piece| piece.length > 0);
-        for (piece, place) in pieces.zip(&mut local) {
+        for piece in request.local.iter().filter(|piece| piece.length > 0) {
             let address = self.address(*piece).ok_or(PostError::Local(*piece))?;
             slots.element(address, piece.length);
-            *place = Some(*piece);
-            if bytes == 8 && piece.length == 8 {
+            // There are no more pieces than elements.
+            let _ = memory.push(piece.memory);
+            if is_atomic && piece.length == 8 {
                 old = self.at(*piece);
             }
         }
@@ -258,13 +260,12 @@ impl PairQueue {
         }
         let kind = Some(request.kind);
         let position = self.write(slots.finish(request))?;
-        for piece in local.iter().flatten() {
-            self.memory[piece.memory as usize].busy += 1;
+        for number in &memory {
+            self.memory[*number as usize].busy += 1;
         }
         let (id, signaled) = (request.id, request.flags.signaled);
         self.signaled += usize::from(signaled);
-        let old = old.filter(|_| request.kind.opcode().is_atomic());
-        self.posted.push_back(Posted { position, id, kind, bytes, signaled, local, old });
+        self.posted.push_back(Posted { position, id, kind, bytes, signaled, memory, old });
         Ok(())
     }
 
@@ -347,8 +348,8 @@ impl PairQueue {
         result: std::result::Result<(), WorkError>,
         answered: u32,
     ) {
-        for piece in posted.local.iter().flatten() {
-            self.memory[piece.memory as usize].busy -= 1;
+        for number in &posted.memory {
+            self.memory[*number as usize].busy -= 1;
         }
         self.signaled -= usize::from(posted.signaled);
         match result {
@@ -486,18 +487,19 @@ impl PairQueue {
         let position = self
             .write(slots)
             .map_err(|error| Error::device(Status::Busy, format!("work request: {error}")))?;
-        if let Some(local) = local {
-            self.memory[local.memory as usize].busy += 1;
+        let memory = local.map(|local| local.memory);
+        if let Some(number) = memory {
+            self.memory[number as usize].busy += 1;
         }
+        let memory = Few::new(memory.as_slice()).unwrap_or_default();
         self.signaled += 1;
-        let places = [local, None, None, None];
         self.posted.push_back(Posted {
             position,
             id: 0,
             kind: None,
             bytes: 0,
             signaled: true,
-            local: places,
+            memory,
             old: None,
         });
         self.answered = None;

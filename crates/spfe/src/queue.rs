@@ -17,13 +17,17 @@ use spfe_contract::{
 };
 use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
-use spfe_ring::sync::{AtomicU64, Ordering};
+use spfe_ring::sync::{AtomicU64, FenceMode, Ordering, fence_mode};
 use spfe_ring::{
     AtomicDeviceLine, AtomicHostLine, Consumer, Cursor, Producer, Ring, RingCredit, Slot,
 };
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+/// Phase of an entry in its second word, and the difference between two laps.
+const ONE_LAP: u64 = 1 << 48;
+const PHASE: u64 = 0xffff * ONE_LAP;
 
 /// Options of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +137,8 @@ macro_rules! common_methods {
                 self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
             }
 
-            /// The descriptor for poll or epoll.
+            /// The descriptor for poll or epoll. On a device with interrupts, one that comes after the
+            /// wait that it was for makes it readable once more: look for completions, request again.
             ///
             /// # Errors
             /// BAD_FIELD if the queue was opened without [`crate::QueueOptions::event`].
@@ -161,6 +166,10 @@ pub(crate) struct Queue {
     /// [`Queue::catch_up`].
     next: Cursor<Ring>,
     done: Cursor<Ring>,
+    /// Second word of the next entry: its phase and the flags of [`Queue::set_posted`].
+    next_word: u64,
+    /// A look at the device's line without a fence tells whether it is awake.
+    looks: bool,
     pub credit: RingCredit,
     pub runner: Option<Runner>,
     device_line: NonNull<AtomicDeviceLine>,
@@ -282,6 +291,8 @@ impl Queue {
             cq: Consumer::new(cq),
             next: Cursor::new(sq, 0),
             done: Cursor::new(cq, 0),
+            next_word: 0,
+            looks: false,
             credit: RingCredit::default(),
             runner: None,
             device_line,
@@ -367,6 +378,27 @@ impl Queue {
         }
     }
 
+    /// Makes this a queue whose entries have some flags, and are posted one at a time.
+    pub fn set_posted(&mut self, runner: Option<Runner>, flags: u64) {
+        self.looks = runner.is_none() && fence_mode() == FenceMode::Asymmetric;
+        self.runner = runner;
+        self.next_word = flags;
+        self.catch_up();
+    }
+
+    /// Whether what was posted moves without [`Queue::start_posted`].
+    #[inline(always)]
+    pub fn is_awake(&self) -> bool {
+        self.looks && !self.device_line().needs_doorbell_here()
+    }
+
+    /// [`Queue::start_posted`] in a function of its own: so the engine takes no registers of a loop
+    /// over packets.
+    #[inline(never)]
+    pub fn start_asleep(&mut self) {
+        self.start_posted();
+    }
+
     /// Time before which the completion at a position must not be reported, ns; 0 for at once.
     #[inline(always)]
     pub fn not_before(&self, entry: RingEntry, position: u32) -> u64 {
@@ -418,34 +450,44 @@ impl Queue {
     /// changed these.
     #[inline(always)]
     pub fn catch_up(&mut self) {
-        self.next = Cursor::new(self.sq.ring, self.sq.position);
-        self.done = Cursor::new(self.cq.ring, self.cq.position);
+        self.done.move_to(self.cq.position);
+        self.pushed(0);
     }
 
-    /// Posts an entry. The caller knows that there is room.
+    /// Counts entries that were posted without [`Queue::push`].
+    #[inline(always)]
+    pub fn pushed(&mut self, count: u32) {
+        self.sq.position = self.sq.position.wrapping_add(count);
+        self.next.move_to(self.sq.position);
+        self.next_word = self.next_word & !PHASE | u64::from(self.next.phase()) << 32;
+    }
+
+    /// Posts an entry, to whose second word the flags are added. The caller knows that there is room.
     #[inline(always)]
     pub fn push(&mut self, entry: RingEntry) {
         debug_assert_eq!(self.next.index(), self.sq.position & (self.sq.ring.size() - 1));
-        self.next.push(entry);
+        if self.next.push([entry[0], entry[1] | self.next_word]) {
+            self.next_word = self.next_word.wrapping_add(ONE_LAP);
+        }
         self.sq.position = self.sq.position.wrapping_add(1);
     }
 
-    /// Takes the next completion, if it is there and due, with its time if it has one;
-    /// [`Queue::settle`] follows. Otherwise helps a stalled sender if `help` is set.
+    /// Takes the next completion, if it is there, has no flags, and `wants` takes the lower half of
+    /// its second word; [`Queue::settle`] follows.
     #[inline(always)]
-    pub fn pop(&mut self, help: bool) -> Option<(Completion, Option<u64>)> {
+    pub fn pop_plain(&mut self, wants: impl FnOnce(u32) -> bool) -> Option<Completion> {
         debug_assert_eq!(self.done.index(), self.cq.position & (self.cq.ring.size() - 1));
-        let Some(words) = self.done.take_plain() else { return self.pop_other(help) };
+        let words = self.done.take_plain_if(wants)?;
         self.stats.polls += 1;
         self.cq.advance(1);
-        Some((Completion { flags: 0, ..Completion::from_words(words) }, None))
+        Some(Completion::from_words(words))
     }
 
-    /// The same for a completion with flags.
-    #[inline(never)]
-    fn pop_other(&mut self, help: bool) -> Option<(Completion, Option<u64>)> {
+    /// Takes the next completion, if it is there and due, with its time if it has one;
+    /// [`Queue::settle`] follows. Otherwise helps a stalled sender.
+    pub fn pop(&mut self) -> Option<(Completion, Option<u64>)> {
         let Some(words) = self.peek() else {
-            if help {
+            if self.place.kind == QueueKind::Rx || self.credit.freed != self.sq.position {
                 self.help_stalled();
             }
             return None;
@@ -475,11 +517,29 @@ impl Queue {
     #[inline(always)]
     pub fn settle(&mut self, done: &Completion) -> Option<std::ops::Range<u32>> {
         self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
-        let freed = self.credit.free_to(done.position, self.sq.position);
+        let freed = self.credit.freed;
+        if done.position == freed as u16 && freed != self.sq.position {
+            // One entry is the usual case, and costs half as much this way.
+            self.credit.freed = freed.wrapping_add(1);
+            return Some(freed..self.credit.freed);
+        }
+        self.settle_many(done.position)
+    }
+
+    #[inline(never)]
+    fn settle_many(&mut self, position: u16) -> Option<std::ops::Range<u32>> {
+        let freed = self.credit.free_to(position, self.sq.position);
         if freed.is_none() {
             self.broken = Some(Status::BadRing);
         }
         freed
+    }
+
+    /// The same where the caller knows that the completion frees just the oldest entry.
+    #[inline(always)]
+    pub fn settle_one(&mut self, done: &Completion) {
+        self.taken_bytes = self.taken_bytes.wrapping_add(u64::from(done.bytes));
+        self.credit.freed = self.credit.freed.wrapping_add(1);
     }
 
     /// Takes a completion without credit: packed and pooled queues keep their own account.

@@ -114,13 +114,14 @@ impl Region {
         }
         taken.insert(range.start, range.end);
         drop(taken);
-        Ok(Buf {
+        let head = Head {
             address: self.address(range.start),
             length: range.len() as u32,
             capacity: range.len() as u32,
             tag: 0,
-            region: ManuallyDrop::new(self.clone()),
-        })
+            region: self.clone(),
+        };
+        Ok(Buf { head: ManuallyDrop::new(Box::new(head)) })
     }
 
     /// Cuts the region into `count` adjacent buffers of `bytes` each, starting at offset 0.
@@ -139,57 +140,61 @@ impl Region {
 /// Exclusive access to a range of a [`Region`], as a byte slice.
 ///
 /// Posting moves a buffer into the queue and a completion moves it back, so safe code cannot access
-/// bytes that the device is reading or writing.
+/// bytes that the device is reading or writing. A buffer is one pointer, so a move is cheap.
 pub struct Buf {
+    /// Moved out by the drop, and valid until then.
+    head: ManuallyDrop<Box<Head>>,
+}
+
+/// What there is to know about a buffer. Its place in memory never changes.
+struct Head {
     /// Region and offset, as ring entries carry them.
     address: u64,
     length: u32,
     capacity: u32,
-    /// For the application. It comes back unchanged with the buffer.
-    pub tag: u64,
-    /// Moved out by the drop, and valid until then.
-    region: ManuallyDrop<Region>,
+    tag: u64,
+    region: Region,
 }
 
 impl Buf {
     #[inline(always)]
     fn at(&self) -> *mut u8 {
-        let offset = Address(self.address).offset() as usize;
+        let offset = Address(self.head.address).offset() as usize;
         // SAFETY: `Region::buf` checked that the range lies in the mapping, which the region keeps.
-        unsafe { self.region.base().as_ptr().add(offset) }
+        unsafe { self.head.region.base().as_ptr().add(offset) }
     }
 
     /// The address of the first byte, as ring entries carry it.
     #[inline(always)]
     pub(crate) fn address(&self) -> u64 {
-        self.address
+        self.head.address
     }
 
     /// Number of bytes in use: to be sent, or received.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.length as usize
+        self.head.length as usize
     }
 
     /// Whether no byte is in use.
     pub fn is_empty(&self) -> bool {
-        self.length == 0
+        self.head.length == 0
     }
 
     /// Maximum number of bytes in use.
     #[inline(always)]
     pub fn capacity(&self) -> usize {
-        self.capacity as usize
+        self.head.capacity as usize
     }
 
     #[inline(always)]
     pub(crate) fn length32(&self) -> u32 {
-        self.length
+        self.head.length
     }
 
     #[inline(always)]
     pub(crate) fn capacity32(&self) -> u32 {
-        self.capacity
+        self.head.capacity
     }
 
     /// Sets the number of bytes in use.
@@ -198,13 +203,13 @@ impl Buf {
     /// If `length` exceeds the capacity.
     #[inline]
     pub fn set_len(&mut self, length: usize) {
-        assert!(length <= self.capacity(), "length {length} of a buffer of {}", self.capacity);
-        self.length = length as u32;
+        assert!(length <= self.capacity(), "length {length} of a buffer of {}", self.head.capacity);
+        self.head.length = length as u32;
     }
 
     #[inline(always)]
     pub(crate) fn received(&mut self, length: u32) {
-        self.length = length.min(self.capacity);
+        self.head.length = length.min(self.head.capacity);
     }
 
     /// Copies `bytes` to the front of the buffer and sets the number of bytes in use.
@@ -216,9 +221,19 @@ impl Buf {
         self.copy_from_slice(bytes);
     }
 
+    /// A number for the application. It comes back unchanged with the buffer; at first it is 0.
+    pub fn tag(&self) -> u64 {
+        self.head.tag
+    }
+
+    /// Sets the number for the application.
+    pub fn set_tag(&mut self, tag: u64) {
+        self.head.tag = tag;
+    }
+
     /// The region that the buffer belongs to.
     pub fn region(&self) -> &Region {
-        &self.region
+        &self.head.region
     }
 }
 
@@ -228,7 +243,7 @@ impl Deref for Buf {
     fn deref(&self) -> &[u8] {
         // SAFETY: the region keeps the bytes mapped and no other Buf has them. The device accesses
         // them only while a queue owns the Buf.
-        unsafe { std::slice::from_raw_parts(self.at(), self.length as usize) }
+        unsafe { std::slice::from_raw_parts(self.at(), self.head.length as usize) }
     }
 }
 
@@ -236,25 +251,31 @@ impl DerefMut for Buf {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `deref`; the Buf is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.at(), self.length as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.at(), self.head.length as usize) }
     }
 }
 
 impl fmt::Debug for Buf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buf({} of {} bytes, tag {})", self.length, self.capacity, self.tag)
+        write!(
+            f,
+            "Buf({} of {} bytes, tag {})",
+            self.head.length, self.head.capacity, self.head.tag
+        )
     }
 }
 
 impl Drop for Buf {
     #[inline(always)]
     fn drop(&mut self) {
+        #[cold]
         #[inline(never)]
-        fn give_back(region: Region, address: u64) {
-            region.give_back(Address(address).offset() as usize);
+        #[expect(clippy::boxed_local, reason = "the box is freed here, out of line")]
+        fn give_back(head: Box<Head>) {
+            head.region.give_back(Address(head.address).offset() as usize);
         }
-        // Passed by value: a buffer whose own address no function gets stays in registers.
+        // Passed by value: a buffer whose own address no function gets stays in a register.
         // SAFETY: nobody uses the field after the drop.
-        give_back(unsafe { ManuallyDrop::take(&mut self.region) }, self.address);
+        give_back(unsafe { ManuallyDrop::take(&mut self.head) });
     }
 }

@@ -11,7 +11,11 @@ use crate::tx::End;
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Result};
 use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
+use spfe_ring::Producer;
 use std::sync::Arc;
+
+/// Second word of the entry of a buffer, without its length.
+const BUFFER: u64 = (EntryType::Buffer.raw() as u64) << 32;
 
 #[cfg(feature = "fast")]
 pub use fast::{FastPostedState, FastReceived};
@@ -54,8 +58,8 @@ impl Rx {
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Rx };
         let mut queue = Queue::open(device.clone(), place, &options.beside(false), |_| {})?;
-        queue.runner =
-            device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
+        let engine = device.engine(port);
+        queue.set_posted(engine.map(|of| of.receive(device.endpoint(), port, vc)), BUFFER);
         let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots })
     }
@@ -71,10 +75,12 @@ impl Rx {
             self.queue.stats.full += 1;
             return Err(Full(buf));
         }
-        let entry = Self::entry(&buf);
+        let entry = Self::entry(&buf, 0);
         self.slots.put(position, buf);
         self.queue.push(entry);
-        self.queue.offer_buffers(false);
+        if !self.queue.is_awake() {
+            self.queue.offer_buffers(false);
+        }
         Ok(())
     }
 
@@ -85,24 +91,43 @@ impl Rx {
         if count == 0 {
             return 0;
         }
-        let first = self.queue.sq.position;
-        for (index, buf) in bufs.drain(..count).enumerate().rev() {
-            let position = first.wrapping_add(index as u32);
-            self.queue.sq.ring.write(position, Self::entry(&buf));
-            self.slots.put(position, buf);
+        let Producer { ring, position } = self.queue.sq;
+        self.slots.put_all(ring, position, bufs, count, |buf| Self::entry(buf, BUFFER));
+        self.queue.pushed(count as u32);
+        if !self.queue.is_awake() {
+            self.queue.offer_buffers(true);
         }
-        self.queue.sq.position = first.wrapping_add(count as u32);
-        self.queue.catch_up();
-        self.queue.offer_buffers(true);
         count
     }
 
     /// The next packet or part of one, if there is one.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Received> {
-        let (done, time_ns) = self.queue.pop(true)?;
+        let freed = self.queue.credit.freed;
+        let Some(done) = self.queue.pop_plain(|word| word as u16 == freed as u16) else {
+            // Into a place of its own, so that the caller's can stay in registers.
+            let Received { buf, end, status, time_ns } = self.poll_other()?;
+            return Some(Received { buf, end, status, time_ns });
+        };
+        // A buffer in its place says that the entry was posted.
+        let Some(mut buf) = self.slots.take(freed) else {
+            self.queue.set_broken();
+            return None;
+        };
+        self.queue.settle_one(&done);
+        buf.received(done.bytes);
+        Some(Received { buf, end: End::Eop, status: status_of(&done), time_ns: None })
+    }
+
+    /// The same for a completion with flags.
+    #[inline(never)]
+    fn poll_other(&mut self) -> Option<Received> {
+        let (done, time_ns) = self.queue.pop()?;
         let freed = self.queue.settle(&done)?;
-        let mut buf = self.slots.take(freed.start)?;
+        let buf = self.slots.take(freed.start);
+        // Only a broken device completes several buffers at once.
+        self.slots.drop_between(freed.start.wrapping_add(1), freed.end);
+        let mut buf = buf?;
         buf.received(done.bytes);
         Some(Received { buf, end: end(&done), status: status_of(&done), time_ns })
     }
@@ -172,9 +197,8 @@ impl Rx {
     }
 
     #[inline(always)]
-    fn entry(buf: &Buf) -> [u64; 2] {
-        const FLAGS: u64 = (EntryType::Buffer.raw() as u64) << 32;
-        [buf.address(), u64::from(buf.capacity32()) | FLAGS]
+    fn entry(buf: &Buf, flags: u64) -> [u64; 2] {
+        [buf.address(), u64::from(buf.capacity32()) | flags]
     }
 }
 

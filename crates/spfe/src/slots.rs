@@ -3,6 +3,7 @@
 use crate::Buf;
 use crate::queue::{Queue, status_of};
 use spfe_contract::{Completion, Status};
+use spfe_ring::{Cursor, Ring, RingEntry, Slot};
 use std::ops::Range;
 
 /// A buffer that a cancelled queue returns.
@@ -34,27 +35,96 @@ impl Slots {
         unsafe { self.places.get_unchecked_mut((position & self.mask) as usize) }
     }
 
-    /// Stores a buffer at a position and drops one that was never taken.
+    /// Stores a buffer at a position that has none.
     #[inline(always)]
     pub fn put(&mut self, position: u32, buf: Buf) {
-        let place = self.place(position);
-        if place.is_some() {
-            Self::drop_old(place);
-        }
+        Self::fill(self.place(position), buf);
+    }
+
+    #[inline(always)]
+    fn fill(place: &mut Option<Buf>, buf: Buf) {
+        debug_assert!(place.is_none());
         // SAFETY: the slot is valid and holds `None`, which needs no drop.
         unsafe { std::ptr::write(place, Some(buf)) };
     }
 
-    #[cold]
-    #[inline(never)]
-    fn drop_old(place: &mut Option<Buf>) {
-        *place = None;
+    /// Moves the first `count` buffers to the positions from `first` on, which have none, and writes
+    /// the entries that `entry` makes. Last to first: the phase of the first entry makes all of them
+    /// visible.
+    #[inline(always)]
+    pub fn put_all(
+        &mut self,
+        ring: Ring,
+        first: u32,
+        bufs: &mut Vec<Buf>,
+        count: usize,
+        mut entry: impl FnMut(&Buf) -> RingEntry,
+    ) {
+        let rest = bufs.len().checked_sub(count).expect("as many buffers");
+        let from = bufs.as_mut_ptr();
+        // SAFETY: 0 is less than the capacity. Each buffer has one owner, whatever happens below.
+        unsafe { bufs.set_len(0) };
+        let mut end = count;
+        while end != 0 {
+            // As many as are in the lap of the last one.
+            let last = first.wrapping_add(end as u32 - 1);
+            let row = end.min((last & self.mask) as usize + 1);
+            let at = Cursor::new(ring, last.wrapping_sub(row as u32 - 1)).mark();
+            let slots = &ring.straight(at)[..row];
+            let places = &mut self.places[at.offset / size_of::<Slot>()..][..row];
+            let phase = u64::from(at.phase) << 32;
+            // SAFETY: the first `count` buffers of the vector, each read once.
+            let row = unsafe { std::slice::from_raw_parts(from.add(end - row), row) };
+            for ((place, slot), buf) in places.iter_mut().zip(slots).zip(row).rev() {
+                let [word0, word1] = entry(buf);
+                // SAFETY: as above.
+                Self::fill(place, unsafe { std::ptr::read(buf) });
+                slot.write_entry([word0, word1 | phase]);
+            }
+            end -= row.len();
+        }
+        if rest != 0 {
+            // SAFETY: the buffers behind those that were moved, to the front of the vector.
+            unsafe { std::ptr::copy(from.add(count), from, rest) };
+        }
+        // SAFETY: so many are at the front.
+        unsafe { bufs.set_len(rest) };
     }
 
     /// Takes the buffer at a position, if there is one.
     #[inline(always)]
     pub fn take(&mut self, position: u32) -> Option<Buf> {
         self.place(position).take()
+    }
+
+    /// Drops the buffers from a position to before another.
+    #[cold]
+    #[inline(never)]
+    pub fn drop_between(&mut self, first: u32, end: u32) {
+        (0..end.wrapping_sub(first)).for_each(|index| drop(self.take(first.wrapping_add(index))));
+    }
+
+    /// Moves the buffers from a position to before another to the end of a vector.
+    pub fn take_into(&mut self, first: u32, end: u32, bufs: &mut Vec<Buf>) {
+        let count = end.wrapping_sub(first) as usize;
+        bufs.reserve(count);
+        let start = (first & self.mask) as usize;
+        let this_lap = count.min(self.places.len() - start);
+        let mut to = bufs.spare_capacity_mut().iter_mut();
+        let mut taken = 0;
+        for (start, count) in [(start, this_lap), (0, count - this_lap)] {
+            for place in &mut self.places[start..][..count] {
+                // There is room for `count` buffers.
+                if let Some(buf) = place.take()
+                    && let Some(to) = to.next()
+                {
+                    to.write(buf);
+                    taken += 1;
+                }
+            }
+        }
+        // SAFETY: so many were written behind those that were there.
+        unsafe { bufs.set_len(bufs.len() + taken) };
     }
 
     /// Takes all buffers of a stopped queue, oldest first: completed ones, then cancelled ones.

@@ -10,11 +10,17 @@ use crate::slots::{Returned, Slots};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use spfe_contract::{
-    self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, QueueKind, Status,
-    submit_flags as sf,
+    self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
+    Status, submit_flags as sf,
 };
 use spfe_proto::PacketEnd;
+use spfe_ring::Producer;
 use std::sync::Arc;
+
+/// Flags of a packet with a completion of its own.
+const SINGLE: u16 = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
+/// Flags of the last submission of a group, which asks for its completion, in the second word.
+const SIGNAL: u64 = ((sf::SIGNAL | sf::LAST) as u64) << 32;
 
 /// How a packet ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,8 +122,8 @@ impl Tx {
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Tx };
         let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
-        queue.runner =
-            device.engine(port).map(|engine| engine.transmit(device.endpoint(), port, vc));
+        let runner = device.engine(port).map(|of| of.transmit(device.endpoint(), port, vc));
+        queue.set_posted(runner, u64::from(SINGLE) << 32);
         let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots, taken: 0 })
     }
@@ -134,15 +140,20 @@ impl Tx {
     /// Sends a packet or a piece of one, with the given end.
     #[inline]
     pub fn send_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
-        let position = self.queue.sq.position;
-        if !self.slots.fits(self.taken, position) && !self.make_room(position) {
-            return Err(Full(packet));
+        let mut position = self.queue.sq.position;
+        if !self.slots.fits(self.taken, position) {
+            if !self.make_room(position) {
+                return Err(Full(packet));
+            }
+            // Loaded again, so that it needs no register over the call.
+            position = self.queue.sq.position;
         }
-        const FLAGS: u16 = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
-        let entry = entry(&packet, FLAGS | end.flags());
+        let entry = entry(&packet, end.flags());
         self.slots.put(position, packet);
         self.queue.push(entry);
-        self.queue.start_posted();
+        if !self.queue.is_awake() {
+            self.queue.start_asleep();
+        }
         Ok(())
     }
 
@@ -154,19 +165,17 @@ impl Tx {
             self.queue.stats.full += u64::from(!packets.is_empty());
             return 0;
         }
-        // Write last to first: the phase of the first entry makes the whole group visible.
-        let first = self.queue.sq.position;
-        let mut flags = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
-        for (index, packet) in packets.drain(..count).enumerate().rev() {
-            let position = first.wrapping_add(index as u32);
-            self.queue.sq.ring.write(position, entry(&packet, flags));
-            self.slots.put(position, packet);
-            flags = EntryType::Data.raw() as u16;
+        let Producer { ring, position } = self.queue.sq;
+        let last = position.wrapping_add(count as u32 - 1);
+        self.keep_up(last);
+        let mut flags = SINGLE;
+        self.slots.put_all(ring, position, packets, count, |packet| {
+            entry(packet, std::mem::replace(&mut flags, EntryType::Data.raw() as u16))
+        });
+        self.queue.pushed(count as u32);
+        if !self.queue.is_awake() {
+            self.queue.start_asleep();
         }
-        self.queue.sq.position = first.wrapping_add(count as u32);
-        self.keep_up(self.queue.sq.position.wrapping_sub(1));
-        self.queue.catch_up();
-        self.queue.start_posted();
         count
     }
 
@@ -183,9 +192,16 @@ impl Tx {
         stride: u32,
         count: u32,
     ) -> Result<(), Refused<Buf>> {
-        let mut batch = self.batch();
-        batch.push_burst(packets, length, stride, count)?;
-        batch.submit();
+        let (packets, [head, ext]) = burst(packets, length, stride, count, self.queue.free())?;
+        let Producer { ring, position } = self.queue.sq;
+        self.put(position, packets);
+        // The first entry makes both visible.
+        ring.write(position.wrapping_add(1), ext);
+        ring.write(position, [head[0], head[1] | SIGNAL]);
+        self.queue.pushed(2);
+        if !self.queue.is_awake() {
+            self.queue.start_asleep();
+        }
         Ok(())
     }
 
@@ -198,11 +214,26 @@ impl Tx {
     /// The next completion, if there is one. Afterwards [`Tx::take`] returns its buffers.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Sent> {
-        let posted = self.queue.credit.freed != self.queue.sq.position;
-        let (done, time_ns) = self.queue.pop(posted)?;
-        self.queue.settle(&done);
+        let Some(done) = self.queue.pop_plain(|_| true) else {
+            // Into a place of its own, so that the caller's can stay in registers.
+            let Sent { status, packets, bytes, time_ns } = self.poll_other()?;
+            return Some(Sent { status, packets, bytes, time_ns });
+        };
+        Some(self.finish(&done, None))
+    }
+
+    /// The same for a completion with flags.
+    #[inline(never)]
+    fn poll_other(&mut self) -> Option<Sent> {
+        let (done, time_ns) = self.queue.pop()?;
+        Some(self.finish(&done, time_ns))
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, done: &Completion, time_ns: Option<u64>) -> Sent {
+        self.queue.settle(done);
         let packets = u32::from(done.packets);
-        Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
+        Sent { status: status_of(done), packets, bytes: done.bytes, time_ns }
     }
 
     /// The next buffer that has completed, in the order of posting.
@@ -216,6 +247,12 @@ impl Tx {
             }
         }
         None
+    }
+
+    /// Moves all buffers that have completed to the end of `bufs`, in the order of posting.
+    pub fn take_all(&mut self, bufs: &mut Vec<Buf>) {
+        let first = std::mem::replace(&mut self.taken, self.queue.credit.freed);
+        self.slots.take_into(first, self.taken, bufs);
     }
 
     /// Waits for a completion and leaves it to [`Tx::poll`].
@@ -293,16 +330,17 @@ impl Tx {
 
     #[inline(always)]
     fn put(&mut self, position: u32, packet: Buf) {
-        self.slots.put(position, packet);
         self.keep_up(position);
+        self.slots.put(position, packet);
     }
 
-    /// An entry at `position` overwrites the slot one lap back and drops a buffer that was never
-    /// taken, so `take` must not go back that far.
+    /// An entry at `position` needs the slot one lap back: drops the buffers up to there that were
+    /// never taken.
     #[inline(always)]
     fn keep_up(&mut self, position: u32) {
         if !self.slots.fits(self.taken, position) {
-            self.taken = self.slots.first_kept(position);
+            let first = self.slots.first_kept(position);
+            self.slots.drop_between(std::mem::replace(&mut self.taken, first), first);
         }
     }
 
@@ -333,6 +371,44 @@ impl Drop for Tx {
 #[inline(always)]
 fn entry(packet: &Buf, flags: u16) -> [u64; 2] {
     [packet.address(), u64::from(packet.length32()) | u64::from(flags) << 32]
+}
+
+/// A burst and its two entries, unless it does not fit into so many.
+#[inline(always)]
+fn burst(
+    packets: Buf,
+    length: u32,
+    stride: u32,
+    count: u32,
+    space: u32,
+) -> Result<(Buf, [[u64; 2]; 2]), Refused<Buf>> {
+    let span = u64::from(stride) * u64::from(count.saturating_sub(1)) + u64::from(length);
+    let fault = if length == 0 || count == 0 {
+        Some(Status::Empty)
+    } else if u64::from(count) > contract::BURST_MAX
+        || u64::from(length) * u64::from(count) > u64::from(u32::MAX)
+    {
+        Some(Status::TooLong)
+    } else if span > packets.len() as u64 {
+        Some(Status::OutOfBounds)
+    } else if space < 2 {
+        Some(Status::Busy)
+    } else {
+        None
+    };
+    if let Some(status) = fault {
+        let what = format!(
+            "burst of {count} packets of {length} bytes, {stride} apart, in a buffer of {} bytes; \
+             queue room for {space} entries, a burst takes 2",
+            packets.len()
+        );
+        return Err(Refused::new(packets, status, what));
+    }
+    let head = u64::from(length) | u64::from(EntryType::Burst.raw()) << 32;
+    let flags = u16::from(EntryType::BurstExt.raw());
+    let ext = BurstExt { stride, count: count as u16, flags, ..BurstExt::default() };
+    let entries = [[packets.address(), head], ext.to_words()];
+    Ok((packets, entries))
 }
 
 impl Batch<'_> {
@@ -445,41 +521,11 @@ impl Batch<'_> {
         stride: u32,
         count: u32,
     ) -> Result<(), Refused<Buf>> {
-        let span = u64::from(stride) * u64::from(count.saturating_sub(1)) + u64::from(length);
-        let fault = if length == 0 || count == 0 {
-            Some(Status::Empty)
-        } else if u64::from(count) > contract::BURST_MAX
-            || u64::from(length) * u64::from(count) > u64::from(u32::MAX)
-        {
-            Some(Status::TooLong)
-        } else if span > packets.len() as u64 {
-            Some(Status::OutOfBounds)
-        } else if self.batch.space() < 2 {
-            Some(Status::Busy)
-        } else {
-            None
-        };
-        if let Some(status) = fault {
-            let what = format!(
-                "burst of {count} packets of {length} bytes, {stride} apart, in a buffer of {} \
-                 bytes; queue room for {} entries, a burst takes 2",
-                packets.len(),
-                self.batch.space()
-            );
-            return Err(Refused::new(packets, status, what));
-        }
-        let head = u64::from(length) | u64::from(EntryType::Burst.raw()) << 32;
-        let head = [packets.address(), head];
-        let ext = BurstExt {
-            stride,
-            count: count as u16,
-            flags: u16::from(EntryType::BurstExt.raw()),
-            ..BurstExt::default()
-        };
+        let (packets, [head, ext]) = burst(packets, length, stride, count, self.batch.space())?;
         let position = self.tx.queue.sq.position.wrapping_add(self.batch.len());
         self.tx.put(position, packets);
         self.batch.push(&self.tx.queue.sq, head);
-        self.batch.push(&self.tx.queue.sq, ext.to_words());
+        self.batch.push(&self.tx.queue.sq, ext);
         self.last = head;
         Ok(())
     }
@@ -520,8 +566,7 @@ impl Batch<'_> {
             return 0;
         }
         // The last submission requests the completion. A burst has its flags in its first entry.
-        let signal = u64::from(sf::SIGNAL | sf::LAST) << 32;
-        let marked = [self.last[0], self.last[1] | signal];
+        let marked = [self.last[0], self.last[1] | SIGNAL];
         let burst =
             (self.last[1] >> 32) as u16 & sf::TYPE_MASK == u16::from(EntryType::Burst.raw());
         let sq = &mut self.tx.queue.sq;
@@ -551,32 +596,4 @@ impl Drop for Batch<'_> {
 }
 
 #[cfg(all(test, feature = "virtual"))]
-mod tests {
-    use crate::{Embedded, Endpoint, QueueOptions};
-    use spfe_contract::{Completion, QueueState};
-    use spfe_host::topology::{LinkModel, PortConfig};
-    use spfe_host::{LinkRate, Mode, Peer, Topology};
-
-    #[test]
-    fn a_queue_that_cannot_start_again_gives_back_nothing() {
-        let (rate, model) = (LinkRate::Unlimited, LinkModel::Packet);
-        let port = PortConfig { space_wire: false, vcs: 1, rate, model, peer: Peer::None };
-        let endpoints = vec![vec![port]];
-        let topology =
-            Topology { endpoints, mode: Mode::Thread, virtual_time: true, ..Topology::default() };
-        let network = Embedded::without_device(topology).unwrap();
-        let endpoint = Endpoint::attach(&network, 0, "test").unwrap();
-        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
-        let mut tx = vc.tx_with(QueueOptions::default().depth(4)).unwrap();
-        let buf = endpoint.alloc(64).unwrap().buf(0..64).unwrap();
-        tx.send(buf).unwrap();
-        let done = Completion { packets: 1, bytes: 64, ..Completion::default() };
-        tx.queue.cq.ring.write(0, done.to_words());
-        assert!(tx.poll().is_some() && tx.take().is_some());
-        // A broken device claims that the queue is stopped.
-        tx.queue.device_line().set_state(QueueState::Disabled.raw().into(), 0);
-        assert!(tx.cancel().is_err());
-        assert_eq!((tx.taken, tx.queue.credit.freed), (0, 0), "take would run round all positions");
-        tx.queue.device_line().set_state(QueueState::Enabled.raw().into(), 0);
-    }
-}
+mod tests;

@@ -29,7 +29,7 @@ fn packets_arrive_whole_and_in_order() {
                 buf.set_len(buf.capacity());
                 buf.set_len(length);
                 buf.fill(sent as u8);
-                buf.tag = u64::from(sent);
+                buf.set_tag(u64::from(sent));
                 sent += 1;
                 group.push(buf);
             }

@@ -144,9 +144,7 @@ fn measured_app_group(
     tx.send_group(group);
     measured_engine_step(&mut rig.engine);
     tx.poll();
-    while let Some(buf) = tx.take() {
-        group.push(buf);
-    }
+    tx.take_all(group);
     let mut bytes = 0;
     while let Some(received) = rx.poll() {
         bytes += received.buf.len();

@@ -4,7 +4,7 @@
 use super::{Bytes, check, check_cases};
 use loom::thread;
 use spfe_ring::HolderLock;
-use spfe_ring::sync::{AtomicU32, Ordering};
+use spfe_ring::sync::{AtomicU32, Ordering, relax};
 use std::sync::Arc;
 
 const DEAD: u32 = 9;
@@ -37,7 +37,7 @@ impl Port {
 
     /// The control plane waits for its turn.
     fn configure(&self) {
-        self.lock.lock(CONTROL);
+        self.lock.lock(CONTROL, relax);
         self.work();
         self.lock.unlock();
     }
@@ -65,8 +65,8 @@ fn both_ports_of_a_link_are_locked_in_one_order() {
     check(|| {
         let ports = [Port::new(), Port::new()];
         let both = |[first, second]: &[Arc<Port>; 2], id| {
-            first.lock.lock(id);
-            second.lock.lock(id);
+            first.lock.lock(id, relax);
+            second.lock.lock(id, relax);
             first.work();
             second.work();
             second.lock.unlock();

@@ -13,24 +13,27 @@ const SLOTS: usize = contract::WORK_SLOTS_MAX as usize;
 const ELEMENTS: usize = contract::WORK_ELEMENTS_MAX as usize;
 const INLINE: usize = contract::INLINE_MAX_BYTES as usize;
 
-/// The slots of one request, in the order of the contract.
+/// The slots of one request: the first one and the elements. The end puts the operands between them.
 pub struct Slots {
-    first: RingEntry,
-    elements: [RingEntry; ELEMENTS],
-    count: usize,
     all: [RingEntry; SLOTS],
+    count: usize,
 }
 
 impl Slots {
     pub fn new(key: u32, address: u64, flags: u16) -> Self {
-        let first = WorkEntry { address, key, flags, phase: 0 }.to_words();
-        Self { first, elements: [[0; 2]; ELEMENTS], count: 0, all: [[0; 2]; SLOTS] }
+        let mut all = [[0; 2]; SLOTS];
+        all[0] = WorkEntry { address, key, flags, phase: 0 }.to_words();
+        Self { all, count: 1 }
     }
 
     /// Adds a local element. Callers have checked that there are not too many.
     pub fn element(&mut self, address: u64, length: u32) {
         let kind = u64::from(EntryType::Data.raw());
-        self.elements[self.count] = [address, kind << 32 | u64::from(length)];
+        self.push([address, kind << 32 | u64::from(length)]);
+    }
+
+    fn push(&mut self, element: RingEntry) {
+        self.all[self.count] = element;
         self.count += 1;
     }
 
@@ -47,8 +50,7 @@ impl Slots {
                 flags: u16::from(EntryType::Inline.raw()),
                 ..InlineSubmission::default()
             };
-            self.elements[self.count] = inline.to_words();
-            self.count += 1;
+            self.push(inline.to_words());
         }
     }
 
@@ -58,46 +60,43 @@ impl Slots {
             let flags = u16::from(EntryType::Operand.raw());
             Operand { value, immediate, flags, phase: 0 }.to_words()
         };
-        let operands = match (request.kind, request.immediate) {
-            (WorkKind::FetchAdd { add }, _) => [Some(operand(add, 0)), None],
+        match (request.kind, request.immediate) {
+            (WorkKind::FetchAdd { add }, _) => self.lay(&[operand(add, 0)]),
             (WorkKind::CompareSwap { compare, swap }, _) => {
-                [Some(operand(compare, 0)), Some(operand(swap, 0))]
+                self.lay(&[operand(compare, 0), operand(swap, 0)])
             }
-            (_, Some(immediate)) => [Some(operand(0, immediate)), None],
-            (_, None) => [None, None],
-        };
-        self.lay(operands)
+            (_, Some(immediate)) => self.lay(&[operand(0, immediate)]),
+            (_, None) => self.lay(&[]),
+        }
     }
 
     /// The slots of BIND, with key_options and initiators.
     pub fn bind(&mut self, options: u32, initiators: u64) -> &[RingEntry] {
         let flags = u16::from(EntryType::Operand.raw());
         let operand = Operand { value: initiators, immediate: options, flags, phase: 0 };
-        self.lay([Some(operand.to_words()), None])
+        self.lay(&[operand.to_words()])
     }
 
     /// The slots of a request without operands.
     pub fn question(&mut self) -> &[RingEntry] {
-        self.lay([None, None])
+        self.lay(&[])
     }
 
-    fn lay(&mut self, operands: [Option<RingEntry>; 2]) -> &[RingEntry] {
-        if self.count == 0 {
+    /// The slots in the order of the contract: operands are behind the first element.
+    fn lay(&mut self, operands: &[RingEntry]) -> &[RingEntry] {
+        if self.count == 1 {
             // There is always a first element.
             self.element(0, 0);
         }
-        let (first, others) = self.elements[..self.count].split_at(1);
-        let slots = [self.first].into_iter().chain(first.iter().copied());
-        let slots = slots.chain(operands.into_iter().flatten()).chain(others.iter().copied());
-        let mut count = 0;
-        for (place, slot) in self.all.iter_mut().zip(slots) {
-            *place = slot;
-            count += 1;
+        if !operands.is_empty() {
+            self.all.copy_within(2..self.count, 2 + operands.len());
+            self.all[2..2 + operands.len()].copy_from_slice(operands);
+            self.count += operands.len();
         }
-        for slot in &mut self.all[..count - 1] {
+        for slot in &mut self.all[..self.count - 1] {
             slot[1] |= u64::from(sf::CHAIN) << 32;
         }
-        &self.all[..count]
+        &self.all[..self.count]
     }
 }
 

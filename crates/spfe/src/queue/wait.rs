@@ -353,14 +353,14 @@ impl Queue {
             sharpen_timers();
             self.stats.sleeps += 1;
             self.device.backend().sleep(self.vector(), self.device_line(), seen, until);
-            // The interrupt that ended the sleep has also signalled the descriptor.
-            if let Some(event) = &self.event
-                && self.device.backend().interrupts()
-            {
-                event.clear();
-            }
         }
         self.host_line().disarm();
+        // The interrupt, with or without a sleep, has also signalled the descriptor.
+        if let Some(event) = &self.event
+            && self.device.backend().interrupts()
+        {
+            event.clear();
+        }
     }
 
     /// Number of completions after which no more can arrive until the host takes some.

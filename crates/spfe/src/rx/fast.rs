@@ -77,7 +77,7 @@ impl Rx {
 
     /// The next packet or part of one, whose buffer other code has posted.
     pub fn fast_poll(&mut self) -> Option<FastReceived> {
-        let (done, _) = self.queue.pop(true)?;
+        let (done, _) = self.queue.pop()?;
         self.queue.settle(&done)?;
         Some(FastReceived { bytes: done.bytes, end: end(&done), status: status_of(&done) })
     }
