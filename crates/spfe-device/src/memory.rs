@@ -288,10 +288,9 @@ impl RegionWindow {
     /// The same region for accesses of one length. `None` if no access may have it.
     #[inline(always)]
     pub fn fixed(&self, length: u32) -> Option<FixedWindow> {
-        (length.wrapping_sub(1) < self.most.get()).then(|| FixedWindow {
-            start: self.start.get(),
-            last: self.size.get() - u64::from(length),
-            delta: self.delta.get(),
+        (length.wrapping_sub(1) < self.most.get()).then(|| {
+            let start = self.start.get();
+            FixedWindow::new(start, self.guess(start).cast_mut(), self.size.get(), length)
         })
     }
 
@@ -317,24 +316,31 @@ impl RegionWindow {
     }
 }
 
-/// A [`RegionWindow`] for accesses of one length.
+/// Memory for accesses of one length: a [`RegionWindow`], or a part of one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedWindow {
     /// Address of the first byte.
     start: u64,
-    /// Offset of the last access that is all in the region.
-    last: u64,
-    /// Added to an address of the region it gives the address in this process (mod 2^64).
-    delta: u64,
+    /// Number of offsets at which an access is all in the memory.
+    places: u64,
+    /// Address of the first byte in this process.
+    base: u64,
 }
 
 impl FixedWindow {
-    /// The memory at an address. `None` if the access is not all in this region.
+    /// `bytes` at an address, which are at `base` in this process.
+    #[inline(always)]
+    pub fn new(start: u64, base: *mut u8, bytes: u64, length: u32) -> Self {
+        let places = (bytes + 1).saturating_sub(length.into());
+        Self { start, places, base: base as u64 }
+    }
+
+    /// The memory at an address. `None` if the access is not all in this memory.
     #[inline(always)]
     pub fn at(&self, address: u64) -> Option<*mut u8> {
         // The offset of an address before the start is huge.
-        let inside = address.wrapping_sub(self.start) <= self.last;
-        inside.then(|| address.wrapping_add(self.delta) as *mut u8)
+        let offset = address.wrapping_sub(self.start);
+        (offset < self.places).then(|| (self.base + offset) as *mut u8)
     }
 }
 

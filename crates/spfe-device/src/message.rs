@@ -11,10 +11,10 @@ mod carry;
 pub use carry::{Carry, FindMessageObserver, MessageObserver, Messages};
 
 use crate::queue::{CompletionTime, Host, QueueView, completion};
-use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
+use crate::shared::{Positions, QueueConfig, QueueCounters, TURNS, bump};
 use spfe_contract::{QueueKind, QueueState, Status};
 use spfe_ring::HolderLock;
-use spfe_ring::sync::{AtomicU32, Ordering};
+use spfe_ring::sync::{AtomicU32, Ordering, relax};
 use std::cell::UnsafeCell;
 
 /// Number of transmit contexts, and of receive contexts, of each port.
@@ -82,9 +82,17 @@ impl MessagePort {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes the lock. Spins while another participant holds it, for one bounded step.
+    /// Takes the lock. Spins while another participant holds it, for one bounded step, and lets it
+    /// have this core if it takes longer.
     pub fn lock(&self, id: u32) -> MessageGuard<'_> {
-        self.lock.lock(id);
+        let mut turns = 0u32;
+        self.lock.lock(id, || {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(TURNS) {
+                std::thread::yield_now();
+            }
+            relax();
+        });
         MessageGuard(self)
     }
 

@@ -15,12 +15,13 @@
 //! | `send`, `receive` | the two queues |
 //! | `ends` | the channel as source and sink of two flows |
 //! | `direct` | packets that are handed over, in one copy |
-//! | `near` | requests that need no packets |
+//! | `near`, `far` | requests that need no packets, and the memory that they use |
 //! | `results` | what became of requests, and their completions |
 
 mod direct;
 mod ends;
 pub mod entry;
+mod far;
 mod keys;
 mod memory;
 mod near;
@@ -40,7 +41,7 @@ use keys::KeysInUse;
 use memory::{Mapped, ServedMemory};
 use receive::ReceiveSide;
 use send::SendSide;
-use spfe_contract::{QueueState, Status};
+use spfe_contract::{PairCounter, QueueState, Status};
 use spfe_proto::PacketEnd;
 use spfe_rdma::initiator::InitiatorOutcome;
 use spfe_rdma::{RdmaInitiator, RdmaTarget};
@@ -101,6 +102,11 @@ impl Pair {
         let (receive, keys) = (ReceiveSide::default(), KeysInUse::default());
         Self { send, receive, target, keys, queue, kept_max: longest + 1, alone: None }
     }
+
+    fn counters(&self) -> impl Iterator<Item = (PairCounter, u64)> {
+        let own = self.send.initiator.counts().numbered();
+        own.into_iter().chain(self.target.counts().numbered())
+    }
 }
 
 /// What a queue pair waits for and has counted.
@@ -114,8 +120,8 @@ pub struct PairReport {
     pub outstanding: u32,
     /// What it waits for, as a sentence that names the partner.
     pub waiting: String,
-    /// Counters of its requests, and of those of others (`target_`).
-    pub counters: Vec<(String, u64)>,
+    /// Counters of its requests, and of those of others, in the order of the contract.
+    pub counters: Vec<(PairCounter, u64)>,
 }
 
 /// The queues of a channel as a runner sees them.
@@ -182,17 +188,18 @@ impl RdmaChannel {
         let pair = state.pair.as_ref()?;
         let owner = state.send.or(state.receive).map_or(0, |config| config.owner);
         let initiator = &pair.send.initiator;
-        let own = initiator.counts().named().into_iter();
-        let own = own.map(|(name, count)| (name.to_owned(), count));
-        let others = pair.target.counts().named().into_iter();
-        let others = others.map(|(name, count)| (format!("target_{name}"), count));
         Some(PairReport {
             owner,
             queue: pair.queue,
             outstanding: initiator.outstanding() as u32,
             waiting: initiator.why_text(now_ns),
-            counters: own.chain(others).collect(),
+            counters: pair.counters().collect(),
         })
+    }
+
+    /// What the queue pair has counted, in the order of the contract; `None` if none is open.
+    pub fn counters(&self) -> Option<Vec<(PairCounter, u64)>> {
+        self.lock().pair.as_ref().map(|pair| pair.counters().collect())
     }
 
     /// The configuration of one of the two queues.

@@ -10,6 +10,9 @@ use spfe_ring::{Board, PackedWriter, Seat};
 use std::cell::UnsafeCell;
 use std::ops::Deref;
 
+/// Turns of a wait for another participant between two yields of the core.
+pub(crate) const TURNS: u32 = 256;
+
 /// A queue as the control plane has configured it. Reads as its [`QueueSetup`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -151,9 +151,6 @@ pub struct NearFar<'a> {
     pub domain: u16,
 }
 
-/// Executes requests on a target, and returns the packets that were not needed.
-pub type NearWork<'a> = &'a mut dyn FnMut(NearFar<'_>) -> NearTally;
-
 /// An end of a flow that can take packets of RDMA that are handed over.
 pub trait HandSink {
     /// Whether it can take one now.
@@ -166,9 +163,9 @@ pub trait HandSink {
         map: &RegionMap,
         cx: &mut StepContext<'_, H>,
     );
-    /// Lends its target to requests that are executed at once, and counts their packets. Does not if
-    /// packets are on their way at this end.
-    fn lend(&mut self, work: NearWork<'_>) -> NearTally;
+    /// Lends its target to requests that are executed at once, and counts the packets that were not
+    /// needed. Does not if packets are on their way at this end.
+    fn lend(&mut self, work: impl FnOnce(NearFar<'_>) -> NearTally) -> NearTally;
 }
 
 /// An end that neither hands packets over nor takes them so.
@@ -195,7 +192,7 @@ impl HandSink for NoHands {
         match *self {}
     }
 
-    fn lend(&mut self, _: NearWork<'_>) -> NearTally {
+    fn lend(&mut self, _: impl FnOnce(NearFar<'_>) -> NearTally) -> NearTally {
         match *self {}
     }
 }

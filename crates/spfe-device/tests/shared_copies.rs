@@ -16,8 +16,8 @@ use spfe_ring::board::{JOBS, NOTES, Segment};
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::sync::atomic::AtomicBool;
 
-/// Mode auto, with a threshold that a test reaches.
-const AUTO: SharePolicy = SharePolicy { near: true, packet: 800, total: 8_000 };
+/// Mode auto, with thresholds that a test reaches: 4 long packets, and buffers for 7.
+const AUTO: SharePolicy = SharePolicy { near: true, packet: 800, total: 8_000, room: 16_000 };
 /// Lengths of packets, in units of 40 bytes, and their number.
 const LONG: u32 = 60;
 const SHORT: u32 = 10;
@@ -88,13 +88,17 @@ fn mode_auto_shares_long_groups_with_a_near_end_that_polls() {
 }
 
 #[test]
-fn a_short_group_is_not_shared() {
-    let mut pair = Pair::with_policy(QueueKind::Rx, Some(AUTO));
-    post(&mut pair, 2, LONG);
-    // The clock would fail the test if the distance were measured.
-    assert_eq!(pair.flow.step(&mut Clocked(0, u64::MAX), 1000), StepOutcome::Idle(2));
-    arrived(&mut pair, &mut Got::default(), 2);
-    assert_eq!(pair.shared.board.passed(), 0);
+fn a_short_group_and_one_with_few_buffers_are_not_shared() {
+    // The first is short of packets, and the second of buffers.
+    for packets in [2, 6] {
+        let mut pair = Pair::with_policy(QueueKind::Rx, Some(AUTO));
+        post(&mut pair, packets, LONG);
+        // The clock would fail the test if the distance were measured.
+        let step = pair.flow.step(&mut Clocked(0, u64::MAX), 1000);
+        assert_eq!(step, StepOutcome::Idle(packets as u32));
+        arrived(&mut pair, &mut Got::default(), packets);
+        assert_eq!(pair.shared.board.passed(), 0, "{packets} packets");
+    }
 }
 
 /// Note of a job that completes nothing.

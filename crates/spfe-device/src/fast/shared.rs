@@ -10,7 +10,7 @@ use super::send::take;
 use super::{BUFFER, DATA, FastState, LoopEnd, RX_CHECK, SIGNAL, prefetch_packet};
 use crate::copy::move_bytes;
 use crate::memory::{Address, RegionKey, Regions};
-use crate::shared::{QueueCounters, RxState, TxState, bump};
+use crate::shared::{QueueCounters, RxState, TURNS, TxState, bump};
 use crate::transmit::TxQueue;
 use spfe_ring::board::{JOBS, NOTES, SEGMENTS, Segment};
 use spfe_ring::cursor::{Cursor, PHASE_BITS, RingCell, RingPair};
@@ -26,14 +26,15 @@ pub struct SharePolicy {
     pub packet: u32,
     /// Bytes that have to be posted, in packets as long as the first.
     pub total: u32,
+    /// Bytes for which there have to be buffers, one for each such packet. A receiver with few of them
+    /// posts one at a time, and jobs would be as small.
+    pub room: u32,
 }
 
 /// Bytes after which a job is complete. A longer packet is divided into parts of this size.
 const JOB_BYTES: u32 = 64 * 1024;
 /// Jobs that wait for the other end before the holder copies one itself.
 const AHEAD: u32 = 2;
-/// Turns of a wait between two yields of the core.
-const TURNS: u32 = 256;
 /// Jobs that a participant carries out before it looks after something else.
 const JOBS_AT_ONCE: usize = 2 * JOBS;
 /// Jobs and waits until the holder leaves its packets to a later step: another participant has a
@@ -297,8 +298,13 @@ impl SharedSender<'_> {
             return false;
         }
         // A group is published as a whole.
-        let more = policy.total.saturating_sub(1) / length.max(1);
-        more < ring.size() && ring.read(first.wrapping_add(more)).is_some()
+        let buffers = fast.receive.get().first();
+        let packets = |bytes: u32| bytes.saturating_sub(1) / length.max(1);
+        let (more, room) = (packets(policy.total), packets(policy.room));
+        more < ring.size()
+            && room < buffers.size()
+            && ring.read(first.wrapping_add(more)).is_some()
+            && buffers.read(self.rx.0.at.submission.wrapping_add(room)).is_some()
     }
 
     /// Plans at most `budget` packets and copies. Afterwards every job is finished or in the hands

@@ -10,7 +10,7 @@ use super::{ChannelState, VC, Views};
 use crate::memory::RegionMap;
 use crate::queue::Host;
 use crate::shared::count;
-use crate::step::{HandRoom, HandSink, HandSource, NearWork, NextHanded, StepContext};
+use crate::step::{HandRoom, HandSink, HandSource, NearFar, NextHanded, StepContext};
 use spfe_proto::sfrp::{Opcode, SfrpHeader};
 use spfe_rdma::direct::{Payload, Taker};
 use spfe_rdma::initiator::InitiatorOutcome;
@@ -98,7 +98,7 @@ impl HandSink for RdmaSink {
         self.room(map)
     }
 
-    fn lend(&mut self, work: NearWork<'_>) -> NearTally {
+    fn lend(&mut self, work: impl FnOnce(NearFar<'_>) -> NearTally) -> NearTally {
         self.lend_target(work)
     }
 

@@ -6,18 +6,17 @@
 //! which hands packets over (`direct`) or sends them.
 
 use super::ends::{RdmaSink, RdmaSource};
+use super::far::FarMemory;
 use super::results::WorkResults;
 use super::send::SendSide;
 use super::{ChannelState, Pair, VC, Views};
-use crate::copy::move_bytes;
 use crate::fast::LoopEnd;
 use crate::memory::{Address, FixedWindow, READ, RegionMap, WRITE};
 use crate::queue::{CompletionTime, Host};
 use crate::shared::{FlowShared, count};
-use crate::step::{HandSink, NearFar, NearWork, StepLimits};
+use crate::step::{HandSink, NearFar, StepLimits};
 use spfe_contract::{EntryType, WorkOpcode, access, work_flags as wf};
 use spfe_proto::sfrp::READ_MAX;
-use spfe_rdma::memory::{BeyondMemory, SparseMemory};
 use spfe_rdma::near::{NearKind, NearPair, NearTally};
 use spfe_ring::cursor::Cursor;
 use spfe_ring::ring::RingEntry;
@@ -63,7 +62,7 @@ impl RdmaSource {
             longest: limits.fast_packet,
         };
         let (initiator, mut end) = (&mut send.initiator, LoopEnd::General);
-        let tally = sink.lend(&mut |far| {
+        let tally = sink.lend(|far| {
             let Some(mut near) = NearPair::new(initiator, far.target, VC, || clock()) else {
                 return NearTally::default();
             };
@@ -101,7 +100,12 @@ impl ChannelState {
     }
 
     /// Lends the target to requests that are executed at once, while it neither sends nor receives.
-    fn lend(&mut self, domain: u16, out: &FlowShared, work: NearWork<'_>) -> NearTally {
+    fn lend(
+        &mut self,
+        domain: u16,
+        out: &FlowShared,
+        work: impl FnOnce(NearFar<'_>) -> NearTally,
+    ) -> NearTally {
         let still = !self.busy && !self.open;
         let Some(pair) = self.pair.as_mut().filter(|_| still) else { return NearTally::default() };
         let tally = work(NearFar { target: &mut pair.target, domain });
@@ -112,7 +116,7 @@ impl ChannelState {
 
 impl RdmaSink {
     /// Lends its target ([`HandSink::lend`]).
-    pub(super) fn lend_target(&mut self, work: NearWork<'_>) -> NearTally {
+    pub(super) fn lend_target(&mut self, work: impl FnOnce(NearFar<'_>) -> NearTally) -> NearTally {
         let (channel, _, views) = self.parts();
         channel.lock().lend(views.domain(), channel.out(), work)
     }
@@ -146,21 +150,6 @@ struct Alike {
     words: [u64; 2],
     length: u32,
     local: FixedWindow,
-    /// Address of the region's first byte, and offset of the last access that is all in it.
-    base: u64,
-    last: u64,
-    /// Segments end at multiples of the largest payload: of addresses, or of offsets.
-    skew: u64,
-    segment_log2: u32,
-}
-
-/// What a row of requests that are alike has come to.
-struct Row {
-    requests: u32,
-    /// Packets that would have carried the data.
-    packets: u64,
-    /// Free flags of the last one, which ends the row if it has any.
-    flags: u64,
 }
 
 impl NearRun<'_> {
@@ -175,64 +164,58 @@ impl NearRun<'_> {
                 near.acknowledge();
                 return LoopEnd::Idle;
             };
-            let Some((kind, length, row)) = self.row(cursor, first, near, far_domain) else {
-                return LoopEnd::General;
+            let opcode = ((first[1] >> 32) as u16 & wf::OPCODE_MASK) >> wf::OPCODE_SHIFT;
+            let done = match WorkOpcode::from_raw(opcode as u8) {
+                Some(WorkOpcode::Write) => self.row::<true>(cursor, first, near, far_domain),
+                Some(WorkOpcode::Read) => self.row::<false>(cursor, first, near, far_domain),
+                _ => None,
             };
-            let bytes = u64::from(row.requests) * u64::from(length);
-            near.executed(kind, row.requests, row.packets, bytes);
-            if row.flags & u64::from(wf::LAST) << 32 != 0 {
-                near.acknowledge();
+            if done.is_none() {
+                return LoopEnd::General;
             }
-            self.budget -= row.requests;
-            self.bytes = self.bytes.saturating_sub(bytes);
-            self.position = self.position.wrapping_add(SLOTS * row.requests);
-            let (last, signal) = (self.position.wrapping_sub(1), u64::from(wf::SIGNAL) << 32);
-            self.results.succeed_all(last, row.requests, bytes, row.flags & signal != 0);
         }
     }
 
     /// Executes the next request and those behind it that are alike. `None` if it has to go another
     /// way.
-    #[inline]
-    fn row(
+    #[inline(always)]
+    fn row<const WRITES: bool>(
         &mut self,
         cursor: Cursor<Ring>,
         first: RingEntry,
         near: &mut NearPair<'_>,
         far_domain: u16,
-    ) -> Option<(NearKind, u32, Row)> {
-        let flags = (first[1] >> 32) as u16;
-        let opcode = (flags & wf::OPCODE_MASK) >> wf::OPCODE_SHIFT;
-        let (kind, from, to) = match WorkOpcode::from_raw(opcode as u8)? {
-            WorkOpcode::Write => (NearKind::Write, READ, access::REMOTE_WRITE),
-            WorkOpcode::Read => (NearKind::Read, WRITE, access::REMOTE_READ),
-            _ => return None,
+    ) -> Option<()> {
+        let (kind, from, to) = match WRITES {
+            true => (NearKind::Write, READ, access::REMOTE_WRITE),
+            false => (NearKind::Read, WRITE, access::REMOTE_READ),
         };
         let mut behind = cursor;
         behind.advance();
         let second = behind.read()?;
         let length = second[1] as u32;
-        if flags & FIRST_CHECK != FIRST
+        if (first[1] >> 32) as u16 & FIRST_CHECK != FIRST
             || (second[1] >> 32) as u16 != SECOND
             || length > self.longest.min(READ_MAX)
         {
             return None;
         }
-        let window = |map: &RegionMap, address: u64, domain, access| {
-            map.window(Address(address), domain, access, u32::MAX)?.fixed(length)
+        let window = |map: &RegionMap, address: Address, domain, access| {
+            map.window(address, domain, access, u32::MAX)?.fixed(length)
         };
-        let local = window(self.maps.0, second[0], self.domain, from)?;
+        let local = window(self.maps.0, Address(second[0]), self.domain, from)?;
         let room = (self.bytes / u64::from(length)).clamp(1, self.budget.into()) as u32;
         let mut most = room.min(self.results.room(length));
-        if kind == NearKind::Write {
+        if WRITES {
             most = most.min(near.until_asked() as u32);
         }
         let segment_log2 = near.segment_bytes(kind).ilog2();
         let region = near.region(first[1] as u32, kind, length)?;
-        let (base, last) = (region.base, region.bytes() - u64::from(length));
-        let skew = if kind == NearKind::Write { base } else { 0 };
-        let words = [first[1] & !FREE, second[1]];
-        let alike = Alike { words, length, local, base, last, skew, segment_log2 };
+        let mut far = FarMemory::<WRITES>::new(region, length, segment_log2, |address| {
+            window(self.maps.1, address, far_domain, to)
+        })?;
+        far.reach_to(first[0]);
+        let alike = Alike { words: [first[1] & !FREE, second[1]], length, local };
         let whole;
         let requests = match self.ring.straight(cursor.mark()).as_chunks::<2>().0 {
             [] => {
@@ -242,46 +225,22 @@ impl NearRun<'_> {
             }
             requests => &requests[..requests.len().min(most as usize)],
         };
-        let row = match (region.window, kind) {
-            (Some(served), _) => {
-                let served = super::memory::address(served)?.0;
-                let far = window(self.maps.1, served, far_domain, to)?;
-                alike.each(requests, |at, offset| {
-                    let Some(place) = far.at(served + offset) else { return false };
-                    let (source, target) =
-                        if kind == NearKind::Write { (at, place) } else { (place, at) };
-                    // SAFETY: both windows have `length` bytes there, mapped for this step.
-                    unsafe { move_bytes(source, target, length) };
-                    true
-                })
-            }
-            (None, NearKind::Write) => {
-                let memory = &mut region.memory;
-                let mut page = Page::to_write(memory, first[0].wrapping_sub(base), length);
-                alike.each(requests, |at, offset| match page.place(offset) {
-                    Some(place) => {
-                        // SAFETY: the page has `length` bytes there, and so has the local window. Nobody
-                        // else uses it: `memory` is borrowed, and gives away another page only below.
-                        unsafe { move_bytes(at, place, length) };
-                        true
-                    }
-                    None => write(memory, offset, at, length, &mut page),
-                })
-            }
-            (None, NearKind::Read) => {
-                let memory = &region.memory;
-                let mut page = Page::to_read(memory, first[0].wrapping_sub(base), length);
-                alike.each(requests, |at, offset| match page.place(offset) {
-                    Some(place) => {
-                        // SAFETY: as above.
-                        unsafe { move_bytes(place, at, length) };
-                        true
-                    }
-                    None => read(memory, offset, at, length, &mut page),
-                })
-            }
-        };
-        (row.requests != 0).then_some((kind, length, row))
+        let (requests, flags) = alike.each(requests, &mut far);
+        if requests == 0 {
+            return None;
+        }
+        let bytes = u64::from(requests) * u64::from(length);
+        let packets = u64::from(requests) + far.crossings;
+        near.executed(kind, requests, packets, bytes);
+        if flags & u64::from(wf::LAST) << 32 != 0 {
+            near.acknowledge();
+        }
+        self.budget -= requests;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.position = self.position.wrapping_add(SLOTS * requests);
+        let (last, signal) = (self.position.wrapping_sub(1), u64::from(wf::SIGNAL) << 32);
+        self.results.succeed_all(last, requests, bytes, flags & signal != 0);
+        Some(())
     }
 }
 
@@ -292,108 +251,42 @@ fn slot(entry: RingEntry) -> Slot {
     slot
 }
 
-/// Copies mapped memory into a region, and keeps the page for the next request.
-#[inline(never)]
-fn write(
-    memory: &mut SparseMemory,
-    offset: u64,
-    at: *mut u8,
-    length: u32,
-    page: &mut Page,
-) -> bool {
-    let filled = memory.fill(offset, length as usize, |done, place| {
-        // SAFETY: the parts make up the `length` bytes at `at`.
-        unsafe { move_bytes(at.wrapping_add(done), place.as_mut_ptr(), place.len() as u32) };
-        Ok::<(), BeyondMemory>(())
-    });
-    *page = Page::to_write(memory, offset, length);
-    filled.is_ok()
-}
-
-/// Copies a region into mapped memory, and keeps the page for the next request.
-#[inline(never)]
-fn read(memory: &SparseMemory, offset: u64, at: *mut u8, length: u32, page: &mut Page) -> bool {
-    let shown = memory.show(offset, length as usize, |done, place| {
-        // SAFETY: the parts make up the `length` bytes at `at`.
-        unsafe { move_bytes(place.as_ptr(), at.wrapping_add(done), place.len() as u32) };
-        Ok::<(), BeyondMemory>(())
-    });
-    *page = Page::to_read(memory, offset, length);
-    shown.is_ok()
-}
-
 impl Alike {
-    /// Executes requests with `copy`, which gets the local bytes and the offset in the region. Each word
-    /// of a slot is read once here, and only that value counts.
+    /// Executes requests. Returns their number, and the free flags of the last one, which ends the row
+    /// if it has any. Each word of a slot is read once here, and only that value counts.
     #[inline(always)]
-    fn each(&self, requests: &[[Slot; 2]], mut copy: impl FnMut(*mut u8, u64) -> bool) -> Row {
-        let mask = (1u64 << self.segment_log2) - 1;
-        let behind = u64::from(self.length) + mask;
-        let (mut rest, mut packets, mut last) = (requests, 0, 0);
-        while let Some(([first, second], behind_it)) = rest.split_first() {
+    fn each<const WRITES: bool>(
+        &self,
+        requests: &[[Slot; 2]],
+        far: &mut FarMemory<'_, WRITES>,
+    ) -> (u32, u64) {
+        let mut done = 0;
+        for [first, second] in requests {
             let flags = first.word1() ^ self.words[0];
-            if flags != 0 && flags & !FREE != 0 || second.word1() != self.words[1] {
-                break;
-            }
-            let Some(at) = self.local.at(second.word0()) else { break };
-            // The offset of an address before the region is huge.
-            let offset = first.word0().wrapping_sub(self.base);
-            if offset > self.last || !copy(at, offset) {
-                break;
-            }
-            packets += ((offset.wrapping_add(self.skew) & mask) + behind) >> self.segment_log2;
-            rest = behind_it;
             if flags != 0 {
-                last = flags;
+                let fits = flags & !FREE == 0 && self.one(first, second, far);
+                return if fits { (done + 1, flags) } else { (done, 0) };
+            }
+            if !self.one(first, second, far) {
                 break;
             }
+            done += 1;
         }
-        Row { requests: (requests.len() - rest.len()) as u32, packets, flags: last }
-    }
-}
-
-/// The page of a region that was used last.
-struct Page {
-    /// Offset of its first byte, and of the last request in it from there on.
-    start: u64,
-    last: u64,
-    at: *mut u8,
-}
-
-impl Page {
-    /// No page: no offset is in it.
-    const NONE: Self = Self { start: u64::MAX, last: 0, at: std::ptr::null_mut() };
-
-    /// The page of an offset, if it has been written before.
-    #[inline]
-    fn to_write(memory: &mut SparseMemory, offset: u64, length: u32) -> Self {
-        let found = memory.page_mut(offset);
-        found.map_or(Self::NONE, |(start, page)| {
-            Self::new(start, page.as_mut_ptr(), page.len(), length)
-        })
+        (done, 0)
     }
 
-    /// The page of an offset. Nothing may be written to it.
-    #[inline]
-    fn to_read(memory: &SparseMemory, offset: u64, length: u32) -> Self {
-        let found = memory.page(offset);
-        found.map_or(Self::NONE, |(start, page)| {
-            Self::new(start, page.as_ptr().cast_mut(), page.len(), length)
-        })
-    }
-
-    #[inline]
-    fn new(start: u64, at: *mut u8, bytes: usize, length: u32) -> Self {
-        match (bytes as u64).checked_sub(length.into()) {
-            Some(last) => Self { start, last, at },
-            None => Self::NONE,
-        }
-    }
-
-    /// The bytes at an offset, if all of a request is in this page.
+    /// Executes a request whose first slot is alike.
     #[inline(always)]
-    fn place(&self, offset: u64) -> Option<*mut u8> {
-        let inside = offset.wrapping_sub(self.start);
-        (inside <= self.last).then(|| self.at.wrapping_add(inside as usize))
+    fn one<const WRITES: bool>(
+        &self,
+        first: &Slot,
+        second: &Slot,
+        far: &mut FarMemory<'_, WRITES>,
+    ) -> bool {
+        if second.word1() != self.words[1] {
+            return false;
+        }
+        let local = self.local.at(second.word0());
+        local.is_some_and(|local| far.carry(first.word0(), local, self.length))
     }
 }

@@ -155,7 +155,7 @@ pub struct Pair {
 
 /// A policy that shares everything.
 pub fn policy(share: bool) -> Option<SharePolicy> {
-    share.then_some(SharePolicy { near: false, packet: 1, total: 0 })
+    share.then_some(SharePolicy { near: false, packet: 1, total: 0, room: 0 })
 }
 
 pub fn unit(share: bool) -> u32 {
