@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs all measurements one after the other; results in bench/out.
 #
-#   tools/bench.sh            rings (criterion), instructions (callgrind), exact links, peers side
-#                             by side, the tables
+#   tools/bench.sh            rings (criterion), instructions (callgrind), exact links, clients of a
+#                             daemon, peers side by side, the tables
 #   tools/bench.sh --quick    the same, shorter
-#   tools/bench.sh STEP...    some of: rings instructions links peers tables
+#   tools/bench.sh STEP...    some of: rings instructions links daemon peers tables
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=bench/out
@@ -14,14 +14,14 @@ steps=()
 for arg in "$@"; do
   case $arg in
     --quick) quick=(--quick) ;;
-    rings | instructions | links | peers | tables) steps+=("$arg") ;;
+    rings | instructions | links | daemon | peers | tables) steps+=("$arg") ;;
     *)
-      echo "bench: unknown step '$arg' (rings, instructions, links, peers, tables, --quick)" >&2
+      echo "bench: unknown step '$arg' (rings, instructions, links, daemon, peers, tables, --quick)" >&2
       exit 2
       ;;
   esac
 done
-[ ${#steps[@]} -gt 0 ] || steps=(rings instructions links peers tables)
+[ ${#steps[@]} -gt 0 ] || steps=(rings instructions links daemon peers tables)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -56,6 +56,11 @@ END
       target/release/link_rates | tee "$out/link_rates.txt"
       say "exact links: quality of service, configured and measured"
       target/release/link_qos | tee "$out/link_qos.txt"
+      ;;
+    daemon)
+      say "a daemon with many clients, and exact daemons with many endpoints"
+      cargo build --release -q -p spfe-cli -p spfed
+      python3 bench/daemon.py | tee "$out/daemon.txt"
       ;;
     peers)
       say "peers, side by side"

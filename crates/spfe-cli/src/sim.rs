@@ -1,5 +1,7 @@
 //! `spfe sim`: simulates a scenario word for word.
 
+mod runs;
+
 use crate::context::Context;
 use crate::error::Failure;
 use crate::output::plural;
@@ -15,12 +17,14 @@ use spfe_sim::recorder::CaptureRecorder;
 use spfe_sim::results::{Results, fingerprint};
 use spfe_sim::scenario::{Scenario, Time};
 use spfe_sim::simulation::Simulation;
+use spfe_sim::time::Ps;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Number of steps of a simulation; signals and the progress bar are handled between them.
+/// Number of steps of a simulation; signals and the progress bar are handled between them. Words move
+/// at their ends, so all runs of a scenario have the same.
 const PIECES: u64 = 500;
 
 /// Simulate a network word for word: links, routers, traffic and faults of a scenario file.
@@ -47,6 +51,14 @@ pub struct SimArgs {
     /// Write a capture of the links in the scenario's [capture] (docs/capture.md).
     #[arg(long, value_name = "FILE.pcapng")]
     capture: Option<PathBuf>,
+    /// Simulate N times, with this seed and those that follow it. --results writes an array.
+    #[arg(long, value_name = "N", conflicts_with_all = ["report", "capture"],
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    runs: Option<u64>,
+    /// Threads of --runs [default: one for each processor].
+    #[arg(long, value_name = "N", requires = "runs",
+          value_parser = clap::value_parser!(u64).range(1..=1024))]
+    threads: Option<u64>,
 }
 
 fn time(text: &str) -> Result<Time, String> {
@@ -63,6 +75,9 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     scenario.duration = args.duration.unwrap_or(scenario.duration);
     // Another duration may contradict the rest of the scenario.
     scenario.check().map_err(|error| Failure::usage(error.to_string().replace('\n', "; ")))?;
+    if let Some(runs) = args.runs {
+        return runs::run(args, runs, &scenario, &fingerprint(&text), context);
+    }
     let mut results = match &args.capture {
         Some(path) => captured(path, &scenario, context)?,
         None => simulate(&scenario, &mut NoObserver, &[], context)?,
@@ -143,11 +158,10 @@ fn simulate(
     for link in words {
         simulation.show_words(link, true);
     }
-    let bar = bar(context);
-    let duration = scenario.duration.0;
+    let bar = progress(context, PIECES);
     let begun = Instant::now();
     for piece in 1..=PIECES {
-        let until = (u128::from(duration) * u128::from(piece) / u128::from(PIECES)) as u64;
+        let until = end_of(piece, scenario.duration);
         simulation.run(until, observer);
         bar.set_position(piece);
         let pace = pace(until, begun.elapsed());
@@ -163,6 +177,11 @@ fn simulate(
     Ok(simulation.results())
 }
 
+/// Time at which a step ends, the first one being 1.
+fn end_of(piece: u64, duration: Time) -> Ps {
+    (u128::from(duration.0) * u128::from(piece) / u128::from(PIECES)) as Ps
+}
+
 /// How fast simulated time passes.
 fn pace(simulated_ps: u64, took: Duration) -> String {
     let factor = simulated_ps as f64 / 1e12 / took.as_secs_f64().max(1e-9);
@@ -173,11 +192,11 @@ fn pace(simulated_ps: u64, took: Duration) -> String {
 }
 
 /// A progress bar, shown if stderr is a terminal.
-fn bar(context: &Context) -> ProgressBar {
+fn progress(context: &Context, length: u64) -> ProgressBar {
     if context.quiet {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::with_draw_target(Some(PIECES), ProgressDrawTarget::stderr());
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
     match ProgressStyle::with_template("{bar:40} {percent:>3} % {eta} left  {msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -115,6 +115,36 @@ fn errors_of_a_scenario_name_their_lines() {
 }
 
 #[test]
+fn many_runs_give_what_single_runs_give_on_any_number_of_threads() {
+    let directory = Directory::new("sim-runs");
+    let file = example("every-fault.toml");
+    let words = ["sim", &file, "--duration", "400us", "--seed", "5", "--runs", "4", "--threads"];
+    let run = |threads, more: &[&str]| spfe(&[&words[..], &[threads], more].concat()).exits(0);
+    let path = directory.path("all.json");
+    let text = run("3", &["--results", &path]).text();
+    assert_eq!(text, run("1", &["-q"]).text());
+    let seeds = text.lines().map(|line| line.split_whitespace().next().unwrap());
+    assert_eq!(seeds.collect::<Vec<_>>(), ["SEED", "5", "6", "7", "8", "all"], "{text}");
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let lines = run("2", &["--json"]).text();
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("a document")).collect();
+    assert_eq!(all, Value::from(lines));
+    for (number, seed) in [(0, "5"), (3, "8")] {
+        let single = results(&["sim", &file, "--duration", "400us", "--seed", seed, "--json"]);
+        assert!(all[number] == single, "seed {seed}");
+    }
+    assert!(all[0] != all[1]);
+    for (option, why) in [("--report", "--report"), ("--capture", "--capture")] {
+        spfe(&["sim", &file, "--runs", "2", option, "x"]).fails(2, why);
+    }
+    spfe(&["sim", &file, "--threads", "2"]).fails(2, "--runs");
+    spfe(&["sim", &file, "--runs", "0"]).fails(2, "'0'");
+    let seed = u64::MAX.to_string();
+    spfe(&["sim", &file, "--seed", &seed, "--runs", "2"]).fails(2, "the last seed is too large");
+}
+
+#[test]
 fn sim_shows_rdma_and_hostile_links() {
     let directory = Directory::new("sim-rdma");
     let (file, page) = (example("rdma-hostile.toml"), directory.path("page.html"));
@@ -195,6 +225,7 @@ fn a_wait_for_a_foreign_end_is_interrupted() {
         "#
     );
     std::fs::write(&file, scenario).unwrap();
+    spfe(&["sim", &file, "--runs", "2"]).fails(2, "such a scenario has one run");
     for comes in [false, true] {
         let mut child = start(&["sim", &file]);
         wait_until_it_catches_signals(&child);

@@ -72,6 +72,10 @@ struct State {
     /// Captures, which observe the links.
     hub: Option<Arc<Hub>>,
     faces: Vec<Face>,
+    /// The faces of each link, by side.
+    of_links: Vec<[Option<usize>; 2]>,
+    /// The faces of the last look, and those that a fault has changed since then.
+    seen: Vec<usize>,
     /// When words or messages last moved at a port.
     moved_at: Ps,
     /// Longest time that the last byte of a packet is held back.
@@ -144,11 +148,18 @@ impl Exact {
             });
         }
         let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
+        let mut of_links = vec![[None; 2]; fabric.links().len()];
+        for face in 0..made.len() {
+            let LinkEnd { link, side } = fabric.place(face);
+            of_links[link as usize][side as usize] = Some(face);
+        }
         Self {
             state: Mutex::new(State {
                 fabric,
                 hub: None,
+                seen: (0..made.len()).collect(),
                 faces: made,
+                of_links,
                 moved_at: 0,
                 hold,
                 watches: Vec::new(),
@@ -167,19 +178,9 @@ impl Exact {
         *self.faces.get(endpoint as usize)?.get(port as usize)?
     }
 
-    /// Calls `what` with a face and its end of the link.
+    /// Calls `what` with a face and its end of the link, which wakes up.
     fn at<T>(&self, face: usize, what: impl FnOnce(&mut At<'_>) -> T) -> T {
-        let mut state = self.lock();
-        let State { fabric, hub, faces, moved_at, .. } = &mut *state;
-        let (now, hold, place) = (fabric.now(), fabric.hold_ps(face), fabric.place(face));
-        let captures = hub.as_ref().filter(|hub| hub.is_active()).map(|hub| hub.active());
-        let (end, face) = (fabric.face(face), &mut faces[face]);
-        let mut at = At { end, face, moved: false, now, hold, place, captures };
-        let result = what(&mut at);
-        if at.moved {
-            *moved_at = now;
-        }
-        result
+        self.lock().at(face, <dyn Fabric>::face, what)
     }
 
     /// Sets the time of the network's clock at time zero of the links.
@@ -272,34 +273,41 @@ impl Exact {
         self.lock().due().map(|due| due / NS)
     }
 
-    /// Faces at which there may be something to do although nothing was posted at their ports.
+    /// Faces at which there may be something to do although nothing was posted at their ports. Only
+    /// those of links that are awake and those of the last look can be among them: whoever gives a
+    /// face words to hold wakes its link.
     fn busy_faces(&self, busy: &mut Vec<usize>) {
         let mut state = self.lock();
-        let State { fabric, faces, .. } = &mut *state;
-        let is_busy = |(number, face): (usize, &mut Face)| {
+        let State { fabric, faces, of_links, seen, .. } = &mut *state;
+        busy.clear();
+        busy.append(seen);
+        fabric.awake_links(&mut |link| busy.extend(of_links[link].into_iter().flatten()));
+        busy.sort_unstable();
+        busy.dedup();
+        busy.retain(|number| {
+            let face = &mut faces[*number];
             // What a link brought before it fell asleep is seen once more.
-            let awake = fabric.is_awake(number);
+            let awake = fabric.is_awake(*number);
             let was_awake = std::mem::replace(&mut face.awake, awake);
             let holds = || {
                 face.babbles != 0
                     || face.into.iter().any(Inbound::has_some)
                     || face.out.iter().any(Outbound::is_pending)
             };
-            (awake || was_awake || holds()).then_some(number)
-        };
-        busy.clear();
-        busy.extend(faces.iter_mut().enumerate().filter_map(is_busy));
+            awake || was_awake || holds()
+        });
+        seen.extend_from_slice(busy);
     }
 
     /// Virtual channels of a face that have received words, as a bit mask.
     fn waiting(&self, face: usize) -> u32 {
-        self.at(face, |at| {
-            let stored = at.face.into.iter().enumerate();
-            let waiting = stored.fold(at.end.waiting(), |mask, (vc, inbound)| {
-                mask | u32::from(inbound.has_some()) << vc
-            });
-            waiting & !at.face.blocked
-        })
+        let mut state = self.lock();
+        let State { fabric, faces, .. } = &mut *state;
+        let (waiting, face) = (fabric.look(face).waiting(), &faces[face]);
+        let stored = face.into.iter().enumerate();
+        let stored =
+            stored.fold(waiting, |mask, (vc, inbound)| mask | u32::from(inbound.has_some()) << vc);
+        stored & !face.blocked
     }
 
     /// Virtual channels of a face that accept words, as a bit mask.
@@ -313,7 +321,12 @@ impl Exact {
     /// Sends end markers of cut packets that had no room before, and the packets of babbling
     /// virtual channels.
     fn flush(&self, face: usize) {
-        self.at(face, |at| {
+        let mut state = self.lock();
+        let of = &state.faces[face];
+        if of.babbles == 0 && !of.out.iter().any(Outbound::is_pending) {
+            return;
+        }
+        state.at(face, <dyn Fabric>::face, |at| {
             for (vc, out) in at.face.out.iter_mut().enumerate() {
                 at.moved |= out.flush(vc, at.end);
                 if at.face.babbles >> vc & 1 != 0 {
@@ -352,7 +365,7 @@ impl Exact {
 
     /// Takes a received message.
     fn receive(&self, face: usize) -> Option<Message> {
-        self.at(face, |at| {
+        self.lock().at(face, <dyn Fabric>::messages, |at| {
             let message = match at.end.receive_broadcast() {
                 Some(broadcast) => {
                     at.show_broadcast(false, &broadcast);
@@ -402,6 +415,25 @@ impl At<'_> {
 }
 
 impl State {
+    /// Calls `what` with a face and its end of the link, which `end` finds.
+    fn at<T>(
+        &mut self,
+        face: usize,
+        end: impl for<'f> FnOnce(&'f mut (dyn Fabric + 'static), usize) -> &'f mut dyn SimulatedEnd,
+        what: impl FnOnce(&mut At<'_>) -> T,
+    ) -> T {
+        let Self { fabric, hub, faces, moved_at, .. } = self;
+        let (now, hold, place) = (fabric.now(), fabric.hold_ps(face), fabric.place(face));
+        let captures = hub.as_ref().filter(|hub| hub.is_active()).map(|hub| hub.active());
+        let (end, face) = (end(&mut **fabric, face), &mut faces[face]);
+        let mut at = At { end, face, moved: false, now, hold, place, captures };
+        let result = what(&mut at);
+        if at.moved {
+            *moved_at = now;
+        }
+        result
+    }
+
     /// Tells watchers whose link has come up or gone down since they were told last.
     fn tell_watchers(&mut self) {
         let Self { fabric, watches, .. } = self;
@@ -491,5 +523,32 @@ mod tests {
         exact.busy_faces(&mut busy);
         assert!(busy.contains(&peer), "its message waits");
         assert!(exact.receive(peer).is_some());
+    }
+
+    #[test]
+    fn links_sleep_while_another_one_is_busy() {
+        let rate = LinkRate::SpaceFibre { lanes: 1, mbps: 6250 };
+        let topology = Topology::pairs(16, rate, Mode::Thread).with_model(LinkModel::Exact);
+        let exact = Exact::of(&topology).unwrap().expect("exact links");
+        while exact.run(None) != Progress::Blocked {}
+        let [near, far] = [0, 1].map(|endpoint| exact.face(endpoint, 0).unwrap());
+        let mut busy = Vec::new();
+        for _ in 0..1000 {
+            exact.at(near, |at| {
+                at.end.write(0, &[spfe_link::Word::default(); 8]);
+                at.moved = true;
+            });
+            exact.busy_faces(&mut busy);
+            // What the driver does at each of them.
+            for face in &busy {
+                exact.flush(*face);
+                exact.waiting(*face);
+                exact.writable(*face);
+                assert!(exact.receive(*face).is_none());
+            }
+            exact.at(far, |at| at.end.read(0, &mut [spfe_link::Word::default(); 64]));
+            assert_eq!(exact.run(Some(u64::MAX / NS)), Progress::Advanced);
+        }
+        assert_eq!(busy, [near, far]);
     }
 }

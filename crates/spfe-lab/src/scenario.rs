@@ -170,8 +170,17 @@ impl Fabric for Simulated {
         self.simulation.look(link, side)
     }
 
+    fn messages(&mut self, face: usize) -> &mut dyn SimulatedEnd {
+        let (link, side) = self.faces[face];
+        self.simulation.messages(link, side)
+    }
+
     fn is_awake(&self, face: usize) -> bool {
         self.simulation.is_awake(self.faces[face].0)
+    }
+
+    fn awake_links(&self, each: &mut dyn FnMut(usize)) {
+        self.simulation.awake_links().for_each(each);
     }
 
     fn quiet_until(&self) -> Option<Ps> {

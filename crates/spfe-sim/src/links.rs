@@ -57,6 +57,11 @@ impl LinkSet {
         self.states.get(link).is_some_and(|state| state.awake)
     }
 
+    /// Numbers of the links that are simulated, in any order.
+    pub fn awake(&self) -> impl Iterator<Item = usize> {
+        self.awake.iter().chain(&self.woken).copied()
+    }
+
     /// Whether a link of an owner is simulated.
     pub fn any_awake_of(&self, owner: usize) -> bool {
         self.of_owners.get(owner).is_some_and(|count| *count != 0)
@@ -93,6 +98,12 @@ impl LinkSet {
     /// An end of a link, to look at. Nothing has changed there since the link fell asleep.
     pub fn look(&mut self, (link, side): (usize, Side)) -> Option<&dyn SimulatedEnd> {
         self.all.get_mut(link).map(|link| &*link.end(side))
+    }
+
+    /// An end of a link, to take received messages out of it. Nothing is sent for them, so a link that
+    /// sleeps goes on sleeping.
+    pub fn messages(&mut self, (link, side): (usize, Side)) -> Option<&mut dyn SimulatedEnd> {
+        self.all.get_mut(link).map(|link| link.end(side))
     }
 
     /// Says that somebody has put words or messages into a link or taken them out.

@@ -175,9 +175,23 @@ impl Simulation {
         self.links.look((link, side)).expect("an index into the links of the scenario")
     }
 
+    /// An end of a link, to take received messages out of it; see [`LinkSet::messages`].
+    ///
+    /// # Panics
+    ///
+    /// `link` is not an index into [`Scenario::links`].
+    pub fn messages(&mut self, link: usize, side: Side) -> &mut dyn SimulatedEnd {
+        self.links.messages((link, side)).expect("an index into the links of the scenario")
+    }
+
     /// Whether a link is simulated at the moment; nothing arrives at the ends of the others.
     pub fn is_awake(&self, link: usize) -> bool {
         self.links.is_awake(link)
+    }
+
+    /// Numbers of the links that are simulated at the moment, in any order.
+    pub fn awake_links(&self) -> impl Iterator<Item = usize> {
+        self.links.awake()
     }
 
     /// Whether a link has a foreign end.

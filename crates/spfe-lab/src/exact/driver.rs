@@ -55,13 +55,24 @@ struct Port {
     has_messages: bool,
 }
 
+impl Port {
+    /// Whether it may have something to send.
+    fn may_send(&self) -> bool {
+        self.sends != 0 || self.has_messages
+    }
+}
+
 /// The exact links of a network and the flows at their ends.
 pub struct Driver {
     exact: Arc<Exact>,
     view: Arc<View>,
+    /// By the number of their face.
     ports: Vec<Port>,
     /// Faces at which there may be something to do.
     busy: Vec<usize>,
+    /// Ports that may have something to send, in order, and those of the next round.
+    sending: Vec<usize>,
+    next: Vec<usize>,
     epoch: Option<u32>,
 }
 
@@ -87,8 +98,10 @@ impl Driver {
             }
         }
         ports.sort_by_key(|port| port.face);
-        let busy = Vec::with_capacity(ports.len());
-        Self { exact: exact.clone(), view: view.clone(), ports, busy, epoch: None }
+        debug_assert!(ports.iter().zip(0..).all(|(port, face)| port.face == face));
+        let (exact, view) = (exact.clone(), view.clone());
+        let [busy, sending, next] = [(); 3].map(|()| Vec::with_capacity(ports.len()));
+        Self { exact, view, ports, busy, sending, next, epoch: None }
     }
 
     fn channels(&mut self) -> impl Iterator<Item = &mut Channel> {
@@ -120,10 +133,14 @@ impl Driver {
     /// Starts a turn: hosts may have posted on any channel since the last one.
     fn begin(&mut self) {
         self.refresh();
+        self.sending.clear();
         for port in &mut self.ports {
             let active = port.out.iter().enumerate().filter(|(_, channel)| channel.active);
             port.sends = active.fold(0, |mask, (vc, _)| mask | 1 << vc);
             port.has_messages = port.messages.has_work();
+            if port.may_send() {
+                self.sending.push(port.face);
+            }
         }
     }
 
@@ -132,12 +149,14 @@ impl Driver {
         let mut moved = false;
         let exact = &*self.exact;
         exact.busy_faces(&mut self.busy);
-        let mut busy = self.busy.iter().copied().peekable();
-        for port in &mut self.ports {
-            let is_busy = busy.next_if_eq(&port.face).is_some();
-            if !is_busy && port.sends == 0 && !port.has_messages {
-                continue;
-            }
+        // Both lists in the order of the ports, each port once.
+        let (mut busy, mut sending) = (self.busy.iter().peekable(), 0);
+        loop {
+            let next = busy.peek().copied().into_iter().chain(self.sending.get(sending)).min();
+            let Some(face) = next.copied() else { break };
+            let is_busy = busy.next_if_eq(&&face).is_some();
+            sending += usize::from(self.sending.get(sending) == Some(&face));
+            let port = &mut self.ports[face];
             if is_busy {
                 exact.flush(port.face);
                 let waiting = exact.waiting(port.face);
@@ -170,7 +189,12 @@ impl Driver {
                 let carry = &mut |message: &_| exact.send(port.face, message);
                 moved |= port.messages.run_over(MESSAGES, carry) != 0;
             }
+            if port.may_send() {
+                self.next.push(face);
+            }
         }
+        std::mem::swap(&mut self.sending, &mut self.next);
+        self.next.clear();
         moved
     }
 

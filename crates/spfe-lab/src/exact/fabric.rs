@@ -46,8 +46,14 @@ pub trait Fabric: Send {
     /// The same end, only to look at: a link that sleeps goes on sleeping.
     fn look(&mut self, face: usize) -> &dyn SimulatedEnd;
 
+    /// The same end, to take received messages out of it: a link that sleeps goes on sleeping.
+    fn messages(&mut self, face: usize) -> &mut dyn SimulatedEnd;
+
     /// Whether something may arrive at a face. Otherwise nothing does until a port acts.
     fn is_awake(&self, face: usize) -> bool;
+
+    /// Calls `each` with the links at whose faces something may arrive, in any order.
+    fn awake_links(&self, each: &mut dyn FnMut(usize));
 
     /// The time of the next event, if no port acts before; `None` if the fabric is busy.
     fn quiet_until(&self) -> Option<Ps>;
@@ -349,8 +355,16 @@ impl Fabric for Links {
         self.links.look(self.faces[face]).expect("a link for each face")
     }
 
+    fn messages(&mut self, face: usize) -> &mut dyn SimulatedEnd {
+        self.links.messages(self.faces[face]).expect("a link for each face")
+    }
+
     fn is_awake(&self, face: usize) -> bool {
         self.links.is_awake(self.faces[face].0)
+    }
+
+    fn awake_links(&self, each: &mut dyn FnMut(usize)) {
+        self.links.awake().for_each(each);
     }
 
     fn quiet_until(&self) -> Option<Ps> {

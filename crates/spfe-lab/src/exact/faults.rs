@@ -78,6 +78,7 @@ impl State {
                 continue;
             };
             let Some(face) = face_at(&*self.fabric, self.faces.len(), node) else { continue };
+            self.seen.push(face);
             let face = &mut self.faces[face];
             let mask = |vc: u8| 1u32.checked_shl(vc.into()).unwrap_or(0);
             let set = |bits: u32, mask: u32| if begins { bits | mask } else { bits & !mask };

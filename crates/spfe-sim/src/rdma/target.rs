@@ -115,7 +115,7 @@ impl SimulatedRdmaTarget {
 
     /// Counters that are not zero, by name.
     pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
-        let all = self.node.target.counts().named().into_iter();
+        let all = self.node.target.counts().named();
         all.filter(|(_, count)| *count > 0).map(|(name, count)| (format!("RDMA {name}"), count))
     }
 }

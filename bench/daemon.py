@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""How the rate of a daemon changes with the number of its clients, and that of an exact daemon with
+the number of its endpoints.
+
+    python3 bench/daemon.py [--pairs 1,4,16,31] [--endpoints 2,16,64] [--size 4K] [--seconds 1]
+                            [--waits block,adaptive]
+
+Pairs of client processes send groups of packets to each other, all at once, each on a link of its
+own of one daemon in mode thread. A row has the sum of their rates, that sum beside the first row's,
+and the lowest rate beside the highest. Exact: one pair is active, on a link of one lane of 6.25 Gbit/s
+that is simulated word by word; the other endpoints have no client.
+
+A process measures five times; the first and the last do not count, because not all processes have
+begun or are still there. Needs target/release/spfe and spfed.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent.parent / "target" / "release"
+ROUNDS = 5
+
+
+@contextmanager
+def daemon(*options):
+    """A daemon; gives its socket."""
+    with tempfile.TemporaryDirectory() as directory:
+        socket = Path(directory) / "spfe.sock"
+        with subprocess.Popen([PROGRAMS / "spfed", "--listen", socket, *options],
+                              stderr=subprocess.DEVNULL) as process:
+            try:
+                for _ in range(200):
+                    if socket.exists():
+                        break
+                    time.sleep(0.05)
+                yield socket
+            finally:
+                process.terminate()
+
+
+def rates(socket, pairs, args, wait):
+    """Rate of each of so many pairs that send at the same time, Gbit/s."""
+    def command(pair):
+        ends = f"unix:{socket}/{2 * pair},unix:{socket}/{2 * pair + 1}"
+        return [PROGRAMS / "spfe", "perf", "rate", "--ends", ends, "--processes", "2",
+                "--wait", wait, "--size", args.size, "--duration", f"{args.seconds}s",
+                "--iterations", str(ROUNDS), "--pin", "none", "--json", "-q"]
+
+    running = [subprocess.Popen(command(pair), stdout=subprocess.PIPE, text=True)
+               for pair in range(pairs)]
+    try:
+        said = [process.communicate(timeout=ROUNDS * args.seconds + 120)[0] for process in running]
+    finally:
+        for process in running:
+            process.kill()
+    if any(process.returncode for process in running):
+        raise SystemExit("spfe perf rate failed")
+    rounds = [json.loads(text)["results"][0]["iterations"][1:-1] for text in said]
+    return [statistics.median(each["rate_gbps"] for each in middle) for middle in rounds]
+
+
+def numbers(text):
+    """A list of numbers."""
+    return [int(each) for each in text.split(",")]
+
+
+def main():
+    """Prints both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--pairs", type=numbers, default=[1, 4, 16, 31])
+    parser.add_argument("--endpoints", type=numbers, default=[2, 16, 64])
+    parser.add_argument("--size", default="4K")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--waits", default="block,adaptive")
+    args = parser.parse_args()
+    print(f"Pairs of clients, {args.size}, mode thread: "
+          "sum in Gbit/s, of the first row, lowest share")
+    for wait in args.waits.split(","):
+        first = None
+        for pairs in args.pairs:
+            with daemon("--endpoints", "64", "--max-clients", "128") as socket:
+                found = rates(socket, pairs, args, wait)
+            first = first or sum(found)
+            print(f"  {wait:9} {pairs:3} pairs {sum(found):8.2f} {sum(found) / first:6.2f} "
+                  f"{min(found) / max(found):6.2f}", flush=True)
+    print("One active pair of an exact daemon, 1x6.25G: Gbit/s, of the first row")
+    first = None
+    for endpoints in args.endpoints:
+        with daemon("--endpoints", str(endpoints), "--link", "exact:1x6.25G") as socket:
+            found, = rates(socket, 1, args, "block")
+        first = first or found
+        print(f"  {endpoints:3} endpoints {found:8.3f} {found / first:6.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
