@@ -33,7 +33,7 @@ static void answer_result(struct spfi_peer *peer, const struct wire *wire, uint8
 }
 
 static uint32_t execute(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload,
-			uint8_t **result, uint32_t *result_bytes)
+			struct spfi_mr **region, uint8_t **result, uint32_t *result_bytes)
 {
 	uint32_t datatype = wire->status & 0xff, op = wire->status >> 8, status;
 	bool fetch = wire->flags & WIRE_FETCH, compares = wire->flags & WIRE_COMPARE;
@@ -50,6 +50,7 @@ static uint32_t execute(struct spfi_peer *peer, const struct wire *wire, const u
 	mr = spfi_mr_find(peer->ep->domain, wire->tag, &offset, bytes, access, &status);
 	if (!mr)
 		return status;
+	*region = mr;
 	if (fetch) {
 		*result = malloc(bytes ? bytes : 1);
 		if (!*result)
@@ -65,7 +66,8 @@ static uint32_t execute(struct spfi_peer *peer, const struct wire *wire, const u
 void spfi_atomic_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload)
 {
 	uint8_t *result = NULL;
-	uint32_t bytes = 0, status = execute(peer, wire, payload, &result, &bytes);
+	struct spfi_mr *mr = NULL;
+	uint32_t bytes = 0, status = execute(peer, wire, payload, &mr, &result, &bytes);
 
 	spfi_consume(peer, wire_cost(wire));
 	if (result)
@@ -73,7 +75,7 @@ void spfi_atomic_arrived(struct spfi_peer *peer, const struct wire *wire, const 
 	else
 		spfi_answer(peer, WIRE_ACK, wire->id, status);
 	if (!status)
-		spfi_remote_count(peer->ep, wire->flags & WIRE_FETCH);
+		spfi_remote_count(peer->ep, mr, wire->flags & WIRE_FETCH);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -166,13 +168,13 @@ static ssize_t start(struct spfi_ep *ep, const struct request *request)
 {
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result = spfi_op_allowed(request->flags, 0);
+	int result = spfi_op_allowed(ep, true, request->flags, 0);
 
 	if (!result)
 		result = spfi_peer_of(ep, request->peer, &peer);
 	if (result)
 		return result;
-	if (ep->queued >= SPFI_TX_SIZE) {
+	if (spfi_tx_full(ep)) {
 		spfi_progress(ep);
 		return -FI_EAGAIN;
 	}

@@ -12,13 +12,26 @@ void spfi_cntr_count(struct spfi_cntr *cntr, bool error)
 	spfi_wait_wake(&cntr->wait);
 }
 
+void spfi_cntr_progress(struct spfi_cntr *cntr)
+{
+	struct list *at, *all = &cntr->domain->endpoints;
+
+	spfi_wait_progress(&cntr->wait);
+	for (at = all->next; cntr->regions && at != all; at = at->next) {
+		struct spfi_ep *ep = container_of(at, struct spfi_ep, link);
+
+		if (ep->enabled)
+			spfi_progress(ep);
+	}
+}
+
 static uint64_t get(struct fid_cntr *fid, bool errors)
 {
 	struct spfi_cntr *cntr = container_of(fid, struct spfi_cntr, fid);
 	uint64_t value;
 
 	pthread_mutex_lock(&cntr->domain->lock);
-	spfi_wait_progress(&cntr->wait);
+	spfi_cntr_progress(cntr);
 	value = errors ? cntr->errors : cntr->value;
 	cntr->changed = false;
 	pthread_mutex_unlock(&cntr->domain->lock);
@@ -58,7 +71,7 @@ static int wait_for(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	for (;;) {
 		int left = -1;
 
-		spfi_wait_progress(&cntr->wait);
+		spfi_cntr_progress(cntr);
 		if (cntr->value >= threshold)
 			break;
 		if (cntr->errors != errors) {
@@ -74,6 +87,9 @@ static int wait_for(struct fid_cntr *fid, uint64_t threshold, int timeout)
 			}
 			left = (int)(end - now);
 		}
+		/* No descriptor of the counter tells what happens to regions. */
+		if (cntr->regions && (left < 0 || left > 1))
+			left = 1;
 		if (!spfi_wait_arm(&cntr->wait))
 			spfi_wait_sleep(&cntr->wait, cntr->domain, left);
 	}

@@ -272,8 +272,9 @@ int spfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 			break;
 		case FI_CLASS_CNTR:
 			pthread_mutex_lock(&cntr->domain->lock);
-			spfi_wait_progress(&cntr->wait);
-			if (cntr->changed || !may_sleep(&cntr->wait))
+			spfi_cntr_progress(cntr);
+			/* Its descriptor does not tell what happens to regions. */
+			if (cntr->changed || cntr->regions || !may_sleep(&cntr->wait))
 				result = -FI_EAGAIN;
 			pthread_mutex_unlock(&cntr->domain->lock);
 			break;

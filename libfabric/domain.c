@@ -28,9 +28,16 @@ static int close_region(struct fid *fid)
 {
 	struct spfi_mr *mr = container_of(fid, struct spfi_mr, fid.fid);
 	struct spfi_domain *domain = mr->domain;
+	size_t i;
 
 	pthread_mutex_lock(&domain->lock);
 	spfi_region_closed(mr);
+	for (i = 0; i < SPFI_COUNT(mr->events); i++) {
+		if (mr->events[i]) {
+			mr->events[i]->users--;
+			mr->events[i]->regions--;
+		}
+	}
 	list_remove(&mr->link);
 	domain->users--;
 	pthread_mutex_unlock(&domain->lock);
@@ -38,10 +45,33 @@ static int close_region(struct fid *fid)
 	return 0;
 }
 
+/* A counter of what others do with the region. An endpoint may be named; all of the domain reach it. */
 static int bind_region(struct fid *fid, struct fid *other, uint64_t flags)
 {
-	(void)fid, (void)flags;
-	return other->fclass == FI_CLASS_EP || other->fclass == FI_CLASS_CNTR ? 0 : -FI_EINVAL;
+	struct spfi_mr *mr = container_of(fid, struct spfi_mr, fid.fid);
+	struct spfi_cntr *cntr = container_of(other, struct spfi_cntr, fid.fid);
+	const uint64_t which[] = {FI_REMOTE_WRITE, FI_REMOTE_READ};
+	int result = 0;
+	size_t i;
+
+	if (other->fclass == FI_CLASS_EP)
+		return 0;
+	if (other->fclass != FI_CLASS_CNTR || cntr->domain != mr->domain || !flags ||
+	    flags & ~(which[0] | which[1]))
+		return -FI_EINVAL;
+	pthread_mutex_lock(&mr->domain->lock);
+	for (i = 0; i < SPFI_COUNT(which); i++)
+		if (flags & which[i] && mr->events[i])
+			result = -FI_EINVAL;
+	for (i = 0; !result && i < SPFI_COUNT(which); i++) {
+		if (flags & which[i]) {
+			mr->events[i] = cntr;
+			cntr->users++;
+			cntr->regions++;
+		}
+	}
+	pthread_mutex_unlock(&mr->domain->lock);
+	return result;
 }
 
 static int control_region(struct fid *fid, int command, void *arg)
@@ -213,20 +243,6 @@ static int no_poll(struct fid_domain *domain, struct fi_poll_attr *attr, struct 
 	return -FI_ENOSYS;
 }
 
-static int no_stx(struct fid_domain *domain, struct fi_tx_attr *attr, struct fid_stx **stx,
-		  void *context)
-{
-	(void)domain, (void)attr, (void)stx, (void)context;
-	return -FI_ENOSYS;
-}
-
-static int no_srx(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep,
-		  void *context)
-{
-	(void)domain, (void)attr, (void)ep, (void)context;
-	return -FI_ENOSYS;
-}
-
 int spfi_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **out,
 		     void *context)
 {
@@ -245,8 +261,8 @@ int spfi_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid
 		.scalable_ep = no_endpoint,
 		.cntr_open = spfi_cntr_open,
 		.poll_open = no_poll,
-		.stx_ctx = no_stx,
-		.srx_ctx = no_srx,
+		.stx_ctx = spfi_stx_open,
+		.srx_ctx = spfi_srx_open,
 		.query_atomic = spfi_query_atomic,
 	};
 	static struct fi_ops_mr mr_ops = {

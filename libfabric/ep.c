@@ -56,6 +56,28 @@ static int bind_counter(struct spfi_ep *ep, struct spfi_cntr *cntr, uint64_t fla
 	return 0;
 }
 
+static int bind_sender(struct spfi_ep *ep, struct spfi_stx *stx)
+{
+	if (!ep->wants_stx || ep->stx || stx->domain != ep->domain)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->domain->lock);
+	ep->stx = stx;
+	stx->users++;
+	pthread_mutex_unlock(&ep->domain->lock);
+	return 0;
+}
+
+static int bind_receiver(struct spfi_ep *ep, struct spfi_srx *srx)
+{
+	if (!ep->wants_srx || ep->srx || srx->domain != ep->domain)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->domain->lock);
+	ep->srx = srx;
+	list_append(&srx->endpoints, &ep->shared);
+	pthread_mutex_unlock(&ep->domain->lock);
+	return 0;
+}
+
 static int bind_endpoint(struct fid *fid, struct fid *other, uint64_t flags)
 {
 	struct spfi_ep *ep = container_of(fid, struct spfi_ep, fid.fid);
@@ -76,6 +98,10 @@ static int bind_endpoint(struct fid *fid, struct fid *other, uint64_t flags)
 		return bind_counter(ep, container_of(other, struct spfi_cntr, fid.fid), flags);
 	case FI_CLASS_EQ:
 		return 0;
+	case FI_CLASS_STX_CTX:
+		return bind_sender(ep, container_of(other, struct spfi_stx, fid.fid));
+	case FI_CLASS_SRX_CTX:
+		return bind_receiver(ep, container_of(other, struct spfi_srx, fid.fid));
 	default:
 		return -FI_EINVAL;
 	}
@@ -117,6 +143,10 @@ static int enable(struct spfi_ep *ep)
 		return -FI_EOPBADSTATE;
 	if (!ep->av)
 		return -FI_ENOAV;
+	if ((ep->wants_stx && !ep->stx) || (ep->wants_srx && !ep->srx)) {
+		WARN(FI_LOG_EP_CTRL, "the endpoint is for a shared context, and none is bound\n");
+		return -FI_EINVAL;
+	}
 	if (!ep->tx_cq && !ep->rx_cq && !ep->cntr_send && !ep->cntr_recv)
 		return -FI_ENOCQ;
 	pthread_mutex_lock(&ep->domain->lock);
@@ -175,6 +205,12 @@ static void unbind(struct spfi_ep *ep)
 					ep->cntr_write, ep->cntr_remote_read, ep->cntr_remote_write};
 	size_t i;
 
+	list_remove(&ep->shared);
+	if (ep->stx) {
+		ep->stx->users--;
+		/* What was not sent never will be. */
+		ep->stx->queued -= ep->queued;
+	}
 	if (ep->av)
 		ep->av->users--;
 	if (ep->tx_cq)
@@ -351,7 +387,8 @@ int spfi_ep_open(struct fid_domain *fid, struct fi_info *info, struct fid_ep **o
 	struct spfi_domain *domain = container_of(fid, struct spfi_domain, fid);
 	struct spfi_ep *ep;
 
-	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_RDM)
+	if (!info || !info->ep_attr ||
+	    (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_DGRAM))
 		return -FI_EINVAL;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
@@ -362,10 +399,14 @@ int spfi_ep_open(struct fid_domain *fid, struct fi_info *info, struct fid_ep **o
 	    spfi_address_valid(info->src_addr))
 		ep->name.node = ((struct spfi_address *)info->src_addr)->node;
 	ep->caps = info->caps;
+	ep->type = info->ep_attr->type;
 	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
 	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
 	ep->min_multi = 64;
+	ep->wants_stx = info->ep_attr->tx_ctx_cnt == FI_SHARED_CONTEXT;
+	ep->wants_srx = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	list_init(&ep->link);
+	list_init(&ep->shared);
 	list_init(&ep->active);
 	list_init(&ep->free_ops);
 	list_init(&ep->posted[0]);

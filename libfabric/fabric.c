@@ -8,9 +8,11 @@
 #define CAPS_TX (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE)
 #define CAPS_RX                                                                                    \
 	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE |    \
-	 FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE)
+	 FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_RMA_EVENT)
 #define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define CAPS (CAPS_TX | CAPS_RX | CAPS_DOMAIN)
+#define CAPS_DGRAM                                                                                 \
+	(FI_MSG | FI_SEND | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | CAPS_DOMAIN)
 
 /* All traffic between two nodes takes one virtual channel, which keeps the order. */
 #define ORDER                                                                                      \
@@ -61,16 +63,15 @@ static int check_rx(const struct fi_rx_attr *rx)
 
 static int check_ep(const struct fi_ep_attr *ep)
 {
-	if (ep->type != FI_EP_UNSPEC && ep->type != FI_EP_RDM)
+	if (ep->type != FI_EP_UNSPEC && ep->type != FI_EP_RDM && ep->type != FI_EP_DGRAM)
 		return reject("endpoint type");
 	if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != SPFI_FORMAT)
 		return reject("protocol");
 	if (ep->max_msg_size > SPFI_MAX_MSG)
 		return reject("max_msg_size");
 	if ((ep->tx_ctx_cnt > 1 && ep->tx_ctx_cnt != FI_SHARED_CONTEXT) ||
-	    (ep->rx_ctx_cnt > 1 && ep->rx_ctx_cnt != FI_SHARED_CONTEXT) ||
-	    ep->tx_ctx_cnt == FI_SHARED_CONTEXT || ep->rx_ctx_cnt == FI_SHARED_CONTEXT)
-		return reject("several or shared contexts");
+	    (ep->rx_ctx_cnt > 1 && ep->rx_ctx_cnt != FI_SHARED_CONTEXT))
+		return reject("several contexts");
 	if (ep->auth_key_size)
 		return reject("authorization keys");
 	return 0;
@@ -114,6 +115,31 @@ static int check(const struct fi_info *hints)
 	return result;
 }
 
+/* A utility provider of libfabric asks. Only its source has the name, OFI_CORE_PROV_ONLY. */
+#define FROM_UTILITY (UINT64_C(1) << 59)
+
+/* Whether there are endpoints of this type with what the hints ask for, which check() has allowed.
+ * Datagrams are messages of limited size, which are not lost either. ofi_rxd would make of them the
+ * reliable endpoints that exist already, and libfabric would list those first.
+ */
+static bool offers(enum fi_ep_type type, const struct fi_info *hints, uint64_t flags)
+{
+	const struct fi_ep_attr *ep = hints ? hints->ep_attr : NULL;
+	uint64_t caps = hints ? hints->caps : 0;
+
+	if (ep && ep->type != FI_EP_UNSPEC && ep->type != type)
+		return false;
+	if (type == FI_EP_RDM)
+		return true;
+	if (flags & FROM_UTILITY)
+		return false;
+	if (hints && hints->tx_attr)
+		caps |= hints->tx_attr->caps;
+	if (hints && hints->rx_attr)
+		caps |= hints->rx_attr->caps;
+	return !(caps & ~(uint64_t)CAPS_DGRAM) && (!ep || ep->max_msg_size <= SPFI_MAX_DGRAM);
+}
+
 /* The registration mode: what the program permits of what we can do; 0 is always possible. */
 static int mr_mode(uint32_t version, const struct fi_info *hints)
 {
@@ -129,11 +155,15 @@ static int mr_mode(uint32_t version, const struct fi_info *hints)
 	return wanted & MR_MODES;
 }
 
-static void describe(struct fi_info *info, uint32_t version, const struct fi_info *hints)
+static void describe(struct fi_info *info, enum fi_ep_type type, uint32_t version,
+		     const struct fi_info *hints)
 {
-	bool rma = !hints || !hints->caps || hints->caps & (FI_RMA | FI_ATOMIC);
+	const struct fi_ep_attr *ep = hints ? hints->ep_attr : NULL;
+	uint64_t all = type == FI_EP_RDM ? CAPS : CAPS_DGRAM;
+	bool rma;
 
-	info->caps = hints && hints->caps ? hints->caps : CAPS;
+	info->caps = hints && hints->caps ? hints->caps : all;
+	rma = info->caps & (FI_RMA | FI_ATOMIC);
 	/* Without modifiers a capability means both directions. */
 	if (!(info->caps & (FI_SEND | FI_RECV)) && info->caps & (FI_MSG | FI_TAGGED))
 		info->caps |= FI_SEND | FI_RECV;
@@ -150,7 +180,7 @@ static void describe(struct fi_info *info, uint32_t version, const struct fi_inf
 		.inject_size = SPFI_INJECT,
 		.size = SPFI_TX_SIZE,
 		.iov_limit = SPFI_IOV,
-		.rma_iov_limit = 1,
+		.rma_iov_limit = rma,
 	};
 	*info->rx_attr = (struct fi_rx_attr){
 		.caps = info->caps & CAPS_RX,
@@ -161,16 +191,16 @@ static void describe(struct fi_info *info, uint32_t version, const struct fi_inf
 		.iov_limit = SPFI_IOV,
 	};
 	*info->ep_attr = (struct fi_ep_attr){
-		.type = FI_EP_RDM,
+		.type = type,
 		.protocol = SPFI_FORMAT,
 		.protocol_version = WIRE_VERSION,
-		.max_msg_size = SPFI_MAX_MSG,
-		.max_order_raw_size = SPFI_MAX_MSG,
+		.max_msg_size = spfi_max_msg(type),
+		.max_order_raw_size = rma ? SPFI_MAX_MSG : 0,
 		.max_order_war_size = 0,
-		.max_order_waw_size = SPFI_MAX_MSG,
+		.max_order_waw_size = rma ? SPFI_MAX_MSG : 0,
 		.mem_tag_format = UINT64_MAX,
-		.tx_ctx_cnt = 1,
-		.rx_ctx_cnt = 1,
+		.tx_ctx_cnt = ep && ep->tx_ctx_cnt == FI_SHARED_CONTEXT ? FI_SHARED_CONTEXT : 1,
+		.rx_ctx_cnt = ep && ep->rx_ctx_cnt == FI_SHARED_CONTEXT ? FI_SHARED_CONTEXT : 1,
 	};
 	*info->domain_attr = (struct fi_domain_attr){
 		.name = strdup("spfe"),
@@ -189,6 +219,8 @@ static void describe(struct fi_info *info, uint32_t version, const struct fi_inf
 		.rx_ctx_cnt = SPFI_NODES,
 		.max_ep_tx_ctx = 1,
 		.max_ep_rx_ctx = 1,
+		.max_ep_stx_ctx = SPFI_NODES,
+		.max_ep_srx_ctx = SPFI_NODES,
 		.cntr_cnt = 1024,
 		.mr_iov_limit = 1,
 		.caps = CAPS_DOMAIN,
@@ -248,9 +280,11 @@ static int addresses(struct fi_info *info, unsigned nodes, const char *node, con
 static int spfi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 			const struct fi_info *hints, struct fi_info **out)
 {
-	struct fi_info *info;
+	static const enum fi_ep_type types[] = {FI_EP_RDM, FI_EP_DGRAM};
+	struct fi_info *first = NULL, **next = &first;
 	spfe_endpoint *device;
 	int nodes, result;
+	size_t i;
 
 	if (hints && (result = check(hints)))
 		return result;
@@ -262,17 +296,23 @@ static int spfi_getinfo(uint32_t version, const char *node, const char *service,
 	if (nodes < 0)
 		return -FI_ENODATA;
 
-	info = fi_allocinfo();
-	if (!info)
-		return -FI_ENOMEM;
-	describe(info, version, hints);
-	result = addresses(info, (unsigned)nodes, node, service, flags, hints);
-	if (result) {
-		fi_freeinfo(info);
-		return result;
+	for (i = 0; i < SPFI_COUNT(types); i++) {
+		if (!offers(types[i], hints, flags))
+			continue;
+		*next = fi_allocinfo();
+		result = -FI_ENOMEM;
+		if (*next) {
+			describe(*next, types[i], version, hints);
+			result = addresses(*next, (unsigned)nodes, node, service, flags, hints);
+		}
+		if (result) {
+			fi_freeinfo(first);
+			return result;
+		}
+		next = &(*next)->next;
 	}
-	*out = info;
-	return 0;
+	*out = first;
+	return first ? 0 : reject("datagrams with these capabilities or of this size");
 }
 
 static int close_fabric(struct fid *fid)

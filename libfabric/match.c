@@ -96,6 +96,43 @@ static bool fits(const struct spfi_op *receive, const struct spfi_peer *peer,
 	       !((receive->wire.tag ^ wire->tag) & ~receive->ignore);
 }
 
+/* Makes a receive of a shared context one of the endpoint. NULL, and nothing has changed, if there
+ * is no memory.
+ */
+static struct spfi_op *take_shared(struct spfi_ep *ep, struct spfi_shared *receive)
+{
+	struct spfi_op *op = spfi_op_get(ep, OP_RECV);
+
+	if (!op)
+		return NULL;
+	memcpy(op->iov, receive->iov, sizeof(op->iov));
+	op->iov_count = receive->iov_count;
+	op->stage = STAGE_POSTED;
+	op->context = receive->context;
+	op->wire.tag = receive->tag;
+	op->ignore = receive->ignore;
+	op->quiet = ep->rx_selective && !(receive->flags & FI_COMPLETION);
+	ep->receives++;
+	ep->srx->receives--;
+	list_remove(&receive->link);
+	free(receive);
+	return op;
+}
+
+/* The first receive of the shared context that fits a message. */
+static struct spfi_op *shared_for(struct spfi_ep *ep, const struct wire *wire, bool tagged)
+{
+	struct list *posted = &ep->srx->posted[tagged], *at;
+
+	for (at = posted->next; at != posted; at = at->next) {
+		struct spfi_shared *receive = container_of(at, struct spfi_shared, link);
+
+		if (!((receive->tag ^ wire->tag) & ~receive->ignore))
+			return take_shared(ep, receive);
+	}
+	return NULL;
+}
+
 /* Keeps a message that nobody has asked for. */
 static void keep(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload)
 {
@@ -125,9 +162,14 @@ static void keep(struct spfi_peer *peer, const struct wire *wire, const uint8_t 
 
 void spfi_message_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload)
 {
-	struct list *posted = &peer->ep->posted[wire->flags & WIRE_TAGGED ? 1 : 0];
-	struct list *at;
+	bool tagged = wire->flags & WIRE_TAGGED;
+	struct list *posted = &peer->ep->posted[tagged], *at;
+	struct spfi_op *shared = peer->ep->srx ? shared_for(peer->ep, wire, tagged) : NULL;
 
+	if (shared) {
+		deliver(shared, peer, wire, payload);
+		return;
+	}
 	for (at = posted->next; at != posted; at = at->next) {
 		struct spfi_op *op = container_of(at, struct spfi_op, link);
 
@@ -244,6 +286,30 @@ static bool take_kept(struct spfi_ep *ep, struct spfi_op *op, bool tagged)
 	return full;
 }
 
+bool spfi_match_shared(struct spfi_srx *srx, struct spfi_shared *receive, bool tagged)
+{
+	const struct spfi_op any = {.wire.tag = receive->tag, .ignore = receive->ignore};
+	struct list *at;
+
+	for (at = srx->endpoints.next; at != &srx->endpoints; at = at->next) {
+		struct spfi_ep *ep = container_of(at, struct spfi_ep, shared);
+		struct spfi_op *op, *message = kept(ep, &any, tagged);
+
+		if (!message)
+			continue;
+		op = take_shared(ep, receive);
+		if (!op)
+			return false;
+		/* The others are first the next time. */
+		list_remove(&ep->shared);
+		list_append(&srx->endpoints, &ep->shared);
+		take_kept(ep, op, tagged);
+		return true;
+	}
+	list_append(&srx->posted[tagged], &receive->link);
+	return true;
+}
+
 static ssize_t recv_locked(struct spfi_ep *ep, struct spfi_op *op, bool tagged, uint64_t flags)
 {
 	if (flags & FI_PEEK) {
@@ -291,11 +357,13 @@ ssize_t spfi_recv(struct spfi_ep *ep, const struct iovec *iov, size_t count, fi_
 
 	if (result)
 		return result;
+	if (tagged && ep->type != FI_EP_RDM)
+		return -FI_ENOSYS;
 	if (count > SPFI_IOV || (flags & FI_MULTI_RECV && count != 1) ||
 	    (flags & FI_DISCARD && !(flags & (FI_PEEK | FI_CLAIM))))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->domain->lock);
-	if (!ep->enabled)
+	if (!ep->enabled || ep->srx)
 		result = -FI_EOPBADSTATE;
 	else if (ep->receives >= SPFI_RX_SIZE)
 		result = -FI_EAGAIN;

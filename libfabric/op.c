@@ -127,7 +127,7 @@ void spfi_tx_done(struct spfi_op *op, uint32_t error)
 		spfi_op_put(ep, op);
 		return;
 	}
-	ep->queued--;
+	spfi_tx_count(ep, -1);
 	counter = counter_of(ep, op);
 	if (counter)
 		spfi_cntr_count(counter, error != 0);

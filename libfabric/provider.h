@@ -47,6 +47,7 @@
 #define SPFI_INJECT 4096
 #define SPFI_ATOMIC 4096      /* most bytes of an atomic operation */
 #define SPFI_MAX_MSG (UINT64_C(1) << 40)
+#define SPFI_MAX_DGRAM (UINT64_C(1) << 16)
 #define SPFI_FORMAT (FI_PROV_SPECIFIC | 0x5350)
 /* Flags of the calls that send or receive. Others, such as FI_FENCE, ask for what does not exist. */
 #define SPFI_TX_FLAGS                                                                              \
@@ -54,6 +55,11 @@
 	 FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA)
 #define SPFI_RX_FLAGS                                                                              \
 	(FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD)
+
+static inline uint64_t spfi_max_msg(enum fi_ep_type type)
+{
+	return type == FI_EP_DGRAM ? SPFI_MAX_DGRAM : SPFI_MAX_MSG;
+}
 
 extern struct fi_provider spfi_provider;
 
@@ -131,6 +137,7 @@ struct spfi_mr {
 	size_t length;
 	uint64_t access;
 	bool enabled;
+	struct spfi_cntr *events[2]; /* what remote writes (0) and reads (1) count in; may be NULL */
 };
 
 struct spfi_av {
@@ -204,6 +211,7 @@ struct spfi_cntr {
 	uint64_t value, errors;
 	bool changed; /* since the program looked */
 	int users;
+	int regions; /* of which it counts events: any endpoint of the domain may bring them */
 };
 
 int spfi_wait_init(struct spfi_wait *wait, enum fi_wait_obj object);
@@ -223,6 +231,8 @@ uint64_t spfi_clock_ms(void);
 
 void spfi_cq_push(struct spfi_cq *cq, const struct spfi_completion *completion);
 void spfi_cntr_count(struct spfi_cntr *cntr, bool error);
+/* Moves everything on that the counter may count. */
+void spfi_cntr_progress(struct spfi_cntr *cntr);
 
 /* ------------------------------------------------------------------------------------------------
  * Endpoints and operations
@@ -318,6 +328,7 @@ struct spfi_ep {
 		*cntr_remote_write;
 	uint64_t tx_flags, rx_flags; /* default flags of operations */
 	uint64_t caps;
+	enum fi_ep_type type; /* FI_EP_RDM or FI_EP_DGRAM, which has messages only */
 	size_t min_multi;
 	bool enabled;
 	struct spfi_address name; /* node may be SPFI_ANY_NODE until enabled */
@@ -330,11 +341,59 @@ struct spfi_ep {
 	unsigned chunk_count;
 	struct list free_ops;
 	uint32_t queued;  /* operations of the program that are not sent */
+	bool wants_stx, wants_srx; /* it was opened for shared contexts */
+	struct spfi_stx *stx;
+	struct spfi_srx *srx;
+	struct list shared; /* in the list of srx */
 	uint32_t receives;
 	uint32_t calls, idle;
 	uint64_t checked_ms;
 	bool events;
 };
+
+/* A context for what several endpoints send. */
+struct spfi_stx {
+	struct fid_stx fid;
+	struct spfi_domain *domain;
+	uint32_t queued;
+	int users;
+};
+
+/* Whether no more operations may wait, in the endpoint or in all that share its context. */
+static inline bool spfi_tx_full(const struct spfi_ep *ep)
+{
+	return (ep->stx ? ep->stx->queued : ep->queued) >= SPFI_TX_SIZE;
+}
+
+static inline void spfi_tx_count(struct spfi_ep *ep, int by)
+{
+	ep->queued += (uint32_t)by;
+	if (ep->stx)
+		ep->stx->queued += (uint32_t)by;
+}
+
+/* A context for what several endpoints receive, and a receive in it. */
+struct spfi_srx {
+	struct fid_ep fid;
+	struct spfi_domain *domain;
+	struct list endpoints;
+	struct list posted[2]; /* 0: untagged, 1: tagged */
+	uint32_t receives;
+};
+
+struct spfi_shared {
+	struct list link;
+	struct iovec iov[SPFI_IOV];
+	uint32_t iov_count;
+	uint64_t tag, ignore, flags;
+	void *context;
+};
+
+/* shared.c */
+int spfi_stx_open(struct fid_domain *domain, struct fi_tx_attr *attr, struct fid_stx **stx,
+		  void *context);
+int spfi_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **srx,
+		  void *context);
 
 /* op.c */
 struct spfi_op *spfi_op_get(struct spfi_ep *ep, enum op_kind kind);
@@ -379,8 +438,10 @@ void spfi_answer(struct spfi_peer *peer, enum wire_kind kind, uint64_t id, uint3
 extern struct fi_ops_msg spfi_msg_ops;
 extern struct fi_ops_tagged spfi_tagged_ops;
 int spfi_peer_of(struct spfi_ep *ep, fi_addr_t address, struct spfi_peer **peer);
-/* Whether a message or request may have these flags and this length: 0 or a negative error. */
-int spfi_op_allowed(uint64_t flags, uint64_t length);
+/* Whether a message or request may have these flags and this length: 0 or a negative error. rdm: it
+ * is none for datagrams.
+ */
+int spfi_op_allowed(const struct spfi_ep *ep, bool rdm, uint64_t flags, uint64_t length);
 int spfi_flags_allowed(uint64_t flags, uint64_t offered);
 /* Sends or queues an operation whose header and buffers are filled in. */
 ssize_t spfi_op_start(struct spfi_ep *ep, struct spfi_op *op);
@@ -392,6 +453,10 @@ void spfi_consume(struct spfi_peer *peer, uint32_t cost);
 ssize_t spfi_recv(struct spfi_ep *ep, const struct iovec *iov, size_t count, fi_addr_t source,
 		  bool tagged, uint64_t tag, uint64_t ignore, void *context, uint64_t flags);
 ssize_t spfi_cancel(fid_t fid, void *context);
+/* Gives a receive of a shared context the first message that was kept for it, or queues it. False,
+ * and nothing has changed, if there is no memory.
+ */
+bool spfi_match_shared(struct spfi_srx *srx, struct spfi_shared *receive, bool tagged);
 void spfi_match_forget(struct spfi_peer *peer, uint32_t error, bool messages);
 
 /* rma.c, atomic.c */
@@ -399,7 +464,7 @@ extern struct fi_ops_rma spfi_rma_ops;
 extern struct fi_ops_atomic spfi_atomic_ops;
 void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload);
 /* A request of a peer has been executed. */
-void spfi_remote_count(struct spfi_ep *ep, bool read);
+void spfi_remote_count(struct spfi_ep *ep, struct spfi_mr *mr, bool read);
 void spfi_region_closed(struct spfi_mr *mr);
 void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire);
 void spfi_atomic_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload);

@@ -6,12 +6,14 @@
  * The end that has the memory
  */
 
-void spfi_remote_count(struct spfi_ep *ep, bool read)
+void spfi_remote_count(struct spfi_ep *ep, struct spfi_mr *mr, bool read)
 {
 	struct spfi_cntr *counter = read ? ep->cntr_remote_read : ep->cntr_remote_write;
 
 	if (counter)
 		spfi_cntr_count(counter, false);
+	if (mr && mr->events[read])
+		spfi_cntr_count(mr->events[read], false);
 }
 
 void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const uint8_t *payload)
@@ -37,7 +39,7 @@ void spfi_write_arrived(struct spfi_peer *peer, const struct wire *wire, const u
 	spfi_answer(peer, WIRE_ACK, wire->id, status);
 	if (status)
 		return;
-	spfi_remote_count(ep, false);
+	spfi_remote_count(ep, mr, false);
 	if (wire->flags & WIRE_HAS_DATA && ep->rx_cq) {
 		struct spfi_completion completion = {
 			.entry = {
@@ -65,7 +67,7 @@ void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire)
 		spfi_consume(peer, WIRE_REQUEST);
 		spfi_answer(peer, WIRE_ACK, wire->id, status);
 		if (mr)
-			spfi_remote_count(ep, true);
+			spfi_remote_count(ep, mr, true);
 		return;
 	}
 	op = spfi_op_get(ep, OP_ANSWER);
@@ -84,7 +86,7 @@ void spfi_read_arrived(struct spfi_peer *peer, const struct wire *wire)
 	op->wire.id = wire->id;
 	list_append(&peer->answers, &op->link);
 	spfi_peer_activate(peer);
-	spfi_remote_count(ep, true);
+	spfi_remote_count(ep, mr, true);
 }
 
 /* Reads of a region that is being closed end with an error. */
@@ -132,13 +134,13 @@ static ssize_t start(struct spfi_ep *ep, const struct request *request)
 	uint64_t length = spfi_iov_length(request->iov, request->count);
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result = spfi_op_allowed(request->flags, length);
+	int result = spfi_op_allowed(ep, true, request->flags, length);
 
 	if (!result)
 		result = spfi_peer_of(ep, request->peer, &peer);
 	if (result)
 		return result;
-	if (ep->queued >= SPFI_TX_SIZE) {
+	if (spfi_tx_full(ep)) {
 		spfi_progress(ep);
 		return -FI_EAGAIN;
 	}

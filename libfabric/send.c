@@ -36,10 +36,12 @@ int spfi_flags_allowed(uint64_t flags, uint64_t offered)
 	return -FI_EBADFLAGS;
 }
 
-int spfi_op_allowed(uint64_t flags, uint64_t length)
+int spfi_op_allowed(const struct spfi_ep *ep, bool rdm, uint64_t flags, uint64_t length)
 {
-	uint64_t limit = flags & FI_INJECT ? SPFI_INJECT : SPFI_MAX_MSG;
+	uint64_t limit = flags & FI_INJECT ? SPFI_INJECT : spfi_max_msg(ep->type);
 
+	if (rdm && ep->type != FI_EP_RDM)
+		return -FI_ENOSYS;
 	if (spfi_flags_allowed(flags, SPFI_TX_FLAGS))
 		return -FI_EBADFLAGS;
 	if (length > limit) {
@@ -71,7 +73,7 @@ int spfi_op_buffers(struct spfi_op *op, const struct iovec *iov, size_t count, b
 
 ssize_t spfi_op_start(struct spfi_ep *ep, struct spfi_op *op)
 {
-	ep->queued++;
+	spfi_tx_count(ep, 1);
 	op->stage = STAGE_QUEUED;
 	list_append(&op->peer->requests, &op->link);
 	spfi_peer_activate(op->peer);
@@ -123,13 +125,13 @@ static ssize_t send_locked(struct spfi_ep *ep, const struct request *request)
 	};
 	struct spfi_peer *peer;
 	struct spfi_op *op;
-	int result = spfi_op_allowed(request->flags, length);
+	int result = spfi_op_allowed(ep, request->tagged, request->flags, length);
 
 	if (!result)
 		result = spfi_peer_of(ep, request->to, &peer);
 	if (result)
 		return result;
-	if (ep->queued >= SPFI_TX_SIZE) {
+	if (spfi_tx_full(ep)) {
 		spfi_progress(ep);
 		return -FI_EAGAIN;
 	}
@@ -144,7 +146,7 @@ static ssize_t send_locked(struct spfi_ep *ep, const struct request *request)
 	op->wire = wire;
 	if (wire.kind == WIRE_MSG && !(wire.flags & WIRE_WANT_ACK) &&
 	    send_now(peer, &wire, request->iov, request->count)) {
-		ep->queued++;
+		spfi_tx_count(ep, 1);
 		spfi_tx_done(op, 0);
 		return 0;
 	}

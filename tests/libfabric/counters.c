@@ -43,6 +43,52 @@ static void counters(void)
 	pair_close(pair);
 }
 
+/* Counters of two regions: each counts what others do with its region. */
+static void of_regions(void)
+{
+	const struct end_options options = {.wait = FI_WAIT_FD};
+	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_UNSPEC};
+	struct end pair[2];
+	struct fid_cntr *writes[2], *reads;
+	struct fid_mr *mr[2];
+	struct fid *fids[1];
+	uint64_t value = 1;
+	int i;
+
+	pair_open(pair, &options);
+	MUST(fi_cntr_open(pair[1].domain, &attr, &reads, NULL));
+	for (i = 0; i < 2; i++) {
+		MUST(fi_cntr_open(pair[1].domain, &attr, &writes[i], NULL));
+		MUST(fi_mr_reg(pair[1].domain, in + 64 * i, 64, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+			       (uint64_t)i, 0, &mr[i], NULL));
+		OK(fi_mr_bind(mr[i], &writes[i]->fid, FI_REMOTE_WRITE));
+		OK(fi_mr_bind(mr[i], &reads->fid, FI_REMOTE_READ));
+		IS(-FI_EINVAL, fi_mr_bind(mr[i], &reads->fid, FI_REMOTE_READ));
+		IS(-FI_EINVAL, fi_mr_bind(mr[i], &reads->fid, FI_WRITE));
+	}
+	for (i = 0; i < 3; i++)
+		OK(fi_write(pair[0].ep, out, 8, NULL, pair[0].peer, 0, (uint64_t)(i & 1), NULL));
+	OK(fi_cntr_wait(writes[0], 2, SOON_MS));
+	OK(fi_cntr_wait(writes[1], 1, SOON_MS));
+	OK(fi_atomic(pair[0].ep, &value, 1, NULL, pair[0].peer, 0, 1, FI_UINT64, FI_SUM, NULL));
+	OK(fi_cntr_wait(writes[1], 2, SOON_MS));
+	OK(fi_read(pair[0].ep, out, 8, NULL, pair[0].peer, 0, 0, NULL));
+	OK(fi_read(pair[0].ep, out, 8, NULL, pair[0].peer, 0, 1, NULL));
+	OK(fi_cntr_wait(reads, 2, SOON_MS));
+	IS(-FI_ETIMEDOUT, fi_cntr_wait(reads, 3, 5));
+	fids[0] = &reads->fid;
+	IS(-FI_EAGAIN, fi_trywait(pair[1].fabric, fids, 1)); /* its descriptor would not tell */
+	IS(2, fi_cntr_read(writes[0]));
+	IS(2, fi_cntr_read(writes[1]));
+	IS(-FI_EBUSY, fi_close(&reads->fid));
+	for (i = 0; i < 2; i++) {
+		OK(fi_close(&mr[i]->fid));
+		OK(fi_close(&writes[i]->fid));
+	}
+	OK(fi_close(&reads->fid));
+	pair_close(pair);
+}
+
 static void *send_later(void *of)
 {
 	struct end *end = of;
@@ -424,6 +470,7 @@ void test_counters(void)
 {
 	test("counters", counters);
 	test("counters of what peers read and write", at_the_target);
+	test("counters of regions", of_regions);
 	test("values and thresholds of counters", values);
 	test("counters are bound to what they count", binding);
 	test("errors and other threads end a wait for a counter", waits_that_end);

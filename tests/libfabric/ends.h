@@ -70,6 +70,7 @@ struct end_options {
 	enum fi_wait_obj wait;
 	int mr_mode;
 	uint64_t tx_flags;      /* default flags of transmissions */
+	bool datagrams;         /* an endpoint of type FI_EP_DGRAM */
 };
 
 static inline uint64_t now_ms(void)

@@ -33,11 +33,12 @@ static void capabilities(void)
 		{FI_MSG | FI_MULTI_RECV, FI_MSG | FI_MULTI_RECV | FI_SEND | FI_RECV},
 		{FI_MSG | FI_DIRECTED_RECV, FI_MSG | FI_DIRECTED_RECV | FI_SEND | FI_RECV},
 		{FI_MSG | FI_SOURCE, FI_MSG | FI_SOURCE | FI_SEND | FI_RECV},
+		{FI_RMA | FI_RMA_EVENT, FI_RMA | FI_RMA_EVENT | FI_READ | FI_REMOTE_WRITE},
 		{FI_MSG | FI_LOCAL_COMM, FI_MSG | FI_LOCAL_COMM | FI_SEND | FI_RECV},
 		{FI_MSG | FI_REMOTE_COMM, FI_MSG | FI_REMOTE_COMM | FI_SEND | FI_RECV},
 	};
 	static const uint64_t refused[] = {FI_MULTICAST,    FI_COLLECTIVE,  FI_TRIGGER,
-					   FI_FENCE,        FI_RMA_EVENT,   FI_NAMED_RX_CTX,
+					   FI_FENCE,        FI_NAMED_RX_CTX,
 					   FI_SHARED_AV,    FI_HMEM,        FI_VARIABLE_MSG,
 					   FI_RMA_PMEM,     FI_XPU_TRIGGER, FI_SOURCE_ERR};
 	struct fi_info *hints = hints_for_us(), *info = NULL;
@@ -74,10 +75,11 @@ static void limits_of_hints(void)
 		fi_freeinfo(hints);                                                                \
 	} while (0)
 	HINT(ep_attr->type, FI_EP_RDM, FI_EP_MSG);
-	HINT(ep_attr->type, FI_EP_UNSPEC, FI_EP_DGRAM);
+	HINT(ep_attr->type, FI_EP_DGRAM, FI_EP_SOCK_STREAM);
 	HINT(ep_attr->max_msg_size, (size_t)1 << 40, ((size_t)1 << 40) + 1);
 	HINT(ep_attr->tx_ctx_cnt, 1, 2);
-	HINT(ep_attr->rx_ctx_cnt, 1, FI_SHARED_CONTEXT);
+	HINT(ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT, 2);
+	HINT(ep_attr->tx_ctx_cnt, FI_SHARED_CONTEXT, 3);
 	HINT(tx_attr->inject_size, 4096, 4097);
 	HINT(tx_attr->size, 1024, 1025);
 	HINT(tx_attr->iov_limit, 4, 5);
@@ -98,6 +100,37 @@ static void limits_of_hints(void)
 	HINT(fabric_attr->name, strdup("SpaceFibre"),
 	     (free(hints->fabric_attr->name), strdup("other")));
 #undef HINT
+}
+
+/* Datagrams: messages of limited size, and nothing else. */
+static void datagrams(void)
+{
+	static const uint64_t refused[] = {FI_TAGGED, FI_RMA, FI_ATOMIC, FI_MSG | FI_TAGGED};
+	struct fi_info *hints = hints_for_us(), *info = NULL;
+	size_t i;
+
+	MUST(ask(hints, &info));
+	CHECK(info->ep_attr->type == FI_EP_RDM && info->next && !info->next->next);
+	CHECK(info->next->ep_attr->type == FI_EP_DGRAM && !(info->next->caps & FI_TAGGED));
+	fi_freeinfo(info);
+	hints->caps = FI_MSG | FI_TAGGED;
+	MUST(ask(hints, &info));
+	CHECK(info->ep_attr->type == FI_EP_RDM && !info->next);
+	fi_freeinfo(info);
+	hints->ep_attr->type = FI_EP_DGRAM;
+	for (i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		hints->caps = refused[i];
+		IS(-FI_ENODATA, ask(hints, &info));
+	}
+	hints->caps = FI_MSG | FI_SOURCE;
+	hints->ep_attr->max_msg_size = 1 << 16;
+	MUST(ask(hints, &info));
+	IS(1 << 16, info->ep_attr->max_msg_size);
+	IS(0, info->tx_attr->rma_iov_limit);
+	fi_freeinfo(info);
+	hints->ep_attr->max_msg_size++;
+	IS(-FI_ENODATA, ask(hints, &info));
+	fi_freeinfo(hints);
 }
 
 /* The text of what the provider returns, by the library's own function. */
@@ -123,7 +156,6 @@ static void absent(void)
 	struct fi_wait_attr wait = {.wait_obj = FI_WAIT_FD};
 	struct fi_collective_attr collective = {0};
 	struct fid_ep *ep;
-	struct fid_stx *stx;
 	struct fid_pep *pep;
 	struct fid_poll *set;
 	struct fid_wait *wait_set;
@@ -136,8 +168,6 @@ static void absent(void)
 	end_open(&end, NULL);
 	IS(1, fi_av_insert(end.av, end.name, 1, &self, 0, NULL));
 	IS(-FI_ENOSYS, fi_scalable_ep(end.domain, end.info, &ep, NULL));
-	IS(-FI_ENOSYS, fi_stx_context(end.domain, NULL, &stx, NULL));
-	IS(-FI_ENOSYS, fi_srx_context(end.domain, NULL, &ep, NULL));
 	IS(-FI_ENOSYS, fi_passive_ep(end.fabric, end.info, &pep, NULL));
 	IS(-FI_ENOSYS, fi_poll_open(end.domain, &poll, &set));
 	IS(-FI_ENOSYS, fi_wait_open(end.fabric, &wait, &wait_set));
@@ -236,6 +266,7 @@ void test_information(void)
 {
 	test("each capability alone", capabilities);
 	test("hints at their limits and above", limits_of_hints);
+	test("datagrams", datagrams);
 	test("the text of the information", text);
 	test("objects and calls that do not exist", absent);
 	test("address vectors of every type, by every call", vectors);

@@ -45,6 +45,38 @@ static void lengths(void)
 	pair_close(pair);
 }
 
+/* Endpoints for datagrams have messages up to their limit, and no other operation. */
+static void datagrams(void)
+{
+	static const size_t sizes[] = {0, 1, 4096, 16385, 65536};
+	const struct end_options options = {.datagrams = true};
+	struct fi_cq_tagged_entry entry = {0};
+	struct end pair[2];
+	uint64_t value = 0;
+	fi_addr_t source;
+	size_t i;
+	int a, b;
+
+	pair_open(pair, &options);
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		fill(out, sizes[i], (unsigned)i);
+		OK(fi_recv(pair[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, &b));
+		OK(fi_send(pair[0].ep, out, sizes[i], NULL, pair[0].peer, &a));
+		IS(0, next(pair[1].rx, &entry, &source, NULL));
+		CHECK(entry.op_context == &b && entry.len == sizes[i] && source == pair[1].peer);
+		CHECK(entry.flags == (FI_RECV | FI_MSG) && filled(in, sizes[i], (unsigned)i));
+		done(pair[0].tx, &a);
+	}
+	IS(-FI_EMSGSIZE, fi_send(pair[0].ep, out, 65537, NULL, pair[0].peer, &a));
+	IS(-FI_ENOSYS, fi_tsend(pair[0].ep, out, 1, NULL, pair[0].peer, 0, &a));
+	IS(-FI_ENOSYS, fi_trecv(pair[0].ep, in, 1, NULL, FI_ADDR_UNSPEC, 0, 0, &a));
+	IS(-FI_ENOSYS, fi_write(pair[0].ep, out, 1, NULL, pair[0].peer, 0, 0, &a));
+	IS(-FI_ENOSYS, fi_read(pair[0].ep, in, 1, NULL, pair[0].peer, 0, 0, &a));
+	IS(-FI_ENOSYS, fi_atomic(pair[0].ep, &value, 1, NULL, pair[0].peer, 0, 0, FI_UINT64,
+				 FI_SUM, &a));
+	pair_close(pair);
+}
+
 static void to_itself(void)
 {
 	struct end end;
@@ -256,6 +288,7 @@ static void both_ways(void)
 
 void test_messages(void)
 {
+	test("datagrams up to their limit", datagrams);
 	test("messages of all lengths, before and after the receive", lengths);
 	test("an endpoint sends to itself", to_itself);
 	test("messages from and to several buffers", parts);

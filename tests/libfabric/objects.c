@@ -2,7 +2,7 @@
 /* Queues, address vectors, and calls with wrong arguments. */
 #include "ends.h"
 
-static uint8_t out[64], in[64];
+static uint8_t out[64], in[64], large_out[100000], large_in[100000];
 
 /* Two endpoints of one domain on the same queues and addresses. */
 static void shared_queues(void)
@@ -37,6 +37,142 @@ static void shared_queues(void)
 	IS(-FI_EBUSY, fi_close(&pair[1].av->fid));
 	IS(-FI_EBUSY, fi_close(&pair[1].domain->fid));
 	OK(fi_close(&second->fid));
+	pair_close(pair);
+}
+
+/* An endpoint of the domain of another end, for shared contexts, with its queues. */
+static struct fid_ep *sharing(struct end *end, struct fid_stx *stx, struct fid_ep *srx,
+			      uint8_t name[64])
+{
+	size_t bytes = 64;
+	struct fid_ep *ep;
+
+	end->info->ep_attr->tx_ctx_cnt = stx ? FI_SHARED_CONTEXT : 1;
+	end->info->ep_attr->rx_ctx_cnt = srx ? FI_SHARED_CONTEXT : 1;
+	MUST(fi_endpoint(end->domain, end->info, &ep, NULL));
+	MUST(fi_ep_bind(ep, &end->av->fid, 0));
+	MUST(fi_ep_bind(ep, &end->tx->fid, FI_TRANSMIT));
+	MUST(fi_ep_bind(ep, &end->rx->fid, FI_RECV));
+	MUST(fi_ep_bind(ep, &end->sent->fid, FI_SEND)); /* move_on() reads it */
+	if (stx || srx)
+		IS(-FI_EINVAL, fi_enable(ep)); /* without its contexts */
+	if (stx)
+		OK(fi_ep_bind(ep, &stx->fid, 0));
+	if (srx)
+		OK(fi_ep_bind(ep, &srx->fid, 0));
+	MUST(fi_enable(ep));
+	MUST(fi_getname(&ep->fid, name, &bytes));
+	return ep;
+}
+
+/* Messages to two endpoints of one context take its receives in their order, with or without a tag,
+ * also messages that came before the receive.
+ */
+static void shared_receives(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fid_ep *srx, *eps[2];
+	struct end pair[2];
+	uint8_t name[64];
+	fi_addr_t to[2];
+	int a, b[4], i;
+
+	pair_open(pair, NULL);
+	MUST(fi_srx_context(pair[1].domain, pair[1].info->rx_attr, &srx, NULL));
+	for (i = 0; i < 2; i++) {
+		eps[i] = sharing(&pair[1], NULL, srx, name);
+		IS(1, fi_av_insert(pair[0].av, name, 1, &to[i], 0, NULL));
+	}
+	for (i = 0; i < 3; i++)
+		OK(fi_recv(srx, in, 64, NULL, FI_ADDR_UNSPEC, &b[i]));
+	OK(fi_trecv(srx, in, 64, NULL, FI_ADDR_UNSPEC, 5, 0, &b[3]));
+	for (i = 0; i < 3; i++) {
+		OK(fi_send(pair[0].ep, out, 3, NULL, to[i % 2], &a));
+		IS(0, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &b[i] && entry.len == 3);
+		done(pair[0].tx, &a);
+	}
+	OK(fi_tsend(pair[0].ep, out, 4, NULL, to[1], 6, &a));
+	done(pair[0].tx, &a);
+	CHECK(nothing(pair[1].rx)); /* its tag is another one */
+	OK(fi_tsend(pair[0].ep, out, 5, NULL, to[0], 5, &a));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b[3] && entry.len == 5 && entry.tag == 5);
+	done(pair[0].tx, &a);
+	OK(fi_trecv(srx, in, 64, NULL, FI_ADDR_UNSPEC, 0, UINT64_MAX, &b[0]));
+	IS(0, next(pair[1].rx, &entry, NULL, NULL));
+	CHECK(entry.op_context == &b[0] && entry.len == 4 && entry.tag == 6);
+	/* Long messages, too, and what comes before a receive. */
+	for (i = 0; i < 2; i++)
+		OK(fi_send(pair[0].ep, large_out, sizeof(large_out), NULL, to[i], &a));
+	CHECK(nothing(pair[1].rx));
+	for (i = 0; i < 2; i++) {
+		fill(large_out, sizeof(large_out), 7);
+		OK(fi_recv(srx, large_in, sizeof(large_in), NULL, FI_ADDR_UNSPEC, &b[i]));
+		IS(0, next(pair[1].rx, &entry, NULL, NULL));
+		CHECK(entry.op_context == &b[i] && entry.len == sizeof(large_out));
+		CHECK(filled(large_in, sizeof(large_in), 7));
+		done(pair[0].tx, &a);
+	}
+	IS(-FI_EOPBADSTATE, fi_recv(eps[0], in, 64, NULL, FI_ADDR_UNSPEC, NULL));
+	IS(-FI_ENOSYS, fi_send(srx, out, 1, NULL, 0, NULL));
+	IS(-FI_ENOSYS, fi_tinject(srx, out, 1, 0, 0));
+	IS(-FI_ENOSYS, fi_cancel(&srx->fid, &b[0]));
+	IS(-FI_EBUSY, fi_close(&srx->fid));
+	for (i = 0; i < 2; i++)
+		OK(fi_close(&eps[i]->fid));
+	OK(fi_recv(srx, in, 64, NULL, FI_ADDR_UNSPEC, &b[0])); /* nobody takes it */
+	OK(fi_close(&srx->fid));
+	pair[1].info->ep_attr->rx_ctx_cnt = 1;
+	pair_close(pair);
+}
+
+/* Endpoints of one context have one limit for what waits to be sent. */
+static void shared_sends(void)
+{
+	struct fid_ep *eps[2];
+	struct fid_stx *stx;
+	struct end pair[2];
+	uint8_t name[64];
+	int a, i, sent = 0, others;
+
+	pair_open(pair, NULL);
+	MUST(fi_stx_context(pair[0].domain, pair[0].info->tx_attr, &stx, NULL));
+	for (i = 0; i < 2; i++)
+		eps[i] = sharing(&pair[0], stx, NULL, name);
+	IS(-FI_EOPBADSTATE, fi_ep_bind(pair[0].ep, &stx->fid, 0));
+	/* Long messages wait for a receive. */
+	while (sent < 5000 && !fi_send(eps[sent % 2], large_out, sizeof(large_out), NULL,
+				       pair[0].peer, &a))
+		sent++;
+	CHECK(sent > 0 && sent <= 1024);
+	IS(-FI_EAGAIN, fi_send(eps[0], large_out, sizeof(large_out), NULL, pair[0].peer, &a));
+	IS(-FI_EAGAIN, fi_send(eps[1], out, 1, NULL, pair[0].peer, &a));
+	for (i = 0; i < sent; i++) {
+		OK(fi_recv(pair[1].ep, large_in, sizeof(large_in), NULL, FI_ADDR_UNSPEC, &a));
+		done(pair[1].rx, &a);
+		done(pair[0].tx, &a);
+	}
+	for (i = 0; i < 2; i++) {
+		OK(fi_recv(pair[1].ep, in, 64, NULL, FI_ADDR_UNSPEC, &a));
+		OK(fi_send(eps[i], out, 1, NULL, pair[0].peer, &a));
+		done(pair[0].tx, &a);
+		done(pair[1].rx, &a);
+	}
+	/* What an endpoint has not sent when it closes does not count any more. */
+	for (others = 0; others < 5000 && !fi_send(eps[0], large_out, sizeof(large_out), NULL,
+						    pair[0].peer, &a);)
+		others++;
+	IS(-FI_EAGAIN, fi_send(eps[1], out, 1, NULL, pair[0].peer, &a));
+	IS(-FI_EBUSY, fi_close(&stx->fid));
+	OK(fi_close(&eps[0]->fid));
+	for (i = 0; i < others; i++)
+		if (fi_send(eps[1], large_out, sizeof(large_out), NULL, pair[0].peer, &a))
+			break;
+	IS(others, i);
+	OK(fi_close(&eps[1]->fid));
+	OK(fi_close(&stx->fid));
+	pair[0].info->ep_attr->tx_ctx_cnt = 1;
 	pair_close(pair);
 }
 
@@ -225,6 +361,8 @@ static void nodes(void)
 void test_objects(void)
 {
 	test("several endpoints on the same queues", shared_queues);
+	test("receives that endpoints share", shared_receives);
+	test("what endpoints of one context send", shared_sends);
 	test("formats of completions", formats);
 	test("event queues", event_queue);
 	test("addresses and their text", addresses);

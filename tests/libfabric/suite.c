@@ -40,9 +40,10 @@ void end_open(struct end *end, const struct end_options *given)
 
 	memset(end, 0, sizeof(*end));
 	hints->fabric_attr->prov_name = strdup("spfe");
-	hints->ep_attr->type = FI_EP_RDM;
-	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_DIRECTED_RECV | FI_SOURCE |
-		      FI_MULTI_RECV;
+	hints->ep_attr->type = options->datagrams ? FI_EP_DGRAM : FI_EP_RDM;
+	hints->caps = FI_MSG | FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV;
+	if (!options->datagrams)
+		hints->caps |= FI_TAGGED | FI_RMA | FI_ATOMIC;
 	hints->domain_attr->mr_mode = options->mr_mode;
 	hints->tx_attr->op_flags = options->tx_flags;
 	MUST(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &end->info));
