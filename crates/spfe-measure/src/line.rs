@@ -1,7 +1,7 @@
 //! Time to move a cache line between two CPUs.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -17,8 +17,6 @@ const LINES: usize = 1024;
 const STRIDE: usize = 397;
 /// Number of polls before yielding the CPU, which both threads may share.
 const POLLS: u32 = 20_000;
-/// Value that stops the reflecting thread: an odd number that the count never reaches.
-const STOP: u32 = u32::MAX;
 
 /// One-way times of cache lines between two CPUs, in nanoseconds.
 ///
@@ -39,20 +37,22 @@ impl LinePingPong {
     /// Measures between two CPUs for `budget`, at most one second.
     pub fn measure(cpu_a: usize, cpu_b: usize, budget: Duration) -> Self {
         let lines: Vec<Ball> = (0..LINES).map(|_| Ball(AtomicU32::new(0))).collect();
-        let start = Barrier::new(2);
+        let (start, ended) = (Barrier::new(2), AtomicBool::new(false));
         let budget_ns = budget.min(Duration::from_secs(1)).as_nanos() as u64;
         let samples = thread::scope(|scope| {
             scope.spawn(|| {
                 pin_to(cpu_b);
                 start.wait();
-                reflect(&lines);
+                reflect(&lines, &ended);
             });
             let leader = scope.spawn(|| {
                 pin_to(cpu_a);
                 start.wait();
                 lead(&lines, now_ns() + budget_ns)
             });
-            leader.join().unwrap_or_default()
+            let samples = leader.join().unwrap_or_default();
+            ended.store(true, Ordering::Relaxed);
+            samples
         });
         let stats = Stats::new(&samples);
         let p90_ns = stats.percentile(90.0);
@@ -86,15 +86,13 @@ fn ball(lines: &[Ball], run: usize) -> &AtomicU32 {
     &lines[run * STRIDE % lines.len()].0
 }
 
-/// Measures until `deadline`, then stops the other thread. Returns at least
-/// one one-way time in nanoseconds.
+/// Measures until `deadline`. Returns at least one one-way time in nanoseconds.
 fn lead(lines: &[Ball], deadline: u64) -> Vec<f64> {
     let mut samples = Vec::with_capacity(8192);
     for run in 0.. {
         let ball = ball(lines, run);
         let from = now_ns();
         if from >= deadline && !samples.is_empty() {
-            ball.store(STOP, Ordering::Release);
             break;
         }
         let mut count = ball.load(Ordering::Relaxed);
@@ -106,7 +104,6 @@ fn lead(lines: &[Ball], deadline: u64) -> Vec<f64> {
                 if samples.is_empty() {
                     samples.push((now_ns() - from) as f64 / f64::from(2 * played));
                 }
-                ball.store(STOP, Ordering::Release);
                 return samples;
             }
         }
@@ -130,23 +127,23 @@ fn wait_for(ball: &AtomicU32, value: u32, deadline: u64) -> bool {
     }
 }
 
-/// Answers every odd value with the next even one, line after line, until [`STOP`].
-fn reflect(lines: &[Ball]) {
+/// Answers every odd value with the next even one, line after line, until the leader has `ended`. The
+/// leader may give up at any time, also while its last value is being answered and this thread goes on
+/// to the next line.
+fn reflect(lines: &[Ball], ended: &AtomicBool) {
     for run in 0.. {
         let ball = ball(lines, run);
         let (mut returned, mut idle) = (0u32, 0u32);
         while returned < ROUNDS {
             let value = ball.load(Ordering::Acquire);
-            if value == STOP {
-                return;
-            }
             if value & 1 == 1 {
-                // A failure means that the leader has given up and stored STOP.
-                let order = (Ordering::AcqRel, Ordering::Relaxed);
-                let _ = ball.compare_exchange(value, value + 1, order.0, order.1);
+                ball.store(value + 1, Ordering::Release);
                 returned += 1;
                 idle = 0;
             } else if idle == POLLS {
+                if ended.load(Ordering::Relaxed) {
+                    return;
+                }
                 thread::yield_now();
                 idle = 0;
             } else {
@@ -168,6 +165,28 @@ mod tests {
             let line = LinePingPong::measure(a, b, Duration::from_millis(3));
             assert!(line.mean_ns.is_finite() && line.p10_ns > 0.0, "{line:?}");
             assert!(line.p10_ns <= line.p90_ns && line.mean_ns <= line.p90_ns);
+        }
+    }
+
+    #[test]
+    fn a_leader_may_give_up_at_any_round() {
+        for played in [0, 1, ROUNDS - 1, ROUNDS, ROUNDS + 1] {
+            let lines: Vec<Ball> = (0..LINES).map(|_| Ball(AtomicU32::new(0))).collect();
+            let ended = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let reflector = scope.spawn(|| reflect(&lines, &ended));
+                for round in 0..played {
+                    let ball = ball(&lines, (round / ROUNDS) as usize);
+                    let value = 2 * (round % ROUNDS) + 1;
+                    ball.store(value, Ordering::Release);
+                    // The last one is not waited for.
+                    while round + 1 < played && ball.load(Ordering::Acquire) == value {
+                        thread::yield_now();
+                    }
+                }
+                ended.store(true, Ordering::Relaxed);
+                reflector.join().unwrap();
+            });
         }
     }
 

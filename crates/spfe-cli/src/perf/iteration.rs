@@ -12,6 +12,7 @@ use crate::stats::NetworkState;
 use spfe::{Endpoint, Error, Result, Status};
 use spfe_report::{KernelLoad, LatencyNs, Point};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Figures of an iteration.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +57,7 @@ pub fn iteration(
         latency = times;
         (Streams { send: Some(tally), receive: None }, Streams::default())
     } else if let Kind::Loop | Kind::Message(_) = case.kind {
-        let (tally, times) = in_a_loop(lab, case, meter(true).for_packets(case.count))?;
+        let (tally, times) = in_a_loop(lab, case, || meter(true).for_packets(case.count))?;
         latency = times;
         (Streams { send: Some(tally), receive: None }, Streams::default())
     } else if case.kind == Kind::RoundTrip {
@@ -90,24 +91,37 @@ fn link_clock(near: &Endpoint) -> LinkClock {
     Arc::new(move || NetworkState::of(&near.port_mib(0).ok()?).link_time_us)
 }
 
+/// How long a measurement beside data is repeated in which no data moved: a busy machine may leave its
+/// thread no core for as long as a short measurement takes.
+const DATA_PATIENCE: Duration = Duration::from_secs(5);
+
 /// One packet or message after the other, out of the near end and in at the other.
-fn in_a_loop(lab: &Lab, case: &Case, meter: Meter) -> Result<(Tally, Option<LatencyNs>)> {
+fn in_a_loop(
+    lab: &Lab,
+    case: &Case,
+    meter: impl Fn() -> Meter,
+) -> Result<(Tally, Option<LatencyNs>)> {
     let other = lab.other.as_ref().ok_or_else(no_far)?;
     let Kind::Message(message) = case.kind else {
-        return loops::measure(PacketLap::open(&lab.near, other, case)?, meter);
+        return loops::measure(PacketLap::open(&lab.near, other, case)?, meter());
     };
-    let lap = MessageLap::open(&lab.near, other, case, message)?;
+    let lap = || MessageLap::open(&lab.near, other, case, message);
     if !message.data {
-        return loops::measure(lap, meter);
+        return loops::measure(lap()?, meter());
     }
     let data = Saturation::start(&lab.near, other, message.port(), lab.far_cpu)?;
     data.wait_for_packets()?;
-    let before = data.bytes();
-    let result = loops::measure(lap, meter);
-    if result.is_ok() && data.bytes() == before {
-        return Err(Error::device(Status::LinkDown, "no data moved beside the messages"));
+    let until = Instant::now() + DATA_PATIENCE;
+    loop {
+        let before = data.bytes();
+        let result = loops::measure(lap()?, meter());
+        if result.is_err() || data.bytes() != before {
+            return result;
+        }
+        if Instant::now() > until {
+            return Err(Error::device(Status::LinkDown, "no data moved beside the messages"));
+        }
     }
-    result
 }
 
 fn no_far() -> Error {
