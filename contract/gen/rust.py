@@ -147,22 +147,7 @@ def words_struct(item):
     lines += ["    #[inline(always)]", "    pub const fn from_words(w: [u64; 2]) -> Self {"]
     lines.append("        Self {")
     lines += [f"            {ident(field.name)}: {unpack(field)}," for field in item.fields]
-    lines += ["        }", "    }", "}", "", f"/// Positions of the fields of `{name}` in its words."]
-    lines.append(f"pub mod {item.name} {{")
-    lines += const("SIZE", "usize", item.size, "Size of the entry in bytes.", "    ")
-    for field in item.fields:
-        upper = field.name.upper()
-        shift = f"Lowest bit of {field.name} in word {field.word}."
-        lines += const(f"{upper}_SHIFT", "u32", field.shift, shift, "    ")
-        mask = f"0x{field.mask:016x}"
-        lines += const(f"{upper}_MASK", "u64", mask, f"{field.doc} Mask, in place.", "    ")
-    lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
-    size = "at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>()"
-    lines.append(f"    assert!({size});")
-    for word in range(2):
-        masks = [f"at::{f.name.upper()}_MASK" for f in item.fields if f.word == word]
-        lines.append(f"    assert!({' ^ '.join(masks)} == u64::MAX);")
-    return lines + ["};"]
+    return lines + ["        }", "    }", "}"]
 
 
 def offset_struct(item):
@@ -310,7 +295,7 @@ def items(contract, feature):
 def emit_rdma(contract, note):
     """What only programs with queues of RDMA need."""
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", "",
-             "use crate::ENTRY_BYTES;", "", *items(contract, "rdma")]
+             *items(contract, "rdma")]
     return "\n".join(lines) + "\n"
 
 

@@ -489,6 +489,29 @@ int spfe_time_code_send(spfe_queue *queue, uint8_t time, uint8_t flags);
 /* Takes the next time-code. Returns 1, or 0 if there is none. */
 int spfe_time_code_poll(spfe_queue *queue, struct spfe_time_code *time_code);
 
+/* A distributed interrupt of SpaceWire (ECSS-E-ST-50-12C 5.6.4). */
+struct spfe_interrupt {
+	uint8_t number;      /* 0 to 31 */
+	uint8_t acknowledge; /* 1: the code acknowledges it */
+	uint8_t lost_before; /* interrupts before this one were dropped */
+	uint8_t reserved[5];
+	uint64_t time_ns; /* device time of reception */
+};
+
+/*
+ * Opens the distributed interrupts of a SpaceWire port. BAD_FIELD if the device has none (capability
+ * INTERRUPTS): they are time-codes with flags 2 there.
+ */
+int spfe_interrupt_open(spfe_endpoint *endpoint, uint32_t port,
+			const struct spfe_queue_options *options, spfe_queue **queue);
+
+/* Sends an interrupt, or its acknowledgement. BAD_FIELD for a number over 31; BUSY if the queue is
+ * full. */
+int spfe_interrupt_send(spfe_queue *queue, uint8_t number, uint8_t acknowledge);
+
+/* Takes the next interrupt. Returns 1, or 0 if there is none. */
+int spfe_interrupt_poll(spfe_queue *queue, struct spfe_interrupt *interrupt);
+
 /* Waits until all messages of the queue have been sent, or gives the first error of one. */
 int spfe_messages_drain(spfe_queue *queue, uint64_t deadline_ns);
 

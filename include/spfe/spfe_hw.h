@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 8
+#define SPFE_CONTRACT_VERSION_MINOR 9
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -146,7 +146,7 @@ enum spfe_entry_type {
 	SPFE_ENTRY_TYPE_BUFFER = 0x05,
 	/* Packed and message receive: return bytes and completion credits to the device. */
 	SPFE_ENTRY_TYPE_RELEASE = 0x06,
-	/* Transmit: send one broadcast message or time-code. */
+	/* Transmit: send one message: message_kind. */
 	SPFE_ENTRY_TYPE_MESSAGE = 0x07,
 	/* First slot of a work request: remote address and key. Its flags are work_flags. */
 	SPFE_ENTRY_TYPE_RDMA = 0x08,
@@ -426,6 +426,11 @@ enum spfe_message_kind {
 	SPFE_MESSAGE_KIND_BROADCAST = 0x01,
 	/* SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports. */
 	SPFE_MESSAGE_KIND_TIME_CODE = 0x02,
+	/*
+	 * SpaceWire distributed interrupt (ECSS-E-ST-50-12C 5.6.4, capability INTERRUPTS);
+	 * BAD_OPCODE on other ports.
+	 */
+	SPFE_MESSAGE_KIND_INTERRUPT = 0x03,
 };
 
 /*
@@ -1021,6 +1026,8 @@ enum spfe_mib_item {
 #define SPFE_CAPABILITY_BESIDE 0x00020000U
 /* Each port has a pair block. Needs RDMA. */
 #define SPFE_CAPABILITY_PAIR_COUNTERS 0x00040000U
+/* Messages of kind INTERRUPT, and the filter INTERRUPTS of message queues. Needs MESSAGE. */
+#define SPFE_CAPABILITY_INTERRUPTS 0x00080000U
 
 /* Who made the operation that a notification of the target tells. */
 /* Logical address of the initiator. */
@@ -1221,15 +1228,18 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_release) == 16, "size of spfe_release");
 #define SPFE_RELEASE_PHASE_MASK 0xffff000000000000ULL
 
 /*
- * Broadcast message or time-code: a MESSAGE entry for transmit, a completion ring entry for
- * receive.
+ * Broadcast message, time-code or distributed interrupt: a MESSAGE entry for transmit, a completion
+ * ring entry for receive.
  */
 struct spfe_message {
 	spfe_le64 word0;
 	spfe_le64 word1;
 } SPFE_ALIGNED(16);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_message) == 16, "size of spfe_message");
-/* Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags. */
+/*
+ * Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
+ * Interrupt: bits 4:0 identifier, bit 5: acknowledgement.
+ */
 #define SPFE_MESSAGE_DATA_WORD 0
 #define SPFE_MESSAGE_DATA_SHIFT 0
 #define SPFE_MESSAGE_DATA_MASK 0xffffffffffffffffULL
@@ -1663,8 +1673,9 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Packed area size in bytes. (rw) */
 #define SPFE_QUEUE_BLOCK_AREA_BYTES 0x00000080U
 /*
- * Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a
- * SpaceWire port. (rw)
+ * Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; the others zero.
+ * On a SpaceWire port 0, or with the capability INTERRUPTS bit 18: only distributed interrupts.
+ * (rw)
  */
 #define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
 /* RDMA and RDMA_RX: queue_pair, low word. (rw) */
@@ -1752,9 +1763,12 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_TIME_CODE_BLOCK_TYPE 7
 #define SPFE_TIME_CODE_BLOCK_VERSION 1
 #define SPFE_TIME_CODE_BLOCK_SIZE 0x00000100U
-/* Last time-code received (bits 7:0). (ro) */
+/*
+ * Last time-code received (bits 7:0). With the capability INTERRUPTS distributed interrupts do not
+ * count as time-codes here. (ro)
+ */
 #define SPFE_TIME_CODE_BLOCK_LAST 0x00000010U
-/* Time-codes received (mod 2^32). (ro) */
+/* Time-codes and distributed interrupts received (mod 2^32). (ro) */
 #define SPFE_TIME_CODE_BLOCK_RECEIVED 0x00000014U
 /* Received time-codes that were not the last value plus one (mod 64). (ro) */
 #define SPFE_TIME_CODE_BLOCK_INVALID 0x00000018U

@@ -54,7 +54,7 @@ mod _spfe {
     #[pymodule_export]
     use crate::error::statuses;
     #[pymodule_export]
-    use crate::message::{Broadcast, BroadcastMessage, TimeCode, TimeCodes};
+    use crate::message::{Broadcast, BroadcastMessage, Interrupt, Interrupts, TimeCode, TimeCodes};
     #[pymodule_export]
     use crate::network::Network;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Broadcast messages and time-codes.
+//! Broadcast messages, time-codes and distributed interrupts.
 
 use crate::endpoint::{Child, Shared, until};
 use crate::error::{fault, raise};
@@ -106,6 +106,28 @@ impl TimeCode {
     }
 }
 
+/// A received distributed interrupt, or the acknowledgement of one.
+#[pyclass(frozen, get_all, eq, module = "spfe")]
+#[derive(PartialEq)]
+pub struct Interrupt {
+    /// Its identifier, 0 to 31.
+    number: u8,
+    /// Whether the code acknowledges the interrupt.
+    acknowledge: bool,
+    /// Whether earlier interrupts were dropped, because nobody took them in time.
+    lost_before: bool,
+    /// Device time of reception in ns.
+    time_ns: u64,
+}
+
+#[pymethods]
+impl Interrupt {
+    fn __repr__(&self) -> String {
+        let acknowledge = if self.acknowledge { "True" } else { "False" };
+        format!("Interrupt(number={}, acknowledge={acknowledge})", self.number)
+    }
+}
+
 /// Sends and receives broadcast messages of a SpaceFibre port; `Port.broadcast` opens it.
 ///
 /// >>> import spfe
@@ -131,6 +153,24 @@ pub struct Broadcast {
 #[pyclass(frozen, weakref, module = "spfe")]
 pub struct TimeCodes {
     core: Arc<Core<spfe::TimeCode>>,
+}
+
+/// Sends and receives distributed interrupts of a SpaceWire port; `Port.interrupts` opens it.
+///
+/// >>> import spfe
+/// >>> with spfe.open("virtual:") as endpoint:
+/// ...     listener = endpoint.port(3).interrupts()
+/// ...     endpoint.port(2).interrupts().send(5)
+/// ...     listener.recv(timeout=1)
+/// Interrupt(number=5, acknowledge=False)
+#[pyclass(frozen, weakref, module = "spfe")]
+pub struct Interrupts {
+    core: Arc<Core<spfe::Interrupts>>,
+}
+
+fn interrupt(of: spfe::Interrupt) -> Interrupt {
+    let spfe::Interrupt { number, acknowledge, lost_before, time_ns } = of;
+    Interrupt { number, acknowledge, lost_before, time_ns }
 }
 
 fn message(message: spfe::BroadcastMessage) -> BroadcastMessage {
@@ -273,5 +313,20 @@ receives!(TimeCodes, spfe::TimeCode, TimeCode, time_code, {
     /// Sends the time-code that follows the last one sent here, and returns its time.
     fn tick(&self, py: Python<'_>) -> PyResult<u8> {
         self.core.seat.with(py, Until::never(), |queue| py.detach(|| queue.tick()).map_err(raise))
+    }
+});
+receives!(Interrupts, spfe::Interrupts, Interrupt, interrupt, {
+    /// Sends an interrupt, 0 to 31.
+    fn send(&self, py: Python<'_>, number: u8) -> PyResult<()> {
+        self.core
+            .seat
+            .with(py, Until::never(), |queue| py.detach(|| queue.send(number)).map_err(raise))
+    }
+
+    /// Acknowledges an interrupt, 0 to 31.
+    fn acknowledge(&self, py: Python<'_>, number: u8) -> PyResult<()> {
+        self.core.seat.with(py, Until::never(), |queue| {
+            py.detach(|| queue.acknowledge(number)).map_err(raise)
+        })
     }
 });

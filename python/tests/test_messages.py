@@ -45,6 +45,20 @@ def test_time_codes(endpoint):
             master.send(64)
 
 
+def test_interrupts(endpoint):
+    with endpoint.port(2).interrupts() as node, endpoint.port(3).interrupts() as listener:
+        node.send(31)
+        got = listener.recv(1)
+        assert (got.number, got.acknowledge, got.lost_before) == (31, False, False)
+        listener.acknowledge(31)
+        assert repr(node.recv(1)) == "Interrupt(number=31, acknowledge=True)"
+        assert listener.poll() is None
+        with pytest.raises(spfe.UsageError, match="interrupt 32"):
+            node.send(32)
+    with pytest.raises(spfe.UsageError, match="no interrupts"):
+        endpoint.port(0).interrupts()
+
+
 def test_rmap():
     with spfe.open("virtual:?peer=rmap:1M:key=0x20") as endpoint:
         with endpoint.port(0).rmap(key=0x20) as rmap:

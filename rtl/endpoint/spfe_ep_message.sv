@@ -13,7 +13,7 @@ module spfe_ep_message
 #(
   /// Ports.
   parameter int unsigned Ports = 1,
-  /// SpaceWire ports among them, the last ones: their messages are time-codes.
+  /// SpaceWire ports among them, the last ones: their messages are broadcast codes.
   parameter int unsigned Wires = 0,
   /// Check bits of the memories, as of spfe_ram_safe.
   parameter int unsigned Protect = 0,
@@ -193,20 +193,7 @@ module spfe_ep_message
   assign last_context = 32'(index_q[ContextWidth-1:0]) == MessageContexts - 1;
   assign broadcast_ready_o = state_q == Store && job_q == JobArrive && last_context
       ? Ports'(1) << port : '0;
-  assign came = '{
-      phase: phase_of(now_q.cq, context_q.cq_log2),
-      flags:
-      (
-      now_q.lost ? COMPLETION_FLAGS_LOST : '0
-      ) | (
-      context_q.stamp ? COMPLETION_FLAGS_STAMPED : '0
-      ),
-      status: {6'd0, message.delayed, message.late},
-      kind: wired ? MESSAGE_KIND_TIME_CODE : MESSAGE_KIND_BROADCAST,
-      type_: message.kind,
-      channel: message.channel,
-      data: message.data
-    };
+  assign came = shown(message, wired, context_q, now_q.lost, phase_of(now_q.cq, context_q.cq_log2));
   assign done = '{
       phase: phase_of(now_q.cq, context_q.cq_log2),
       flags: context_q.stamp ? COMPLETION_FLAGS_STAMPED : '0,
@@ -374,14 +361,7 @@ module spfe_ep_message
     out_valid_q <= out_valid_q & ~broadcast_ready_i;
     if (state_q == Judge && valid && !receives && check == STATUS_OK) begin
       out_valid_q[port] <= 1'b1;
-      out_q[port] <= '{
-        lost: 1'b0,
-        late: 1'b0,
-        delayed: 1'b0,
-        kind: fetched.type_,
-        channel: fetched.channel,
-        data: fetched.data
-      };
+      out_q[port] <= to_link(fetched);
       counts_q[port][0] <= counts_q[port][0] + 32'd1;
     end
     if (broadcast_ready_o != '0) counts_q[port][1] <= counts_q[port][1] + 32'd1;

@@ -171,11 +171,21 @@ package spfe_ep_pkg;
     logic [24:0] share;  // of a bandwidth: rows per row in 256ths, or rows per broadcast frame
   } mib_set_t;
 
+  // Bits of FILTER of a message queue: channel and type of broadcast messages, whether they count;
+  // whether only interrupts do.
+  localparam logic [31:0] BroadcastFilter = 32'h0003FFFF;
+  localparam logic [31:0] InterruptFilter = 32'h00040000;
+
+  /// A broadcast code of SpaceWire is a distributed interrupt (ECSS-E-ST-50-12C 5.6).
+  function automatic logic is_interrupt(input logic [7:0] code);
+    return code[7:6] == 2'b10;
+  endfunction
+
   // Register CAPABILITY, and kinds of queues: bit N for queue_kind N.
   localparam logic [31:0] DeviceCapability =
       CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
       CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP | CAPABILITY_BURST |
-      CAPABILITY_PACKED;
+      CAPABILITY_PACKED | CAPABILITY_INTERRUPTS;
   localparam logic [7:0] DeviceKinds =
       8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX) |
       8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);

@@ -59,7 +59,7 @@ module spfe_ep_queue_check
   assign is_pair = kind == QUEUE_KIND_RDMA || kind == QUEUE_KIND_RDMA_RX;
   assign packed_o = is_packed;
   // A time-code has neither a channel nor a type.
-  assign filters = (wired ? context_i.filter : 32'(context_i.filter[31:18])) != '0;
+  assign filters = (context_i.filter & ~(wired ? InterruptFilter : BroadcastFilter)) != '0;
   always_comb begin
     if (place < data) begin
       fits = place[0] ? kind == QUEUE_KIND_RX || is_packed : kind == QUEUE_KIND_TX;

@@ -185,9 +185,11 @@ module spfe_ep_wire
   always_ff @(posedge clk_i) begin
     if (came) begin
       lost_q <= !taken;
-      last_q <= code;
       received_q <= received_q + 32'd1;
-      if (code[5:0] != last_q[5:0] + 6'd1) invalid_q <= invalid_q + 32'd1;
+      if (!is_interrupt(code)) begin
+        last_q <= code;
+        if (code[5:0] != last_q[5:0] + 6'd1) invalid_q <= invalid_q + 32'd1;
+      end
     end
     if (rst_i) begin
       lost_q <= 1'b0;

@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0008;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0009;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -106,7 +106,7 @@ package spfe_pkg;
     ENTRY_TYPE_BUFFER = 8'h05,
     /// Packed and message receive: return bytes and completion credits to the device.
     ENTRY_TYPE_RELEASE = 8'h06,
-    /// Transmit: send one broadcast message or time-code.
+    /// Transmit: send one message: message_kind.
     ENTRY_TYPE_MESSAGE = 8'h07,
     /// First slot of a work request: remote address and key. Its flags are work_flags.
     ENTRY_TYPE_RDMA = 8'h08,
@@ -370,7 +370,10 @@ package spfe_pkg;
     /// SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5); BAD_OPCODE on other ports.
     MESSAGE_KIND_BROADCAST = 8'h01,
     /// SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports.
-    MESSAGE_KIND_TIME_CODE = 8'h02
+    MESSAGE_KIND_TIME_CODE = 8'h02,
+    /// SpaceWire distributed interrupt (ECSS-E-ST-50-12C 5.6.4, capability INTERRUPTS); BAD_OPCODE
+    /// on other ports.
+    MESSAGE_KIND_INTERRUPT = 8'h03
   } message_kind_e;
 
   /// Type of a register block. The list of blocks starts at offset 0; the next field of the header
@@ -897,6 +900,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_BESIDE = 32'h00020000;
   /// Each port has a pair block. Needs RDMA.
   localparam logic [31:0] CAPABILITY_PAIR_COUNTERS = 32'h00040000;
+  /// Messages of kind INTERRUPT, and the filter INTERRUPTS of message queues. Needs MESSAGE.
+  localparam logic [31:0] CAPABILITY_INTERRUPTS = 32'h00080000;
 
   // target_note_sender: Who made the operation that a notification of the target tells.
   /// Lowest bit of INITIATOR.
@@ -1045,8 +1050,8 @@ package spfe_pkg;
     logic [31:0] bytes;
   } release_t;
 
-  /// Broadcast message or time-code: a MESSAGE entry for transmit, a completion ring entry for
-  /// receive.
+  /// Broadcast message, time-code or distributed interrupt: a MESSAGE entry for transmit, a
+  /// completion ring entry for receive.
   typedef struct packed {
     /// Lap number.
     logic [15:0] phase;
@@ -1061,6 +1066,7 @@ package spfe_pkg;
     /// Broadcast channel number.
     logic [7:0] channel;
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
+    /// Interrupt: bits 4:0 identifier, bit 5: acknowledgement.
     logic [63:0] data;
   } message_t;
 
@@ -1364,8 +1370,9 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_AREA_HI = 32'h0000007c;
   /// Packed area size in bytes. (rw)
   localparam logic [31:0] QUEUE_BLOCK_AREA_BYTES = 32'h00000080;
-  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
-  /// on a SpaceWire port. (rw)
+  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; the others
+  /// zero. On a SpaceWire port 0, or with the capability INTERRUPTS bit 18: only distributed
+  /// interrupts. (rw)
   localparam logic [31:0] QUEUE_BLOCK_FILTER = 32'h00000084;
   /// RDMA and RDMA_RX: queue_pair, low word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_PAIR_LO = 32'h00000088;
@@ -1465,9 +1472,10 @@ package spfe_pkg;
   localparam logic [15:0] TIME_CODE_BLOCK_VERSION = 16'h0001;
   /// Size in bytes of the block, or of its header if it is an array.
   localparam logic [31:0] TIME_CODE_BLOCK_SIZE = 32'h00000100;
-  /// Last time-code received (bits 7:0). (ro)
+  /// Last time-code received (bits 7:0). With the capability INTERRUPTS distributed interrupts do
+  /// not count as time-codes here. (ro)
   localparam logic [31:0] TIME_CODE_BLOCK_LAST = 32'h00000010;
-  /// Time-codes received (mod 2^32). (ro)
+  /// Time-codes and distributed interrupts received (mod 2^32). (ro)
   localparam logic [31:0] TIME_CODE_BLOCK_RECEIVED = 32'h00000014;
   /// Received time-codes that were not the last value plus one (mod 64). (ro)
   localparam logic [31:0] TIME_CODE_BLOCK_INVALID = 32'h00000018;

@@ -492,6 +492,19 @@ static void next_time_code(void)
 		printf("ok %u %u\n", got.time, got.flags);
 }
 
+static void next_interrupt(void)
+{
+	struct spfe_interrupt got;
+	int result = spfe_queue_wait(queue()->queue, NULL, deadline(number(2)));
+
+	if (result >= 0)
+		result = spfe_interrupt_poll(queue()->queue, &got);
+	if (result < 1)
+		answer(result ? result : SPFE_TIMED_OUT);
+	else
+		printf("ok %u %u\n", got.number, got.acknowledge);
+}
+
 /* ---- remote memory ---- */
 
 static void *serve_target(void *unused)
@@ -739,6 +752,7 @@ static void carry_out(void)
 		{"drain", drain}, {"recv", receive}, {"wait", wait_count},
 		{"cancelled-wait", cancelled_wait}, {"await", await}, {"message", message},
 		{"next-message", next_message}, {"next-time-code", next_time_code},
+		{"next-interrupt", next_interrupt},
 		{"target", open_target}, {"rmap", open_rmap}, {"rmap-write", rmap_write},
 		{"rmap-read", rmap_read}, {"rmap-modify", rmap_modify}, {"server", open_server},
 		{"rdma", open_rdma}, {"rdma-write", rdma_write}, {"rdma-read", rdma_read},
@@ -768,6 +782,10 @@ static void carry_out(void)
 		open_simple(spfe_time_code_open, 1);
 	else if (!strcmp(name, "time-code"))
 		answer(spfe_time_code_send(queue()->queue, (uint8_t)number(2), (uint8_t)number(3)));
+	else if (!strcmp(name, "interrupts"))
+		open_simple(spfe_interrupt_open, 1);
+	else if (!strcmp(name, "interrupt"))
+		answer(spfe_interrupt_send(queue()->queue, (uint8_t)number(2), (uint8_t)number(3)));
 	else if (!strcmp(name, "reset"))
 		answer(spfe_reset(endpoint));
 	else if (!strcmp(name, "close")) {

@@ -138,6 +138,19 @@ class Agent:
         got = self.queues[queue].recv(timeout=int(ms) / 1000)
         return f"{got.time} {got.flags}"
 
+    def interrupts(self, queue: str) -> None:
+        self.queues[queue] = self.endpoint.port(1).interrupts()
+
+    def interrupt(self, queue: str, number: str, acknowledge: str) -> None:
+        if acknowledge == "0":
+            self.queues[queue].send(int(number))
+        else:
+            self.queues[queue].acknowledge(int(number))
+
+    def next_interrupt(self, queue: str, ms: str) -> str:
+        got = self.queues[queue].recv(timeout=int(ms) / 1000)
+        return f"{got.number} {int(got.acknowledge)}"
+
     # Remote memory
 
     def rmap(self, queue: str, vc: str, key: str) -> None:

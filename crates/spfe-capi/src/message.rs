@@ -1,4 +1,4 @@
-//! Broadcast messages and time-codes.
+//! Broadcast messages, time-codes and distributed interrupts.
 
 use crate::args::{found, give, read_bytes};
 use crate::endpoint::EndpointHandle;
@@ -192,6 +192,91 @@ pub unsafe extern "C" fn spfe_time_code_poll(
     })
 }
 
+/// Opens the distributed interrupts of a port.
+///
+/// # Safety
+/// `options` is null or points to as many bytes as its size says; `queue` is null or valid for a
+/// write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spfe_interrupt_open(
+    endpoint: *mut EndpointHandle,
+    port: u32,
+    options: *const CQueueOptions,
+    queue: *mut *mut QueueHandle,
+) -> c_int {
+    run(|| {
+        let make = || {
+            // SAFETY: the caller's promise.
+            let options = unsafe { CQueueOptions::read(options)? };
+            let options = options.queue(MessageOptions::default().queue.depth);
+            let open = |endpoint: &mut spfe::Endpoint| {
+                Ok(endpoint.port(port)?.interrupts_with(options)?)
+            };
+            Queue::Interrupts(Box::new(handle::with(endpoint, open)?)).open()
+        };
+        // SAFETY: the caller's promise.
+        unsafe { give(queue, make) }
+    })
+}
+
+/// Sends an interrupt, or its acknowledgement.
+#[unsafe(no_mangle)]
+pub extern "C" fn spfe_interrupt_send(
+    queue: *mut QueueHandle,
+    number: u8,
+    acknowledge: u8,
+) -> c_int {
+    run(|| {
+        handle::with(queue, |queue| match queue {
+            Queue::Interrupts(interrupts) => {
+                match acknowledge {
+                    0 => interrupts.send(number)?,
+                    _ => interrupts.acknowledge(number)?,
+                }
+                Ok(0)
+            }
+            other => Err(other.wrong("spfe_interrupt_send")),
+        })
+    })
+}
+
+/// A distributed interrupt, as C reads it.
+#[repr(C)]
+pub struct CInterrupt {
+    number: u8,
+    acknowledge: u8,
+    lost_before: u8,
+    reserved: [u8; 5],
+    time_ns: u64,
+}
+
+/// Takes a distributed interrupt.
+///
+/// # Safety
+/// `interrupt` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spfe_interrupt_poll(
+    queue: *mut QueueHandle,
+    interrupt: *mut CInterrupt,
+) -> c_int {
+    run(|| {
+        let next = handle::with(queue, |queue| match queue {
+            Queue::Interrupts(interrupts) => Ok(interrupts.poll()),
+            other => Err(other.wrong("spfe_interrupt_poll")),
+        })?;
+        let Some(of) = next else { return Ok(0) };
+        let of = CInterrupt {
+            number: of.number,
+            acknowledge: of.acknowledge.into(),
+            lost_before: of.lost_before.into(),
+            reserved: [0; 5],
+            time_ns: of.time_ns,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { found(interrupt, of) }
+    })
+}
+
 /// Waits until all messages have been sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn spfe_messages_drain(queue: *mut QueueHandle, deadline_ns: u64) -> c_int {
@@ -200,6 +285,7 @@ pub extern "C" fn spfe_messages_drain(queue: *mut QueueHandle, deadline_ns: u64)
             match queue {
                 Queue::Broadcast(broadcast) => broadcast.drain(deadline(deadline_ns))?,
                 Queue::TimeCode(codes) => codes.drain(deadline(deadline_ns))?,
+                Queue::Interrupts(interrupts) => interrupts.drain(deadline(deadline_ns))?,
                 other => return Err(other.wrong("spfe_messages_drain")),
             }
             Ok(0)

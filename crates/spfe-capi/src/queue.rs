@@ -7,8 +7,8 @@ use crate::handle::{self, Handle, Object, Spare};
 use crate::hold::{Packed, Posted};
 use crate::result::{Answer, Fault, run};
 use spfe::{
-    Broadcast, Canceller, Deadline, PackedOptions, PoolOptions, PooledRx, PooledTx, QueueOptions,
-    QueueStats, Ready, Rx, Status, Strategy, Threshold, TimeCode, Tx,
+    Broadcast, Canceller, Deadline, Interrupts, PackedOptions, PoolOptions, PooledRx, PooledTx,
+    QueueOptions, QueueStats, Ready, Rx, Status, Strategy, Threshold, TimeCode, Tx,
 };
 use std::ffi::c_int;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -30,6 +30,8 @@ pub enum Queue {
     Broadcast(Box<Broadcast>),
     /// Time-codes.
     TimeCode(Box<TimeCode>),
+    /// Distributed interrupts.
+    Interrupts(Box<Interrupts>),
 }
 
 impl Object for Queue {
@@ -75,6 +77,7 @@ macro_rules! each {
             }
             Queue::Broadcast($inner) => $body,
             Queue::TimeCode($inner) => $body,
+            Queue::Interrupts($inner) => $body,
         }
     };
 }
@@ -89,6 +92,7 @@ impl Queue {
             Self::Packed(_) => "packed receive queue",
             Self::Broadcast(_) => "queue of broadcast messages",
             Self::TimeCode(_) => "queue of time-codes",
+            Self::Interrupts(_) => "queue of interrupts",
         }
     }
 
@@ -114,6 +118,7 @@ impl Queue {
             Self::Packed(packed) => packed.idle()?.wait(threshold, deadline)?,
             Self::Broadcast(queue) => queue.wait(threshold, deadline)?,
             Self::TimeCode(queue) => queue.wait(threshold, deadline)?,
+            Self::Interrupts(queue) => queue.wait(threshold, deadline)?,
         })
     }
 

@@ -11,6 +11,7 @@ use crate::error::{EXIT_CODES, Failure};
 use crate::fabric::{self, FabricArgs};
 use crate::fault::{self, FaultArgs};
 use crate::info::{self, InfoArgs};
+use crate::interrupt::{self, InterruptArgs};
 use crate::ip::{self, IpArgs};
 use crate::link::{self, LinkArgs};
 use crate::list;
@@ -70,6 +71,8 @@ enum Command {
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
     #[command(subcommand)]
+    Interrupt(InterruptArgs),
+    #[command(subcommand)]
     Rmap(RmapArgs),
     #[command(subcommand)]
     Rdma(Box<RdmaArgs>),
@@ -104,6 +107,7 @@ impl Command {
             Self::Packet(args) => Some(args.device()),
             Self::Broadcast(args) => Some(args.device()),
             Self::Timecode(args) => Some(args.device()),
+            Self::Interrupt(args) => Some(args.device()),
             Self::Rmap(args) => Some(args.device()),
             Self::Rdma(args) => Some(args.device()),
             Self::Stats(args) => Some(&args.device),
@@ -154,6 +158,7 @@ impl Cli {
             Command::Packet(args) => packet::run(args, &context),
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
+            Command::Interrupt(args) => interrupt::run(args, &context),
             Command::Rmap(args) => rmap::run(args, &context),
             Command::Rdma(args) => rdma::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),

@@ -18,6 +18,7 @@ mod fabric;
 mod fault;
 mod frame;
 mod info;
+mod interrupt;
 mod ip;
 mod link;
 mod list;

@@ -112,6 +112,8 @@ fn wrong_usage_exits_with_2() {
         (&["broadcast", "listen"], "exists in this process only"),
         (&["timecode", "listen"], "exists in this process only"),
         (&["timecode", "send", "--port", "0"], "no time-codes"),
+        (&["interrupt", "send", "--number", "32"], "interrupt '32': 0 to 31 allowed"),
+        (&["interrupt", "send", "--port", "0"], "no interrupts"),
         (&["completions", "dosshell"], "dosshell"),
         (&["pong"], "pong"),
         (&[], "a command is missing"),

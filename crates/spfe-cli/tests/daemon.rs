@@ -237,6 +237,26 @@ fn clients_end_with_their_daemon() {
 }
 
 #[test]
+fn interrupts_are_sent_and_acknowledged() {
+    for mode in MODES {
+        let network = Network::new(mode, "interrupts");
+        let words = ["interrupt", "listen", "--acknowledge", "--count", "2", "--json"];
+        let mut handler = network.start(1, &[&words[..], &["--deadline", DEADLINE]].concat());
+        let words = ["interrupt", "listen", "--count", "2", "--json", "--deadline", DEADLINE];
+        let mut node = network.start(0, &words);
+        wait_for_message(&mut handler, "listening on port");
+        wait_for_message(&mut node, "listening on port");
+        let send = ["interrupt", "send", "--number", "31", "--count", "2", "--rate", "100"];
+        let sent = network.run(0, &[&send[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(sent["sent"], 2);
+        for (end, acknowledge) in [(end(handler), false), (end(node), true)] {
+            let code = end.exits(0).json();
+            assert_eq!((&code["number"], &code["acknowledge"]), (&31.into(), &acknowledge.into()));
+        }
+    }
+}
+
+#[test]
 fn an_interrupted_command_exits_with_130() {
     let network = Network::new(Mode::Thread, "interrupted");
     for (words, code) in

@@ -1,11 +1,12 @@
-//! Broadcast messages and time-codes.
+//! Broadcast messages, time-codes and distributed interrupts.
 
 use crate::kit::{EndpointPair, soon, spawn};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use spfe::{
-    Broadcast, Deadline, MessageOptions, QueueOptions, Status, Strategy, Threshold, TimeCode,
+    Broadcast, Deadline, Interrupts, MessageOptions, QueueOptions, Status, Strategy, Threshold,
+    TimeCode,
 };
 
 cases! {
@@ -23,6 +24,9 @@ cases! {
     time_codes_tick_and_wrap: [Message, Fresh, SpaceWire],
     a_time_code_out_of_sequence_is_counted: [Message, Fresh, SpaceWire],
     time_codes_have_flags: [Message, SpaceWire],
+    interrupts_are_sent_and_acknowledged: [Message, SpaceWire],
+    interrupts_are_no_time_codes: [Message, Fresh, SpaceWire],
+    a_full_ring_drops_interrupts_and_reports_it: [Message, SpaceWire],
 }
 
 fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {
@@ -31,6 +35,10 @@ fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {
 
 fn time_code(endpoint: &spfe::Endpoint) -> TimeCode {
     endpoint.port(1).unwrap().time_code().unwrap()
+}
+
+fn interrupts(endpoint: &spfe::Endpoint) -> Interrupts {
+    endpoint.port(1).unwrap().interrupts().unwrap()
 }
 
 fn messages_arrive_in_order(fixture: &Fixture) {
@@ -324,5 +332,76 @@ fn time_codes_have_flags(fixture: &Fixture) {
         master.send(time, flags).unwrap();
         let got = slave.recv(soon()).unwrap();
         assert_eq!((got.time, got.flags), (time, flags));
+    }
+}
+
+fn interrupts_are_sent_and_acknowledged(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let (mut node, mut handler) = (interrupts(&pair.a), interrupts(&pair.b));
+    for number in 0..32 {
+        node.send(number).unwrap();
+        let got = handler.recv(soon()).unwrap();
+        assert_eq!((got.number, got.acknowledge, got.lost_before), (number, false, false));
+        handler.acknowledge(number).unwrap();
+        let got = node.recv(soon()).unwrap();
+        assert_eq!((got.number, got.acknowledge), (number, true));
+    }
+    assert!(node.poll().is_none() && handler.poll().is_none());
+    for refused in [node.send(32), node.acknowledge(255)] {
+        assert_eq!(refused.unwrap_err().status(), Some(Status::BadField));
+    }
+    let other = pair.a.port(0).unwrap().interrupts().map(drop).unwrap_err();
+    assert_eq!(other.status(), Some(Status::BadOpcode), "SpaceFibre: {other}");
+}
+
+/// An interrupt reaches queues for interrupts as such, and other queues of the port as a time-code
+/// with flags 2. Time-codes with these flags are interrupts, and count as such.
+fn interrupts_are_no_time_codes(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let (mut codes, mut node) = (time_code(&pair.a), interrupts(&pair.a));
+    let (mut clock, mut handler) = (time_code(&pair.b), interrupts(&pair.b));
+    for (number, acknowledge) in [(20, false), (1, true), (31, true)] {
+        let code = number + if acknowledge { 32 } else { 0 };
+        for as_code in [false, true] {
+            match (as_code, acknowledge) {
+                (true, _) => codes.send(code, 2).unwrap(),
+                (false, false) => node.send(number).unwrap(),
+                (false, true) => node.acknowledge(number).unwrap(),
+            }
+            let got = handler.recv(soon()).unwrap();
+            assert_eq!((got.number, got.acknowledge), (number, acknowledge));
+            let got = clock.recv(soon()).unwrap();
+            assert_eq!((got.time, got.flags), (code, 2));
+        }
+    }
+    // Reserved types are time-codes with flags.
+    for flags in [0, 1, 3] {
+        codes.send(7, flags).unwrap();
+        assert_eq!(clock.recv(soon()).unwrap().flags, flags);
+    }
+    assert!(handler.poll().is_none());
+    let info = pair.b.port(1).unwrap().info().unwrap();
+    assert_eq!(info.time_codes.last.time, 7);
+    // 7 after 0, and twice 7 after 7.
+    assert_eq!(info.time_codes.out_of_sequence, 3);
+}
+
+fn a_full_ring_drops_interrupts_and_reports_it(fixture: &Fixture) {
+    let pair = EndpointPair::new(fixture);
+    let port = pair.b.port(1).unwrap();
+    let mut handler = port.interrupts_with(QueueOptions::default().depth(16)).unwrap();
+    let (mut node, mut other) = (interrupts(&pair.a), interrupts(&pair.b));
+    for turn in 0..3 {
+        for number in 0..20 {
+            node.send(number).unwrap();
+            // It is in the ring of the handler already, or dropped.
+            assert_eq!(other.recv(soon()).unwrap().number, number);
+        }
+        for number in 0..16 {
+            let got = handler.recv(soon()).unwrap();
+            let lost = number == 0 && turn > 0;
+            assert_eq!((got.number, got.lost_before), (number, lost), "turn {turn}");
+        }
+        assert!(handler.poll().is_none());
     }
 }

@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 8;
+pub const CONTRACT_VERSION_MINOR: u16 = 9;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -85,7 +85,7 @@ pub enum EntryType {
     Buffer = 5,
     /// Packed and message receive: return bytes and completion credits to the device.
     Release = 6,
-    /// Transmit: send one broadcast message or time-code.
+    /// Transmit: send one message: message_kind.
     Message = 7,
     /// First slot of a work request: remote address and key. Its flags are work_flags.
     Rdma = 8,
@@ -389,12 +389,15 @@ pub enum MessageKind {
     Broadcast = 1,
     /// SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports.
     TimeCode = 2,
+    /// SpaceWire distributed interrupt (ECSS-E-ST-50-12C 5.6.4, capability INTERRUPTS); BAD_OPCODE
+    /// on other ports.
+    Interrupt = 3,
 }
 
 impl MessageKind {
     /// All values, in the order of the contract.
     pub const ALL: &[Self] = &[
-        Self::Broadcast, Self::TimeCode,
+        Self::Broadcast, Self::TimeCode, Self::Interrupt,
     ];
 
     /// The value with this number, if there is one.
@@ -402,6 +405,7 @@ impl MessageKind {
         match v {
             1 => Some(Self::Broadcast),
             2 => Some(Self::TimeCode),
+            3 => Some(Self::Interrupt),
             _ => None,
         }
     }
@@ -416,6 +420,7 @@ impl MessageKind {
         match self {
             Self::Broadcast => "BROADCAST",
             Self::TimeCode => "TIME_CODE",
+            Self::Interrupt => "INTERRUPT",
         }
     }
 }
@@ -1487,6 +1492,8 @@ pub mod capability {
     pub const BESIDE: u32 = 1 << 17;
     /// Each port has a pair block. Needs RDMA.
     pub const PAIR_COUNTERS: u32 = 1 << 18;
+    /// Messages of kind INTERRUPT, and the filter INTERRUPTS of message queues. Needs MESSAGE.
+    pub const INTERRUPTS: u32 = 1 << 19;
 }
 
 /// Permitted accesses to a memory region. The values are those of InfiniBand verbs where they
@@ -1594,39 +1601,6 @@ impl Submission {
     }
 }
 
-/// Positions of the fields of `Submission` in its words.
-pub mod submission {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of offset in word 0.
-    pub const OFFSET_SHIFT: u32 = 0;
-    /// Byte offset in the region. Mask, in place.
-    pub const OFFSET_MASK: u64 = 0x0000ffffffffffff;
-    /// Lowest bit of region in word 0.
-    pub const REGION_SHIFT: u32 = 48;
-    /// Region: index (12 bits) and generation (4 bits). Mask, in place.
-    pub const REGION_MASK: u64 = 0xffff000000000000;
-    /// Lowest bit of length in word 1.
-    pub const LENGTH_SHIFT: u32 = 0;
-    /// Length in bytes. Mask, in place.
-    pub const LENGTH_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number of the ring position, from 1. The entry is valid when it matches the reader's
-    /// lap. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use submission as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::OFFSET_MASK ^ at::REGION_MASK == u64::MAX);
-    assert!(at::LENGTH_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
-
 /// INLINE entry: up to 11 data bytes in the entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InlineSubmission {
@@ -1664,38 +1638,6 @@ impl InlineSubmission {
         }
     }
 }
-
-/// Positions of the fields of `InlineSubmission` in its words.
-pub mod inline_submission {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of data_lo in word 0.
-    pub const DATA_LO_SHIFT: u32 = 0;
-    /// Bytes 0 to 7, byte 0 in the least significant byte. Mask, in place.
-    pub const DATA_LO_MASK: u64 = 0xffffffffffffffff;
-    /// Lowest bit of count in word 1.
-    pub const COUNT_SHIFT: u32 = 0;
-    /// Number of data bytes, 1 to 11. Mask, in place.
-    pub const COUNT_MASK: u64 = 0x00000000000000ff;
-    /// Lowest bit of data_hi in word 1.
-    pub const DATA_HI_SHIFT: u32 = 8;
-    /// Bytes 8 to 10. Mask, in place.
-    pub const DATA_HI_MASK: u64 = 0x00000000ffffff00;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use inline_submission as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::DATA_LO_MASK == u64::MAX);
-    assert!(at::COUNT_MASK ^ at::DATA_HI_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
 
 /// Second entry of a BURST. The first entry is a submission with the address and length of packet
 /// 0.
@@ -1740,43 +1682,6 @@ impl BurstExt {
     }
 }
 
-/// Positions of the fields of `BurstExt` in its words.
-pub mod burst_ext {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of stride in word 0.
-    pub const STRIDE_SHIFT: u32 = 0;
-    /// Bytes from the start of one packet to the start of the next; 0 sends the same bytes each
-    /// time. Mask, in place.
-    pub const STRIDE_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of count in word 0.
-    pub const COUNT_SHIFT: u32 = 32;
-    /// Number of packets, 1 to 65535. Mask, in place.
-    pub const COUNT_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of reserved0 in word 0.
-    pub const RESERVED0_SHIFT: u32 = 48;
-    /// Must be zero. Mask, in place.
-    pub const RESERVED0_MASK: u64 = 0xffff000000000000;
-    /// Lowest bit of reserved1 in word 1.
-    pub const RESERVED1_SHIFT: u32 = 0;
-    /// Must be zero. Mask, in place.
-    pub const RESERVED1_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags with TYPE = BURST_EXT. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use burst_ext as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::STRIDE_MASK ^ at::COUNT_MASK ^ at::RESERVED0_MASK == u64::MAX);
-    assert!(at::RESERVED1_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
-
 /// RELEASE entry of packed and message receive queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Release {
@@ -1815,44 +1720,12 @@ impl Release {
     }
 }
 
-/// Positions of the fields of `Release` in its words.
-pub mod release {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of bytes in word 0.
-    pub const BYTES_SHIFT: u32 = 0;
-    /// Bytes of the packed area to return, including a skipped tail. Mask, in place.
-    pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of completions in word 0.
-    pub const COMPLETIONS_SHIFT: u32 = 32;
-    /// Number of completions consumed, 1 or more. The device may write as many again. Mask, in
-    /// place.
-    pub const COMPLETIONS_MASK: u64 = 0xffffffff00000000;
-    /// Lowest bit of reserved0 in word 1.
-    pub const RESERVED0_SHIFT: u32 = 0;
-    /// Must be zero. Mask, in place.
-    pub const RESERVED0_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags with TYPE = RELEASE. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use release as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::BYTES_MASK ^ at::COMPLETIONS_MASK == u64::MAX);
-    assert!(at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
-
-/// Broadcast message or time-code: a MESSAGE entry for transmit, a completion ring entry for
-/// receive.
+/// Broadcast message, time-code or distributed interrupt: a MESSAGE entry for transmit, a
+/// completion ring entry for receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
+    /// Interrupt: bits 4:0 identifier, bit 5: acknowledgement.
     pub data: u64,
     /// Broadcast channel number.
     pub channel: u8,
@@ -1892,47 +1765,6 @@ impl Message {
         }
     }
 }
-
-/// Positions of the fields of `Message` in its words.
-pub mod message {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of data in word 0.
-    pub const DATA_SHIFT: u32 = 0;
-    /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
-    /// Mask, in place.
-    pub const DATA_MASK: u64 = 0xffffffffffffffff;
-    /// Lowest bit of channel in word 1.
-    pub const CHANNEL_SHIFT: u32 = 0;
-    /// Broadcast channel number. Mask, in place.
-    pub const CHANNEL_MASK: u64 = 0x00000000000000ff;
-    /// Lowest bit of type in word 1.
-    pub const TYPE_SHIFT: u32 = 8;
-    /// Broadcast type. Mask, in place.
-    pub const TYPE_MASK: u64 = 0x000000000000ff00;
-    /// Lowest bit of kind in word 1.
-    pub const KIND_SHIFT: u32 = 16;
-    /// message_kind. Mask, in place.
-    pub const KIND_MASK: u64 = 0x0000000000ff0000;
-    /// Lowest bit of status in word 1.
-    pub const STATUS_SHIFT: u32 = 24;
-    /// message_flags. Mask, in place.
-    pub const STATUS_MASK: u64 = 0x00000000ff000000;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags (transmit) or completion_flags (receive). Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use message as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::DATA_MASK == u64::MAX);
-    assert!(at::CHANNEL_MASK ^ at::TYPE_MASK ^ at::KIND_MASK ^ at::STATUS_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
 
 /// Completion of one or more submissions of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -1981,53 +1813,6 @@ impl Completion {
         }
     }
 }
-
-/// Positions of the fields of `Completion` in its words.
-pub mod completion {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of bytes in word 0.
-    pub const BYTES_SHIFT: u32 = 0;
-    /// Bytes of all packets that this completion reports; a detail of the status if that is not OK.
-    /// Mask, in place.
-    pub const BYTES_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of packets in word 0.
-    pub const PACKETS_SHIFT: u32 = 32;
-    /// Number of packets that this completion reports (posted receive: 1 per buffer; packed
-    /// receive: records). Mask, in place.
-    pub const PACKETS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of vc in word 0.
-    pub const VC_SHIFT: u32 = 48;
-    /// Virtual channel. Mask, in place.
-    pub const VC_MASK: u64 = 0x00ff000000000000;
-    /// Lowest bit of status in word 0.
-    pub const STATUS_SHIFT: u32 = 56;
-    /// status. Mask, in place.
-    pub const STATUS_MASK: u64 = 0xff00000000000000;
-    /// Lowest bit of position in word 1.
-    pub const POSITION_SHIFT: u32 = 0;
-    /// Free-running position (mod 65536) of the last submission entry that this completion frees.
-    /// Mask, in place.
-    pub const POSITION_MASK: u64 = 0x000000000000ffff;
-    /// Lowest bit of reserved0 in word 1.
-    pub const RESERVED0_SHIFT: u32 = 16;
-    /// Zero. Mask, in place.
-    pub const RESERVED0_MASK: u64 = 0x00000000ffff0000;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// completion_flags. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use completion as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::BYTES_MASK ^ at::PACKETS_MASK ^ at::VC_MASK ^ at::STATUS_MASK == u64::MAX);
-    assert!(at::POSITION_MASK ^ at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
 
 /// Entry of the completion ring of a queue with the option BESIDE, alone on its cache line. The
 /// second word, with the phase, is stored last.
@@ -2433,8 +2218,9 @@ pub mod queue_block {
     pub const AREA_HI: u32 = 0x7c;
     /// Packed area size in bytes. (rw)
     pub const AREA_BYTES: u32 = 0x80;
-    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
-    /// on a SpaceWire port. (rw)
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; the others
+    /// zero. On a SpaceWire port 0, or with the capability INTERRUPTS bit 18: only distributed
+    /// interrupts. (rw)
     pub const FILTER: u32 = 0x84;
     /// RDMA and RDMA_RX: queue_pair, low word. (rw)
     pub const PAIR_LO: u32 = 0x88;
@@ -2488,8 +2274,9 @@ pub struct QueueSetup {
     pub area: u64,
     /// Packed area size in bytes.
     pub area_bytes: u32,
-    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
-    /// on a SpaceWire port.
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; the others
+    /// zero. On a SpaceWire port 0, or with the capability INTERRUPTS bit 18: only distributed
+    /// interrupts.
     pub filter: u32,
     /// RDMA and RDMA_RX: queue_pair.
     pub pair: u64,
@@ -2607,9 +2394,10 @@ pub mod time_code_block {
     pub const VERSION: u16 = 1;
     /// Size in bytes.
     pub const SIZE: u32 = 0x100;
-    /// Last time-code received (bits 7:0). (ro)
+    /// Last time-code received (bits 7:0). With the capability INTERRUPTS distributed interrupts do
+    /// not count as time-codes here. (ro)
     pub const LAST: u32 = 0x10;
-    /// Time-codes received (mod 2^32). (ro)
+    /// Time-codes and distributed interrupts received (mod 2^32). (ro)
     pub const RECEIVED: u32 = 0x14;
     /// Received time-codes that were not the last value plus one (mod 64). (ro)
     pub const INVALID: u32 = 0x18;

@@ -42,6 +42,8 @@ pub mod message_filter {
     pub const MATCH_CHANNEL: u32 = 1 << 16;
     /// Receive only broadcast messages of the type in bits 15:8.
     pub const MATCH_TYPE: u32 = 1 << 17;
+    /// Receive only distributed interrupts, as messages of kind INTERRUPT (capability INTERRUPTS).
+    pub const INTERRUPTS: u32 = 1 << 18;
 }
 
 #[cfg(test)]

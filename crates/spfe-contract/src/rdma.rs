@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Generated from contract/spfe.toml: do not edit; run `make gen`.
 
-use crate::ENTRY_BYTES;
-
 /// Local elements of a work request, each of which is a DATA or INLINE slot.
 pub const WORK_ELEMENTS_MAX: u64 = 4;
 /// Slots of the longest work request: the first one, two operands and 4 local elements.
@@ -658,35 +656,6 @@ impl WorkEntry {
     }
 }
 
-/// Positions of the fields of `WorkEntry` in its words.
-pub mod work_entry {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of address in word 0.
-    pub const ADDRESS_SHIFT: u32 = 0;
-    /// Remote address; 0 for requests without one. BIND: the address that others use for the first
-    /// byte. Mask, in place.
-    pub const ADDRESS_MASK: u64 = 0xffffffffffffffff;
-    /// Lowest bit of key in word 1.
-    pub const KEY_SHIFT: u32 = 0;
-    /// Remote key: index (20 bits) and generation (12 bits). Mask, in place.
-    pub const KEY_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// work_flags. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use work_entry as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::ADDRESS_MASK == u64::MAX);
-    assert!(at::KEY_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
-
 /// OPERAND entry of a work request: one for immediate data, FETCH_ADD and BIND, two for CMP_SWAP
 /// (compare, swap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -723,35 +692,6 @@ impl Operand {
         }
     }
 }
-
-/// Positions of the fields of `Operand` in its words.
-pub mod operand {
-    /// Size of the entry in bytes.
-    pub const SIZE: usize = 16;
-    /// Lowest bit of value in word 0.
-    pub const VALUE_SHIFT: u32 = 0;
-    /// Operand of an atomic operation. BIND: logical addresses that may use the key, up to 8 bytes
-    /// of which zeros are not used; 0 for all. Otherwise zero. Mask, in place.
-    pub const VALUE_MASK: u64 = 0xffffffffffffffff;
-    /// Lowest bit of immediate in word 1.
-    pub const IMMEDIATE_SHIFT: u32 = 0;
-    /// Immediate data; key_options of BIND; otherwise zero. Mask, in place.
-    pub const IMMEDIATE_MASK: u64 = 0x00000000ffffffff;
-    /// Lowest bit of flags in word 1.
-    pub const FLAGS_SHIFT: u32 = 32;
-    /// submit_flags with TYPE = OPERAND. Mask, in place.
-    pub const FLAGS_MASK: u64 = 0x0000ffff00000000;
-    /// Lowest bit of phase in word 1.
-    pub const PHASE_SHIFT: u32 = 48;
-    /// Lap number. Mask, in place.
-    pub const PHASE_MASK: u64 = 0xffff000000000000;
-}
-const _: () = {
-    use operand as at;
-    assert!(at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>());
-    assert!(at::VALUE_MASK == u64::MAX);
-    assert!(at::IMMEDIATE_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
-};
 
 /// Target of RDMA (capability TARGET): serves the memory in its table to the packets of one virtual
 /// channel, without queues.

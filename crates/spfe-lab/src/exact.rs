@@ -356,7 +356,8 @@ impl Exact {
                     let code = BroadcastCode(message.data as u8);
                     at.end.takes_code() && at.end.send_code(code) && at.show_code(true, code)
                 }
-                None => true,
+                // The device hands interrupts over as codes.
+                Some(MessageKind::Interrupt) | None => true,
             };
             at.moved |= sent;
             sent

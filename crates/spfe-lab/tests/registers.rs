@@ -24,9 +24,9 @@ mod refusals;
 use driver::{BUFFERS, Driver, wait};
 use spfe_contract::{
     BlockType, Command, EndMarker, EntryType, Message, MessageKind, QueueKind, QueueState, Status,
-    broadcast_block as broadcast, completion_flags, event_block as event, global_block as global,
-    port_block as port, queue_block as queue, region_block as region,
-    statistics_block as statistics, time_code_block as time_code,
+    broadcast_block as broadcast, capability, completion_flags, event_block as event,
+    global_block as global, message_filter, port_block as port, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_host::{LinkRate, Mode, Topology};
 use spfe_plane::{Network, RegisterFile, Segments, Stride};
@@ -218,6 +218,89 @@ fn time_codes_are_counted_at_their_port() {
     wait("the last one", || read(time_code::LAST) == 9);
     assert_eq!(read(time_code::INVALID), 1);
     assert_eq!(driver.read(BlockType::TimeCode, 2, time_code::RECEIVED), 0);
+}
+
+/// Posts codes at port 2, and shows what two queues of port 3 get: one without a filter, and one for
+/// interrupts, if there is such a queue.
+fn codes(driver: &Driver, filtered: bool) -> (Vec<(u8, u64)>, Vec<(u8, u64)>) {
+    let field = driver.enable_region(0);
+    // After the contexts of one virtual channel come 4 that send and 4 that receive.
+    let first = |port| driver.read(BlockType::Port, port, port::FIRST_QUEUE) + 2;
+    let mut sender = driver.enable_queue(first(2), QueueKind::MessageTx, field, 0);
+    let mut all = driver.enable_queue(first(3) + 4, QueueKind::MessageRx, field, 1);
+    driver.write(BlockType::Queue, first(3) + 5, queue::FILTER, message_filter::INTERRUPTS);
+    let mut some =
+        filtered.then(|| driver.enable_queue(first(3) + 5, QueueKind::MessageRx, field, 2));
+    let mut messages = vec![(MessageKind::TimeCode, 5), (MessageKind::TimeCode, 0xbf)];
+    if filtered {
+        messages.extend([(MessageKind::Interrupt, 0x21), (MessageKind::Interrupt, 0)]);
+    }
+    let count = messages.len();
+    for (kind, data) in messages {
+        let (kind, flags) = (kind.raw(), u16::from(EntryType::Message.raw()));
+        sender.push(Message { data, kind, flags, ..Message::default() }.to_words());
+    }
+    let shown = |words| {
+        let message = Message::from_words(words);
+        (message.kind, message.data)
+    };
+    let all = (0..count).map(|_| shown(all.pop())).collect();
+    let some = some.iter_mut().flat_map(|queue| (1..count).map(|_| shown(queue.pop())));
+    (all, some.collect())
+}
+
+/// A receive queue with the filter for interrupts is refused, and works without it.
+fn refuses_the_filter(driver: &Driver, rx: u32, field: u16) {
+    driver.configure_queue(rx, QueueKind::MessageRx, field, 4);
+    driver.write(BlockType::Queue, rx, queue::FILTER, message_filter::INTERRUPTS);
+    assert_eq!(driver.command(Command::QueueEnable, rx), Status::BadField);
+    driver.write(BlockType::Queue, rx, queue::FILTER, 0);
+    assert_eq!(driver.command(Command::QueueEnable, rx), Status::Ok);
+}
+
+#[test]
+fn a_filter_shows_interrupts_as_such() {
+    let (code, interrupt) = (MessageKind::TimeCode.raw(), MessageKind::Interrupt.raw());
+    let driver = Driver::new();
+    assert_ne!(driver.registers.read32(global::CAPABILITY) & capability::INTERRUPTS, 0);
+    let (all, some) = codes(&driver, true);
+    assert_eq!(all, [(code, 5), (code, 0xbf), (code, 0xa1), (code, 0x80)]);
+    assert_eq!(some, [(interrupt, 0x3f), (interrupt, 0x21), (interrupt, 0)]);
+    let read = |register| driver.read(BlockType::TimeCode, 3, register);
+    assert_eq!((read(time_code::LAST), read(time_code::INVALID)), (5, 1));
+}
+
+#[test]
+fn wrong_interrupts_are_refused() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    for (port, contexts, data, expected) in
+        [(2, 2, 0x40, Status::BadField), (0, 16, 0, Status::BadOpcode)]
+    {
+        let tx = driver.read(BlockType::Port, port, port::FIRST_QUEUE) + contexts;
+        let mut sender = driver.enable_queue(tx, QueueKind::MessageTx, field, port.into());
+        let (kind, flags) = (MessageKind::Interrupt.raw(), u16::from(EntryType::Message.raw()));
+        sender.push(Message { data, kind, flags, ..Message::default() }.to_words());
+        assert_eq!(sender.complete().status, expected.raw());
+    }
+    // Broadcast messages have other filters.
+    refuses_the_filter(&driver, driver.read(BlockType::Port, 0, port::FIRST_QUEUE) + 16 + 4, field);
+}
+
+/// A device one minor version older has interrupts only as time-codes.
+#[test]
+fn a_device_of_version_1_8_has_no_interrupts() {
+    let driver = Driver::with_older(Topology::looped(LinkRate::Unlimited, Mode::Thread), 8);
+    let can = driver.registers.read32(global::CAPABILITY);
+    assert_eq!(
+        can & (capability::INTERRUPTS | capability::PAIR_COUNTERS),
+        capability::PAIR_COUNTERS
+    );
+    let code = MessageKind::TimeCode.raw();
+    assert_eq!(codes(&driver, false).0, [(code, 5), (code, 0xbf)]);
+    let driver = Driver::with_older(Topology::looped(LinkRate::Unlimited, Mode::Thread), 8);
+    let field = driver.enable_region(0);
+    refuses_the_filter(&driver, driver.read(BlockType::Port, 3, port::FIRST_QUEUE) + 2 + 5, field);
 }
 
 #[test]

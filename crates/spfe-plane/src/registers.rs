@@ -86,6 +86,9 @@ const SINCE_7: u32 = capability::BESIDE;
 /// Capabilities that came with minor version 8.
 const SINCE_8: u32 = capability::PAIR_COUNTERS;
 
+/// Capabilities that came with minor version 9.
+const SINCE_9: u32 = capability::INTERRUPTS;
+
 /// Whether registers of a minor version can show a capability.
 const fn shows(minor: u16, capability: u32) -> bool {
     (minor >= 2 || capability & SINCE_2 == 0)
@@ -95,6 +98,7 @@ const fn shows(minor: u16, capability: u32) -> bool {
         && (minor >= 6 || capability & SINCE_6 == 0)
         && (minor >= 7 || capability & SINCE_7 == 0)
         && (minor >= 8 || capability & SINCE_8 == 0)
+        && (minor >= 9 || capability & SINCE_9 == 0)
 }
 
 fn low(value: u64) -> u32 {

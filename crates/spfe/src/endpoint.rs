@@ -9,7 +9,7 @@ use crate::backend::kernel::Kernel;
 use crate::device::Device;
 #[cfg(feature = "virtual")]
 use crate::engine::Engine;
-use crate::message::{Broadcast, MessageOptions, TimeCode};
+use crate::message::{Broadcast, Interrupts, MessageOptions, TimeCode};
 use crate::mib::Mib;
 use crate::packed::{PackedOptions, PackedRx};
 use crate::pooled::{PoolOptions, PooledRx, PooledTx};
@@ -307,7 +307,7 @@ impl Port {
     /// # Errors
     /// BAD_OPCODE for a SpaceFibre port, NO_RESOURCES if the port has no free message queue.
     pub fn time_code(&self) -> Result<TimeCode> {
-        self.time_code_with(QueueOptions::default().depth(MessageOptions::default().queue.depth))
+        self.time_code_with(MessageOptions::default().queue)
     }
 
     /// Opens the time-codes of a SpaceWire port with queue options.
@@ -316,8 +316,25 @@ impl Port {
     /// Those of [`Port::time_code`].
     pub fn time_code_with(&self, options: QueueOptions) -> Result<TimeCode> {
         self.speaks(PortKind::Spacewire, "time-codes")?;
-        let options = MessageOptions::default().queue(options);
         TimeCode::open(self.device.clone(), self.number, &options)
+    }
+
+    /// Opens the distributed interrupts of a SpaceWire port.
+    ///
+    /// # Errors
+    /// Those of [`Port::time_code`]; BAD_FIELD if the device has no interrupts (capability
+    /// INTERRUPTS): they are time-codes with flags 2 there.
+    pub fn interrupts(&self) -> Result<Interrupts> {
+        self.interrupts_with(MessageOptions::default().queue)
+    }
+
+    /// Opens the distributed interrupts of a SpaceWire port with queue options.
+    ///
+    /// # Errors
+    /// Those of [`Port::interrupts`].
+    pub fn interrupts_with(&self, options: QueueOptions) -> Result<Interrupts> {
+        self.speaks(PortKind::Spacewire, "interrupts")?;
+        Interrupts::open(self.device.clone(), self.number, &options)
     }
 
     fn speaks(&self, kind: PortKind, what: &str) -> Result<()> {

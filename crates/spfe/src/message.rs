@@ -1,4 +1,5 @@
-//! Broadcast messages and time-codes. They have rings of their own and never wait behind data.
+//! Broadcast messages, time-codes and distributed interrupts. They have rings of their own and never
+//! wait behind data.
 
 use crate::cancel::Canceller;
 use crate::device::Device;
@@ -7,7 +8,7 @@ use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
 use crate::wait::{Deadline, Ready, Strategy, Threshold};
 use crate::{Error, Result};
 use rustix::fd::BorrowedFd;
-use spfe_contract::message_filter::{MATCH_CHANNEL, MATCH_TYPE};
+use spfe_contract::message_filter::{INTERRUPTS, MATCH_CHANNEL, MATCH_TYPE};
 use spfe_contract::{
     Completion, EntryType, Message, MessageKind, QueueKind, Release, Status,
     completion_flags as cf, message_flags, submit_flags as sf,
@@ -91,14 +92,14 @@ struct Messages {
 }
 
 impl Messages {
-    fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
+    fn open(device: Arc<Device>, port: u32, queue: &QueueOptions, filter: u32) -> Result<Self> {
         let open = |kind, event| {
             let place = Place { port, vc: 255, kind };
-            let queue = options.queue.stamps(true).event(event);
-            Queue::open(device.clone(), place, &queue, |request| request.filter = options.filter())
+            let options = queue.stamps(true).event(event);
+            Queue::open(device.clone(), place, &options, |request| request.filter = filter)
         };
         let out = open(QueueKind::MessageTx, false)?;
-        let into = open(QueueKind::MessageRx, options.queue.event)?;
+        let into = open(QueueKind::MessageRx, queue.event)?;
         let engine = device.engine(port).map(|engine| engine.messages(device.endpoint(), port));
         let (runner, back) = engine.map_or((None, None), |(runner, back)| (Some(runner), back));
         Ok(Self { out, into, runner, back, refused: None })
@@ -118,7 +119,9 @@ impl Messages {
         }
     }
 
-    fn post(&mut self, message: Message) -> Result<()> {
+    /// Posts a message; its flags are set here.
+    fn post(&mut self, mut message: Message) -> Result<()> {
+        message.flags = u16::from(EntryType::Message.raw()) | sf::SIGNAL;
         self.collect();
         if self.out.free() == 0 {
             self.out.check()?;
@@ -233,7 +236,7 @@ pub struct Broadcast {
 
 impl Broadcast {
     pub(crate) fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
-        Ok(Self { messages: Messages::open(device, port, options)? })
+        Ok(Self { messages: Messages::open(device, port, &options.queue, options.filter())? })
     }
 
     /// Sends a message on a broadcast channel. It goes ahead of all data.
@@ -246,30 +249,29 @@ impl Broadcast {
             channel,
             r#type: kind,
             kind: MessageKind::Broadcast.raw(),
-            flags: u16::from(EntryType::Message.raw()) | sf::SIGNAL,
             ..Message::default()
         })
     }
-
-    /// The next message, if there is one.
-    pub fn poll(&mut self) -> Option<BroadcastMessage> {
-        self.messages.poll().map(|(message, time)| broadcast(&message, time))
-    }
-
-    /// Waits for a message and takes it.
-    ///
-    /// # Errors
-    /// Timed out, or why no more messages will arrive.
-    pub fn recv(&mut self, deadline: Deadline) -> Result<BroadcastMessage> {
-        let (message, time) = self.messages.recv(deadline)?;
-        Ok(broadcast(&message, time))
-    }
 }
 
-/// Methods that broadcast messages and time-codes have in common.
+/// Methods that all kinds of messages have. `$make` makes an item of a received message and its time.
 macro_rules! both_directions {
-    ($end:ident) => {
+    ($end:ident, $item:ident, $make:expr) => {
         impl $end {
+            /// The next message, if there is one.
+            pub fn poll(&mut self) -> Option<$item> {
+                self.messages.poll().map(|(message, time_ns)| $make(&message, time_ns))
+            }
+
+            /// Waits for a message and takes it.
+            ///
+            /// # Errors
+            /// Timed out, or why no more messages will arrive.
+            pub fn recv(&mut self, deadline: Deadline) -> Result<$item> {
+                let (message, time_ns) = self.messages.recv(deadline)?;
+                Ok($make(&message, time_ns))
+            }
+
             /// Waits until all messages have been sent.
             ///
             /// # Errors
@@ -329,8 +331,12 @@ macro_rules! both_directions {
     };
 }
 
-both_directions!(Broadcast);
-both_directions!(TimeCode);
+both_directions!(Broadcast, BroadcastMessage, broadcast);
+both_directions!(TimeCode, TimeCodeValue, |of: &Message, time| TimeCodeValue::new(
+    of.data as u8,
+    time
+));
+both_directions!(Interrupts, Interrupt, interrupt);
 
 fn broadcast(message: &Message, time_ns: u64) -> BroadcastMessage {
     BroadcastMessage {
@@ -351,8 +357,8 @@ pub struct TimeCode {
 }
 
 impl TimeCode {
-    pub(crate) fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
-        Ok(Self { messages: Messages::open(device, port, options)?, next: 1 })
+    pub(crate) fn open(device: Arc<Device>, port: u32, options: &QueueOptions) -> Result<Self> {
+        Ok(Self { messages: Messages::open(device, port, options, 0)?, next: 1 })
     }
 
     /// Sends a time-code.
@@ -368,7 +374,6 @@ impl TimeCode {
         self.messages.post(Message {
             data: u64::from(flags << 6 | time),
             kind: MessageKind::TimeCode.raw(),
-            flags: u16::from(EntryType::Message.raw()) | sf::SIGNAL,
             ..Message::default()
         })
     }
@@ -383,22 +388,66 @@ impl TimeCode {
         self.next = (time + 1) % 64;
         Ok(time)
     }
+}
 
-    /// The next time-code, if there is one.
-    pub fn poll(&mut self) -> Option<TimeCodeValue> {
-        self.messages.poll().map(|(message, time)| time_code(&message, time))
-    }
+/// A distributed interrupt of SpaceWire (ECSS-E-ST-50-12C 5.6.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Its identifier, 0 to 31.
+    pub number: u8,
+    /// The code acknowledges the interrupt.
+    pub acknowledge: bool,
+    /// The receiver's ring was full and earlier interrupts were dropped.
+    pub lost_before: bool,
+    /// Device time of reception in ns.
+    pub time_ns: u64,
+}
 
-    /// Waits for a time-code and takes it.
-    ///
-    /// # Errors
-    /// Timed out, or why no more time-codes will arrive.
-    pub fn recv(&mut self, deadline: Deadline) -> Result<TimeCodeValue> {
-        let (message, time) = self.messages.recv(deadline)?;
-        Ok(time_code(&message, time))
+/// Bit of an interrupt code that makes it an acknowledgement.
+const ACKNOWLEDGE: u64 = 1 << 5;
+
+fn interrupt(message: &Message, time_ns: u64) -> Interrupt {
+    Interrupt {
+        number: message.data as u8 & 31,
+        acknowledge: message.data & ACKNOWLEDGE != 0,
+        lost_before: message.flags & cf::LOST != 0,
+        time_ns,
     }
 }
 
-fn time_code(message: &Message, time_ns: u64) -> TimeCodeValue {
-    TimeCodeValue::new(message.data as u8, time_ns)
+/// Sends and receives distributed interrupts of a SpaceWire port. When a node may send an interrupt
+/// again, and how long it waits for the acknowledgement, is up to the program.
+pub struct Interrupts {
+    messages: Messages,
+}
+
+impl Interrupts {
+    pub(crate) fn open(device: Arc<Device>, port: u32, options: &QueueOptions) -> Result<Self> {
+        Ok(Self { messages: Messages::open(device, port, options, INTERRUPTS)? })
+    }
+
+    /// Sends an interrupt.
+    ///
+    /// # Errors
+    /// BAD_FIELD for a number over 31, BUSY if the queue is full (64 codes by default).
+    pub fn send(&mut self, number: u8) -> Result<()> {
+        self.post(number, 0)
+    }
+
+    /// Acknowledges an interrupt.
+    ///
+    /// # Errors
+    /// Those of [`Interrupts::send`].
+    pub fn acknowledge(&mut self, number: u8) -> Result<()> {
+        self.post(number, ACKNOWLEDGE)
+    }
+
+    fn post(&mut self, number: u8, flag: u64) -> Result<()> {
+        if number > 31 {
+            let what = format!("interrupt {number}: 0 to 31 allowed");
+            return Err(Error::device(Status::BadField, what));
+        }
+        let (data, kind) = (flag | u64::from(number), MessageKind::Interrupt.raw());
+        self.messages.post(Message { data, kind, ..Message::default() })
+    }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Broadcast messages and time-codes. */
+/* Broadcast messages, time-codes and distributed interrupts. */
 
 #include "internal.h"
 
 #define TIME_MAX 63
 #define TIME_FLAGS_MAX 3
+#define INTERRUPT_MAX 31
+#define INTERRUPT_ACKNOWLEDGE 0x20
 
 static enum spfe_status stage_message(struct spfe_queue *queue, uint64_t data, uint32_t channel,
 				      uint32_t type, enum spfe_message_kind kind)
@@ -30,6 +32,14 @@ enum spfe_status spfe_time_code_post(struct spfe_queue *queue, uint8_t time, uin
 		return SPFE_STATUS_BAD_FIELD;
 	return stage_message(queue, (uint64_t)(flags << 6 | time), 0, 0,
 			     SPFE_MESSAGE_KIND_TIME_CODE);
+}
+
+enum spfe_status spfe_interrupt_post(struct spfe_queue *queue, uint8_t number, bool acknowledge)
+{
+	if (number > INTERRUPT_MAX)
+		return SPFE_STATUS_BAD_FIELD;
+	return stage_message(queue, number | (acknowledge ? INTERRUPT_ACKNOWLEDGE : 0U), 0, 0,
+			     SPFE_MESSAGE_KIND_INTERRUPT);
 }
 
 bool spfe_message_poll(struct spfe_queue *queue, struct spfe_received *message)

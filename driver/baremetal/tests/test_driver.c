@@ -386,6 +386,11 @@ static void messages_and_time_codes_go_round(void)
 	       message.time_ns == 0);
 	EXPECT(spfe_time_code_post(&tx, 64, 0) == SPFE_STATUS_BAD_FIELD);
 	EXPECT(spfe_time_code_post(&tx, 0, 4) == SPFE_STATUS_BAD_FIELD);
+	EXPECT(spfe_interrupt_post(&tx, 31, true) == SPFE_STATUS_OK);
+	spfe_commit(&tx);
+	EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_message_poll(&rx, &message));
+	EXPECT(message.data == (0x20 | 31) && message.kind == SPFE_MESSAGE_KIND_INTERRUPT);
+	EXPECT(spfe_interrupt_post(&tx, 32, false) == SPFE_STATUS_BAD_FIELD);
 }
 
 static void message_contexts_are_found_and_run_out(void)

@@ -7,6 +7,7 @@ void messages(void)
 {
 	spfe_endpoint *endpoint = device("virtual:");
 	struct spfe_broadcast message;
+	struct spfe_interrupt interrupt;
 	struct spfe_time_code code;
 	spfe_queue *sender = NULL, *listener = NULL;
 
@@ -34,6 +35,22 @@ void messages(void)
 	OK(spfe_messages_drain(sender, SPFE_NEVER));
 	CHECK(spfe_queue_wait(listener, NULL, SPFE_NEVER) > 0);
 	CHECK(spfe_time_code_poll(listener, &code) == 1 && code.time == 63 && code.flags == 2);
+	OK(spfe_queue_close(sender));
+	OK(spfe_queue_close(listener));
+	FAILS(BAD_OPCODE, spfe_interrupt_open(endpoint, 0, NULL, &sender));
+	OK(spfe_interrupt_open(endpoint, 2, NULL, &sender));
+	OK(spfe_interrupt_open(endpoint, 3, NULL, &listener));
+	FAILS(BAD_FIELD, spfe_interrupt_send(sender, 32, 0));
+	FAILS(BAD_OPCODE, spfe_time_code_poll(listener, &code));
+	OK(spfe_interrupt_send(sender, 31, 0));
+	OK(spfe_interrupt_send(sender, 7, 1));
+	OK(spfe_messages_drain(sender, SPFE_NEVER));
+	CHECK(spfe_queue_wait(listener, NULL, SPFE_NEVER) > 0);
+	CHECK(spfe_interrupt_poll(listener, &interrupt) == 1 && interrupt.number == 31);
+	CHECK(!interrupt.acknowledge && !interrupt.lost_before);
+	CHECK(spfe_queue_wait(listener, NULL, SPFE_NEVER) > 0);
+	CHECK(spfe_interrupt_poll(listener, &interrupt) == 1 && interrupt.number == 7);
+	CHECK(interrupt.acknowledge == 1 && spfe_interrupt_poll(listener, &interrupt) == 0);
 	OK(spfe_queue_close(sender));
 	OK(spfe_queue_close(listener));
 	OK(spfe_close(endpoint));

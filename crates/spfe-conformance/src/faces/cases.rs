@@ -35,6 +35,7 @@ face_cases! {
     a_reset_ends_queues,
     broadcast_messages_arrive,
     time_codes_arrive,
+    interrupts_arrive,
     the_information_base_has_priorities,
     rmap_reads_writes_and_modifies,
     an_rmap_target_refuses_a_wrong_key,
@@ -308,6 +309,18 @@ fn time_codes_arrive(ends: &mut Ends) -> Step {
         ends.b.is(format!("next-time-code 0 {SOON}"), code)?;
     }
     ends.a.refuses("time-code 0 64 0", "BAD_FIELD")
+}
+
+fn interrupts_arrive(ends: &mut Ends) -> Step {
+    ends.b.ok("interrupts 0")?;
+    ends.a.ok("interrupts 0")?;
+    for number in 0..32 {
+        let code = format!("{number} {}", number % 2);
+        ends.a.ok(format!("interrupt 0 {code}"))?;
+        ends.b.is(format!("next-interrupt 0 {SOON}"), code)?;
+    }
+    ends.a.refuses("interrupt 0 32 0", "BAD_FIELD")?;
+    ends.b.refuses("next-interrupt 0 10", "TIMED_OUT")
 }
 
 fn the_information_base_has_priorities(ends: &mut Ends) -> Step {

@@ -4,7 +4,7 @@ use super::{CONTEXTS, ContextState, MessageContext, MessagePort};
 use crate::memory::{RegionKey, Regions};
 use crate::queue::{CompletionTime, Host, QueueView, bind_view, completion, is_release};
 use crate::shared::{QueueCounters, bump};
-use spfe_contract::message_filter::{MATCH_CHANNEL, MATCH_TYPE};
+use spfe_contract::message_filter::{INTERRUPTS, MATCH_CHANNEL, MATCH_TYPE};
 use spfe_contract::{
     EntryType, Message, MessageKind, QueueKind, Release, Status, completion_flags as cf,
     submit_flags as sf,
@@ -150,8 +150,11 @@ impl Messages {
             let state = unsafe { &mut *near.tx[index].state.get() };
             while sent < budget {
                 let Some(entry) = view.submissions.read(state.at.submission) else { break };
-                let message = Message::from_words(entry);
+                let mut message = Message::from_words(entry);
                 let status = check(&message, self.carries);
+                if message.kind == MessageKind::Interrupt.raw() {
+                    message = as_code(message);
+                }
                 if status == Status::Ok
                     && let Some(carry) = &mut carry
                     && !carry(&message)
@@ -208,15 +211,19 @@ impl Messages {
 
     fn deliver(&mut self, message: Message, now: u64) {
         let Some(far) = self.far else { return };
-        if message.kind == MessageKind::TimeCode.raw() {
+        let interrupt = interrupt(&message);
+        if message.kind == MessageKind::TimeCode.raw() && interrupt.is_none() {
             let last = far.time_code.swap(message.data as u32 & 0xff, Ordering::Relaxed);
             if message.data & 0x3f != (u64::from(last) + 1) & 0x3f {
                 far.time_code_invalid.fetch_add(1, Ordering::Relaxed);
             }
         }
         for (slot, view) in far.rx.iter().zip(&self.rx) {
-            if let Some(view) = view
-                && wants(view.config.filter, &message)
+            let Some(view) = view else { continue };
+            let filter = view.config.filter;
+            let shown = if filter & INTERRUPTS != 0 { interrupt } else { Some(message) };
+            if let Some(message) = shown
+                && wants(filter, &message)
             {
                 // SAFETY: the caller holds the lock of the sending port, and no other port sends
                 // here.
@@ -285,11 +292,32 @@ fn check(message: &Message, carries: MessageKind) -> Status {
     }
     match MessageKind::from_raw(message.kind) {
         Some(MessageKind::TimeCode) if message.data > 0xff => Status::BadField,
+        Some(MessageKind::Interrupt) if message.data > INTERRUPT_MASK => Status::BadField,
+        Some(MessageKind::Interrupt) if carries == MessageKind::TimeCode => Status::Ok,
         Some(kind) if kind == carries => Status::Ok,
-        // SpaceFibre has no time-codes, SpaceWire no broadcast messages.
+        // SpaceFibre has no codes, SpaceWire no broadcast messages.
         Some(_) => Status::BadOpcode,
         None => Status::BadField,
     }
+}
+
+/// Data of a message of kind INTERRUPT.
+const INTERRUPT_MASK: u64 = 0x3f;
+/// Type of the broadcast codes that are distributed interrupts (ECSS-E-ST-50-12C 5.6).
+const INTERRUPT_TYPE: u64 = 0x80;
+
+/// An interrupt as the broadcast code that the link has.
+fn as_code(interrupt: Message) -> Message {
+    let data = INTERRUPT_TYPE | interrupt.data;
+    Message { data, kind: MessageKind::TimeCode.raw(), ..interrupt }
+}
+
+/// A broadcast code as an interrupt, if it is one.
+fn interrupt(code: &Message) -> Option<Message> {
+    let is =
+        code.kind == MessageKind::TimeCode.raw() && code.data & !INTERRUPT_MASK == INTERRUPT_TYPE;
+    let kind = MessageKind::Interrupt.raw();
+    is.then_some(Message { data: code.data & INTERRUPT_MASK, kind, ..*code })
 }
 
 /// Whether a receive filter passes a message.

@@ -382,7 +382,8 @@ impl ActiveCaptures<'_> {
             Some(MessageKind::TimeCode) => {
                 live.recorder.code(at, link, side, false, BroadcastCode(message.data as u8));
             }
-            None => {}
+            // The device hands interrupts over as codes.
+            Some(MessageKind::Interrupt) | None => {}
         });
     }
 

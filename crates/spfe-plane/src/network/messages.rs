@@ -6,19 +6,20 @@ use super::{
 };
 use crate::arena::CONTROL;
 use crate::view::ViewHost;
-use spfe_contract::message_filter::{MATCH_CHANNEL, MATCH_TYPE};
+use spfe_contract::message_filter::{INTERRUPTS, MATCH_CHANNEL, MATCH_TYPE};
 use spfe_contract::{MessageKind, QueueState, Status};
 use spfe_device::message::{CONTEXTS, MessageGuard, MessagePort};
 use spfe_device::shared::QueueConfig;
 use spfe_host::topology::Peer;
 
 impl Network {
-    /// Checks a filter. Only broadcast messages have channels and types.
+    /// Checks a filter. Only broadcast messages have channels and types, and only codes of SpaceWire
+    /// can be interrupts.
     fn check_filter(&self, at: Attachment, request: QueueRequest) -> Result<()> {
         let port = self.port(at.endpoint, request.port)?;
         let known = match port.carries() {
             MessageKind::Broadcast => MATCH_CHANNEL | MATCH_TYPE | 0xffff,
-            MessageKind::TimeCode => 0,
+            MessageKind::TimeCode | MessageKind::Interrupt => INTERRUPTS,
         };
         if request.filter & !known == 0 {
             return Ok(());

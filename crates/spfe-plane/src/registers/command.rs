@@ -8,7 +8,8 @@ use crate::network::{Placement, RegionMemory};
 use spfe_contract::{
     BlockType, Command, MibItem, QueueKind, QueueSetup, QueueState, Status, VC_MAX, access,
     broadcast_block as broadcast, capability, event_block as event, fabric_block,
-    global_block as global, port_block, queue_options, region_block as region, region_options,
+    global_block as global, message_filter, port_block, queue_options, region_block as region,
+    region_options,
 };
 use spfe_device::memory::{Address, RegionKey};
 use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
@@ -126,6 +127,9 @@ impl RegisterFile {
         }
         if !self.can(capability::BESIDE) {
             setup.options &= !queue_options::BESIDE;
+        }
+        if setup.filter & message_filter::INTERRUPTS != 0 && !self.can(capability::INTERRUPTS) {
+            return Err(Status::BadField);
         }
         request.setup = setup;
         let domain = u8::try_from(setup.domain).map_err(|_| Status::BadField)?;

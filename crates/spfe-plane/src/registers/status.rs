@@ -3,7 +3,7 @@
 use super::layout::{Context, ContextUse, Register, contexts_of};
 use super::{
     DOMAINS, EVENTS, RegisterFile, SINCE_2, SINCE_3, SINCE_4, SINCE_5, SINCE_6, SINCE_7, SINCE_8,
-    State, high, low,
+    SINCE_9, State, high, low,
 };
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, MIB_VALUE_BYTES, MibItem, PACKET_MAX_BYTES,
@@ -32,7 +32,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::REMOTE_KEYS
     | capability::FABRIC
     | capability::BESIDE
-    | capability::PAIR_COUNTERS;
+    | capability::PAIR_COUNTERS
+    | capability::INTERRUPTS;
 
 /// Period of the heartbeat, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -79,7 +80,7 @@ impl RegisterFile {
                 let late = |minor, since| if self.minor < minor { since } else { 0 };
                 let early = all & !late(2, SINCE_2) & !late(3, SINCE_3) & !late(4, SINCE_4);
                 let early = early & !late(5, SINCE_5) & !late(6, SINCE_6) & !late(7, SINCE_7);
-                early & !late(8, SINCE_8)
+                early & !late(8, SINCE_8) & !late(9, SINCE_9)
             }
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,

@@ -299,12 +299,13 @@ struct spfe_received {
 };
 
 /*
- * Stage a broadcast message or a time-code; spfe_commit sends it. BAD_FIELD: time is above 63 or
- * flags above 3.
+ * Stage a broadcast message, a time-code, or a distributed interrupt or its acknowledgement (capability
+ * INTERRUPTS); spfe_commit sends it. BAD_FIELD: time is above 63, flags above 3, number above 31.
  */
 enum spfe_status spfe_broadcast_post(struct spfe_queue *queue, uint8_t channel, uint8_t type,
 				     uint64_t data);
 enum spfe_status spfe_time_code_post(struct spfe_queue *queue, uint8_t time, uint8_t flags);
+enum spfe_status spfe_interrupt_post(struct spfe_queue *queue, uint8_t number, bool acknowledge);
 
 /* Takes the next message. False if there is none. */
 bool spfe_message_poll(struct spfe_queue *queue, struct spfe_received *message);
