@@ -19,8 +19,9 @@ usage() {
 while (($#)); do
     (($# >= 3)) || usage
     name=spfe_sim_endpoint_$1_$2_$3
-    # The library registers each piece of memory as a region.
-    parameters=("-GPorts=$1" "-GLanes=$2" "-GVcs=$3" -GRegions=256)
+    # The library registers each piece of memory as a region, and a program in a virtual machine may get
+    # no large pages: 16 MiB take 4096 pages then.
+    parameters=("-GPorts=$1" "-GLanes=$2" "-GVcs=$3" -GRegions=256 -GPages=16384)
     shift 3
     if [[ ${1:-} == wires=* ]]; then
         name+=_wires${1#wires=}

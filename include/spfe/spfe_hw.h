@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 9
+#define SPFE_CONTRACT_VERSION_MINOR 10
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -768,7 +768,7 @@ enum spfe_mib_item {
 	SPFE_MIB_ITEM_PROTOCOL_ERROR = 0x26,
 	/* Far-End Link Reset: The far end asked for a link reset. */
 	SPFE_MIB_ITEM_FAR_END_LINK_RESET = 0x27,
-	/* Current Time-slot: Time-slot of the last SCHEDULE.request. */
+	/* Current Time-slot: Time-slot of the last SCHEDULE.request; 0 before the first. */
 	SPFE_MIB_ITEM_CURRENT_TIME_SLOT = 0x28,
 	/* Data-Sending Lanes: Bit L: lane L carries rows. */
 	SPFE_MIB_ITEM_DATA_SENDING_LANES = 0x29,
@@ -805,6 +805,13 @@ enum spfe_mib_item {
 	SPFE_MIB_ITEM_NO_SIGNAL = 0x37,
 	/* Bit Synchronised: 1: the receiver has found the word boundary. */
 	SPFE_MIB_ITEM_BIT_SYNC = 0x38,
+	/* Schedule: SCHEDULE.request (6.3.4): the time-slot that begins. */
+	SPFE_MIB_ITEM_SCHEDULE = 0x39,
+	/*
+	 * Schedule Type: Type of the broadcast messages that begin a time-slot, sent or received:
+	 * bits 5:0 of their first byte. 256: none.
+	 */
+	SPFE_MIB_ITEM_SCHEDULE_TYPE = 0x3a,
 };
 
 /* Flags of a submission entry. */
@@ -2045,6 +2052,8 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 	X(FAR_END_CAPABILITIES, 53, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x00000000000000ffULL, "mask", "Far-End Capabilities") \
 	X(RX_POLARITY, 54, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "RX Polarity") \
 	X(NO_SIGNAL, 55, PHYSICAL, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "No Signal") \
-	X(BIT_SYNC, 56, PHYSICAL, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bit Synchronised")
+	X(BIT_SYNC, 56, PHYSICAL, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bit Synchronised") \
+	X(SCHEDULE, 57, DATA_LINK, PARAMETER, COMMAND, LINK, 0x0000000000000000ULL, 0x000000000000003fULL, "", "Schedule") \
+	X(SCHEDULE_TYPE, 58, NETWORK, PARAMETER, RW, LINK, 0x0000000000000000ULL, 0x0000000000000100ULL, "", "Schedule Type")
 
 #endif

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Rows};
 use crate::capture::Capture;
 use crate::error::{fault, raise};
 use crate::held::Held;
-use crate::message::{Broadcast, Interrupts, TimeCodes};
+use crate::message::{Broadcast, InterruptCodes, TimeCodes};
 use crate::network::Network;
 use crate::packed::PackedRx;
 use crate::rdma::{Rdma, Server};
@@ -345,11 +345,11 @@ impl Port {
 
     /// Opens the distributed interrupts of a SpaceWire port.
     #[pyo3(signature = (*, event=false))]
-    fn interrupts(&self, event: bool) -> PyResult<Interrupts> {
+    fn interrupts(&self, event: bool) -> PyResult<InterruptCodes> {
         self.shared.open()?;
         let options = MessageOptions::default().queue.event(event);
         let interrupts = self.port.interrupts_with(options).map_err(raise)?;
-        Ok(Interrupts::new(&self.shared, interrupts))
+        Ok(InterruptCodes::new(&self.shared, interrupts))
     }
 
     /// Opens an RMAP initiator on a virtual channel (ECSS-E-ST-50-52C). `target` and `initiator` are

@@ -54,7 +54,9 @@ mod _spfe {
     #[pymodule_export]
     use crate::error::statuses;
     #[pymodule_export]
-    use crate::message::{Broadcast, BroadcastMessage, Interrupt, Interrupts, TimeCode, TimeCodes};
+    use crate::message::{
+        Broadcast, BroadcastMessage, InterruptCode, InterruptCodes, TimeCode, TimeCodes,
+    };
     #[pymodule_export]
     use crate::network::Network;
     #[pymodule_export]

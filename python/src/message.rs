@@ -109,7 +109,7 @@ impl TimeCode {
 /// A received distributed interrupt, or the acknowledgement of one.
 #[pyclass(frozen, get_all, eq, module = "spfe")]
 #[derive(PartialEq)]
-pub struct Interrupt {
+pub struct InterruptCode {
     /// Its identifier, 0 to 31.
     number: u8,
     /// Whether the code acknowledges the interrupt.
@@ -121,10 +121,10 @@ pub struct Interrupt {
 }
 
 #[pymethods]
-impl Interrupt {
+impl InterruptCode {
     fn __repr__(&self) -> String {
         let acknowledge = if self.acknowledge { "True" } else { "False" };
-        format!("Interrupt(number={}, acknowledge={acknowledge})", self.number)
+        format!("InterruptCode(number={}, acknowledge={acknowledge})", self.number)
     }
 }
 
@@ -162,15 +162,15 @@ pub struct TimeCodes {
 /// ...     listener = endpoint.port(3).interrupts()
 /// ...     endpoint.port(2).interrupts().send(5)
 /// ...     listener.recv(timeout=1)
-/// Interrupt(number=5, acknowledge=False)
+/// InterruptCode(number=5, acknowledge=False)
 #[pyclass(frozen, weakref, module = "spfe")]
-pub struct Interrupts {
-    core: Arc<Core<spfe::Interrupts>>,
+pub struct InterruptCodes {
+    core: Arc<Core<spfe::InterruptCodes>>,
 }
 
-fn interrupt(of: spfe::Interrupt) -> Interrupt {
-    let spfe::Interrupt { number, acknowledge, lost_before, time_ns } = of;
-    Interrupt { number, acknowledge, lost_before, time_ns }
+fn interrupt(of: spfe::InterruptCode) -> InterruptCode {
+    let spfe::InterruptCode { number, acknowledge, lost_before, time_ns } = of;
+    InterruptCode { number, acknowledge, lost_before, time_ns }
 }
 
 fn message(message: spfe::BroadcastMessage) -> BroadcastMessage {
@@ -315,7 +315,7 @@ receives!(TimeCodes, spfe::TimeCode, TimeCode, time_code, {
         self.core.seat.with(py, Until::never(), |queue| py.detach(|| queue.tick()).map_err(raise))
     }
 });
-receives!(Interrupts, spfe::Interrupts, Interrupt, interrupt, {
+receives!(InterruptCodes, spfe::InterruptCodes, InterruptCode, interrupt, {
     /// Sends an interrupt, 0 to 31.
     fn send(&self, py: Python<'_>, number: u8) -> PyResult<()> {
         self.core

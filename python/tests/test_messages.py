@@ -51,7 +51,7 @@ def test_interrupts(endpoint):
         got = listener.recv(1)
         assert (got.number, got.acknowledge, got.lost_before) == (31, False, False)
         listener.acknowledge(31)
-        assert repr(node.recv(1)) == "Interrupt(number=31, acknowledge=True)"
+        assert repr(node.recv(1)) == "InterruptCode(number=31, acknowledge=True)"
         assert listener.poll() is None
         with pytest.raises(spfe.UsageError, match="interrupt 32"):
             node.send(32)

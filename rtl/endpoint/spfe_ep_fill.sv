@@ -136,7 +136,7 @@ module spfe_ep_fill
     if (element_q == '0) present |= ~(MIB_LANE_MASK | MIB_VC_MASK);
     if (element_q < 16'(Shape.lanes)) present |= MIB_LANE_MASK;
     if (element_q < 16'(Shape.vcs)) present |= MIB_VC_MASK;
-    present &= ~MibAbsent & ((64'd1 << (32'(MIB_ITEM_BIT_SYNC) + 1)) - 64'd1);
+    present &= ~MibAbsent & ((64'd1 << (32'(MIB_ITEM_SCHEDULE_TYPE) + 1)) - 64'd1);
     if (wired) present = '0;
   end
 

@@ -38,6 +38,13 @@ module spfe_ep_mib
   /// Its value.
   output logic [31:0] value_o,
 
+  /// Broadcast message that the link takes to send.
+  input broadcast_t sent_i,
+  input logic sent_valid_i,
+  /// Broadcast message received.
+  input broadcast_t received_i,
+  input logic received_valid_i,
+
   /// Parameters of the link.
   output link_param_t param_o,
   /// Parameters of each virtual channel.
@@ -69,6 +76,8 @@ module spfe_ep_mib
   logic [Vcs-1:0][15:0] share_q;
   logic [Vcs-1:0][5:0] network_q;
   logic [7:0] channel_q;
+  // Type of the messages that begin a time-slot; none has type 256.
+  logic [8:0] schedule_q;
   logic [4:0] sending_q;
   logic set, defaults;
 
@@ -82,9 +91,14 @@ module spfe_ep_mib
   always_ff @(posedge clk_i) begin
     param_q.link_reset <= set && set_i.item == MIB_ITEM_LINK_RESET;
     param_q.interface_reset <= set && set_i.item == MIB_ITEM_INTERFACE_RESET;
+    if (sent_valid_i && 9'(sent_i.kind) == schedule_q) param_q.time_slot <= sent_i.data[5:0];
+    if (received_valid_i && 9'(received_i.kind) == schedule_q)
+      param_q.time_slot <= received_i.data[5:0];
     if (set) begin
       case (set_i.item)
         MIB_ITEM_BROADCAST_CHANNEL: channel_q <= set_i.value[7:0];
+        MIB_ITEM_SCHEDULE: param_q.time_slot <= set_i.value[5:0];
+        MIB_ITEM_SCHEDULE_TYPE: schedule_q <= set_i.value[8:0];
         MIB_ITEM_DATA_SCRAMBLED: param_q.data_scrambled <= set_i.value[0];
         MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH: begin
           broadcast_share_q <= set_i.value[15:0];
@@ -104,6 +118,7 @@ module spfe_ep_mib
       param_q.routing_switch <= 1'b0;
       broadcast_share_q <= BroadcastBandwidth;
       channel_q <= '0;
+      schedule_q <= 9'd256;
       sending_q <= 5'(Lanes);
     end
     if (rst_i) param_q.interface_reset <= 1'b0;
@@ -229,6 +244,7 @@ module spfe_ep_mib
     })
       MIB_ITEM_VIRTUAL_NETWORK: value = 64'(network_q[v]);
       MIB_ITEM_BROADCAST_CHANNEL: value = 64'(channel_q);
+      MIB_ITEM_SCHEDULE_TYPE: value = 64'(schedule_q);
       MIB_ITEM_DATA_SCRAMBLED: value = 64'(param_q.data_scrambled);
       MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH: value = 64'(broadcast_share_q);
       MIB_ITEM_PRIORITY: value = 64'(vc_q[v].priority_level);
@@ -288,6 +304,8 @@ module spfe_ep_mib
 
   logic unused;
   assign unused = ^{
+    sent_i,
+    received_i,
     set_i, status_i, vc_status_i, lane_status_i, element_i, lane_status, multilane_status_i
   };
 endmodule

@@ -106,7 +106,7 @@ module spfe_ep_port_cmd
       default: ;
     endcase
     set_check = STATUS_OK;
-    if (item > 32'(MIB_ITEM_BIT_SYNC) || element >= count) set_check = STATUS_NOT_FOUND;
+    if (item > 32'(MIB_ITEM_SCHEDULE_TYPE) || element >= count) set_check = STATUS_NOT_FOUND;
     else if ((known & bit_of) == '0) set_check = STATUS_BAD_OPCODE;
     else if (value < least || value > most) set_check = STATUS_BAD_FIELD;
   end

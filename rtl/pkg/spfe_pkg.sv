@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Must be equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// A higher minor version only adds to the contract.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0009;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h000a;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -647,7 +647,7 @@ package spfe_pkg;
     MIB_ITEM_PROTOCOL_ERROR = 8'h26,
     /// Far-End Link Reset: The far end asked for a link reset.
     MIB_ITEM_FAR_END_LINK_RESET = 8'h27,
-    /// Current Time-slot: Time-slot of the last SCHEDULE.request.
+    /// Current Time-slot: Time-slot of the last SCHEDULE.request; 0 before the first.
     MIB_ITEM_CURRENT_TIME_SLOT = 8'h28,
     /// Data-Sending Lanes: Bit L: lane L carries rows.
     MIB_ITEM_DATA_SENDING_LANES = 8'h29,
@@ -681,7 +681,12 @@ package spfe_pkg;
     /// No Signal: 1: the receiver has no signal.
     MIB_ITEM_NO_SIGNAL = 8'h37,
     /// Bit Synchronised: 1: the receiver has found the word boundary.
-    MIB_ITEM_BIT_SYNC = 8'h38
+    MIB_ITEM_BIT_SYNC = 8'h38,
+    /// Schedule: SCHEDULE.request (6.3.4): the time-slot that begins.
+    MIB_ITEM_SCHEDULE = 8'h39,
+    /// Schedule Type: Type of the broadcast messages that begin a time-slot, sent or received: bits
+    /// 5:0 of their first byte. 256: none.
+    MIB_ITEM_SCHEDULE_TYPE = 8'h3a
   } mib_item_e;
 
   // submit_flags: Flags of a submission entry.
@@ -1703,9 +1708,9 @@ package spfe_pkg;
 
   // Masks of items of the management information base: bit N for item N.
   /// Items that can be set.
-  localparam logic [63:0] MIB_RW_MASK = 64'h0000000007fb87f3;
+  localparam logic [63:0] MIB_RW_MASK = 64'h0400000007fb87f3;
   /// Items that start an action when set to 1.
-  localparam logic [63:0] MIB_COMMAND_MASK = 64'h000000000000000c;
+  localparam logic [63:0] MIB_COMMAND_MASK = 64'h020000000000000c;
   /// Items that exist once per lane.
   localparam logic [63:0] MIB_LANE_MASK = 64'h01ffe00007f98000;
   /// Items that exist once per virtual channel.
@@ -1746,6 +1751,8 @@ package spfe_pkg;
       8'd24: return 64'h00000000000000ff;  // Standby Reason
       8'd25: return 64'h0000000000000001;  // Near-End Serial Loopback
       8'd26: return 64'h0000000000000001;  // Far-End Serial Loopback
+      8'd57: return 64'h000000000000003f;  // Schedule
+      8'd58: return 64'h0000000000000100;  // Schedule Type
       default: return 64'd0;
     endcase
   endfunction
@@ -1831,6 +1838,10 @@ package spfe_pkg;
   localparam logic [63:0] MIB_FAR_END_SERIAL_LOOPBACK_MIN = 64'h0000000000000000;
   /// Largest value of Far-End Serial Loopback.
   localparam logic [63:0] MIB_FAR_END_SERIAL_LOOPBACK_MAX = 64'h0000000000000001;
+  /// Smallest value of Schedule Type.
+  localparam logic [63:0] MIB_SCHEDULE_TYPE_MIN = 64'h0000000000000000;
+  /// Largest value of Schedule Type.
+  localparam logic [63:0] MIB_SCHEDULE_TYPE_MAX = 64'h0000000000000100;
 endpackage
 
 /// Stops elaboration if a tool gives a type another size.

@@ -464,6 +464,7 @@ static bool refuse(const char *name)
 		{"reset", "an endpoint of libfabric is closed, not reset"},
 		{"messages", "libfabric has no broadcast messages"},
 		{"time-codes", "libfabric has no time-codes"},
+		{"interrupts", "libfabric has no interrupts"},
 		{"target", "libfabric has no RMAP"},
 		{"space-packet", "libfabric has no CCSDS packets"},
 		{"mib", "libfabric has no management information base"},

@@ -7,7 +7,7 @@ use crate::handle::{self, Handle, Object, Spare};
 use crate::hold::{Packed, Posted};
 use crate::result::{Answer, Fault, run};
 use spfe::{
-    Broadcast, Canceller, Deadline, Interrupts, PackedOptions, PoolOptions, PooledRx, PooledTx,
+    Broadcast, Canceller, Deadline, InterruptCodes, PackedOptions, PoolOptions, PooledRx, PooledTx,
     QueueOptions, QueueStats, Ready, Rx, Status, Strategy, Threshold, TimeCode, Tx,
 };
 use std::ffi::c_int;
@@ -31,7 +31,7 @@ pub enum Queue {
     /// Time-codes.
     TimeCode(Box<TimeCode>),
     /// Distributed interrupts.
-    Interrupts(Box<Interrupts>),
+    Interrupts(Box<InterruptCodes>),
 }
 
 impl Object for Queue {

@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::{output, parse, post};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use spfe::{Interrupt, PortKind};
+use spfe::{InterruptCode, PortKind};
 use std::time::Duration;
 
 /// Send or show distributed interrupts of SpaceWire.
@@ -123,8 +123,8 @@ fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     Ok(interrupts.drain(spfe::Deadline::after(Duration::from_secs(1)))?)
 }
 
-fn show(got: &Interrupt, before_ns: Option<u64>, context: &Context) {
-    let Interrupt { number, acknowledge, lost_before, time_ns } = *got;
+fn show(got: &InterruptCode, before_ns: Option<u64>, context: &Context) {
+    let InterruptCode { number, acknowledge, lost_before, time_ns } = *got;
     let since = before_ns.map(|before| time_ns.saturating_sub(before));
     if context.json {
         let object = json!({

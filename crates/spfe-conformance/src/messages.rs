@@ -5,7 +5,7 @@ use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use spfe::{
-    Broadcast, Deadline, Interrupts, MessageOptions, QueueOptions, Status, Strategy, Threshold,
+    Broadcast, Deadline, InterruptCodes, MessageOptions, QueueOptions, Status, Strategy, Threshold,
     TimeCode,
 };
 
@@ -37,7 +37,7 @@ fn time_code(endpoint: &spfe::Endpoint) -> TimeCode {
     endpoint.port(1).unwrap().time_code().unwrap()
 }
 
-fn interrupts(endpoint: &spfe::Endpoint) -> Interrupts {
+fn interrupts(endpoint: &spfe::Endpoint) -> InterruptCodes {
     endpoint.port(1).unwrap().interrupts().unwrap()
 }
 

@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// A higher minor version only adds to the contract.
-pub const CONTRACT_VERSION_MINOR: u16 = 9;
+pub const CONTRACT_VERSION_MINOR: u16 = 10;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -1190,7 +1190,7 @@ pub enum MibItem {
     ProtocolError = 0x26,
     /// Far-End Link Reset: The far end asked for a link reset.
     FarEndLinkReset = 0x27,
-    /// Current Time-slot: Time-slot of the last SCHEDULE.request.
+    /// Current Time-slot: Time-slot of the last SCHEDULE.request; 0 before the first.
     CurrentTimeSlot = 0x28,
     /// Data-Sending Lanes: Bit L: lane L carries rows.
     DataSendingLanes = 0x29,
@@ -1225,6 +1225,11 @@ pub enum MibItem {
     NoSignal = 0x37,
     /// Bit Synchronised: 1: the receiver has found the word boundary.
     BitSync = 0x38,
+    /// Schedule: SCHEDULE.request (6.3.4): the time-slot that begins.
+    Schedule = 0x39,
+    /// Schedule Type: Type of the broadcast messages that begin a time-slot, sent or received: bits
+    /// 5:0 of their first byte. 256: none.
+    ScheduleType = 0x3a,
 }
 
 impl MibItem {
@@ -1245,7 +1250,7 @@ impl MibItem {
         Self::AlignmentState, Self::MisalignedEvents, Self::LaneState, Self::RxerrCount,
         Self::RxerrOverflow, Self::FarEndStandby, Self::FarEndStandbyReason, Self::Timeout,
         Self::FarEndLostSignal, Self::FarEndLostSignalCause, Self::FarEndCapabilities,
-        Self::RxPolarity, Self::NoSignal, Self::BitSync,
+        Self::RxPolarity, Self::NoSignal, Self::BitSync, Self::Schedule, Self::ScheduleType,
     ];
 
     /// The value with this number, if there is one.
@@ -1308,6 +1313,8 @@ impl MibItem {
             0x36 => Some(Self::RxPolarity),
             0x37 => Some(Self::NoSignal),
             0x38 => Some(Self::BitSync),
+            0x39 => Some(Self::Schedule),
+            0x3a => Some(Self::ScheduleType),
             _ => None,
         }
     }
@@ -1377,6 +1384,8 @@ impl MibItem {
             Self::RxPolarity => "RX_POLARITY",
             Self::NoSignal => "NO_SIGNAL",
             Self::BitSync => "BIT_SYNC",
+            Self::Schedule => "SCHEDULE",
+            Self::ScheduleType => "SCHEDULE_TYPE",
         }
     }
 }
@@ -2495,7 +2504,7 @@ impl MibItem {
 }
 
 /// All items; item number N is at index N.
-pub static MIB_ITEMS: [MibInfo; 57] = [
+pub static MIB_ITEMS: [MibInfo; 59] = [
     MibInfo {
         item: MibItem::VirtualNetwork,
         title: "Virtual Network Number",
@@ -3027,7 +3036,7 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         max: 0x3f,
         unit: "",
         values: &[],
-        doc: "Time-slot of the last SCHEDULE.request.",
+        doc: "Time-slot of the last SCHEDULE.request; 0 before the first.",
     },
     MibInfo {
         item: MibItem::DataSendingLanes,
@@ -3236,5 +3245,31 @@ pub static MIB_ITEMS: [MibInfo; 57] = [
         unit: "",
         values: &[],
         doc: "1: the receiver has found the word boundary.",
+    },
+    MibInfo {
+        item: MibItem::Schedule,
+        title: "Schedule",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Command,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0x3f,
+        unit: "",
+        values: &[],
+        doc: "SCHEDULE.request (6.3.4): the time-slot that begins.",
+    },
+    MibInfo {
+        item: MibItem::ScheduleType,
+        title: "Schedule Type",
+        layer: MibLayer::Network,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0x100,
+        unit: "",
+        values: &[],
+        doc: "Type of the broadcast messages that begin a time-slot, sent or received: bits 5:0 of their first byte. 256: none.",
     },
 ];

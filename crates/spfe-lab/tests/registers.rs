@@ -220,9 +220,12 @@ fn time_codes_are_counted_at_their_port() {
     assert_eq!(driver.read(BlockType::TimeCode, 2, time_code::RECEIVED), 0);
 }
 
+/// Kind and data of messages.
+type Codes = Vec<(u8, u64)>;
+
 /// Posts codes at port 2, and shows what two queues of port 3 get: one without a filter, and one for
 /// interrupts, if there is such a queue.
-fn codes(driver: &Driver, filtered: bool) -> (Vec<(u8, u64)>, Vec<(u8, u64)>) {
+fn codes(driver: &Driver, filtered: bool) -> (Codes, Codes) {
     let field = driver.enable_region(0);
     // After the contexts of one virtual channel come 4 that send and 4 that receive.
     let first = |port| driver.read(BlockType::Port, port, port::FIRST_QUEUE) + 2;

@@ -55,6 +55,50 @@ fn the_core_is_found_and_its_links_come_up() {
 }
 
 #[test]
+fn a_channel_sends_in_its_time_slots() {
+    if !has_model() {
+        return;
+    }
+    let [a, b] = [0, 1]
+        .map(|core| Endpoint::with_backend(spfe_rtl::open(&format!("rtl:slots/{core}")).unwrap()));
+    let (near, far) = (a.port(0).unwrap(), b.port(0).unwrap());
+    let mib = near.mib();
+    let mut tx = near.vc(1).unwrap().tx().unwrap();
+    let mut rx = far.vc(1).unwrap().rx().unwrap();
+    rx.post_all(&mut b.alloc(4096).unwrap().split(64, 8).unwrap());
+    let mut send = || tx.send(a.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+    // Nothing has come in this time, or a packet comes in a long one.
+    let (short, long) = (Duration::from_millis(50), Duration::from_secs(60));
+    let mut arrives = |within| rx.recv(Deadline::after(within)).is_ok();
+    mib.set("Time-slots[1]", 1 << 5 | 1 << 9).unwrap();
+    send();
+    assert!(!arrives(short), "slot 0");
+    mib.set("Schedule", 5).unwrap();
+    assert!(arrives(long), "slot 5, begun by software");
+    assert_eq!(mib.get("Current Time-slot").unwrap(), 5);
+    mib.set("Schedule", 6).unwrap();
+    send();
+    assert!(!arrives(short), "slot 6");
+
+    let (mut out, mut back) = (near.broadcast().unwrap(), far.broadcast().unwrap());
+    assert_eq!(mib.get("Schedule Type").unwrap(), 256, "none after power-on");
+    mib.set("Schedule Type", 0x30).unwrap();
+    out.send(1, 0x31, [9; 8]).unwrap();
+    back.send(1, 0x31, [9; 8]).unwrap();
+    assert!(!arrives(short), "another type");
+    out.send(1, 0x30, [64 + 9, 5, 5, 5, 5, 5, 5, 5]).unwrap();
+    assert!(arrives(long), "slot 9, begun by the own message");
+    mib.set("Schedule", 6).unwrap();
+    send();
+    back.send(1, 0x30, [5; 8]).unwrap();
+    assert!(arrives(long), "slot 5, begun by the far end");
+    assert_eq!(mib.get("Current Time-slot").unwrap(), 5);
+    mib.set("Interface Reset", 1).unwrap();
+    eventually("power-on values", || mib.get("Schedule Type").unwrap() == 256);
+    assert_eq!(mib.get("Current Time-slot").unwrap(), 0);
+}
+
+#[test]
 fn a_space_wire_port_comes_up_and_starts_again() {
     if !has("2_1_4_wires1_pair") {
         return;

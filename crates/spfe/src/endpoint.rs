@@ -9,7 +9,7 @@ use crate::backend::kernel::Kernel;
 use crate::device::Device;
 #[cfg(feature = "virtual")]
 use crate::engine::Engine;
-use crate::message::{Broadcast, Interrupts, MessageOptions, TimeCode};
+use crate::message::{Broadcast, InterruptCodes, MessageOptions, TimeCode};
 use crate::mib::Mib;
 use crate::packed::{PackedOptions, PackedRx};
 use crate::pooled::{PoolOptions, PooledRx, PooledTx};
@@ -324,7 +324,7 @@ impl Port {
     /// # Errors
     /// Those of [`Port::time_code`]; BAD_FIELD if the device has no interrupts (capability
     /// INTERRUPTS): they are time-codes with flags 2 there.
-    pub fn interrupts(&self) -> Result<Interrupts> {
+    pub fn interrupts(&self) -> Result<InterruptCodes> {
         self.interrupts_with(MessageOptions::default().queue)
     }
 
@@ -332,9 +332,9 @@ impl Port {
     ///
     /// # Errors
     /// Those of [`Port::interrupts`].
-    pub fn interrupts_with(&self, options: QueueOptions) -> Result<Interrupts> {
+    pub fn interrupts_with(&self, options: QueueOptions) -> Result<InterruptCodes> {
         self.speaks(PortKind::Spacewire, "interrupts")?;
-        Interrupts::open(self.device.clone(), self.number, &options)
+        InterruptCodes::open(self.device.clone(), self.number, &options)
     }
 
     fn speaks(&self, kind: PortKind, what: &str) -> Result<()> {

@@ -79,7 +79,9 @@ pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
 #[cfg(feature = "fast")]
 pub use fast::{FAST_BUFFER, FAST_DATA, FastMemory, FastRegion, FastTxState};
-pub use message::{Broadcast, BroadcastMessage, Interrupt, Interrupts, MessageOptions, TimeCode};
+pub use message::{
+    Broadcast, BroadcastMessage, InterruptCode, InterruptCodes, MessageOptions, TimeCode,
+};
 pub use mib::{Mib, MibName};
 #[cfg(feature = "fast")]
 pub use packed::FastPackedState;

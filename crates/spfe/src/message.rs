@@ -336,7 +336,7 @@ both_directions!(TimeCode, TimeCodeValue, |of: &Message, time| TimeCodeValue::ne
     of.data as u8,
     time
 ));
-both_directions!(Interrupts, Interrupt, interrupt);
+both_directions!(InterruptCodes, InterruptCode, interrupt);
 
 fn broadcast(message: &Message, time_ns: u64) -> BroadcastMessage {
     BroadcastMessage {
@@ -392,7 +392,7 @@ impl TimeCode {
 
 /// A distributed interrupt of SpaceWire (ECSS-E-ST-50-12C 5.6.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interrupt {
+pub struct InterruptCode {
     /// Its identifier, 0 to 31.
     pub number: u8,
     /// The code acknowledges the interrupt.
@@ -406,8 +406,8 @@ pub struct Interrupt {
 /// Bit of an interrupt code that makes it an acknowledgement.
 const ACKNOWLEDGE: u64 = 1 << 5;
 
-fn interrupt(message: &Message, time_ns: u64) -> Interrupt {
-    Interrupt {
+fn interrupt(message: &Message, time_ns: u64) -> InterruptCode {
+    InterruptCode {
         number: message.data as u8 & 31,
         acknowledge: message.data & ACKNOWLEDGE != 0,
         lost_before: message.flags & cf::LOST != 0,
@@ -417,11 +417,11 @@ fn interrupt(message: &Message, time_ns: u64) -> Interrupt {
 
 /// Sends and receives distributed interrupts of a SpaceWire port. When a node may send an interrupt
 /// again, and how long it waits for the acknowledgement, is up to the program.
-pub struct Interrupts {
+pub struct InterruptCodes {
     messages: Messages,
 }
 
-impl Interrupts {
+impl InterruptCodes {
     pub(crate) fn open(device: Arc<Device>, port: u32, options: &QueueOptions) -> Result<Self> {
         Ok(Self { messages: Messages::open(device, port, options, INTERRUPTS)? })
     }
@@ -437,7 +437,7 @@ impl Interrupts {
     /// Acknowledges an interrupt.
     ///
     /// # Errors
-    /// Those of [`Interrupts::send`].
+    /// Those of [`InterruptCodes::send`].
     pub fn acknowledge(&mut self, number: u8) -> Result<()> {
         self.post(number, ACKNOWLEDGE)
     }

@@ -160,6 +160,51 @@ fn link_commands_that_do_not_apply_are_refused() {
 }
 
 #[test]
+fn a_channel_sends_in_its_time_slots() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let (near, far) = (a.port(0).unwrap(), b.port(0).unwrap());
+    let mut tx = near.vc(0).unwrap().tx().unwrap();
+    let mut rx = posted(&b, 64, 16);
+    let mut send = || tx.send(a.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+    let mut arrives = || match rx.recv(Deadline::NEVER) {
+        Ok(got) => got.end == End::Eop,
+        Err(error) if error.is_timeout() => false,
+        Err(error) => panic!("{error}"),
+    };
+    let mib = near.mib();
+    send();
+    assert!(arrives(), "slot 0, in which everybody sends");
+    mib.set("Time-slots[0]", 1 << 5 | 1 << 9).unwrap();
+    send();
+    assert!(!arrives(), "slot 0");
+    mib.set("Schedule", 5).unwrap();
+    assert!(arrives(), "slot 5, begun by software");
+    assert_eq!(mib.get("Current Time-slot").unwrap(), 5);
+    mib.set("Schedule", 6).unwrap();
+    send();
+    assert!(!arrives(), "slot 6");
+    assert_eq!(mib.set("Schedule", 64).unwrap_err().status(), Some(Status::BadField));
+
+    // A message of the type begins a slot at the port that sends it, and at the one that receives it.
+    let (mut out, mut back) = (near.broadcast().unwrap(), far.broadcast().unwrap());
+    assert_eq!(mib.get("Schedule Type").unwrap(), 256, "none after power-on");
+    out.send(1, 0x30, [5; 8]).unwrap();
+    assert!(!arrives(), "no type begins a slot");
+    mib.set("Schedule Type", 0x30).unwrap();
+    out.send(1, 0x30, [64 + 9, 5, 5, 5, 5, 5, 5, 5]).unwrap();
+    assert!(arrives(), "slot 9, begun by the own message");
+    mib.set("Schedule", 6).unwrap();
+    send();
+    back.send(1, 0x31, [9; 8]).unwrap();
+    assert_eq!(out.recv(Deadline::NEVER).unwrap().kind, 0x31);
+    assert!(!arrives(), "another type");
+    back.send(1, 0x30, [9; 8]).unwrap();
+    assert_eq!(out.recv(Deadline::NEVER).unwrap().kind, 0x30);
+    assert_eq!(mib.get("Current Time-slot").unwrap(), 9);
+    assert!(arrives(), "slot 9, begun by the far end");
+}
+
+#[test]
 fn packets_and_time_codes_go_over_spacewire_character_by_character() {
     let (a, b) = pair("1x6.25G", Mode::Inline, true);
     let mut tx = a.port(1).unwrap().vc(0).unwrap().tx().unwrap();

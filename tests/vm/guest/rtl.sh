@@ -7,7 +7,9 @@ describe() { spfe info /dev/spfe0 && spfe link /dev/spfe0 | grep -i up; }
 ping_through() {
     spfe ping /dev/spfe1 --respond --count 3 >/tmp/respond.out 2>&1 &
     responder=$!
-    spfe ping /dev/spfe0 --count 3 --deadline 60 && wait "$responder"
+    spfe ping /dev/spfe0 --count 3 --deadline 60 && wait "$responder" && return
+    cat /tmp/respond.out
+    return 1
 }
 
 # A file from one device to the other, with equal checksums.

@@ -107,7 +107,7 @@ fn a_refused_setting_changes_nothing() {
     assert_eq!(driver.mib_set(0, priority, 5, 9), Status::Ok);
     for (port, item, element, value, status) in [
         (9, priority, 5, 1, Status::NotFound),
-        (0, 57, 0, 1, Status::NotFound),
+        (0, number(MibItem::ScheduleType) + 1, 0, 1, Status::NotFound),
         (0, 256 + priority, 5, 1, Status::NotFound),
         (0, priority, 8, 1, Status::NotFound),
         (0, priority, u32::MAX, 1, Status::NotFound),
@@ -159,4 +159,30 @@ fn a_packet_level_link_has_its_items_only() {
     assert_eq!(driver.network.mib_item(0, 0, MibItem::ExpectedBandwidth, 7).unwrap(), 0x8000);
     let error = driver.network.mib_item(0, 0, MibItem::LaneStart, 0).unwrap_err().to_string();
     assert!(error.contains("LaneStart[0]") && error.contains("packet-level"), "{error}");
+}
+
+/// A device of minor version 9 has no items that begin time-slots.
+#[test]
+fn a_device_of_version_1_9_begins_no_time_slots() {
+    let items = [MibItem::Schedule, MibItem::ScheduleType];
+    let present = |driver: &Driver| {
+        let all = driver.mib(0, 0, mib::PRESENT_LO);
+        items.map(|item| all >> item.raw() & 1)
+    };
+    let older = Driver::with_older(exact(), 9);
+    assert_eq!(present(&older), [0, 0]);
+    assert_eq!(value(&older, MibItem::ScheduleType, 0), 0);
+    for item in items {
+        assert_eq!(set(&older, item, 0, 3), Status::NotFound);
+    }
+    let driver = Driver::of(exact(), false);
+    assert_eq!(present(&driver), [1, 1]);
+    assert_eq!(value(&driver, MibItem::ScheduleType, 0), 256);
+    for (item, wrong) in [(items[0], 64), (items[1], 257)] {
+        assert_eq!(set(&driver, item, 0, 3), Status::Ok);
+        assert_eq!(set(&driver, item, 0, wrong), Status::BadField);
+    }
+    assert_eq!(value(&driver, MibItem::CurrentTimeSlot, 0), 3);
+    assert_eq!(value(&driver, MibItem::ScheduleType, 0), 3);
+    assert_eq!(value(&driver, MibItem::Schedule, 0), 0, "a command");
 }

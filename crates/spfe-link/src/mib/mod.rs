@@ -10,7 +10,7 @@ mod write;
 
 pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 
-use crate::datalink::{DataLink, Store};
+use crate::datalink::{DataLink, LinkBroadcast, Store};
 use crate::multilane::MultiLane;
 use core::fmt;
 
@@ -73,7 +73,12 @@ pub struct NodeRegisters<const V: usize> {
     virtual_network: [u8; V],
     /// Broadcast channel on which the node sends.
     pub broadcast_channel: u8,
+    /// Type of the broadcast messages that begin a time-slot; none has type [`NO_SCHEDULE`].
+    pub schedule_type: u16,
 }
+
+/// No broadcast message begins a time-slot.
+pub const NO_SCHEDULE: u16 = 256;
 
 impl<const V: usize> Default for NodeRegisters<V> {
     fn default() -> Self {
@@ -84,7 +89,13 @@ impl<const V: usize> Default for NodeRegisters<V> {
 impl<const V: usize> NodeRegisters<V> {
     /// Values after reset: each virtual channel is on the virtual network of the same number.
     pub fn new() -> Self {
-        Self { virtual_network: core::array::from_fn(|vc| vc as u8), broadcast_channel: 0 }
+        let virtual_network = core::array::from_fn(|vc| vc as u8);
+        Self { virtual_network, broadcast_channel: 0, schedule_type: NO_SCHEDULE }
+    }
+
+    /// The time-slot that begins with a broadcast message, sent or received.
+    pub fn slot_of(&self, message: &LinkBroadcast) -> Option<u8> {
+        (u16::from(message.kind) == self.schedule_type).then_some(message.data[0] & 63)
     }
 
     /// Virtual network of a virtual channel, if the channel exists.

@@ -17,6 +17,7 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
         match id {
             MibItem::VirtualNetwork => self.node.virtual_network(index).map(u64::from),
             MibItem::BroadcastChannel => Some(self.node.broadcast_channel.into()),
+            MibItem::ScheduleType => Some(self.node.schedule_type.into()),
             _ => None,
         }
     }

@@ -16,6 +16,8 @@ impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
                 }
             }
             MibItem::BroadcastChannel => self.node.broadcast_channel = value as u8,
+            MibItem::Schedule => self.link.schedule(value as u8),
+            MibItem::ScheduleType => self.node.schedule_type = value as u16,
             MibItem::InterfaceReset => self.interface_reset(),
             MibItem::LinkReset => {
                 self.link.link_reset();

@@ -7,9 +7,10 @@ use spfe_link::datalink::DataLinkConfig;
 use spfe_link::mib::{Error, LinkMib, find};
 use std::collections::BTreeSet;
 
-/// Tables 5-36 and 5-37 by layer, as far as they concern one end of a link.
+/// Tables 5-36 and 5-37 by layer, as far as they concern one end of a link, and the two items that
+/// begin time-slots.
 const NAMES: [(MibLayer, &[&str]); 5] = [
-    (MibLayer::Network, &["Virtual Network Number", "Broadcast Channel"]),
+    (MibLayer::Network, &["Virtual Network Number", "Broadcast Channel", "Schedule Type"]),
     (
         MibLayer::DataLink,
         &[
@@ -40,6 +41,7 @@ const NAMES: [(MibLayer, &[&str]); 5] = [
             "Link Reset Caused by Protocol Error",
             "Far-End Link Reset",
             "Current Time-slot",
+            "Schedule",
         ],
     ),
     (

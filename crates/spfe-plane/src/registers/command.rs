@@ -260,6 +260,7 @@ impl RegisterFile {
     fn set_mib_item(&self, state: &State, port: u32) -> Done {
         let word = |offset| self.configured(state, BlockType::Global, 0, offset);
         let item = u8::try_from(word(global::MIB_ITEM)).ok().and_then(MibItem::from_raw);
+        let item = item.filter(|item| self.has_item(*item));
         let (item, element) = (item.ok_or(Status::NotFound)?, word(global::MIB_ELEMENT));
         let (low, high) = (word(global::MIB_VALUE_LO), word(global::MIB_VALUE_HI));
         let value = u64::from(low) | u64::from(high) << 32;

@@ -199,17 +199,23 @@ impl RegisterFile {
         }
     }
 
+    /// Whether registers of this version have an item, if the port has it.
+    pub(super) fn has_item(&self, item: MibItem) -> bool {
+        self.minor >= 10 || !matches!(item, MibItem::Schedule | MibItem::ScheduleType)
+    }
+
     /// Half of an item's value, or of the mask of available items.
     fn mib(&self, port: u32, element: u32, offset: u32) -> u32 {
         let item = |item| self.network.mib_item(self.at.endpoint, port, item, element);
         let value = match offset & !4 {
             mib::PRESENT_LO => MibItem::ALL
                 .iter()
-                .filter(|known| item(**known).is_ok())
+                .filter(|known| self.has_item(**known) && item(**known).is_ok())
                 .fold(0, |mask, known| mask | 1u64 << known.raw()),
             offset => u8::try_from(u64::from(offset) / MIB_VALUE_BYTES)
                 .ok()
                 .and_then(MibItem::from_raw)
+                .filter(|known| self.has_item(*known))
                 .and_then(|known| item(known).ok())
                 .unwrap_or(0),
         };

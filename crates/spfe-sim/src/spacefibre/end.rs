@@ -349,7 +349,11 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
     }
 
     fn send_broadcast(&mut self, message: LinkBroadcast) -> bool {
-        self.data_link.send_broadcast(message)
+        let sent = self.data_link.send_broadcast(message);
+        if let Some(slot) = self.node.slot_of(&message).filter(|_| sent) {
+            self.data_link.schedule(slot);
+        }
+        sent
     }
 
     fn broadcasts_at_once(&self) -> bool {
@@ -357,7 +361,11 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
     }
 
     fn receive_broadcast(&mut self) -> Option<LinkBroadcast> {
-        self.data_link.receive_broadcast()
+        let message = self.data_link.receive_broadcast()?;
+        if let Some(slot) = self.node.slot_of(&message) {
+            self.data_link.schedule(slot);
+        }
+        Some(message)
     }
 
     fn send_code(&mut self, _code: BroadcastCode) -> bool {
