@@ -149,15 +149,12 @@ module spfe_endpoint
   list_answer_t list_answer;
   mib_set_t set;
   live_t live;
-  logic [31:0] live_value, live_answer;
-  logic [2:0] failed;
-  // Event vectors: of the queues, the ports and the target.
-  logic [2:0][15:0] signals;
-  logic [2:0] signals_valid, signals_ready;
+  logic [31:0] port_value, live_value, live_answer;
+  logic [2:0] failed, signals_valid, signals_ready;
+  logic [2:0][15:0] signals;  // event vectors: of the queues, the ports and the target
   target_ask_t target_ask;
   target_answer_t target_answer;
-  assign failed_o = failed != '0;
-  assign {lite_b_resp_o, lite_r_resp_o} = '0;
+  assign {failed_o, lite_b_resp_o, lite_r_resp_o} = {failed != '0, 4'd0};
 
   spfe_ep_control #(
     .Shape(Shape),
@@ -263,7 +260,7 @@ module spfe_endpoint
     .vector_valid_i(vector_valid),
     .live_i(live),
     .counts_i(counts),
-    .live_o(live_value),
+    .live_o(port_value),
     .event_o(signals[1]),
     .event_valid_o(signals_valid[1]),
     .event_ready_i(signals_ready[1]),
@@ -315,6 +312,9 @@ module spfe_endpoint
     .fence_ready_o(fence_ready),
     .doorbell_i(doorbell),
     .doorbell_valid_i(doorbell_valid),
+    .live_i(live),
+    .value_i(port_value),
+    .value_o(live_value),
     .event_o(signals[0]),
     .event_valid_o(signals_valid[0]),
     .event_ready_i(signals_ready[0]),

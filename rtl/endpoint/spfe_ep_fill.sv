@@ -168,6 +168,8 @@ module spfe_ep_fill
         else if (offset == MIB_BLOCK_PRESENT_HI) value = present[63:32];
         else if (present[word[6:1]]) source = LiveMib;
       end
+      BLOCK_TYPE_PAIR:
+      if (8'(instance_q) == Shape.pairs.port && element_q == 16'(Shape.pairs.vc)) source = LivePair;
       BLOCK_TYPE_TARGET: begin
         value = target_value;
         if (offset >= TARGET_BLOCK_EXECUTED && offset <= TARGET_BLOCK_NOTE_DATA_7)

@@ -54,6 +54,12 @@ module spfe_ep_hub
   input doorbell_t doorbell_i,
   /// For one cycle.
   input logic doorbell_valid_i,
+  /// Register to read.
+  input live_t live_i,
+  /// Its value if it is one of a port, a cycle later.
+  input logic [31:0] value_i,
+  /// Its value, at the same time.
+  output logic [31:0] value_o,
   /// Vector to signal.
   output logic [15:0] event_o,
   output logic event_valid_o,
@@ -284,6 +290,9 @@ module spfe_ep_hub
       .error_valid_o(errors_valid[PairEngine]),
       .statistics_o(counts[PairEngine]),
       .statistics_valid_o(statistics_valid_o[PairEngine]),
+      .live_i,
+      .value_i,
+      .value_o,
       .event_o(events[PairEngine]),
       .event_valid_o(events_valid[PairEngine]),
       .event_ready_i(events_ready[PairEngine]),
@@ -319,10 +328,11 @@ module spfe_ep_hub
     assign {tx_valid_o, rx_ready_o, broadcast_o, broadcast_valid_o, counts_o, failed} = '0;
     assign {message_stopped, tx_stopped, rx_stopped, pair_stopped, fenced} = '1;
     assign broadcast_ready_o = '1;
+    assign value_o = value_i;
     assign unused = ^{context_i, start_valid_i, number, doorbell, doorbell_valid, fence, time_i,
                       message_stop, tx_stop, rx_stop, pair_stop, pair_i, events_ready, tx_ready_i,
                       rx_i, rx_count_i, rx_valid_i, broadcast_i, broadcast_valid_i,
                       broadcast_ready_i, translate_ready_i, translation_i, translation_valid_i,
-                      axi_i};
+                      axi_i, live_i};
   end
 endmodule

@@ -4,6 +4,7 @@
 /// it works, the words of its channel are its own.
 module spfe_ep_pair
   import spfe_pkg::*;
+  import spfe_ep_pkg::*;
   import spfe_ep_shape_pkg::*;
   import spfe_host_pkg::*;
   import spfe_rdma_pair_pkg::*;
@@ -46,6 +47,12 @@ module spfe_ep_pair
   /// For one cycle: counts of a queue.
   output statistics_t statistics_o,
   output logic statistics_valid_o,
+  /// Register to read.
+  input live_t live_i,
+  /// Its value if it is one of a port, a cycle later.
+  input logic [31:0] value_i,
+  /// Its value, at the same time.
+  output logic [31:0] value_o,
   /// Vector to signal.
   output logic [15:0] event_o,
   output logic event_valid_o,
@@ -107,6 +114,12 @@ module spfe_ep_pair
   end
 
   if (Has) begin : gen_pair
+    logic [31:0] value;
+    logic mine_q, unused;
+    assign value_o = mine_q ? value : value_i;
+    assign unused = ^live_i;
+    always_ff @(posedge clk_i) mine_q <= live_i.source == LivePair;
+
     // A beat becomes words.
     logic [CountWidth-1:0] at_q;
     word_t rx_word, word;
@@ -146,6 +159,9 @@ module spfe_ep_pair
       .error_valid_o,
       .statistics_o,
       .statistics_valid_o,
+      .count_i(live_i.word),
+      .count_valid_i(live_i.source == LivePair),
+      .count_o(value),
       .event_o,
       .event_valid_o,
       .event_ready_i,
@@ -191,8 +207,9 @@ module spfe_ep_pair
     assign {start_ready_o, error_o, error_valid_o, statistics_o, statistics_valid_o} = '0;
     assign {event_o, event_valid_o, failed_o, translate_o, translate_valid_o, axi_o} = '0;
     assign {stopped_o, fence_ready_o} = '1;
+    assign value_o = value_i;
     assign unused = ^{clk_i, rst_i, start_i, start_queue_i, start_pair_i, start_valid_i, stop_i,
-                      doorbell_i, doorbell_valid_i, time_i, event_ready_i, rx_count_i, rx_i,
+                      doorbell_i, doorbell_valid_i, time_i, event_ready_i, rx_count_i, rx_i, live_i,
                       fence_valid_i, translate_ready_i, translation_i, translation_valid_i, axi_i};
   end
 

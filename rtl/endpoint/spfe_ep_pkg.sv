@@ -14,7 +14,7 @@ package spfe_ep_pkg;
   localparam int unsigned StopCycles = 1 << 20;
 
   /// Source of a register whose value the register memory does not hold.
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     LiveNone,
     LiveTime,
     LivePort,
@@ -22,7 +22,8 @@ package spfe_ep_pkg;
     LiveBroadcast,
     LiveStatistics,
     LiveMib,
-    LiveTarget
+    LiveTarget,
+    LivePair
   } live_e;
 
   /// A register of such a source. It is what the register memory holds instead of a value.
@@ -199,7 +200,7 @@ package spfe_ep_pkg;
   function automatic logic [31:0] capability_of(input logic queues, input logic pairs,
                                                 input logic target);
     return (queues ? DeviceCapability : PlainCapability)
-        | (queues && pairs ? CAPABILITY_RDMA : '0) | (target ? CAPABILITY_TARGET : '0);
+        | (queues && pairs ? CAPABILITY_RDMA | CAPABILITY_PAIR_COUNTERS : '0) | (target ? CAPABILITY_TARGET : '0);
   endfunction
 
   /// Its kinds of queues.

@@ -195,8 +195,11 @@ module spfe_ep_regs
   assign b_valid_o = state_q == Written;
   assign r_valid_o = state_q == Answer;
   assign r_data_o = data_q;
-  assign live_o = live_q;
   assign live_valid_o = state_q == ReadLive;
+  always_comb begin
+    live_o = live_q;
+    if (!live_valid_o) live_o.source = LiveNone;
+  end
   assign latch_o = sequence_q;
   assign doorbell_o = {strobe_q[7:4] == '1 ? data_q[1] : 32'd0, data_q[0]};
   assign seen_o = data_q[half_q];

@@ -193,7 +193,8 @@ package spfe_ep_shape_pkg;
   /// Number of the blocks of a type.
   function automatic int unsigned block_count(input shape_t shape, input block_type_e kind);
     case (kind)
-      BLOCK_TYPE_PORT, BLOCK_TYPE_BROADCAST, BLOCK_TYPE_MIB: return 32'(shape.ports);
+      BLOCK_TYPE_PORT, BLOCK_TYPE_BROADCAST, BLOCK_TYPE_MIB, BLOCK_TYPE_PAIR:
+      return 32'(shape.ports);
       default: return 1;
     endcase
   endfunction
@@ -206,6 +207,7 @@ package spfe_ep_shape_pkg;
       BLOCK_TYPE_EVENT: return EVENT_BLOCK_STRIDE;
       BLOCK_TYPE_STATISTICS: return STATISTICS_BLOCK_STRIDE;
       BLOCK_TYPE_MIB: return MIB_BLOCK_STRIDE;
+      BLOCK_TYPE_PAIR: return PAIR_BLOCK_STRIDE;
       default: return 0;
     endcase
   endfunction
@@ -217,6 +219,7 @@ package spfe_ep_shape_pkg;
       BLOCK_TYPE_REGION: return 32'(shape.regions);
       BLOCK_TYPE_EVENT: return 32'(shape.events);
       BLOCK_TYPE_MIB: return mib_elements(shape);
+      BLOCK_TYPE_PAIR: return 32'(shape.vcs);
       default: return 0;
     endcase
   endfunction
@@ -243,6 +246,7 @@ package spfe_ep_shape_pkg;
       BLOCK_TYPE_REGION: return REGION_BLOCK_VERSION;
       BLOCK_TYPE_EVENT: return EVENT_BLOCK_VERSION;
       BLOCK_TYPE_STATISTICS: return STATISTICS_BLOCK_VERSION;
+      BLOCK_TYPE_PAIR: return PAIR_BLOCK_VERSION;
       BLOCK_TYPE_TARGET: return TARGET_BLOCK_VERSION;
       default: return MIB_BLOCK_VERSION;
     endcase
@@ -265,7 +269,10 @@ package spfe_ep_shape_pkg;
       BLOCK_TYPE_REGION: return BLOCK_TYPE_EVENT;
       BLOCK_TYPE_EVENT: return BLOCK_TYPE_STATISTICS;
       BLOCK_TYPE_STATISTICS: return BLOCK_TYPE_MIB;
-      BLOCK_TYPE_MIB: return shape.target.entries != '0 ? BLOCK_TYPE_TARGET : BLOCK_TYPE_END;
+      BLOCK_TYPE_MIB, BLOCK_TYPE_PAIR: begin
+        if (kind == BLOCK_TYPE_MIB && shape.pairs.count != '0) return BLOCK_TYPE_PAIR;
+        return shape.target.entries != '0 ? BLOCK_TYPE_TARGET : BLOCK_TYPE_END;
+      end
       default: return BLOCK_TYPE_END;
     endcase
   endfunction

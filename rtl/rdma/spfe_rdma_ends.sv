@@ -54,6 +54,13 @@ module spfe_rdma_ends
   output queue_pair_wait_e wait_o,
   /// For one cycle: the side array cannot be written.
   output logic fault_o,
+  /// Queues that have started and not stopped.
+  input logic [1:0] started_i,
+  /// Word of the counters to read, as of spfe_rdma_pair_counts.
+  input logic [6:0] count_i,
+  input logic count_valid_i,
+  /// The word, a cycle later.
+  output logic [31:0] count_o,
   /// For one cycle: a memory has given a wrong word.
   output logic failed_o,
 
@@ -90,7 +97,7 @@ module spfe_rdma_ends
   assign any = on_i != '0;
 
   logic [3:0][7:0] bytes;
-  logic [2:0] count;
+  logic [2:0] amount;
   logic last, cut;
   logic [1:0] valid, ready;
   spfe_rdma_sides i_sides (
@@ -101,7 +108,7 @@ module spfe_rdma_ends
     .word_valid_i,
     .word_ready_o,
     .data_o(bytes),
-    .count_o(count),
+    .count_o(amount),
     .last_o(last),
     .cut_o(cut),
     .valid_o(valid),
@@ -125,11 +132,14 @@ module spfe_rdma_ends
   end
 
   word_t [1:0] sent, kept;
-  logic [1:0] sent_valid, sent_ready, kept_valid, kept_ready, failed;
+  logic [1:0] sent_valid, sent_ready, kept_valid, kept_ready;
+  logic [2:0] failed;
   ended_t ended;
   step_e step;
   logic ended_valid, requests_idle;
   logic [63:0] unused_time;
+  logic again;
+  logic [12:0] step_bytes;
   spfe_rdma_initiator #(
     .Segment(Segment),
     .Works(Works),
@@ -156,6 +166,8 @@ module spfe_rdma_ends
     .wait_o,
     .step_o(step),
     .step_time_o(unused_time),
+    .step_again_o(again),
+    .step_bytes_o(step_bytes),
     .failed_o(failed[0]),
     .request_o(request_o[1:0]),
     .request_valid_o(request_valid_o[1:0]),
@@ -170,7 +182,7 @@ module spfe_rdma_ends
     .written_i(written_i[0]),
     .write_error_i,
     .data_i(bytes),
-    .count_i(count),
+    .count_i(amount),
     .last_i(last),
     .cut_i(cut),
     .valid_i(valid[0]),
@@ -221,7 +233,7 @@ module spfe_rdma_ends
     .written_i(written_i[1]),
     .write_error_i,
     .data_i(bytes),
-    .count_i(count),
+    .count_i(amount),
     .last_i(last),
     .cut_i(cut),
     .valid_i(valid[1]),
@@ -274,6 +286,24 @@ module spfe_rdma_ends
     .stall_i({stalls, step inside {StepStale, StepInvalid}}),
     .counts_o,
     .counts_valid_o
+  );
+  spfe_rdma_pair_counts #(
+    .Protect(Protect)
+  ) i_pair_counts (
+    .clk_i,
+    .rst_i,
+    .on_i(started_i),
+    .step_i(step),
+    .again_i(again),
+    .bytes_i(step_bytes),
+    .ended_i(ended),
+    .ended_valid_i(ended_valid),
+    .handled_i(handled),
+    .handled_valid_i(handled_valid),
+    .read_i(count_i),
+    .read_valid_i(count_valid_i),
+    .read_o(count_o),
+    .failed_o(failed[2])
   );
 
   logic unused;

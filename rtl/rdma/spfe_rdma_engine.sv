@@ -47,6 +47,11 @@ module spfe_rdma_engine
   /// For one cycle: counts of a queue.
   output statistics_t statistics_o,
   output logic statistics_valid_o,
+  /// Word of the counters to read, as of spfe_rdma_pair_counts.
+  input logic [6:0] count_i,
+  input logic count_valid_i,
+  /// The word, a cycle later.
+  output logic [31:0] count_o,
   /// Event vector to signal.
   output logic [15:0] event_o,
   output logic event_valid_o,
@@ -258,6 +263,10 @@ module spfe_rdma_engine
     .state_o(state),
     .wait_o(waits),
     .fault_o(fault),
+    .started_i(~stopped_o),
+    .count_i,
+    .count_valid_i,
+    .count_o,
     .failed_o,
     .request_o(request[3:0]),
     .request_valid_o(request_valid[3:0]),

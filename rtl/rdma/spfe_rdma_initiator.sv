@@ -55,6 +55,10 @@ module spfe_rdma_initiator
   output step_e step_o,
   /// At this time, ns; with step_o.
   output logic [63:0] step_time_o,
+  /// The packet that the step sends repeats a message.
+  output logic step_again_o,
+  /// Its bytes.
+  output logic [12:0] step_bytes_o,
   /// For one cycle: a memory has given a wrong word.
   output logic failed_o,
 
@@ -326,6 +330,8 @@ module spfe_rdma_initiator
     .job_valid_o,
     .job_ready_i
   );
+  assign step_again_o = header.flags.retry;
+  assign step_bytes_o = bytes;
   assign ended_o = ended;
   assign ended_valid_o = ended_valid && ended_ready;
   assign idle_o = pair_idle && header_ready && !word_valid_o && !request_valid_o[0];

@@ -100,7 +100,7 @@ module spfe_rdma_pair
   // Table of work requests.
   work_t post, work;
   progress_t progress, put;
-  logic [Width-1:0] read_index, work_place;
+  logic [Width-1:0] read_index, work_place, fail_q;
   works_do_t todo;
   works_view_t view;
 
@@ -130,7 +130,6 @@ module spfe_rdma_pair
                                               may.dial || may.send || may.starve));
   end
   assign dials = begins.dial && !may.gives_up;
-
   // The packet that is sent: a part of the work request at the cursor, or CONNECT.
   logic [31:0] length;
   logic [12:0] payload, bytes_q;
@@ -175,7 +174,6 @@ module spfe_rdma_pair
     .verdict_o(verdict)
   );
 
-  logic [Width-1:0] fail_q;
   spfe_rdma_pair_end #(
     .Width(Width)
   ) i_end (
@@ -277,6 +275,7 @@ module spfe_rdma_pair
     .at_i(at_q),
     .may_i(may),
     .action_i(verdict_q.action),
+    .refuses_i(packet_q.header.status != '0),
     .done_i(at_q inside {AtMoved, AtGather} ? move_done_i : ended_ready_i),
     .failed_i(move_failed_i),
     .front_done_i(view.front_done),
@@ -287,6 +286,7 @@ module spfe_rdma_pair
     .sent_i(view.index_sent),
     .skips_i(todo.skip),
     .more_i(cursor < count),
+    .probes_i(!view.sent && taker && !now.allowed),
     .begins_o(begins),
     .next_o(next),
     .step_o

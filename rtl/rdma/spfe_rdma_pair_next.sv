@@ -11,6 +11,8 @@ module spfe_rdma_pair_next
   input pair_may_t may_i,
   /// What the packet does.
   input take_e action_i,
+  /// It tells an error.
+  input logic refuses_i,
   /// What began has ended.
   input logic done_i,
   /// With an error; with done_i.
@@ -31,6 +33,8 @@ module spfe_rdma_pair_next
   input logic skips_i,
   /// There is one that sends next.
   input logic more_i,
+  /// The packet that is sent is the first one of a message without credit.
+  input logic probes_i,
   /// What begins in Rest.
   output pair_may_t begins_o,
   /// Next state.
@@ -103,13 +107,17 @@ module spfe_rdma_pair_next
     if (begins_o.bad && done_i) step_o = StepBad;
     if (begins_o.ring) step_o = StepRing;
     if (begins_o.timer) step_o = StepTimer;
-    if (begins_o.dial) step_o = may_i.blocked && !may_i.gives_up ? StepTick : StepConnect;
+    if (begins_o.dial)
+      step_o = may_i.gives_up ? StepGivesUp : may_i.blocked ? StepTick : StepConnect;
     if (begins_o.starve) step_o = StepStarve;
     if (at_i == AtAct) begin
       step_o = StepTaken;
+      if (refuses_i && action_i inside {TakeFail, TakeMissing, TakePause, TakeAgain, TakeNothing})
+        step_o = StepRefused;
       if (action_i == TakeInvalid) step_o = StepInvalid;
       if (action_i == TakeStale) step_o = StepStale;
     end
-    if (at_i == AtSent || (at_i == AtGather && next_o == AtFail)) step_o = StepSend;
+    if (at_i == AtSent) step_o = probes_i ? StepProbe : StepSend;
+    if (at_i == AtGather && next_o == AtFail) step_o = StepUnread;
   end
 endmodule

@@ -98,7 +98,7 @@ package spfe_rdma_pair_pkg;
   } ended_t;
 
   /// What an initiator does in one go, for tests and counters.
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     StepNone,
     StepPost,  // takes a work request
     StepBad,  // a work request that cannot be executed ends the queue pair
@@ -110,8 +110,12 @@ package spfe_rdma_pair_pkg;
     StepConnect,  // sends CONNECT
     StepTick,  // would send CONNECT, but the channel takes no words
     StepStarve,  // begins to wait for credit
-    StepSend,  // sends a packet of a work request, or cannot read its bytes
-    StepStop  // forgets everything
+    StepSend,  // sends a packet of a work request
+    StepStop,  // forgets everything
+    StepRefused,  // takes a packet that refuses a message
+    StepProbe,  // sends a packet of a work request, without credit
+    StepUnread,  // cannot read the bytes of a work request
+    StepGivesUp  // does not send CONNECT again
   } step_e;
 
   /// What a packet does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// An initiator of RDMA on one virtual channel, with translations and its memory behind AXI4.
+/// An initiator of RDMA on one virtual channel and its counters, with translations and its memory
+/// behind AXI4.
 module spfe_sim_initiator
   import spfe_pkg::*;
   import spfe_host_pkg::*;
@@ -31,6 +32,8 @@ module spfe_sim_initiator
     word_t word;
     logic word_valid;
     logic word_ready;
+    logic [6:0] read;
+    logic read_valid;
     axi_slave_t axi;
   },
   /// Outputs.
@@ -50,6 +53,7 @@ module spfe_sim_initiator
     logic word_ready;
     word_t word;
     logic word_valid;
+    logic [31:0] read;
     axi_master_t axi;
   }
 ) (
@@ -63,8 +67,10 @@ module spfe_sim_initiator
   logic [1:0] request_valid, request_ready, read_valid, write_ready, done;
   translation_t result;
   read_t read;
-  logic read_ready, write_valid, done_error, unused_fence, unused_ends;
-  ended_t unused_ended;
+  logic read_ready, write_valid, done_error, unused_fence, again, ends;
+  logic [12:0] step_bytes;
+  logic [1:0] failed;
+  ended_t ended;
   logic [127:0] data;
   logic [15:0] unused_begun, unused_answered;
   spfe_host_access #(
@@ -133,13 +139,15 @@ module spfe_sim_initiator
     .job_o(out_o.job),
     .job_valid_o(out_o.job_valid),
     .job_ready_i(in_i.job_ready),
-    .ended_o(unused_ended),
-    .ended_valid_o(unused_ends),
+    .ended_o(ended),
+    .ended_valid_o(ends),
     .state_o(out_o.state),
     .wait_o(out_o.waits),
     .step_o(out_o.step),
     .step_time_o(out_o.step_time),
-    .failed_o(out_o.failed),
+    .step_again_o(again),
+    .step_bytes_o(step_bytes),
+    .failed_o(failed[0]),
     .request_o(request),
     .request_valid_o(request_valid),
     .request_ready_i(request_ready),
@@ -162,9 +170,25 @@ module spfe_sim_initiator
     .word_valid_o(out_o.word_valid),
     .word_ready_i(in_i.word_ready)
   );
+  spfe_rdma_pair_counts #(
+    .Protect(Protect)
+  ) i_counts (
+    .clk_i,
+    .rst_i(in_i.rst),
+    .on_i({1'b1, in_i.on || !out_o.idle}),
+    .step_i(out_o.step),
+    .again_i(again),
+    .bytes_i(step_bytes),
+    .ended_i(ended),
+    .ended_valid_i(ends),
+    .handled_i('0),
+    .handled_valid_i(1'b0),
+    .read_i(in_i.read),
+    .read_valid_i(in_i.read_valid),
+    .read_o(out_o.read),
+    .failed_o(failed[1])
+  );
+  assign out_o.failed = failed != '0;
   logic unused;
-  assign unused = ^{
-    unused_ends, unused_ended, unused_fence, unused_begun, unused_answered, read_valid,
-    write_ready, done
-  };
+  assign unused = ^{unused_fence, unused_begun, unused_answered, read_valid, write_ready, done};
 endmodule

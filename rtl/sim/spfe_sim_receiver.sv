@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The receiving side of a queue pair on one virtual channel, with translations and its memory
-/// behind AXI4.
+/// The receiving side of a queue pair on one virtual channel and its counters, with translations
+/// and its memory behind AXI4.
 module spfe_sim_receiver
   import spfe_pkg::*;
   import spfe_host_pkg::*;
@@ -34,6 +34,8 @@ module spfe_sim_receiver
     word_t word;
     logic word_valid;
     logic word_ready;
+    logic [6:0] read;
+    logic read_valid;
     axi_slave_t axi;
   },
   /// Outputs.
@@ -56,6 +58,7 @@ module spfe_sim_receiver
     logic word_ready;
     word_t word;
     logic word_valid;
+    logic [31:0] read;
     axi_master_t axi;
   }
 ) (
@@ -70,6 +73,7 @@ module spfe_sim_receiver
   translation_t result;
   read_t unused_read;
   logic write_valid, done_error, unused_fence;
+  logic [1:0] failed;
   logic [127:0] data;
   logic [15:0] unused_begun, unused_answered;
   spfe_host_access #(
@@ -147,7 +151,7 @@ module spfe_sim_receiver
     .handled_o(out_o.handled),
     .handled_valid_o(out_o.handled_valid),
     .fault_o(out_o.fault),
-    .failed_o(out_o.failed),
+    .failed_o(failed[0]),
     .request_o(request),
     .request_valid_o(request_valid),
     .request_ready_i(request_ready),
@@ -167,6 +171,25 @@ module spfe_sim_receiver
     .word_valid_o(out_o.word_valid),
     .word_ready_i(in_i.word_ready)
   );
+  spfe_rdma_pair_counts #(
+    .Protect(Protect)
+  ) i_counts (
+    .clk_i,
+    .rst_i(in_i.rst),
+    .on_i({in_i.open, in_i.on}),
+    .step_i(StepNone),
+    .again_i(1'b0),
+    .bytes_i('0),
+    .ended_i('0),
+    .ended_valid_i(1'b0),
+    .handled_i(out_o.handled),
+    .handled_valid_i(out_o.handled_valid),
+    .read_i(in_i.read),
+    .read_valid_i(in_i.read_valid),
+    .read_o(out_o.read),
+    .failed_o(failed[1])
+  );
+  assign out_o.failed = failed != '0;
   logic unused;
   assign unused = ^{
     unused_fence, unused_begun, unused_answered, unused_read, read_valid, write_ready, done

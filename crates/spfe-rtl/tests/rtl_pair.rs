@@ -1,7 +1,7 @@
 //! A queue pair of the simulated core, with the library as it is on any device. The far end is another
 //! core: a target without queues, or a queue pair. Skipped without the models, as `tests/rtl_device.rs` is.
 
-use spfe::{Endpoint, QueueOptions, Status};
+use spfe::{Endpoint, MibValue, QueueOptions, Status};
 use spfe_remote::engine::{Execution, Local, WorkError, WorkFlags, WorkKind, WorkRequest};
 use spfe_remote::{RdmaQueue, RdmaQueueOptions, SfrpStatus};
 use spfe_rtl::models;
@@ -152,4 +152,48 @@ fn two_cores_exchange_messages_in_both_directions() {
             assert_eq!((done.id, done.result), (round, Ok(())), "{length} bytes");
         }
     }
+}
+
+/// The counters of the queue pair of a virtual channel, as a program sees them, that are not 0.
+fn counters(endpoint: &Endpoint, vc: u32) -> Vec<(String, MibValue)> {
+    let entries = endpoint.port_mib(0).unwrap().into_iter();
+    let entries = entries.filter(|entry| entry.layer == "queue pair" && entry.index == Some(vc));
+    entries.map(|entry| (entry.name, entry.value)).collect()
+}
+
+#[test]
+fn counters_of_the_core_have_names() {
+    if !has_models(&["2_1_4_wires1_pair"]) {
+        return;
+    }
+    let ends = [(0, 5, 7), (1, 7, 5)].map(|(number, own, partner)| {
+        let name = format!("rtl:counters/{number}?ports=1&spwports=1&pairs=1");
+        let endpoint = Endpoint::with_backend(spfe_rtl::open(&name).unwrap());
+        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+        assert_eq!(counters(&endpoint, 0), []);
+        let mut options = RdmaQueueOptions::default();
+        (options.initiator.queue, options.initiator.target_queue) = (own, partner);
+        options.initiator.address = options.initiator.target;
+        let mut queue = RdmaQueue::open(&vc, options).unwrap();
+        queue.open_buffers(&QueueOptions::default().depth(16)).unwrap();
+        (endpoint, queue)
+    });
+    let [(near, mut from), (far, mut to)] = ends;
+    let memory = to.register(vec![0; 9000]).unwrap();
+    to.post_buffer(1, Local { memory, offset: 0, length: 9000 }).unwrap();
+    let local = from.register(pattern(9000)).unwrap();
+    let send = WorkRequest::send(1, Local { memory: local, offset: 0, length: 9000 });
+    let flags = WorkFlags { signaled: true, ..WorkFlags::default() };
+    from.post(WorkRequest { flags, ..send }).unwrap();
+    from.ring().unwrap();
+    from.wait(1, PATIENCE).unwrap();
+    assert_eq!(from.poll().unwrap().unwrap().result, Ok(()));
+    let number = |name: &str, count: u64| (name.to_owned(), MibValue::Number(count));
+    // CONNECT, and three packets.
+    let sent = [number("completed", 1), number("packets", 4), number("bytes", 9000)];
+    assert_eq!(counters(&near, 0), sent);
+    assert_eq!(counters(&far, 0), [number("target sends", 3), number("target connects", 1)]);
+    assert_eq!((counters(&near, 1), counters(&far, 1)), (vec![], vec![]));
+    drop((from, to));
+    assert_eq!((counters(&near, 0), counters(&far, 0)), (vec![], vec![]));
 }

@@ -14,7 +14,7 @@ use memory::Memory;
 use pins::{Inputs, Job, Outputs, Step};
 use requests::{Mixture, Request};
 use results::Results;
-use spfe_contract::Status;
+use spfe_contract::{PairCounter, Status};
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
@@ -48,6 +48,7 @@ struct Seen {
     invalid: usize,
     refused_links: usize,
     statuses: std::collections::BTreeSet<u8>,
+    counted: std::collections::BTreeMap<&'static str, u64>,
 }
 
 struct Bed {
@@ -88,6 +89,10 @@ struct Life {
     busy: u8,
     still: u64,
     stops: bool,
+    /// Requests that could not be executed, those behind them, and unasked answers.
+    bad: u64,
+    flushed: u64,
+    answers: u64,
 }
 
 fn word(symbols: &[(u8, bool)]) -> Word {
@@ -166,6 +171,9 @@ impl Life {
             busy: 2,
             still: 0,
             stops: once_in(rng, 4),
+            bad: 0,
+            flushed: 0,
+            answers: 0,
         };
         (life, u64::from(message) << 32 | u64::from(request))
     }
@@ -208,9 +216,11 @@ impl Life {
                 let (request, position) = self.posted.pop_front().expect("something was posted");
                 if self.model.state() == PairState::Error {
                     bed.seen.flushed += 1;
+                    self.flushed += 1;
                     self.results.fail(position, Status::Flushed, 0, false);
                 } else {
                     bed.seen.bad += 1;
+                    self.bad += 1;
                     let status = request.work.expect_err("is a request that cannot be executed");
                     self.results.fail(position, status, 0, false);
                     self.model.abort();
@@ -221,7 +231,11 @@ impl Life {
                 let (packet, end) = self.arriving.pop_front().expect("a packet has arrived");
                 let outcome = match self.model.handle(&packet, end, now, memory) {
                     InitiatorOutcome::Taken => Step::Taken,
-                    InitiatorOutcome::Stale | InitiatorOutcome::Answer(..) => Step::Stale,
+                    InitiatorOutcome::Stale => Step::Stale,
+                    InitiatorOutcome::Answer(..) => {
+                        self.answers += 1;
+                        Step::Stale
+                    }
                     InitiatorOutcome::Invalid => Step::Invalid,
                 };
                 bed.seen.stale += usize::from(outcome == Step::Stale);
@@ -360,6 +374,44 @@ impl Bed {
         outputs
     }
 
+    /// A counter as a host reads it: the upper half, the lower one, and the upper one again.
+    fn counter(&mut self, options: &RdmaInitiatorOptions, number: u8) -> u64 {
+        let [high, low, again] = [1, 0, 1].map(|half| {
+            let mut value = 0;
+            for _ in 0..2 {
+                self.inputs.read = Some(2 * number + half);
+                let outputs = self.cycle(options);
+                value = outputs.count;
+            }
+            self.inputs.read = None;
+            self.cycle(options);
+            self.cycle(options);
+            value
+        });
+        assert_eq!(high, again);
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// The counters of the core are those of the model.
+    fn compare(&mut self, life: &Life, at: &str) {
+        let present = self.counter(&life.options, 63);
+        for (counter, count) in life.model.counts().numbered() {
+            let there = present >> counter.raw() & 1 != 0;
+            assert_eq!(there, counter != PairCounter::Near, "{at}: {counter:?}");
+            // The model has nothing of requests that cannot be executed, and of answers to
+            // questions that nobody has asked.
+            let own = match counter {
+                PairCounter::Failed => life.bad,
+                PairCounter::Flushed => life.flushed,
+                PairCounter::Stale => life.answers,
+                _ => 0,
+            };
+            let found = self.counter(&life.options, counter.raw());
+            assert_eq!(found, count + own, "{at}: {counter:?}");
+            *self.seen.counted.entry(counter.name()).or_default() += found;
+        }
+    }
+
     /// Runs a queue pair until it is stopped.
     fn live(&mut self, seed: u64) {
         let start = self.core.cycles();
@@ -424,6 +476,7 @@ impl Bed {
                 life.results.jobs.len(),
             );
         }
+        self.compare(&life, &format!("seed {seed}"));
         self.seen.repeated += life.model.counts().resent;
         self.seen.refused_links += usize::from(life.model.refusal().is_some());
         self.memory.check(&format!("seed {seed}"));
@@ -454,7 +507,8 @@ fn same_as_the_model() {
                 && seen.repeated > 50
                 && seen.starved > 0
                 && seen.stale > 10
-                && seen.invalid > 10,
+                && seen.invalid > 10
+                && seen.counted.iter().all(|(name, count)| (*count == 0) == (*name == "NEAR")),
             "seed {seed}: {seen:?}"
         );
     }

@@ -19,6 +19,8 @@ pub struct Inputs {
     pub translation: Option<(u8, u64, u64)>,
     pub word: Option<Word>,
     pub word_ready: bool,
+    /// Word of the counters to read.
+    pub read: Option<u8>,
 }
 
 fn bytes(path: &[u8]) -> u64 {
@@ -28,6 +30,7 @@ fn bytes(path: &[u8]) -> u64 {
 pub fn pack(bits: &mut Packer, inputs: &Inputs, options: &RdmaInitiatorOptions, axi: &Axi) {
     bits.clear();
     axi.put(bits);
+    bits.flag(inputs.read.is_some()).put(inputs.read.unwrap_or(0).into(), 7);
     bits.flag(inputs.word_ready).flag(inputs.word.is_some()).word(inputs.word.unwrap_or_default());
     let (status, address, length) = inputs.translation.unwrap_or_default();
     bits.flag(inputs.translation.is_some()).put(length, 32).put(address, 64).put(status.into(), 8);
@@ -87,10 +90,13 @@ pub struct Outputs {
     pub asked: Option<Asked>,
     pub word_ready: bool,
     pub word: Option<Word>,
+    /// The word that was to be read in the cycle before.
+    pub count: u32,
 }
 
 pub fn unpack(bits: &mut Unpacker<'_>, axi: &mut Axi) -> Outputs {
     axi.take(bits);
+    let count = bits.get(32) as u32;
     let word_valid = bits.flag();
     let word = bits.word();
     let word_ready = bits.flag();
@@ -101,19 +107,19 @@ pub fn unpack(bits: &mut Unpacker<'_>, axi: &mut Axi) -> Outputs {
     let (domain, length) = (bits.get(16) as u16, bits.get(48));
     let (offset, region) = (bits.get(48), bits.get(16) as u16);
     let (failed, step_time) = (bits.flag(), bits.get(64));
-    let step = match bits.get(4) {
+    let step = match bits.get(5) {
         0 => None,
         1 => Some(Step::Post),
         2 => Some(Step::Bad),
         3 => Some(Step::Ring),
-        4 => Some(Step::Taken),
+        4 | 13 => Some(Step::Taken),
         5 => Some(Step::Stale),
         6 => Some(Step::Invalid),
         7 => Some(Step::Timer),
-        8 => Some(Step::Connect),
+        8 | 16 => Some(Step::Connect),
         9 => Some(Step::Tick),
         10 => Some(Step::Starve),
-        11 => Some(Step::Send),
+        11 | 14 | 15 => Some(Step::Send),
         _ => Some(Step::Stop),
     };
     let (waits, state) = (bits.get(8) as u8, bits.get(8) as u8);
@@ -137,5 +143,6 @@ pub fn unpack(bits: &mut Unpacker<'_>, axi: &mut Axi) -> Outputs {
         asked: asks.then_some(Asked { region, offset, length, domain, write }),
         word_ready,
         word: word_valid.then_some(word),
+        count,
     }
 }

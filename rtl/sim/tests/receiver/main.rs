@@ -11,7 +11,9 @@ mod pins;
 use memory::{KEY_BOTH, KEY_BROKEN, KEY_HOLES, KEY_READ, Memory, SIZE};
 use partner::{ADDRESS, OWN, Partner};
 use pins::{Inputs, Job, Outcome, Outputs};
-use spfe_contract::{EntryType, Status, Submission, completion_flags as cf, submit_flags as sf};
+use spfe_contract::{
+    EntryType, PairCounter, Status, Submission, completion_flags as cf, submit_flags as sf,
+};
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_proto::PacketEnd;
@@ -47,6 +49,7 @@ struct Seen {
     sent: usize,
     statuses: std::collections::BTreeSet<u8>,
     errors: std::collections::BTreeMap<String, usize>,
+    counted: std::collections::BTreeMap<&'static str, u64>,
 }
 
 struct Bed {
@@ -448,6 +451,37 @@ impl Bed {
         outputs
     }
 
+    /// A counter as a host reads it: the upper half, the lower one, and the upper one again.
+    fn counter(&mut self, options: &RdmaTargetOptions, number: u8) -> u64 {
+        let [high, low, again] = [1, 0, 1].map(|half| {
+            let mut value = 0;
+            for _ in 0..2 {
+                self.inputs.read = Some(2 * number + half);
+                let outputs = self.cycle(options);
+                value = outputs.count;
+            }
+            self.inputs.read = None;
+            self.cycle(options);
+            self.cycle(options);
+            value
+        });
+        assert_eq!(high, again);
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// The counters of the core are those of the model.
+    fn compare(&mut self, life: &Life, at: &str) {
+        (self.inputs.entry, self.inputs.word) = (None, None);
+        let present = self.counter(&life.options, 63);
+        for (counter, count) in life.model.counts().numbered() {
+            let there = present >> counter.raw() & 1 != 0;
+            assert_eq!(there, counter != PairCounter::TargetNotificationsDropped, "{at}");
+            let found = self.counter(&life.options, counter.raw());
+            assert_eq!(found, count, "{at}: {counter:?}");
+            *self.seen.counted.entry(counter.name()).or_default() += found;
+        }
+    }
+
     /// Starts a queue pair.
     fn start(&mut self) -> Life {
         let life = Life::new(&mut self.rng);
@@ -509,6 +543,9 @@ impl Bed {
             if off == 0 {
                 life.take(self, &outputs, cycle, &at);
                 done = life.is_done(&outputs);
+                if done {
+                    self.compare(&life, &at);
+                }
             } else {
                 life.finish(self, &outputs);
             }

@@ -21,11 +21,14 @@ pub struct Inputs {
     pub translation: Option<(u8, u64, u64)>,
     pub word: Option<Word>,
     pub word_ready: bool,
+    /// Word of the counters to read.
+    pub read: Option<u8>,
 }
 
 pub fn pack(bits: &mut Packer, inputs: &Inputs, own: u16, options: &RdmaTargetOptions, axi: &Axi) {
     bits.clear();
     axi.put(bits);
+    bits.flag(inputs.read.is_some()).put(inputs.read.unwrap_or(0).into(), 7);
     bits.flag(inputs.word_ready).flag(inputs.word.is_some()).word(inputs.word.unwrap_or_default());
     let (status, address, length) = inputs.translation.unwrap_or_default();
     bits.flag(inputs.translation.is_some()).put(length, 32).put(address, 64).put(status.into(), 8);
@@ -71,10 +74,13 @@ pub struct Outputs {
     pub asked: Option<Asked>,
     pub word_ready: bool,
     pub word: Option<Word>,
+    /// The word that was to be read in the cycle before.
+    pub count: u32,
 }
 
 pub fn unpack(bits: &mut Unpacker<'_>, axi: &mut Axi) -> Outputs {
     axi.take(bits);
+    let count = bits.get(32) as u32;
     let word_valid = bits.flag();
     let word = bits.word();
     let word_ready = bits.flag();
@@ -112,5 +118,6 @@ pub fn unpack(bits: &mut Unpacker<'_>, axi: &mut Axi) -> Outputs {
         asked: asks.then_some(Asked { region, offset, length, domain, write }),
         word_ready,
         word: word_valid.then_some(word),
+        count,
     }
 }
