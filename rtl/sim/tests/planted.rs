@@ -283,14 +283,14 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
     ),
     (
         "rdma/spfe_rdma_pair_counts.sv",
-        "send_q <= send_q & ~send_onehot;",
-        "send_q <= send_q & ~(send_onehot & {4{!own_valid}});",
+        "index_q == (all_q ? 6'd63 : PAIR_COUNTER_NEAR[5:0])",
+        "index_q == (all_q ? 6'd63 : PAIR_COUNTER_INVALID[5:0])",
         "initiator",
     ),
     (
         "rdma/spfe_rdma_pair_next.sv",
         "TakeFail, TakeMissing, TakePause, TakeAgain, TakeNothing}",
-        "TakeFail, TakeMissing, TakePause, TakeAgain}",
+        "TakeFail, TakeMissing, TakeAgain, TakeNothing}",
         "initiator",
     ),
     (
@@ -308,7 +308,7 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
     (
         "rdma/spfe_rdma_pair_counts.sv",
         "DropForInitiator, DropFull}) other_event = 1'b0;",
-        "DropForInitiator}) other_event = 1'b0;",
+        "DropForInitiator, DropNotOurs}) other_event = 1'b0;",
         "receiver",
     ),
     ("rdma/spfe_rdma_move.sv", "turn = at_q[3:0] - skip_q[3:0];", "turn = at_q[3:0];", "initiator"),
