@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 # What the core lacks: it stores words between both ends, and does not report its users. A build
 # has no queue pairs, or one without remote keys, which these cases do not need.
 readonly without=end-to-end,owners
-readonly pairs=bytes_of_every_size_go_to_remote_memory_and_back,a_group_of_requests_has_one_completion,messages_and_immediate_data_arrive_in_order,atomic_operations_return_the_old_value,a_request_gathers_and_scatters_four_elements,a_refused_request_ends_the_queue_pair,a_target_that_does_not_answer_ends_the_request,two_queue_pairs_exchange_messages
+readonly pairs=bytes_of_every_size_go_to_remote_memory_and_back,a_group_of_requests_has_one_completion,messages_and_immediate_data_arrive_in_order,atomic_operations_return_the_old_value,a_request_gathers_and_scatters_four_elements,a_refused_request_ends_the_queue_pair,a_target_that_does_not_answer_ends_the_request,two_queue_pairs_exchange_messages,refusals_end_a_request_or_repeat_it,damaged_answers_are_discarded
 # The core looks at the host line after each completion, and simulated time is slow: a program that
 # polls has taken the packet and withdrawn its wish by then, and the event comes late.
 readonly late=a_descriptor_is_readable_exactly_when_due,descriptors_of_pooled_queues_signal_packets_and_completions

@@ -200,7 +200,8 @@ package spfe_ep_pkg;
   function automatic logic [31:0] capability_of(input logic queues, input logic pairs,
                                                 input logic target);
     return (queues ? DeviceCapability : PlainCapability)
-        | (queues && pairs ? CAPABILITY_RDMA | CAPABILITY_PAIR_COUNTERS : '0) | (target ? CAPABILITY_TARGET : '0);
+        | (queues && pairs ? CAPABILITY_RDMA | CAPABILITY_PAIR_COUNTERS : '0)
+        | (target ? CAPABILITY_TARGET : '0);
   endfunction
 
   /// Its kinds of queues.

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use spfe_contract::{
     BlockType, Command, Completion, Message, MibItem, QueueKind, QueueState, Release, SEEN_OFFSET,
     Status, Submission, access, arm_flags, broadcast_block as broadcast, completion_flags,
-    doorbell, event_block as event, global_block as global, mib_block as mib, port_block,
-    queue_block as queue, queue_options, region_block as region, statistics_block as statistics,
-    submit_flags,
+    doorbell, event_block as event, global_block as global, mib_block as mib, pair_block,
+    port_block, queue_block as queue, queue_options, region_block as region,
+    statistics_block as statistics, submit_flags,
 };
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkBroadcast};
 use spfe_link::multilane::{MultiLane, MultiLaneConfig};
@@ -236,6 +236,8 @@ fn blocks_are_those_of_the_contract() {
         (BlockType::Statistics, 0),
         (BlockType::Mib, 0),
         (BlockType::Mib, 1),
+        (BlockType::Pair, 0),
+        (BlockType::Pair, 1),
     ];
     assert_eq!(kinds, expected);
     let ends = [
@@ -244,6 +246,7 @@ fn blocks_are_those_of_the_contract() {
         (BlockType::Event, event::STRIDE * EVENTS),
         (BlockType::Statistics, statistics::STRIDE * QUEUES),
         (BlockType::Mib, mib::STRIDE * VCS),
+        (BlockType::Pair, pair_block::STRIDE * VCS),
     ];
     for pair in driver.blocks.windows(2) {
         let bytes = ends.iter().find(|(kind, _)| *kind == pair[0].kind).map_or(0, |end| end.1);
@@ -251,7 +254,7 @@ fn blocks_are_those_of_the_contract() {
         assert_eq!(pair[1].at, end.next_multiple_of(256), "{:?} {:?}", pair[0], pair[1]);
     }
     let last = driver.blocks[driver.blocks.len() - 1];
-    let end = last.at + last.size + mib::STRIDE * VCS;
+    let end = last.at + last.size + pair_block::STRIDE * VCS;
     let device = &mut driver.device;
     for (register, value) in [
         (global::MAGIC, spfe_contract::CONTRACT_MAGIC),
