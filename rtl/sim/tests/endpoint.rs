@@ -327,7 +327,10 @@ fn every_command_answers_with_the_status_of_the_contract() {
         let done = driver.set_mib(0, item.raw().into(), element, value);
         assert_eq!(done, status, "{item:?} {element}: {value}");
     }
-    assert_eq!(driver.set_mib(0, 57, 0, 1), Status::NotFound);
+    assert_eq!(
+        driver.set_mib(0, u32::from(MibItem::ScheduleType.raw()) + 1, 0, 1),
+        Status::NotFound
+    );
     assert_eq!(driver.set_mib(0, u32::MAX, 0, 1), Status::NotFound);
     assert_eq!(driver.mib(0, MibItem::TimeSlots, 1), u64::MAX - 1);
     assert_eq!(driver.mib(0, MibItem::VirtualNetwork, 1), 63);
