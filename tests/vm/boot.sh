@@ -71,7 +71,7 @@ fi
 if [[ -n ${SPFE_VM_DEVICE:-} ]]; then
     limit=$((10 * limit))
     append+=(rcupdate.rcu_cpu_stall_timeout=300)
-    variables+=('SPFE_PATIENCE="10"')
+    variables+=('SPFE_PATIENCE="10"' "SPFE_DEVICE=\"$SPFE_VM_DEVICE\"")
 fi
 
 # finish: ends the guest if it still runs, and removes temporary files.

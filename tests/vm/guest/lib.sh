@@ -92,7 +92,8 @@ address() { basename "$(readlink -f "/sys/class/spfe/spfe$1/device")"; }
 
 # traffic: sends packets in the background without end. Returns once they flow.
 traffic() {
-    rm -f /tmp/traffic.code
+    # Of earlier traffic.
+    rm -f /tmp/traffic.code /tmp/traffic.out
     {
         packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=0 >/tmp/traffic.out 2>&1
         echo $? >/tmp/traffic.code

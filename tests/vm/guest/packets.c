@@ -317,6 +317,11 @@ static bool take(struct queue *q, uint32_t *bytes)
 		printf("# completion %u: the device was reset\n", q->done);
 		exit(3);
 	}
+	/* On a link that stores words, part of a packet is there already when its sender goes. */
+	if (entry[0] >> 56 == SPFE_STATUS_PACKET_CUT) {
+		printf("# completion %u: the device that sends was lost or reset\n", q->done);
+		exit(3);
+	}
 	if (entry[0] >> 56 != SPFE_STATUS_OK || freed > q->posted - q->freed) {
 		printf("# completion %u: status %u, frees %u\n", q->done,
 		       (uint32_t)(entry[0] >> 56), freed);

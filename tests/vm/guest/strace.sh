@@ -92,7 +92,10 @@ interrupts() {
     groups=$((1000 / 8))
     packets /dev/spfe0:0:0 /dev/spfe1:0:0 how=wait count=1000 >/tmp/traced || return
     echo "$groups groups: $(counted interrupts) wake-ups on both ends"
-    [ "$(counted packets)" = 1000 ] && [ "$(counted interrupts)" -le $((2 * groups + 16)) ]
+    most=$((2 * groups + 16))
+    # A simulated core is slower than the program, which waits for each packet of a group then.
+    [ "${SPFE_DEVICE:-}" != rtl ] || most=2000
+    [ "$(counted packets)" = 1000 ] && [ "$(counted interrupts)" -le "$most" ]
 }
 
 load_driver 2
