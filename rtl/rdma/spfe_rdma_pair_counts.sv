@@ -243,6 +243,8 @@ module spfe_rdma_pair_counts
       else $error("spfe_rdma_pair_counts: an event of the sending side is lost");
       assert (other_room || !other_event)
       else $error("spfe_rdma_pair_counts: an event of the receiving side is lost");
+      assert (!ended_valid_i || !(step_i inside {StepTimer, StepRefused, StepStale, StepInvalid}))
+      else $error("spfe_rdma_pair_counts: two events of the sending side in a cycle");
       assert (send_q == '0 || !sends)
       else $error("spfe_rdma_pair_counts: a packet is lost");
     end
