@@ -99,7 +99,7 @@ per_network_word() {
 
 table() {
   printf 'scenario\tapplication\tengine\n'
-  for scenario in pooled-single pooled-group single group burst packed \
+  for scenario in pooled-single pooled-group single group group-all burst packed \
     rdma-write rdma-read rdma-pooled-write rdma-pooled-read; do
     printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" --toggle-collect=*measured_app_*)" \
       "$(per_packet "$scenario" --collect-atstart=no)"

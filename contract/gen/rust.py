@@ -156,12 +156,14 @@ def offset_struct(item):
     lines = struct_head(item, (repr_c,))
     lines += ["", f"/// Offsets of the fields of `{name}`.", f"pub mod {item.name} {{"]
     lines += const("SIZE", "usize", item.size, "Size in bytes.", "    ")
-    for field in item.fields:
+    # Nobody looks for reserved fields; the size and the fields around them give their places.
+    fields = [field for field in item.fields if not field.name.startswith("reserved")]
+    for field in fields:
         lines += const(f"{field.name.upper()}_OFFSET", "usize", field.offset, field.doc, "    ")
     lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
     lines.append(f"    assert!(size_of::<{name}>() == {item.size} && at::SIZE == {item.size});")
     lines.append(f"    assert!(align_of::<{name}>() == {item.align});")
-    for field in item.fields:
+    for field in fields:
         offset = f"core::mem::offset_of!({name}, {ident(field.name)})"
         lines.append(f"    assert!({offset} == at::{field.name.upper()}_OFFSET);")
     return lines + ["};"]

@@ -1906,8 +1906,6 @@ pub mod record_header {
     pub const END_OFFSET: usize = 4;
     /// record_flags.
     pub const FLAGS_OFFSET: usize = 5;
-    /// Zero.
-    pub const RESERVED0_OFFSET: usize = 6;
 }
 const _: () = {
     use record_header as at;
@@ -1916,7 +1914,6 @@ const _: () = {
     assert!(core::mem::offset_of!(RecordHeader, length) == at::LENGTH_OFFSET);
     assert!(core::mem::offset_of!(RecordHeader, end) == at::END_OFFSET);
     assert!(core::mem::offset_of!(RecordHeader, flags) == at::FLAGS_OFFSET);
-    assert!(core::mem::offset_of!(RecordHeader, reserved0) == at::RESERVED0_OFFSET);
 };
 
 /// Wake-up conditions of a queue, written by the host and read by the device. Alone on its cache
@@ -1958,22 +1955,12 @@ pub mod host_line {
     pub const FLAGS_OFFSET: usize = 4;
     /// Wake at or past this free-running completion position.
     pub const WANT_COUNT_OFFSET: usize = 8;
-    /// Zero.
-    pub const RESERVED0_OFFSET: usize = 12;
     /// Wake at or past this free-running count of received or sent bytes.
     pub const WANT_BYTES_OFFSET: usize = 16;
     /// Wake this many nanoseconds after the first completion at or past first_position.
     pub const AFTER_FIRST_NS_OFFSET: usize = 24;
     /// Free-running position of the first completion that was not yet reported to the application.
     pub const FIRST_POSITION_OFFSET: usize = 32;
-    /// Zero.
-    pub const RESERVED1_OFFSET: usize = 36;
-    /// Zero.
-    pub const RESERVED2_OFFSET: usize = 40;
-    /// Zero.
-    pub const RESERVED3_OFFSET: usize = 48;
-    /// Zero.
-    pub const RESERVED4_OFFSET: usize = 56;
 }
 const _: () = {
     use host_line as at;
@@ -1982,14 +1969,9 @@ const _: () = {
     assert!(core::mem::offset_of!(HostLine, arm) == at::ARM_OFFSET);
     assert!(core::mem::offset_of!(HostLine, flags) == at::FLAGS_OFFSET);
     assert!(core::mem::offset_of!(HostLine, want_count) == at::WANT_COUNT_OFFSET);
-    assert!(core::mem::offset_of!(HostLine, reserved0) == at::RESERVED0_OFFSET);
     assert!(core::mem::offset_of!(HostLine, want_bytes) == at::WANT_BYTES_OFFSET);
     assert!(core::mem::offset_of!(HostLine, after_first_ns) == at::AFTER_FIRST_NS_OFFSET);
     assert!(core::mem::offset_of!(HostLine, first_position) == at::FIRST_POSITION_OFFSET);
-    assert!(core::mem::offset_of!(HostLine, reserved1) == at::RESERVED1_OFFSET);
-    assert!(core::mem::offset_of!(HostLine, reserved2) == at::RESERVED2_OFFSET);
-    assert!(core::mem::offset_of!(HostLine, reserved3) == at::RESERVED3_OFFSET);
-    assert!(core::mem::offset_of!(HostLine, reserved4) == at::RESERVED4_OFFSET);
 };
 
 /// State of a queue, written by the device and read by the host. Alone on its cache line.
@@ -2036,14 +2018,6 @@ pub mod device_line {
     pub const FULL_OFFSET: usize = 16;
     /// RDMA: pair_status, as of the last step of the device.
     pub const PAIR_OFFSET: usize = 24;
-    /// Zero.
-    pub const RESERVED2_OFFSET: usize = 32;
-    /// Zero.
-    pub const RESERVED3_OFFSET: usize = 40;
-    /// Zero.
-    pub const RESERVED4_OFFSET: usize = 48;
-    /// Zero.
-    pub const RESERVED5_OFFSET: usize = 56;
 }
 const _: () = {
     use device_line as at;
@@ -2055,10 +2029,6 @@ const _: () = {
     assert!(core::mem::offset_of!(DeviceLine, error) == at::ERROR_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, full) == at::FULL_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, pair) == at::PAIR_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved2) == at::RESERVED2_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved3) == at::RESERVED3_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved4) == at::RESERVED4_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved5) == at::RESERVED5_OFFSET);
 };
 
 /// Identity, capabilities and configuration latch of the device.

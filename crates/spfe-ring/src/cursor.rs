@@ -174,6 +174,17 @@ impl<R: Rings> Cursor<R> {
         self.offset = ring.offset(position);
     }
 
+    /// Moves on by `count` slots, to a free-running position.
+    #[inline(always)]
+    pub fn move_by(&mut self, count: u32, position: u32) {
+        let offset = self.offset + SLOT * count as usize;
+        if offset <= self.rings.ring().last as usize {
+            self.offset = offset;
+        } else {
+            self.move_to(position);
+        }
+    }
+
     /// The place of this cursor.
     #[inline(always)]
     pub fn mark(&self) -> Mark {
@@ -281,6 +292,21 @@ impl<R: Rings> Cursor<R> {
     #[inline(always)]
     pub fn left(&self) -> u32 {
         self.rings.ring().size() - self.index()
+    }
+
+    /// The slots from here to the end of the lap, at least one.
+    #[inline(always)]
+    pub fn straight(&self) -> &[Slot] {
+        let count = (self.rings.ring().last as usize - self.offset) / SLOT + 1;
+        // SAFETY: from the slot here, so many end with the last one of the mapped ring.
+        unsafe { core::slice::from_raw_parts(self.slot(), count) }
+    }
+
+    /// Moves to the first slot of the next lap.
+    #[inline(always)]
+    pub fn next_lap(&mut self) {
+        self.offset = 0;
+        self.phase = self.phase.wrapping_add(ONE_LAP);
     }
 
     /// Moves several slots without looking for the end of the lap.

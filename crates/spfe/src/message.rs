@@ -325,7 +325,7 @@ macro_rules! both_directions {
 
             /// Counters of the receive queue.
             pub fn stats(&self) -> QueueStats {
-                self.messages.into.stats
+                self.messages.into.stats()
             }
         }
     };

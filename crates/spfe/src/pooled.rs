@@ -455,6 +455,7 @@ impl PooledRx {
     }
 
     /// Looks for a completion, and offers slots if there is none.
+    #[cold]
     #[inline(never)]
     fn look(&mut self) -> Option<[u64; 2]> {
         let Some(words) = self.entry() else {

@@ -102,7 +102,7 @@ impl QueueOptions {
 /// Counters of a queue on the host side. They only go up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueStats {
-    /// Polls of the completion ring.
+    /// Completions taken, and polls that found none.
     pub polls: u64,
     /// Polls that found no completion.
     pub empty_polls: u64,
@@ -128,7 +128,7 @@ macro_rules! common_methods {
 
             /// Counters of this queue.
             pub fn stats(&self) -> crate::QueueStats {
-                self.queue.stats
+                self.queue.stats()
             }
 
             /// Processor time that the engine has taken in this thread for the queue, ns; 0 unless it is
@@ -173,7 +173,10 @@ pub(crate) struct Queue {
     pub credit: RingCredit,
     pub runner: Option<Runner>,
     device_line: NonNull<AtomicDeviceLine>,
+    /// Without the completions taken since `counted`.
     pub stats: QueueStats,
+    /// Position up to which completions are counted as polls.
+    counted: u32,
     /// Bytes of all completions taken. The device counts the same bytes, so a threshold in bytes
     /// is armed as a value of this counter.
     pub taken_bytes: u64,
@@ -297,6 +300,7 @@ impl Queue {
             runner: None,
             device_line,
             stats: QueueStats::default(),
+            counted: 0,
             taken_bytes: 0,
             stamps,
             host_line,
@@ -431,19 +435,32 @@ impl Queue {
         &self.request.setup
     }
 
+    /// Counters of the host side.
+    pub fn stats(&self) -> QueueStats {
+        let taken = self.cq.position.wrapping_sub(self.counted);
+        QueueStats { polls: self.stats.polls + u64::from(taken), ..self.stats }
+    }
+
+    /// Counts the completions taken: the position alone would wrap.
+    #[inline(always)]
+    fn count_taken(&mut self) {
+        self.stats.polls = self.stats().polls;
+        self.counted = self.cq.position;
+    }
+
     /// The next completion, if it is there and due.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<RingEntry> {
-        self.stats.polls += 1;
-        let Some(entry) = self.cq.peek() else {
+        if let Some(entry) = self.cq.peek() {
+            let flags = (entry[1] >> 32) as u16;
+            if flags & cf::TIMED == 0 || self.is_due() {
+                return Some(entry);
+            }
+        } else {
             self.stats.empty_polls += 1;
-            return None;
-        };
-        let flags = (entry[1] >> 32) as u16;
-        if flags & cf::TIMED != 0 && !self.is_due() {
-            return None;
         }
-        Some(entry)
+        self.stats.polls += 1;
+        None
     }
 
     /// Sets the cursors to the positions, after anything but [`Queue::push`] and [`Queue::pop`] has
@@ -451,6 +468,7 @@ impl Queue {
     #[inline(always)]
     pub fn catch_up(&mut self) {
         self.done.move_to(self.cq.position);
+        self.next.move_to(self.sq.position);
         self.pushed(0);
     }
 
@@ -458,7 +476,7 @@ impl Queue {
     #[inline(always)]
     pub fn pushed(&mut self, count: u32) {
         self.sq.position = self.sq.position.wrapping_add(count);
-        self.next.move_to(self.sq.position);
+        self.next.move_by(count, self.sq.position);
         self.next_word = self.next_word & !PHASE | u64::from(self.next.phase()) << 32;
     }
 
@@ -472,13 +490,50 @@ impl Queue {
         self.sq.position = self.sq.position.wrapping_add(1);
     }
 
+    /// The place of the next entry to post.
+    #[inline(always)]
+    pub fn next(&self) -> Cursor<Ring> {
+        self.next
+    }
+
+    /// Takes completions of one buffer each from the row of them that are next in this lap, together
+    /// with as many of `with`: those without flags, as long as `take` takes their first words. Returns
+    /// their number, and whether a lap has ended.
+    #[inline(always)]
+    pub fn take_row<T>(
+        &mut self,
+        with: impl ExactSizeIterator<Item = T>,
+        mut take: impl FnMut(u64, T) -> bool,
+    ) -> (u32, bool) {
+        let done = self.done;
+        let row = done.straight();
+        let first = u64::from(done.phase()) << 32 | u64::from(self.credit.freed as u16);
+        let (mut word, mut bytes) = (first, 0);
+        for (slot, with) in row.iter().zip(with) {
+            if slot.word1() != word {
+                break;
+            }
+            let word0 = slot.word0();
+            if !take(word0, with) {
+                break;
+            }
+            bytes += word0 & 0xffff_ffff;
+            word += 1;
+        }
+        let count = (word - first) as u32;
+        self.taken_bytes = self.taken_bytes.wrapping_add(bytes);
+        self.credit.freed = self.credit.freed.wrapping_add(count);
+        self.cq.advance(count);
+        self.done.move_by(count, self.cq.position);
+        (count, count != 0 && self.done.index() == 0)
+    }
+
     /// Takes the next completion, if it is there, has no flags, and `wants` takes the lower half of
     /// its second word; [`Queue::settle`] follows.
     #[inline(always)]
     pub fn pop_plain(&mut self, wants: impl FnOnce(u32) -> bool) -> Option<Completion> {
         debug_assert_eq!(self.done.index(), self.cq.position & (self.cq.ring.size() - 1));
         let words = self.done.take_plain_if(wants)?;
-        self.stats.polls += 1;
         self.cq.advance(1);
         Some(Completion::from_words(words))
     }
@@ -558,6 +613,7 @@ impl Queue {
     /// After an empty poll: runs the engine if this thread can move something.
     #[inline(always)]
     pub fn help_stalled(&mut self) {
+        self.count_taken();
         if self.runner.as_ref().is_some_and(Runner::has_work) {
             self.progress();
         }
@@ -673,6 +729,7 @@ impl Queue {
         self.sq.ring.clear();
         self.cq.ring.clear();
         self.host_line().disarm();
+        self.counted = self.counted.wrapping_sub(self.cq.position);
         self.sq.position = 0;
         self.cq.position = 0;
         self.catch_up();

@@ -3,7 +3,7 @@
 use crate::Buf;
 use crate::queue::{Queue, status_of};
 use spfe_contract::{Completion, Status};
-use spfe_ring::{Cursor, Ring, RingEntry, Slot};
+use spfe_ring::{Cursor, Ring, RingEntry};
 use std::ops::Range;
 
 /// A buffer that a cancelled queue returns.
@@ -48,40 +48,30 @@ impl Slots {
         unsafe { std::ptr::write(place, Some(buf)) };
     }
 
-    /// Moves the first `count` buffers to the positions from `first` on, which have none, and writes
-    /// the entries that `entry` makes. Last to first: the phase of the first entry makes all of them
-    /// visible.
+    /// Moves the first `count` buffers to the places from `next` on, which have none, and writes the
+    /// entries that `entry` makes, the last one with the flags `last`. Last to first: the phase of the
+    /// first entry makes all of them visible.
     #[inline(always)]
     pub fn put_all(
         &mut self,
-        ring: Ring,
-        first: u32,
+        next: Cursor<Ring>,
         bufs: &mut Vec<Buf>,
         count: usize,
-        mut entry: impl FnMut(&Buf) -> RingEntry,
+        last: u64,
+        entry: impl Fn(&Buf) -> RingEntry + Copy,
     ) {
         let rest = bufs.len().checked_sub(count).expect("as many buffers");
         let from = bufs.as_mut_ptr();
         // SAFETY: 0 is less than the capacity. Each buffer has one owner, whatever happens below.
         unsafe { bufs.set_len(0) };
-        let mut end = count;
-        while end != 0 {
-            // As many as are in the lap of the last one.
-            let last = first.wrapping_add(end as u32 - 1);
-            let row = end.min((last & self.mask) as usize + 1);
-            let at = Cursor::new(ring, last.wrapping_sub(row as u32 - 1)).mark();
-            let slots = &ring.straight(at)[..row];
-            let places = &mut self.places[at.offset / size_of::<Slot>()..][..row];
-            let phase = u64::from(at.phase) << 32;
-            // SAFETY: the first `count` buffers of the vector, each read once.
-            let row = unsafe { std::slice::from_raw_parts(from.add(end - row), row) };
-            for ((place, slot), buf) in places.iter_mut().zip(slots).zip(row).rev() {
-                let [word0, word1] = entry(buf);
-                // SAFETY: as above.
-                Self::fill(place, unsafe { std::ptr::read(buf) });
-                slot.write_entry([word0, word1 | phase]);
-            }
-            end -= row.len();
+        let row = next.straight().len();
+        if count > row {
+            let mut lap = next;
+            lap.next_lap();
+            self.put_row(&lap, from.wrapping_add(row), count - row, last, entry);
+            self.put_row(&next, from, row, 0, entry);
+        } else {
+            self.put_row(&next, from, count, last, entry);
         }
         if rest != 0 {
             // SAFETY: the buffers behind those that were moved, to the front of the vector.
@@ -89,6 +79,36 @@ impl Slots {
         }
         // SAFETY: so many are at the front.
         unsafe { bufs.set_len(rest) };
+    }
+
+    /// Moves `count` buffers, which are read once, to places of one lap.
+    #[inline(always)]
+    fn put_row(
+        &mut self,
+        next: &Cursor<Ring>,
+        from: *const Buf,
+        count: usize,
+        mut last: u64,
+        entry: impl Fn(&Buf) -> RingEntry,
+    ) {
+        let phase = u64::from(next.phase()) << 32;
+        let slots = &next.straight()[..count];
+        let places = &mut self.row(next.index())[..count];
+        // SAFETY: buffers of the vector of `put_all`.
+        let bufs = unsafe { std::slice::from_raw_parts(from, count) };
+        for ((place, slot), buf) in places.iter_mut().zip(slots).zip(bufs).rev() {
+            let [word0, word1] = entry(buf);
+            // SAFETY: as above.
+            Self::fill(place, unsafe { std::ptr::read(buf) });
+            slot.write_entry([word0, word1 | phase | std::mem::take(&mut last)]);
+        }
+    }
+
+    /// The places from a position to the end of the lap.
+    #[inline(always)]
+    pub fn row(&mut self, position: u32) -> &mut [Option<Buf>] {
+        // SAFETY: the mask is one less than the number of slots.
+        unsafe { self.places.get_unchecked_mut((position & self.mask) as usize..) }
     }
 
     /// Takes the buffer at a position, if there is one.
@@ -106,25 +126,25 @@ impl Slots {
 
     /// Moves the buffers from a position to before another to the end of a vector.
     pub fn take_into(&mut self, first: u32, end: u32, bufs: &mut Vec<Buf>) {
-        let count = end.wrapping_sub(first) as usize;
+        let count = (end.wrapping_sub(first) as usize).min(self.places.len());
         bufs.reserve(count);
         let start = (first & self.mask) as usize;
         let this_lap = count.min(self.places.len() - start);
-        let mut to = bufs.spare_capacity_mut().iter_mut();
-        let mut taken = 0;
+        let spare = bufs.spare_capacity_mut().as_mut_ptr();
+        let mut to = spare;
         for (start, count) in [(start, this_lap), (0, count - this_lap)] {
             for place in &mut self.places[start..][..count] {
-                // There is room for `count` buffers.
-                if let Some(buf) = place.take()
-                    && let Some(to) = to.next()
-                {
-                    to.write(buf);
-                    taken += 1;
+                if let Some(buf) = place.take() {
+                    // SAFETY: at most as many buffers as there is room for.
+                    unsafe {
+                        (*to).write(buf);
+                        to = to.add(1);
+                    }
                 }
             }
         }
         // SAFETY: so many were written behind those that were there.
-        unsafe { bufs.set_len(bufs.len() + taken) };
+        unsafe { bufs.set_len(bufs.len() + to.offset_from_unsigned(spare)) };
     }
 
     /// Takes all buffers of a stopped queue, oldest first: completed ones, then cancelled ones.

@@ -165,12 +165,9 @@ impl Tx {
             self.queue.stats.full += u64::from(!packets.is_empty());
             return 0;
         }
-        let Producer { ring, position } = self.queue.sq;
-        let last = position.wrapping_add(count as u32 - 1);
-        self.keep_up(last);
-        let mut flags = SINGLE;
-        self.slots.put_all(ring, position, packets, count, |packet| {
-            entry(packet, std::mem::replace(&mut flags, EntryType::Data.raw() as u16))
+        self.keep_up(self.queue.sq.position.wrapping_add(count as u32 - 1));
+        self.slots.put_all(self.queue.next(), packets, count, SIGNAL, |packet| {
+            entry(packet, EntryType::Data.raw() as u16)
         });
         self.queue.pushed(count as u32);
         if !self.queue.is_awake() {

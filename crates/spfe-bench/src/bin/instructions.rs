@@ -1,8 +1,8 @@
 //! The program behind `tools/callgrind.sh`. Application and engine move packets in one thread, in
 //! functions that are never inlined, so that callgrind counts each side by name.
 //!
-//! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `pooled-single`,
-//! `pooled-group`, `burst`, `packed`, and `rdma-write`, `rdma-read`, `rdma-pooled-write`,
+//! `instructions SCENARIO ROUNDS`. The scenarios are `single`, `group`, `group-all`,
+//! `pooled-single`, `pooled-group`, `burst`, `packed`, and `rdma-write`, `rdma-read`, `rdma-pooled-write`,
 //! `rdma-pooled-read`. A round is 16 packets or operations of 8 bytes, or 128 packets for `burst` and
 //! `packed`.
 
@@ -154,12 +154,36 @@ fn measured_app_group(
     bytes
 }
 
-fn group(rounds: usize) -> usize {
+/// The same with all packets received at once.
+#[inline(never)]
+fn measured_app_group_all(
+    rig: &mut Rig,
+    rx: &mut Rx,
+    group: &mut Vec<Buf>,
+    used: &mut Vec<Buf>,
+) -> usize {
+    let tx = rig.tx.as_mut().expect("tx");
+    tx.send_group(group);
+    measured_engine_step(&mut rig.engine);
+    tx.poll();
+    tx.take_all(group);
+    if rx.take_all(used) == 0
+        && let Some(received) = rx.poll()
+    {
+        used.push(received.buf);
+    }
+    let bytes = used.iter().map(|buf| buf.len()).sum();
+    rx.post_all(used);
+    bytes
+}
+
+fn group(rounds: usize, all: bool) -> usize {
     let (mut rig, b) = rig(true);
     let mut rx = receiver(&b);
     let mut used = Vec::with_capacity(256);
     let mut group: Vec<Buf> = rig.out.drain(..GROUP).collect();
-    (0..rounds).map(|_| measured_app_group(&mut rig, &mut rx, &mut group, &mut used)).sum()
+    let round = if all { measured_app_group_all } else { measured_app_group };
+    (0..rounds).map(|_| round(&mut rig, &mut rx, &mut group, &mut used)).sum()
 }
 
 /// A burst of 128 packets, received in a packed area or by a pooled queue.
@@ -289,7 +313,8 @@ fn main() {
         "single" => (single(rounds), rounds * GROUP),
         "pooled-single" => (pooled(rounds, false), rounds * GROUP),
         "pooled-group" => (pooled(rounds, true), rounds * GROUP),
-        "group" => (group(rounds), rounds * GROUP),
+        "group" => (group(rounds, false), rounds * GROUP),
+        "group-all" => (group(rounds, true), rounds * GROUP),
         "burst" => (burst(rounds, false), rounds * BURST),
         "packed" => (burst(rounds, true), rounds * BURST),
         "rdma-write" => (rdma(rounds, WorkKind::Write, false), rounds * GROUP),
@@ -298,7 +323,7 @@ fn main() {
         "rdma-pooled-read" => (rdma(rounds, WorkKind::Read, true), rounds * GROUP),
         other => {
             eprintln!(
-                "scenario '{other}': must be single, group, pooled-single, pooled-group, burst, \
+                "scenario '{other}': must be single, group, group-all, pooled-single, pooled-group, burst, \
                  packed, or rdma- with write, read, pooled-write or pooled-read"
             );
             std::process::exit(2);
