@@ -307,7 +307,7 @@ module spfe_sf_data_link
     .reply_seq_i(reply_seq),
     .pending_i(pending),
     .fct_due_i(due),
-    .select_valid_i(select_valid),
+    .select_valid_i(select_valid && seg_ready[select_vc]),
     .select_vc_i(select_vc),
     .start_i(seg_start),
     .length_i(seg_length),

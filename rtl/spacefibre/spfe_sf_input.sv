@@ -70,7 +70,9 @@ module spfe_sf_input
   logic [CountWidth-1:0] count_q;
   logic eep_q;
   logic old_q;
-  logic open_q, open;
+  // The last word that the user took, and whether it leaves a packet open, a cycle late.
+  logic open_q, open, popped_q;
+  word_t last_q;
   logic cuts_q;
 
   logic fits;
@@ -87,7 +89,7 @@ module spfe_sf_input
   assign pop = valid_q && user_ready_i;
   assign next = 32'(waiting_q) >= Lanes ? CountWidth'(Lanes) : CountWidth'(waiting_q);
   // After a link reset an open packet ends first.
-  assign fetch = (!valid_q || pop) && waiting_q != '0 && !(cuts_q && open) && !clear_i;
+  assign fetch = (!valid_q || pop) && waiting_q != '0 && !cuts_q && !clear_i;
 
   // Bank of the ring for each word.
   localparam int unsigned Banks = 1 << $clog2(Lanes);
@@ -124,8 +126,8 @@ module spfe_sf_input
   always_comb begin
     last = read[0];
     for (int unsigned i = 1; i < Lanes; i++) if (32'(count_q) == i + 1) last = read[i];
-    open = open_q;
-    if (pop) open = !eep_q && content(last) != WordEnd;
+    if (eep_q) last = EepWord;
+    open = popped_q ? content(last_q) != WordEnd : open_q;
   end
 
   always_comb begin
@@ -156,16 +158,19 @@ module spfe_sf_input
     if (fetch) fetch_q <= fetch_q + PosWidth'(next);
 
     open_q <= open;
+    popped_q <= pop;
+    last_q <= last;
     if (!valid_q || pop) begin
       valid_q <= fetch;
       eep_q <= 1'b0;
       old_q <= 1'b0;
       count_q <= next;
-      cuts_q <= 1'b0;
-      if (cuts_q && open) begin
-        valid_q <= 1'b1;
-        eep_q <= 1'b1;
-        count_q <= CountWidth'(1);
+      // After a link reset the last word decides whether an EEP comes next.
+      if (cuts_q && !pop) begin
+        cuts_q <= 1'b0;
+        valid_q <= open;
+        eep_q <= open;
+        if (open) count_q <= CountWidth'(1);
       end
     end
     if (clear_i) begin
@@ -184,6 +189,7 @@ module spfe_sf_input
       eep_q <= 1'b0;
       old_q <= 1'b0;
       open_q <= 1'b0;
+      popped_q <= 1'b0;
       cuts_q <= 1'b0;
     end
   end

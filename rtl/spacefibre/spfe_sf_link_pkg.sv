@@ -139,7 +139,7 @@ package spfe_sf_link_pkg;
 
   /// An ACK or NACK for spfe_sf_recovery.
   typedef struct packed {
-    logic [6:0] look;  // number in the row that comes in; the rest is that of a cycle later
+    logic [7:0] look;  // number of an ACK or NACK that is checked; the rest is a cycle later
     logic [7:0] seq;  // number
     logic ack;  // acknowledges; also with nack
     logic nack;  // the rest is to be sent again with the other polarity

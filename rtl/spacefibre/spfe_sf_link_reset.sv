@@ -40,7 +40,7 @@ module spfe_sf_link_reset
   output logic initialised_o,
   /// LaneReset to all lanes, for one cycle.
   output logic lane_reset_o,
-  /// Resets this end of the link, for one cycle.
+  /// Resets this end of the link, for one cycle, before it listens to the far end.
   output logic clear_o,
   /// For one cycle: the far end asked for a link reset.
   output logic far_end_reset_o,
@@ -55,7 +55,7 @@ module spfe_sf_link_reset
   logic [Lanes-1:0] heard_q, heard;
   logic [WaitWidth-1:0] waited_q, waited;
   logic scrambled_q;
-  logic clear;
+  logic clear, clear_q;
   logic far_end_reset;
   logic known;
 
@@ -130,10 +130,12 @@ module spfe_sf_link_reset
     lane_reset_q <= lane_reset;
     heard_q <= heard;
     waited_q <= waited;
+    clear_q <= clear;
     if (clear) scrambled_q <= scrambled_i;
     if (rst_i) begin
       state_q <= RstConfiguration;
       lane_reset_q <= 1'b0;
+      clear_q <= 1'b0;
       heard_q <= '0;
       scrambled_q <= scrambled_i;
     end
@@ -142,7 +144,7 @@ module spfe_sf_link_reset
   assign state_o = state_q;
   assign initialised_o = state_q == RstInitialised;
   assign lane_reset_o = lane_reset_q;
-  assign clear_o = clear;
+  assign clear_o = clear_q;
   assign far_end_reset_o = far_end_reset;
   assign capability_o =
       8'(state_q != RstInitialised) << CapLinkReset | 8'(scrambled_q) << CapDataScrambled

@@ -89,18 +89,19 @@ module spfe_sf_output
   logic alone_q, alone;
   logic overflow_q;
 
-  // Segment.
-  logic [UsedWidth-1:0] most;
-  logic whole;
+  // Segment that can be sent, a cycle late. More words and more credit may be there already; what
+  // takes any of them away ends ready_q.
+  logic [UsedWidth-1:0] most, most_q;
+  logic whole, ready_q;
   assign whole = unsent_q >= UsedWidth'(Segment);
   always_comb begin
     most = whole ? UsedWidth'(Segment) : unsent_q;
     if (32'(credit_q) < 32'(most)) most = UsedWidth'(credit_q);
   end
-  assign length_o = LenWidth'(most);
+  assign length_o = LenWidth'(most_q);
   assign start_o = sent_q;
   assign has_credit_o = credit_q != '0;
-  assign ready_o = has_credit_o && (whole || to_end_q != '0);
+  assign ready_o = ready_q;
   assign overflow_o = overflow_q;
 
   // Words of the user.
@@ -199,21 +200,23 @@ module spfe_sf_output
   logic [UsedWidth-1:0] to_end;
   logic [PosWidth-1:0] sent;
   always_comb begin
-    sent = take_i ? sent_q + PosWidth'(most) : sent_q;
-    unsent = (take_i ? unsent_q - most : unsent_q) + UsedWidth'(count);
+    sent = take_i ? sent_q + PosWidth'(most_q) : sent_q;
+    unsent = (take_i ? unsent_q - most_q : unsent_q) + UsedWidth'(count);
     to_end = to_end_q;
-    if (take_i) to_end = to_end_q > most ? to_end_q - most : '0;
-    if (end_at != '0) to_end = (take_i ? unsent_q - most : unsent_q) + UsedWidth'(end_at);
+    if (take_i) to_end = to_end_q > most_q ? to_end_q - most_q : '0;
+    if (end_at != '0) to_end = (take_i ? unsent_q - most_q : unsent_q) + UsedWidth'(end_at);
   end
 
   // FCT credit: what the far end gives beyond the limit is lost.
   logic [CreditWidth:0] credit;
   assign credit = {1'b0, credit_q} + (CreditWidth + 1)'(give_i)
-      - (CreditWidth + 1)'(take_i ? most : '0);
+      - (CreditWidth + 1)'(take_i ? most_q : '0);
 
   assign starved_o = !room && unsent_q == '0 && !owes_q;
 
   always_ff @(posedge clk_i) begin
+    most_q <= most;
+    ready_q <= has_credit_o && (whole || to_end_q != '0) && !take_i && !cut;
     tail_q <= tail_q + PosWidth'(count);
     sent_q <= sent;
     used_q <= used_q + UsedWidth'(count) - UsedWidth'(free_i);
@@ -230,10 +233,11 @@ module spfe_sf_output
       tail_q <= sent;
       unsent_q <= '0;
       to_end_q <= '0;
-      used_q <= used_q - UsedWidth'(free_i) - (take_i ? unsent_q - most : unsent_q);
+      used_q <= used_q - UsedWidth'(free_i) - (take_i ? unsent_q - most_q : unsent_q);
       alone_q <= 1'b0;
     end
     if (clear_i) begin
+      ready_q <= 1'b0;
       tail_q <= '0;
       sent_q <= '0;
       used_q <= '0;
@@ -259,7 +263,7 @@ module spfe_sf_output
       assert (32'(free_i) <= 32'(used_q - unsent_q))
       else $error("frees %0d words of %0d", free_i, used_q - unsent_q);
       a_take :
-      assert (!take_i || (ready_o && most != '0))
+      assert (!take_i || (ready_o && most_q != '0))
       else $error("takes a segment that is not there");
       a_count :
       assert (!user_valid_i || user_count_i != '0)

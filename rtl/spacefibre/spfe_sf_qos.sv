@@ -2,7 +2,9 @@
 
 /// Medium access controller (ECSS-E-ST-50-11C, 5.7.4): bandwidth credit, priority and time-slots of
 /// the virtual channels, and the choice of the next one to send. The credit is counted in rows of
-/// the link with eight binary places.
+/// the link with eight binary places. A row counts four cycles after it was decided on; the choice
+/// has a register for each level of its tree. While a segment is sent, its channel is compared with
+/// the credit that it will have about then, so that the choice is there when the segment ends.
 module spfe_sf_qos
   import spfe_sf_link_pkg::*;
 #(
@@ -55,82 +57,98 @@ module spfe_sf_qos
     $error("spfe_sf_qos: CreditLimit is %0d; 64 to 65536", CreditLimit);
   end
 
+  // Levels of the tree, and its leaves.
+  localparam int unsigned Levels = $clog2(Vcs);
+  localparam int unsigned Leaves = 1 << Levels;
+
   typedef logic signed [Width-1:0] credit_t;
   typedef logic signed [SumWidth-1:0] sum_t;
+  typedef logic [KeyWidth-1:0] key_t;
 
   credit_t [Vcs-1:0] credit_q;
   logic [Vcs-1:0] allowed_q;
   logic [Vcs-1:0][23:0] idle_q;
-  logic [Vcs-1:0] over_use_q;
+  logic [Vcs-1:0] over_use_q, under_use_q;
+
+  // First stage: the row that was sent a cycle before.
+  sent_t sent_q;
   // Rows since the last update, with the next one. An update that is due with the next row is done
   // already; then it is 0.
   logic [RowsWidth-1:0] rows_q, rows, gain;
-  logic [CostWidth-1:0] cost_q, price, charge;
+  logic [CostWidth-1:0] cost_q, price_q, charge;
+  logic [VcWidth-1:0] charge_vc;
   logic update;
   // The row ends a new segment, with EDF or RETRY.
   logic ends;
-  assign ends = sent_i.charge && (sent_i.frame || sent_i.retry);
+  // Second stage: an update, its rows, and what a channel pays.
+  logic update_q, ends_q;
+  logic [RowsWidth-1:0] gain_q;
+  logic [CostWidth-1:0] charge_q;
+  logic [VcWidth-1:0] pays_q;
+  // Third stage: credits before they are limited.
+  logic summed_q, ended_q;
+  logic [RowsWidth-1:0] summed_gain_q;
+  logic [VcWidth-1:0] paid_q;
 
-  // Choice.
-  logic [Vcs-1:0][KeyWidth-1:0] key;
-  logic [KeyWidth-1:0] unused_key;
-  for (genvar v = 0; v < Vcs; v++) begin : gen_key
+  // The channel of the segment has not paid yet.
+  logic owes;
+  credit_t owed, owed_q;
+  logic [VcWidth-1:0] owes_vc_q;
+  logic owes_q;
+
+  function automatic key_t key_of(input credit_t credit, input logic [3:0] level);
     logic good;
-    assign good = credit_q[v] >= credit_t'(Threshold);
-    assign key[v] = {
-      good, good ? ~param_i[v].priority_level : 4'd0, !credit_q[v][Width-1], credit_q[v][Width-2:0]
-    };
-  end
-  spfe_arb_max #(
-    .Ports(Vcs),
-    .Width(KeyWidth)
-  ) i_choice (
-    .request_i(ready_i & allowed_q),
-    .value_i(key),
-    .valid_o,
-    .index_o(vc_o),
-    .value_o(unused_key)
-  );
+    good = credit >= credit_t'(Threshold);
+    return {good, good ? ~level : 4'd0, !credit[Width-1], credit[Width-2:0]};
+  endfunction
 
   // Price of the segment so far.
-  always_comb begin
-    price = CostWidth'(param_i[VcWidth'(sent_i.charge_vc)].price);
-    charge = cost_q + (sent_i.frame ? price << 1 : price);
-  end
+  assign charge_vc = VcWidth'(sent_q.charge_vc);
+  assign charge = cost_q + (sent_q.frame ? price_q << 1 : price_q);
+  assign ends = sent_q.charge && (sent_q.frame || sent_q.retry);
 
   always_comb begin
     rows = rows_q + RowsWidth'(rows_q != '1);
     gain = rows_q;
     update = 1'b0;
     if (ends) begin
-      update = sent_i.row;
+      update = sent_q.row;
       rows = RowsWidth'(1);
-    end else if (rows >= RowsWidth'(UpdateRows) && !sent_i.charge && !sent_i.frame_new) begin
-      update = sent_i.row;
+    end else if (rows >= RowsWidth'(UpdateRows) && !sent_q.charge && !sent_q.frame_new) begin
+      update = sent_q.row;
       gain = rows;
       rows = '0;
     end
   end
 
+  // Credit of the channel that sends a segment, as if the segment ended in a few rows.
+  assign owes = sent_q.charge || (update_q && ends_q) || (summed_q && ended_q);
+  always_comb begin
+    sum_t left;
+    left = sum_t'(credit_q[charge_vc]) - sum_t'({3'd0, cost_q}) - sum_t'({3'd0, price_q} << 2);
+    if (left < -sum_t'(Limit)) left = -sum_t'(Limit);
+    owed = left[Width-1:0];
+  end
+
   for (genvar v = 0; v < Vcs; v++) begin : gen_vc
-    sum_t sum;
-    logic pays;
-    assign pays = ends && 32'(sent_i.charge_vc) == v;
+    sum_t sum_q;
+    credit_t credit;
     always_comb begin
-      sum = sum_t'(credit_q[v]) + sum_t'({gain, 8'd0});
-      if (pays) sum = sum - sum_t'({3'd0, charge});
-      if (sum > sum_t'(Limit)) sum = sum_t'(Limit);
-      if (sum < -sum_t'(Limit)) sum = -sum_t'(Limit);
+      credit = sum_q[Width-1:0];
+      if (sum_q > sum_t'(Limit)) credit = credit_t'(Limit);
+      if (sum_q < -sum_t'(Limit)) credit = -credit_t'(Limit);
     end
     always_ff @(posedge clk_i) begin
       over_use_q[v] <= 1'b0;
       allowed_q[v] <= param_i[v].time_slots[time_slot_i] && param_i[v].price != '0;
-      if (update) begin
-        credit_q[v] <= sum[Width-1:0];
-        over_use_q[v] <= pays && sum < sum_t'(Threshold);
-        if (sum != sum_t'(Limit)) idle_q[v] <= '0;
+      sum_q <= sum_t'(credit_q[v]) + sum_t'({gain_q, 8'd0})
+          - (ends_q && 32'(pays_q) == v ? sum_t'({3'd0, charge_q}) : '0);
+      if (summed_q) begin
+        credit_q[v] <= credit;
+        over_use_q[v] <= ended_q && 32'(paid_q) == v && sum_q < sum_t'(Threshold);
+        if (sum_q < sum_t'(Limit)) idle_q[v] <= '0;
         else if (credit_q[v] == credit_t'(Limit) && idle_q[v] < 24'hFFF000) begin
-          idle_q[v] <= idle_q[v] + 24'(gain);
+          idle_q[v] <= idle_q[v] + 24'(summed_gain_q);
         end
       end
       if (rst_i || reset_i) begin
@@ -138,17 +156,75 @@ module spfe_sf_qos
         idle_q[v] <= '0;
         over_use_q[v] <= 1'b0;
       end
+      under_use_q[v] <= idle_q[v] > idle_limit_i;
     end
-    assign under_use_o[v] = idle_q[v] > idle_limit_i;
   end
   assign over_use_o = over_use_q;
+  assign under_use_o = under_use_q;
   logic unused_sent;
-  assign unused_sent = ^sent_i;
+  assign unused_sent = ^sent_q;
+
+  // Choice: node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the channels.
+  logic valid[2*Leaves];
+  logic [VcWidth-1:0] index[2*Leaves];
+  key_t key[2*Leaves];
+  for (genvar v = 0; v < Leaves; v++) begin : gen_leaf
+    assign index[Leaves+v] = VcWidth'(v);
+    if (v < Vcs) begin : gen_vc
+      key_t key_q;
+      assign valid[Leaves+v] = ready_i[v] && allowed_q[v];
+      assign key[Leaves+v] = key_q;
+      always_ff @(posedge clk_i) begin
+        key_q <=
+          key_of(owes_q && 32'(owes_vc_q) == v ? owed_q : credit_q[v], param_i[v].priority_level);
+      end
+    end else begin : gen_none
+      assign valid[Leaves+v] = 1'b0;
+      assign key[Leaves+v] = '0;
+    end
+  end
+  for (genvar n = 1; n < Leaves; n++) begin : gen_node
+    logic right, valid_q;
+    logic [VcWidth-1:0] index_q;
+    key_t key_q;
+    assign right = valid[2*n+1] && (!valid[2*n] || key[2*n+1] > key[2*n]);
+    assign valid[n] = valid_q;
+    assign index[n] = index_q;
+    assign key[n] = key_q;
+    always_ff @(posedge clk_i) begin
+      valid_q <= valid[2*n] || valid[2*n+1];
+      index_q <= right ? index[2*n+1] : index[2*n];
+      key_q <= right ? key[2*n+1] : key[2*n];
+      if (rst_i) valid_q <= 1'b0;
+    end
+  end
+  assign valid_o = valid[1];
+  assign vc_o = index[1];
+  logic unused_key;
+  assign unused_key = ^key[1];
 
   always_ff @(posedge clk_i) begin
-    if (sent_i.row) rows_q <= rows;
-    if (sent_i.frame_new) cost_q <= '0;
-    else if (sent_i.data && !cost_q[CostWidth-1]) cost_q <= cost_q + price;
-    if (rst_i || clear_i) rows_q <= RowsWidth'(1);
+    sent_q <= sent_i;
+    price_q <= CostWidth'(param_i[VcWidth'(sent_i.charge_vc)].price);
+    if (sent_q.row) rows_q <= rows;
+    if (sent_q.frame_new) cost_q <= '0;
+    else if (sent_q.data && !cost_q[CostWidth-1]) cost_q <= cost_q + price_q;
+    update_q <= update;
+    ends_q <= ends;
+    gain_q <= gain;
+    charge_q <= charge;
+    pays_q <= charge_vc;
+    summed_q <= update_q;
+    ended_q <= ends_q;
+    summed_gain_q <= gain_q;
+    paid_q <= pays_q;
+    owes_q <= owes;
+    owed_q <= owed;
+    owes_vc_q <= charge_vc;
+    if (rst_i || clear_i) begin
+      rows_q <= RowsWidth'(1);
+      sent_q <= '0;
+    end
+    if (rst_i || reset_i) {update_q, summed_q} <= '0;
   end
 endmodule

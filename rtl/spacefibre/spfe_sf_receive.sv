@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Receive side of the data link layer: data word identification (ECSS-E-ST-50-11C, 5.7.8), checks
-/// (5.7.6) and replies (5.7.7). A row is processed one cycle after it came.
+/// (5.7.6) and replies (5.7.7). A row is judged one cycle after it came, and what it says is done a
+/// cycle later; an ACK or NACK is carried out another cycle later.
 module spfe_sf_receive
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
@@ -259,27 +260,58 @@ module spfe_sf_receive
   assign reply_o = reply_q;
   assign reply_seq_o = {reply_q == ReplyNack ? !negative_q : negative_q, rx_count_q};
 
-  // Actions.
+  // Third stage: actions.
   logic overflow;
-  logic wrong;
-  logic acks;
   logic message_ready, lost_q;
   logic [3:0] unused_count;
   logic unused_almost;
-  assign vc_o = vc_q;
-  assign words_o = words_q;
-  assign begin_o = verdict == Accept && kind == LinkSdf;
-  assign count_o = verdict == Accept && kind == LinkData && state_q == RxDataFrame ? count_q : '0;
-  assign accept_o = verdict == Accept && kind == LinkEdf;
-  assign overflow = accept_o && (overflow_i & vc_q) != '0;
-  assign give_o = {words_q[0].bits[15:13] + 4'd1, 6'd0};
-  always_comb begin
+  logic [Vcs-1:0] act_vc_q, give_vc_q;
+  word_t [Lanes-1:0] act_words_q;
+  logic [CountWidth-1:0] act_count_q;
+  logic begin_q, accept_q, damaged_q;
+  // The row is an ACK or NACK; it is a NACK.
+  logic answer_q, negates_q;
+  link_event_t ev, ev_q;
+  // Fourth stage: an ACK or NACK is carried out, or its number is wrong.
+  logic ack_q, nack_q, wrong_q;
+  logic [7:0] ack_seq_q;
+
+  assign vc_o = act_vc_q;
+  assign words_o = act_words_q;
+  assign begin_o = begin_q;
+  assign count_o = act_count_q;
+  assign accept_o = accept_q;
+  assign overflow = accept_q && (overflow_i & act_vc_q) != '0;
+  assign give_vc_o = give_vc_q;
+  assign give_o = {act_words_q[0].bits[15:13] + 4'd1, 6'd0};
+  assign damaged_o = damaged_q;
+  assign ack_o = '{look: act_words_q[0].bits[23:16], seq: ack_seq_q, ack: ack_q, nack: nack_q};
+  assign reset_o = overflow || wrong_q;
+
+  always_ff @(posedge clk_i) begin
+    act_vc_q <= vc_q;
+    act_words_q <= words_q;
+    act_count_q <= verdict == Accept && kind == LinkData && state_q == RxDataFrame ? count_q : '0;
+    begin_q <= verdict == Accept && kind == LinkSdf;
+    accept_q <= verdict == Accept && kind == LinkEdf;
     for (int unsigned i = 0; i < Vcs; i++) begin
-      give_vc_o[i] = verdict == Accept && kind == LinkFct && 32'(words_q[0].bits[12:8]) == i;
+      give_vc_q[i] <= verdict == Accept && kind == LinkFct && 32'(words_q[0].bits[12:8]) == i;
+    end
+    damaged_q <= verdict == CrcError || verdict == RxError;
+    answer_q <= verdict == Accept && (kind == LinkAck || kind == LinkNack);
+    negates_q <= kind == LinkNack;
+    ev_q <= ev;
+    ack_q <= answer_q && ack_valid_i && !ack_wrong_i;
+    nack_q <= answer_q && negates_q && ack_valid_i && !ack_wrong_i;
+    wrong_q <= answer_q && ack_valid_i && ack_wrong_i;
+    ack_seq_q <= act_words_q[0].bits[23:16];
+    if (rst_i || clear_i) begin
+      {begin_q, accept_q, damaged_q, answer_q, ack_q, nack_q, wrong_q} <= '0;
+      act_count_q <= '0;
+      give_vc_q <= '0;
     end
   end
-  assign wrong = verdict == Accept && (kind == LinkAck || kind == LinkNack) && ack_valid_i
-      && ack_wrong_i;
+
   spfe_fifo #(
     .Width($bits(broadcast_t)),
     .Depth(Broadcasts)
@@ -296,37 +328,27 @@ module spfe_sf_receive
     .almost_full_o(unused_almost)
   );
 
-  assign acks = verdict == Accept && (kind == LinkAck || kind == LinkNack) && ack_valid_i
-      && !ack_wrong_i;
-  assign ack_o = '{
-      look: words_i[0].bits[22:16],
-      seq: words_q[0].bits[23:16],
-      ack: acks,
-      nack: acks && kind == LinkNack
-    };
-  assign damaged_o = verdict == CrcError || verdict == RxError;
-  assign reset_o = overflow || wrong;
-
   always_comb begin
-    ev_o = '0;
-    ev_o.rxerr = verdict == RxError;
-    ev_o.crc16_error = verdict == CrcError && kind == LinkEdf;
-    ev_o.crc8_error = verdict == CrcError && kind != LinkEdf;
-    ev_o.frame_error = verdict == FrameError;
-    ev_o.sequence_error = verdict == SequenceError;
-    ev_o.protocol_error = wrong;
+    ev_o = ev_q;
+    ev_o.protocol_error = wrong_q;
     ev_o.input_overflow = overflow;
-    ev_o.recovery = ack_o.nack;
+    ev_o.recovery = nack_q;
+    ev = '0;
+    ev.rxerr = verdict == RxError;
+    ev.crc16_error = verdict == CrcError && kind == LinkEdf;
+    ev.crc8_error = verdict == CrcError && kind != LinkEdf;
+    ev.frame_error = verdict == FrameError;
+    ev.sequence_error = verdict == SequenceError;
     if (verdict == Accept) begin
-      ev_o.got_frame = kind == LinkEdf;
-      ev_o.got_broadcast = kind == LinkEbf;
-      ev_o.broadcast_dropped = kind == LinkEbf && !message_ready;
-      ev_o.got_fct = kind == LinkFct;
-      ev_o.got_ack = kind == LinkAck;
-      ev_o.got_nack = kind == LinkNack;
-      ev_o.got_full = kind == LinkFull;
-      ev_o.got_retry = kind == LinkRetry;
-      ev_o.got_idle = kind == LinkSif;
+      ev.got_frame = kind == LinkEdf;
+      ev.got_broadcast = kind == LinkEbf;
+      ev.broadcast_dropped = kind == LinkEbf && !message_ready;
+      ev.got_fct = kind == LinkFct;
+      ev.got_ack = kind == LinkAck;
+      ev.got_nack = kind == LinkNack;
+      ev.got_full = kind == LinkFull;
+      ev.got_retry = kind == LinkRetry;
+      ev.got_idle = kind == LinkSif;
     end
   end
 

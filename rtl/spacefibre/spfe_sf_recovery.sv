@@ -43,7 +43,7 @@ module spfe_sf_recovery
 
   /// ACK or NACK.
   input ack_t ack_i,
-  /// The number has the polarity of the items being sent.
+  /// The number to look at has the polarity of the items being sent.
   output logic ack_valid_o,
   /// It belongs to no item.
   output logic ack_wrong_o,
@@ -79,6 +79,8 @@ module spfe_sf_recovery
   // Number of the last item, that of a cycle before, and that of the last acknowledged item.
   logic [6:0] count_q, known_q, acked_q;
   logic negative_q;
+  // The number that is carried out is that of the last acknowledged item.
+  logic same_q;
   // Positions: of the first item that is not acknowledged, of the next to send, behind the last.
   place_t head_q, sent_q, sent, acked, tail_q;
   // Acknowledged frames from here to head_q are still to leave their buffers.
@@ -146,15 +148,17 @@ module spfe_sf_recovery
     if (sent_i.frame) sent.frame = sent_q.frame + 1'b1;
     if (sent_i.fct) sent.fct = sent_q.fct + 1'b1;
     if (sent_i.broadcast) sent.broadcast = sent_q.broadcast + 1'b1;
-    if (ack_i.nack) sent = ack_i.seq[6:0] == acked_q ? head_q : acked;
+    if (ack_i.nack) sent = same_q ? head_q : acked;
     if (clear_i) sent = '0;
     if (clear_i) sent.broadcast = tail_q.broadcast;
   end
 
-  logic [6:0] age;
-  assign age = ack_i.seq[6:0] - acked_q;
-  assign ack_valid_o = ack_i.seq[7] == negative_q;
-  assign ack_wrong_o = age > known_q - acked_q;
+  // An ACK or NACK is checked a cycle before it is carried out; meanwhile the one before it may be
+  // carried out.
+  logic [6:0] base;
+  assign base = ack_i.ack ? ack_i.seq[6:0] : acked_q;
+  assign ack_valid_o = ack_i.look[7] == negative_q && !ack_i.nack;
+  assign ack_wrong_o = ack_i.look[6:0] - base > known_q - base;
 
   // Table of the numbers.
   spfe_ram_safe #(
@@ -168,8 +172,8 @@ module spfe_sf_recovery
     .addr_i(pending_o.next_seq[6:0]),
     .data_i(sent),
     .rclk_i(clk_i),
-    .re_i(!(number && ack_i.look == pending_o.next_seq[6:0])),
-    .raddr_i(ack_i.look),
+    .re_i(!(number && ack_i.look[6:0] == pending_o.next_seq[6:0])),
+    .raddr_i(ack_i.look[6:0]),
     .data_o(acked),
     .corrected_o(corrected[0]),
     .failed_o(failed[0])
@@ -273,13 +277,14 @@ module spfe_sf_recovery
 
   always_ff @(posedge clk_i) begin
     sent_q <= sent;
+    same_q <= ack_i.look[6:0] == base;
     if (sent_i.frame_new) tail_q.frame <= tail_q.frame + 1'b1;
     if (sent_i.fct_new) tail_q.fct <= tail_q.fct + 1'b1;
     if (sent_i.broadcast_new) tail_q.broadcast <= tail_q.broadcast + 1'b1;
     if (number) count_q <= count_q + 7'd1;
     known_q <= ack_i.nack ? ack_i.seq[6:0] : count_q;
     if (ack_i.ack) begin
-      if (ack_i.seq[6:0] != acked_q) head_q <= acked;
+      if (!same_q) head_q <= acked;
       acked_q <= ack_i.seq[6:0];
     end
     if (ack_i.nack) begin
@@ -320,7 +325,8 @@ module spfe_sf_recovery
       assert (32'(sent_i.frame) + 32'(sent_i.fct) + 32'(sent_i.broadcast) <= 1)
       else $error("two items are sent in a cycle");
       a_ack :
-      assert (!ack_i.ack || (ack_valid_o && !ack_wrong_o))
+      assert (!ack_i.ack || (ack_i.seq[7] == negative_q
+          && 7'(ack_i.seq[6:0] - acked_q) <= 7'(count_q - acked_q)))
       else $error("a wrong number %h is acknowledged", ack_i.seq);
     end
   end

@@ -170,7 +170,7 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
     ("spacefibre/spfe_sf_broadcast_tx.sv", "if (late_sent_i) late_q <= '1;", "", "link"),
     (
         "spacefibre/spfe_sf_recovery.sv",
-        "if (ack_i.nack) sent = ack_i.seq[6:0] == acked_q ? head_q : acked;",
+        "if (ack_i.nack) sent = same_q ? head_q : acked;",
         "if (ack_i.nack) sent = acked;",
         "link",
     ),
