@@ -79,38 +79,36 @@ module spfe_sf_lane
   logic no_signal_q, no_signal;
 
   word_t sent;
+  logic up_taken;
   word_t line_q;
   logic line_on_q;
   word_t sent_q;
   logic sent_on_q;
 
-  logic active;
-  logic starts;
-  logic drives;
-  logic hears;
+  logic active, starts, drives, hears;
   logic reset;
   logic enters;
   logic tx_only;
   logic lost_signal;
   logic wanted;
   logic [1:0] init3_sent;
-  logic timed_out;
   logic stopped;
 
   word_t heard;
   lane_kind_e kind;
   logic synced;
-  logic started;
-  logic init1;
-  logic init2;
-  logic init3;
-  logic init3_new;
-  logic [7:0] seen_capability;
-  logic inverted;
-  logic comma;
-  logic far_standby;
-  logic far_lost_signal;
-  logic [7:0] stop_field;
+  logic damaged, bad;
+  // What comes of the word that was heard, and of RXERR in its place if the next one is damaged,
+  // which is known late.
+  lane_seen_t [1:0] seen;
+  lane_state_e [1:0] state_next;
+  lost_e [1:0] lost_next;
+  logic [1:0] enters_next;
+  logic [1:0][7:0] rxerr_next;
+  logic [1:0] stopped_next, full_next;
+  // With the next word the times are over: of ClearLine, of a burst, and the initialisation timer.
+  logic cleared_q, burst_q, timed_out_q;
+  logic leaks;
 
   assign active = state_q == StActive;
   // From Started on, driver and receiver are on.
@@ -140,6 +138,7 @@ module spfe_sf_lane
     .up_valid_i(tx_valid_i),
     .up_ready_o(tx_ready_o),
     .word_o(sent),
+    .up_taken_o(up_taken),
     .init3_sent_o(init3_sent)
   );
 
@@ -152,7 +151,11 @@ module spfe_sf_lane
   assign lost_signal = no_signal && !tx_only;
   always_comb begin
     in = line_on_i ? line_i : RxErr;
-    if (param_i.near_end_loopback) in = drives ? sent : RxErr;
+    bad = !line_on_i || has_error(line_i);
+    if (param_i.near_end_loopback) begin
+      in = drives ? sent : RxErr;
+      bad = !drives || (up_taken && has_error(tx_i));
+    end
   end
 
   spfe_sf_word_sync i_sync (
@@ -161,8 +164,10 @@ module spfe_sf_lane
     .lose_i(!hears || (enters && state_d == StClearLine)),
     .moved_i(realigned_i),
     .word_i(in),
+    .bad_i(bad),
     .word_o(heard),
     .kind_o(kind),
+    .damaged_o(damaged),
     .synced_o(synced)
   );
 
@@ -174,85 +179,97 @@ module spfe_sf_lane
     .valid_i(hears),
     .word_i(heard),
     .kind_i(kind),
+    .damaged_i(damaged),
     .active_i(active),
     .clear_i(enters),
     .keep_init3_i(state_q == StConnecting && state_d == StConnected),
-    .started_o(started),
-    .init1_o(init1),
-    .init2_o(init2),
-    .init3_o(init3),
-    .init3_new_o(init3_new),
-    .capability_o(seen_capability),
-    .inverted_o(inverted),
-    .comma_o(comma),
-    .standby_o(far_standby),
-    .lost_signal_o(far_lost_signal),
-    .stop_field_o(stop_field)
+    .seen_o(seen[0]),
+    .seen_damaged_o(seen[1])
   );
 
   // State after this cycle. The conditions are in the order of the standard.
   assign count = count_q == CountWidth'(CountMost) ? count_q : count_q + 1'b1;
   assign timer = timer_q == TimerWidth'(InitTimeout) ? timer_q : timer_q + 1'b1;
-  assign timed_out = timer == TimerWidth'(InitTimeout);
-  assign stopped = far_standby || far_lost_signal;
 
+  // Index 1: the word that was heard is RXERR instead.
   always_comb begin
-    state_d = state_q;
-    lost = lost_q;
-    unique case (state_q)
-      StClearLine: if (count >= CountWidth'(ClearLineWords)) state_d = StDisabled;
-      StDisabled: if (wanted) state_d = StWait;
-      StWait: begin
-        if (!wanted) state_d = StDisabled;
-        else if (param_i.lane_start || !no_signal) state_d = StStarted;
+    for (int unsigned b = 0; b < 2; b++) begin
+      lane_state_e state;
+      lost_e cause;
+      state = state_q;
+      cause = lost_q;
+      stopped_next[b] = seen[b].standby || seen[b].lost_signal;
+      unique case (state_q)
+        StClearLine: if (cleared_q) state = StDisabled;
+        StDisabled: if (wanted) state = StWait;
+        StWait: begin
+          if (!wanted) state = StDisabled;
+          else if (param_i.lane_start || !no_signal) state = StStarted;
+        end
+        StStarted: begin
+          if (far_end_active_i || seen[b].started) state = StConnecting;
+          else if (seen[b].inverted) state = StInvertRxPolarity;
+          else if (timed_out_q || stopped_next[b]) state = StClearLine;
+        end
+        StInvertRxPolarity: begin
+          if (lost_signal) state = StClearLine;
+          else if (seen[b].started) state = StConnecting;
+          else if (timed_out_q || stopped_next[b]) state = StClearLine;
+        end
+        StConnecting: begin
+          if (lost_signal) state = StClearLine;
+          else if (rx_only_i || far_end_active_i || seen[b].init2 || seen[b].init3)
+            state = StConnected;
+          else if (timed_out_q || stopped_next[b]) state = StClearLine;
+        end
+        StConnected: begin
+          if (lost_signal) state = StClearLine;
+          else if (rx_only_i || (far_end_active_i && init3_sent != '0)) state = StActive;
+          else if (seen[b].init3 && init3_sent == 2'd3) state = StActive;
+          else if (timed_out_q || stopped_next[b] || seen[b].comma) state = StClearLine;
+        end
+        StActive: begin
+          state = StLossOfSignal;
+          if (lost_signal) cause = LostNoSignal;
+          else if (full_next[b] && !tx_only) cause = LostRxErr;
+          else if (seen[b].init1 && !rx_only_i) cause = LostInit1;
+          else if (!wanted) state = StPrepareStandby;
+          else state = stopped_next[b] ? StClearLine : StActive;
+        end
+        default: if (burst_q || stopped_next[b]) state = StClearLine;
+      endcase
+      if (reset) begin
+        state = StClearLine;
+        cause = lost_q;
       end
-      StStarted: begin
-        if (far_end_active_i || started) state_d = StConnecting;
-        else if (inverted) state_d = StInvertRxPolarity;
-        else if (timed_out || stopped) state_d = StClearLine;
-      end
-      StInvertRxPolarity: begin
-        if (lost_signal) state_d = StClearLine;
-        else if (started) state_d = StConnecting;
-        else if (timed_out || stopped) state_d = StClearLine;
-      end
-      StConnecting: begin
-        if (lost_signal) state_d = StClearLine;
-        else if (rx_only_i || far_end_active_i || init2 || init3) state_d = StConnected;
-        else if (timed_out || stopped) state_d = StClearLine;
-      end
-      StConnected: begin
-        if (lost_signal) state_d = StClearLine;
-        else if (rx_only_i || (far_end_active_i && init3_sent != '0)) state_d = StActive;
-        else if (init3 && init3_sent == 2'd3) state_d = StActive;
-        else if (timed_out || stopped || comma) state_d = StClearLine;
-      end
-      StActive: begin
-        state_d = StLossOfSignal;
-        if (lost_signal) lost = LostNoSignal;
-        else if (rxerr == 8'hFF && !tx_only) lost = LostRxErr;
-        else if (init1 && !rx_only_i) lost = LostInit1;
-        else if (!wanted) state_d = StPrepareStandby;
-        else state_d = stopped ? StClearLine : StActive;
-      end
-      default: if (count >= CountWidth'(BurstWords) || stopped) state_d = StClearLine;
-    endcase
-    if (reset) begin
-      state_d = StClearLine;
-      lost = lost_q;
+      state_next[b] = state;
+      lost_next[b] = cause;
+      enters_next[b] = reset || state != state_q;
     end
   end
-  assign enters = reset || state_d != state_q;
+  assign state_d = state_next[damaged];
+  assign lost = lost_next[damaged];
+  assign enters = enters_next[damaged];
+  assign stopped = stopped_next[damaged];
+  assign rxerr = rxerr_next[damaged];
 
   logic [LeakWidth-1:0] leak;
-  assign leak = leak_q == LeakWidth'(1) ? LeakWidth'(LeakWords) : leak_q - 1'b1;
+  assign leaks = leak_q == LeakWidth'(1);
+  assign leak = leaks ? LeakWidth'(LeakWords) : leak_q - 1'b1;
 
   // The RXERR counter leaks, but stays at its limit for management to read.
   always_comb begin
-    rxerr = rxerr_q;
-    if (active && hears) begin
-      if (leak_q == LeakWidth'(1) && rxerr != 8'hFF && rxerr != '0) rxerr = rxerr - 1'b1;
-      if (kind == LaneError && rxerr != 8'hFF) rxerr = rxerr + 1'b1;
+    for (int unsigned b = 0; b < 2; b++) begin
+      rxerr_next[b] = rxerr_q;
+      full_next[b] = rxerr_q == 8'hFF;
+      if (active && hears && rxerr_q != 8'hFF) begin
+        if (leaks && rxerr_q != '0) begin
+          if (b == 0 && kind != LaneError) rxerr_next[b] = rxerr_q - 1'b1;
+        end else if (b == 1 || kind == LaneError) begin
+          rxerr_next[b] = rxerr_q + 1'b1;
+          full_next[b] = rxerr_q == 8'hFE;
+        end
+      end
     end
   end
 
@@ -271,9 +288,9 @@ module spfe_sf_lane
       up_valid = 1'b0;
       default: ;
     endcase
-    if (active && state_d != StActive) begin
+    if (damaged || (active && state_d != StActive)) begin
       up = RxErr;
-      up_valid = hears;
+      up_valid = active && hears;
     end
   end
   assign rx_o = up_q;
@@ -284,7 +301,14 @@ module spfe_sf_lane
     lost_q <= lost;
     no_signal_q <= no_signal;
     count_q <= enters ? '0 : count;
+    if (enters) {cleared_q, burst_q} <= {ClearLineWords < 2, BurstWords < 2};
+    else begin
+      if (count == CountWidth'(ClearLineWords - 1)) cleared_q <= 1'b1;
+      if (count == CountWidth'(BurstWords - 1)) burst_q <= 1'b1;
+    end
     timer_q <= enters && state_d == StStarted ? '0 : timer;
+    timed_out_q <= !(enters && state_d == StStarted)
+        && (timed_out_q || timer == TimerWidth'(InitTimeout - 1));
     rxerr_q <= reset || (enters && state_d == StConnected) ? '0 : rxerr;
     if (enters && state_d == StConnected) leak_q <= LeakWidth'(LeakWords);
     else if (active && hears) leak_q <= leak;
@@ -293,8 +317,8 @@ module spfe_sf_lane
           | (8'(param_i.lane_start) << CapLaneStart);
     if (enters && state_d == StClearLine) inverted_q <= 1'b0;
     else if (enters && state_d == StInvertRxPolarity) inverted_q <= !inverted_q;
-    if (init3_new && (state_q == StConnecting || state_q == StConnected))
-      far_end_capability_q <= seen_capability;
+    if (seen[damaged].init3_new && (state_q == StConnecting || state_q == StConnected))
+      far_end_capability_q <= seen[damaged].capability;
     up_q <= up;
     up_valid_q <= up_valid;
     line_q <= line_i;
@@ -307,6 +331,7 @@ module spfe_sf_lane
       lost_q <= LostNoSignal;
       no_signal_q <= 1'b1;
       count_q <= '0;
+      {cleared_q, burst_q, timed_out_q} <= {ClearLineWords < 2, BurstWords < 2, 1'b0};
       timer_q <= '0;
       rxerr_q <= '0;
       leak_q <= LeakWidth'(LeakWords);
@@ -332,17 +357,18 @@ module spfe_sf_lane
     gives_up = enters && !reset && state_d == StClearLine;
     if (starting && state_q != StStarted) gives_up &= !lost_signal;
     stops = gives_up && state_q >= StStarted && stopped;
-    if (starting) stops &= !timed_out;
-    else if (state_q != StActive) stops &= count < CountWidth'(BurstWords);
+    if (starting) stops &= !timed_out_q;
+    else if (state_q != StActive) stops &= !burst_q;
   end
 
   always_ff @(posedge clk_i) begin
-    ev_capability_q <= init3_new && (state_q == StConnecting || state_q == StConnected);
-    ev_timeout_q <= starting && gives_up && timed_out;
-    ev_standby_q <= stops && far_standby;
-    ev_lost_signal_q <= stops && !far_standby;
-    ev_overflow_q <= rxerr == 8'hFF && rxerr_q != 8'hFF;
-    if (stopped) field_q <= stop_field;
+    ev_capability_q <= seen[damaged].init3_new
+        && (state_q == StConnecting || state_q == StConnected);
+    ev_timeout_q <= starting && gives_up && timed_out_q;
+    ev_standby_q <= stops && seen[damaged].standby;
+    ev_lost_signal_q <= stops && !seen[damaged].standby;
+    ev_overflow_q <= full_next[damaged] && rxerr_q != 8'hFF;
+    if (stopped) field_q <= seen[damaged].stop_field;
     if (rst_i) begin
       ev_capability_q <= 1'b0;
       ev_timeout_q <= 1'b0;

@@ -16,34 +16,17 @@ module spfe_sf_lane_seen
   input word_t word_i,
   /// Its kind.
   input lane_kind_e kind_i,
+  /// It is RXERR instead.
+  input logic damaged_i,
   /// The lane is Active: only STANDBY, LOST_SIGNAL and INIT1 count.
   input logic active_i,
   /// The state changes: the next word is the first of the new state.
   input logic clear_i,
   /// INIT3 still count in the new state; with clear_i.
   input logic keep_init3_i,
-  /// Enough words without RXERR, and an INIT1 or INIT2 among them.
-  output logic started_o,
-  /// An INIT1.
-  output logic init1_o,
-  /// Three INIT2.
-  output logic init2_o,
-  /// Three equal INIT3.
-  output logic init3_o,
-  /// The last of them is the word of this cycle.
-  output logic init3_new_o,
-  /// Capability field of the last INIT3.
-  output logic [7:0] capability_o,
-  /// Three inverted INIT1, or three inverted INIT2.
-  output logic inverted_o,
-  /// A word that begins with K28.7.
-  output logic comma_o,
-  /// Three STANDBY in a row.
-  output logic standby_o,
-  /// Three LOST_SIGNAL in a row.
-  output logic lost_signal_o,
-  /// Reason or cause of the last STANDBY or LOST_SIGNAL.
-  output logic [7:0] stop_field_o
+  /// What was seen if the word is as given, and if it is RXERR; both are there before damaged_i.
+  output lane_seen_t seen_o,
+  output lane_seen_t seen_damaged_o
 );
   localparam int unsigned GoodWidth = $clog2(StartedWords + 1);
 
@@ -63,49 +46,71 @@ module spfe_sf_lane_seen
   } seen_t;
 
   seen_t seen_q, seen_d;
+  // Without and with damage.
+  seen_t [1:0] next;
 
   function automatic logic [1:0] more(input logic [1:0] number);
     return number == 2'd3 ? 2'd3 : number + 2'd1;
   endfunction
 
-  always_comb begin
-    seen_d = seen_q;
-    if (valid_i && kind_i == LaneError && !active_i) begin
-      seen_d = '0;
-    end else if (valid_i) begin
-      if (!active_i) begin
-        if (seen_q.good != GoodWidth'(StartedWords)) seen_d.good = seen_q.good + 1'b1;
-        if (word_i.k[0] && word_i.bits[7:0] == Comma) seen_d.comma = 1'b1;
-        if (kind_i == LaneInit1 || kind_i == LaneInit2) seen_d.init12 = 1'b1;
-        if (kind_i == LaneInit2) seen_d.init2 = more(seen_q.init2);
-        if (kind_i == LaneInit1Inverted) seen_d.inverted1 = more(seen_q.inverted1);
-        if (kind_i == LaneInit2Inverted) seen_d.inverted2 = more(seen_q.inverted2);
-        if (kind_i == LaneInit3) begin
-          seen_d.capability = word_i.bits[31:24];
-          seen_d.init3 = seen_q.init3 != '0 && seen_q.capability == word_i.bits[31:24] ?
-            more(seen_q.init3) : 2'd1;
+  function automatic seen_t follow(input seen_t was, input logic active, input word_t word,
+                                   input lane_kind_e kind);
+    seen_t now;
+    now = was;
+    if (kind == LaneError && !active) begin
+      now = '0;
+    end else begin
+      if (!active) begin
+        if (was.good != GoodWidth'(StartedWords)) now.good = was.good + 1'b1;
+        if (word.k[0] && word.bits[7:0] == Comma) now.comma = 1'b1;
+        if (kind == LaneInit1 || kind == LaneInit2) now.init12 = 1'b1;
+        if (kind == LaneInit2) now.init2 = more(was.init2);
+        if (kind == LaneInit1Inverted) now.inverted1 = more(was.inverted1);
+        if (kind == LaneInit2Inverted) now.inverted2 = more(was.inverted2);
+        if (kind == LaneInit3) begin
+          now.capability = word.bits[31:24];
+          now.init3 = was.init3 != '0 && was.capability == word.bits[31:24] ? more(was.init3) :
+            2'd1;
         end
       end
-      if (kind_i == LaneInit1) seen_d.init1 = 1'b1;
-      if (kind_i != LaneSkip) begin
-        seen_d.standby = kind_i == LaneStandby ? more(seen_q.standby) : '0;
-        seen_d.lost_signal = kind_i == LaneLostSignal ? more(seen_q.lost_signal) : '0;
+      if (kind == LaneInit1) now.init1 = 1'b1;
+      if (kind != LaneSkip) begin
+        now.standby = kind == LaneStandby ? more(was.standby) : '0;
+        now.lost_signal = kind == LaneLostSignal ? more(was.lost_signal) : '0;
       end
-      if (kind_i == LaneStandby || kind_i == LaneLostSignal) seen_d.stop_field = word_i.bits[31:24];
+      if (kind == LaneStandby || kind == LaneLostSignal) now.stop_field = word.bits[31:24];
     end
-  end
+    return now;
+  endfunction
 
-  assign started_o = seen_d.good == GoodWidth'(StartedWords) && seen_d.init12;
-  assign init1_o = seen_d.init1;
-  assign init2_o = seen_d.init2 == 2'd3;
-  assign init3_o = seen_d.init3 == 2'd3;
-  assign init3_new_o = seen_d.init3 == 2'd3 && seen_q.init3 != 2'd3;
-  assign capability_o = seen_d.capability;
-  assign inverted_o = seen_d.inverted1 == 2'd3 || seen_d.inverted2 == 2'd3;
-  assign comma_o = seen_d.comma;
-  assign standby_o = seen_d.standby == 2'd3;
-  assign lost_signal_o = seen_d.lost_signal == 2'd3;
-  assign stop_field_o = seen_d.stop_field;
+  function automatic lane_seen_t tell(input seen_t seen, input logic had_init3);
+    return
+    '{
+      started: seen.good == GoodWidth'(StartedWords) && seen.init12,
+      init1: seen.init1,
+      init2: seen.init2 == 2'd3,
+      init3: seen.init3 == 2'd3,
+      init3_new: seen.init3 == 2'd3 && !had_init3,
+      capability: seen.capability,
+      inverted: seen.inverted1 == 2'd3 || seen.inverted2 == 2'd3,
+      comma: seen.comma,
+      standby: seen.standby == 2'd3,
+      lost_signal: seen.lost_signal == 2'd3,
+      stop_field: seen.stop_field
+    }
+    ;
+  endfunction
+
+  always_comb begin
+    next = {2{seen_q}};
+    if (valid_i) begin
+      next[0] = follow(seen_q, active_i, word_i, kind_i);
+      next[1] = follow(seen_q, active_i, RxErr, LaneError);
+    end
+    seen_d = next[damaged_i];
+    seen_o = tell(next[0], seen_q.init3 == 2'd3);
+    seen_damaged_o = tell(next[1], seen_q.init3 == 2'd3);
+  end
 
   always_ff @(posedge clk_i) begin
     seen_q <= seen_d;

@@ -33,6 +33,8 @@ module spfe_sf_lane_tx
   output logic up_ready_o,
   /// Word to the line.
   output word_t word_o,
+  /// It is that of the layer above.
+  output logic up_taken_o,
   /// Number of INIT3 that are sent by the end of this cycle, up to 3.
   output logic [1:0] init3_sent_o
 );
@@ -55,7 +57,7 @@ module spfe_sf_lane_tx
   logic [SkipWidth-1:0] skip_q;
   logic [1:0] init3_q;
   logic active;
-  logic skip_due;
+  logic skip_due, skip_due_q;
   logic fills;
   word_t starting;
 
@@ -66,7 +68,7 @@ module spfe_sf_lane_tx
   );
 
   assign active = state_i == StActive;
-  assign skip_due = SkipInterval != 0 && skip_q == '0;
+  assign skip_due = SkipInterval != 0 && skip_due_q;
   assign fills = !active && filler_q != '0;
   assign up_ready_o = active && !skip_due && !loops_back_i;
 
@@ -101,8 +103,9 @@ module spfe_sf_lane_tx
 
   always_comb begin
     word_o = starting;
-    if (active) word_o = skip_due ? Skip : up_valid_i && up_ready_o ? up_i : Idle;
+    if (active) word_o = skip_due ? Skip : up_taken_o ? up_i : Idle;
   end
+  assign up_taken_o = up_valid_i && up_ready_o;
 
   always_ff @(posedge clk_i) begin
     filler_q <= enters_i ? '0 : filler_d;
@@ -111,11 +114,15 @@ module spfe_sf_lane_tx
     else if (fills) prbs_q <= prbs_next;
     if (enters_i) skip_q <= SkipWidth'(SkipInterval);
     else if (active) skip_q <= skip_due ? SkipWidth'(SkipInterval - 1) : skip_q - 1'b1;
+    // The next word is SKIP.
+    if (enters_i) skip_due_q <= SkipInterval == 0;
+    else if (active) skip_due_q <= skip_due ? SkipInterval == 1 : skip_q == SkipWidth'(1);
     if (rst_i) begin
       filler_q <= '0;
       init3_q <= '0;
       prbs_q <= '1;
       skip_q <= '0;
+      skip_due_q <= 1'b1;
     end
   end
 endmodule

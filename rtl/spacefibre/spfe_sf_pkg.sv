@@ -94,6 +94,21 @@ package spfe_sf_pkg;
     logic ev_far_end_lost_signal;
   } lane_status_t;
 
+  /// Words that a lane has seen, with that of this cycle.
+  typedef struct packed {
+    logic started;  // enough words without RXERR, and an INIT1 or INIT2 among them
+    logic init1;  // an INIT1
+    logic init2;  // three INIT2
+    logic init3;  // three equal INIT3
+    logic init3_new;  // the last of them is the word of this cycle
+    logic [7:0] capability;  // field of the last INIT3
+    logic inverted;  // three inverted INIT1, or three inverted INIT2
+    logic comma;  // a word that begins with K28.7
+    logic standby;  // three STANDBY in a row
+    logic lost_signal;  // three LOST_SIGNAL in a row
+    logic [7:0] stop_field;  // reason or cause of the last STANDBY or LOST_SIGNAL
+  } lane_seen_t;
+
   // Bits of the capability field of INIT3 (5.3.3.8).
   localparam int unsigned CapLinkReset = 0;
   localparam int unsigned CapLaneStart = 1;

@@ -18,10 +18,14 @@ module spfe_sf_word_sync
   input logic moved_i,
   /// Word from the line, in each cycle; a damaged symbol is K0.0.
   input word_t word_i,
+  /// A symbol of it is damaged.
+  input logic bad_i,
   /// The word before, or RXERR.
   output word_t word_o,
   /// Its kind for the lane layer.
   output lane_kind_e kind_o,
+  /// It is RXERR instead, because the word of this cycle is damaged.
+  output logic damaged_o,
   /// Words are being received.
   output logic synced_o
 );
@@ -39,12 +43,10 @@ module spfe_sf_word_sync
   logic [3:0] errors_q, errors_d;
   word_t held_q;
   lane_kind_e kind_q;
-  logic bad;
   logic comma;
   // The word of this cycle is damaged or belongs to no known boundary.
   logic rxerr;
 
-  assign bad = has_error(word_i);
   assign comma = word_i.k[0] && (word_i.bits[7:0] == Comma || word_i.bits[7:0] == InitComma);
 
   assign sync = moved_i ? LostSync : sync_q;
@@ -54,24 +56,25 @@ module spfe_sf_word_sync
     unique case (sync)
       LostSync: begin
         errors_d = '0;
-        if (!bad && comma) sync_d = CheckSync;
+        if (!bad_i && comma) sync_d = CheckSync;
       end
       CheckSync: begin
-        if (!bad) sync_d = Ready;
+        if (!bad_i) sync_d = Ready;
         else errors_d = errors_q + 1'b1;
       end
       default: begin
-        errors_d = 4'(bad);
-        if (bad) sync_d = CheckSync;
+        errors_d = 4'(bad_i);
+        if (bad_i) sync_d = CheckSync;
       end
     endcase
-    if (sync != LostSync && bad && 32'(errors_d) >= ErrorWords) sync_d = LostSync;
+    if (sync != LostSync && bad_i && 32'(errors_d) >= ErrorWords) sync_d = LostSync;
   end
 
-  assign rxerr = bad || sync == LostSync;
+  assign rxerr = bad_i || sync == LostSync;
   // In LostSync the words before are RXERR already.
-  assign word_o = bad && sync != LostSync ? RxErr : held_q;
-  assign kind_o = bad && sync != LostSync ? LaneError : kind_q;
+  assign word_o = held_q;
+  assign kind_o = kind_q;
+  assign damaged_o = bad_i && sync != LostSync;
   assign synced_o = sync_q != LostSync;
 
   always_ff @(posedge clk_i) begin
