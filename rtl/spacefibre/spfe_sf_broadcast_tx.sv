@@ -30,13 +30,13 @@ module spfe_sf_broadcast_tx
   input logic late_sent_i,
   /// Position of the first message that was never sent.
   input logic [4:0] taken_i,
-  /// Position of the next message to send, after this cycle.
+  /// Position of the next message to send.
   input logic [4:0] next_i,
   /// A new message may be sent.
   output logic ready_o,
   /// The new message is taken.
   input logic take_i,
-  /// The next message.
+  /// The next message, by the position of the cycle before.
   output broadcast_t message_o,
   /// Broadcast frames that may be sent.
   output logic [8:0] credit_o,
@@ -108,8 +108,8 @@ module spfe_sf_broadcast_tx
     if (late_i || (pushed_q && late_new_i)) late_end_q <= seen_q;
     if (late_sent_i) late_q <= '1;
     if (row_i && left_q != '0) left_q <= gains ? rows_i : left_q - 19'd1;
-    credit_q <= credit_q - 9'(take_i && credit_q != '0)
-        + 9'(gains && (credit_q != 9'(Most) || take_i));
+    if (gains && !take_i && credit_q != 9'(Most)) credit_q <= credit_q + 9'd1;
+    if (take_i && !gains && credit_q != '0) credit_q <= credit_q - 9'd1;
     if (clear_i) begin
       // The first row counts before it is sent.
       credit_q <= 9'(rows_i == 19'd1);

@@ -23,7 +23,7 @@ module spfe_sf_column_rx
   /// As an EDF it has the right CRC.
   output logic good_o
 );
-  logic [15:0] crc_q, crc_word, crc_end;
+  logic [15:0] crc_q, crc_start, crc_word, crc_end;
   logic [15:0] prbs_q, prbs_next;
   logic [31:0] random;
   logic scrambled_q;
@@ -33,9 +33,15 @@ module spfe_sf_column_rx
     .state_o(prbs_next),
     .bits_o(random)
   );
+  // start_i comes late.
+  spfe_crc i_crc_start (
+    .crc_i(16'hFFFF),
+    .data_i(word_i.bits),
+    .crc_o(crc_start)
+  );
   spfe_crc i_crc (
-    .crc_i(start_i ? 16'hFFFF : crc_q),
-    .data_i(CrcCoversScrambled || start_i ? word_i.bits : word_o.bits),
+    .crc_i(crc_q),
+    .data_i(CrcCoversScrambled ? word_i.bits : word_o.bits),
     .crc_o(crc_word)
   );
   spfe_crc #(
@@ -63,7 +69,8 @@ module spfe_sf_column_rx
     end else if (data_i) begin
       prbs_q <= prbs_next;
     end
-    if (start_i || data_i) crc_q <= crc_word;
+    if (start_i) crc_q <= crc_start;
+    else if (data_i) crc_q <= crc_word;
     if (rst_i) begin
       crc_q <= '1;
       prbs_q <= '1;

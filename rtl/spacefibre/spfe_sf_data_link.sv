@@ -151,7 +151,7 @@ module spfe_sf_data_link
   pending_t pending;
   ack_t ack;
   logic ack_valid, ack_wrong;
-  logic retrying, in_broadcast, late_new;
+  logic retrying, in_broadcast, in_frame, late_new;
   logic [8:0] broadcast_credit;
   reply_e reply;
   logic [7:0] reply_seq;
@@ -248,6 +248,7 @@ module spfe_sf_data_link
     .clear_i(clear || rst_i),
     .pending_o(pending),
     .sent_i(sent),
+    .in_frame_i(in_frame),
     .user_i(broadcast_i),
     .user_valid_i(broadcast_valid_i),
     .user_ready_o(broadcast_ready_o),
@@ -321,7 +322,8 @@ module spfe_sf_data_link
     .row_ready_i,
     .sent_o(sent),
     .retrying_o(retrying),
-    .in_broadcast_o(in_broadcast)
+    .in_broadcast_o(in_broadcast),
+    .in_frame_o(in_frame)
   );
 
   // Receiver.

@@ -88,6 +88,8 @@ module spfe_sf_input
 
   assign pop = valid_q && user_ready_i;
   assign next = 32'(waiting_q) >= Lanes ? CountWidth'(Lanes) : CountWidth'(waiting_q);
+  logic [UsedWidth-1:0] room;
+  assign room = room_q + (pop && !eep_q && !old_q ? UsedWidth'(count_q) : '0);
   // After a link reset an open packet ends first.
   assign fetch = (!valid_q || pop) && waiting_q != '0 && !cuts_q && !clear_i;
 
@@ -153,8 +155,8 @@ module spfe_sf_input
         - (pop && !eep_q && !old_q ? UsedWidth'(count_q) : '0);
     waiting_q <= waiting_q + (accept_i && !overflow_q ? staged_q : '0)
         - (fetch ? UsedWidth'(next) : '0);
-    room_q <= room_q + (pop && !eep_q && !old_q ? UsedWidth'(count_q) : '0)
-        - (grant_i ? UsedWidth'(Quantum) : '0);
+    // grant_i comes late.
+    room_q <= grant_i ? room - UsedWidth'(Quantum) : room;
     if (fetch) fetch_q <= fetch_q + PosWidth'(next);
 
     open_q <= open;

@@ -105,9 +105,12 @@ module spfe_sf_output
   assign overflow_o = overflow_q;
 
   // Words of the user.
-  logic room;
+  // Room for another beat, by the words of a cycle before.
+  logic room_q;
   logic accept;
   logic cut;
+  // No lane is active, and there are words to cut.
+  logic no_lane_q;
   logic drop;
   // Each word goes straight to its bank of the ring.
   localparam int unsigned Banks = 1 << $clog2(Lanes);
@@ -117,17 +120,11 @@ module spfe_sf_output
   logic [CountWidth-1:0] count;
   logic [CountWidth-1:0] end_at;
   logic [Lanes-1:0] unused_kind;
-  assign room = used_q <= UsedWidth'(Words - Lanes);
-  assign user_ready_o = room || discarding_q || continuous_i;
+  assign user_ready_o = room_q || discarding_q || continuous_i;
   assign accept = user_valid_i && user_ready_o;
   assign drop = owes_q || cut;
 
-  always_comb begin
-    cut = 1'b0;
-    if (continuous_i && !owes_q) begin
-      cut = (user_valid_i && !room && !discarding_q) || (no_lane_i && unsent_q != '0 && !alone_q);
-    end
-  end
+  assign cut = continuous_i && !owes_q && ((user_valid_i && !room_q && !discarding_q) || no_lane_q);
 
   always_comb begin
     content_e kind;
@@ -199,23 +196,31 @@ module spfe_sf_output
   logic [UsedWidth-1:0] unsent;
   logic [UsedWidth-1:0] to_end;
   logic [PosWidth-1:0] sent;
+  // take_i comes late, so both cases are worked out.
+  logic [UsedWidth-1:0] rest, rest_to_end, kept;
+  assign rest = unsent_q - most_q;
+  assign kept = used_q - UsedWidth'(free_i) - unsent_q;
+  assign rest_to_end = to_end_q > most_q ? to_end_q - most_q : '0;
   always_comb begin
     sent = take_i ? sent_q + PosWidth'(most_q) : sent_q;
-    unsent = (take_i ? unsent_q - most_q : unsent_q) + UsedWidth'(count);
-    to_end = to_end_q;
-    if (take_i) to_end = to_end_q > most_q ? to_end_q - most_q : '0;
-    if (end_at != '0) to_end = (take_i ? unsent_q - most_q : unsent_q) + UsedWidth'(end_at);
+    unsent = take_i ? rest + UsedWidth'(count) : unsent_q + UsedWidth'(count);
+    to_end = take_i ? rest_to_end : to_end_q;
+    if (end_at != '0) begin
+      to_end = take_i ? rest + UsedWidth'(end_at) : unsent_q + UsedWidth'(end_at);
+    end
   end
 
   // FCT credit: what the far end gives beyond the limit is lost.
-  logic [CreditWidth:0] credit;
-  assign credit = {1'b0, credit_q} + (CreditWidth + 1)'(give_i)
-      - (CreditWidth + 1)'(take_i ? most_q : '0);
+  logic [CreditWidth:0] credit, given;
+  assign given = {1'b0, credit_q} + (CreditWidth + 1)'(give_i);
+  assign credit = take_i ? given - (CreditWidth + 1)'(most_q) : given;
 
-  assign starved_o = !room && unsent_q == '0 && !owes_q;
+  assign starved_o = !room_q && unsent_q == '0 && !owes_q;
 
   always_ff @(posedge clk_i) begin
     most_q <= most;
+    room_q <= used_q <= UsedWidth'(Words - 2 * Lanes);
+    no_lane_q <= no_lane_i && unsent_q != '0 && !alone_q;
     ready_q <= has_credit_o && (whole || to_end_q != '0) && !take_i && !cut;
     tail_q <= tail_q + PosWidth'(count);
     sent_q <= sent;
@@ -233,11 +238,13 @@ module spfe_sf_output
       tail_q <= sent;
       unsent_q <= '0;
       to_end_q <= '0;
-      used_q <= used_q - UsedWidth'(free_i) - (take_i ? unsent_q - most_q : unsent_q);
+      used_q <= take_i ? kept + most_q : kept;
       alone_q <= 1'b0;
     end
     if (clear_i) begin
       ready_q <= 1'b0;
+      room_q <= 1'b1;
+      no_lane_q <= 1'b0;
       tail_q <= '0;
       sent_q <= '0;
       used_q <= '0;

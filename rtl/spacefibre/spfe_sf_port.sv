@@ -190,6 +190,7 @@ module spfe_sf_port
       .row_i(tx_row),
       .word_i(tx_words[0]),
       .ready_o(tx_ready),
+      .active_i(active[0]),
       .lane_o(down[0]),
       .lane_valid_o(down_valid[0]),
       .lane_ready_i(down_ready[0]),

@@ -100,7 +100,7 @@ module spfe_sf_receive
   word_t [Lanes-1:0] words_q;
   logic [CountWidth-1:0] count_q;
   logic crc8_good_q, crc16_good_q;
-  logic [7:0] crc_q, crc_next, crc_word;
+  logic [7:0] crc_q, crc_next, crc_word, crc_last;
 
   always_comb begin
     case (row_i)
@@ -125,16 +125,27 @@ module spfe_sf_receive
     .Poly(8'hE0),
     .Bytes(3)
   ) i_crc_word (
-    .crc_i(kind_in == LinkEbf ? crc_q : 8'd0),
+    .crc_i(8'd0),
     .data_i(words_i[0].bits[23:0]),
     .crc_o(crc_word)
   );
+  // That of an EBF.
+  spfe_crc #(
+    .Width(8),
+    .Poly(8'hE0),
+    .Bytes(3)
+  ) i_crc_last (
+    .crc_i(crc_q),
+    .data_i(words_i[0].bits[23:0]),
+    .crc_o(crc_last)
+  );
 
   always_ff @(posedge clk_i) begin
-    kind_q <= kind_in;
+    kind_q <= on_i ? kind_in : LinkNothing;
     words_q <= words_i;
     count_q <= row_i == RowData ? count_i : CountWidth'(1);
-    crc8_good_q <= crc_word == words_i[0].bits[31:24];
+    crc8_good_q <= kind_in == LinkEbf ? crc_last == words_i[0].bits[31:24]
+        : crc_word == words_i[0].bits[31:24];
     crc16_good_q <= crc16_good_i;
     if (kind_in == LinkSbf || kind_in == LinkData) crc_q <= crc_next;
     if (rst_i) kind_q <= LinkNothing;
@@ -145,17 +156,16 @@ module spfe_sf_receive
   state_e state_q, state_d;
   verdict_e verdict;
   logic nack;
-  logic [WordsWidth-1:0] words_num_q, words_num;
+  // Words that the frame may still have, and those of this row.
+  logic [WordsWidth-1:0] left_q, step;
+  logic too_many;
   logic [1:0] bwords_q, bwords;
   logic [7:0] seq;
-  logic in_frame;
-  logic in_broadcast;
-  logic next_good;
-  logic current_good;
-  logic seq_good;
-  logic crc_good;
+  logic in_frame, in_broadcast;
+  logic next_good, current_good, seq_good, crc_good;
 
-  logic [6:0] rx_count_q, rx_count;
+  // Number of the last item, and of the next one.
+  logic [6:0] rx_count_q, rx_next_q;
   logic negative_q, negative;
   logic error_q, error;
   reply_e reply_q, reply;
@@ -164,9 +174,9 @@ module spfe_sf_receive
   logic [15:0] name_q;
   logic [63:0] message_q;
 
-  assign kind = on_i ? kind_q : LinkNothing;
+  assign kind = kind_q;
   assign seq = kind == LinkEdf ? words_q[0].bits[15:8] : words_q[0].bits[23:16];
-  assign next_good = seq == {negative_q, rx_count_q + 7'd1};
+  assign next_good = seq == {negative_q, rx_next_q};
   assign current_good = seq == {negative_q, rx_count_q};
   assign in_frame = state_q != RxNothing && state_q != RxIdleFrame;
   assign in_broadcast = state_q == RxBroadcastFrame || state_q == RxBroadcastAndDataFrame;
@@ -180,8 +190,8 @@ module spfe_sf_receive
     endcase
   end
 
-  // Words of the frame so far, with those of this row.
-  assign words_num = words_num_q + WordsWidth'(state_q == RxDataFrame ? count_q : CountWidth'(1));
+  assign step = WordsWidth'(state_q == RxDataFrame ? count_q : CountWidth'(1));
+  assign too_many = Lanes == 1 ? left_q == '0 : left_q < step;
   assign bwords = bwords_q == 2'd3 ? 2'd3 : bwords_q + 2'd1;
 
   always_comb begin
@@ -192,7 +202,7 @@ module spfe_sf_receive
       LinkData: begin
         if (state_q == RxNothing) verdict = Ignore;
         else if (in_broadcast) verdict = bwords > 2'd2 ? FrameError : Accept;
-        else verdict = words_num > WordsWidth'(Segment) ? FrameError : Accept;
+        else verdict = too_many ? FrameError : Accept;
       end
       LinkSdf: begin
         verdict = in_frame ? FrameError : Accept;
@@ -238,7 +248,6 @@ module spfe_sf_receive
   logic item;
   assign item = verdict == Accept && (kind == LinkEdf || kind == LinkEbf || kind == LinkFct);
   always_comb begin
-    rx_count = rx_count_q + 7'(item);
     negative = negative_q;
     error = error_q;
     reply = reply_sent_i ? ReplyNone : reply_q;
@@ -261,14 +270,13 @@ module spfe_sf_receive
   assign reply_seq_o = {reply_q == ReplyNack ? !negative_q : negative_q, rx_count_q};
 
   // Third stage: actions.
-  logic overflow;
-  logic message_ready, lost_q;
+  logic overflow, message_ready, lost_q;
   logic [3:0] unused_count;
   logic unused_almost;
   logic [Vcs-1:0] act_vc_q, give_vc_q;
   word_t [Lanes-1:0] act_words_q;
   logic [CountWidth-1:0] act_count_q;
-  logic begin_q, accept_q, damaged_q;
+  logic begin_q, accept_q, damaged_q, message_end_q;
   // The row is an ACK or NACK; it is a NACK.
   logic answer_q, negates_q;
   link_event_t ev, ev_q;
@@ -276,15 +284,12 @@ module spfe_sf_receive
   logic ack_q, nack_q, wrong_q;
   logic [7:0] ack_seq_q;
 
-  assign vc_o = act_vc_q;
-  assign words_o = act_words_q;
-  assign begin_o = begin_q;
+  assign {vc_o, words_o} = {act_vc_q, act_words_q};
   assign count_o = act_count_q;
-  assign accept_o = accept_q;
   assign overflow = accept_q && (overflow_i & act_vc_q) != '0;
   assign give_vc_o = give_vc_q;
   assign give_o = {act_words_q[0].bits[15:13] + 4'd1, 6'd0};
-  assign damaged_o = damaged_q;
+  assign {begin_o, accept_o, damaged_o} = {begin_q, accept_q, damaged_q};
   assign ack_o = '{look: act_words_q[0].bits[23:16], seq: ack_seq_q, ack: ack_q, nack: nack_q};
   assign reset_o = overflow || wrong_q;
 
@@ -318,8 +323,8 @@ module spfe_sf_receive
   ) i_messages (
     .clk_i,
     .rst_i,
-    .data_i({lost_q, words_q[0].bits[8], words_q[0].bits[9], name_q, message_q}),
-    .valid_i(verdict == Accept && kind == LinkEbf && message_ready),
+    .data_i({lost_q, act_words_q[0].bits[8], act_words_q[0].bits[9], name_q, message_q}),
+    .valid_i(message_end_q && message_ready),
     .ready_o(message_ready),
     .data_o(broadcast_o),
     .valid_o(broadcast_valid_o),
@@ -333,6 +338,7 @@ module spfe_sf_receive
     ev_o.protocol_error = wrong_q;
     ev_o.input_overflow = overflow;
     ev_o.recovery = nack_q;
+    ev_o.broadcast_dropped = message_end_q && !message_ready;
     ev = '0;
     ev.rxerr = verdict == RxError;
     ev.crc16_error = verdict == CrcError && kind == LinkEdf;
@@ -342,7 +348,6 @@ module spfe_sf_receive
     if (verdict == Accept) begin
       ev.got_frame = kind == LinkEdf;
       ev.got_broadcast = kind == LinkEbf;
-      ev.broadcast_dropped = kind == LinkEbf && !message_ready;
       ev.got_fct = kind == LinkFct;
       ev.got_ack = kind == LinkAck;
       ev.got_nack = kind == LinkNack;
@@ -354,20 +359,24 @@ module spfe_sf_receive
 
   always_ff @(posedge clk_i) begin
     state_q <= state_d;
-    rx_count_q <= rx_count;
+    if (item) begin
+      rx_count_q <= rx_next_q;
+      rx_next_q <= rx_next_q + 7'd1;
+    end
     negative_q <= negative;
     error_q <= error;
     reply_q <= reply;
-    if (verdict == Accept && kind == LinkEbf) lost_q <= !message_ready;
-    if (rst_i) lost_q <= 1'b0;
+    message_end_q <= verdict == Accept && kind == LinkEbf;
+    if (message_end_q) lost_q <= !message_ready;
+    if (rst_i) {message_end_q, lost_q} <= '0;
     if (verdict == Accept) begin
-      if (kind == LinkData && !in_broadcast) words_num_q <= words_num;
+      if (kind == LinkData && !in_broadcast) left_q <= left_q - step;
       if (kind == LinkData && in_broadcast) begin
         bwords_q <= bwords;
         if (bwords_q == 2'd0) message_q[31:0] <= words_q[0].bits;
         else message_q[63:32] <= words_q[0].bits;
       end
-      if (kind == LinkSdf || kind == LinkSif) words_num_q <= '0;
+      if (kind == LinkSdf || kind == LinkSif) left_q <= WordsWidth'(Segment);
       if (kind == LinkSbf) begin
         bwords_q <= '0;
         name_q <= words_q[0].bits[31:16];
@@ -379,6 +388,7 @@ module spfe_sf_receive
     if (rst_i || clear_i) begin
       state_q <= RxNothing;
       rx_count_q <= '0;
+      rx_next_q <= 7'd1;
       negative_q <= 1'b0;
       error_q <= 1'b0;
       reply_q <= ReplyNone;

@@ -27,6 +27,8 @@ module spfe_sf_recovery
   output pending_t pending_o,
   /// What is sent with the row of this cycle.
   input sent_t sent_i,
+  /// A data frame is in progress: the one behind it is looked for.
+  input logic in_frame_i,
 
   /// Broadcast message of the user; its field late is ignored.
   input broadcast_t user_i,
@@ -87,7 +89,7 @@ module spfe_sf_recovery
   logic [FrameWidth:0] freed_q;
   logic freeing_q;
   logic [7:0] items_q;
-  logic number;
+  logic number, number_q;
   logic [4:0] fct_vc;
   logic broadcast_new;
   broadcast_t message;
@@ -95,6 +97,11 @@ module spfe_sf_recovery
   logic [4:0] corrected, failed;
 
   assign number = sent_i.frame || sent_i.fct || sent_i.broadcast;
+
+  // The frame to send next. What waits in memory is read by the positions of the cycle before;
+  // spfe_sf_transmit knows it.
+  logic [FrameWidth:0] look_frame;
+  assign look_frame = sent_q.frame + (FrameWidth + 1)'(in_frame_i);
 
   logic [FrameWidth:0] frames;
   logic [4:0] broadcasts;
@@ -106,7 +113,7 @@ module spfe_sf_recovery
       seq: {negative_q, count_q},
       next_seq: {negative_q, count_q + 7'd1},
       empty: head_q == tail_q,
-      frame_pending: sent_q.frame != tail_q.frame,
+      frame_pending: look_frame != tail_q.frame,
       frame: '{
         vc: 5'(frame_next.vc),
         start: 16'(frame_next.start),
@@ -168,11 +175,11 @@ module spfe_sf_recovery
     .Protect(Protect)
   ) i_numbers (
     .clk_i,
-    .we_i(number),
-    .addr_i(pending_o.next_seq[6:0]),
-    .data_i(sent),
+    .we_i(number_q),
+    .addr_i(count_q),
+    .data_i(sent_q),
     .rclk_i(clk_i),
-    .re_i(!(number && ack_i.look[6:0] == pending_o.next_seq[6:0])),
+    .re_i(!(number_q && ack_i.look[6:0] == count_q)),
     .raddr_i(ack_i.look[6:0]),
     .data_o(acked),
     .corrected_o(corrected[0]),
@@ -200,8 +207,8 @@ module spfe_sf_recovery
     .addr_i(tail_q.frame[FrameWidth-1:0]),
     .data_i(frame_in),
     .rclk_i(clk_i),
-    .re_i(sent.frame != tail_q.frame),
-    .raddr_i(sent.frame[FrameWidth-1:0]),
+    .re_i(look_frame != tail_q.frame),
+    .raddr_i(look_frame[FrameWidth-1:0]),
     .data_o(frame_next),
     .corrected_o(corrected[1]),
     .failed_o(failed[1])
@@ -242,8 +249,8 @@ module spfe_sf_recovery
     .addr_i(tail_q.fct[6:0]),
     .data_i(sent_i.fct_vc),
     .rclk_i(clk_i),
-    .re_i(sent.fct != tail_q.fct),
-    .raddr_i(sent.fct[6:0]),
+    .re_i(sent_q.fct != tail_q.fct),
+    .raddr_i(sent_q.fct[6:0]),
     .data_o(fct_vc),
     .corrected_o(corrected[3]),
     .failed_o(failed[3])
@@ -264,7 +271,7 @@ module spfe_sf_recovery
     .late_new_i,
     .late_sent_i(ack_i.nack),
     .taken_i(tail_q.broadcast),
-    .next_i(sent.broadcast),
+    .next_i(sent_q.broadcast),
     .ready_o(broadcast_new),
     .take_i(sent_i.broadcast_new),
     .message_o(message),
@@ -277,6 +284,7 @@ module spfe_sf_recovery
 
   always_ff @(posedge clk_i) begin
     sent_q <= sent;
+    number_q <= number && !rst_i && !clear_i;
     same_q <= ack_i.look[6:0] == base;
     if (sent_i.frame_new) tail_q.frame <= tail_q.frame + 1'b1;
     if (sent_i.fct_new) tail_q.fct <= tail_q.fct + 1'b1;

@@ -24,7 +24,9 @@ module spfe_sf_single
   input word_t word_i,
   /// The row is taken.
   output logic ready_o,
-  /// Word for the lane.
+  /// The lane is active.
+  input logic active_i,
+  /// Word for the lane, from a register.
   output word_t lane_o,
   output logic lane_valid_o,
   input logic lane_ready_i,
@@ -39,8 +41,18 @@ module spfe_sf_single
   /// For an EDF: the CRC-16 is right.
   output logic crc16_good_o
 );
-  assign ready_o = lane_ready_i;
-  assign lane_valid_o = row_i != RowNone;
+  word_t lane, lane_q;
+  logic lane_valid_q;
+  assign ready_o = lane_ready_i || (active_i && !lane_valid_q);
+  assign lane_o = lane_q;
+  assign lane_valid_o = lane_valid_q;
+  always_ff @(posedge clk_i) begin
+    if (ready_o) begin
+      lane_q <= lane;
+      lane_valid_q <= row_i != RowNone;
+    end
+    if (rst_i || clear_i) lane_valid_q <= 1'b0;
+  end
 
   spfe_sf_column_tx #(
     .CrcCoversScrambled(CrcCoversScrambled)
@@ -51,8 +63,8 @@ module spfe_sf_single
     .row_i,
     .word_i,
     .pad_i(1'b0),
-    .take_i(lane_valid_o && lane_ready_i),
-    .word_o(lane_o)
+    .take_i(row_i != RowNone && ready_o),
+    .word_o(lane)
   );
 
   /// Frame that the received words belong to.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Chooses each row to send: precedence of words (ECSS-E-ST-50-11C, 5.3.10), framing (5.7.6), and
-/// the words that the error recovery asks for (5.7.7). It decides on one row in a cycle;
-/// spfe_sf_rows makes the words.
+/// the words that the error recovery asks for (5.7.7). It decides on one row in a cycle, by what
+/// there was to send a cycle before; spfe_sf_rows makes the words.
 module spfe_sf_transmit
   import spfe_sf_pkg::*;
   import spfe_sf_link_pkg::*;
@@ -78,7 +78,9 @@ module spfe_sf_transmit
   /// RETRY is to be sent.
   output logic retrying_o,
   /// A broadcast frame is in progress.
-  output logic in_broadcast_o
+  output logic in_broadcast_o,
+  /// A data frame is in progress that will end with its EDF.
+  output logic in_frame_o
 );
   localparam int unsigned FullRows = 64;
   localparam int unsigned GapWidth = $clog2(AckGap + 2);
@@ -102,8 +104,7 @@ module spfe_sf_transmit
   logic new_q, new_d;
   // Words sent of the broadcast frame in progress.
   logic [1:0] broadcast_q, broadcast_d;
-  logic retry_q;
-  logic full_q, full_d;
+  logic retry_q, full_q, full_d;
   logic after_error_q, after_error_d;
   logic [5:0] full_wait_q;
   logic [GapWidth-1:0] ack_wait_q;
@@ -116,36 +117,53 @@ module spfe_sf_transmit
   logic [31:0] word;
   // The word is data, is pseudo-random, gets a CRC-8, is the first or last of a broadcast frame.
   logic data_word, idle, seal, broadcast_first, broadcast_last;
-  logic reply_due;
-  logic blocked;
-  logic full_due;
-  logic new_fct;
-  logic new_broadcast;
+  logic reply_due, blocked, full_due, new_broadcast;
+  // What there was to send a cycle before. A row of a kind makes it void for the next cycle; two
+  // FCTs may follow each other, and make it void for two cycles.
+  logic broadcast_due_q, broadcast_new_q, broadcast_sent_q, late_q;
+  logic reply_due_q, reply_sent_q;
+  reply_e reply_kind_q;
+  logic fct_due_q, fct_new_q, fct_sent_q, fct_new;
+  logic turn_used_q, turn_twice_q, second_q, due_any;
+  logic [VcWidth-1:0] fct_vc_q, fct_vc, turn_vc_q, second_vc_q, second_vc;
+  logic [Vcs-1:0] others;
+  logic waits_q, empty_q, frame_pending_q, frame_room_q;
+  logic send_broadcast, send_reply, send_fct, send_segment;
   segment_t next, new_segment;
   // The row is FULL, and it starts the time to the next; the row is SIF.
-  logic full;
-  logic full_counts;
-  logic sif;
-  logic [Vcs-1:0] unused_grant;
+  logic full, full_counts, sif;
+  logic [Vcs-1:0] unused_grant, turns;
   logic [VcWidth-1:0] due_vc;
-  logic due_any;
   logic [CountWidth-1:0] count;
 
-  // FCTs take turns.
+  // FCTs take turns. The one that was sent is granted once more, because its turn is over now.
+  always_comb begin
+    turns = fct_due_i;
+    if (turn_used_q) turns = Vcs'(1) << turn_vc_q;
+  end
+  // The turn after that of fct_vc.
+  always_comb begin
+    others = fct_due_i & ~(Vcs'(1) << fct_vc);
+    second_vc = '0;
+    for (int v = Vcs - 1; v >= 0; v--) if (others[v]) second_vc = VcWidth'(v);
+    for (int v = Vcs - 1; v > 0; v--) begin
+      if (others[v] && 32'(fct_vc) < 32'(v)) second_vc = VcWidth'(v);
+    end
+  end
   if (Vcs > 1) begin : gen_turns
     spfe_arb_rr #(
       .Ports(Vcs)
     ) i_turn (
       .clk_i,
       .rst_i(rst_i || clear_i),
-      .request_i(fct_due_i),
-      .used_i(sent_o.fct_new),
+      .request_i(turns),
+      .used_i(turn_used_q),
       .grant_o(unused_grant),
       .index_o(due_vc),
       .valid_o(due_any)
     );
   end else begin : gen_one
-    assign unused_grant = '0;
+    assign unused_grant = turns;
     assign due_vc = '0;
     assign due_any = fct_due_i[0];
   end
@@ -160,10 +178,14 @@ module spfe_sf_transmit
 
   // Something waits for room in the error recovery buffer.
   assign new_broadcast = pending_i.broadcast_new && !pending_i.broadcast_pending;
-  assign blocked = full_q || (new_broadcast && !pending_i.broadcast_room)
-      || (due_any && !pending_i.fct_pending && !pending_i.fct_room) || starved_i;
+  assign blocked = full_q || waits_q;
   assign full_due = blocked && full_wait_q == '0;
-  assign new_fct = due_any && pending_i.fct_room && !pending_i.fct_pending;
+  assign send_broadcast = broadcast_due_q && !broadcast_sent_q;
+  assign send_reply = reply_due_q && !reply_sent_q && reply_i == reply_kind_q;
+  assign send_fct = fct_sent_q ? turn_used_q && !turn_twice_q && second_q : fct_due_q;
+  assign fct_new = turn_used_q || fct_new_q;
+  assign fct_vc = turn_used_q ? second_vc_q : fct_vc_q;
+  assign send_segment = select_valid_i && frame_room_q;
   assign count = 32'(left_q) < 32'(width_i) ? CountWidth'(left_q) : width_i;
 
   assign retrying_o = retry_q;
@@ -175,7 +197,8 @@ module spfe_sf_transmit
       start: 16'(start_i[select_vc_i]),
       words: 11'(length_i[select_vc_i])
     };
-  assign next = pending_i.frame_pending ? pending_i.frame : new_segment;
+  assign next = frame_pending_q ? pending_i.frame : new_segment;
+  assign in_frame_o = frame_q == FrameData && !retry_q;
   assign go = on_i && move;
 
   always_comb begin
@@ -199,7 +222,7 @@ module spfe_sf_transmit
     sent_o.row = go;
     sent_o.charge = frame_q == FrameData && new_q;
     sent_o.charge_vc = 5'(vc_q);
-    sent_o.fct_vc = pending_i.fct_pending ? pending_i.fct_vc : 5'(due_vc);
+    sent_o.fct_vc = fct_new ? 5'(fct_vc) : pending_i.fct_vc;
     sent_o.segment = new_segment;
     full = 1'b0;
     full_counts = 1'b0;
@@ -214,27 +237,25 @@ module spfe_sf_transmit
     end else if (broadcast_q == 2'd3) begin
       sent_o.broadcast = go;
       broadcast_last = 1'b1;
-      word = {
-        8'h00, pending_i.next_seq, 6'd0, pending_i.message.delayed, pending_i.message.late, KEbf
-      };
+      word = {8'h00, pending_i.next_seq, 6'd0, pending_i.message.delayed, late_q, KEbf};
       broadcast_d = '0;
     end else if (broadcast_q != '0) begin
       data_word = 1'b1;
       word = broadcast_q == 2'd1 ? pending_i.message.data[31:0] : pending_i.message.data[63:32];
       broadcast_d = broadcast_q + 2'd1;
-    end else if (pending_i.broadcast_pending || (new_broadcast && pending_i.broadcast_room)) begin
-      sent_o.broadcast_new = go && !pending_i.broadcast_pending;
+    end else if (send_broadcast) begin
+      sent_o.broadcast_new = go && broadcast_new_q;
       broadcast_first = 1'b1;
       word = {pending_i.message.kind, pending_i.message.channel, NameSbf, Comma};
       broadcast_d = 2'd1;
       if (frame_q == FrameIdle) frame_d = FrameNone;
-    end else if (reply_due) begin
+    end else if (send_reply) begin
       sent_o.reply = go;
       seal = 1'b1;
       word = {8'h00, reply_seq_i, reply_i == ReplyAck ? NameAck : NameNack, Comma};
-    end else if (pending_i.fct_pending || new_fct) begin
+    end else if (send_fct) begin
       sent_o.fct = go;
-      sent_o.fct_new = go && !pending_i.fct_pending;
+      sent_o.fct_new = go && fct_new;
       seal = 1'b1;
       word = {8'h00, pending_i.next_seq, 3'(FctMultiplier - 1), sent_o.fct_vc, KFct};
     end else if (full_due) begin
@@ -250,11 +271,11 @@ module spfe_sf_transmit
       row = RowEdf;
       word = {16'h0000, pending_i.next_seq, KEdf};
       frame_d = FrameNone;
-    end else if (pending_i.frame_pending || (select_valid_i && pending_i.frame_room)) begin
+    end else if (frame_pending_q || send_segment) begin
       row = RowSdf;
-      sent_o.frame_new = go && !pending_i.frame_pending;
+      sent_o.frame_new = go && !frame_pending_q;
       frame_d = FrameData;
-      new_d = !pending_i.frame_pending;
+      new_d = !frame_pending_q;
       vc_d = VcWidth'(next.vc);
       pos_d = PosWidth'(next.start);
       left_d = LenWidth'(next.words);
@@ -262,7 +283,7 @@ module spfe_sf_transmit
     end else begin
       if (select_valid_i) full_d = 1'b1;
       else after_error_d = 1'b0;
-      if (select_valid_i ? full_wait_q == '0 : after_error_q && !pending_i.empty) begin
+      if (select_valid_i ? full_wait_q == '0 : after_error_q && !empty_q) begin
         full = 1'b1;
         full_counts = select_valid_i;
       end else if (frame_q == FrameIdle && idle_q != '0) begin
@@ -311,6 +332,31 @@ module spfe_sf_transmit
 
   logic unused_next;
   assign unused_next = ^{next, ack_i};
+
+  always_ff @(posedge clk_i) begin
+    broadcast_due_q <= pending_i.broadcast_pending || (new_broadcast && pending_i.broadcast_room);
+    broadcast_new_q <= !pending_i.broadcast_pending;
+    broadcast_sent_q <= sent_o.broadcast;
+    late_q <= pending_i.message.late;
+    reply_due_q <= reply_due;
+    reply_kind_q <= reply_i;
+    reply_sent_q <= sent_o.reply;
+    fct_due_q <= (pending_i.fct_pending || (due_any && pending_i.fct_room)) && !fct_sent_q;
+    fct_new_q <= !pending_i.fct_pending;
+    fct_vc_q <= due_vc;
+    fct_sent_q <= sent_o.fct;
+    turn_used_q <= sent_o.fct_new;
+    turn_vc_q <= fct_vc;
+    turn_twice_q <= turn_used_q;
+    second_q <= others != '0 && pending_i.fct_room;
+    second_vc_q <= second_vc;
+    waits_q <= (new_broadcast && !pending_i.broadcast_room)
+        || (due_any && !pending_i.fct_pending && !pending_i.fct_room) || starved_i;
+    frame_pending_q <= pending_i.frame_pending;
+    frame_room_q <= pending_i.frame_room;
+    empty_q <= pending_i.empty;
+    if (clear_i || rst_i) {broadcast_due_q, reply_due_q, fct_due_q, waits_q, frame_pending_q} <= '0;
+  end
 
   always_ff @(posedge clk_i) begin
     if (go) begin
