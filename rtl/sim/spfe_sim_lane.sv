@@ -55,6 +55,7 @@ module spfe_sim_lane
   /// Outputs of this cycle.
   output out_t out_o
 );
+  logic unused_active;
   spfe_sf_lane #(
     .ClearLineWords(ClearLineWords),
     .InitTimeout(InitTimeout),
@@ -83,6 +84,7 @@ module spfe_sim_lane
     .line_i(in_i.line),
     .line_on_i(in_i.line_on),
     .realigned_i(in_i.realigned),
+    .active_o(unused_active),
     .receive_o(out_o.receive),
     .invert_o(out_o.invert)
   );

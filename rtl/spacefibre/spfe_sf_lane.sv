@@ -57,6 +57,8 @@ module spfe_sf_lane
   input logic line_on_i,
   /// The word boundary moved: the word in progress is lost.
   input logic realigned_i,
+  /// The lane is Active.
+  output logic active_o,
   /// The receiver and its clock recovery are on.
   output logic receive_o,
   /// The received bits are to be inverted.
@@ -85,19 +87,14 @@ module spfe_sf_lane
   word_t sent_q;
   logic sent_on_q;
 
-  logic active, starts, drives, hears;
-  logic reset;
-  logic enters;
-  logic tx_only;
-  logic lost_signal;
-  logic wanted;
+  logic active, active_q, starts, drives, hears;
+  logic reset, enters, tx_only, lost_signal, wanted;
   logic [1:0] init3_sent;
   logic stopped;
 
   word_t heard;
   lane_kind_e kind;
-  logic synced;
-  logic damaged, bad;
+  logic synced, damaged, bad;
   // What comes of the word that was heard, and of RXERR in its place if the next one is damaged,
   // which is known late.
   lane_seen_t [1:0] seen;
@@ -110,7 +107,8 @@ module spfe_sf_lane
   logic cleared_q, burst_q, timed_out_q;
   logic leaks;
 
-  assign active = state_q == StActive;
+  assign active = active_q;
+  assign active_o = active_q;
   // From Started on, driver and receiver are on.
   assign starts = state_q >= StStarted;
   assign drives = starts && !rx_only_i && param_i.tx_en;
@@ -128,6 +126,7 @@ module spfe_sf_lane
     .clk_i,
     .rst_i,
     .state_i(state_q),
+    .active_i(active_q),
     .enters_i(enters),
     .next_i(state_d),
     .standby_reason_i(param_i.standby_reason),
@@ -298,6 +297,7 @@ module spfe_sf_lane
 
   always_ff @(posedge clk_i) begin
     state_q <= state_d;
+    active_q <= state_d == StActive;
     lost_q <= lost;
     no_signal_q <= no_signal;
     count_q <= enters ? '0 : count;
@@ -328,6 +328,7 @@ module spfe_sf_lane
     sent_on_q <= drives && (!param_i.far_end_loopback || line_on_q);
     if (rst_i) begin
       state_q <= StClearLine;
+      active_q <= 1'b0;
       lost_q <= LostNoSignal;
       no_signal_q <= 1'b1;
       count_q <= '0;

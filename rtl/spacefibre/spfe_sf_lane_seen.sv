@@ -24,14 +24,16 @@ module spfe_sf_lane_seen
   input logic clear_i,
   /// INIT3 still count in the new state; with clear_i.
   input logic keep_init3_i,
-  /// What was seen if the word is as given, and if it is RXERR; both are there before damaged_i.
+  /// What was seen if the word is as given; it does not depend on damaged_i.
   output lane_seen_t seen_o,
+  /// What was seen if the word is RXERR.
   output lane_seen_t seen_damaged_o
 );
   localparam int unsigned GoodWidth = $clog2(StartedWords + 1);
 
   typedef struct packed {
     logic [GoodWidth-1:0] good;
+    logic enough;
     logic init12;
     logic init1;
     logic [1:0] init2;
@@ -53,52 +55,56 @@ module spfe_sf_lane_seen
     return number == 2'd3 ? 2'd3 : number + 2'd1;
   endfunction
 
-  function automatic seen_t follow(input seen_t was, input logic active, input word_t word,
-                                   input lane_kind_e kind);
+  function automatic seen_t follow(input seen_t was, input logic is_active, input word_t given,
+                                   input lane_kind_e what);
     seen_t now;
     now = was;
-    if (kind == LaneError && !active) begin
+    if (what == LaneError && !is_active) begin
       now = '0;
     end else begin
-      if (!active) begin
-        if (was.good != GoodWidth'(StartedWords)) now.good = was.good + 1'b1;
-        if (word.k[0] && word.bits[7:0] == Comma) now.comma = 1'b1;
-        if (kind == LaneInit1 || kind == LaneInit2) now.init12 = 1'b1;
-        if (kind == LaneInit2) now.init2 = more(was.init2);
-        if (kind == LaneInit1Inverted) now.inverted1 = more(was.inverted1);
-        if (kind == LaneInit2Inverted) now.inverted2 = more(was.inverted2);
-        if (kind == LaneInit3) begin
-          now.capability = word.bits[31:24];
-          now.init3 = was.init3 != '0 && was.capability == word.bits[31:24] ? more(was.init3) :
+      if (!is_active) begin
+        // Another word makes it enough.
+        if (was.good == GoodWidth'(StartedWords - 1)) now.enough = 1'b1;
+        else now.good = was.good + 1'b1;
+        if (given.k[0] && given.bits[7:0] == Comma) now.comma = 1'b1;
+        if (what == LaneInit1 || what == LaneInit2) now.init12 = 1'b1;
+        if (what == LaneInit2) now.init2 = more(was.init2);
+        if (what == LaneInit1Inverted) now.inverted1 = more(was.inverted1);
+        if (what == LaneInit2Inverted) now.inverted2 = more(was.inverted2);
+        if (what == LaneInit3) begin
+          now.capability = given.bits[31:24];
+          now.init3 = was.init3 != '0 && was.capability == given.bits[31:24] ? more(was.init3) :
             2'd1;
         end
       end
-      if (kind == LaneInit1) now.init1 = 1'b1;
-      if (kind != LaneSkip) begin
-        now.standby = kind == LaneStandby ? more(was.standby) : '0;
-        now.lost_signal = kind == LaneLostSignal ? more(was.lost_signal) : '0;
+      if (what == LaneInit1) now.init1 = 1'b1;
+      if (what != LaneSkip) begin
+        now.standby = what == LaneStandby ? more(was.standby) : '0;
+        now.lost_signal = what == LaneLostSignal ? more(was.lost_signal) : '0;
       end
-      if (kind == LaneStandby || kind == LaneLostSignal) now.stop_field = word.bits[31:24];
+      if (what == LaneStandby || what == LaneLostSignal) now.stop_field = given.bits[31:24];
     end
     return now;
   endfunction
 
-  function automatic lane_seen_t tell(input seen_t seen, input logic had_init3);
-    return
-    '{
-      started: seen.good == GoodWidth'(StartedWords) && seen.init12,
-      init1: seen.init1,
-      init2: seen.init2 == 2'd3,
-      init3: seen.init3 == 2'd3,
-      init3_new: seen.init3 == 2'd3 && !had_init3,
-      capability: seen.capability,
-      inverted: seen.inverted1 == 2'd3 || seen.inverted2 == 2'd3,
-      comma: seen.comma,
-      standby: seen.standby == 2'd3,
-      lost_signal: seen.lost_signal == 2'd3,
-      stop_field: seen.stop_field
-    }
-    ;
+  function automatic lane_seen_t tell(input seen_t last, input logic had_init3);
+    logic unused_good;
+    lane_seen_t told;
+    unused_good = ^last.good;
+    told = '{
+      started: last.enough && last.init12,
+      init1: last.init1,
+      init2: last.init2 == 2'd3,
+      init3: last.init3 == 2'd3,
+      init3_new: last.init3 == 2'd3 && !had_init3,
+      capability: last.capability,
+      inverted: last.inverted1 == 2'd3 || last.inverted2 == 2'd3,
+      comma: last.comma,
+      standby: last.standby == 2'd3,
+      lost_signal: last.lost_signal == 2'd3,
+      stop_field: last.stop_field
+    };
+    return told;
   endfunction
 
   always_comb begin

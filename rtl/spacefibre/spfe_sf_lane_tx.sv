@@ -15,6 +15,8 @@ module spfe_sf_lane_tx
   input logic rst_i,
   /// State of the lane.
   input lane_state_e state_i,
+  /// It is Active.
+  input logic active_i,
   /// The state changes at the end of this cycle, to next_i.
   input logic enters_i,
   /// The state after this cycle.
@@ -67,7 +69,7 @@ module spfe_sf_lane_tx
     .bits_o(prbs_bits)
   );
 
-  assign active = state_i == StActive;
+  assign active = active_i;
   assign skip_due = SkipInterval != 0 && skip_due_q;
   assign fills = !active && filler_q != '0;
   assign up_ready_o = active && !skip_due && !loops_back_i;

@@ -117,7 +117,6 @@ module spfe_sf_port
       rx_valid_o[v] = rx_valid[v] ? user_count[v] : '0;
     end
     for (int unsigned l = 0; l < Lanes; l++) begin
-      active[l] = lane[l].state == StActive;
       far_valid[l] = lane[l].ev_capability;
       far[l] = lane[l].far_end_capability;
     end
@@ -266,6 +265,7 @@ module spfe_sf_port
       .line_i(line_i[l]),
       .line_on_i(line_on_i[l]),
       .realigned_i(realigned_i[l]),
+      .active_o(active[l]),
       .receive_o(receive_o[l]),
       .invert_o(invert_o[l])
     );

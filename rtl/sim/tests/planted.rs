@@ -144,14 +144,19 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
         "queues",
     ),
     ("host/spfe_host_rx_room.sv", "&& entry.bytes <= move_i.used", "", "queues"),
-    ("spacefibre/spfe_sf_word_sync.sv", "errors_d = 4'(bad);", "errors_d = '0;", "lane"),
+    ("spacefibre/spfe_sf_word_sync.sv", "errors_d = 4'(bad_i);", "errors_d = '0;", "lane"),
     (
         "spacefibre/spfe_sf_lane_seen.sv",
-        "init3_o = seen_d.init3 == 2'd3",
-        "init3_o = seen_d.init3 >= 2'd2",
+        "init3: last.init3 == 2'd3",
+        "init3: last.init3 >= 2'd2",
         "lane",
     ),
-    ("spacefibre/spfe_sf_lane.sv", "else if (init1 && !rx_only_i)", "else if (init1)", "lane"),
+    (
+        "spacefibre/spfe_sf_lane.sv",
+        "else if (seen[b].init1 && !rx_only_i)",
+        "else if (seen[b].init1)",
+        "lane",
+    ),
     (
         "spacefibre/spfe_sf_receive.sv",
         "if (!error_q || seq[7] == negative_q)",
@@ -166,7 +171,7 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
         "",
         "link",
     ),
-    ("spacefibre/spfe_sf_qos.sv", "price << 1 : price", "price : price", "link"),
+    ("spacefibre/spfe_sf_qos.sv", "price_q << 1 : price_q", "price_q : price_q", "link"),
     ("spacefibre/spfe_sf_broadcast_tx.sv", "if (late_sent_i) late_q <= '1;", "", "link"),
     (
         "spacefibre/spfe_sf_recovery.sv",

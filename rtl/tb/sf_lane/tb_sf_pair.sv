@@ -41,6 +41,7 @@ module tb_sf_pair
   logic [1:0] realigned;
   logic [1:0] receive;
   logic [1:0] invert;
+  logic [1:0] unused_active;
   // Words at another boundary, newest in bit 0; with errors only.
   logic [1:0][15:0] astray;
   logic cable = 1'b1;
@@ -60,7 +61,8 @@ module tb_sf_pair
       .tx_i(tx[i]), .tx_valid_i(tx_valid[i]), .tx_ready_o(tx_ready[i]),
       .rx_o(rx[i]), .rx_valid_o(rx_valid[i]),
       .line_o(out[i]), .line_on_o(out_on[i]), .line_i(in[i]), .line_on_i(in_on[i]),
-      .realigned_i(realigned[i]), .receive_o(receive[i]), .invert_o(invert[i])
+      .realigned_i(realigned[i]), .active_o(unused_active[i]),
+      .receive_o(receive[i]), .invert_o(invert[i])
     );
 
     if (Coded) begin : gen_coded
