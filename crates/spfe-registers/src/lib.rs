@@ -70,6 +70,8 @@ pub trait RegisterSpace: Send + Sync {
 pub trait Interrupts: Send + Sync {
     /// An event vector interrupts. Unknown vectors are ignored.
     fn raise(&self, vector: u32);
+    /// The level line of a vector has become high, and none was before. For hosts without messages.
+    fn raise_line(&self) {}
     /// The device is gone.
     fn gone(&self);
 }

@@ -7,7 +7,7 @@ use crate::memory::BusMemory;
 use crate::model::Model;
 use crate::pins::{Inputs, LaneWord, Outputs, Shape};
 use spfe_registers::Interrupts;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 /// Cycles of the reset at the start.
@@ -37,6 +37,8 @@ pub struct CoreFace {
     pub taken: AtomicBool,
     /// Memory that the core reaches.
     pub memory: BusMemory,
+    /// The level line of any of its vectors is high.
+    pub level: AtomicBool,
     accesses: Mutex<Vec<RegisterAccess>>,
     sink: Mutex<Option<Weak<dyn Interrupts>>>,
 }
@@ -196,6 +198,14 @@ impl Core {
             active = true;
             if let Some(sink) = shared.sink() {
                 sink.raise(self.out.message);
+            }
+        }
+        // Whoever looks at the line after its rise was told finds it high.
+        let level = self.out.level;
+        if shared.level.swap(level, Ordering::SeqCst) != level && level {
+            active = true;
+            if let Some(sink) = shared.sink() {
+                sink.raise_line();
             }
         }
         if self.out.failed {

@@ -99,6 +99,8 @@ pub struct Outputs {
     pub b_ready: bool,
     pub message: u32,
     pub message_valid: bool,
+    /// The level line of any vector is high: that is INTA#.
+    pub level: bool,
     /// A bit for each port whose link is up.
     pub up: u64,
     /// A memory of the core has an error that cannot be corrected.
@@ -156,8 +158,9 @@ impl Outputs {
         self.lanes.iter_mut().for_each(|lane| lane.word = from.get(WORD));
         self.failed = from.flag();
         self.up = from.get(shape.ports);
+        self.level = false;
         for _ in 0..shape.events {
-            from.flag(); // lines: this bus has messages
+            self.level |= from.flag();
         }
         self.message_valid = from.flag();
         self.message = from.get(16) as u32;

@@ -77,6 +77,11 @@ impl Rtl {
         self.shared().memory.set_foreign(memory);
     }
 
+    /// Whether the level line of any vector is high, the line INTA# of PCI.
+    pub fn line(&self) -> bool {
+        !self.machine.is_gone() && self.shared().level.load(Ordering::SeqCst)
+    }
+
     fn shared(&self) -> &crate::core::CoreFace {
         self.machine.core(self.core).expect("it was there when it was taken")
     }

@@ -114,7 +114,7 @@ impl Vectors {
     }
 
     /// Interrupts if the line is high and nothing keeps it from that.
-    pub fn raise_line(&self, high: impl FnOnce() -> bool) {
+    pub fn raise_line_if(&self, high: impl FnOnce() -> bool) {
         let mut line = self.line();
         let Line { event: Some(event), masked: false, off: false } = &*line else { return };
         if self.master.load(Ordering::Acquire) && high() {
@@ -188,6 +188,10 @@ impl Interrupts for Vectors {
         self.raise_vector(vector);
     }
 
+    fn raise_line(&self) {
+        self.raise_line_if(|| true);
+    }
+
     fn gone(&self) {
         // Its registers read all ones.
     }
@@ -259,7 +263,7 @@ fn run(set: &OwnedFd, registers: &RegisterFile, vectors: &Vectors) {
                     if registers.take_event(vector as u32) {
                         vectors.raise_vector(vector as u32);
                         if vectors.uses_line() {
-                            vectors.raise_line(|| registers.line());
+                            vectors.raise_line_if(|| registers.line());
                         }
                     }
                 }

@@ -179,7 +179,7 @@ impl Shared {
         if self.vectors.uses_line()
             && let Some((registers, _)) = self.registers()
         {
-            self.vectors.raise_line(|| registers.line());
+            self.vectors.raise_line_if(|| registers.line());
         }
     }
 

@@ -50,8 +50,9 @@ impl Maker for CoreMaker {
         self.core
     }
 
+    /// Every core has level lines.
     fn has_line(&self) -> bool {
-        false
+        true
     }
 
     fn plug(&self, host: &VfioHost) -> Result<Arc<dyn Device>> {
@@ -110,6 +111,11 @@ impl Device for Plugged {
 
     fn reset(&self) -> std::result::Result<(), Status> {
         self.space.reset().map_err(|error| error.status().unwrap_or(Status::DeviceGone))
+    }
+
+    /// A store that is still on its way may let it fall, as on a real bus.
+    fn line(&self) -> bool {
+        self.space.line()
     }
 
     fn set_master(&self, on: bool) {
