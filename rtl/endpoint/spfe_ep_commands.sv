@@ -50,6 +50,8 @@ module spfe_ep_commands
   input logic translate_ready_i,
   /// The answer.
   input translation_t translation_i,
+  /// See spfe_ep_regions.
+  input logic translation_whole_i,
   input logic translation_valid_i,
 
   /// Queue to start, as of spfe_ep_queues.
@@ -181,6 +183,7 @@ module spfe_ep_commands
     .translate_valid_o,
     .translate_ready_i,
     .translation_i,
+    .translation_whole_i,
     .translation_valid_i,
     .queue_o,
     .context_o,

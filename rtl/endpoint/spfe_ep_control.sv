@@ -213,6 +213,7 @@ module spfe_ep_control
   );
 
   translate_t [Units:0] ask;
+  logic whole;
   logic [Units:0] ask_valid, ask_ready, answer_valid;
   assign ask[Units:1] = translate_i;
   assign ask_valid[Units:1] = translate_valid_i;
@@ -249,6 +250,7 @@ module spfe_ep_control
     .translate_valid_o(ask_valid[0]),
     .translate_ready_i(ask_ready[0]),
     .translation_i(translation_o),
+    .translation_whole_i(whole),
     .translation_valid_i(answer_valid[0]),
     .queue_o,
     .context_o,
@@ -291,6 +293,7 @@ module spfe_ep_control
     .request_valid_i(ask_valid),
     .request_ready_o(ask_ready),
     .respond_o(translation_o),
+    .respond_whole_o(whole),
     .respond_valid_o(answer_valid),
     .region_i(region),
     .region_index_i(region_index),

@@ -13,8 +13,6 @@ module spfe_ep_fill
   parameter logic [31:0] Capability = CAPABILITY_IOVA,
   /// Register PAGES_MAX.
   parameter int unsigned Pages = 1024,
-  /// Register CHAIN_MAX; 0 stands for the least number.
-  parameter int unsigned ChainMax = 0,
   /// Register LANE_RATE_MBPS of the SpaceFibre ports.
   parameter int unsigned LaneRateMbps = 6250,
   /// Register USER_RATE_KBPS of the SpaceFibre ports.
@@ -96,7 +94,7 @@ module spfe_ep_fill
       GLOBAL_BLOCK_PACKET_MAX: global_value = PACKET_MAX_BYTES;
       GLOBAL_BLOCK_DOORBELL_PAGES: global_value = Pages64 / DOORBELL_STRIDE;
       GLOBAL_BLOCK_DOMAINS: global_value = 32'd1 << DomainBits;
-      GLOBAL_BLOCK_CHAIN_MAX: global_value = ChainMax;
+      GLOBAL_BLOCK_CHAIN_MAX: global_value = spfe_host_pkg::ChainMax;
       GLOBAL_BLOCK_PAGES_MAX: global_value = Pages;
       default: global_value = '0;
     endcase

@@ -58,6 +58,7 @@ package spfe_ep_pkg;
     logic [63:12] base;  // of a contiguous region
     logic [4:0] page_log2;  // 0: contiguous
     logic [15:0] first_page;  // in the page memory
+    logic whole;  // all of the bus (LOCAL_DMA): an offset is a bus address
   } region_t;
 
   // Words of a queue context that the host writes: KIND to REPLY_HI.
@@ -186,7 +187,7 @@ package spfe_ep_pkg;
   localparam logic [31:0] DeviceCapability =
       CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
       CAPABILITY_LEVEL | CAPABILITY_MESSAGE | CAPABILITY_STAMP | CAPABILITY_BURST |
-      CAPABILITY_PACKED | CAPABILITY_INTERRUPTS;
+      CAPABILITY_PACKED | CAPABILITY_INTERRUPTS | CAPABILITY_LOCAL_DMA;
   localparam logic [7:0] DeviceKinds =
       8'(1 << QUEUE_KIND_MESSAGE_TX) | 8'(1 << QUEUE_KIND_MESSAGE_RX) |
       8'(1 << QUEUE_KIND_TX) | 8'(1 << QUEUE_KIND_RX) | 8'(1 << QUEUE_KIND_RX_PACKED);
@@ -194,7 +195,7 @@ package spfe_ep_pkg;
   // Without queues.
   localparam logic [31:0] PlainCapability =
       CAPABILITY_IOVA | CAPABILITY_MIB | CAPABILITY_COUNT_FIRST | CAPABILITY_LINK_EVENT |
-      CAPABILITY_LEVEL;
+      CAPABILITY_LEVEL | CAPABILITY_LOCAL_DMA;
 
   /// Register CAPABILITY of an endpoint with queues, queue pairs among them, and a target.
   function automatic logic [31:0] capability_of(input logic queues, input logic pairs,

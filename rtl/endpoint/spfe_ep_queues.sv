@@ -56,6 +56,8 @@ module spfe_ep_queues
   input logic translate_ready_i,
   /// The answer.
   input translation_t translation_i,
+  /// With it: its region is all of the bus.
+  input logic translation_whole_i,
   input logic translation_valid_i,
 
   /// Queue to start.
@@ -115,7 +117,7 @@ module spfe_ep_queues
   logic [ContextWords-1:0][31:0] words_q;
   logic [2:0] which_q;
   logic [31:0] wait_q;
-  status_e status_q, trouble_q, check;
+  status_e status_q, trouble_q, check, place;
   holds_t holds_q, held;
   logic used_q, used, is_packed;
   logic enabling, exists, on, at_pair, is_pair, taken;
@@ -186,6 +188,7 @@ module spfe_ep_queues
     .corrected_o(unused_corrected),
     .failed_o
   );
+  assign place = translation_whole_i ? STATUS_BAD_REGION : translation_i.status;
   // A queue pair takes both directions of its channel.
   assign side = 32'(index_q) == Pair + 1;
   assign at_pair = Shape.pairs.count != '0 && (32'(index_q) == Pair || side);
@@ -234,7 +237,7 @@ module spfe_ep_queues
       Hear:
       if (translation_valid_i) begin
         next = which_q == (is_packed ? 3'd4 : 3'd3) ? Start : Ask;
-        if (translation_i.status != STATUS_OK) next = Finish;
+        if (place != STATUS_OK) next = Finish;
       end
       Start: if (start_ready_i) next = ShowState;
       Stop: next = Stopping;
@@ -278,7 +281,7 @@ module spfe_ep_queues
         holds_q[which_q] <= translate_o.address.region[11:0];
         if (which_q == 3'd3) holds_q[4] <= translate_o.address.region[11:0];
         which_q <= which_q + 3'd1;
-        status_q <= translation_i.status;
+        status_q <= place;
       end
       Start:
       if (start_ready_i) begin

@@ -149,16 +149,21 @@ module spfe_ep_region_cmd
   logic [63:0] up, pages;
   logic [4:0] log2;
   logic [64:0] past;
-  logic listed;
+  logic listed, whole, nothing;
   assign log2 = entry.page_list[4:0];
   assign listed = entry.page_list != '0;
+  assign whole = entry.options == REGION_OPTIONS_LOCAL_DMA;
+  assign nothing = {entry.base, entry.bytes, entry.page_list, entry.levels} == '0
+      && (entry.rights & (ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE)) == '0;
   assign up = entry.bytes + ((64'd1 << log2) - 64'd1);
   assign pages = up >> log2;
   assign past = {1'b0, entry.base} + {1'b0, entry.bytes};
   always_comb begin
     check = STATUS_OK;
-    if (entry.bytes == '0 || entry.domain >= 32'd1 << DomainBits || entry.options != '0)
-      check = STATUS_BAD_FIELD;
+    if (entry.domain >= 32'd1 << DomainBits) check = STATUS_BAD_FIELD;
+    else if (whole)
+      check = !nothing ? STATUS_BAD_FIELD : entry.domain != '0 ? STATUS_ACCESS_DENIED : STATUS_OK;
+    else if (entry.bytes == '0 || entry.options != '0) check = STATUS_BAD_FIELD;
     else if (!listed && (entry.levels != '0 || entry.base[11:0] != '0)) check = STATUS_BAD_FIELD;
     else if (listed && (entry.page_list < PAGE_LOG2_MIN || entry.page_list > PAGE_LOG2_MAX
         || entry.levels > 32'd1 || entry.base[2:0] != '0))
@@ -210,10 +215,11 @@ module spfe_ep_region_cmd
         generation: generation,
         domain: entry.domain[DomainBits-1:0],
         rights: {entry.rights[8], entry.rights[2:0]},
-        bytes: entry.bytes[SizeBits-1:0],
+        bytes: whole ? SizeBits'(1) << OFFSET_BITS : entry.bytes[SizeBits-1:0],
         base: entry.base[63:12],
         page_log2: log2,
-        first_page: first_q[15:0]
+        first_page: first_q[15:0],
+        whole: whole
       };
     end
   end

@@ -31,6 +31,8 @@ module spfe_ep_regions
   output logic [Units-1:0] request_ready_o,
   /// The answer to the oldest question of the unit that respond_valid_o names, four cycles later.
   output translation_t respond_o,
+  /// With it: the region is all of the bus, where no ring may be.
+  output logic respond_whole_o,
   /// Unit that gets it.
   output logic [Units-1:0] respond_valid_o,
 
@@ -125,6 +127,7 @@ module spfe_ep_regions
   logic [PageWidth-1:0] page_q;
   logic [63:12] page;
   status_e status_2_q;
+  logic [2:0] whole_q;
   logic [63:0] flat_q;
 
   spfe_ram_safe #(
@@ -153,6 +156,7 @@ module spfe_ep_regions
   translation_t respond, respond_q;
   logic [Units-1:0] respond_valid_q;
   assign respond_o = respond_q;
+  assign respond_whole_o = whole_q[2];
   assign respond_valid_o = respond_valid_q;
   always_comb begin
     respond.status = page_failed && status_2_q == STATUS_OK ? STATUS_BAD_REGION : status_2_q;
@@ -168,6 +172,7 @@ module spfe_ep_regions
     second_valid_q <= first_valid_q;
     second_q <= first_q;
     status_q <= status;
+    whole_q <= {whole_q[1:0], known && region.whole};
     log2_q <= region.page_log2;
     base_q <= region.base;
     page_q <= PageWidth'(region.first_page) + PageWidth'(page_number);

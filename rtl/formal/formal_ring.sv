@@ -23,6 +23,8 @@ module formal_ring
   input logic error_i,
   /// Free: an answer is there.
   input logic answer_i,
+  /// Free: queues that need entries behind those that are there.
+  input logic [1:0] wants_i,
   /// Free: the entry to look at.
   input logic peek_queue_i,
   /// Free: its place.
@@ -91,6 +93,7 @@ module formal_ring
     .fetched_o(fetched),
     .level_o(level),
     .dry_o(dry),
+    .wants_i,
     .peek_queue_i,
     .peek_ahead_i(ahead_i),
     .peek_i(peeks),

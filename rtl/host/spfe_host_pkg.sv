@@ -6,6 +6,9 @@ package spfe_host_pkg;
   import spfe_pkg::*;
 
   /* verilator lint_off UNUSEDPARAM */  // A module that uses the package uses some of it.
+  // Register CHAIN_MAX: entries of a packet. The engine reads up to 32 entries of a ring ahead.
+  localparam int unsigned ChainMax = 24;
+
   /// Address in a region.
   typedef struct packed {
     logic [15:0] region;  // index (12 bits) and generation (4 bits)

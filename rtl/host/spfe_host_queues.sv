@@ -77,6 +77,8 @@ module spfe_host_queues
   /// See spfe_host_ring.
   output logic [Queues-1:0] fetched_o,
   /// See spfe_host_ring.
+  input logic [Queues-1:0] wants_i,
+  /// See spfe_host_ring.
   input logic [QueueWidth-1:0] peek_queue_i,
   /// See spfe_host_ring.
   input logic [4:0] peek_ahead_i,
@@ -259,6 +261,7 @@ module spfe_host_queues
     .fetched_o,
     .level_o,
     .dry_o,
+    .wants_i,
     .peek_queue_i,
     .peek_ahead_i,
     .peek_i,

@@ -60,6 +60,8 @@ module spfe_host_ring
   output logic [Queues-1:0][5:0] level_o,
   /// The search behind them began after they were found, and found nothing.
   output logic [Queues-1:0] dry_o,
+  /// Queues that need entries behind these, up to ChainMax in all.
+  input logic [Queues-1:0] wants_i,
   /// Queue whose entry is read.
   input logic [QueueWidth-1:0] peek_queue_i,
   /// Place of the entry behind the oldest one, below the level.
@@ -95,7 +97,8 @@ module spfe_host_ring
   logic any, asleep_q;
 
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
-    assign candidates[q] = on_i[q] && !halt_i[q] && level_q[q] <= 6'd16
+    assign candidates[q] = on_i[q] && !halt_i[q]
+        && (level_q[q] <= 6'd16 || (wants_i[q] && level_q[q] < 6'(ChainMax)))
         && (look_q[q] || (waits_q[q] && need_i[q]));
     assign fetched_o[q] = fetched_q[q];
     assign busy_o[q] = state_q != Rest && 32'(queue_q) == q;
@@ -161,15 +164,16 @@ module spfe_host_ring
   );
 
   // The first access after a pause reads to the end of a cache line, later ones more.
-  logic [4:0] most, asked_q, found_q, beats_q;
+  logic [4:0] room, most, asked_q, found_q, beats_q;
   logic [15:0] to_end;
   logic valid_entry, prefix_q, broken_q;
   submission_t entry;
   logic [127:0] read;
   assign to_end = (16'd1 << settings.log2) - (position[15:0] & ((16'd1 << settings.log2) - 16'd1));
+  assign room = level_q[queue_q] <= 6'd16 ? 5'd16 : 5'd8;
   always_comb begin
     most = 5'd4 - 5'(position[1:0]);
-    if (hot_q[queue_q]) most = to_end < 16'd16 ? to_end[4:0] : 5'd16;
+    if (hot_q[queue_q]) most = to_end < 16'(room) ? to_end[4:0] : room;
   end
   assign request_o = '{
       address: '{

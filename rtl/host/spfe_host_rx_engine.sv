@@ -159,6 +159,7 @@ module spfe_host_rx_engine
     .level_o(level),
     .dry_o(dry),
     .fetched_o(fetched),
+    .wants_i('0),
     .peek_queue_i(peek_queue),
     .peek_ahead_i('0),
     .peek_i(peek),

@@ -57,7 +57,7 @@ module spfe_host_tx_check
       verdict = STATUS_TOO_LONG;
     whole = STATUS_OK;
     if ((entry_i.flags & SUBMIT_FLAGS_CHAIN) != '0) begin
-      if (ahead_i == 5'(CHAIN_MAX - 1)) whole = STATUS_CHAIN_TOO_LONG;
+      if (ahead_i == 5'(ChainMax - 1)) whole = STATUS_CHAIN_TOO_LONG;
     end else if (mark == 2'd3) begin
       whole = STATUS_BAD_FIELD;
     end else if (total_i == '0 && (mark == 2'(END_MARKER_NONE) || !open_i)) begin

@@ -109,7 +109,7 @@ module spfe_host_tx_engine
 
   // What all engines have: rings, completions, lines.
   logic start, mover_fault;
-  logic [Queues-1:0] on, halt, busy, mover_busy, dry, fetched;
+  logic [Queues-1:0] on, halt, busy, mover_busy, dry, fetched, wants;
   logic [Queues-1:0][5:0] level;
   logic [QueueWidth-1:0] peek_queue, pop_queue, fault_queue;
   logic [4:0] peek_ahead, pop_count;
@@ -160,6 +160,7 @@ module spfe_host_tx_engine
     .level_o(level),
     .dry_o(dry),
     .fetched_o(fetched),
+    .wants_i(wants),
     .peek_queue_i(peek_queue),
     .peek_ahead_i(peek_ahead),
     .peek_i(peek),
@@ -229,6 +230,7 @@ module spfe_host_tx_engine
     .level_i(level),
     .dry_i(dry),
     .fetched_i(fetched),
+    .wants_o(wants),
     .peek_queue_o(peek_queue),
     .peek_ahead_o(peek_ahead),
     .peek_o(peek),

@@ -49,6 +49,8 @@ module spfe_host_tx_plan
   input logic [Queues-1:0] dry_i,
   /// The two are new.
   input logic [Queues-1:0] fetched_i,
+  /// Queues whose submission has more entries than are there.
+  output logic [Queues-1:0] wants_o,
   /// Entry to read.
   output logic [QueueWidth-1:0] peek_queue_o,
   /// Its place behind the oldest one.
@@ -121,6 +123,7 @@ module spfe_host_tx_plan
     .corrected_o(unused_corrected),
     .failed_o(broken)
   );
+  assign wants_o = stuck_q;
   assign fault_o = state_q == PlanLoad && broken && !cutting_q;
   assign fault_queue_o = queue_q;
 

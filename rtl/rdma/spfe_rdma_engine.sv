@@ -145,6 +145,7 @@ module spfe_rdma_engine
     .level_o(level),
     .dry_o(dry),
     .fetched_o(unused_fetched),
+    .wants_i('0),
     .peek_queue_i(peek_ready[1]),
     .peek_ahead_i('0),
     .peek_i(peek != '0),

@@ -8,7 +8,7 @@ use spfe_contract::{
     BlockType, Command, Completion, Message, MibItem, QueueKind, QueueState, Release, SEEN_OFFSET,
     Status, Submission, access, arm_flags, broadcast_block as broadcast, completion_flags,
     doorbell, event_block as event, global_block as global, mib_block as mib, pair_block,
-    port_block, queue_block as queue, queue_options, region_block as region,
+    port_block, queue_block as queue, queue_options, region_block as region, region_options,
     statistics_block as statistics, submit_flags,
 };
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkBroadcast};
@@ -147,6 +147,13 @@ impl Driver {
         self.device.write(at + region::OPTIONS, 0);
     }
 
+    /// Writes the entry of a region of all the bus.
+    fn set_everything(&mut self, index: u32) {
+        self.set_region(index, 0, 0, 0);
+        self.set(BlockType::Region, index, region::DOMAIN, 0);
+        self.set(BlockType::Region, index, region::OPTIONS, region_options::LOCAL_DMA);
+    }
+
     /// Enables a region. Returns the region field of addresses in it.
     fn region(&mut self, index: u32, base: u64, bytes: u64, page_list: u32) -> u64 {
         self.set_region(index, base, bytes, page_list);
@@ -263,6 +270,7 @@ fn blocks_are_those_of_the_contract() {
         (global::REGIONS, REGIONS),
         (global::EVENTS, EVENTS),
         (global::PAGES_MAX, PAGES),
+        (global::CHAIN_MAX, 24),
         (global::DOORBELL_OFFSET, end.next_multiple_of(4096)),
         (global::CFG_ACK, 0),
     ] {
@@ -371,6 +379,7 @@ fn regions(driver: &mut Driver) {
         assert_eq!(done, status, "{base:#x}, {bytes:#x}, pages {pages}, {register:#x} {value}");
         assert_eq!(driver.get(BlockType::Region, 1, region::KEY), 0);
     }
+    everything(driver);
     // All pages, in two regions; a third finds no room, until one of them is gone.
     let all = u64::from(PAGES) / 2;
     for page in 0..all {
@@ -396,6 +405,48 @@ fn regions(driver: &mut Driver) {
     assert_eq!(driver.command(Command::Reset, 0), Status::Ok);
     assert_eq!(driver.get(BlockType::Region, 2, region::KEY), 0);
     assert_eq!(driver.device.read(global::RESETS), 1);
+}
+
+/// The region of all the bus (LOCAL_DMA).
+fn everything(driver: &mut Driver) {
+    use Command::{QueueEnable, RegionDisable, RegionEnable};
+    let remote = access::LOCAL_READ | access::REMOTE_READ;
+    for (register, value, status) in [
+        (region::BASE_LO, 0x1000, Status::BadField),
+        (region::BASE_HI, 1, Status::BadField),
+        (region::SIZE_LO, 0x4000, Status::BadField),
+        (region::SIZE_HI, 1, Status::BadField),
+        (region::PAGE_LIST, 12, Status::BadField),
+        (region::PAGE_LEVELS, 1, Status::BadField),
+        (region::ACCESS, remote, Status::BadField),
+        (region::ACCESS, access::REMOTE_WRITE, Status::BadField),
+        (region::OPTIONS, region_options::LOCAL_DMA | 2, Status::BadField),
+        (region::DOMAIN, 256, Status::BadField),
+        (region::DOMAIN, 1, Status::AccessDenied),
+    ] {
+        driver.set_everything(1);
+        driver.set(BlockType::Region, 1, register, value);
+        assert_eq!(driver.command(RegionEnable, 1), status, "{register:#x}: {value:#x}");
+        assert_eq!(driver.get(BlockType::Region, 1, region::KEY), 0);
+    }
+    driver.set_everything(1);
+    assert_eq!(driver.command(RegionEnable, 1), Status::Ok);
+    let key = u64::from(driver.get(BlockType::Region, 1, region::KEY)) << 48;
+    // No ring and no line may be in it, whatever its rights.
+    driver.set_region(0, BASE, BYTES, 0);
+    driver.set(BlockType::Region, 0, region::DOMAIN, 0);
+    assert_eq!(driver.command(RegionEnable, 0), Status::Ok);
+    let rings = u64::from(driver.get(BlockType::Region, 0, region::KEY)) << 48;
+    for register in [queue::SQ_LO, queue::CQ_LO, queue::STAMP_LO, queue::LINES_LO] {
+        driver.set_queue(SENDER, QueueKind::MessageTx, rings);
+        driver.set(BlockType::Queue, SENDER, queue::DOMAIN, 0);
+        let at = driver.at(BlockType::Queue, SENDER, register);
+        driver.device.write64(at, key + BASE);
+        assert_eq!(driver.command(QueueEnable, SENDER), Status::BadRegion, "{register:#x}");
+    }
+    for index in 0..2 {
+        assert_eq!(driver.command(RegionDisable, index), Status::Ok);
+    }
 }
 
 /// QUEUE_ENABLE and QUEUE_DISABLE.
@@ -947,6 +998,50 @@ fn packets_go_from_port_to_port() {
         }
         assert_eq!(driver.command(Command::RegionDisable, 2), Status::Ok);
     }
+}
+
+/// Data at addresses of the bus (LOCAL_DMA), from one end to the other, in domain 0 alone.
+#[test]
+fn packets_go_from_and_to_bus_addresses() {
+    let mut driver = Driver::new(10);
+    driver.set_region(2, BASE, BYTES, 0);
+    driver.set(BlockType::Region, 2, region::DOMAIN, 0);
+    driver.set_everything(1);
+    let [rings, whole] = [2, 1].map(|index| {
+        assert_eq!(driver.command(Command::RegionEnable, index), Status::Ok);
+        u64::from(driver.get(BlockType::Region, index, region::KEY)) << 48
+    });
+    let receiver = PORT_QUEUES + 1;
+    for (queue, kind, at) in [(0, QueueKind::Tx, 0), (receiver, QueueKind::Rx, QUEUE)] {
+        driver.set_queue(queue, kind, rings + at);
+        driver.set(BlockType::Queue, queue, queue::DOMAIN, 0);
+        assert_eq!(driver.command(Command::QueueEnable, queue), Status::Ok);
+    }
+    driver.start_links();
+    // Behind the region of the rings.
+    let (from, to) = (BASE + BYTES + 0x1234, BASE + BYTES + 0x3001);
+    let bytes: Vec<u8> = (0..300).map(|byte| byte as u8 ^ 0x5a).collect();
+    driver.device.memory[from as usize..][..bytes.len()].copy_from_slice(&bytes);
+    driver.put(BASE + QUEUE + SQ, entry(whole, to, 300, 5, 0));
+    driver.ring(receiver);
+    driver.put(BASE + SQ, entry(whole, from, 300, 1 | submit_flags::SIGNAL, 0));
+    driver.ring(0);
+    let got = driver.completion(BASE + QUEUE, 0);
+    assert_eq!((got.status, got.bytes), (0, 300));
+    assert_eq!(driver.device.memory[to as usize..][..bytes.len()], bytes);
+    assert_eq!(driver.completion(BASE, 0).status, 0);
+    // An address has 48 bits.
+    let end = (1 << 48) - 8;
+    driver.put(BASE + SQ + slot(1), entry(whole, end, 9, 1 | submit_flags::SIGNAL, 1));
+    driver.ring(0);
+    assert_eq!(driver.completion(BASE, 1).status, Status::OutOfBounds.raw());
+    // A queue of another domain has rings in one of its regions, and cannot name this one.
+    let theirs = driver.region(3, BASE, BYTES, 0);
+    let other = PORT_QUEUES + 2;
+    driver.enable(other, QueueKind::Tx, theirs + 2 * QUEUE);
+    driver.put(BASE + 2 * QUEUE + SQ, entry(whole, from, 8, 1 | submit_flags::SIGNAL, 0));
+    driver.ring(other);
+    assert_eq!(driver.completion(BASE + 2 * QUEUE, 0).status, Status::BadRegion.raw());
 }
 
 /// A buffer in a region that is revoked while its queue works: later entries fail, and nothing is

@@ -33,11 +33,9 @@ static void queries(int file)
 			      info.uapi_version == SPFE_UAPI_VERSION && info.ports && info.queues &&
 			      info.events && info.counts_bytes == PAGE &&
 			      info.chain_max >= SPFE_CHAIN_MAX);
-	/* The model, which completes submissions at a reset, has longer chains; a core may not. */
 	check("the longest chain of the device is known",
-	      info.contract_version < 0x10002 || !(info.capability & SPFE_CAPABILITY_RESET) ?
-		      info.chain_max == SPFE_CHAIN_MAX :
-		      info.chain_max > SPFE_CHAIN_MAX);
+	      info.contract_version < 0x10002 ? info.chain_max == SPFE_CHAIN_MAX :
+						info.chain_max > SPFE_CHAIN_MAX);
 	check("TIME", ends(file, SPFE_IOC_TIME, &time, 0) && time.before_ns <= time.after_ns);
 	check("PORT", ends(file, SPFE_IOC_PORT, &port, 0) && port.vcs);
 	port = (struct spfe_port){ .port = info.ports };

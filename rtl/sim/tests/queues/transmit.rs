@@ -24,6 +24,8 @@ pub const ACCESS_DENIED: u8 = 0x43;
 pub const EMPTY: u8 = 0x44;
 const TOO_LONG: u8 = 0x45;
 const CHAIN_TOO_LONG: u8 = 0x46;
+/// Entries of a packet, as of `ChainMax` in `spfe_host_pkg`.
+const CHAIN_MAX: usize = 24;
 pub const BAD_FIELD: u8 = 0x48;
 
 /// A packet on its way.
@@ -155,7 +157,7 @@ impl Sender {
             return false;
         }
         self.waits = false;
-        let room = (self.ring.room() as usize).min(16);
+        let room = (self.ring.room() as usize).min(CHAIN_MAX);
         let pieces = if rng.bool() { 1 } else { rng.usize(1..=room) };
         // Without a completion nothing more could be posted.
         let signals = once_in(rng, 2) || room < pieces.max(2) + 4;
@@ -262,8 +264,8 @@ impl Sender {
                 let first = entry(KEY_TX, good, DATA | CHAIN, 20);
                 (vec![first, middle, entry(KEY_TX, good, DATA, 9)], OUT_OF_BOUNDS)
             }
-            13 if self.ring.room() >= 18 => {
-                let mut entries = vec![entry(KEY_TX, good, DATA | CHAIN, 3); 17];
+            13 if self.ring.room() as usize >= CHAIN_MAX + 2 => {
+                let mut entries = vec![entry(KEY_TX, good, DATA | CHAIN, 3); CHAIN_MAX + 1];
                 entries.push(entry(KEY_TX, good, DATA, 3));
                 (entries, CHAIN_TOO_LONG)
             }
