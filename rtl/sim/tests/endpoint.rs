@@ -1000,6 +1000,46 @@ fn packets_go_from_port_to_port() {
     }
 }
 
+/// Hosts that wait for a whole group at both ends are interrupted once for it at each.
+#[test]
+fn a_group_of_packets_interrupts_once() {
+    let mut driver = Driver::new(11);
+    let key = driver.region(2, BASE, BYTES, 0);
+    let receiver = PORT_QUEUES + 1;
+    let ends = [(0, QueueKind::Tx, BASE), (receiver, QueueKind::Rx, BASE + QUEUE)];
+    for (number, kind, at) in ends {
+        driver.enable(number, kind, key + at - BASE);
+        driver.set(BlockType::Event, number % EVENTS, event::ENABLE, 1);
+    }
+    driver.start_links();
+    let count = 1 << LOG2;
+    for group in 0..10 {
+        let positions = group * count..(group + 1) * count;
+        for (number, kind, at) in ends {
+            driver.arm(at + LINES, 2 * group + 1, positions.end);
+            for position in positions.clone() {
+                let words = match kind {
+                    QueueKind::Rx => entry(key, 0x2000, 0x100, 5, position),
+                    _ => entry(key, 0x1000, 0x100, 1 | submit_flags::SIGNAL, position),
+                };
+                driver.put(at + SQ + slot(position), words);
+            }
+            driver.ring(number);
+        }
+        for (_, _, at) in ends {
+            for position in positions.clone() {
+                assert_eq!(driver.completion(at, position).status, 0, "packet {position}");
+            }
+        }
+        driver.device.run(2000);
+        for (number, _, at) in ends {
+            let messages = driver.device.messages[(number % EVENTS) as usize];
+            assert_eq!(messages, group + 1, "queue {number}, group {group}");
+            assert_eq!(driver.word(at + LINES + 64) as u32, group + 1, "wake-ups");
+        }
+    }
+}
+
 /// Data at addresses of the bus (LOCAL_DMA), from one end to the other, in domain 0 alone.
 #[test]
 fn packets_go_from_and_to_bus_addresses() {
