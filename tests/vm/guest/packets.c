@@ -81,7 +81,7 @@ static void control(const struct queue *q, unsigned long request, void *argument
 		die(what);
 }
 
-/* Whether the devices are cores (run.sh --rtl). Their link stores words, that of the model does not. */
+/* Whether the devices are cores (run.sh --rtl). Their link stores words, the model's does not. */
 static bool are_cores(void)
 {
 	return getenv("SPFE_DEVICE");
@@ -358,10 +358,10 @@ static uint64_t device_time(const struct queue *q)
 }
 
 /*
- * A packet is never dropped for lack of a buffer. So what an earlier program sent, and nobody received
- * before that program ended, waits in the link of a core for the next receiver. Takes it before there
- * is a sender; its last packet may be cut. There can be no more than a channel holds: 1024 words in
- * buffers of both ends, and some on their way.
+ * A packet is never dropped for lack of a buffer. So what an earlier program sent, and nobody
+ * received before that program ended, waits in the link of a core for the next receiver. Takes it
+ * before there is a sender; its last packet may be cut. There can be no more than a channel holds:
+ * 1024 words in buffers of both ends, and some on their way.
  */
 #define LINK_BYTES 4608
 #define QUIET_NS 64000
