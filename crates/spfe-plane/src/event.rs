@@ -13,6 +13,7 @@ pub use signaller::Signaller;
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{ReadWriteFlags, preadv2};
 use std::io;
 use std::sync::OnceLock;
 
@@ -82,6 +83,19 @@ impl Event {
             }
             Kind::Deferred(event) => event.signal(),
         }
+    }
+
+    /// Takes signals back that nobody has read. Whether there were any. Never blocks.
+    pub fn take_back(&self) -> bool {
+        let mut value = [0; 8];
+        // From where the descriptor is, which has no place.
+        let read = preadv2(
+            self.fd(),
+            &mut [io::IoSliceMut::new(&mut value)],
+            u64::MAX,
+            ReadWriteFlags::NOWAIT,
+        );
+        read == Ok(value.len())
     }
 
     /// The descriptor, to pass to another process.

@@ -23,6 +23,8 @@ struct Vector {
 struct Line {
     event: Option<Event>,
     masked: bool,
+    /// An interrupt has masked it.
+    sent: bool,
     /// Interrupts are disabled in the configuration.
     off: bool,
 }
@@ -95,10 +97,10 @@ impl Vectors {
             Action::Descriptors(files) => {
                 let event = files.into_iter().next().map(Event::foreign).transpose()?;
                 self.line_used.store(event.is_some(), Ordering::Release);
-                *line = Line { event, masked: false, off: line.off };
+                *line = Line { event, off: line.off, ..Line::default() };
             }
             Action::Trigger => line.event.iter().for_each(Event::signal),
-            Action::Mask(masked) => line.masked = masked,
+            Action::Mask(masked) => (line.masked, line.sent) = (masked, false),
         }
         Ok(())
     }
@@ -116,11 +118,22 @@ impl Vectors {
     /// Interrupts if the line is high and nothing keeps it from that.
     pub fn raise_line_if(&self, high: impl FnOnce() -> bool) {
         let mut line = self.line();
-        let Line { event: Some(event), masked: false, off: false } = &*line else { return };
+        let Line { event: Some(event), masked: false, off: false, .. } = &*line else { return };
         if self.master.load(Ordering::Acquire) && high() {
             self.raised.fetch_add(1, Ordering::Relaxed);
             event.signal();
-            line.masked = true;
+            (line.masked, line.sent) = (true, true);
+        }
+    }
+
+    /// Interrupts if the line has become high. Takes back an interrupt that the client has not seen
+    /// if the line is low again: seen late, it would be one that nobody needs, or come when nobody
+    /// handles it any more.
+    pub fn update_line(&self, high: impl Fn() -> bool) {
+        self.raise_line_if(&high);
+        let mut line = self.line();
+        if line.sent && !high() && line.event.as_ref().is_some_and(Event::take_back) {
+            (line.masked, line.sent) = (false, false);
         }
     }
 

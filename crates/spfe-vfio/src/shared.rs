@@ -174,12 +174,13 @@ impl Shared {
         ));
     }
 
-    /// Raises INTA# if a write to the registers or the configuration made it high.
+    /// Raises INTA# if a write to the registers or the configuration made it high, and takes an
+    /// interrupt back if that made it low.
     pub fn update_line(&self) {
         if self.vectors.uses_line()
             && let Some((registers, _)) = self.registers()
         {
-            self.vectors.raise_line_if(|| registers.line());
+            self.vectors.update_line(|| registers.line());
         }
     }
 

@@ -254,9 +254,18 @@ fn the_line_is_high_until_the_host_has_seen_the_count() {
     assert!(signalled(&line, 30), "a count that differs is not the one seen");
     b.write(seen, count);
     b.unmask_line();
+    // What the client has not seen when the line is low again is taken back.
+    let count = receive(&mut b, 5);
+    wait("the line", || high(&mut b));
+    b.write(seen, count);
+    assert!(!signalled(&line, 0), "the line is low again");
+    let count = receive(&mut b, 7);
+    assert!(signalled(&line, 30), "nothing masks the line");
+    b.write(seen, count);
+    b.unmask_line();
     // Disabled in the configuration, the line shows in STATUS only.
     b.client.region_write(CONFIG, 4, &0x0406u16.to_le_bytes()).unwrap();
-    receive(&mut b, 5);
+    receive(&mut b, 9);
     wait("the line", || high(&mut b));
     assert!(!signalled(&line, 0));
     b.set_master(true);
