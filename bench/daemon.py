@@ -3,11 +3,12 @@
 the number of its endpoints.
 
     python3 bench/daemon.py [--pairs 1,4,16,31] [--endpoints 2,16,64] [--size 4K] [--seconds 1]
-                            [--waits block,adaptive]
+                            [--waits block,adaptive] [--window 512K,512K]
 
 Pairs of client processes send groups of packets to each other, all at once, each on a link of its
 own of one daemon in mode thread. A row has the sum of their rates, that sum beside the first row's,
-and the lowest rate beside the highest. Exact: one pair is active, on a link of one lane of 6.25 Gbit/s
+the lowest rate beside the highest, and the context switches of the machine for 128 packets. One pair
+with a large window shows what memory alone costs. Exact: one pair is active, on a link of one lane of 6.25 Gbit/s
 that is simulated word by word; the other endpoints have no client.
 
 A process measures five times; the first and the last do not count, because not all processes have
@@ -45,17 +46,29 @@ def daemon(*options):
                 process.terminate()
 
 
+def switches():
+    """Context switches of the machine so far."""
+    text = Path("/proc/stat").read_text(encoding="ascii")
+    return int(next(line for line in text.splitlines() if line.startswith("ctxt")).split()[1])
+
+
 def rates(socket, pairs, args, wait):
-    """Rate of each of so many pairs that send at the same time, Gbit/s."""
+    """Rate of each of so many pairs that send at once, Gbit/s, and switches in a second."""
     def command(pair):
         ends = f"unix:{socket}/{2 * pair},unix:{socket}/{2 * pair + 1}"
         return [PROGRAMS / "spfe", "perf", "rate", "--ends", ends, "--processes", "2",
                 "--wait", wait, "--size", args.size, "--duration", f"{args.seconds}s",
+                "--window", args.window,
                 "--iterations", str(ROUNDS), "--pin", "none", "--json", "-q"]
 
     running = [subprocess.Popen(command(pair), stdout=subprocess.PIPE, text=True)
                for pair in range(pairs)]
     try:
+        # In the middle of the rounds.
+        time.sleep(ROUNDS * args.seconds / 2)
+        before = switches()
+        time.sleep(1)
+        count = switches() - before
         said = [process.communicate(timeout=ROUNDS * args.seconds + 120)[0] for process in running]
     finally:
         for process in running:
@@ -63,12 +76,17 @@ def rates(socket, pairs, args, wait):
     if any(process.returncode for process in running):
         raise SystemExit("spfe perf rate failed")
     rounds = [json.loads(text)["results"][0]["iterations"][1:-1] for text in said]
-    return [statistics.median(each["rate_gbps"] for each in middle) for middle in rounds]
+    return [statistics.median(each["rate_gbps"] for each in middle) for middle in rounds], count
 
 
 def numbers(text):
     """A list of numbers."""
     return [int(each) for each in text.split(",")]
+
+
+def size_bytes(text):
+    """Bytes of a size such as 4K."""
+    return int(text.rstrip("KM")) << {"K": 10, "M": 20}.get(text[-1], 0)
 
 
 def main():
@@ -79,22 +97,25 @@ def main():
     parser.add_argument("--size", default="4K")
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--waits", default="block,adaptive")
+    parser.add_argument("--window", default="512K,512K")
     args = parser.parse_args()
     print(f"Pairs of clients, {args.size}, mode thread: "
-          "sum in Gbit/s, of the first row, lowest share")
+          "sum in Gbit/s, of the first row, lowest share, switches for 128 packets")
+    bits = 128 * 8 * size_bytes(args.size)
     for wait in args.waits.split(","):
         first = None
         for pairs in args.pairs:
             with daemon("--endpoints", "64", "--max-clients", "128") as socket:
-                found = rates(socket, pairs, args, wait)
+                found, count = rates(socket, pairs, args, wait)
             first = first or sum(found)
             print(f"  {wait:9} {pairs:3} pairs {sum(found):8.2f} {sum(found) / first:6.2f} "
-                  f"{min(found) / max(found):6.2f}", flush=True)
+                  f"{min(found) / max(found):6.2f} {count * bits / sum(found) / 1e9:6.1f}",
+                  flush=True)
     print("One active pair of an exact daemon, 1x6.25G: Gbit/s, of the first row")
     first = None
     for endpoints in args.endpoints:
         with daemon("--endpoints", str(endpoints), "--link", "exact:1x6.25G") as socket:
-            found, = rates(socket, 1, args, "block")
+            (found,), _ = rates(socket, 1, args, "block")
         first = first or found
         print(f"  {endpoints:3} endpoints {found:8.3f} {found / first:6.2f}", flush=True)
 
