@@ -7,9 +7,9 @@ the number of its endpoints.
 
 Pairs of client processes send groups of packets to each other, all at once, each on a link of its
 own of one daemon in mode thread. A row has the sum of their rates, that sum beside the first row's,
-the lowest rate beside the highest, and the context switches of the machine for 128 packets. One pair
-with a large window shows what memory alone costs. Exact: one pair is active, on a link of one lane of 6.25 Gbit/s
-that is simulated word by word; the other endpoints have no client.
+the lowest rate beside the highest, and the context switches of the machine for 128 packets. One
+pair with a large window shows what memory alone costs. Exact: one pair is active, on a link of one
+lane of 6.25 Gbit/s that is simulated word by word; the other endpoints have no client.
 
 A process measures five times; the first and the last do not count, because not all processes have
 begun or are still there. Needs target/release/spfe and spfed.

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Selects the requester with the greatest value, the lowest number among equals. A tree of
-/// comparators, without a register.
+/// comparators, with a register behind each of its $clog2(Ports) levels or without any.
 module spfe_arb_max #(
   /// Number of requesters, 1 or more.
   parameter int unsigned Ports = 8,
   /// Bits of a value, 1 or more.
   parameter int unsigned Width = 20,
+  /// There are registers.
+  parameter bit Registered = 1'b0,
   /// Bits in a port number; follows from Ports.
   localparam int unsigned IndexWidth = Ports > 1 ? $clog2(Ports) : 1
 ) (
+  input logic clk_i,
+  input logic rst_i,
   /// Requests.
   input logic [Ports-1:0] request_i,
   /// Value of each port, unsigned.
@@ -44,11 +48,31 @@ module spfe_arb_max #(
   end
 
   for (genvar n = 1; n < Leaves; n++) begin : gen_node
-    logic right;
+    logic right, either;
     assign right = valid[2*n+1] && (!valid[2*n] || value[2*n+1] > value[2*n]);
-    assign valid[n] = valid[2*n] || valid[2*n+1];
-    assign index[n] = right ? index[2*n+1] : index[2*n];
-    assign value[n] = right ? value[2*n+1] : value[2*n];
+    assign either = valid[2*n] || valid[2*n+1];
+    if (Registered) begin : gen_registers
+      logic valid_q;
+      logic [IndexWidth-1:0] index_q;
+      logic [Width-1:0] value_q;
+      assign valid[n] = valid_q;
+      assign index[n] = index_q;
+      assign value[n] = value_q;
+      always_ff @(posedge clk_i) begin
+        valid_q <= either;
+        index_q <= right ? index[2*n+1] : index[2*n];
+        value_q <= right ? value[2*n+1] : value[2*n];
+        if (rst_i) valid_q <= 1'b0;
+      end
+    end else begin : gen_wires
+      assign valid[n] = either;
+      assign index[n] = right ? index[2*n+1] : index[2*n];
+      assign value[n] = right ? value[2*n+1] : value[2*n];
+    end
+  end
+  if (!Registered || Ports == 1) begin : gen_no_clock
+    logic unused_clock;
+    assign unused_clock = clk_i ^ rst_i;
   end
 
   assign valid_o = valid[1];

@@ -57,10 +57,6 @@ module spfe_sf_qos
     $error("spfe_sf_qos: CreditLimit is %0d; 64 to 65536", CreditLimit);
   end
 
-  // Levels of the tree, and its leaves.
-  localparam int unsigned Levels = $clog2(Vcs);
-  localparam int unsigned Leaves = 1 << Levels;
-
   typedef logic signed [Width-1:0] credit_t;
   typedef logic signed [SumWidth-1:0] sum_t;
   typedef logic [KeyWidth-1:0] key_t;
@@ -164,44 +160,28 @@ module spfe_sf_qos
   logic unused_sent;
   assign unused_sent = ^sent_q;
 
-  // Choice: node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the channels.
-  logic valid[2*Leaves];
-  logic [VcWidth-1:0] index[2*Leaves];
-  key_t key[2*Leaves];
-  for (genvar v = 0; v < Leaves; v++) begin : gen_leaf
-    assign index[Leaves+v] = VcWidth'(v);
-    if (v < Vcs) begin : gen_vc
-      key_t key_q;
-      assign valid[Leaves+v] = ready_i[v] && allowed_q[v];
-      assign key[Leaves+v] = key_q;
-      always_ff @(posedge clk_i) begin
-        key_q <=
-          key_of(owes_q && 32'(owes_vc_q) == v ? owed_q : credit_q[v], param_i[v].priority_level);
-      end
-    end else begin : gen_none
-      assign valid[Leaves+v] = 1'b0;
-      assign key[Leaves+v] = '0;
-    end
-  end
-  for (genvar n = 1; n < Leaves; n++) begin : gen_node
-    logic right, valid_q;
-    logic [VcWidth-1:0] index_q;
-    key_t key_q;
-    assign right = valid[2*n+1] && (!valid[2*n] || key[2*n+1] > key[2*n]);
-    assign valid[n] = valid_q;
-    assign index[n] = index_q;
-    assign key[n] = key_q;
+  // Choice.
+  key_t [Vcs-1:0] key_q;
+  key_t unused_key;
+  for (genvar v = 0; v < Vcs; v++) begin : gen_key
     always_ff @(posedge clk_i) begin
-      valid_q <= valid[2*n] || valid[2*n+1];
-      index_q <= right ? index[2*n+1] : index[2*n];
-      key_q <= right ? key[2*n+1] : key[2*n];
-      if (rst_i) valid_q <= 1'b0;
+      key_q[v] <=
+        key_of(owes_q && 32'(owes_vc_q) == v ? owed_q : credit_q[v], param_i[v].priority_level);
     end
   end
-  assign valid_o = valid[1];
-  assign vc_o = index[1];
-  logic unused_key;
-  assign unused_key = ^key[1];
+  spfe_arb_max #(
+    .Ports(Vcs),
+    .Width(KeyWidth),
+    .Registered(1'b1)
+  ) i_choice (
+    .clk_i,
+    .rst_i,
+    .request_i(ready_i & allowed_q),
+    .value_i(key_q),
+    .valid_o,
+    .index_o(vc_o),
+    .value_o(unused_key)
+  );
 
   always_ff @(posedge clk_i) begin
     sent_q <= sent_i;

@@ -42,6 +42,7 @@ module tb_share
   logic [IndexWidth-1:0] max_index;
   logic [7:0] max_value;
   spfe_arb_max #(.Ports(Ports), .Width(8)) i_max (
+    .clk_i(clk), .rst_i(rst),
     .request_i(request), .value_i(value), .valid_o(max_valid), .index_o(max_index),
     .value_o(max_value)
   );
