@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 pub(crate) const UNATTACHED_MAX: usize = 32;
 /// Largest number of them of one user.
 pub(crate) const UNATTACHED_PER_USER: usize = 16;
-/// Largest number of connections of one user that have ended but still close descriptors.
-const LEAVING_PER_USER: usize = 32;
+/// Largest number of connections of one user that have ended but still close descriptors: all clients
+/// may end at once, and on a busy machine none of their threads has run when the next one comes.
+const LEAVING_PER_USER: usize = CLIENTS_MAX;
 /// Largest number of connections that are being refused. None has received a descriptor, so each ends
 /// soon after [`CLOSE_TIMEOUT`].
 const REFUSED_MAX: usize = 32;
