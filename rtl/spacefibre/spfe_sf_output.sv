@@ -88,6 +88,11 @@ module spfe_sf_output
   logic owes_q, owes;
   logic alone_q, alone;
   logic overflow_q;
+  // A segment that was taken and words that are cut leave the counts a cycle later, because take_i
+  // comes late.
+  logic take_q, cut_q;
+  logic [UsedWidth-1:0] took_q, taken;
+  assign taken = take_q ? took_q : '0;
 
   // Segment that can be sent, a cycle late. More words and more credit may be there already; what
   // takes any of them away ends ready_q.
@@ -161,10 +166,10 @@ module spfe_sf_output
       end
     end
     owes = owes_q || cut;
-    alone = alone_q && count == '0 && !take_i;
+    alone = alone_q && count == '0 && !take_q;
     if (cut) open = 1'b0;
     // The user's words are dropped, so the memory is free for the EEP.
-    if (owes_q && used_q < UsedWidth'(Words)) begin
+    if (owes_q && !cut_q && used_q < UsedWidth'(Words)) begin
       owes = 1'b0;
       bank = Banks > 1 ? tail_q[FromWidth-1:0] : '0;
       we[bank] = 1'b1;
@@ -193,35 +198,31 @@ module spfe_sf_output
     .failed_o(ram_failed_o)
   );
 
-  logic [UsedWidth-1:0] unsent;
-  logic [UsedWidth-1:0] to_end;
+  logic [UsedWidth-1:0] rest, unsent, to_end, kept;
   logic [PosWidth-1:0] sent;
-  // take_i comes late, so both cases are worked out.
-  logic [UsedWidth-1:0] rest, rest_to_end, kept;
-  assign rest = unsent_q - most_q;
-  assign kept = used_q - UsedWidth'(free_i) - unsent_q;
-  assign rest_to_end = to_end_q > most_q ? to_end_q - most_q : '0;
+  assign sent = sent_q + PosWidth'(taken);
+  assign rest = unsent_q - taken;
+  assign kept = used_q - UsedWidth'(free_i) - rest;
   always_comb begin
-    sent = take_i ? sent_q + PosWidth'(most_q) : sent_q;
-    unsent = take_i ? rest + UsedWidth'(count) : unsent_q + UsedWidth'(count);
-    to_end = take_i ? rest_to_end : to_end_q;
-    if (end_at != '0) begin
-      to_end = take_i ? rest + UsedWidth'(end_at) : unsent_q + UsedWidth'(end_at);
-    end
+    unsent = rest + UsedWidth'(count);
+    to_end = to_end_q > taken ? to_end_q - taken : '0;
+    if (end_at != '0) to_end = rest + UsedWidth'(end_at);
   end
 
   // FCT credit: what the far end gives beyond the limit is lost.
-  logic [CreditWidth:0] credit, given;
-  assign given = {1'b0, credit_q} + (CreditWidth + 1)'(give_i);
-  assign credit = take_i ? given - (CreditWidth + 1)'(most_q) : given;
+  logic [CreditWidth:0] credit;
+  assign credit = {1'b0, credit_q} + (CreditWidth + 1)'(give_i) - (CreditWidth + 1)'(taken);
 
   assign starved_o = !room_q && unsent_q == '0 && !owes_q;
 
   always_ff @(posedge clk_i) begin
     most_q <= most;
+    take_q <= take_i;
+    took_q <= most_q;
+    cut_q <= cut;
     room_q <= used_q <= UsedWidth'(Words - 2 * Lanes);
-    no_lane_q <= no_lane_i && unsent_q != '0 && !alone_q;
-    ready_q <= has_credit_o && (whole || to_end_q != '0) && !take_i && !cut;
+    no_lane_q <= no_lane_i && unsent_q != '0 && !alone_q && !take_q;
+    ready_q <= has_credit_o && (whole || to_end_q != '0) && !take_i && !take_q && !cut && !cut_q;
     tail_q <= tail_q + PosWidth'(count);
     sent_q <= sent;
     used_q <= used_q + UsedWidth'(count) - UsedWidth'(free_i);
@@ -234,14 +235,15 @@ module spfe_sf_output
     credit_q <= credit > (CreditWidth + 1)'(CreditLimit) ?
         CreditWidth'(CreditLimit) : credit[CreditWidth-1:0];
     overflow_q <= credit > (CreditWidth + 1)'(CreditLimit);
-    if (cut) begin
+    if (cut_q) begin
       tail_q <= sent;
       unsent_q <= '0;
       to_end_q <= '0;
-      used_q <= take_i ? kept + most_q : kept;
+      used_q <= kept;
       alone_q <= 1'b0;
     end
     if (clear_i) begin
+      {take_q, cut_q} <= '0;
       ready_q <= 1'b0;
       room_q <= 1'b1;
       no_lane_q <= 1'b0;
