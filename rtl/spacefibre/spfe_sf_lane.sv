@@ -88,7 +88,7 @@ module spfe_sf_lane
   logic sent_on_q;
 
   logic active, active_q, starts, drives, hears;
-  logic reset, enters, tx_only, lost_signal, wanted;
+  logic reset, enters, begins, connects, tx_only, lost_signal, wanted;
   logic [1:0] init3_sent;
   logic stopped;
 
@@ -100,7 +100,7 @@ module spfe_sf_lane
   lane_seen_t [1:0] seen;
   lane_state_e [1:0] state_next;
   lost_e [1:0] lost_next;
-  logic [1:0] enters_next;
+  logic [1:0] enters_next, connects_next;
   logic [1:0][7:0] rxerr_next;
   logic [1:0] stopped_next, full_next;
   // With the next word the times are over: of ClearLine, of a burst, and the initialisation timer.
@@ -128,7 +128,7 @@ module spfe_sf_lane
     .state_i(state_q),
     .active_i(active_q),
     .enters_i(enters),
-    .next_i(state_d),
+    .begins_i(begins),
     .standby_reason_i(param_i.standby_reason),
     .lost_cause_i(lost_q),
     .capability_i(capability_q),
@@ -160,7 +160,7 @@ module spfe_sf_lane
   spfe_sf_word_sync i_sync (
     .clk_i,
     .rst_i,
-    .lose_i(!hears || (enters && state_d == StClearLine)),
+    .lose_i(!hears),
     .moved_i(realigned_i),
     .word_i(in),
     .bad_i(bad),
@@ -181,72 +181,45 @@ module spfe_sf_lane
     .damaged_i(damaged),
     .active_i(active),
     .clear_i(enters),
-    .keep_init3_i(state_q == StConnecting && state_d == StConnected),
+    .keep_init3_i(connects),
     .seen_o(seen[0]),
     .seen_damaged_o(seen[1])
   );
 
-  // State after this cycle. The conditions are in the order of the standard.
+  // State after this cycle.
   assign count = count_q == CountWidth'(CountMost) ? count_q : count_q + 1'b1;
   assign timer = timer_q == TimerWidth'(InitTimeout) ? timer_q : timer_q + 1'b1;
 
+  // To Started.
+  assign begins = state_q == StWait && wanted && (param_i.lane_start || !no_signal) && !reset;
+
   // Index 1: the word that was heard is RXERR instead.
-  always_comb begin
-    for (int unsigned b = 0; b < 2; b++) begin
-      lane_state_e state;
-      lost_e cause;
-      state = state_q;
-      cause = lost_q;
-      stopped_next[b] = seen[b].standby || seen[b].lost_signal;
-      unique case (state_q)
-        StClearLine: if (cleared_q) state = StDisabled;
-        StDisabled: if (wanted) state = StWait;
-        StWait: begin
-          if (!wanted) state = StDisabled;
-          else if (param_i.lane_start || !no_signal) state = StStarted;
-        end
-        StStarted: begin
-          if (far_end_active_i || seen[b].started) state = StConnecting;
-          else if (seen[b].inverted) state = StInvertRxPolarity;
-          else if (timed_out_q || stopped_next[b]) state = StClearLine;
-        end
-        StInvertRxPolarity: begin
-          if (lost_signal) state = StClearLine;
-          else if (seen[b].started) state = StConnecting;
-          else if (timed_out_q || stopped_next[b]) state = StClearLine;
-        end
-        StConnecting: begin
-          if (lost_signal) state = StClearLine;
-          else if (rx_only_i || far_end_active_i || seen[b].init2 || seen[b].init3)
-            state = StConnected;
-          else if (timed_out_q || stopped_next[b]) state = StClearLine;
-        end
-        StConnected: begin
-          if (lost_signal) state = StClearLine;
-          else if (rx_only_i || (far_end_active_i && init3_sent != '0)) state = StActive;
-          else if (seen[b].init3 && init3_sent == 2'd3) state = StActive;
-          else if (timed_out_q || stopped_next[b] || seen[b].comma) state = StClearLine;
-        end
-        StActive: begin
-          state = StLossOfSignal;
-          if (lost_signal) cause = LostNoSignal;
-          else if (full_next[b] && !tx_only) cause = LostRxErr;
-          else if (seen[b].init1 && !rx_only_i) cause = LostInit1;
-          else if (!wanted) state = StPrepareStandby;
-          else state = stopped_next[b] ? StClearLine : StActive;
-        end
-        default: if (burst_q || stopped_next[b]) state = StClearLine;
-      endcase
-      if (reset) begin
-        state = StClearLine;
-        cause = lost_q;
-      end
-      state_next[b] = state;
-      lost_next[b] = cause;
-      enters_next[b] = reset || state != state_q;
-    end
+  for (genvar b = 0; b < 2; b++) begin : gen_next
+    spfe_sf_lane_next i_next (
+      .state_i(state_q),
+      .reset_i(reset),
+      .lane_start_i(param_i.lane_start),
+      .wanted_i(wanted),
+      .no_signal_i(no_signal),
+      .lost_signal_i(lost_signal),
+      .far_end_active_i,
+      .rx_only_i,
+      .cleared_i(cleared_q),
+      .burst_i(burst_q),
+      .timed_out_i(timed_out_q),
+      .init3_sent_i(init3_sent),
+      .seen_i(seen[b]),
+      .full_i(full_next[b] && !tx_only),
+      .lost_i(lost_q),
+      .state_o(state_next[b]),
+      .enters_o(enters_next[b]),
+      .connects_o(connects_next[b]),
+      .stopped_o(stopped_next[b]),
+      .lost_o(lost_next[b])
+    );
   end
   assign state_d = state_next[damaged];
+  assign connects = connects_next[damaged];
   assign lost = lost_next[damaged];
   assign enters = enters_next[damaged];
   assign stopped = stopped_next[damaged];
@@ -287,7 +260,7 @@ module spfe_sf_lane
       up_valid = 1'b0;
       default: ;
     endcase
-    if (damaged || (active && state_d != StActive)) begin
+    if (damaged || (active && enters)) begin
       up = RxErr;
       up_valid = active && hears;
     end
@@ -306,13 +279,12 @@ module spfe_sf_lane
       if (count == CountWidth'(ClearLineWords - 1)) cleared_q <= 1'b1;
       if (count == CountWidth'(BurstWords - 1)) burst_q <= 1'b1;
     end
-    timer_q <= enters && state_d == StStarted ? '0 : timer;
-    timed_out_q <= !(enters && state_d == StStarted)
-        && (timed_out_q || timer == TimerWidth'(InitTimeout - 1));
-    rxerr_q <= reset || (enters && state_d == StConnected) ? '0 : rxerr;
-    if (enters && state_d == StConnected) leak_q <= LeakWidth'(LeakWords);
+    timer_q <= begins ? '0 : timer;
+    timed_out_q <= !begins && (timed_out_q || timer == TimerWidth'(InitTimeout - 1));
+    rxerr_q <= reset || connects ? '0 : rxerr;
+    if (connects) leak_q <= LeakWidth'(LeakWords);
     else if (active && hears) leak_q <= leak;
-    if (enters && state_d == StConnected)
+    if (connects)
       capability_q <= (capability_i & ~(8'd1 << CapLaneStart))
           | (8'(param_i.lane_start) << CapLaneStart);
     if (enters && state_d == StClearLine) inverted_q <= 1'b0;

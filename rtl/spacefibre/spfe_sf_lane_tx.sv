@@ -17,10 +17,10 @@ module spfe_sf_lane_tx
   input lane_state_e state_i,
   /// It is Active.
   input logic active_i,
-  /// The state changes at the end of this cycle, to next_i.
+  /// The state changes at the end of this cycle.
   input logic enters_i,
-  /// The state after this cycle.
-  input lane_state_e next_i,
+  /// It changes to Started.
+  input logic begins_i,
   /// Reason to send in STANDBY.
   input logic [7:0] standby_reason_i,
   /// Cause to send in LOST_SIGNAL.
@@ -112,7 +112,7 @@ module spfe_sf_lane_tx
   always_ff @(posedge clk_i) begin
     filler_q <= enters_i ? '0 : filler_d;
     init3_q <= enters_i ? '0 : init3_sent_o;
-    if (enters_i && next_i == StStarted) prbs_q <= '1;
+    if (begins_i) prbs_q <= '1;
     else if (fills) prbs_q <= prbs_next;
     if (enters_i) skip_q <= SkipWidth'(SkipInterval);
     else if (active) skip_q <= skip_due ? SkipWidth'(SkipInterval - 1) : skip_q - 1'b1;

@@ -152,9 +152,9 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
         "lane",
     ),
     (
-        "spacefibre/spfe_sf_lane.sv",
-        "else if (seen[b].init1 && !rx_only_i)",
-        "else if (seen[b].init1)",
+        "spacefibre/spfe_sf_lane_next.sv",
+        "else if (seen_i.init1 && !rx_only_i)",
+        "else if (seen_i.init1)",
         "lane",
     ),
     (
