@@ -85,10 +85,9 @@ module spfe_sf_receive
     RxIdleFrame
   } state_e;
 
-  // Verdicts on a word.
+  // What is wrong with a word.
   typedef enum logic [2:0] {
     Ignore,
-    Accept,
     FrameError,
     CrcError,
     SequenceError,
@@ -155,6 +154,8 @@ module spfe_sf_receive
   link_kind_e kind;
   state_e state_q, state_d;
   verdict_e verdict;
+  // The word is accepted. That is worked out beside the verdict; a FrameError counts only without.
+  logic accept, fits;
   logic nack;
   // Words that the frame may still have, and those of this row.
   logic [WordsWidth-1:0] left_q, step;
@@ -196,62 +197,61 @@ module spfe_sf_receive
 
   always_comb begin
     verdict = Ignore;
+    accept = 1'b0;
+    fits = kind == LinkEdf ? state_q == RxDataFrame : in_broadcast;
     state_d = state_q;
     nack = in_frame;
     case (kind)
       LinkData: begin
-        if (state_q == RxNothing) verdict = Ignore;
-        else if (in_broadcast) verdict = bwords > 2'd2 ? FrameError : Accept;
-        else verdict = too_many ? FrameError : Accept;
+        accept = state_q != RxNothing && !(in_broadcast ? bwords > 2'd2 : too_many);
+        if (state_q != RxNothing) verdict = FrameError;
       end
       LinkSdf: begin
-        verdict = in_frame ? FrameError : Accept;
+        accept = !in_frame;
+        verdict = FrameError;
         state_d = RxDataFrame;
       end
       LinkSbf: begin
-        verdict = in_broadcast ? FrameError : Accept;
+        accept = !in_broadcast;
+        verdict = FrameError;
         state_d = state_q == RxDataFrame ? RxBroadcastAndDataFrame : RxBroadcastFrame;
       end
       LinkEdf, LinkEbf: begin
-        if (state_q == RxNothing) verdict = Ignore;
-        else if (kind == LinkEdf ? state_q != RxDataFrame : !in_broadcast) verdict = FrameError;
-        else if (!crc_good) verdict = CrcError;
-        else if (!seq_good) verdict = SequenceError;
-        else if (kind == LinkEbf && bwords_q != 2'd2) verdict = FrameError;
-        else verdict = Accept;
-        if (verdict != Ignore) begin
+        accept = fits && crc_good && seq_good && (kind == LinkEdf || bwords_q == 2'd2);
+        if (state_q != RxNothing) begin
+          verdict = FrameError;
+          if (fits && !seq_good) verdict = SequenceError;
+          if (fits && !crc_good) verdict = CrcError;
           state_d = state_q == RxBroadcastAndDataFrame ? RxDataFrame : RxNothing;
         end
       end
       LinkSif: begin
-        if (!crc_good) verdict = CrcError;
-        else if (!seq_good) verdict = SequenceError;
-        else verdict = in_frame ? FrameError : Accept;
+        accept = crc_good && seq_good && !in_frame;
+        verdict = !crc_good ? CrcError : !seq_good ? SequenceError : FrameError;
         state_d = RxIdleFrame;
       end
       LinkFct, LinkAck, LinkNack, LinkFull: begin
-        if (!crc_good) verdict = CrcError;
-        else if (!seq_good) verdict = SequenceError;
-        else verdict = Accept;
+        accept = crc_good && seq_good;
+        verdict = !crc_good ? CrcError : !seq_good ? SequenceError : Ignore;
       end
       LinkRetry: begin
-        verdict = Accept;
+        accept = 1'b1;
         state_d = RxNothing;
       end
       LinkRxErr: verdict = RxError;
       default: ;
     endcase
-    if (verdict != Accept && verdict != Ignore) state_d = RxNothing;
+    if (!accept && verdict != Ignore) state_d = RxNothing;
   end
 
   // Replies and the receive error state machine.
   logic item;
-  assign item = verdict == Accept && (kind == LinkEdf || kind == LinkEbf || kind == LinkFct);
+  assign item = accept && (kind == LinkEdf || kind == LinkEbf || kind == LinkFct);
   always_comb begin
     negative = negative_q;
     error = error_q;
     reply = reply_sent_i ? ReplyNone : reply_q;
-    if (item || (verdict == Accept && kind == LinkFull)) begin
+    if (item || (accept && kind == LinkFull)) begin
       reply = ReplyAck;
       error = 1'b0;
     end
@@ -296,14 +296,14 @@ module spfe_sf_receive
   always_ff @(posedge clk_i) begin
     act_vc_q <= vc_q;
     act_words_q <= words_q;
-    act_count_q <= verdict == Accept && kind == LinkData && state_q == RxDataFrame ? count_q : '0;
-    begin_q <= verdict == Accept && kind == LinkSdf;
-    accept_q <= verdict == Accept && kind == LinkEdf;
+    act_count_q <= accept && kind == LinkData && state_q == RxDataFrame ? count_q : '0;
+    begin_q <= accept && kind == LinkSdf;
+    accept_q <= accept && kind == LinkEdf;
     for (int unsigned i = 0; i < Vcs; i++) begin
-      give_vc_q[i] <= verdict == Accept && kind == LinkFct && 32'(words_q[0].bits[12:8]) == i;
+      give_vc_q[i] <= accept && kind == LinkFct && 32'(words_q[0].bits[12:8]) == i;
     end
     damaged_q <= verdict == CrcError || verdict == RxError;
-    answer_q <= verdict == Accept && (kind == LinkAck || kind == LinkNack);
+    answer_q <= accept && (kind == LinkAck || kind == LinkNack);
     negates_q <= kind == LinkNack;
     ev_q <= ev;
     ack_q <= answer_q && ack_valid_i && !ack_wrong_i;
@@ -343,9 +343,9 @@ module spfe_sf_receive
     ev.rxerr = verdict == RxError;
     ev.crc16_error = verdict == CrcError && kind == LinkEdf;
     ev.crc8_error = verdict == CrcError && kind != LinkEdf;
-    ev.frame_error = verdict == FrameError;
+    ev.frame_error = !accept && verdict == FrameError;
     ev.sequence_error = verdict == SequenceError;
-    if (verdict == Accept) begin
+    if (accept) begin
       ev.got_frame = kind == LinkEdf;
       ev.got_broadcast = kind == LinkEbf;
       ev.got_fct = kind == LinkFct;
@@ -366,10 +366,10 @@ module spfe_sf_receive
     negative_q <= negative;
     error_q <= error;
     reply_q <= reply;
-    message_end_q <= verdict == Accept && kind == LinkEbf;
+    message_end_q <= accept && kind == LinkEbf;
     if (message_end_q) lost_q <= !message_ready;
     if (rst_i) {message_end_q, lost_q} <= '0;
-    if (verdict == Accept) begin
+    if (accept) begin
       if (kind == LinkData && !in_broadcast) left_q <= left_q - step;
       if (kind == LinkData && in_broadcast) begin
         bwords_q <= bwords;
