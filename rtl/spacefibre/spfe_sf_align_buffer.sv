@@ -29,24 +29,40 @@ module spfe_sf_align_buffer
 );
   localparam int unsigned CountWidth = $clog2(AlignWords + 1);
 
-  // The newest word is first, so that a word never moves between two places at once.
-  logic [AlignWords-1:0][Width-1:0] words_q;
+  localparam int unsigned PlaceWidth = $clog2(AlignWords);
+
+  // Place of the next word.
+  logic [PlaceWidth-1:0] place_q;
   logic [CountWidth-1:0] count_q, count;
+  logic [Width-1:0] oldest;
+
+  if ((AlignWords & (AlignWords - 1)) != 0) begin : gen_bad_words
+    $error("spfe_sf_align_buffer: AlignWords is %0d; a power of two is possible", AlignWords);
+  end
 
   assign count = flush_i ? '0 : count_q;
   assign full_o = push_i && count == CountWidth'(AlignWords);
   assign valid_o = push_i || count != '0;
+  assign head_o = count == '0 ? word_i : oldest;
 
-  always_comb begin
-    head_o = word_i;
-    for (int unsigned i = 0; i < AlignWords; i++) begin
-      if (count == CountWidth'(i + 1)) head_o = words_q[i];
-    end
-  end
+  spfe_lutram #(
+    .Width(Width),
+    .Depth(AlignWords)
+  ) i_words (
+    .clk_i,
+    .we_i(push_i),
+    .addr_i(place_q),
+    .data_i(word_i),
+    .raddr_i(place_q - PlaceWidth'(count_q)),
+    .rdata_o(oldest)
+  );
 
   always_ff @(posedge clk_i) begin
-    if (push_i) words_q <= {words_q[AlignWords-2:0], word_i};
+    if (push_i) place_q <= place_q + 1'b1;
     count_q <= drop_i ? '0 : count + CountWidth'(push_i) - CountWidth'(pop_i);
-    if (rst_i) count_q <= '0;
+    if (rst_i) begin
+      place_q <= '0;
+      count_q <= '0;
+    end
   end
 endmodule
