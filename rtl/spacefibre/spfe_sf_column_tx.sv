@@ -7,7 +7,9 @@ module spfe_sf_column_tx
   import spfe_sf_link_pkg::*;
 #(
   /// 1: the CRC covers the words as they are on the line; 0: before scrambling.
-  parameter bit CrcCoversScrambled = 1'b1
+  parameter bit CrcCoversScrambled = 1'b1,
+  /// 1: the CRC of a word is made of that of its first half, which takes less logic and more time.
+  parameter bit Chained = 1'b0
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -21,10 +23,12 @@ module spfe_sf_column_tx
   input logic pad_i,
   /// The row is taken.
   input logic take_i,
-  /// Word for the lane.
-  output word_t word_o
+  /// Word for the lane, unless it is PAD or an EDF.
+  output word_t word_o,
+  /// Upper half of an EDF.
+  output logic [15:0] crc_o
 );
-  logic [15:0] crc_q, crc_word, crc_end;
+  logic [15:0] crc_q, crc_before, crc_word;
   logic [15:0] prbs_q, prbs_next;
   logic [31:0] random;
   logic scrambled_q;
@@ -35,18 +39,38 @@ module spfe_sf_column_tx
     .state_o(prbs_next),
     .bits_o(random)
   );
-  spfe_crc i_crc (
-    .crc_i(row_i == RowSdf ? 16'hFFFF : crc_q),
-    .data_i(CrcCoversScrambled ? sent.bits : word_i.bits),
-    .crc_o(crc_word)
-  );
-  spfe_crc #(
-    .Bytes(2)
-  ) i_crc_end (
-    .crc_i(crc_q),
-    .data_i(word_i.bits[15:0]),
-    .crc_o(crc_end)
-  );
+  logic [31:0] covered;
+  assign covered = CrcCoversScrambled ? sent.bits : word_i.bits;
+  assign crc_before = row_i == RowSdf ? 16'hFFFF : crc_q;
+  if (Chained) begin : gen_chained
+    spfe_crc #(
+      .Bytes(2)
+    ) i_crc_end (
+      .crc_i(crc_before),
+      .data_i(covered[15:0]),
+      .crc_o
+    );
+    spfe_crc #(
+      .Bytes(2)
+    ) i_crc (
+      .crc_i(crc_o),
+      .data_i(covered[31:16]),
+      .crc_o(crc_word)
+    );
+  end else begin : gen_fast
+    spfe_crc i_crc (
+      .crc_i(crc_before),
+      .data_i(covered),
+      .crc_o(crc_word)
+    );
+    spfe_crc #(
+      .Bytes(2)
+    ) i_crc_end (
+      .crc_i(crc_q),
+      .data_i(word_i.bits[15:0]),
+      .crc_o
+    );
+  end
 
   always_comb begin
     sent = word_i;
@@ -55,10 +79,8 @@ module spfe_sf_column_tx
         sent.bits[8*s+:8] = word_i.bits[8*s+:8] ^ random[8*s+:8];
       end
     end
-    word_o = sent;
-    if (row_i == RowEdf) word_o.bits[31:16] = crc_end;
-    if (row_i == RowData && pad_i) word_o = PadWord;
   end
+  assign word_o = sent;
 
   always_ff @(posedge clk_i) begin
     if (take_i) begin

@@ -53,15 +53,15 @@ module spfe_sf_row_rx
   word_t first;
   word_t [Lanes-1:0] plain, packed_words, words_q;
   logic [CountWidth-1:0] count_q;
-  logic crc16_good_q;
-  logic [Lanes-1:0] good;
+  // The CRC-16 is a cycle late.
+  logic in_data_q;
+  logic [Lanes-1:0] good, lanes_q, ends_q;
   logic [CountWidth-1:0] count;
+  logic in_frame;
 
-  // Word of the lowest lane.
-  always_comb begin
-    first = words_i[Lanes-1];
-    for (int unsigned l = Lanes - 1; l > 0; l--) if (lanes_i[l-1]) first = words_i[l-1];
-  end
+  assign in_frame = in_q == InData && row_i == RowData;
+  // Word of the lowest lane. Only data of a data frame has scrambling.
+  assign first = packed_words[0];
   assign kind = link_kind(first);
 
   always_comb begin
@@ -88,37 +88,58 @@ module spfe_sf_row_rx
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     logic crc_good;
     spfe_sf_column_rx #(
-      .CrcCoversScrambled(CrcCoversScrambled)
+      .CrcCoversScrambled(CrcCoversScrambled),
+      .Late(1'b1)
     ) i_column (
       .clk_i,
       .rst_i,
       .scrambled_i(scrambled_i[l]),
       .word_i(words_i[l]),
+      .in_frame_i(in_frame),
       .start_i(row_i == RowControl && kind == LinkSdf && lanes_i[l]),
-      .data_i(row_i == RowData && in_q == InData && data_i[l]),
+      .data_i(in_frame && data_i[l]),
       .word_o(plain[l]),
       .good_o(crc_good)
     );
     // The other words of the row may be anything.
-    assign good[l] = !lanes_i[l]
-        || (crc_good && words_i[l].k == 4'h1 && words_i[l].bits[7:0] == KEdf);
+    assign good[l] = !lanes_q[l] || (crc_good && ends_q[l]);
+    always_ff @(posedge clk_i) begin
+      lanes_q[l] <= lanes_i[l];
+      ends_q[l] <= words_i[l].k == 4'h1 && words_i[l].bits[7:0] == KEdf;
+    end
   end
 
-  // The words of a row, the lowest lane first.
+  // Place of each lane's word in the row, the lowest lane first.
+  logic [Lanes-1:0][CountWidth-1:0] place;
   always_comb begin
-    logic [CountWidth-1:0] place;
-    packed_words = {Lanes{in_q == InData && row_i == RowData ? plain[Lanes-1] : first}};
-    place = '0;
+    logic [CountWidth-1:0] below;
+    below = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (lanes_i[l]) begin
-        for (int unsigned i = 0; i <= l; i++) begin
-          if (place == CountWidth'(i)) begin
-            packed_words[i] = in_q == InData && row_i == RowData ? plain[l] : words_i[l];
+      place[l] = below;
+      below = below + CountWidth'(lanes_i[l]);
+    end
+  end
+  for (genvar i = 0; i < Lanes; i++) begin : gen_place
+    if (i == Lanes - 1) begin : gen_last
+      assign packed_words[i] = plain[i];
+    end else begin : gen_other
+      // The word is of a lane from number i on.
+      localparam int unsigned FurtherWidth = $clog2(Lanes - i);
+      logic [FurtherWidth-1:0] further;
+      word_t [(1<<FurtherWidth)-1:0] words;
+      always_comb begin
+        further = '0;
+        for (int unsigned j = 0; j < 1 << FurtherWidth; j++) begin
+          words[j] = plain[i+j<Lanes?i+j : Lanes-1];
+          if (i + j < Lanes && lanes_i[(i+j)%Lanes] && place[(i+j)%Lanes] == CountWidth'(i)) begin
+            further |= FurtherWidth'(j);
           end
         end
-        place = place + 1'b1;
       end
+      assign packed_words[i] = words[further];
     end
+  end
+  always_comb begin
     count = '0;
     for (int unsigned l = 0; l < Lanes; l++) count = count + CountWidth'(data_i[l]);
   end
@@ -128,7 +149,7 @@ module spfe_sf_row_rx
     row_q <= row;
     words_q <= packed_words;
     count_q <= count;
-    crc16_good_q <= good == '1 && in_q == InData;
+    in_data_q <= in_q == InData;
     if (rst_i || clear_i) begin
       in_q <= InNone;
       row_q <= RowNone;
@@ -137,5 +158,5 @@ module spfe_sf_row_rx
   assign row_o = row_q;
   assign words_o = words_q;
   assign count_o = count_q;
-  assign crc16_good_o = crc16_good_q;
+  assign crc16_good_o = good == '1 && in_data_q;
 endmodule

@@ -79,6 +79,14 @@ module spfe_sf_row_tx
     SlotRow
   } slot_e;
 
+  /// Source of the word of a lane.
+  typedef enum logic [1:0] {
+    FromRow,
+    FromCrc,  // an EDF
+    FromRandom,
+    FromOther
+  } from_e;
+
   slot_e slot;
   logic [SkipWidth-1:0] skip_q;
   logic [HeldWidth-1:0] held_q;
@@ -89,7 +97,7 @@ module spfe_sf_row_tx
   logic [31:0] random;
   logic [3:0] align_count;
   logic [Lanes-1:0][CountWidth-1:0] place;
-  word_t [Lanes-1:0] column, word, lane_q;
+  word_t [Lanes-1:0] word, lane_q;
   logic [Lanes-1:0] valid, lane_valid_q;
 
   assign held = held_q != '0;
@@ -147,50 +155,71 @@ module spfe_sf_row_tx
   end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    word_t plain;
+    word_t plain, sent, other;
+    logic [15:0] crc;
     logic [7:0] align;
+    logic pad;
+    from_e from;
 
-    always_comb begin
-      plain = words_i[0];
-      for (int unsigned i = 1; i <= l; i++) begin
-        if (row_i == RowData && place[l] == CountWidth'(i)) plain = words_i[i];
+    // Only data is distributed. A lane has at most the place of its number.
+    if (l == 0) begin : gen_first
+      assign plain = words_i[0];
+    end else begin : gen_other
+      logic [$clog2(l+1)-1:0] chosen;
+      word_t [(1<<$clog2(l+1))-1:0] words;
+      assign chosen = row_i == RowData ? place[l][$clog2(l+1)-1:0] : '0;
+      always_comb begin
+        for (int unsigned i = 0; i < 1 << $clog2(l + 1); i++) words[i] = words_i[i>l?l : i];
       end
+      assign plain = words[chosen];
     end
     spfe_sf_column_tx #(
-      .CrcCoversScrambled(CrcCoversScrambled)
+      .CrcCoversScrambled(CrcCoversScrambled),
+      .Chained(1'b1)
     ) i_column (
       .clk_i,
       .rst_i,
       .scrambled_i(scrambled_i[l]),
       .row_i,
       .word_i(plain),
-      .pad_i(place[l] >= count_i),
+      .pad_i(pad),
       .take_i(ready_o && row_i != RowNone && (sending[l] || row_i == RowSdf)),
-      .word_o(column[l])
+      .word_o(sent),
+      .crc_o(crc)
     );
 
+    assign pad = place[l] >= count_i;
     assign align = {4'(l), align_count};
+    // What is no word of a row.
     always_comb begin
-      word[l] = column[l];
+      other = PadWord;
+      if (slot == SlotSkip) other = Skip;
+      if (slot == SlotActive) other = '{k: 4'h1, bits: {16'(active_i), NameActive, Comma}};
+      if (slot == SlotAlign) other = '{k: 4'h1, bits: {~align, align, NameAlign, Comma}};
+      if (slot == SlotAlign && reserve[l]) other.bits[31:16] = '0;
+    end
+    always_comb begin
+      from = FromOther;
+      if (slot == SlotRow) begin
+        if (row_i == RowEdf) from = FromCrc;
+        else if (row_i != RowData || !pad) from = FromRow;
+        if (reserve[l]) from = FromRandom;
+      end
+    end
+    always_comb begin
+      case (from)
+        FromRow: word[l] = sent;
+        FromCrc: word[l] = '{k: sent.k, bits: {crc, sent.bits[15:0]}};
+        FromRandom: word[l] = '{k: 4'h0, bits: random};
+        default: word[l] = other;
+      endcase
+    end
+    always_comb begin
       valid[l] = 1'b0;
       unique case (slot)
-        SlotSkip: begin
-          word[l] = Skip;
-          valid[l] = bypass_i ? l == 0 : transmitting_i[l];
-        end
-        SlotActive: begin
-          word[l] = '{k: 4'h1, bits: {16'(active_i), NameActive, Comma}};
-          valid[l] = transmitting_i[l];
-        end
-        SlotAlign: begin
-          word[l] = '{k: 4'h1, bits: {~align, align, NameAlign, Comma}};
-          if (reserve[l]) word[l].bits[31:16] = '0;
-          valid[l] = transmitting_i[l];
-        end
-        SlotRow: begin
-          if (reserve[l]) word[l] = '{k: 4'h0, bits: random};
-          valid[l] = reserve[l] || (sending[l] && row_i != RowNone);
-        end
+        SlotSkip: valid[l] = bypass_i ? l == 0 : transmitting_i[l];
+        SlotActive, SlotAlign: valid[l] = transmitting_i[l];
+        SlotRow: valid[l] = reserve[l] || (sending[l] && row_i != RowNone);
         default: ;
       endcase
     end

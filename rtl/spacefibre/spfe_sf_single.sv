@@ -41,7 +41,8 @@ module spfe_sf_single
   /// For an EDF: the CRC-16 is right.
   output logic crc16_good_o
 );
-  word_t lane, lane_q;
+  word_t lane, lane_q, sent;
+  logic [15:0] crc;
   logic lane_valid_q;
   assign ready_o = lane_ready_i || (active_i && !lane_valid_q);
   assign lane_o = lane_q;
@@ -64,8 +65,13 @@ module spfe_sf_single
     .word_i,
     .pad_i(1'b0),
     .take_i(row_i != RowNone && ready_o),
-    .word_o(lane)
+    .word_o(sent),
+    .crc_o(crc)
   );
+  always_comb begin
+    lane = sent;
+    if (row_i == RowEdf) lane.bits[31:16] = crc;
+  end
 
   /// Frame that the received words belong to.
   typedef enum logic [2:0] {
@@ -123,6 +129,7 @@ module spfe_sf_single
     .rst_i,
     .scrambled_i(far_scrambled_i),
     .word_i(lane_i),
+    .in_frame_i(1'b1),
     .start_i(lane_valid_i && !data && kind == LinkSdf),
     .data_i(lane_valid_i && data && in_q == InData),
     .word_o(plain),
