@@ -24,6 +24,8 @@ module spfe_sf_channels
   parameter int unsigned Protect = 0,
   /// Bits of a number of words in a row; follows from Lanes.
   localparam int unsigned CountWidth = $clog2(Lanes + 1),
+  /// Banks of a buffer; follows from Lanes.
+  localparam int unsigned Banks = 1 << $clog2(Lanes),
   /// Bits of a virtual channel; follows from Vcs.
   localparam int unsigned VcWidth = Vcs > 1 ? $clog2(Vcs) : 1,
   /// Bits of a position in an output buffer; follows from OutputWords.
@@ -78,8 +80,8 @@ module spfe_sf_channels
   input logic [VcWidth-1:0] data_vc_i,
   /// Position of its first word.
   input logic [PosWidth-1:0] data_pos_i,
-  /// Row read from each channel, a cycle later.
-  output word_t [Vcs-1:0][Lanes-1:0] data_o,
+  /// Row read from each channel, a cycle later; see spfe_sf_output.
+  output word_t [Vcs-1:0][Banks-1:0] data_o,
   /// An acknowledged segment leaves its buffer.
   input logic free_i,
   /// This one.
@@ -117,6 +119,26 @@ module spfe_sf_channels
   assign ram_corrected_o = corrected != '0;
   assign ram_failed_o = failed != '0;
   assign starved_o = starved != '0;
+
+  // Received words go to the banks that come next in the buffer of their channel.
+  localparam int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1;
+  logic [Vcs-1:0][BankWidth-1:0] bank;
+  logic [BankWidth-1:0] first;
+  word_t [Banks-1:0] padded, words;
+  logic [Banks-1:0][BankWidth-1:0] place;
+  logic [Banks-1:0] banks;
+  always_comb begin
+    first = '0;
+    for (int unsigned v = 0; v < Vcs; v++) if (in_vc_i[v]) first |= bank[v];
+    padded = {Banks{words_i[0]}};
+    padded[Lanes-1:0] = words_i;
+    banks = '0;
+    for (int unsigned b = 0; b < Banks; b++) begin
+      place[b] = BankWidth'(b) - first;
+      words[b] = padded[Banks>1?place[b] : '0];
+      banks[b] = Banks == 1 || 32'(place[b]) < 32'(count_i);
+    end
+  end
 
   for (genvar v = 0; v < Vcs; v++) begin : gen_vc
     spfe_sf_output #(
@@ -161,7 +183,9 @@ module spfe_sf_channels
       .clear_i,
       .begin_i(begin_i && in_vc_i[v]),
       .count_i(in_vc_i[v] ? count_i : '0),
-      .words_i,
+      .bank_o(bank[v]),
+      .words_i(words),
+      .banks_i(banks),
       .accept_i(accept_i && in_vc_i[v]),
       .overflow_o(overflow_o[v]),
       .due_o(due_o[v]),

@@ -134,7 +134,7 @@ module spfe_sf_data_link
   logic [Vcs-1:0] seg_ready;
   logic [Vcs-1:0][LenWidth-1:0] seg_length;
   logic [Vcs-1:0][PosWidth-1:0] seg_start;
-  word_t [Vcs-1:0][Lanes-1:0] seg_row;
+  word_t [Vcs-1:0][(1<<$clog2(Lanes))-1:0] seg_row;
   logic [Vcs-1:0] due, overflow;
   logic [Vcs-1:0] has_credit, credit_overflow, input_overflow, over_use, under_use;
   logic starved, free, damaged, select_valid, no_lane_q;

@@ -253,6 +253,21 @@ package spfe_sf_link_pkg;
     return kind;
   endfunction
 
+  /// A word of an output buffer that stands for an EEP, made of any word. No data word and no end
+  /// of a packet has this symbol.
+  function automatic word_t eep_mark(input word_t word);
+    word_t mark;
+    mark = word;
+    mark.k[3] = 1'b1;
+    mark.bits[31] = 1'b0;
+    return mark;
+  endfunction
+
+  /// Whether the word stands for an EEP.
+  function automatic logic is_eep_mark(input word_t word);
+    return word.k[3] && !word.bits[31];
+  endfunction
+
   /// Content of a word from a user.
   function automatic content_e content(input word_t word);
     logic data;

@@ -21,6 +21,8 @@ module spfe_sf_output
   localparam int unsigned PosWidth = $clog2(Words),
   /// Bits of a number of words in a beat; follows from Lanes.
   localparam int unsigned CountWidth = $clog2(Lanes + 1),
+  /// Banks of the ring; follows from Lanes.
+  localparam int unsigned Banks = 1 << $clog2(Lanes),
   /// Bits of the length of a segment; follows from Segment.
   localparam int unsigned LenWidth = $clog2(Segment + 1)
 ) (
@@ -60,8 +62,9 @@ module spfe_sf_output
   input logic re_i,
   /// Position of the row.
   input logic [PosWidth-1:0] rpos_i,
-  /// Its words, a cycle later.
-  output word_t [Lanes-1:0] row_o,
+  /// Its words in the order of the banks, a cycle later. With several banks, an EEP of the buffer
+  /// is any word with is_eep_mark.
+  output word_t [Banks-1:0] row_o,
   /// Number of words of an acknowledged segment; 0: none.
   input logic [LenWidth-1:0] free_i,
   /// The buffer has room for nothing but an acknowledgement.
@@ -118,7 +121,6 @@ module spfe_sf_output
   logic no_lane_q;
   logic drop;
   // Each word goes straight to its bank of the ring.
-  localparam int unsigned Banks = 1 << $clog2(Lanes);
   localparam int unsigned FromWidth = Lanes > 1 ? $clog2(Lanes) : 1;
   logic [Banks-1:0] we, eep;
   logic [Banks-1:0][FromWidth-1:0] from;
@@ -180,17 +182,23 @@ module spfe_sf_output
     end
   end
 
+  word_t [Banks-1:0] words;
+  always_comb begin
+    for (int unsigned b = 0; b < Banks; b++) begin
+      words[b] = user_i[from[b]];
+      if (eep[b]) words[b] = Banks > 1 ? eep_mark(words[b]) : EepWord;
+    end
+  end
+
   spfe_sf_ring #(
-    .Lanes(Lanes),
+    .Banks(Banks),
     .Words(Words),
     .Protect(Protect)
   ) i_ring (
     .clk_i,
     .pos_i(tail_q),
-    .words_i(user_i),
+    .words_i(words),
     .we_i(we),
-    .from_i(from),
-    .eep_i(eep),
     .re_i,
     .rpos_i,
     .words_o(row_o),

@@ -14,7 +14,11 @@ module spfe_sf_rows
   /// Bits of a virtual channel; follows from Vcs.
   localparam int unsigned VcWidth = Vcs > 1 ? $clog2(Vcs) : 1,
   /// Bits of a number of words in a row; follows from Lanes.
-  localparam int unsigned CountWidth = $clog2(Lanes + 1)
+  localparam int unsigned CountWidth = $clog2(Lanes + 1),
+  /// Banks of an output buffer; follows from Lanes.
+  localparam int unsigned Banks = 1 << $clog2(Lanes),
+  /// Bits of the number of a bank; follows from Lanes.
+  localparam int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
   input logic clk_i,
   input logic rst_i,
@@ -41,10 +45,12 @@ module spfe_sf_rows
   input logic broadcast_last_i,
   /// For data: output buffer of its words.
   input logic [VcWidth-1:0] data_vc_i,
-  /// Number of its words.
+  /// Bank of the first of them.
+  input logic [BankWidth-1:0] data_pos_i,
+  /// Their number.
   input logic [CountWidth-1:0] data_count_i,
-  /// Row that each output buffer reads, a cycle after the decision.
-  input word_t [Vcs-1:0][Lanes-1:0] data_i,
+  /// Row that each output buffer reads, a cycle after the decision; see spfe_sf_output.
+  input word_t [Vcs-1:0][Banks-1:0] data_i,
 
   /// Row to the lanes.
   output row_kind_e row_o,
@@ -66,12 +72,16 @@ module spfe_sf_rows
     logic broadcast_first;
     logic broadcast_last;
     logic [VcWidth-1:0] vc;
+    logic [BankWidth-1:0] pos;
     logic [CountWidth-1:0] count;
   } choice_t;
 
   choice_t choice_q;
   row_kind_e row_q;
-  word_t [Lanes-1:0] words_q, words;
+  // Words of a row in the order of the banks; a control word is in bank 0.
+  word_t [Banks-1:0] words_q, words, read;
+  // Bank of the first.
+  logic [BankWidth-1:0] pos_q, pos;
   logic [CountWidth-1:0] count_q;
   logic [15:0] prbs_q, prbs_next;
   logic [31:0] random;
@@ -106,8 +116,11 @@ module spfe_sf_rows
     .crc_o(crc_last)
   );
 
+  assign read = data_i[choice_q.vc];
   always_comb begin
-    words = data_i[choice_q.vc];
+    words = read;
+    pos = pos_q + BankWidth'(width_i);
+    if (move) pos = choice_q.row == RowData ? choice_q.pos : '0;
     if (choice_q.row != RowData) begin
       words[0] = '{k: 4'(!choice_q.data_word), bits: choice_q.word};
       if (choice_q.idle) words[0].bits = random;
@@ -126,23 +139,21 @@ module spfe_sf_rows
         broadcast_first: broadcast_first_i,
         broadcast_last: broadcast_last_i,
         vc: data_vc_i,
+        pos: Banks > 1 ? data_pos_i : '0,
         count: data_count_i
       };
       row_q <= choice_q.row;
       words_q <= words;
+      for (int unsigned b = 0; b < Banks; b++) begin
+        if (Banks > 1 && choice_q.row == RowData && is_eep_mark(read[b])) words_q[b] <= EepWord;
+      end
       count_q <= choice_q.count;
       if (choice_q.row == RowControl && choice_q.idle) prbs_q <= prbs_next;
       // No other row is between those of a broadcast frame.
       if (choice_q.row == RowControl) crc_q <= crc_next;
     end
-    if (ready_i && wide) begin
-      count_q <= count_q - width_i;
-      for (int unsigned i = 0; i < Lanes; i++) begin
-        for (int unsigned j = i + 1; j < Lanes; j++) begin
-          if (32'(width_i) == j - i) words_q[i] <= words_q[j];
-        end
-      end
-    end
+    if (ready_i && wide) count_q <= count_q - width_i;
+    if (move || (ready_i && wide)) pos_q <= pos;
     if (rst_i || clear_i) begin
       choice_q.row <= RowNone;
       row_q <= RowNone;
@@ -150,7 +161,16 @@ module spfe_sf_rows
     end
   end
 
+  spfe_sf_turn #(
+    .Banks(Banks),
+    .Lanes(Lanes)
+  ) i_turn (
+    .clk_i,
+    .load_i(move || (ready_i && wide)),
+    .first_i(pos),
+    .words_i(words_q),
+    .words_o
+  );
   assign row_o = row_q;
-  assign words_o = words_q;
   assign count_o = wide ? width_i : count_q;
 endmodule

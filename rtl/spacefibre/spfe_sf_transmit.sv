@@ -63,7 +63,7 @@ module spfe_sf_transmit
   /// Position of the first word.
   output logic [PosWidth-1:0] data_pos_o,
   /// The row of each output buffer, a cycle later.
-  input word_t [Vcs-1:0][Lanes-1:0] data_i,
+  input word_t [Vcs-1:0][(1<<$clog2(Lanes))-1:0] data_i,
   /// Row to the lanes; see spfe_sf_rows.
   output row_kind_e row_o,
   /// Its words; a control word is in word 0.
@@ -321,6 +321,7 @@ module spfe_sf_transmit
     .broadcast_first_i(broadcast_first),
     .broadcast_last_i(broadcast_last),
     .data_vc_i(vc_q),
+    .data_pos_i(pos_q[(Lanes>1?$clog2(Lanes) : 1)-1:0]),
     .data_count_i(count),
     .data_i,
     .row_o,
