@@ -120,6 +120,8 @@ module spfe_sf_output
   // No lane is active, and there are words to cut.
   logic no_lane_q;
   logic drop;
+  // Words that are written, and those of them that become an EEP.
+  logic [Lanes-1:0] takes, ends;
   // Each word goes straight to its bank of the ring.
   localparam int unsigned FromWidth = Lanes > 1 ? $clog2(Lanes) : 1;
   logic [Banks-1:0] we, eep;
@@ -135,9 +137,7 @@ module spfe_sf_output
 
   always_comb begin
     content_e kind;
-    logic [FromWidth-1:0] bank;
-    bank = '0;
-    {we, eep, from} = '0;
+    {takes, ends} = '0;
     count = '0;
     end_at = '0;
     open = open_q;
@@ -152,14 +152,8 @@ module spfe_sf_output
         end else if (discarding) begin
           discarding = kind == WordData || kind == WordIllegal;
         end else begin
-          bank = Banks > 1 ? tail_q[FromWidth-1:0] + FromWidth'(count) : '0;
-          for (int unsigned b = 0; b < Banks; b++) begin
-            if (32'(bank) == b) begin
-              we[b] = 1'b1;
-              from[b] = FromWidth'(i);
-              eep[b] = kind != WordData && kind != WordEnd;
-            end
-          end
+          takes[i] = 1'b1;
+          ends[i] = kind != WordData && kind != WordEnd;
           count = count + 1'b1;
           open = kind == WordData;
           if (kind != WordData) end_at = count;
@@ -173,12 +167,30 @@ module spfe_sf_output
     // The user's words are dropped, so the memory is free for the EEP.
     if (owes_q && !cut_q && used_q < UsedWidth'(Words)) begin
       owes = 1'b0;
-      bank = Banks > 1 ? tail_q[FromWidth-1:0] : '0;
-      we[bank] = 1'b1;
-      eep[bank] = 1'b1;
+      takes[0] = 1'b1;
+      ends[0] = 1'b1;
       count = CountWidth'(1);
       end_at = CountWidth'(1);
       alone = 1'b1;
+    end
+  end
+
+  // A bank takes the word that has its place among those that are written.
+  always_comb begin
+    logic [FromWidth-1:0] place;
+    logic [CountWidth-1:0] written;
+    {we, eep, from} = '0;
+    for (int unsigned b = 0; b < Banks; b++) begin
+      place = Banks > 1 ? FromWidth'(b) - tail_q[FromWidth-1:0] : '0;
+      written = '0;
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        if (takes[i] && written == CountWidth'(place)) begin
+          we[b] = 1'b1;
+          from[b] = FromWidth'(i);
+          eep[b] = ends[i];
+        end
+        written = written + CountWidth'(takes[i]);
+      end
     end
   end
 
