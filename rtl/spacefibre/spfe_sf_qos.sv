@@ -71,15 +71,16 @@ module spfe_sf_qos
   // Rows since the last update, with the next one. An update that is due with the next row is done
   // already; then it is 0.
   logic [RowsWidth-1:0] rows_q, rows, gain;
-  logic [CostWidth-1:0] cost_q, price_q, charge;
+  logic [CostWidth-1:0] cost_q, price_q;
+  sum_t pay;
   logic [VcWidth-1:0] charge_vc;
   logic update;
   // The row ends a new segment, with EDF or RETRY.
   logic ends;
-  // Second stage: an update, its rows, and what a channel pays.
+  // Second stage: an update, its rows, and what the channel that pays gets instead.
   logic update_q, ends_q;
   logic [RowsWidth-1:0] gain_q;
-  logic [CostWidth-1:0] charge_q;
+  sum_t pay_q;
   logic [VcWidth-1:0] pays_q;
   // Third stage: credits before they are limited.
   logic summed_q, ended_q;
@@ -98,9 +99,10 @@ module spfe_sf_qos
     return {good, good ? ~level : 4'd0, !credit[Width-1], credit[Width-2:0]};
   endfunction
 
-  // Price of the segment so far.
   assign charge_vc = VcWidth'(sent_q.charge_vc);
-  assign charge = cost_q + (sent_q.frame ? price_q << 1 : price_q);
+  // What the channel of a segment that ends gets: rows less the price of the segment.
+  assign pay = sum_t'({rows_q, 8'd0}) - sum_t'({3'd0, cost_q})
+      - sum_t'({3'd0, sent_q.frame ? price_q << 1 : price_q});
   assign ends = sent_q.charge && (sent_q.frame || sent_q.retry);
 
   always_comb begin
@@ -137,8 +139,7 @@ module spfe_sf_qos
     always_ff @(posedge clk_i) begin
       over_use_q[v] <= 1'b0;
       allowed_q[v] <= param_i[v].time_slots[time_slot_i] && param_i[v].price != '0;
-      sum_q <= sum_t'(credit_q[v]) + sum_t'({gain_q, 8'd0})
-          - (ends_q && 32'(pays_q) == v ? sum_t'({3'd0, charge_q}) : '0);
+      sum_q <= sum_t'(credit_q[v]) + (ends_q && 32'(pays_q) == v ? pay_q : sum_t'({gain_q, 8'd0}));
       if (summed_q) begin
         credit_q[v] <= credit;
         over_use_q[v] <= ended_q && 32'(paid_q) == v && sum_q < sum_t'(Threshold);
@@ -192,7 +193,7 @@ module spfe_sf_qos
     update_q <= update;
     ends_q <= ends;
     gain_q <= gain;
-    charge_q <= charge;
+    pay_q <= pay;
     pays_q <= charge_vc;
     summed_q <= update_q;
     ended_q <= ends_q;
