@@ -130,24 +130,21 @@ module spfe_sf_qos
 
   for (genvar v = 0; v < Vcs; v++) begin : gen_vc
     sum_t sum_q;
-    credit_t credit;
-    always_comb begin
-      credit = sum_q[Width-1:0];
-      if (sum_q > sum_t'(Limit)) credit = credit_t'(Limit);
-      if (sum_q < -sum_t'(Limit)) credit = -credit_t'(Limit);
-    end
     always_ff @(posedge clk_i) begin
       over_use_q[v] <= 1'b0;
       allowed_q[v] <= param_i[v].time_slots[time_slot_i] && param_i[v].price != '0;
       sum_q <= sum_t'(credit_q[v]) + (ends_q && 32'(pays_q) == v ? pay_q : sum_t'({gain_q, 8'd0}));
       if (summed_q) begin
-        credit_q[v] <= credit;
+        credit_q[v] <= sum_q[Width-1:0];
         over_use_q[v] <= ended_q && 32'(paid_q) == v && sum_q < sum_t'(Threshold);
-        if (sum_q < sum_t'(Limit)) idle_q[v] <= '0;
-        else if (credit_q[v] == credit_t'(Limit) && idle_q[v] < 24'hFFF000) begin
+        if (credit_q[v] == credit_t'(Limit) && idle_q[v] < 24'hFFF000) begin
           idle_q[v] <= idle_q[v] + 24'(summed_gain_q);
         end
       end
+      // Apart, so that they are resets of registers.
+      if (summed_q && sum_q > sum_t'(Limit)) credit_q[v] <= credit_t'(Limit);
+      if (summed_q && sum_q < -sum_t'(Limit)) credit_q[v] <= -credit_t'(Limit);
+      if (summed_q && sum_q < sum_t'(Limit)) idle_q[v] <= '0;
       if (rst_i || reset_i) begin
         credit_q[v] <= '0;
         idle_q[v] <= '0;
