@@ -286,7 +286,7 @@ impl Bed {
         let hook = Rc::clone(&far);
         let hook =
             Box::new(move |said: &[Option<Word>]| vec![hook.borrow_mut().step(said[0]), None]);
-        // Without a target those of tests/endpoint.rs, so that both use one model.
+        // Without a target those of tests/endpoint, so that both use one model.
         let mut parameters = vec![("Regions", 16), ("Events", EVENTS), ("Pages", 64), ("Pairs", 1)];
         parameters.extend((target > 0).then_some(("Target", target)));
         let mut device = Endpoint::with(&parameters, (PORTS, EVENTS), Some(hook), seed);
