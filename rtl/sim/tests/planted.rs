@@ -1,6 +1,10 @@
 //! Bugs planted in the core are found. Each needs a build of its own, so this is not for every run:
 //! `cargo test --manifest-path rtl/sim/Cargo.toml --features planted --test planted`.
+//!
+//! `PLANTED=rdma` in the environment chooses the bugs of one test, and `PLANTED_BUG=TEXT` those
+//! with TEXT in their file or in what they replace. `-- --nocapture` shows each outcome at once.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -366,60 +370,69 @@ fn run(program: &str, arguments: &[&str], directory: &Path) -> std::process::Out
     output.unwrap_or_else(|error| panic!("{program} cannot be run: {error}"))
 }
 
+/// Runs a test with the core below a directory. Returns whether it passed, and what it said.
+fn run_test(test: &str, root: &Path) -> (bool, String) {
+    let output = Command::new(env!("CARGO"))
+        .args(["test", "--features", "planted", "--test", test])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("SPFE_SIM_ROOT", root)
+        .output()
+        .expect("cargo can be run");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Plants a bug in a copy of the core, runs its test, and takes the bug out again.
+fn plant((file, from, to, test): (&str, &str, &str, &str), copy: &Path) -> &'static str {
+    let path = copy.join("rtl").join(file);
+    let text = std::fs::read_to_string(&path).expect("can be read");
+    if text.matches(from).count() != 1 {
+        return "NOT IN THE FILE ONCE";
+    }
+    std::fs::write(&path, text.replace(from, to)).expect("can be written");
+    let (passed, said) = run_test(test, copy);
+    std::fs::write(&path, text).expect("can be written");
+    // A core that does not build fails its test, too.
+    if said.contains("build.sh: ") {
+        println!("{said}");
+        "DOES NOT BUILD"
+    } else if !passed && said.contains("panicked") && said.contains("seed") {
+        "found"
+    } else {
+        "MISSED"
+    }
+}
+
 #[test]
 fn planted_bugs_are_found() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.join("../..").canonicalize().expect("exists");
     let copy = root.join("target/rtl/planted");
-    std::fs::create_dir_all(&copy).expect("can be made");
+    let choice = |name| std::env::var(name).unwrap_or_default();
+    let (chosen, part) = (choice("PLANTED"), choice("PLANTED_BUG"));
+    let bugs: Vec<_> = BUGS
+        .into_iter()
+        .filter(|bug| chosen.is_empty() || chosen == bug.3)
+        .filter(|bug| bug.0.contains(&part) || bug.1.contains(&part))
+        .collect();
+    assert!(!bugs.is_empty(), "no bug is chosen");
     // Without a bug the tests pass; otherwise they would find anything.
-    // PLANTED is the test whose bugs are planted, all by default.
-    let chosen = std::env::var("PLANTED").unwrap_or_default();
-    let wanted = |test: &str| chosen.is_empty() || chosen == test;
-    for test in [
-        "lane",
-        "link",
-        "multilane",
-        "spacewire",
-        "wires",
-        "queues",
-        "endpoint",
-        "rdma",
-        "target",
-        "initiator",
-        "receiver",
-        "pair",
-    ]
-    .into_iter()
-    .filter(|test| wanted(test))
-    {
-        let passes = run(env!("CARGO"), &["test", "--features", "planted", "--test", test], here)
-            .status
-            .success();
-        assert!(passes, "the test {test} fails without a planted bug");
+    let tests: BTreeSet<_> = bugs.iter().map(|bug| bug.3).collect();
+    for test in tests {
+        let (passed, said) = run_test(test, &root);
+        assert!(passed, "the test {test} fails without a planted bug:\n{said}");
     }
-    let mut missed = Vec::new();
-    for (file, from, to, test) in BUGS.into_iter().filter(|bug| wanted(bug.3)) {
-        let arguments = ["-r", "rtl", "tools", copy.to_str().expect("is text")];
-        assert!(run("cp", &arguments, &root).status.success());
-        let path = copy.join("rtl").join(file);
-        let text = std::fs::read_to_string(&path).expect("can be read");
-        assert_eq!(text.matches(from).count(), 1, "{file} has {from:?}");
-        std::fs::write(&path, text.replace(from, to)).expect("can be written");
-        let output = Command::new(env!("CARGO"))
-            .args(["test", "--features", "planted", "--test", test])
-            .current_dir(here)
-            .env("SPFE_SIM_ROOT", &copy)
-            .output()
-            .expect("cargo can be run");
-        // A core that does not build would fail here, too.
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(!said.contains("build.sh: "), "{file} with {to:?} does not build:\n{said}");
-        let found = said.contains("panicked") && said.contains("seed");
-        println!("{file}: {from:?}: {}", if found { "found" } else { "MISSED" });
-        if output.status.success() || !found {
-            missed.push((file, from));
+    // Models from earlier runs stay.
+    std::fs::create_dir_all(&copy).expect("can be made");
+    assert!(run("rm", &["-rf", "rtl", "tools"], &copy).status.success());
+    let arguments = ["-r", "rtl", "tools", copy.to_str().expect("is text")];
+    assert!(run("cp", &arguments, &root).status.success());
+    let mut wrong = Vec::new();
+    for bug in bugs {
+        let outcome = plant(bug, &copy);
+        println!("{}: {:?}: {outcome}", bug.0, bug.1);
+        if outcome != "found" {
+            wrong.push((bug.0, bug.1, outcome));
         }
     }
-    assert!(missed.is_empty(), "not found: {missed:?}");
+    assert!(wrong.is_empty(), "not found: {wrong:#?}");
 }
