@@ -30,8 +30,8 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
     ),
     (
         "endpoint/spfe_ep_queue_check.sv",
-        "(wired ? context_i.filter : 32'(context_i.filter[31:18]))",
-        "context_i.filter[31:18]",
+        "~(wired ? InterruptFilter : BroadcastFilter)",
+        "~BroadcastFilter",
         "wires",
     ),
     (
@@ -220,7 +220,12 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
         ".reply_valid_i(state_q == Reply)",
         "rdma",
     ),
-    ("rdma/spfe_rmap_reply.sv", "path_words != '0 ? 4'd1 : 4'd0;", "'0;", "rdma"),
+    (
+        "rdma/spfe_rmap_reply.sv",
+        "reply_i.command.instruction.path_words != '0 ? 4'd1 : 4'd0;",
+        "'0;",
+        "rdma",
+    ),
     (
         "rdma/spfe_rmap_decide.sv",
         "offset <= region_i.bytes - taken",
