@@ -127,7 +127,6 @@ module spfe_rdma_decide
     peer_t result;
     result = peer;
     result.open = 1'b0;
-    result.drains = 1'b0;
     result.told = 1'b0;
     return result;
   endfunction
@@ -175,7 +174,7 @@ module spfe_rdma_decide
       decision_o.action = DoRefuse;
       decision_o.status = peer_i.failed_status;
       decision_o.immediate = peer_i.failed_immediate;
-    end else if (!peer_i.failed && !(peer_i.drains && peer_i.drain == header.request)) begin
+    end else if (!peer_i.failed) begin
       if (!peer_i.open || peer_i.open_request != header.request) missing = 1'b1;
       else if (header.address == peer_i.open_next) runs = 1'b1;
       else if (header.address >= peer_i.open_start && header.address < peer_i.open_next) begin
@@ -200,9 +199,8 @@ module spfe_rdma_decide
       decision_o.immediate = reason_immediate;
       decision_o.bytes = clean.open ? peer_i.open_next - peer_i.open_start : '0;
       peer_o = clean;
+      // What is left of the message is discarded without a word.
       peer_o.open = 1'b0;
-      peer_o.drains = 1'b1;
-      peer_o.drain = header.request;
       peer_o.told = 1'b1;
       if (!is_transient(reason)) begin
         peer_o.failed = 1'b1;

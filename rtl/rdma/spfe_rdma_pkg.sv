@@ -141,8 +141,6 @@ package spfe_rdma_pkg;
     logic [31:0] open_request;
     logic [63:0] open_next;  // address of its next packet
     logic [63:0] open_start;
-    logic drains;  // packets of the request `drain` are discarded
-    logic [31:0] drain;
     logic told;  // the initiator knows that the expected message is missing
     logic failed;  // the sequence has ended with this error
     sfrp_status_e failed_status;
