@@ -141,7 +141,10 @@ impl Bed {
                 packet.truncate(rng.usize(..=packet.len()));
                 *end = PacketEnd::Eep;
             }
-            2 => packet.extend((0..rng.usize(1..9)).map(|_| rng.u8(..))),
+            2 => {
+                packet.extend((0..rng.usize(1..9)).map(|_| rng.u8(..)));
+                *end = if once_in(rng, 2) { PacketEnd::Eep } else { PacketEnd::Eop };
+            }
             3 => *end = PacketEnd::Eep,
             4 => {
                 packet.truncate(header);
@@ -296,8 +299,13 @@ impl Bench {
     }
 
     fn send(&mut self, packet: &[u8]) {
+        self.send_with(packet, k::EOP);
+    }
+
+    /// Sends a packet with this marker at its end.
+    fn send_with(&mut self, packet: &[u8], end: u8) {
         let mut symbols: Vec<(u8, bool)> = packet.iter().map(|byte| (*byte, false)).collect();
-        symbols.push((k::EOP, true));
+        symbols.push((end, true));
         self.to_send = symbols.chunks(4).map(word).collect();
     }
 
@@ -406,6 +414,22 @@ fn an_entry_is_taken_back_during_a_read() {
     assert_eq!(bytes[..12], [0x60, 1, 0x0c, 0, TARGET, 0, 9, 0, 0, 0x20, 0, bytes[11]]);
     assert_eq!((outcome, end), ((true, 0, 10, None), k::EEP), "seed 1");
     assert!(bytes.len() > 4096 && !bytes.contains(&0x33), "seed 1: {} bytes", bytes.len());
+}
+
+/// A read with data that nobody asked for gets status 6, or 7 if its end is missing, too.
+#[test]
+fn a_read_has_no_data() {
+    for (end, status) in [(k::EOP, 6), (k::EEP, 7)] {
+        let mut bench = Bench::with(Pins::default());
+        let mut packet = encode(TARGET, 0x4c, 0, &[], (0x60, 9, 0, 4));
+        packet.extend([1, 2, 3]);
+        bench.send_with(&packet, end);
+        let (outcome, reply) = bench.finish();
+        assert_eq!(outcome, (true, 0, status, None), "seed 1");
+        let (bytes, end) = reply.expect("has one");
+        assert_eq!(bytes[..8], [0x60, 1, 0x0c, status as u8, TARGET, 0, 9, 0], "seed 1");
+        assert_eq!((bytes.len(), end), (13, k::EOP), "seed 1: no data");
+    }
 }
 
 /// Commands and replies of the annex of the standard (A) and of our own (E, X), as in
