@@ -138,7 +138,7 @@ const BUGS: [(&str, &str, &str, &str); 83] = [
     (
         "host/spfe_host_lines.sv",
         "state_q != Rest && job_q == JobNeed",
-        "state_q != Rest && job_q == JobNeed && need_value_q",
+        "state_q != Rest && job_q == JobNeed && !need_value_q",
         "queues",
     ),
     (

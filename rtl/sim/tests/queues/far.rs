@@ -1,9 +1,11 @@
-//! A far end of the link that sends every word back, over cables that damage words.
+//! A far end of the link that sends every word back, and empty packets, which count for nothing,
+//! over cables that damage words.
 
 use std::collections::VecDeque;
 
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig};
 use spfe_link::multilane::{MultiLane, MultiLaneConfig};
+use spfe_link::word::k;
 use spfe_link::{SpaceFibrePort, Word};
 use spfe_rtl_sim::{damage, once_in};
 
@@ -17,6 +19,11 @@ pub struct FarEnd {
     /// Channels whose words are left where they are.
     hold: usize,
     started: u32,
+}
+
+fn ends_packet(word: Word) -> bool {
+    let is_end = |(place, symbol)| word.k >> place & 1 != 0 && matches!(symbol, k::EOP | k::EEP);
+    word.symbols().into_iter().enumerate().any(is_end)
 }
 
 impl FarEnd {
@@ -54,6 +61,11 @@ impl FarEnd {
             let mut word = [Word::default()];
             if self.hold >> vc & 1 == 0 && self.port.link.read(vc, &mut word) != 0 {
                 self.words[vc].push_back(word[0]);
+                if ends_packet(word[0]) && once_in(rng, 4) {
+                    let end = if rng.bool() { k::EOP } else { k::EEP };
+                    let symbols = [end, k::FILL, k::FILL, k::FILL];
+                    self.words[vc].push_back(Word::from_symbols(symbols, 0xf));
+                }
             }
             if let Some(word) = self.words[vc].front()
                 && self.port.link.write(vc, &[*word]) != 0

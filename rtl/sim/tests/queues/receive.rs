@@ -89,8 +89,12 @@ impl Receiver {
         if once_in(rng, 10) {
             // More than is due gives nothing back.
             self.wrong += 1;
-            let runs = if rng.bool() { 1000 } else { 0 };
-            entries.push([runs << 32 | u64::from(self.owed), RELEASE << 32]);
+            let (runs, bytes) = match rng.u8(..3) {
+                0 => (1000, self.owed),
+                1 => (0, self.owed),
+                _ => (self.owed_runs, self.owed + self.ring.context.area_bytes),
+            };
+            entries.push([u64::from(runs) << 32 | u64::from(bytes), RELEASE << 32]);
         }
         let good = u64::from(self.owed_runs) << 32 | u64::from(self.owed);
         entries.push([good, RELEASE << 32]);

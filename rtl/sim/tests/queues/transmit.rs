@@ -72,6 +72,11 @@ impl Sender {
         self.submissions.iter().all(|entry| entry.status == 0 && !entry.signals)
     }
 
+    /// Everything that was posted is completed.
+    pub fn is_empty(&self) -> bool {
+        self.submissions.is_empty()
+    }
+
     /// The queue has stopped: packets that were not reported may be missing or cut.
     pub fn unfinished(&mut self, packets: &mut VecDeque<Packet>) {
         if let Some(bytes) = self.open.take() {
@@ -162,6 +167,8 @@ impl Sender {
         // Without a completion nothing more could be posted.
         let signals = once_in(rng, 2) || room < pieces.max(2) + 4;
         let signal = if signals { SIGNAL } else { 0 };
+        // A later doorbell would hide that the device has not seen this entry.
+        self.waits = signals && rng.bool();
         if once_in(rng, 8) {
             self.post_wrong(rng, memory, queue, packets);
             return true;
