@@ -45,8 +45,10 @@ for step in "${steps[@]}"; do
       done <<'END' | tee "$out/network_speed.txt"
 pairs 8 400
 pairs 128 400
+pairs 128 400 2
 tree 8 400
 tree 128 400
+tree 128 400 2
 idle 0 2000
 idle 64 2000
 flows 4096 2000

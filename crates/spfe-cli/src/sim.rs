@@ -49,15 +49,15 @@ pub struct SimArgs {
     #[arg(long, value_name = "FILE.html|DIR")]
     report: Option<PathBuf>,
     /// Write a capture of the links in the scenario's [capture] (docs/capture.md).
-    #[arg(long, value_name = "FILE.pcapng")]
+    #[arg(long, value_name = "FILE.pcapng", conflicts_with = "threads")]
     capture: Option<PathBuf>,
     /// Simulate N times, with this seed and those that follow it. --results writes an array.
     #[arg(long, value_name = "N", conflicts_with_all = ["report", "capture"],
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     runs: Option<u64>,
-    /// Threads of --runs [default: one for each processor].
-    #[arg(long, value_name = "N", requires = "runs",
-          value_parser = clap::value_parser!(u64).range(1..=1024))]
+    /// Threads, which change only the time it takes [default: one for each processor with --runs,
+    /// otherwise 1]. Those of one simulation wait for each other, so each needs a processor.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     }
     let mut results = match &args.capture {
         Some(path) => captured(path, &scenario, context)?,
-        None => simulate(&scenario, &mut NoObserver, &[], context)?,
+        None => simulate(&scenario, &mut NoObserver, &[], args.threads.unwrap_or(1), context)?,
     };
     results.scenario = fingerprint(&text);
     let json = results.to_json().map_err(|error| Failure::failed(format!("results: {error}")))?;
@@ -129,7 +129,7 @@ fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Resul
     let to = BufWriter::new(file);
     let mut recorder =
         CaptureRecorder::new(to, scenario, &WriterOptions::default()).map_err(failed)?;
-    let results = simulate(scenario, &mut recorder, &scenario.capture.words, context)?;
+    let results = simulate(scenario, &mut recorder, &scenario.capture.words, 1, context)?;
     let (mut to, summary) = recorder.finish().map_err(failed)?;
     to.flush().map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
     let records = plural(summary.records, "record");
@@ -142,6 +142,7 @@ fn simulate(
     scenario: &Scenario,
     observer: &mut dyn Observer,
     words: &[String],
+    threads: u64,
     context: &Context,
 ) -> Result<Results, Failure> {
     for link in &scenario.links {
@@ -157,6 +158,12 @@ fn simulate(
         })?;
     for link in words {
         simulation.show_words(link, true);
+    }
+    let used = simulation.set_threads(threads as usize) as u64;
+    if used < threads {
+        let used = plural(used, "thread");
+        context
+            .say(&format!("{used} instead of {threads}: the network has no parts of similar size"));
     }
     let bar = progress(context, PIECES);
     let begun = Instant::now();

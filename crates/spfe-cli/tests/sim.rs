@@ -138,7 +138,9 @@ fn many_runs_give_what_single_runs_give_on_any_number_of_threads() {
     for (option, why) in [("--report", "--report"), ("--capture", "--capture")] {
         spfe(&["sim", &file, "--runs", "2", option, "x"]).fails(2, why);
     }
-    spfe(&["sim", &file, "--threads", "2"]).fails(2, "--runs");
+    let one = ["sim", &file, "--duration", "400us", "--seed", "5", "--json", "--threads", "2"];
+    assert!(all[0] == results(&one), "two threads");
+    spfe(&["sim", &file, "--threads", "2", "--capture", "x"]).fails(2, "--capture");
     spfe(&["sim", &file, "--runs", "0"]).fails(2, "'0'");
     let seed = u64::MAX.to_string();
     spfe(&["sim", &file, "--seed", &seed, "--runs", "2"]).fails(2, "the last seed is too large");

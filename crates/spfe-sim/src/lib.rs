@@ -1,9 +1,9 @@
 //! Word-exact SpaceFibre and SpaceWire networks in virtual time.
 //!
 //! Links carry every symbol of every lane, and every SpaceWire character. The state machines of
-//! [`spfe_link`] send and receive them. There is no thread, no clock and no I/O here: time advances
-//! when [`link::SimulatedLink::run`] is called. The same calls with the same seed give the same
-//! words.
+//! [`spfe_link`] send and receive them. There is no clock and no I/O here: time advances when
+//! [`link::SimulatedLink::run`] is called. The same calls with the same seed give the same words, with
+//! any number of threads ([`simulation::Simulation::set_threads`]).
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -39,6 +39,7 @@ pub mod packet;
 mod rdma;
 pub mod recorder;
 mod records;
+mod reports;
 pub mod results;
 mod rmap;
 pub mod rng;

@@ -1,15 +1,13 @@
 //! Nodes: they send the packets of traffic streams, RMAP and RDMA, and receive packets.
 
-use crate::ledger::{Ledger, PacketVerdict};
 use crate::link::Side;
-use crate::links::LinkSet;
+use crate::links::Links;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketHeader, PacketMaker};
-use crate::rdma::{Outlet, Outlets, RdmaUnits};
+use crate::rdma::{Outlet, Outlets};
+use crate::reports::Reports;
 use crate::results::PacketTally;
-use crate::rmap::RmapUnits;
 use crate::scenario::Scenario;
 use crate::stream::ActiveStream;
-use crate::tap::PacketTap;
 use crate::time::Ps;
 use crate::traffic::PacketSource;
 use spfe_link::Word;
@@ -19,16 +17,17 @@ use std::collections::VecDeque;
 /// Words moved at a time.
 const CHUNK: usize = 64;
 
-/// Shared state that nodes need to exchange words.
-pub struct ExchangeContext<'a, 'b> {
-    /// Traffic streams of the scenario.
-    pub flows: &'a mut [ActiveStream],
-    /// RMAP targets and initiators.
-    pub units: &'a mut RmapUnits,
-    /// RDMA targets and initiators.
-    pub rdma: &'a mut RdmaUnits,
-    pub ledger: &'a mut Ledger,
-    pub tap: &'a mut PacketTap<'b>,
+/// What nodes need to exchange words with links.
+pub struct ExchangeContext<'a> {
+    /// Traffic streams of the scenario; a node uses those that begin there.
+    pub streams: &'a mut [Option<ActiveStream>],
+    pub reports: &'a mut dyn Reports,
+}
+
+impl ExchangeContext<'_> {
+    fn stream(&mut self, number: usize) -> Option<&mut ActiveStream> {
+        self.streams.get_mut(number)?.as_mut()
+    }
 }
 
 /// A packet that the node itself sends, such as an RMAP reply.
@@ -203,8 +202,8 @@ impl SimulatedNode {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut LinkSet,
-        context: &mut ExchangeContext<'_, '_>,
+        links: &mut dyn Links,
+        context: &mut ExchangeContext<'_>,
     ) -> bool {
         if self.attached {
             self.due_ps = Ps::MAX;
@@ -213,23 +212,23 @@ impl SimulatedNode {
         let received = self.receive(now, links, context);
         let moved = self.transmit(now, links, context) || received;
         let awake = links.any_awake_of(self.index as usize);
-        self.due_ps = if awake { 0 } else { self.next_due(context.flows) };
+        self.due_ps = if awake { 0 } else { self.next_due(context.streams) };
         moved
     }
 
     /// When the next packet is due.
-    fn next_due(&self, flows: &[ActiveStream]) -> Ps {
+    fn next_due(&self, streams: &[Option<ActiveStream>]) -> Ps {
         let outlets = self.ports.iter().flat_map(|port| &port.outlets);
         let own = outlets.flat_map(|outlet| &outlet.flows);
-        let own = own.filter_map(|flow| flows.get(*flow)?.source.next_ps());
+        let own = own.filter_map(|flow| streams.get(*flow)?.as_ref()?.source.next_ps());
         own.chain(self.next_ps()).min().unwrap_or(Ps::MAX)
     }
 
     fn transmit(
         &mut self,
         now: Ps,
-        links: &mut LinkSet,
-        context: &mut ExchangeContext<'_, '_>,
+        links: &mut dyn Links,
+        context: &mut ExchangeContext<'_>,
     ) -> bool {
         let mut moved = false;
         for port in &mut self.ports {
@@ -238,7 +237,7 @@ impl SimulatedNode {
                 let vc = used.trailing_zeros() as usize;
                 used &= used - 1;
                 let Some(outlet) = port.outlets.get_mut(vc) else { continue };
-                if !outlet.has_work(now, context.flows) {
+                if !outlet.has_work(now, context.streams) {
                     continue;
                 }
                 let Some(end) = links.end((port.link, port.side)) else { break };
@@ -253,7 +252,7 @@ impl SimulatedNode {
                     if maker.is_done() {
                         let bytes = of.map_or(0, |(_, header)| header.bytes);
                         self.sent.add(bytes.into());
-                        if let Some(flow) = of.and_then(|(flow, _)| context.flows.get_mut(flow)) {
+                        if let Some(flow) = of.and_then(|(flow, _)| context.stream(flow)) {
                             flow.sent(bytes);
                         }
                         outlet.current = None;
@@ -264,7 +263,7 @@ impl SimulatedNode {
                     moved = true;
                 }
                 for flow in &outlet.dropping {
-                    if let Some(flow) = context.flows.get_mut(*flow) {
+                    if let Some(flow) = context.stream(*flow) {
                         flow.source.drop_due(now);
                     }
                 }
@@ -276,8 +275,8 @@ impl SimulatedNode {
     fn receive(
         &mut self,
         now: Ps,
-        links: &mut LinkSet,
-        context: &mut ExchangeContext<'_, '_>,
+        links: &mut dyn Links,
+        context: &mut ExchangeContext<'_>,
     ) -> bool {
         let mut moved = false;
         let mut answers = Vec::new();
@@ -302,8 +301,8 @@ impl SimulatedNode {
                     }
                     moved = true;
                     let mut words = words.get(..count).unwrap_or_default();
-                    if context.tap.packets {
-                        context.tap.words(now, link, side, vc, words);
+                    if context.reports.wants_words() {
+                        context.reports.words(now, (link, side), vc, words);
                     }
                     while !words.is_empty() {
                         let (taken, arrived) = inlet.take(words);
@@ -318,7 +317,7 @@ impl SimulatedNode {
                             PacketEnd::Eop => self.received.add(bytes),
                             PacketEnd::Eep => self.truncated.add(bytes),
                         }
-                        let reply = handle_packet(self.index, now, place, &arrived, context);
+                        let reply = context.reports.arrived(now, self.index, place, arrived);
                         answers.extend(reply.map(|(from_ps, bytes)| (place, from_ps, bytes)));
                     }
                 }
@@ -334,9 +333,10 @@ impl SimulatedNode {
     }
 }
 
-impl Outlets for Vec<SimulatedNode> {
+impl Outlets for Vec<Option<SimulatedNode>> {
     fn has_room(&self, outlet: Outlet, most: usize) -> bool {
-        let node = self.get(outlet.node as usize).filter(|node| !node.attached);
+        let node = self.get(outlet.node as usize).and_then(Option::as_ref);
+        let node = node.filter(|node| !node.attached);
         let mut ports = node.into_iter().flat_map(|node| &node.ports);
         let port = ports.find(|port| (port.link, port.side) == outlet.link);
         let channel = port.and_then(|port| port.outlets.get(usize::from(outlet.vc)));
@@ -344,45 +344,15 @@ impl Outlets for Vec<SimulatedNode> {
     }
 
     fn send(&mut self, outlet: Outlet, now: Ps, bytes: Vec<u8>, end: PacketEnd) {
-        if let Some(node) = self.get_mut(outlet.node as usize) {
+        if let Some(Some(node)) = self.get_mut(outlet.node as usize) {
             node.send(outlet.link, outlet.vc, now, bytes, end);
         }
     }
 }
 
-/// Handles a received packet. Returns a reply and the time from which it may leave.
-fn handle_packet(
-    node: u32,
-    now: Ps,
-    (link, side, vc): (usize, Side, u8),
-    arrived: &ArrivedPacket,
-    context: &mut ExchangeContext<'_, '_>,
-) -> Option<(Ps, Vec<u8>)> {
-    if let ArrivedPacket::Other { bytes, end } = arrived
-        && let Some(answer) = context.units.handle_packet(node, now, bytes, *end, context.ledger)
-    {
-        return answer;
-    }
-    if let ArrivedPacket::Other { bytes, end } = arrived
-        && context.rdma.take(node, now, (link, side, vc), bytes, *end)
-    {
-        return None;
-    }
-    let verdict = context.ledger.arrive(node, now, arrived);
-    if let (PacketVerdict::Delivered { latency_ps, .. }, ArrivedPacket::Traffic { header, .. }) =
-        (verdict, arrived)
-    {
-        if let Some(flow) = context.flows.get_mut(usize::from(header.flow)) {
-            flow.delivered(now, header.bytes, latency_ps);
-        }
-        context.tap.outer.delivered(now, link as u32, side, vc, *header);
-    }
-    None
-}
-
 impl SendChannel {
     /// Whether there is anything to send.
-    fn has_work(&mut self, now: Ps, flows: &[ActiveStream]) -> bool {
+    fn has_work(&mut self, now: Ps, streams: &[Option<ActiveStream>]) -> bool {
         if self.current.is_some() || self.queue.front().is_some_and(|queued| queued.from_ps <= now)
         {
             return true;
@@ -390,7 +360,8 @@ impl SendChannel {
         if now < self.due_ps {
             return false;
         }
-        let own = || self.flows.iter().filter_map(|flow| Some(&flows.get(*flow)?.source));
+        let own =
+            || self.flows.iter().filter_map(|flow| Some(&streams.get(*flow)?.as_ref()?.source));
         let due = own().any(|source| source.due(now).is_some());
         if !due {
             self.due_ps = own().filter_map(PacketSource::next_ps).min().unwrap_or(Ps::MAX);
@@ -405,7 +376,7 @@ impl SendChannel {
         running: bool,
         (link, side): (usize, Side),
         vc: usize,
-        context: &mut ExchangeContext<'_, '_>,
+        context: &mut ExchangeContext<'_>,
     ) -> bool {
         if self.current.is_some() {
             return true;
@@ -423,11 +394,11 @@ impl SendChannel {
         for step in 0..self.flows.len() {
             let place = (self.turn + step) % self.flows.len();
             let Some(index) = self.flows.get(place).copied() else { continue };
-            let Some(flow) = context.flows.get_mut(index) else { continue };
-            if let Some((maker, header)) = flow.begin(now, context.ledger) {
+            let Some(flow) = context.stream(index) else { continue };
+            if let Some((maker, header, since)) = flow.begin(now) {
                 self.turn = place + 1;
                 self.current = Some((maker, Some((index, header))));
-                context.tap.outer.handed_in(now, link as u32, side, vc as u8, header);
+                context.reports.began(now, since, (link, side, vc as u8), header);
                 return true;
             }
         }

@@ -20,6 +20,26 @@ struct LinkRecords {
     series: [Vec<Vec<u64>>; 2],
 }
 
+/// What a link has sent so far.
+pub struct LinkSample {
+    link: usize,
+    /// Words on its wires.
+    pub words: u64,
+    /// For each end, the words of each channel.
+    sent: [Vec<u64>; 2],
+}
+
+impl LinkSample {
+    /// `None` if there are no more words than before.
+    pub fn new(link: usize, of: &mut dyn SimulatedLink, before: u64) -> Option<Self> {
+        let words = of.words();
+        (words != before).then(|| {
+            let sent = Side::BOTH.map(|side| of.end(side).counters().sent_words);
+            Self { link, words, sent }
+        })
+    }
+}
+
 /// Records of all links.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
@@ -83,28 +103,37 @@ impl Measurements {
     }
 
     /// Ends a time step of the series. Links that have slept in it are passed over.
-    pub fn sample(&mut self, links: &mut [Box<dyn SimulatedLink>], step: usize) {
+    pub fn sample<'l>(
+        &mut self,
+        links: impl Iterator<Item = &'l mut Box<dyn SimulatedLink>>,
+        step: usize,
+    ) {
+        for (link, of) in links.enumerate() {
+            let before = self.links.get(link).map_or(0, |records| records.words);
+            if let Some(sample) = LinkSample::new(link, &mut **of, before) {
+                self.add(&sample, step);
+            }
+        }
+    }
+
+    /// Adds the sample of a link to a time step of the series.
+    pub fn add(&mut self, sample: &LinkSample, step: usize) {
+        let Some(of_link) = self.links.get_mut(sample.link) else { return };
         if step >= self.steps {
             return;
         }
-        for (of_link, link) in self.links.iter_mut().zip(links) {
-            let words = link.words();
-            if std::mem::replace(&mut of_link.words, words) == words {
-                continue;
-            }
-            for side in Side::BOTH {
-                let sent = link.end(side).counters().sent_words;
-                let before = &mut of_link.before[side as usize];
-                before.resize(sent.len(), 0);
-                let series = &mut of_link.series[side as usize];
-                series.resize(sent.len(), Vec::new());
-                for ((sent, before), series) in sent.iter().zip(before).zip(series) {
-                    series.resize(series.len().max(step + 1), 0);
-                    if let Some(sum) = series.get_mut(step) {
-                        *sum += sent.saturating_sub(*before);
-                    }
-                    *before = *sent;
+        of_link.words = sample.words;
+        for (side, sent) in sample.sent.iter().enumerate() {
+            let before = &mut of_link.before[side];
+            before.resize(sent.len(), 0);
+            let series = &mut of_link.series[side];
+            series.resize(sent.len(), Vec::new());
+            for ((sent, before), series) in sent.iter().zip(before).zip(series) {
+                series.resize(series.len().max(step + 1), 0);
+                if let Some(sum) = series.get_mut(step) {
+                    *sum += sent.saturating_sub(*before);
                 }
+                *before = *sent;
             }
         }
     }

@@ -9,17 +9,15 @@ mod registers;
 
 pub use registers::Port0;
 
-use crate::ledger::Ledger;
 use crate::link::Side;
-use crate::links::LinkSet;
-use crate::scenario::route::RouterInput;
+use crate::links::Links;
+use crate::reports::{DiscardNote, Reports};
 use crate::scenario::{self, PortName, Scenario};
-use crate::tap::PacketTap;
 use crate::time::Ps;
 use engine::Engine;
-use port::{DiscardNote, Exchange, LinkSummary, RouterPort};
+use port::{Exchange, LinkSummary, RouterPort};
 use spfe_link::network::router::SwitchPortConfig;
-use spfe_link::network::{DiscardReason, NETWORKS, RoutingTable};
+use spfe_link::network::{NETWORKS, RoutingTable};
 use std::collections::BTreeMap;
 
 /// Words read ahead from an input buffer of a link.
@@ -99,18 +97,12 @@ impl RouterSwitch {
     }
 
     /// Moves words until none can move. True if any did.
-    pub fn exchange(
-        &mut self,
-        now: Ps,
-        links: &mut LinkSet,
-        ledger: &mut Ledger,
-        tap: &mut PacketTap<'_>,
-    ) -> bool {
+    pub fn exchange(&mut self, now: Ps, links: &mut dyn Links, reports: &mut dyn Reports) -> bool {
         let mut any = false;
         loop {
             let mut waits = false;
             for port in &mut self.ports {
-                waits |= port.refill(now, links, tap);
+                waits |= port.refill(now, links, reports);
             }
             if !waits && !self.has_timeouts && self.engine.is_idle() {
                 return any;
@@ -122,7 +114,8 @@ impl RouterSwitch {
                 port.flush(links);
             }
             for spilled in std::mem::take(&mut self.spilled) {
-                self.account(now, spilled, ledger, tap);
+                self.count(&spilled);
+                reports.discarded(now, self.index, spilled);
             }
             if moved == 0 {
                 return any;
@@ -131,28 +124,12 @@ impl RouterSwitch {
         }
     }
 
-    fn account(
-        &mut self,
-        now: Ps,
-        spilled: DiscardNote,
-        ledger: &mut Ledger,
-        tap: &mut PacketTap<'_>,
-    ) {
-        let (dropped, bytes) = match spilled {
-            DiscardNote::Reported(dropped) => {
-                let place = (dropped.port, dropped.vc, crate::ledger::reason_name(dropped.reason));
-                *self.drops.entry(place).or_default() += 1;
-                tap.outer.dropped(now, self.index, dropped);
-                if dropped.reason != DiscardReason::Timeout {
-                    return;
-                }
-                (dropped, Vec::new())
-            }
-            DiscardNote::Start(dropped, bytes) => (dropped, bytes),
-        };
-        let input = RouterInput { router: self.index, port: dropped.port, vc: dropped.vc };
-        let header = ledger.identify(&bytes);
-        ledger.dropped(now, input, dropped.reason, header);
+    /// Counts a packet that the switch has discarded.
+    fn count(&mut self, spilled: &DiscardNote) {
+        if let DiscardNote::Reported(dropped) = spilled {
+            let place = (dropped.port, dropped.vc, crate::ledger::reason_name(dropped.reason));
+            *self.drops.entry(place).or_default() += 1;
+        }
     }
 
     /// Sets time-outs and priority of a port.
@@ -188,6 +165,11 @@ impl RouterSwitch {
             port.link.map(|(link, side)| (number as u8, link, side))
         };
         self.ports.iter().enumerate().filter_map(link)
+    }
+
+    /// Whether packets have brought words to the configuration port.
+    pub fn has_configuration_words(&self) -> bool {
+        self.ports.first().is_some_and(|port| port.has_configuration_words())
     }
 
     /// Takes words that packets brought to the configuration port.

@@ -7,8 +7,13 @@
 
 mod agenda;
 mod build;
+mod direct;
 mod finish;
+mod gate;
 mod live;
+mod parallel;
+mod partition;
+mod units;
 
 pub use build::SimulationError;
 
@@ -16,47 +21,29 @@ use crate::fault::WireFault;
 use crate::foreign::OpenStream;
 use crate::ledger::Ledger;
 use crate::link::{EndEvent, Observer, Side, SimulatedEnd, SimulatedLink};
-use crate::links::LinkSet;
+use crate::links::{LinkSet, Links};
 use crate::live::LiveFaults;
-use crate::messages::{self, DueMessage, Relay, Sender};
-use crate::node::{ExchangeContext, SimulatedNode};
+use crate::messages::{self, DueMessage, Sender};
 use crate::rdma::RdmaUnits;
 use crate::records::Measurements;
-use crate::rmap::{ExecutedCommands, RmapUnits};
-use crate::router::{Port0, RouterSwitch};
+use crate::rmap::RmapUnits;
 use crate::scenario::{PortName, Scenario, UnitId};
-use crate::stream::ActiveStream;
 use crate::tap::{OpenPackets, PacketTap, RunningLinkObserver};
 use crate::time::Ps;
 use agenda::Agenda;
+use direct::DirectReports;
+use parallel::Threads;
 use spfe_proto::PacketEnd;
 use std::time::Duration;
-
-/// A router: its packet switch, its message relay and its configuration port.
-struct SimulatedRouter {
-    switch: RouterSwitch,
-    relay: Relay,
-    port0: Port0,
-    /// Before this time it has nothing to do unless one of its links is simulated.
-    due_ps: Ps,
-}
-
-impl SimulatedRouter {
-    /// Whether it holds no words and no messages.
-    fn is_empty(&self) -> bool {
-        self.switch.is_empty() && self.relay.is_empty()
-    }
-}
+use units::Units;
 
 /// A running network.
 pub struct Simulation {
     scenario: Scenario,
     /// Nodes own them, and, counted behind the nodes, routers.
     links: LinkSet,
-    nodes: Vec<SimulatedNode>,
-    routers: Vec<SimulatedRouter>,
-    flows: Vec<ActiveStream>,
-    units: RmapUnits,
+    units: Units,
+    rmap: RmapUnits,
     rdma: RdmaUnits,
     senders: Vec<Sender>,
     ledger: Ledger,
@@ -67,6 +54,9 @@ pub struct Simulation {
     now: Ps,
     quantum_ps: Ps,
     ended: bool,
+    /// Observers see the words of a link, or have seen them.
+    shows_words: bool,
+    threads: Threads,
 }
 
 impl Simulation {
@@ -115,6 +105,7 @@ impl Simulation {
             return false;
         };
         link.show_words(on);
+        self.shows_words |= on;
         if on {
             self.links.never_sleep();
         }
@@ -133,7 +124,7 @@ impl Simulation {
     pub fn attach(&mut self, place: &PortName) -> Option<(usize, Side)> {
         let UnitId::Node(node) = self.scenario.unit(&place.unit)? else { return None };
         self.ledger.hand_over(node as u32);
-        self.nodes.get_mut(node)?.attach(place.port)
+        self.units.nodes.get_mut(node)?.as_mut()?.attach(place.port)
     }
 
     /// An end of a link.
@@ -157,13 +148,14 @@ impl Simulation {
     pub fn show_words_of(&mut self, link: usize, on: bool) {
         if let Some(link) = self.links.get_mut(link) {
             link.show_words(on);
+            self.shows_words |= on;
         }
     }
 
     /// Time up to which [`Simulation::run`] does not wait for a foreign end. Waits for at most
     /// `wait` until their next words are here.
     pub fn ready(&mut self, wait: Duration) -> Ps {
-        self.links.as_they_are().iter_mut().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
+        self.links.as_they_are().map(|link| link.ready(wait)).min().unwrap_or(Ps::MAX)
     }
 
     /// An end of a link, to look at.
@@ -204,9 +196,17 @@ impl Simulation {
         while self.now < until {
             self.act(observer);
             self.apply_faults(observer);
-            let moved = self.exchange(observer);
+            let mut exchanged = false;
+            if let Some(until) = self.shared_until(until, observer) {
+                exchanged = self.run_shared(until, observer);
+                if !exchanged {
+                    continue;
+                }
+            }
+            let moved = !exchanged && self.exchange(observer);
             let next = self.next_stop(until);
             let skips = !moved && self.is_quiet();
+            self.note_busy(!skips);
             let next = match skips {
                 true => self.next_event().map_or(until, |event| event.clamp(next, until)),
                 false => next,
@@ -228,25 +228,27 @@ impl Simulation {
             }
             self.now = next;
         }
+        self.sample();
     }
 
     /// End of the current step.
     fn next_stop(&self, until: Ps) -> Ps {
         let step = self.now.saturating_add(self.quantum_ps).min(until);
-        let next = [self.agenda.next_ps(), self.live.next_ps()].into_iter().flatten().min();
-        next.map_or(step, |next| next.clamp(self.now + 1, step))
+        let next = self.live.next_ps().unwrap_or(Ps::MAX).min(self.agenda.next_ps());
+        next.clamp(self.now + 1, step)
     }
 
     /// Time of the next event, provided that the links are idle.
     pub fn next_event(&self) -> Option<Ps> {
-        let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
-        let nodes = self.nodes.iter().filter_map(SimulatedNode::next_ps);
-        let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
         let senders = self.senders.iter().filter_map(Sender::next_ps);
-        let others =
-            [self.units.next_ps(), self.rdma.next_ps(), self.agenda.next_ps(), self.live.next_ps()];
-        let others = others.into_iter().flatten();
-        flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
+        let others = [
+            self.units.next_ps(),
+            self.rmap.next_ps(),
+            self.rdma.next_ps(),
+            Some(self.agenda.next_ps()),
+            self.live.next_ps(),
+        ];
+        others.into_iter().flatten().chain(senders).min()
     }
 
     /// Whether all links are idle, so that time may be skipped.
@@ -259,113 +261,78 @@ impl Simulation {
         let now = self.now;
         let mut tap =
             PacketTap { packets: observer.wants_packets(), outer: observer, open: &mut self.open };
-        let mut moved = false;
-        for initiator in &mut self.units.initiators {
-            while let Some(packet) = initiator.poll(now, &mut self.ledger) {
-                if let Some(node) = self.nodes.get_mut(initiator.node() as usize) {
-                    node.send(initiator.from, initiator.vc(), now, packet, PacketEnd::Eop);
-                }
-            }
+        let mut reports = DirectReports::new(
+            &mut self.rmap,
+            &mut self.rdma,
+            &mut self.ledger,
+            &mut self.senders,
+            &mut tap,
+        );
+        let links = &mut self.links;
+        let mut moved = send_due(now, &mut self.units, links, &mut self.records, &mut reports);
+        for turn in 0..self.units.turns.len() {
+            moved |= self.units.act(self.units.turns[turn], now, links, &mut reports);
         }
-        self.rdma.poll(now, &mut self.nodes, &mut self.ledger);
-        for sender in &mut self.senders {
-            while let Some(due) = sender.poll(now) {
-                moved = true;
-                let (link, side) = sender.link;
-                match due {
-                    DueMessage::Message(message) => {
-                        let end = (link, side);
-                        sender.given(messages::give(now, &mut self.links, end, message, &mut tap));
-                    }
-                    DueMessage::Lost(code) => {
-                        let event = EndEvent::CodeLost { code };
-                        self.records.event(now, link as u32, side, &event);
-                        tap.outer.event(now, link as u32, side, event);
-                    }
-                }
-            }
+        for router in 0..self.units.routers.len() {
+            moved |= self.units.configure(router, now, links, &mut reports.rmap.truth);
         }
-        let mut context = ExchangeContext {
-            flows: &mut self.flows,
-            units: &mut self.units,
-            rdma: &mut self.rdma,
-            ledger: &mut self.ledger,
-            tap: &mut tap,
-        };
-        for (index, node) in self.nodes.iter_mut().enumerate() {
-            if node.due_ps() <= now || self.links.any_awake_of(index) {
-                moved |= node.exchange(now, &mut self.links, &mut context);
+        let (delivered, slots) = reports.finish();
+        for packet in delivered {
+            if let Some(Some(stream)) = self.units.streams.get_mut(packet.stream) {
+                packet.count(now, stream);
             }
-        }
-        let RmapUnits { truth, .. } = &mut self.units;
-        for (router, owner) in self.routers.iter_mut().zip(self.nodes.len()..) {
-            if now < router.due_ps && !self.links.any_awake_of(owner) {
-                continue;
-            }
-            let truth: &mut ExecutedCommands = truth;
-            moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
-            moved |= router.port0.exchange(&mut router.switch, &mut self.links, truth);
-        }
-        self.deliver_messages(observer) || moved
-    }
-
-    /// Delivers received messages to nodes and routers. True if there were any.
-    fn deliver_messages(&mut self, observer: &mut dyn Observer) -> bool {
-        let now = self.now;
-        let mut tap = PacketTap { packets: false, outer: observer, open: &mut self.open };
-        let mut moved = false;
-        let mut slots = Vec::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            if node.is_attached() || !self.links.any_awake_of(index) {
-                continue;
-            }
-            for end in node.links() {
-                while let Some(message) = messages::take(now, &mut self.links, end, &mut tap) {
-                    moved = true;
-                    for sender in &mut self.senders {
-                        let Some(mark) = sender.recognise(&message) else { continue };
-                        sender.arrived(now, index, mark, &message, &mut self.ledger);
-                        if sender.is_schedule() {
-                            slots.push((UnitId::Node(index), mark as u8));
-                        }
-                    }
-                }
-            }
-        }
-        let senders = &self.senders;
-        for (index, router) in self.routers.iter_mut().enumerate() {
-            let owner = self.nodes.len() + index;
-            if now < router.due_ps && !self.links.any_awake_of(owner) {
-                continue;
-            }
-            moved |= router.relay.exchange(now, &mut self.links, &mut tap, |message| {
-                let schedules = senders.iter().filter(|sender| sender.is_schedule());
-                let marks = schedules.filter_map(|sender| sender.recognise(message));
-                slots.extend(marks.map(|mark| (UnitId::Router(index), mark as u8)));
-            });
-            let still = !self.links.any_awake_of(owner) && router.is_empty();
-            router.due_ps = if still { router.switch.deadline_ps().unwrap_or(Ps::MAX) } else { 0 };
         }
         for (unit, slot) in slots {
-            self.schedule(unit, slot);
+            let ends = self.units.links_of(unit).unwrap_or_default();
+            begin_slot(links, ends, slot);
         }
         moved
     }
+}
 
-    /// Begins a time-slot on all links of a unit.
-    fn schedule(&mut self, unit: UnitId, slot: u8) {
-        let ends: Vec<(usize, Side)> = match unit {
-            UnitId::Node(index) => self.nodes.get(index).map(|n| n.links().collect()),
-            UnitId::Router(index) => self
-                .routers
-                .get(index)
-                .map(|router| router.switch.ports().map(|(_, link, side)| (link, side)).collect()),
-        }
-        .unwrap_or_default();
-        for (link, side) in ends {
-            if let Some(link) = self.links.get_mut(link) {
-                link.end(side).schedule(slot);
+/// Sends what is due besides traffic streams: commands of RMAP, packets of RDMA, and messages. True
+/// if a message was due.
+fn send_due(
+    now: Ps,
+    units: &mut Units,
+    links: &mut dyn Links,
+    records: &mut Measurements,
+    reports: &mut DirectReports<'_, '_>,
+) -> bool {
+    for initiator in &mut reports.rmap.initiators {
+        while let Some(packet) = initiator.poll(now, reports.ledger) {
+            if let Some(Some(node)) = units.nodes.get_mut(initiator.node() as usize) {
+                node.send(initiator.from, initiator.vc(), now, packet, PacketEnd::Eop);
             }
+        }
+    }
+    reports.rdma.poll(now, &mut units.nodes, reports.ledger);
+    let mut moved = false;
+    for sender in 0..reports.senders.len() {
+        while let Some(due) = reports.senders[sender].poll(now) {
+            moved = true;
+            let (link, side) = reports.senders[sender].link;
+            match due {
+                DueMessage::Message(message) => {
+                    let taken = messages::give(now, links, (link, side), message, reports);
+                    reports.senders[sender].given(taken);
+                }
+                DueMessage::Lost(code) => {
+                    let event = EndEvent::CodeLost { code };
+                    records.event(now, link as u32, side, &event);
+                    reports.tap.outer.event(now, link as u32, side, event);
+                }
+            }
+        }
+    }
+    moved
+}
+
+/// Begins a time-slot at ends of links.
+fn begin_slot(links: &mut dyn Links, ends: Vec<(usize, Side)>, slot: u8) {
+    for (link, side) in ends {
+        if let Some(link) = links.get_mut(link) {
+            link.end(side).schedule(slot);
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::traffic::PacketSource;
 pub struct ActiveStream {
     /// Its number in the ledger.
     pub number: u16,
+    /// Number of its next packet.
+    next: u64,
     /// Times and lengths of its packets.
     pub source: PacketSource,
     /// Its address bytes and routes.
@@ -57,6 +59,7 @@ impl ActiveStream {
         let from = scenario.link_at(&flow.from).ok_or("no link")?;
         Ok(Self {
             number,
+            next: 0,
             source: PacketSource::new(flow, seed),
             plan,
             from,
@@ -70,16 +73,17 @@ impl ActiveStream {
         })
     }
 
-    /// Begins the packet that is due, if any.
-    pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(PacketMaker, PacketHeader)> {
+    /// Begins the packet that is due, if any. Says since when it has been due.
+    pub fn begin(&mut self, now: Ps) -> Option<(PacketMaker, PacketHeader, Ps)> {
         let due = self.source.due(now)?;
         let since = if self.saturates { now } else { due.at_ps };
-        let number = ledger.begin(self.number, since, due.bytes) as u32;
+        let number = self.next as u32;
+        self.next += 1;
         let header =
             PacketHeader { target: self.plan.target, flow: self.number, number, bytes: due.bytes };
         self.source.take(now);
         self.span_ps.get_or_insert((now, now));
-        Some((PacketMaker::traffic(&self.plan.path, header), header))
+        Some((PacketMaker::traffic(&self.plan.path, header), header, since))
     }
 
     /// Counts a packet that was sent completely.

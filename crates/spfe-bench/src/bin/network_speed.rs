@@ -1,6 +1,6 @@
 //! How the cost of simulating a network grows with its size.
 //!
-//! `network_speed SHAPE [SIZE [MICROSECONDS]]` simulates one network and prints what it took:
+//! `network_speed SHAPE [SIZE [MICROSECONDS [THREADS]]]` simulates one network and prints what it took:
 //!
 //! | shape | network |
 //! | --- | --- |
@@ -27,9 +27,11 @@ fn main() {
     let mut numbers = arguments.map(|text| text.parse().expect("a whole number"));
     let size = numbers.next().unwrap_or(8);
     let microseconds = numbers.next().unwrap_or(200);
+    let threads = numbers.next().unwrap_or(1);
     let begun = Instant::now();
     let scenario = Scenario::parse(&network(&shape, size, microseconds)).expect("a network");
     let mut simulation = Simulation::new(&scenario).expect("a simulation");
+    let threads = simulation.set_threads(threads);
     let start = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     simulation.run(scenario.duration.0, &mut NoObserver);
@@ -37,7 +39,7 @@ fn main() {
     let results = simulation.results();
     assert!(results.conservation.kept, "{:?}", results.conservation);
     println!(
-        "{shape} {size}: start {start:.3} s, {} words in {took:.3} s, {:.1} Mword/s, {} packets, {:.0} \
+        "{shape} {size}, threads {threads}: start {start:.3} s, {} words in {took:.3} s, {:.1} Mword/s, {} packets, {:.0} \
          times slower than real time, {} MiB",
         results.words,
         results.words as f64 / took / 1e6,

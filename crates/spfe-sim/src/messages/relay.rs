@@ -1,10 +1,10 @@
 //! Forwarding of messages in a router.
 
-use super::{NumberedMessage, give, take};
+use super::{give, take};
 use crate::link::Side;
-use crate::links::LinkSet;
-use crate::scenario::{Scenario, ScenarioRouter};
-use crate::tap::PacketTap;
+use crate::links::Links;
+use crate::reports::{NumberedMessage, Reports};
+use crate::scenario::{Scenario, ScenarioRouter, UnitId};
 use crate::time::Ps;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::network::bits_of;
@@ -83,21 +83,21 @@ impl Relay {
         }
     }
 
-    /// Forwards received messages, and shows each to `heard`. True if there were any.
+    /// Forwards received messages, as router `unit`. True if there were any.
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut LinkSet,
-        tap: &mut PacketTap<'_>,
-        mut heard: impl FnMut(&NumberedMessage),
+        unit: usize,
+        links: &mut dyn Links,
+        reports: &mut dyn Reports,
     ) -> bool {
-        let mut any = self.send_held(now, links, tap);
+        let mut any = self.send_held(now, links, reports);
         let ports: Vec<_> = self.ports.iter().map(|(port, end)| (*port, *end)).collect();
         for (port, end) in ports {
-            while let Some(message) = take(now, links, end, tap) {
+            while let Some(message) = take(now, links, end, reports) {
                 any = true;
-                if self.pass(now, port, message, links, tap) {
-                    heard(&message);
+                if self.pass(now, port, message, links, reports) {
+                    reports.heard(now, UnitId::Router(unit), &message);
                 }
             }
         }
@@ -110,8 +110,8 @@ impl Relay {
         now: Ps,
         port: usize,
         message: NumberedMessage,
-        links: &mut LinkSet,
-        tap: &mut PacketTap<'_>,
+        links: &mut dyn Links,
+        reports: &mut dyn Reports,
     ) -> bool {
         let (ns, from) = (now / 1000, port as u8);
         match message {
@@ -121,27 +121,27 @@ impl Relay {
                 if self.broadcast.counters().copies != copies {
                     return false;
                 }
-                self.spread(now, out, message, links, tap);
+                self.spread(now, out, message, links, reports);
                 let time = self.clock.filter(|clock| clock.channel == message.channel);
                 if time.is_some()
                     && self.spacewire != 0
                     && let Some(passed) = self.bridge.message(&message)
                 {
                     let out = self.codes.receive(ns, from, passed.code);
-                    self.spread_code(now, out, passed.code, links, tap);
+                    self.spread_code(now, out, passed.code, links, reports);
                 }
                 true
             }
             NumberedMessage::Code(code) => {
                 let before = self.codes.time();
                 let out = self.codes.receive(ns, from, code);
-                self.spread_code(now, out, code, links, tap);
+                self.spread_code(now, out, code, links, reports);
                 // Only the next time-code is forwarded.
                 let valid = self.codes.time() == before.wrapping_add(1) & 0x3f;
                 // Each port marks the message by itself.
                 if valid && let Some(message) = self.bridge.code(code, true) {
                     let out = self.broadcast.receive(ns, from, message.channel);
-                    self.spread(now, out, message, links, tap);
+                    self.spread(now, out, message, links, reports);
                 }
                 valid
             }
@@ -154,8 +154,8 @@ impl Relay {
         now: Ps,
         out: u32,
         message: LinkBroadcast,
-        links: &mut LinkSet,
-        tap: &mut PacketTap<'_>,
+        links: &mut dyn Links,
+        reports: &mut dyn Reports,
     ) {
         for port in bits_of(out) {
             let Some(end) = self.ports.get(&port) else { continue };
@@ -163,7 +163,9 @@ impl Relay {
             let at_once =
                 held.is_empty() && links.end(*end).is_some_and(|end| end.broadcasts_at_once());
             let message = LinkBroadcast { delayed: message.delayed || !at_once, ..message };
-            if held.is_empty() && give(now, links, *end, NumberedMessage::Broadcast(message), tap) {
+            if held.is_empty()
+                && give(now, links, *end, NumberedMessage::Broadcast(message), reports)
+            {
                 continue;
             }
             if held.len() < HELD {
@@ -179,22 +181,22 @@ impl Relay {
         now: Ps,
         out: u32,
         code: BroadcastCode,
-        links: &mut LinkSet,
-        tap: &mut PacketTap<'_>,
+        links: &mut dyn Links,
+        reports: &mut dyn Reports,
     ) {
         for port in bits_of(out) {
             if let Some(end) = self.ports.get(&port) {
-                give(now, links, *end, NumberedMessage::Code(code), tap);
+                give(now, links, *end, NumberedMessage::Code(code), reports);
             }
         }
     }
 
-    fn send_held(&mut self, now: Ps, links: &mut LinkSet, tap: &mut PacketTap<'_>) -> bool {
+    fn send_held(&mut self, now: Ps, links: &mut dyn Links, reports: &mut dyn Reports) -> bool {
         let mut any = false;
         for (port, held) in &mut self.held {
             let Some(end) = self.ports.get(port) else { continue };
             while let Some(message) = held.front() {
-                if !give(now, links, *end, NumberedMessage::Broadcast(*message), tap) {
+                if !give(now, links, *end, NumberedMessage::Broadcast(*message), reports) {
                     break;
                 }
                 held.pop_front();

@@ -1,8 +1,8 @@
 //! Sources of messages, and checks of what arrives.
 
-use super::NumberedMessage;
 use crate::ledger::Ledger;
 use crate::link::Side;
+use crate::reports::NumberedMessage;
 use crate::results::{self, LatencyRecorder};
 use crate::rng;
 use crate::scenario::PortName;

@@ -2,9 +2,9 @@
 
 use super::BURST;
 use crate::link::Side;
-use crate::links::LinkSet;
+use crate::links::Links;
+use crate::reports::{DiscardNote, Reports};
 use crate::scenario::{self, Medium, StartMode};
-use crate::tap::PacketTap;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::network::config::SwitchPortControl;
@@ -14,15 +14,6 @@ use std::collections::VecDeque;
 /// Bytes of a discarded packet that suffice to identify it: a header of twelve behind a path.
 const START: usize = 48;
 const UNKNOWN: usize = usize::MAX;
-
-/// Reports on a discarded packet.
-#[derive(Clone, Debug)]
-pub enum DiscardNote {
-    /// The switch discarded it.
-    Reported(DiscardedPacket),
-    /// Its first bytes.
-    Start(DiscardedPacket, Vec<u8>),
-}
 
 /// Words from a link for the switch.
 #[derive(Clone, Debug)]
@@ -133,7 +124,7 @@ impl RouterPort {
     }
 
     /// Reads words from the link. True if the switch has any to move.
-    pub fn refill(&mut self, now: Ps, links: &mut LinkSet, tap: &mut PacketTap<'_>) -> bool {
+    pub fn refill(&mut self, now: Ps, links: &mut dyn Links, reports: &mut dyn Reports) -> bool {
         if self.is_inner {
             self.refill_inner();
         }
@@ -152,9 +143,9 @@ impl RouterPort {
             input.head = 0;
             input.count = end.read(vc, &mut input.words);
             self.waiting |= u32::from(input.count != 0) << vc;
-            if tap.packets {
+            if reports.wants_words() {
                 let words = input.words.get(..input.count).unwrap_or(&[]);
-                tap.words(now, link, side, vc, words);
+                reports.words(now, (link, side), vc, words);
             }
         }
         if any {
@@ -175,7 +166,7 @@ impl RouterPort {
     }
 
     /// Writes words to the link.
-    pub fn flush(&mut self, links: &mut LinkSet) {
+    pub fn flush(&mut self, links: &mut dyn Links) {
         let Some((link, side)) = self.link else { return };
         while self.filled != 0 {
             let vc = self.filled.trailing_zeros() as usize;
@@ -187,6 +178,11 @@ impl RouterPort {
             }
         }
         self.outputs.iter_mut().for_each(|output| output.room = UNKNOWN);
+    }
+
+    /// Whether there are words for the configuration port.
+    pub const fn has_configuration_words(&self) -> bool {
+        self.is_inner && self.filled != 0
     }
 
     /// Takes the words for the configuration port.
@@ -203,7 +199,7 @@ impl RouterPort {
 /// The ports during a step of the switch.
 pub struct Exchange<'a> {
     pub ports: &'a mut [RouterPort],
-    pub links: &'a mut LinkSet,
+    pub links: &'a mut dyn Links,
     pub spilled: &'a mut Vec<DiscardNote>,
 }
 

@@ -4,7 +4,7 @@
 use super::RouterSwitch;
 use crate::configuration::ConfigurationMemory;
 use crate::fault::EndCommand;
-use crate::links::LinkSet;
+use crate::links::Links;
 use crate::packet::{ArrivedPacket, PacketChecker, PacketMaker};
 use crate::rmap::{ExecutedCommands, execute};
 use crate::scenario::unit;
@@ -44,7 +44,7 @@ impl Port0 {
     pub fn exchange(
         &mut self,
         switch: &mut RouterSwitch,
-        links: &mut LinkSet,
+        links: &mut dyn Links,
         truth: &mut ExecutedCommands,
     ) -> bool {
         let words = switch.take_configuration_words();
@@ -63,7 +63,7 @@ impl Port0 {
         packet: &[u8],
         end: PacketEnd,
         switch: &mut RouterSwitch,
-        links: &mut LinkSet,
+        links: &mut dyn Links,
         truth: &mut ExecutedCommands,
     ) {
         let mut registers = Registers { switch, links };
@@ -93,7 +93,7 @@ impl Port0 {
 /// Access to a switch and its links as registers.
 struct Registers<'a> {
     switch: &'a mut RouterSwitch,
-    links: &'a mut LinkSet,
+    links: &'a mut dyn Links,
 }
 
 impl Registers<'_> {

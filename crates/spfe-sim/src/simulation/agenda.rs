@@ -13,11 +13,10 @@ use fastrand::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A planned action. The order of the variants is the order of actions at the same time.
+/// A planned action. The order of the variants is the order of actions at the same time, behind a
+/// sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AgendaAction {
-    /// Ends a time step of the series.
-    Sample(usize),
     /// Begins a time-slot everywhere; counted from the start.
     Slot(u64),
     /// Ends a lasting fault.
@@ -38,14 +37,16 @@ struct AgendaEntry {
 #[derive(Debug, Default)]
 pub struct Agenda {
     heap: BinaryHeap<Reverse<(Ps, AgendaAction)>>,
+    /// When the next time step of the series ends, its number, and the length of a step.
+    sample: (Ps, usize, Ps),
     faults: Vec<AgendaEntry>,
 }
 
 impl Agenda {
     /// The actions of a scenario.
     pub fn new(scenario: &crate::scenario::Scenario) -> Self {
-        let mut agenda = Self::default();
-        agenda.push(scenario.step_ps(), AgendaAction::Sample(0));
+        let step_ps = scenario.step_ps();
+        let mut agenda = Self { sample: (step_ps, 0, step_ps), ..Self::default() };
         if scenario.schedule.as_ref().is_some_and(|schedule| schedule.source.is_none()) {
             agenda.push(0, AgendaAction::Slot(0));
         }
@@ -80,12 +81,32 @@ impl Agenda {
     }
 
     /// Time of the next action.
-    pub fn next_ps(&self) -> Option<Ps> {
+    pub fn next_ps(&self) -> Ps {
+        self.next_but_samples_ps().map_or(self.sample.0, |at| at.min(self.sample.0))
+    }
+
+    /// Time of the next action that is no sample.
+    pub fn next_but_samples_ps(&self) -> Option<Ps> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
+    /// Whether a sample is due at a time.
+    pub const fn samples_at(&self, now: Ps) -> bool {
+        self.sample.0 <= now
+    }
+
+    /// Takes the number of the next sample if it is due, and nothing before it.
+    pub fn take_sample(&mut self, now: Ps) -> Option<usize> {
+        let (at, step, length) = self.sample;
+        if at > now || self.next_but_samples_ps().is_some_and(|other| other < at) {
+            return None;
+        }
+        self.sample = (at.saturating_add(length), step + 1, length);
+        Some(step)
+    }
+
     fn pop(&mut self, now: Ps) -> Option<(Ps, AgendaAction)> {
-        self.next_ps().filter(|at| *at <= now)?;
+        self.next_but_samples_ps().filter(|at| *at <= now)?;
         self.heap.pop().map(|Reverse(next)| next)
     }
 
@@ -98,13 +119,10 @@ impl Agenda {
 impl Simulation {
     /// Performs the actions that are due.
     pub(super) fn act(&mut self, observer: &mut dyn Observer) {
-        while let Some((at, action)) = self.agenda.pop(self.now) {
+        loop {
+            self.sample();
+            let Some((at, action)) = self.agenda.pop(self.now) else { return };
             match action {
-                AgendaAction::Sample(step) => {
-                    self.records.sample(self.links.as_they_are(), step);
-                    let next = at.saturating_add(self.scenario.step_ps());
-                    self.agenda.push(next, AgendaAction::Sample(step + 1));
-                }
                 AgendaAction::Slot(number) => self.slot(at, number),
                 AgendaAction::Fault(index) => self.fault(at, index, observer),
                 AgendaAction::End(index) => {
@@ -112,6 +130,13 @@ impl Simulation {
                     fault.into_iter().for_each(|fault| self.last(&fault, false, observer));
                 }
             }
+        }
+    }
+
+    /// Ends the time steps of the series that are over.
+    pub(super) fn sample(&mut self) {
+        while let Some(step) = self.agenda.take_sample(self.now) {
+            self.records.sample(self.links.as_they_are(), step);
         }
     }
 
@@ -203,9 +228,10 @@ impl Simulation {
             }
             FaultAction::Babble { flow } => {
                 let index = self.scenario.flows.iter().position(|of| of.name == *flow);
-                if let Some(flow) = index.and_then(|index| self.flows.get_mut(index)) {
+                let streams = &mut self.units.streams;
+                if let Some(Some(flow)) = index.and_then(|index| streams.get_mut(index)) {
                     flow.source.babble(self.now, on);
-                    self.nodes.iter_mut().for_each(SimulatedNode::wake);
+                    self.units.nodes.iter_mut().flatten().for_each(SimulatedNode::wake);
                 }
                 let of = index.and_then(|index| self.scenario.flows.get(index));
                 if let Some((end, of)) =
@@ -217,7 +243,7 @@ impl Simulation {
             FaultAction::Block { node, vc } => {
                 let channels = vc.map_or(u32::MAX, |vc| 1u32.checked_shl(vc.into()).unwrap_or(0));
                 if let Some(UnitId::Node(index)) = self.scenario.unit(&node.unit)
-                    && let Some(of) = self.nodes.get_mut(index)
+                    && let Some(Some(of)) = self.units.nodes.get_mut(index)
                 {
                     of.block(node.port, channels, on);
                 }

@@ -1,6 +1,7 @@
 //! Builds links, nodes and routers from a scenario.
 
-use super::{Agenda, SimulatedRouter, Simulation};
+use super::units::{SimulatedRouter, Units};
+use super::{Agenda, Simulation};
 use crate::foreign::{OpenStream, WantedStream};
 use crate::ledger::Ledger;
 use crate::link::{Side, SimulatedLink};
@@ -187,7 +188,7 @@ pub fn simulation(
     let routes = RouteFinder::new(scenario);
     let mut nodes: Vec<SimulatedNode> =
         (0..scenario.nodes.len()).map(|index| SimulatedNode::new(scenario, index)).collect();
-    let mut flows = Vec::new();
+    let mut streams = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let made = about(
             "flow",
@@ -199,9 +200,9 @@ pub fn simulation(
         {
             node.add_flow(&made, flow.vc, index);
         }
-        flows.push(made);
+        streams.push(made);
     }
-    let mut units = RmapUnits::default();
+    let mut rmap = RmapUnits::default();
     for (index, node) in scenario.nodes.iter().enumerate() {
         let memory = node.kind == NodeKind::Memory;
         let usual = scenario::TargetSettings {
@@ -222,12 +223,12 @@ pub fn simulation(
             }
             let unit =
                 SimulatedTarget::new(bytes, target.key, node.logical_address, target.latency.0);
-            units.targets.insert(index as u32, unit);
+            rmap.targets.insert(index as u32, unit);
         }
     }
-    for rmap in &scenario.rmaps {
-        let initiator = SimulatedInitiator::new(scenario, &routes, rmap, seed, &mut ledger);
-        units.initiators.push(about("rmap", &rmap.name, initiator)?);
+    for of in &scenario.rmaps {
+        let initiator = SimulatedInitiator::new(scenario, &routes, of, seed, &mut ledger);
+        rmap.initiators.push(about("rmap", &of.name, initiator)?);
     }
     let rdma = rdma(scenario, &routes)?;
     for (index, node) in scenario.nodes.iter().enumerate() {
@@ -245,22 +246,20 @@ pub fn simulation(
     for (index, router) in scenario.routers.iter().enumerate() {
         let switch = about("router", &router.name, RouterSwitch::new(scenario, index))?;
         let relay = Relay::new(scenario, router, switch.ports(), clock);
-        routers.push(SimulatedRouter {
-            switch,
-            relay,
-            port0: Port0::new(router.configuration),
-            due_ps: 0,
-        });
+        let port0 = Port0::new(router.configuration);
+        routers.push(SimulatedRouter { switch, relay, port0, due_ps: 0 });
     }
     let steps = scenario.duration.0.div_ceil(scenario.step_ps()) as usize;
     Ok(Simulation {
         scenario: scenario.clone(),
         records: Measurements::new(links.len(), scenario.events, steps),
         links: LinkSet::new(links, |link| owners(scenario, link)),
-        nodes,
-        routers,
-        flows,
-        units,
+        units: Units::new(
+            nodes.into_iter().map(Some).collect(),
+            routers.into_iter().map(Some).collect(),
+            streams.into_iter().map(Some).collect(),
+        ),
+        rmap,
         rdma,
         senders: senders(scenario)?,
         ledger,
@@ -270,6 +269,8 @@ pub fn simulation(
         now: 0,
         quantum_ps: scenario.quantum_ps(),
         ended: false,
+        shows_words: false,
+        threads: Default::default(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! The end of a simulation, and its results.
 
 use super::Simulation;
+use super::units::SimulatedRouter;
 use crate::link::Side;
 use crate::results::{self, Conservation, PortDropCount, Results};
 use std::collections::BTreeMap;
@@ -8,9 +9,7 @@ use std::collections::BTreeMap;
 impl Simulation {
     /// Whether the network is empty: every packet has arrived or was discarded.
     pub fn is_drained(&mut self) -> bool {
-        self.links.is_drained()
-            && self.nodes.iter().all(|node| node.is_idle())
-            && self.routers.iter().all(|router| router.switch.is_empty())
+        self.links.is_drained() && self.units.are_empty()
     }
 
     /// Measurements so far. Packets in the network count as in flight. If the network is empty,
@@ -50,12 +49,14 @@ impl Simulation {
             words: self.links.words(),
             links: self.link_results(steps),
             flows: self
-                .flows
+                .units
+                .streams
                 .iter()
+                .flatten()
                 .zip(&self.scenario.flows)
                 .map(|(flow, of)| flow.results(&self.scenario, of, &self.ledger, steps))
                 .collect(),
-            rmaps: self.units.initiators.iter().map(|initiator| initiator.results()).collect(),
+            rmaps: self.rmap.initiators.iter().map(|initiator| initiator.results()).collect(),
             rdmas: self.rdma.queues.iter().map(|queue| queue.results()).collect(),
             hostile: self.rdma.hostile.results(&self.scenario),
             broadcasts: self.senders.iter().map(|sender| sender.results()).collect(),
@@ -84,9 +85,7 @@ impl Simulation {
 
     fn link_results(&mut self, steps: usize) -> Vec<results::LinkResults> {
         let mut all = Vec::new();
-        for (index, (link, of)) in
-            self.links.as_they_are().iter_mut().zip(&self.scenario.links).enumerate()
-        {
+        for (index, (link, of)) in self.links.as_they_are().zip(&self.scenario.links).enumerate() {
             let item_bits = if of.is_spacewire() { N_CHAR_BITS } else { WORD_BITS };
             let words_in = |ps: u64, lanes: u8| {
                 of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / item_bits
@@ -134,7 +133,7 @@ impl Simulation {
     }
 
     fn router_results(&self) -> Vec<results::RouterResults> {
-        let of = |(router, of): (&super::SimulatedRouter, &crate::scenario::ScenarioRouter)| {
+        let of = |(router, of): (&SimulatedRouter, &crate::scenario::ScenarioRouter)| {
             let drop =
                 |((port, vc, reason), packets): (&(u8, u8, &'static str), &u64)| PortDropCount {
                     port: (*port).into(),
@@ -159,15 +158,15 @@ impl Simulation {
                 drops: router.switch.drops.iter().map(drop).collect(),
             }
         };
-        self.routers.iter().zip(&self.scenario.routers).map(of).collect()
+        self.units.routers.iter().flatten().zip(&self.scenario.routers).map(of).collect()
     }
 
     fn node_results(&self) -> Vec<results::NodeResults> {
-        let all = self.nodes.iter().zip(&self.scenario.nodes).enumerate();
+        let all = self.units.nodes.iter().flatten().zip(&self.scenario.nodes).enumerate();
         all.map(|(index, (node, of))| {
             let [sent, received, truncated] = node.tallies();
             let mut counters = BTreeMap::new();
-            if let Some(target) = self.units.targets.get(&(index as u32)) {
+            if let Some(target) = self.rmap.targets.get(&(index as u32)) {
                 for (name, count) in target.counters() {
                     counters.insert(name.to_string(), count);
                 }

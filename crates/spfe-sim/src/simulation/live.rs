@@ -26,7 +26,8 @@ impl Simulation {
 
     fn is_attached(&self, node: &str) -> bool {
         let index = self.scenario.nodes.iter().position(|of| of.name == node);
-        index.and_then(|index| self.nodes.get(index)).is_some_and(|node| node.is_attached())
+        let node = index.and_then(|index| self.units.nodes.get(index)?.as_ref());
+        node.is_some_and(|node| node.is_attached())
     }
 
     /// Ends faults given with [`Simulation::add_fault`], and for a link or all faults also those that
@@ -51,7 +52,7 @@ impl Simulation {
 
     /// Packets that routers discarded or cut, by router, port, virtual channel and reason.
     pub fn router_drops(&self) -> impl Iterator<Item = (&str, u8, u8, &'static str, u64)> {
-        let routers = self.routers.iter().zip(&self.scenario.routers);
+        let routers = self.units.routers.iter().flatten().zip(&self.scenario.routers);
         routers.flat_map(|(router, of)| {
             let drops = router.switch.drops.iter();
             drops.map(|((port, vc, reason), packets)| (&*of.name, *port, *vc, *reason, *packets))
