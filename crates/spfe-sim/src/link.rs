@@ -238,6 +238,11 @@ pub trait SimulatedEnd {
     /// Current values of the counters.
     fn counters(&self) -> EndCounters;
 
+    /// [`EndCounters::sent_words`] by itself.
+    fn sent_words(&self) -> Vec<u64> {
+        self.counters().sent_words
+    }
+
     /// Reads an item of the management information base (50-11C 5.9). `index` is a lane or a
     /// virtual channel, depending on the item.
     fn mib(&mut self, item: mib::MibItem, index: usize) -> Result<u64, mib::Error> {

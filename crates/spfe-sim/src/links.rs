@@ -68,6 +68,7 @@ impl LinkSet {
     }
 
     /// Whether a link is simulated. Nothing arrives at the ends of the others.
+    #[inline]
     pub fn is_awake(&self, link: usize) -> bool {
         self.states.get(link).is_some_and(|state| state.awake)
     }
@@ -78,17 +79,25 @@ impl LinkSet {
     }
 
     /// Whether a link of an owner is simulated.
+    #[inline]
     pub fn any_awake_of(&self, owner: usize) -> bool {
         self.of_owners.get(owner).is_some_and(|count| *count != 0)
     }
 
     /// Brings a link that sleeps to the present.
+    #[inline]
     fn wake(&mut self, link: usize) {
-        let Some(state) = self.states.get_mut(link) else { return };
-        if state.awake {
-            return;
+        if self.states.get(link).is_some_and(|state| !state.awake) {
+            self.wake_up(link);
         }
-        let Some(Some(of)) = self.all.get_mut(link) else { return };
+    }
+
+    #[cold]
+    fn wake_up(&mut self, link: usize) {
+        let (Some(state), Some(Some(of))) = (self.states.get_mut(link), self.all.get_mut(link))
+        else {
+            return;
+        };
         state.awake = true;
         state.used = true;
         for owner in state.owners.into_iter().flatten() {
@@ -106,6 +115,7 @@ impl LinkSet {
     }
 
     /// An end of a link, to look at or to use; see [`LinkSet::used`].
+    #[inline]
     pub fn end(&mut self, (link, side): (usize, Side)) -> Option<&mut dyn SimulatedEnd> {
         self.wake(link);
         self.all.get_mut(link)?.as_mut().map(|link| link.end(side))
@@ -123,6 +133,7 @@ impl LinkSet {
     }
 
     /// Says that somebody has put words or messages into a link or taken them out.
+    #[inline]
     pub fn used(&mut self, link: usize) {
         if let Some(state) = self.states.get_mut(link) {
             state.used = true;
@@ -342,22 +353,27 @@ impl Links for JoinedLinks<'_> {
 }
 
 impl Links for LinkSet {
+    #[inline]
     fn end(&mut self, end: (usize, Side)) -> Option<&mut dyn SimulatedEnd> {
         Self::end(self, end)
     }
 
+    #[inline]
     fn get_mut(&mut self, link: usize) -> Option<&mut Box<dyn SimulatedLink>> {
         Self::get_mut(self, link)
     }
 
+    #[inline]
     fn used(&mut self, link: usize) {
         Self::used(self, link);
     }
 
+    #[inline]
     fn is_awake(&self, link: usize) -> bool {
         Self::is_awake(self, link)
     }
 
+    #[inline]
     fn any_awake_of(&self, owner: usize) -> bool {
         Self::any_awake_of(self, owner)
     }

@@ -15,11 +15,12 @@ use crate::reports::{NumberedMessage, Reports};
 use crate::time::Ps;
 
 /// Takes the next received message from an end of a link.
+#[inline]
 pub fn take(
     now: Ps,
-    links: &mut dyn Links,
+    links: &mut (impl Links + ?Sized),
     (link, side): (usize, Side),
-    reports: &mut dyn Reports,
+    reports: &mut (impl Reports + ?Sized),
 ) -> Option<NumberedMessage> {
     if !links.is_awake(link) {
         return None;

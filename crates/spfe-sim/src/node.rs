@@ -18,13 +18,13 @@ use std::collections::VecDeque;
 const CHUNK: usize = 64;
 
 /// What nodes need to exchange words with links.
-pub struct ExchangeContext<'a> {
+pub struct ExchangeContext<'a, R> {
     /// Traffic streams of the scenario; a node uses those that begin there.
     pub streams: &'a mut [Option<ActiveStream>],
-    pub reports: &'a mut dyn Reports,
+    pub reports: &'a mut R,
 }
 
-impl ExchangeContext<'_> {
+impl<R> ExchangeContext<'_, R> {
     fn stream(&mut self, number: usize) -> Option<&mut ActiveStream> {
         self.streams.get_mut(number)?.as_mut()
     }
@@ -78,6 +78,8 @@ pub struct SimulatedNode {
     sent: PacketTally,
     received: PacketTally,
     truncated: PacketTally,
+    /// Room for words on their way from or to a link.
+    words: [Word; CHUNK],
 }
 
 impl SimulatedNode {
@@ -103,7 +105,9 @@ impl SimulatedNode {
             }
         }
         let (sent, received, truncated) = Default::default();
-        Self { index: index as u32, ports, attached: false, due_ps: 0, sent, received, truncated }
+        let words = [Word::default(); CHUNK];
+        let index = index as u32;
+        Self { index, ports, attached: false, due_ps: 0, sent, received, truncated, words }
     }
 
     /// Adds a traffic stream that starts at this node.
@@ -202,8 +206,8 @@ impl SimulatedNode {
     pub fn exchange(
         &mut self,
         now: Ps,
-        links: &mut dyn Links,
-        context: &mut ExchangeContext<'_>,
+        links: &mut impl Links,
+        context: &mut ExchangeContext<'_, impl Reports>,
     ) -> bool {
         if self.attached {
             self.due_ps = Ps::MAX;
@@ -227,8 +231,8 @@ impl SimulatedNode {
     fn transmit(
         &mut self,
         now: Ps,
-        links: &mut dyn Links,
-        context: &mut ExchangeContext<'_>,
+        links: &mut impl Links,
+        context: &mut ExchangeContext<'_, impl Reports>,
     ) -> bool {
         let mut moved = false;
         for port in &mut self.ports {
@@ -245,7 +249,7 @@ impl SimulatedNode {
                 let before = room;
                 while room != 0 && outlet.begin(now, running, (port.link, port.side), vc, context) {
                     let Some((maker, of)) = &mut outlet.current else { break };
-                    let mut words = [Word::default(); CHUNK];
+                    let words = &mut self.words;
                     let count = maker.fill(words.get_mut(..room.min(CHUNK)).unwrap_or_default());
                     end.write(vc, words.get(..count).unwrap_or_default());
                     room -= count;
@@ -275,8 +279,8 @@ impl SimulatedNode {
     fn receive(
         &mut self,
         now: Ps,
-        links: &mut dyn Links,
-        context: &mut ExchangeContext<'_>,
+        links: &mut impl Links,
+        context: &mut ExchangeContext<'_, impl Reports>,
     ) -> bool {
         let mut moved = false;
         let mut answers = Vec::new();
@@ -293,14 +297,13 @@ impl SimulatedNode {
                 waiting &= waiting - 1;
                 let Some(inlet) = port.inlets.get_mut(vc) else { break };
                 // Ends, because a link holds a bounded number of words and receives none meanwhile.
-                let mut words = [Word::default(); CHUNK];
                 loop {
-                    let count = end.read(vc, &mut words);
+                    let count = end.read(vc, &mut self.words);
                     if count == 0 {
                         break;
                     }
                     moved = true;
-                    let mut words = words.get(..count).unwrap_or_default();
+                    let mut words = self.words.get(..count).unwrap_or_default();
                     if context.reports.wants_words() {
                         context.reports.words(now, (link, side), vc, words);
                     }
@@ -376,7 +379,7 @@ impl SendChannel {
         running: bool,
         (link, side): (usize, Side),
         vc: usize,
-        context: &mut ExchangeContext<'_>,
+        context: &mut ExchangeContext<'_, impl Reports>,
     ) -> bool {
         if self.current.is_some() {
             return true;

@@ -34,7 +34,7 @@ impl LinkSample {
     pub fn new(link: usize, of: &mut dyn SimulatedLink, before: u64) -> Option<Self> {
         let words = of.words();
         (words != before).then(|| {
-            let sent = Side::BOTH.map(|side| of.end(side).counters().sent_words);
+            let sent = Side::BOTH.map(|side| of.end(side).sent_words());
             Self { link, words, sent }
         })
     }

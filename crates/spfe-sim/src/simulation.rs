@@ -270,9 +270,7 @@ impl Simulation {
         );
         let links = &mut self.links;
         let mut moved = send_due(now, &mut self.units, links, &mut self.records, &mut reports);
-        for turn in 0..self.units.turns.len() {
-            moved |= self.units.act(self.units.turns[turn], now, links, &mut reports);
-        }
+        moved |= self.units.act_all(now, links, &mut reports);
         for router in 0..self.units.routers.len() {
             moved |= self.units.configure(router, now, links, &mut reports.rmap.truth);
         }

@@ -82,13 +82,25 @@ impl Units {
         self.nodes.len() + router
     }
 
+    /// All units have their turns. True if anything moved.
+    pub fn act_all(&mut self, now: Ps, links: &mut impl Links, reports: &mut impl Reports) -> bool {
+        let turns = std::mem::take(&mut self.turns);
+        let mut moved = false;
+        for turn in &turns {
+            moved |= self.act(*turn, now, links, reports);
+        }
+        self.turns = turns;
+        moved
+    }
+
     /// A unit has its turn. True if anything moved.
+    #[inline(always)]
     pub fn act(
         &mut self,
         (stage, index): Turn,
         now: Ps,
-        links: &mut dyn Links,
-        reports: &mut dyn Reports,
+        links: &mut impl Links,
+        reports: &mut impl Reports,
     ) -> bool {
         match stage {
             Stage::Node => {
@@ -105,7 +117,7 @@ impl Units {
             }
             Stage::Messages => {
                 let Some(Some(node)) = self.nodes.get(index) else { return false };
-                if node.is_attached() || !links.any_awake_of(index) {
+                if !links.any_awake_of(index) || node.is_attached() {
                     return false;
                 }
                 let mut moved = false;
@@ -129,7 +141,7 @@ impl Units {
         &mut self,
         index: usize,
         now: Ps,
-        links: &dyn Links,
+        links: &impl Links,
     ) -> Option<&mut SimulatedRouter> {
         let owner = self.owner(index);
         let router = self.routers.get_mut(index)?.as_mut()?;
@@ -142,7 +154,7 @@ impl Units {
         &mut self,
         index: usize,
         now: Ps,
-        links: &mut dyn Links,
+        links: &mut impl Links,
         truth: &mut ExecutedCommands,
     ) -> bool {
         let owner = self.owner(index);

@@ -412,6 +412,10 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
         done
     }
 
+    fn sent_words(&self) -> Vec<u64> {
+        (0..self.channels()).map(|channel| self.data_link.sent_words(channel)).collect()
+    }
+
     fn counters(&self) -> EndCounters {
         let status = self.data_link.latched();
         let per_channel = |count: fn(&DataLink<GrowingWords, L, CHANNELS>, usize) -> u64| {
@@ -419,7 +423,7 @@ impl<const L: usize> link::SimulatedEnd for SpaceFibreEnd<L> {
         };
         let (sent, received, errors) = (&status.sent, &status.received, &status.errors);
         EndCounters {
-            sent_words: per_channel(|link, channel| link.sent_words(channel)),
+            sent_words: self.sent_words(),
             received_words: per_channel(|link, channel| link.received_words(channel)),
             named: vec![
                 ("data frames sent", sent.data_frames),
