@@ -69,7 +69,8 @@ impl Reports for DirectReports<'_, '_> {
     }
 
     fn began(&mut self, now: Ps, since: Ps, (link, side, vc): PacketPlace, header: PacketHeader) {
-        self.ledger.begin(header.flow, since, header.bytes);
+        let number = self.ledger.begin(header.flow, since, header.bytes);
+        debug_assert_eq!(number as u32, header.number, "both count the packets of a stream");
         self.tap.outer.handed_in(now, link as u32, side, vc, header);
     }
 

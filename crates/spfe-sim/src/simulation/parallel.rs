@@ -102,6 +102,8 @@ pub(super) struct Threads {
     partition: Option<Partition>,
     /// Steps since one in which nothing happened.
     busy: u32,
+    /// Steps that they have made together.
+    steps: u64,
 }
 
 impl Simulation {
@@ -126,6 +128,11 @@ impl Simulation {
             self.threads.partition = Partition::new(&self.scenario, threads, &together);
         }
         self.threads.partition.as_ref().map_or(1, |partition| partition.parts)
+    }
+
+    /// Number of steps that several threads have made together so far.
+    pub const fn shared_steps(&self) -> u64 {
+        self.threads.steps
     }
 
     /// Notes whether something has happened in a step.
@@ -274,6 +281,7 @@ impl Simulation {
             all(if samples { Job::Sample(next) } else { Job::Run(next) });
             self.replay_events(parts, observer);
             self.now = next;
+            self.threads.steps += 1;
             while let Some(step) = self.agenda.take_sample(next) {
                 for sample in
                     parts.iter().flat_map(|part| std::mem::take(&mut lock(part).0.samples))
