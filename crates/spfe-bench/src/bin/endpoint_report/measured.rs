@@ -89,6 +89,9 @@ impl Measured {
             ["Error", "At most", "Mean until the resend", "Longest", "Met"],
         );
         for kind in list(&self.recovery, "kinds")? {
+            if number(kind, "resends")? == 0.0 {
+                continue;
+            }
             let resend = &kind["resend"];
             let (mean, most) = (number(resend, "mean_ns")?, number(resend, "most_ns")?);
             recovery.row(
@@ -242,7 +245,8 @@ impl Measured {
         ));
         let why = paragraph(
             "A damaged symbol is noticed by the lane. A wrong bit in a data word is found by the CRC \
-             at the end of its frame. Resend: from the error to the start of the first frame after \
+             at the end of its frame. A frame whose start is damaged is ignored, and missed at the \
+             number of the next one (50-11C 5.7.8). Resend: from the error to the start of the first frame after \
              RETRY. Pause: the longest time without a byte for the receiver's memory, which contains \
              the damaged frame and the first one that is sent again.",
         );

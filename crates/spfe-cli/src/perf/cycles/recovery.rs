@@ -24,12 +24,35 @@ const SYMBOLS: u64 = 4;
 /// Bytes of a word.
 const WORD: u64 = 4;
 
+/// What was damaged, by how it is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Error {
+    /// A symbol: at once.
+    Symbol,
+    /// A bit: by the CRC, at the end of the frame.
+    Bit,
+    /// The start of a data frame. The receiver then ignores the frame, its end included (50-11C
+    /// 5.7.8), and notices at the sequence number of what follows.
+    Start,
+}
+
+impl Error {
+    const ALL: [Self; 3] = [Self::Symbol, Self::Bit, Self::Start];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Symbol => "symbol",
+            Self::Bit => "bit",
+            Self::Start => "start",
+        }
+    }
+}
+
 /// The last damaged word, and what has happened since.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     cycle: u64,
-    /// A symbol, which is noticed at once, or a bit that only a CRC finds.
-    symbol: bool,
+    error: Error,
     /// When RETRY was sent.
     retry: Option<u64>,
     /// Whether the resend has begun.
@@ -42,7 +65,7 @@ struct Hit {
 /// A finished error.
 #[derive(Clone, Copy, Debug)]
 struct Recovered {
-    symbol: bool,
+    error: Error,
     /// Cycles until the first resent frame began, 0 if nothing was sent again.
     resend: u64,
     /// Longest time without a byte for memory, cycles.
@@ -54,6 +77,8 @@ struct Errors {
     random: u64,
     bytes: u64,
     next: u64,
+    /// Whether the word before was the start of a data frame.
+    after_start: bool,
     hit: Option<Hit>,
     done: Vec<Recovered>,
 }
@@ -85,7 +110,7 @@ impl Errors {
     fn strike(&mut self, now: &mut Moment<'_>) {
         if let Some(hit) = self.hit.take() {
             let resend = hit.retry.filter(|_| hit.resent).map_or(0, |retry| retry - hit.cycle);
-            self.done.push(Recovered { symbol: hit.symbol, resend, pause: hit.pause });
+            self.done.push(Recovered { error: hit.error, resend, pause: hit.pause });
         }
         let symbol = self.random(2) == 0;
         let damage = if symbol {
@@ -93,24 +118,37 @@ impl Errors {
         } else {
             Damage::Bit(self.random(BITS) as u32)
         };
+        // A damaged symbol spoils the word before, too (50-11C 5.5.7).
+        let error = match (symbol, starts(now) || symbol && self.after_start) {
+            (_, true) => Error::Start,
+            (true, false) => Error::Symbol,
+            (false, false) => Error::Bit,
+        };
         let lane = self.random(now.sent(0, 0).len() as u64) as usize;
         now.damage(0, 0, lane, damage);
         let written = (now.counts(1).bytes.1, now.cycle());
         let (cycle, retry, resent, pause) = (now.cycle(), None, false, 0);
-        self.hit = Some(Hit { cycle, symbol, retry, resent, written, pause });
+        self.hit = Some(Hit { cycle, error, retry, resent, written, pause });
         self.next = now.cycle() + PAUSE + self.random(MORE);
     }
+}
+
+/// Whether a data frame starts in this cycle.
+fn starts(now: &Moment<'_>) -> bool {
+    matches!(now.control(0, 0), Some(ControlWord::Sdf { .. }))
 }
 
 impl Program for Errors {
     fn cycle(&mut self, now: &mut Moment<'_>) -> bool {
         self.follow(now);
+        let starts = starts(now);
         if self.next == 0 {
             self.next = now.cycle() + PAUSE;
         }
         if now.cycle() >= self.next && self.run.bytes() < self.bytes {
             self.strike(now);
         }
+        self.after_start = starts;
         if self.run.bytes() >= self.bytes {
             self.run.stop();
         }
@@ -134,13 +172,13 @@ pub fn run(args: &RecoveryArgs, context: &Context) -> Result<(), Failure> {
         run.receivers.push(bench.receiver(1 - end, SIZE, Receiving::AtOnce, (WINDOW, sent))?);
     }
     let bytes = args.words * WORD;
-    let errors = Errors { run, random: args.seed, bytes, next: 0, hit: None, done: Vec::new() };
+    let (random, next, after_start) = (args.seed, 0, false);
+    let errors = Errors { run, random, bytes, next, after_start, hit: None, done: Vec::new() };
     let errors = bench.machine.run(errors)?;
     if let Some(error) = errors.run.failure {
         return Err(error.into());
     }
-    let kinds: Vec<Value> =
-        [true, false].map(|symbol| kind(&errors.done, symbol, line)).into_iter().collect();
+    let kinds = Error::ALL.map(|error| kind(&errors.done, error, line));
     let document = json!({
         "meta": meta(&args.device, line, 0),
         "seed": args.seed,
@@ -156,8 +194,8 @@ pub fn run(args: &RecoveryArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-fn kind(done: &[Recovered], symbol: bool, line: Line) -> Value {
-    let of: Vec<_> = done.iter().filter(|recovered| recovered.symbol == symbol).collect();
+fn kind(done: &[Recovered], error: Error, line: Line) -> Value {
+    let of: Vec<_> = done.iter().filter(|recovered| recovered.error == error).collect();
     let again: Vec<_> = of.iter().filter(|recovered| recovered.resend != 0).collect();
     let list = |get: fn(&Recovered) -> u64| {
         let mut times: Vec<u64> = again.iter().map(|recovered| get(recovered)).collect();
@@ -172,7 +210,7 @@ fn kind(done: &[Recovered], symbol: bool, line: Line) -> Value {
         })
     };
     json!({
-        "error": if symbol { "symbol" } else { "bit" },
+        "error": error.name(),
         "count": of.len(),
         "resends": again.len(),
         "resend": list(|recovered| recovered.resend),
