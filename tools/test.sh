@@ -6,12 +6,14 @@
 #
 # Two tracks run side by side, since most steps use one core or wait: the programs; the hardware
 # description and the virtual machines. The logs of the steps go to target/test-logs/. The last lines
-# name each skipped test with its reason and then say "N passed, N failed, N skipped". The exit code
-# is 0 only if a test passed and none failed. With CI=true a test of the hardware description, the
-# virtual machines, the peers, the Python package, the libfabric provider, the suite behind every
-# face, the links of ground systems or other programs on a fabric must not be skipped, unless the user
-# would have to set something for it. STEP_TIMEOUT (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how
-# it counts each kind of step.
+# name each skipped test with its reason, then what failed, and say "N passed, N failed, N skipped".
+# The exit code is 0 only if a test passed and none failed.
+#
+# With CI=true a test of the hardware description, the virtual machines, the peers, the Python package,
+# the libfabric provider, the suite behind every face, the links of ground systems or other programs
+# on a fabric must not be skipped, unless the user would have to set something for it. STEP_TIMEOUT
+# (seconds, default 1800) ends a step that hangs. tools/count_tests.py says how it counts each kind of
+# step.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -21,6 +23,8 @@ readonly table=$logs/steps.txt
 readonly skips=$logs/skips.txt
 # The first lines of each failed step that show a failure, with what is around them.
 readonly failures=$logs/failures.txt
+# Those lines alone.
+readonly briefly=$logs/briefly.txt
 # The names of all steps and groups.
 readonly known=$logs/names.txt
 readonly wanted=("$@")
@@ -67,6 +71,7 @@ show() {
     tail -n 40 "$3" | sed 's/^/    | /'
     { grep -m 5 -B 6 -A 9 -E "$failure" "$3" || printf 'exit code %d\n' "$2"; } |
         sed "s/^/    $1: /" >>"$failures"
+    grep -m 40 -E "$failure" "$3" | sed "s/^/    $1: /" >>"$briefly"
 }
 
 # step GROUP NAME KIND COMMAND...: runs one step; logs, counts and reports it. The report gives the
@@ -224,7 +229,7 @@ main() {
     local name failed other
     mkdir -p "$logs"
     rm -f "$logs"/*.log
-    for name in "$table" "$skips" "$failures" "$known"; do : >"$name"; done
+    for name in "$table" "$skips" "$failures" "$briefly" "$known"; do : >"$name"; done
     export CARGO_TERM_COLOR=never PYTHONDONTWRITEBYTECODE=1
     export SPFE_PROGRAMS=$PWD/${CARGO_TARGET_DIR:-target}/debug PY_PROFILE=dev
 
@@ -242,13 +247,15 @@ main() {
         }
     done
     failed=$(awk '$2 > 0 { printf " %s", $4 }' "$table")
-    if [[ $failed ]]; then
-        printf '\nfailed:%s\n' "$failed"
-        cat "$failures"
-    fi
+    cat "$failures"
     if [[ -s $skips ]]; then
         printf '\nskipped:\n'
         sed 's/^/    /' "$skips"
+    fi
+    # Last, for whoever sees the end of the output only.
+    if [[ $failed ]]; then
+        printf '\nfailed:%s\n' "$failed"
+        cat "$briefly"
     fi
     exec python3 -IS tools/count_tests.py total "$table"
 }

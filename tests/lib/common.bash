@@ -49,10 +49,20 @@ pid() { cat "$BATS_FILE_TMPDIR/$1.pid"; }
 # ended NAME: succeeds once the command has ended.
 ended() { [[ -s $BATS_FILE_TMPDIR/$1.code ]]; }
 
+# waits NAME: what the threads of a background command wait for.
+waits() {
+    local thread
+    for thread in "/proc/$(pid "$1")/task"/*; do
+        printf '%s: %s, %s, syscall %s\n' "$(cat "$thread/comm")" \
+            "$(grep State "$thread/status")" "$(cat "$thread/wchan")" "$(cat "$thread/syscall")"
+    done 2>&1
+}
+
 # ends NAME [CODE]: waits until the command ends and checks its exit code (default 0).
 ends() {
     local base=$BATS_FILE_TMPDIR/$1 code
     wait_until ended "$1" || {
+        waits "$1"
         show "$1"
         return 1
     }
