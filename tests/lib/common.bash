@@ -61,6 +61,11 @@ waits() {
 # ends NAME [CODE]: waits until the command ends and checks its exit code (default 0).
 ends() {
     local base=$BATS_FILE_TMPDIR/$1 code
+    [[ -e $base.pid ]] || {
+        printf '%s does not run: it was not started, or an earlier test saw its end\n' "$1"
+        show "$1"
+        return 1
+    }
     wait_until ended "$1" || {
         waits "$1"
         show "$1"

@@ -115,11 +115,14 @@ impl Path {
         })
     }
 
-    /// Opens the channel again, for another MTU or another life of the far end.
+    /// Opens the channel again, for another MTU or another life of the far end. The interface gets what
+    /// has arrived before.
     ///
     /// # Errors
     /// Those of [`Path::open`].
-    pub fn renew(&mut self, terms: &Terms) -> Result<(), Failure> {
+    pub fn renew(&mut self, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
+        // If the interface was removed, the next read fails.
+        let _ = self.receive(queue, terms);
         self.channel = None;
         self.staged = (0, 0);
         self.channel = Some(Channel::open(&self.vc, terms, self.ends.far)?);
@@ -176,19 +179,18 @@ impl Path {
     ///
     /// # Errors
     /// The device is gone or has stopped a queue.
-    pub fn look(&mut self, far: FarEnd, terms: &Terms) -> Result<(), Failure> {
+    pub fn look(&mut self, far: FarEnd, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
+        // Nothing that waits for a node goes to a later life of it.
+        let is_over = self.node() != 0 && self.far.ready && self.far != far;
+        if is_over || self.channel.is_none() {
+            // It is tried again at the next look, which fails if the device is gone.
+            let _ = self.renew(queue, terms);
+        }
         let before = std::mem::replace(&mut self.far, far);
         if before != far {
             // Another end may be there when it returns.
             self.peer.forget();
             (self.heard, self.hello) = (false, None);
-        }
-        // Nothing that waits for a node goes to a later life of it.
-        let is_over = self.node() != 0 && before.ready && before != far;
-        if is_over || self.channel.is_none() {
-            self.channel = None;
-            // It is tried again at the next look, which fails if the device is gone.
-            let _ = self.renew(terms);
         }
         self.inbound.set_mtu(terms.mtu);
         let Some(channel) = &mut self.channel else { return Ok(()) };

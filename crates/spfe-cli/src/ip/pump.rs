@@ -169,15 +169,15 @@ impl<'a> Pump<'a> {
         let mtu = self.frames.tap.mtu().map_or(self.terms.mtu, |mtu| mtu.min(MTU_MAX));
         let fits = std::mem::replace(&mut self.terms.mtu, mtu) == mtu || !self.terms.first_only;
         for index in 0..self.paths.len() {
-            let path = &mut self.paths[index];
+            let (path, queue) = (&mut self.paths[index], &self.frames.queues[0]);
             if !fits {
-                path.renew(&self.terms)?;
+                path.renew(queue, &self.terms)?;
             }
             let far = match &nodes {
                 Some(nodes) => nodes.far_end(path.node()),
                 None => FarEnd { ready: up, epoch: 0 },
             };
-            path.look(far, &self.terms)?;
+            path.look(far, queue, &self.terms)?;
             self.tell(index);
         }
         Ok(())
