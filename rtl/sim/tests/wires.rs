@@ -547,10 +547,8 @@ fn cut_packets_end_with_an_error() {
                 position += 1;
                 bed.offer(position);
             }
-            while let Some((bytes, whole)) = {
-                let next = bed.far.borrow_mut().packets.pop_front();
-                next
-            } {
+            let next = || bed.far.borrow_mut().packets.pop_front();
+            while let Some((bytes, whole)) = next() {
                 assert_eq!(bytes.len() == 200, whole, "seed {seed} round {round}");
                 assert!(packet(there - 1, 200).starts_with(&bytes), "seed {seed} round {round}");
                 cut_there += u32::from(!whole);

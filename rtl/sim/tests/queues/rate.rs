@@ -30,7 +30,7 @@ fn cycles_per_packet(queues: usize, stamp: bool, length: u32, room: u32) -> f64 
     let mut memory = Memory::new(&mut rng, QUEUES as u64);
     let mut rings: Vec<[Ring; 2]> = (0..queues).map(|_| Default::default()).collect();
     let mut starts = VecDeque::new();
-    for queue in 0..queues {
+    for (queue, pair) in rings.iter_mut().enumerate() {
         for (engine, kind) in [TX, RX].into_iter().enumerate() {
             let context = Context {
                 kind,
@@ -39,7 +39,7 @@ fn cycles_per_packet(queues: usize, stamp: bool, length: u32, room: u32) -> f64 
                 cq_log2: SLOTS_LOG2,
                 ..Context::default()
             };
-            rings[queue][engine].start(&mut memory, engine, queue, context);
+            pair[engine].start(&mut memory, engine, queue, context);
             starts.push_back((engine, queue));
             let (region, flags) = [(KEY_TX, DATA), (KEY_RX, BUFFER)][engine];
             for slot in 0..SLOTS as u64 {
@@ -48,7 +48,7 @@ fn cycles_per_packet(queues: usize, stamp: bool, length: u32, room: u32) -> f64 
                 memory.put(region, offset, &bytes);
                 let first = u64::from(region) << 48 | offset;
                 let second = u64::from(flags) << 32 | u64::from(length);
-                rings[queue][engine].post(&mut memory, &[[first, second]]);
+                pair[engine].post(&mut memory, &[[first, second]]);
             }
         }
     }
@@ -82,10 +82,10 @@ fn cycles_per_packet(queues: usize, stamp: bool, length: u32, room: u32) -> f64 
         if outputs.start_ready.iter().zip(inputs.start).any(|(ready, start)| *ready && start) {
             starts.pop_front();
         }
-        for engine in 0..2 {
+        for (engine, waiting) in translations.iter_mut().enumerate() {
             let asked = outputs.asked[engine].map(|asked| memory.translate(&asked));
-            translations[engine].push_back(asked);
-            inputs.translation[engine] = translations[engine].pop_front().flatten();
+            waiting.push_back(asked);
+            inputs.translation[engine] = waiting.pop_front().flatten();
         }
         let counts = outputs.counts[1];
         arrivals.extend((0..counts.map_or(0, |counts| counts.packets)).map(|_| cycle));
