@@ -201,11 +201,13 @@ file_to_other_port() {
     down 1
     # The start of a frame of version 2 from node 2 to node 3: 18 bytes of header, 42 of frame.
     printf '\xfe\xf5\x02\x00\x03\x00\x02\x00%052x' 0 >"$dir/astray"
-    # Node 1 learns of the end of node 2 when the frame has arrived.
+    # Node 1 learns of the end of node 2 when the frame has arrived, unless it was just about to look.
     signal ip0 STOP
-    timeout --kill-after=5 "$limit" "$spfe" --quiet --device "unix:$dir/sock/1" \
+    start astray timeout --kill-after=5 "$limit" "$spfe" --quiet --device "unix:$dir/sock/1" \
         send "$dir/astray" --packet 60 --vc 0 --deadline 20 --raw
+    WAIT_SECONDS=2 wait_until ended astray || true
     signal ip0 CONT
+    ends astray
     wait_until wrong_header_counted
     node 2
     wait_until reaches 1 2
