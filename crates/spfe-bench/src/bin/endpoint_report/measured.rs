@@ -246,9 +246,9 @@ impl Measured {
         let why = paragraph(
             "A damaged symbol is noticed by the lane. A wrong bit in a data word is found by the CRC \
              at the end of its frame. A frame whose start is damaged is ignored, and missed at the \
-             number of the next one (50-11C 5.7.8). Resend: from the error to the start of the first frame after \
-             RETRY. Pause: the longest time without a byte for the receiver's memory, which contains \
-             the damaged frame and the first one that is sent again.",
+             number of the next one (50-11C 5.7.8). Resend: from the error to the start of the first \
+             frame after RETRY. Pause: the longest time without a byte for the receiver's memory, \
+             which contains the damaged frame and the first one that is sent again.",
         );
         Ok(about + &why + &part("Times", &table.complete_html("cells")?))
     }

@@ -119,10 +119,10 @@ impl Errors {
             Damage::Bit(self.random(BITS) as u32)
         };
         // A damaged symbol spoils the word before, too (50-11C 5.5.7).
-        let error = match (symbol, starts(now) || symbol && self.after_start) {
-            (_, true) => Error::Start,
-            (true, false) => Error::Symbol,
-            (false, false) => Error::Bit,
+        let error = match symbol {
+            _ if starts(now) || symbol && self.after_start => Error::Start,
+            true => Error::Symbol,
+            false => Error::Bit,
         };
         let lane = self.random(now.sent(0, 0).len() as u64) as usize;
         now.damage(0, 0, lane, damage);
