@@ -57,7 +57,7 @@ inline_functions() {
     # In mode thread the inline functions ring doorbells; no engine runs in the program.
     for mode in thread inline; do
         start "spfed-$mode" "$spfed" --listen "$dir/$mode" --mode "$mode"
-        wait_until test -S "$dir/$mode"
+        wait_until listens "$dir/$mode"
         timeout --kill-after=5 120 "$dir/$1" "unix:$dir/$mode/0" "unix:$dir/$mode/1" >"$dir/$1.tap"
         run ! grep '^not ok' "$dir/$1.tap"
         stop "spfed-$mode"
@@ -78,7 +78,7 @@ inline_functions() {
 
 @test "captures" {
     start spfed "$spfed" --listen "$dir/sock" --mode thread
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
     # shellcheck disable=SC2046 # several options
     gcc -std=c11 -D_DEFAULT_SOURCE -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wall \
         -Wextra -Werror -Iinclude -o "$dir/capture" tests/c/capture.c "$dir/lib/libspfe.a" \

@@ -228,7 +228,7 @@ second_life() { (($(field "$1" epoch) == 2)); }
 }
 
 @test "nodes survive the death of the backplane" {
-    start backplane "$spfe" --json fabric up dist2-x8
+    start_backplane
     start_node 1
     start_node 3
     wait_until all_ready
@@ -236,7 +236,7 @@ second_life() { (($(field "$1" epoch) == 2)); }
     pings 1 3 56
     start flow nsenter_ping 1 3
     stop backplane KILL
-    start backplane "$spfe" --json fabric up dist2-x8
+    start_backplane
     wait_until all_ready
     pings 1 3 56
     stop node1
@@ -247,7 +247,7 @@ nsenter_ping() { "$spfe" fabric exec "$1" ping -q -i 0.01 -c 100 "192.168.20.$2"
 
 @test "ordinary users: frames are sorted by the node" {
     ((EUID == 0)) || skip 'the tests before have done this'
-    start backplane "$spfe" --json fabric up dist2-x8
+    start_backplane
     for node in 1 3; do
         start "node$node" unshare --user --map-root-user \
             "$spfe" fabric node "$node" --namespace --address "192.168.20.$node/24"

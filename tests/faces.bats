@@ -39,7 +39,7 @@ skipped() { sed -n 's/^ok [0-9]* - \(.*\) # SKIP .*/\1/p' "$dir/suite.tap" | sor
 # network OPTION...: starts the daemon.
 network() {
     start spfed "$spfed" --listen "$dir/sock" "$@"
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
 }
 
 # python: the command of the agent in Python.

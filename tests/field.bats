@@ -24,7 +24,7 @@ teardown_file() { stop_all; }
 @test "space packets over UDP and TCP, one for one" {
     [[ -e $dir/python ]] || skip "$(tail -n 1 "$dir/pip")"
     start spfed "$spfed" --listen "$dir/sock"
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
     run -0 timeout --kill-after=5 120 tools/python.sh run \
         python tests/field/ccsds_peer.py "$spfe" "unix:$dir/sock/0" "unix:$dir/sock/1"
     [[ $output == ok ]]
@@ -43,7 +43,7 @@ teardown_file() { stop_all; }
         -Werror -Iinclude -Itests/field/cfs -o "$dir/sbn" tests/field/cfs/peer.c \
         examples/cfs/sbn_spfe_if.c "$lib" -pthread -lgcc_s -lm
     start bus "$spfed" --listen "$dir/bus" --mode thread
-    wait_until test -S "$dir/bus"
+    wait_until listens "$dir/bus"
     timeout --kill-after=5 120 "$dir/sbn" "unix:$dir/bus/0" "unix:$dir/bus/1" "$dir/other" "$spfed" \
         >"$dir/sbn.tap"
     forward "$dir/sbn.tap"

@@ -29,9 +29,9 @@ cli() {
 
 # start_daemon: a daemon whose links wait for a foreign end at a.sock and b.sock.
 start_daemon() {
-    start spfed env -C "$dir" "$spfed" --listen sock \
+    start spfed env -C "$dir" "$spfed" --listen "$dir/sock" \
         --scenario "$root/examples/foreign/repeater.toml"
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
     [[ -S $dir/a.sock && -S $dir/b.sock ]]
 }
 

@@ -194,7 +194,7 @@ mpi() {
 @test "a device without cables between its ports is refused with the remedy" {
     stop spfed
     start spfed "$spfed" --listen "$dir/sock" --mode inline
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
     run -61 timeout 10 env FI_LOG_LEVEL=warn fi_info -p spfe
     [[ $output == *'--topology loop'* ]]
 }

@@ -54,7 +54,7 @@ in_package() { timeout --kill-after=5 300 tools/python.sh run "$@"; }
 @test "a capture of a daemon's links" {
     built "$SPFE_PROGRAMS/spfed"
     start spfed "$SPFE_PROGRAMS/spfed" --mode thread --listen "$BATS_FILE_TMPDIR/sock"
-    wait_until test -S "$BATS_FILE_TMPDIR/sock"
+    wait_until listens "$BATS_FILE_TMPDIR/sock"
     cat >"$BATS_TEST_TMPDIR/capture.py" <<'END'
 import sys, spfe
 with spfe.open(sys.argv[1] + "/0") as a, spfe.open(sys.argv[1] + "/1") as b:

@@ -88,7 +88,7 @@ begin() {
     stop hostile
     start hostile "$spfed" --listen "$dir/hostile.sock" --topology "target:$dir/node.toml" \
         --hostile drop=1
-    wait_until test -S "$dir/hostile.sock"
+    wait_until listens "$dir/hostile.sock"
     run ! hostile regions
     stop hostile
     run -2 "$spfed" --listen "$dir/x.sock" --mode inline --hostile drop=0.1

@@ -108,7 +108,7 @@ blocking() {
 daemon() {
     [[ ! -e $dir/spfed.pid ]] || stop spfed
     start spfed "$spfed" --listen "$dir/sock" --mode "$1"
-    wait_until test -S "$dir/sock"
+    wait_until listens "$dir/sock"
 }
 
 # The method works: applied to a program that blocks, it finds calls.

@@ -465,7 +465,7 @@ END
     local bin=$SPFE_PROGRAMS socket=$dir/rdma.sock
     built "$bin/spfe" "$bin/spfed"
     start rdmad "$bin/spfed" --listen "$socket" --topology target:64K
-    wait_until test -S "$socket"
+    wait_until listens "$socket"
     # shellcheck disable=SC2016 # for the inner shell
     start rdma bash -c 'timeout 60 "$0" -q capture "unix:$1" -w "$2" --packets 8' \
         "$bin/spfe" "$socket" "$dir/rdma.pcapng"
@@ -488,7 +488,7 @@ END
     local bin=$SPFE_PROGRAMS socket=$dir/spfe.sock
     built "$bin/spfe" "$bin/spfed"
     start spfed "$bin/spfed" --listen "$socket" --topology rmap:64K
-    wait_until test -S "$socket"
+    wait_until listens "$socket"
     mkfifo "$dir/live"
     # shellcheck disable=SC2016 # for the inner shell
     start tshark bash -c 'timeout 60 tshark -l -X lua_script:wireshark/spfe.lua -i - -T fields \

@@ -138,7 +138,7 @@ node() { printf '%s' "$spfe fabric exec $1 $dir/vxrun ${*:2}"; }
 }
 
 @test "the backplane dies while programs talk" {
-    start backplane "$spfe" --json fabric up dist2-x8 --socket "$dir/second"
+    start_backplane "$dir/second"
     local node options="--socket $dir/second --after 0 --report $dir/orphans.report"
     for node in 1 3; do
         start "node$node" "$spfe" --json fabric node "$node" --namespace --socket "$dir/second" \

@@ -71,7 +71,8 @@ show() {
     tail -n 40 "$3" | sed 's/^/    | /'
     { grep -m 5 -B 6 -A 9 -E "$failure" "$3" || printf 'exit code %d\n' "$2"; } |
         sed "s/^/    $1: /" >>"$failures"
-    grep -m 40 -E "$failure" "$3" | sed "s/^/    $1: /" >>"$briefly"
+    # A step that was ended names no failure, but what came before.
+    { grep -m 40 -E "$failure" "$3" || tail -n 3 "$3"; } | sed "s/^/    $1: /" >>"$briefly"
 }
 
 # step GROUP NAME KIND COMMAND...: runs one step; logs, counts and reports it. The report gives the

@@ -13,16 +13,24 @@ bats_require_minimum_version 1.5.0
 # than that of a release build.
 export SPFE_PROGRAMS=${SPFE_PROGRAMS:-${CARGO_TARGET_DIR:-target}/release}
 
-# wait_until COMMAND...: repeats a command until it succeeds. Fails after about WAIT_SECONDS (30),
-# long after the event must have happened, so a slow machine does not change the result.
+# wait_until COMMAND...: repeats a command until it succeeds. Fails after about WAIT_SECONDS (60),
+# long after the event must have happened, so a slow machine does not change the result. A command
+# that waits itself may take longer, by one turn.
 wait_until() {
-    local tries
-    for ((tries = 20 * ${WAIT_SECONDS:-30}; tries > 0; tries--)); do
-        "$@" >/dev/null 2>&1 && return
+    local end=$((SECONDS + ${WAIT_SECONDS:-60}))
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < end)) || {
+            printf 'never succeeded: %s\n' "$*"
+            return 1
+        }
         sleep 0.05
     done
-    printf 'never succeeded: %s\n' "$*"
-    return 1
+}
+
+# listens PATH: somebody accepts connections to this Unix socket. Its file is there a moment earlier.
+listens() {
+    awk -v path="$1" '$4 == "00010000" && $NF == path { found = 1 } END { exit !found }' \
+        /proc/net/unix
 }
 
 # start NAME COMMAND...: runs a command in the background. Its output goes to NAME.out and

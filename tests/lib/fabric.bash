@@ -35,6 +35,12 @@ fabric() { timeout --kill-after=5 "$limit" "$spfe" --quiet fabric "$@"; }
 # on NODE WORD...: runs a command on a node.
 on() { fabric exec "$@"; }
 
+# start_backplane [SOCKET]: a fabric of two nodes, which the test starts. A node looks for it once.
+start_backplane() {
+    start backplane "$spfe" --json fabric up dist2-x8 --socket "${1:-$SPFE_FABRIC}"
+    wait_until listens "${1:-$SPFE_FABRIC}"
+}
+
 # start_node NUMBER [OPTION...]: starts a node with its address.
 start_node() {
     start "node$1" "$spfe" --json fabric node "$1" --namespace --address "192.168.20.$1/24" \
