@@ -63,6 +63,12 @@ impl Inbound {
         self.mtu = mtu;
     }
 
+    /// The queue was opened again: the device drops the rest of a packet whose start went to the old
+    /// one.
+    pub fn restart(&mut self) {
+        self.skip = false;
+    }
+
     /// What is in a packet, or `None` if the packet is dropped. A packet in parts is counted once.
     pub fn take<'a>(&mut self, packet: Packet<'a>) -> Option<EthernetPacket<'a>> {
         let usable = packet.status == Status::Ok;
@@ -159,6 +165,16 @@ mod tests {
         assert_eq!(inbound.take(packet(&whole, End::More)), None);
         let failed = Packet { bytes: &[], end: End::More, status: Status::DeviceReset };
         assert_eq!(inbound.take(failed), None);
+        assert!(inbound.take(packet(&whole, End::Eop)).is_some());
+        assert_eq!(inbound.drops, Drops { long: 1, ..Drops::default() });
+    }
+
+    #[test]
+    fn a_new_queue_begins_with_a_new_packet() {
+        let mut inbound = Inbound::new(2000, false);
+        let whole = [&ethernet::HEADER[..], &[7; 14]].concat();
+        assert_eq!(inbound.take(packet(&whole, End::More)), None);
+        inbound.restart();
         assert!(inbound.take(packet(&whole, End::Eop)).is_some());
         assert_eq!(inbound.drops, Drops { long: 1, ..Drops::default() });
     }

@@ -121,9 +121,15 @@ impl Path {
     /// # Errors
     /// Those of [`Path::open`].
     pub fn renew(&mut self, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
-        // If the interface was removed, the next read fails.
-        let _ = self.receive(queue, terms);
+        // All buffers at most, since the far end may go on sending. If the interface was removed, the
+        // next read fails.
+        for _ in 0..SLOTS_MAX / BUDGET {
+            if self.receive(queue, terms).is_ok_and(|packets| packets < BUDGET) {
+                break;
+            }
+        }
         self.channel = None;
+        self.inbound.restart();
         self.staged = (0, 0);
         self.channel = Some(Channel::open(&self.vc, terms, self.ends.far)?);
         Ok(())
