@@ -25,9 +25,11 @@ from rtl_files import (OUT, RTL, chosen, each, packages, processors, relative, r
 TB = RTL / "tb"
 SEEDS = (1, 2, 3)
 # Benches have registers with initial values, look at some outputs and use some of a package only.
+# What runs once, at the start, is not optimised.
 FLAGS = ["--assert", "-Wall", "-Wno-PROCASSINIT", "-Wno-UNUSEDSIGNAL",
          "-Wno-UNUSEDPARAM", "-O3", "--x-assign", "unique",
-         "--x-initial", "unique", "-CFLAGS", "-O1"]
+         "--x-initial", "unique", "-MAKEFLAGS", "OPT_FAST=-O1", "-MAKEFLAGS", "OPT_GLOBAL=-O1",
+         "-MAKEFLAGS", "OPT_SLOW=-O0"]
 TIMED = ["--binary", "--timing", "--no-sched-zero-delay"]
 BENCH = re.compile(r"^bench (\S+)$", re.M)
 
