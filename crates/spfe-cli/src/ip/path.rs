@@ -46,19 +46,28 @@ struct Channel {
 }
 
 impl Channel {
-    /// For packets of version 1 with this MTU, or for all packets of version 2.
     fn open(vc: &Vc, terms: &Terms, node: u16) -> Result<Self, Failure> {
+        let (bytes, slots, queue) = Self::sizes(terms, node);
+        let rx = vc.rx_pooled(PoolOptions::new(slots, bytes).queue(queue))?;
+        Ok(Self { tx: Self::open_tx(vc, terms, node)?, rx, armed: false })
+    }
+
+    fn open_tx(vc: &Vc, terms: &Terms, node: u16) -> Result<PooledTx, Failure> {
+        let (bytes, slots, queue) = Self::sizes(terms, node);
+        // One extra byte: a frame that fills its slot completely exceeds the MTU.
+        Ok(vc.tx_pooled(PoolOptions::new(slots, bytes + 1).queue(queue))?)
+    }
+
+    /// Bytes and number of the buffers in a direction: for packets of version 1 with this MTU, or for
+    /// all packets of version 2.
+    fn sizes(terms: &Terms, node: u16) -> (u32, u32, QueueOptions) {
         let bytes =
             if terms.first_only { ethernet::packet_bytes(terms.mtu) } else { PACKET_MAX_BYTES };
         let slots = match node {
             0 => (POOL_BYTES / bytes).clamp(SLOTS_MIN, SLOTS_MAX),
             _ => NODE_SLOTS,
-        } as u32;
-        let queue = QueueOptions::default().event(true);
-        // One extra byte: a frame that fills its slot completely exceeds the MTU.
-        let tx = vc.tx_pooled(PoolOptions::new(slots, bytes as u32 + 1).queue(queue))?;
-        let rx = vc.rx_pooled(PoolOptions::new(slots, bytes as u32).queue(queue))?;
-        Ok(Self { tx, rx, armed: false })
+        };
+        (bytes as u32, slots as u32, QueueOptions::default().event(true))
     }
 
     /// Fails if the device is gone or has stopped a queue.
@@ -115,24 +124,39 @@ impl Path {
         })
     }
 
-    /// Opens the channel again, for another MTU or another life of the far end. The interface gets what
-    /// has arrived before.
+    /// Opens the channel again, for another MTU. The interface gets what has arrived before.
     ///
     /// # Errors
     /// Those of [`Path::open`].
     pub fn renew(&mut self, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
-        // All buffers at most, since the far end may go on sending. If the interface was removed, the
-        // next read fails.
-        for _ in 0..SLOTS_MAX / BUDGET {
-            if self.receive(queue, terms).is_ok_and(|packets| packets < BUDGET) {
-                break;
-            }
-        }
+        self.receive_all(queue, terms);
         self.channel = None;
         self.inbound.restart();
         self.staged = (0, 0);
         self.channel = Some(Channel::open(&self.vc, terms, self.ends.far)?);
         Ok(())
+    }
+
+    /// Discards what waits for a node, so that it does not go to a later life of it. What has arrived
+    /// is of its former life. The receive queue stays open: nothing that arrives now is lost.
+    fn discard(&mut self, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
+        self.receive_all(queue, terms);
+        self.staged = (0, 0);
+        let Some(Channel { tx, rx, armed }) = self.channel.take() else { return Ok(()) };
+        drop(tx);
+        let tx = Channel::open_tx(&self.vc, terms, self.ends.far)?;
+        self.channel = Some(Channel { tx, rx, armed });
+        Ok(())
+    }
+
+    /// Gives all packets that have arrived to the interface: all buffers at most, since the far end
+    /// may go on sending. If the interface was removed, the next read fails.
+    fn receive_all(&mut self, queue: &TapQueue, terms: &Terms) {
+        for _ in 0..SLOTS_MAX / BUDGET {
+            if self.receive(queue, terms).is_ok_and(|packets| packets < BUDGET) {
+                break;
+            }
+        }
     }
 
     /// Number of the node at the far end; 0 on a link.
@@ -186,10 +210,11 @@ impl Path {
     /// # Errors
     /// The device is gone or has stopped a queue.
     pub fn look(&mut self, far: FarEnd, queue: &TapQueue, terms: &Terms) -> Result<(), Failure> {
-        // Nothing that waits for a node goes to a later life of it.
-        let is_over = self.node() != 0 && self.far.ready && self.far != far;
-        if is_over || self.channel.is_none() {
-            // It is tried again at the next look, which fails if the device is gone.
+        // Both are tried again at the next look, which fails if the device is gone.
+        if self.node() != 0 && self.far.ready && self.far != far {
+            let _ = self.discard(queue, terms);
+        }
+        if self.channel.is_none() {
             let _ = self.renew(queue, terms);
         }
         let before = std::mem::replace(&mut self.far, far);
