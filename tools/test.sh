@@ -4,10 +4,10 @@
 #   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl tcp
 #                                    model e2e vm
 #
-# Two tracks run side by side, since most steps use one core or wait: the programs; the hardware
-# description and the virtual machines. The logs of the steps go to target/test-logs/. The last lines
-# name each skipped test with its reason, then what failed, and say "N passed, N failed, N skipped".
-# The exit code is 0 only if a test passed and none failed.
+# Two tracks run side by side, since most steps use one core or wait: the programs, then proofs and
+# synthesis; the rest of the hardware description, then the virtual machines. The logs of the steps
+# go to target/test-logs/. The last lines name each skipped test with its reason, then what failed, and
+# say "N passed, N failed, N skipped". The exit code is 0 only if a test passed and none failed.
 #
 # With CI=true a test of the hardware description, the virtual machines, the peers, the Python package,
 # the libfabric provider, the suite behind every face, the links of ground systems or other programs
